@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Execute runs the command of the tree under root that env.Args name. It
+// changes the tree: streams, error handling and the help command are set here,
+// so that a command has only to set Use, Short, Args and RunE. Everything that
+// goes wrong before RunE is reached is a usage error with a remedy; PreRun
+// hooks that can fail are not supported.
+func Execute(ctx context.Context, env Env, root *cobra.Command) error {
+	root.SetArgs(append([]string{}, env.Args...)) // nil would mean os.Args
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultCompletionCmd(env.Args...)
+
+	var incomplete, started bool
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if asked, _ := cmd.Flags().GetBool("help"); asked || cmd.Runnable() {
+			help(cmd, args)
+			return
+		}
+		incomplete = true
+	})
+	watch(root, &started)
+
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err != nil && started:
+		return err
+	case err != nil:
+		return usage(cmd, err)
+	case incomplete:
+		return usage(cmd, missing(cmd))
+	}
+	return nil
+}
+
+// watch sets *started when any command of the tree begins its work.
+func watch(cmd *cobra.Command, started *bool) {
+	if work := cmd.RunE; work != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			*started = true
+			return work(cmd, args)
+		}
+	}
+	for _, child := range cmd.Commands() {
+		watch(child, started)
+	}
+}
+
+// helpCommand is cobra's, except that an unknown topic is an error.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			topic, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 && topic.HasSubCommands() {
+				err = fmt.Errorf("unknown command %q for %q", rest[0], topic.CommandPath())
+			}
+			if err != nil {
+				return usage(root, err)
+			}
+			topic.InitDefaultHelpFlag()
+			if err := topic.Flags().Set("help", "true"); err != nil {
+				return err
+			}
+			return topic.Help()
+		},
+	}
+}
+
+// missing says what a command that only groups others was called with.
+func missing(cmd *cobra.Command) error {
+	rest := cmd.Flags().Args()
+	if len(rest) == 0 {
+		return fmt.Errorf("%s needs a command", cmd.CommandPath())
+	}
+	text := fmt.Sprintf("unknown command %q for %q", rest[0], cmd.CommandPath())
+	if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
+		text += suggestion + strings.Join(near, "\n\t")
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// suggestion is how cobra starts its list of similar commands.
+const suggestion = "\n\nDid you mean this?\n\t"
+
+// usage makes a usage error of what cobra or pflag said about cmd, on one line
+// and with the way out at its end.
+func usage(cmd *cobra.Command, err error) error {
+	if err == pflag.ErrHelp {
+		return nil
+	}
+	text, near, found := strings.Cut(err.Error(), suggestion)
+	if found {
+		names := strings.Fields(near)
+		text += fmt.Sprintf(", did you mean %q?", strings.Join(names, `" or "`))
+	}
+	return Usage(fmt.Errorf("%s (run '%s --help')", text, cmd.CommandPath()))
+}

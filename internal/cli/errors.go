@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/pflag"
+)
+
+// The exit codes of every command.
+const (
+	ExitOK      = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitTrouble = 3
+)
+
+// ErrFailed says that the work was done and a check failed. Nothing is printed
+// for it: the report has told already.
+var ErrFailed = errors.New("a check failed")
+
+// errNobodyReads is a write to a standard output that was closed by its reader.
+var errNobodyReads = errors.New("nobody reads the output")
+
+// A coded error carries the exit code that belongs to it.
+type coded struct {
+	code int
+	err  error
+}
+
+func (c *coded) Error() string { return c.err.Error() }
+func (c *coded) Unwrap() error { return c.err }
+
+// Usage marks err as wrong flags or arguments. A nil error stays nil.
+func Usage(err error) error { return withCode(err, ExitUsage) }
+
+// Invalid marks err as input that cannot be used: a file with a mistake in it,
+// for instance. A nil error stays nil.
+func Invalid(err error) error { return withCode(err, ExitUsage) }
+
+func withCode(err error, code int) error {
+	if err == nil {
+		return nil
+	}
+	return &coded{code: code, err: err}
+}
+
+// A problem is one line on stderr, or none, and the exit code it asks for.
+type problem struct {
+	text     string
+	code     int
+	silent   bool
+	canceled bool
+}
+
+// problems takes an error apart: one problem for each error that was joined
+// into it. code is for errors that carry none.
+func problems(err error, code int) []problem {
+	switch {
+	case err == nil || err == pflag.ErrHelp:
+		return nil
+	case err == ErrFailed:
+		return []problem{{code: ExitFailed, silent: true}}
+	case err == errNobodyReads:
+		return []problem{{code: ExitTrouble, silent: true}}
+	case err == context.Canceled:
+		return []problem{{text: err.Error(), code: code, canceled: true}}
+	}
+	switch e := err.(type) {
+	case *coded:
+		return problems(e.err, e.code)
+	case interface{ WrappedErrors() []error }:
+		return each(e.WrappedErrors(), code)
+	case interface{ Unwrap() []error }:
+		return joined(err, e.Unwrap(), code)
+	case interface{ Unwrap() error }:
+		return wrapped(err, e.Unwrap(), code)
+	}
+	return []problem{{text: err.Error(), code: code}}
+}
+
+func each(errs []error, code int) []problem {
+	var all []problem
+	for _, err := range errs {
+		all = append(all, problems(err, code)...)
+	}
+	return all
+}
+
+// joined handles errors.Join, and fmt.Errorf with several %w, which is one
+// sentence about several errors and stays one.
+func joined(err error, parts []error, code int) []problem {
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		texts[i] = part.Error()
+	}
+	if err.Error() == strings.Join(texts, "\n") {
+		return each(parts, code)
+	}
+	var c *coded
+	if errors.As(err, &c) {
+		code = c.code
+	}
+	return []problem{{text: err.Error(), code: code}}
+}
+
+// wrapped handles context around an error: it goes in front of every line.
+func wrapped(err, inner error, code int) []problem {
+	all := problems(inner, code)
+	if len(all) == 0 {
+		return nil
+	}
+	before, ok := strings.CutSuffix(err.Error(), inner.Error())
+	if len(all) == 1 || !ok {
+		one := all[0]
+		for _, p := range all[1:] {
+			one.code = max(one.code, p.code)
+			one.silent = one.silent && p.silent
+		}
+		one.text, one.canceled = err.Error(), one.canceled && len(all) == 1
+		return []problem{one}
+	}
+	for i := range all {
+		all[i].text = before + all[i].text
+	}
+	return all
+}
+
+// printable makes one harmless line of text that may come from outside: every
+// run of characters that cannot be printed becomes a space.
+func printable(text string) string {
+	shown := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	return strings.Join(shown, " ")
+}
