@@ -1,0 +1,218 @@
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A reader indexes a bundle while a scanner validates it.
+type reader struct {
+	scanner
+	b *Bundle
+}
+
+// bundle reads the whole document.
+func (r *reader) bundle(like *Bundle) error {
+	seen := map[string]bool{}
+	if r.peek() != '{' {
+		return errors.New("not a bundle: it does not begin with '{'")
+	}
+	err := r.object(func(key []byte) error {
+		name := unescape(key)
+		if seen[name] {
+			return fmt.Errorf("%q occurs twice", name)
+		}
+		seen[name] = true
+		return r.part(name, like)
+	})
+	if err != nil {
+		return err
+	}
+	if r.peek(); r.pos < len(r.data) {
+		return r.fail("unexpected %q after the bundle", r.at())
+	}
+	if !seen["data"] {
+		return errors.New(`not a bundle: it has no "data"`)
+	}
+	r.group()
+	return nil
+}
+
+// part reads the value of one top-level key.
+func (r *reader) part(name string, like *Bundle) error {
+	switch name {
+	case "data":
+		return r.section(name, &r.b.datafiles, &like.datafiles, needSchema)
+	case "resources":
+		return r.section(name, &r.b.resources, &like.resources, needContent)
+	case "schemas":
+		return r.section(name, &r.b.schemas, &like.schemas, nil)
+	case "git_commit":
+		return r.string(name, &r.b.commit)
+	case "git_commit_timestamp":
+		return r.string(name, &r.b.timestamp)
+	}
+	r.peek()
+	start, before := r.pos, len(r.mentions)
+	if err := r.value(false); err != nil {
+		return err
+	}
+	if name == "graphql" {
+		r.b.graphql = r.data[start:r.pos]
+	}
+	r.mentions = r.mentions[:before]
+	return nil
+}
+
+func (r *reader) string(name string, to *string) error {
+	r.peek()
+	start, before := r.pos, len(r.mentions)
+	if err := r.value(false); err != nil {
+		return err
+	}
+	r.mentions = r.mentions[:before]
+	switch v := decode(r.data[start:r.pos]).(type) {
+	case string:
+		*to = v
+	case Number:
+		*to = string(v)
+	case nil:
+	default:
+		return fmt.Errorf("%s is not a string", name)
+	}
+	return nil
+}
+
+// A need tells what a file of a section lacks, "" when nothing.
+type need func(keys map[string]bool, schema Schema) string
+
+func needSchema(_ map[string]bool, schema Schema) string {
+	if schema == "" {
+		return "has no $schema"
+	}
+	return ""
+}
+
+func needContent(keys map[string]bool, _ Schema) string {
+	for _, k := range []string{"path", "content", "sha256sum"} {
+		if !keys[k] {
+			return "has no " + k
+		}
+	}
+	return ""
+}
+
+// section reads a map from path to file.
+func (r *reader) section(name string, to, like *section, need need) error {
+	if r.peek() != '{' {
+		if r.pos >= len(r.data) {
+			return r.fail("")
+		}
+		return fmt.Errorf("%q is not an object", name)
+	}
+	to.files = make([]*File, 0, len(like.files))
+	to.at = make(map[Path]int, len(like.files))
+	next := 0 // where the twin of the file is expected
+	return r.object(func(key []byte) error {
+		f := r.twin(key, like, &next)
+		if f == nil {
+			var err error
+			if f, err = r.file(name, Path(unescape(key)), need); err != nil {
+				return err
+			}
+		}
+		if _, twice := to.at[f.Path]; twice {
+			return fmt.Errorf("%s: %q occurs twice", name, f.Path)
+		}
+		to.at[f.Path] = len(to.files)
+		to.files = append(to.files, f)
+		r.b.odd = r.b.odd || f.Path == "" || f.Path[0] != '/'
+		return nil
+	})
+}
+
+// twin returns the file of the other bundle that has the same path and the
+// same bytes as what comes next, and steps over those bytes.
+func (r *reader) twin(key []byte, like *section, next *int) *File {
+	i := *next
+	if i >= len(like.files) || string(like.files[i].Path) != string(key) {
+		at, ok := like.at[Path(key)]
+		if !ok {
+			return nil
+		}
+		i = at
+	}
+	*next = i + 1
+	r.peek()
+	// An object's text ends where its brace closes, so a common prefix of that
+	// length is the same object.
+	if f := like.files[i]; bytes.HasPrefix(r.data[r.pos:], f.raw) {
+		r.pos += len(f.raw)
+		return f
+	}
+	return nil
+}
+
+// file reads one file.
+func (r *reader) file(section string, path Path, need need) (*File, error) {
+	if r.peek() != '{' {
+		if r.pos >= len(r.data) {
+			return nil, r.fail("")
+		}
+		return nil, fmt.Errorf("%s: %q is not an object", section, path)
+	}
+	f := &File{Path: path}
+	start, before := r.pos, len(r.mentions)
+	r.origin = start
+	var keys map[string]bool
+	if need != nil && section == "resources" {
+		keys = map[string]bool{}
+	}
+	err := r.object(func(key []byte) error {
+		if keys != nil {
+			keys[unescape(key)] = true
+		}
+		if isKey(key, "$schema") {
+			return r.schema(f)
+		}
+		return r.value(isKey(key, "$ref"))
+	})
+	if err != nil {
+		var syntax *SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, fmt.Errorf("%s: %q: %w", section, path, err)
+		}
+		return nil, err
+	}
+	if need != nil {
+		if lack := need(keys, f.Schema); lack != "" {
+			return nil, fmt.Errorf("%s: %q %s", section, path, lack)
+		}
+	}
+	f.raw, f.mentions = r.data[start:r.pos:r.pos], slices.Clip(r.mentions[before:])
+	return f, nil
+}
+
+// schema reads the value of a file's $schema; only a string counts.
+func (r *reader) schema(f *File) error {
+	r.peek()
+	start := r.pos
+	before := len(r.mentions)
+	if err := r.value(false); err != nil {
+		return err
+	}
+	r.mentions = r.mentions[:before]
+	s, _ := decode(r.data[start:r.pos]).(string)
+	f.Schema = Schema(s)
+	return nil
+}
+
+// group lists the datafiles of each schema.
+func (r *reader) group() {
+	r.b.bySchema = map[Schema][]*File{}
+	for _, f := range r.b.datafiles.files {
+		r.b.bySchema[f.Schema] = append(r.b.bySchema[f.Schema], f)
+	}
+}

@@ -1,0 +1,304 @@
+package bundle
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// maxDepth bounds the nesting of a document, so that hostile input cannot
+// exhaust the stack. Real bundles stay below 20.
+const maxDepth = 500
+
+// A scanner validates JSON (RFC 8259) without decoding it, and notes the
+// strings that may name a file.
+type scanner struct {
+	data     []byte
+	pos      int
+	depth    int
+	mentions []mention // of all files, one after the other
+	origin   int       // offsets of mentions count from here
+}
+
+// A mention is a string value that begins with a slash, or with an escape that
+// may be one: it may name a datafile or a resource. Offsets include the quotes
+// and count from the beginning of the file's own bytes.
+type mention struct {
+	start, end uint32
+	ref        bool // the value of a $ref key
+}
+
+// A SyntaxError says where a document stops being JSON.
+type SyntaxError struct {
+	Offset int // in bytes
+	Msg    string
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Msg) }
+
+var (
+	spaceByte  = byteSet(" \t\n\r")
+	numberByte = byteSet("0123456789+-.eE") // what a number consists of
+	plainByte  = plainBytes()               // what a string may hold without a closer look
+)
+
+func byteSet(members string) (set [256]bool) {
+	for _, c := range []byte(members) {
+		set[c] = true
+	}
+	return set
+}
+
+func plainBytes() (set [256]bool) {
+	for c := 0x20; c < 256; c++ {
+		set[c] = c != '"' && c != '\\'
+	}
+	return set
+}
+
+func (s *scanner) fail(format string, args ...any) error {
+	if s.pos >= len(s.data) {
+		return &SyntaxError{len(s.data), "the document ends too early"}
+	}
+	return &SyntaxError{s.pos, fmt.Sprintf(format, args...)}
+}
+
+// peek skips white space and returns the next byte, or 0 at the end.
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		c := s.data[s.pos]
+		if !spaceByte[c] {
+			return c
+		}
+		s.pos++
+	}
+	return 0
+}
+
+func (s *scanner) expect(c byte) error {
+	if s.peek() != c || s.pos >= len(s.data) {
+		return s.fail("expected %q, found %q", c, s.at())
+	}
+	s.pos++
+	return nil
+}
+
+func (s *scanner) at() byte {
+	if s.pos < len(s.data) {
+		return s.data[s.pos]
+	}
+	return 0
+}
+
+// document accepts exactly one value.
+func (s *scanner) document() error {
+	if err := s.value(false); err != nil {
+		return err
+	}
+	if s.peek(); s.pos < len(s.data) {
+		return s.fail("unexpected %q after the document", s.at())
+	}
+	return nil
+}
+
+// value accepts one value; ref tells that it belongs to a $ref key.
+func (s *scanner) value(ref bool) error {
+	switch c := s.peek(); {
+	case c == '"':
+		start := s.pos
+		if err := s.text(); err != nil {
+			return err
+		}
+		if first := s.data[start+1]; first == '/' || first == '\\' || ref {
+			s.mentions = append(s.mentions, mention{uint32(start - s.origin), uint32(s.pos - s.origin), ref})
+		}
+		return nil
+	case c == '{':
+		return s.object(func(key []byte) error { return s.value(isKey(key, "$ref")) })
+	case c == '[':
+		return s.array()
+	case c == '-' || '0' <= c && c <= '9':
+		return s.number()
+	case c == 't':
+		return s.literal("true")
+	case c == 'f':
+		return s.literal("false")
+	case c == 'n':
+		return s.literal("null")
+	}
+	return s.fail("unexpected %q", s.at())
+}
+
+// object accepts an object and calls member at each value, with the key as it
+// is written between its quotes.
+func (s *scanner) object(member func(key []byte) error) error {
+	if err := s.enter('{'); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		return s.leave()
+	}
+	for {
+		if s.peek() != '"' {
+			return s.fail("expected a key in quotes, found %q", s.at())
+		}
+		start := s.pos + 1
+		if err := s.text(); err != nil {
+			return err
+		}
+		key := s.data[start : s.pos-1]
+		if err := s.expect(':'); err != nil {
+			return err
+		}
+		if err := member(key); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			return s.leave()
+		default:
+			return s.fail("expected ',' or '}', found %q", s.at())
+		}
+	}
+}
+
+func (s *scanner) array() error {
+	if err := s.enter('['); err != nil {
+		return err
+	}
+	if s.peek() == ']' {
+		return s.leave()
+	}
+	for {
+		if err := s.value(false); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			return s.leave()
+		default:
+			return s.fail("expected ',' or ']', found %q", s.at())
+		}
+	}
+}
+
+func (s *scanner) enter(c byte) error {
+	if err := s.expect(c); err != nil {
+		return err
+	}
+	if s.depth++; s.depth > maxDepth {
+		return &SyntaxError{s.pos, fmt.Sprintf("nested more than %d levels deep", maxDepth)}
+	}
+	return nil
+}
+
+func (s *scanner) leave() error {
+	s.pos++
+	s.depth--
+	return nil
+}
+
+func (s *scanner) text() error {
+	i := s.pos + 1
+	for {
+		for i < len(s.data) && plainByte[s.data[i]] {
+			i++
+		}
+		if s.pos = i; i >= len(s.data) {
+			return s.fail("")
+		}
+		switch s.data[i] {
+		case '"':
+			s.pos++
+			return nil
+		case '\\':
+			n, err := s.escape()
+			if err != nil {
+				return err
+			}
+			i += n
+		default:
+			return s.fail("control character %q in a string", s.data[i])
+		}
+	}
+}
+
+// escape accepts the escape at the position and returns its length.
+func (s *scanner) escape() (int, error) {
+	rest := s.data[s.pos:]
+	if len(rest) < 2 {
+		s.pos = len(s.data)
+		return 0, s.fail("")
+	}
+	if bytes.IndexByte([]byte(`"\/bfnrt`), rest[1]) >= 0 {
+		return 2, nil
+	}
+	if rest[1] != 'u' {
+		return 0, s.fail("unknown escape \\%c in a string", rest[1])
+	}
+	if len(rest) < 6 {
+		s.pos = len(s.data)
+		return 0, s.fail("")
+	}
+	for _, c := range rest[2:6] {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+			return 0, s.fail("\\u needs four hex digits")
+		}
+	}
+	return 6, nil
+}
+
+func (s *scanner) literal(word string) error {
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+		return s.fail("expected %s", word)
+	}
+	s.pos += len(word)
+	return nil
+}
+
+func (s *scanner) number() error {
+	if s.at() == '-' {
+		s.pos++
+	}
+	if s.at() == '0' {
+		s.pos++
+	} else if err := s.digits(); err != nil {
+		return err
+	}
+	if s.at() == '.' {
+		s.pos++
+		if err := s.digits(); err != nil {
+			return err
+		}
+	}
+	if c := s.at(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.at(); c == '+' || c == '-' {
+			s.pos++
+		}
+		return s.digits()
+	}
+	return nil
+}
+
+func (s *scanner) digits() error {
+	start := s.pos
+	for '0' <= s.at() && s.at() <= '9' {
+		s.pos++
+	}
+	if s.pos == start {
+		return s.fail("expected a digit, found %q", s.at())
+	}
+	return nil
+}
+
+// isKey tells whether a key as written is the given one.
+func isKey(written []byte, key string) bool {
+	if bytes.IndexByte(written, '\\') < 0 {
+		return string(written) == key
+	}
+	return unescape(written) == key
+}
