@@ -1,0 +1,146 @@
+package plan
+
+// Version names the format of both documents of this package. Fields may be
+// added within a version, never renamed.
+const Version = "prcheck/v1"
+
+// A Plan is the planner's whole answer for one change: what changed, what was
+// decided for every integration, and the tasks that follow from it.
+type Plan struct {
+	Version      string     `json:"version"`
+	Digest       string     `json:"digest"`
+	Base         Side       `json:"base"`
+	Head         Side       `json:"head"`
+	Config       string     `json:"config,omitempty"` // "sha256:…" of the prcheck.yaml that was used
+	Changes      Changes    `json:"changes"`
+	Integrations []Decision `json:"integrations"`
+	Warnings     []string   `json:"warnings"`
+	Tasks        []Task     `json:"tasks"`
+}
+
+// A Side is one of the two bundles.
+type Side struct {
+	Ref    string `json:"ref"`
+	SHA256 string `json:"sha256"` // 64 hex digits: of the bundle file's bytes
+	Commit string `json:"commit"`
+}
+
+// Changes are the differences between the two bundles.
+type Changes struct {
+	Datafiles []Datafile `json:"datafiles"`
+	Resources []Resource `json:"resources"`
+	Schemas   []string   `json:"schemas"` // JSON schema files that differ
+	GraphQL   []string   `json:"graphql"` // GraphQL types that differ
+}
+
+// A Kind says how a file changed.
+type Kind string
+
+// The kinds of change. Metadata is a modification of nothing but
+// $file_sha256sum or __identifier: it selects nothing.
+const (
+	Added    Kind = "added"
+	Removed  Kind = "removed"
+	Modified Kind = "modified"
+	Metadata Kind = "metadata"
+)
+
+// A Datafile is one changed datafile.
+type Datafile struct {
+	Path      string   `json:"path"`
+	Schema    string   `json:"schema"`               // on head; on base when removed
+	OldSchema string   `json:"old_schema,omitempty"` // on base, when it differs
+	Kind      Kind     `json:"kind"`
+	Fields    []string `json:"fields,omitempty"` // JSON pointers, when modified or metadata
+}
+
+// A Resource is one changed resource.
+type Resource struct {
+	Path   string `json:"path"`
+	Schema string `json:"schema,omitempty"`
+	Kind   Kind   `json:"kind"`
+}
+
+// A Verdict is what was decided for an integration.
+type Verdict string
+
+// The verdicts.
+const (
+	Run    Verdict = "run"    // in full
+	Shards Verdict = "shards" // on the affected shards only
+	Skip   Verdict = "skip"   // proven unaffected
+)
+
+// A Rung is the step of the ladder that decided.
+type Rung string
+
+// The rungs in climbing order.
+const (
+	RungDefinition Rung = "definition"
+	RungSchema     Rung = "schema"
+	RungFields     Rung = "fields"
+	RungState      Rung = "state"
+	RungShards     Rung = "shards"
+	RungResult     Rung = "result"
+)
+
+// Rungs lists every rung in climbing order.
+func Rungs() []Rung {
+	return []Rung{RungDefinition, RungSchema, RungFields, RungState, RungShards, RungResult}
+}
+
+// A Decision is the answer for one integration: the rung that gave it, one
+// sentence why, and what a proof of it needs.
+type Decision struct {
+	Name     string   `json:"name"`
+	Decision Verdict  `json:"decision"`
+	Rung     Rung     `json:"rung"`
+	Reason   string   `json:"reason"`
+	Evidence Evidence `json:"evidence"`
+	Tasks    []string `json:"tasks"` // task ids
+}
+
+// Evidence is what a decision rests on. Only what applies is filled in.
+type Evidence struct {
+	Definition []string `json:"definition,omitempty"` // paths of its definition, base before head when they differ
+	Fields     []string `json:"fields,omitempty"`     // fields of its definition that changed
+	Allowed    int      `json:"allowed,omitempty"`    // how many schemas it may read
+	Schemas    []string `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
+	Paths      []string `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
+	Rule       string   `json:"rule,omitempty"`       // the paths rule that selected it
+	Queries    []Query  `json:"queries,omitempty"`    // its queries, each with what comparing it found
+	State      *State   `json:"state,omitempty"`      // both desired states, digested
+	Keys       []string `json:"keys,omitempty"`       // affected shard keys
+	Doubts     []string `json:"doubts,omitempty"`     // what could not be proven, so that it runs
+}
+
+// A Query is one declared query and what comparing it found.
+type Query struct {
+	Name     string   `json:"name"`
+	SHA256   string   `json:"sha256"`             // of its text
+	Reached  int      `json:"reached"`            // changed files with a difference in a field that it reads
+	Roots    int      `json:"roots"`              // root elements that were evaluated, both sides together
+	Fields   []string `json:"fields,omitempty"`   // changed fields it reads, as PATH#POINTER (at most 20)
+	Complete bool     `json:"complete,omitempty"` // evaluated as a whole on both sides
+}
+
+// A State is the digest of a desired state on both sides, as far as it was
+// evaluated.
+type State struct {
+	Base string `json:"base"`
+	Head string `json:"head"`
+}
+
+// A Task is one dry-run.
+type Task struct {
+	ID              string   `json:"id"`
+	Integration     string   `json:"integration"`
+	Shard           string   `json:"shard,omitempty"`
+	Argv            []string `json:"argv"`              // run-time placeholders such as {config} are still in it
+	Native          bool     `json:"native,omitempty"`  // a native integration: run in the runner itself, argv is empty
+	Blocked         string   `json:"blocked,omitempty"` // why it cannot be started; it is reported as not run and fails the check
+	Order           int      `json:"order"`
+	Timeout         string   `json:"timeout"` // as time.Duration prints it
+	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`
+	Inputs          string   `json:"inputs"` // "sha256:…" of all that decides what it does
+}
