@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// maxBytes bounds a document that is read.
+const maxBytes = 64 << 20
+
+// Seal fills in Version and Digest and makes the lists that are always present
+// non-nil. It changes nothing else and is called last, after which the plan must
+// not change. A plan that [Read] would refuse is an error.
+func (p *Plan) Seal() error {
+	p.Version = Version
+	p.fillLists()
+	if err := p.check(); err != nil {
+		return fmt.Errorf("sealing the plan: %w", err)
+	}
+	digest, err := p.computeDigest()
+	if err != nil {
+		return fmt.Errorf("sealing the plan: %w", err)
+	}
+	p.Digest = digest
+	return nil
+}
+
+// Write writes a sealed plan as indented JSON. A plan that was changed after it
+// was sealed is an error.
+func Write(w io.Writer, p *Plan) error {
+	digest, err := p.computeDigest()
+	if err != nil {
+		return fmt.Errorf("writing the plan: %w", err)
+	}
+	if p.Version != Version || p.Digest != digest {
+		return errors.New("writing the plan: it was changed since it was sealed, or it holds fields of a later prcheck; seal it first")
+	}
+	return writeJSON(w, p)
+}
+
+// Read reads a plan and checks all of it: its digest and the rules of the
+// package comment. It reads at most 64 MiB and never panics.
+func Read(r io.Reader) (*Plan, error) {
+	p, err := read(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	return p, nil
+}
+
+func read(r io.Reader) (*Plan, error) {
+	var p Plan
+	doc, err := readJSON(r, &p)
+	if err != nil {
+		return nil, err
+	}
+	if p.Digest == "" {
+		return nil, errors.New(`there is no "digest"; make the plan with "planner plan"`)
+	}
+	if digest := digestOf(doc); p.Digest != digest {
+		return nil, fmt.Errorf("the digest is %q but the contents give %s: the file was changed or damaged; make the plan again", p.Digest, digest)
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// computeDigest returns the digest of the plan as it is.
+func (p *Plan) computeDigest() (string, error) {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	doc, err := decode(raw)
+	if err != nil {
+		return "", err
+	}
+	return digestOf(doc), nil
+}
+
+// fillLists makes the lists that are always present non-nil. It works on copies
+// of the inner slices, which may belong to someone else.
+func (p *Plan) fillLists() {
+	fill(&p.Changes.Datafiles)
+	fill(&p.Changes.Resources)
+	fill(&p.Changes.Schemas)
+	fill(&p.Changes.GraphQL)
+	fill(&p.Warnings)
+	p.Integrations = slices.Clone(p.Integrations)
+	fill(&p.Integrations)
+	for i := range p.Integrations {
+		fill(&p.Integrations[i].Tasks)
+	}
+	p.Tasks = slices.Clone(p.Tasks)
+	fill(&p.Tasks)
+	for i := range p.Tasks {
+		fill(&p.Tasks[i].Argv)
+	}
+}
+
+func fill[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}
+
+// readJSON reads one bounded document of this version into out and returns it in
+// generic form too.
+func readJSON(r io.Reader, out any) (object, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxBytes {
+		return nil, fmt.Errorf("it is larger than %d MiB; is it the right file?", maxBytes>>20)
+	}
+	doc, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	if version, _ := doc["version"].(string); version != Version {
+		return nil, fmt.Errorf("the version is %q, this prcheck reads %q; use the same prcheck to write and to read", version, Version)
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+// writeJSON writes a document for people and programs alike.
+func writeJSON(w io.Writer, doc any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(doc)
+}
