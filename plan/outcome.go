@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// MissingReason is the reason of a task for which no result was found.
+const MissingReason = "no result: the part that should have run it is missing"
+
+// OK reports whether the task passed. Nothing else is good.
+func (r Result) OK() bool { return r.Status == Passed }
+
+// Failed reports whether any result is not a pass. It knows only the results it
+// has; [MergeResults] adds what is missing.
+func (rs *Results) Failed() bool {
+	return slices.ContainsFunc(rs.Results, func(r Result) bool { return !r.OK() })
+}
+
+// Result returns the result of the task with this id.
+func (rs *Results) Result(task string) (Result, bool) {
+	for _, r := range rs.Results {
+		if r.Task == task {
+			return r, true
+		}
+	}
+	return Result{}, false
+}
+
+// WriteResults writes results as indented JSON. What [ReadResults] would refuse
+// is an error.
+func WriteResults(w io.Writer, rs *Results) error {
+	out := *rs
+	out.Version = Version
+	fill(&out.Results)
+	if err := out.check(); err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	return writeJSON(w, &out)
+}
+
+// ReadResults reads results and checks them: version, plan digest, unique tasks,
+// known words. It reads at most 64 MiB and never panics.
+func ReadResults(r io.Reader) (*Results, error) {
+	var rs Results
+	if _, err := readJSON(r, &rs); err != nil {
+		return nil, fmt.Errorf("reading the results: %w", err)
+	}
+	if err := rs.check(); err != nil {
+		return nil, fmt.Errorf("reading the results: %w", err)
+	}
+	return &rs, nil
+}
+
+// MergeResults puts the results of all parts of a plan together, in the order of
+// the plan's tasks. A task without a result becomes not run, with
+// [MissingReason]. Results for another plan or for an unknown task, and two
+// results for one task, are errors.
+func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
+	known := make(map[string]bool, len(p.Tasks))
+	for _, t := range p.Tasks {
+		known[t.ID] = true
+	}
+	found := make(map[string]Result, len(p.Tasks))
+	for _, part := range parts {
+		if part.Plan != p.Digest {
+			return nil, fmt.Errorf("merging results: they belong to plan %q, this is plan %q; give the plan that was run", part.Plan, p.Digest)
+		}
+		for _, r := range part.Results {
+			if !known[r.Task] {
+				return nil, fmt.Errorf("merging results: the plan has no task %q", r.Task)
+			}
+			if _, twice := found[r.Task]; twice {
+				return nil, fmt.Errorf("merging results: task %q has two results; give each part once", r.Task)
+			}
+			found[r.Task] = r
+		}
+	}
+	merged := &Results{Version: Version, Plan: p.Digest, Results: make([]Result, len(p.Tasks))}
+	for i, t := range p.Tasks {
+		r, ok := found[t.ID]
+		if !ok {
+			r = Result{Task: t.ID, Status: NotRun, Reason: MissingReason, ExitCode: -1}
+		}
+		merged.Results[i] = r
+	}
+	return merged, nil
+}
+
+// check holds the rules for results.
+func (rs *Results) check() error {
+	if rs.Plan == "" {
+		return errors.New(`"plan" is empty; it must be the digest of the plan that was run`)
+	}
+	seen := make(map[string]bool, len(rs.Results))
+	for i, r := range rs.Results {
+		switch {
+		case r.Task == "":
+			return fmt.Errorf("results[%d]: the task is empty", i)
+		case seen[r.Task]:
+			return fmt.Errorf("results[%d]: task %q has two results; give each part once", i, r.Task)
+		case !slices.Contains([]Status{Passed, Failed, TimedOut, Canceled, NotRun}, r.Status):
+			return fmt.Errorf("task %q: the status is %q; it must be passed, failed, timed_out, canceled or not_run", r.Task, r.Status)
+		case !slices.Contains([]Class{"", ClassConfig, ClassTask, ClassTransient, ClassBaseline}, r.Class):
+			return fmt.Errorf("task %q: the class is %q; it must be config, task, transient or baseline", r.Task, r.Class)
+		case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
+			return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
+		}
+		seen[r.Task] = true
+	}
+	return nil
+}
