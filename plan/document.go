@@ -111,12 +111,9 @@ func fill[T any](list *[]T) {
 // readJSON reads one bounded document of this version into out and returns it in
 // generic form too.
 func readJSON(r io.Reader, out any) (object, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	raw, err := readAll(r, maxBytes)
 	if err != nil {
 		return nil, err
-	}
-	if len(raw) > maxBytes {
-		return nil, fmt.Errorf("it is larger than %d MiB; is it the right file?", maxBytes>>20)
 	}
 	doc, err := decode(raw)
 	if err != nil {
@@ -129,6 +126,15 @@ func readJSON(r io.Reader, out any) (object, error) {
 		return nil, err
 	}
 	return doc, nil
+}
+
+// readAll reads at most limit bytes; more is an error.
+func readAll(r io.Reader, limit int64) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(raw)) > limit {
+		return nil, fmt.Errorf("it is larger than %d bytes; is it the right file?", limit)
+	}
+	return raw, err
 }
 
 // writeJSON writes a document for people and programs alike.

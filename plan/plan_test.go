@@ -205,22 +205,6 @@ func TestFieldsOfALaterVersionAreCoveredAndAccepted(t *testing.T) {
 	}
 }
 
-// spaces reads as an endless file.
-type spaces struct{}
-
-func (spaces) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = ' '
-	}
-	return len(p), nil
-}
-
-func TestReadIsBounded(t *testing.T) {
-	if _, err := plan.Read(spaces{}); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
-		t.Errorf("got %v, want a size error", err)
-	}
-}
-
 func TestLookUps(t *testing.T) {
 	p := sealed(t)
 	if d, ok := p.Decision("dns"); !ok || d.Rung != plan.RungSchema {
