@@ -5,9 +5,10 @@ package bundle
 // so it is a superset of the $ref edges, of the resources a datafile names,
 // and of the paths that back references compare.
 type Mentions struct {
-	ids   map[string]int32
-	files [][]*File // by id
-	whole bool
+	ids     map[string]int32
+	files   [][]*File // by id: all that mention it
+	pathKey [][]*File // by id: those that mention it under the key path
+	whole   bool
 }
 
 // IndexMentions builds the index over the datafiles of all given bundles.
@@ -44,17 +45,25 @@ func (m *Mentions) add(f *File) {
 				id = m.insert(s)
 			}
 		}
-		list := m.files[id]
-		if n := len(list); n == 0 || list[n-1] != f {
-			m.files[id] = append(list, f)
+		m.files[id] = appendOnce(m.files[id], f)
+		if at.key == pathKey {
+			m.pathKey[id] = appendOnce(m.pathKey[id], f)
 		}
 	}
+}
+
+func appendOnce(list []*File, f *File) []*File {
+	if n := len(list); n > 0 && list[n-1] == f {
+		return list
+	}
+	return append(list, f)
 }
 
 func (m *Mentions) insert(s string) int32 {
 	id := int32(len(m.files))
 	m.ids[s] = id
 	m.files = append(m.files, nil)
+	m.pathKey = append(m.pathKey, nil)
 	return id
 }
 
@@ -63,6 +72,16 @@ func (m *Mentions) insert(s string) int32 {
 func (m *Mentions) Of(p Path) []*File {
 	if id, ok := m.ids[string(p)]; ok {
 		return m.files[id]
+	}
+	return nil
+}
+
+// AsPath returns the datafiles, of any of the bundles, in which a path is the
+// value of a key named path: an object in them then has the same back
+// references as the file of that path.
+func (m *Mentions) AsPath(p Path) []*File {
+	if id, ok := m.ids[string(p)]; ok {
+		return m.pathKey[id]
 	}
 	return nil
 }
@@ -83,7 +102,7 @@ func (f *File) Mentioned(yield func(Path) bool) {
 // Refs calls yield for the target of every $ref in the file.
 func (f *File) Refs(yield func(Path) bool) {
 	for _, at := range f.mentions {
-		if at.ref && !yield(f.text(at)) {
+		if at.key == refKey && !yield(f.text(at)) {
 			return
 		}
 	}
@@ -104,7 +123,7 @@ func (b *Bundle) DanglingRefs() []DanglingRef {
 	var out []DanglingRef
 	for _, f := range b.datafiles.files {
 		for _, at := range f.mentions {
-			if !at.ref {
+			if at.key != refKey {
 				continue
 			}
 			text := f.raw[at.start+1 : at.end-1]

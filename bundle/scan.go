@@ -24,7 +24,26 @@ type scanner struct {
 // and count from the beginning of the file's own bytes.
 type mention struct {
 	start, end uint32
-	ref        bool // the value of a $ref key
+	key        keyKind
+}
+
+// A keyKind tells the keys that mentions stand under apart.
+type keyKind uint8
+
+const (
+	otherKey keyKind = iota
+	refKey           // $ref
+	pathKey          // path
+)
+
+func kindOf(key []byte) keyKind {
+	switch {
+	case isKey(key, "$ref"):
+		return refKey
+	case isKey(key, "path"):
+		return pathKey
+	}
+	return otherKey
 }
 
 // A SyntaxError says where a document stops being JSON.
@@ -91,7 +110,7 @@ func (s *scanner) at() byte {
 
 // document accepts exactly one value.
 func (s *scanner) document() error {
-	if err := s.value(false); err != nil {
+	if err := s.value(otherKey); err != nil {
 		return err
 	}
 	if s.peek(); s.pos < len(s.data) {
@@ -100,22 +119,22 @@ func (s *scanner) document() error {
 	return nil
 }
 
-// value accepts one value; ref tells that it belongs to a $ref key.
-func (s *scanner) value(ref bool) error {
+// value accepts one value that stands under a key of the given kind.
+func (s *scanner) value(key keyKind) error {
 	switch c := s.peek(); {
 	case c == '"':
 		start := s.pos
 		if err := s.text(); err != nil {
 			return err
 		}
-		if first := s.data[start+1]; first == '/' || first == '\\' || ref {
-			s.mentions = append(s.mentions, mention{uint32(start - s.origin), uint32(s.pos - s.origin), ref})
+		if first := s.data[start+1]; first == '/' || first == '\\' || key == refKey {
+			s.mentions = append(s.mentions, mention{uint32(start - s.origin), uint32(s.pos - s.origin), key})
 		}
 		return nil
 	case c == '{':
-		return s.object(func(key []byte) error { return s.value(isKey(key, "$ref")) })
+		return s.object(func(key []byte) error { return s.value(kindOf(key)) })
 	case c == '[':
-		return s.array()
+		return s.array(key)
 	case c == '-' || '0' <= c && c <= '9':
 		return s.number()
 	case c == 't':
@@ -163,7 +182,7 @@ func (s *scanner) object(member func(key []byte) error) error {
 	}
 }
 
-func (s *scanner) array() error {
+func (s *scanner) array(key keyKind) error {
 	if err := s.enter('['); err != nil {
 		return err
 	}
@@ -171,7 +190,7 @@ func (s *scanner) array() error {
 		return s.leave()
 	}
 	for {
-		if err := s.value(false); err != nil {
+		if err := s.value(key); err != nil {
 			return err
 		}
 		switch s.peek() {
