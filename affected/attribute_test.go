@@ -1,0 +1,114 @@
+package affected
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+)
+
+type shardCase struct {
+	Area, Name string
+	Input      struct {
+		Previous, Current json.RawMessage
+		Selectors         []string
+		ReviewMaxShards   *int `json:"review_max_shards"`
+	}
+	Expected struct {
+		DiffFound      bool  `json:"diff_found"`
+		CanExitEarly   bool  `json:"can_exit_early"`
+		AffectedShards []any `json:"affected_shards"`
+	}
+	Deviation             string
+	CorrectAffectedShards *[]any `json:"correct_affected_shards"`
+}
+
+// The conformance cases of the reference, with its defects corrected.
+func TestConformance(t *testing.T) {
+	for _, c := range sharedCases(t, "affected_shards") {
+		t.Run(c.Name, func(t *testing.T) {
+			got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), integration.OrderIgnored)
+			want := c.Expected.AffectedShards
+			same := c.Expected.CanExitEarly
+			if c.Deviation != "" {
+				// Every deviation of these cases is towards running more.
+				same, want = false, nil
+			}
+			if c.CorrectAffectedShards != nil {
+				want = *c.CorrectAffectedShards
+			}
+			if limit := c.Input.ReviewMaxShards; limit != nil && len(got.Keys) > *limit {
+				got.Keys = nil
+			}
+			if got.Same != same || !slices.Equal(anys(got.Keys), want) {
+				t.Errorf("got %+v, want same %v, keys %v", got, same, want)
+			}
+		})
+	}
+}
+
+func sharedCases(t *testing.T, area string) []shardCase {
+	t.Helper()
+	dir := os.Getenv("PRCHECK_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
+	if err != nil {
+		t.Skipf("the conformance cases are not here: %v", err)
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	var out []shardCase
+	for _, one := range all {
+		var head struct{ Area string }
+		if err := json.Unmarshal(one, &head); err != nil || head.Area != area {
+			continue
+		}
+		var c shardCase
+		if err := json.Unmarshal(one, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		t.Fatalf("no case of the area %q", area)
+	}
+	return out
+}
+
+func document(t *testing.T, raw []byte) []any {
+	t.Helper()
+	v, err := bundle.ParseValue(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []any{v}
+}
+
+func selectors(t *testing.T, texts ...string) []integration.Selector {
+	t.Helper()
+	var out []integration.Selector
+	for _, text := range texts {
+		s, err := integration.ParseSelector(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func anys(in []string) []any {
+	var out []any
+	for _, s := range in {
+		out = append(out, s)
+	}
+	return out
+}
