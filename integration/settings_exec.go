@@ -1,0 +1,178 @@
+package integration
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Exec says how a task becomes a process. Words in braces are filled in, by
+// [Exec.Expand] when the plan is made and by the runner when the task starts;
+// nothing ever passes through a shell.
+type Exec struct {
+	Argv    []string
+	Config  string            // written to a private file, whose path is {config}
+	Env     map[string]string // variables set for the process
+	PassEnv []string          // variables handed on from the runner's own environment
+	Timeout time.Duration
+}
+
+// The placeholders. Only in argv, and only as whole words, stand cmd and
+// shard_args, which become any number of words. The text of the config file
+// cannot name its own path.
+var (
+	manyWords    = []string{"cmd", "shard_args"}
+	inConfig     = []string{"name", "shard", "graphql_url", "base_url", "base_sha", "head_sha", "task"}
+	inEnv        = append([]string{"config"}, inConfig...)
+	inArgv       = slices.Concat(manyWords, inEnv)
+	placeholders = regexp.MustCompile(`\{[A-Za-z_]+\}`)
+	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// Bounds of a timeout.
+const (
+	minTimeout = time.Second
+	maxTimeout = 24 * time.Hour
+)
+
+// Expand is the argument vector of a task, with {cmd}, {shard_args}, {name} and
+// {shard} filled in. What the runner alone knows stays in braces. Without a
+// shard, {shard_args} is no word at all and {shard} is empty.
+func (e Exec) Expand(name string, cmd []string, shardArg, shard string) []string {
+	fill := strings.NewReplacer("{name}", name, "{shard}", shard)
+	var argv []string
+	for _, word := range e.Argv {
+		switch word {
+		case "{cmd}":
+			argv = append(argv, cmd...)
+		case "{shard_args}":
+			argv = append(argv, shardArgs(shardArg, shard)...)
+		default:
+			argv = append(argv, fill.Replace(word))
+		}
+	}
+	return argv
+}
+
+func shardArgs(arg, shard string) []string {
+	switch {
+	case shard == "":
+		return nil
+	case strings.HasSuffix(arg, "="):
+		return []string{arg + shard}
+	}
+	return []string{arg, shard}
+}
+
+// exec reads an exec mapping; keys that it does not hold are those of general.
+func (r *reader) exec(n *yaml.Node, at string, general Exec) Exec {
+	e := general
+	keys := r.object(n, at, "argv", "config", "env", "pass_env", "timeout")
+	if n := keys["argv"]; n != nil {
+		e.Argv = r.argv(n, at+".argv")
+	}
+	if n := keys["config"]; n != nil {
+		e.Config, _ = r.str(n, at+".config")
+		r.braces(n, at+".config", inConfig)
+	}
+	if n := keys["env"]; n != nil {
+		e.Env = r.env(n, at+".env")
+	}
+	if n := keys["pass_env"]; n != nil {
+		e.PassEnv = r.passEnv(n, at+".pass_env")
+	}
+	if keys["env"] != nil && keys["pass_env"] != nil {
+		for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+			if slices.Contains(e.PassEnv, name) {
+				r.fail(keys["pass_env"].Line, at+".pass_env", "%q is set in env too; keep one of them", name)
+			}
+		}
+	}
+	if n := keys["timeout"]; n != nil {
+		e.Timeout = r.timeout(n, at+".timeout")
+	}
+	if e.Config == "" && e.needs("{config}") {
+		r.fail(n.Line, at, "{config} is used, but there is no config")
+	}
+	return e
+}
+
+// needs reports whether a placeholder is used in a word or a variable.
+func (e Exec) needs(placeholder string) bool {
+	used := func(s string) bool { return strings.Contains(s, placeholder) }
+	return slices.ContainsFunc(e.Argv, used) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(e.Env)), used)
+}
+
+func (r *reader) argv(n *yaml.Node, at string) []string {
+	var argv []string
+	for i, n := range r.some(n, at) {
+		at := at + index(i)
+		word, ok := r.str(n, at)
+		if !ok {
+			continue
+		}
+		if i == 0 && word == "" {
+			r.fail(n.Line, at, "the program to start is empty")
+		}
+		r.braces(n, at, inArgv)
+		for _, name := range manyWords {
+			if p := "{" + name + "}"; word != p && strings.Contains(word, p) {
+				r.fail(n.Line, at, "%s becomes any number of words, so it must be a word of its own", p)
+			}
+		}
+		argv = append(argv, word)
+	}
+	return argv
+}
+
+func (r *reader) env(n *yaml.Node, at string) map[string]string {
+	env := map[string]string{}
+	for _, e := range r.entries(n, at) {
+		if !envName.MatchString(e.key) {
+			r.fail(e.line, at, "%s cannot be the name of a variable", clip(e.key))
+			continue
+		}
+		env[e.key], _ = r.str(e.value, at+"."+e.key)
+		r.braces(e.value, at+"."+e.key, inEnv)
+	}
+	return env
+}
+
+func (r *reader) passEnv(n *yaml.Node, at string) []string {
+	names := []string{}
+	for _, t := range r.texts(r.items(n, at), at) {
+		if !envName.MatchString(t.value) {
+			r.fail(t.line, at, "%s cannot be the name of a variable", clip(t.value))
+		}
+		names = append(names, t.value)
+	}
+	return names
+}
+
+func (r *reader) timeout(n *yaml.Node, at string) time.Duration {
+	d, err := time.ParseDuration(n.Value)
+	switch {
+	case n.Kind != yaml.ScalarNode || err != nil:
+		r.fail(n.Line, at, "must be a duration such as 90s or 10m, got %s", kind(n))
+		return 0
+	case d < minTimeout || d > maxTimeout:
+		r.fail(n.Line, at, "must be from %s to %s, got %s", minTimeout, maxTimeout, d)
+		return 0
+	}
+	return d
+}
+
+// braces notes every word in braces that is not known in its place.
+func (r *reader) braces(n *yaml.Node, at string, known []string) {
+	for _, p := range placeholders.FindAllString(n.Value, -1) {
+		name := strings.Trim(p, "{}")
+		if !slices.Contains(known, name) {
+			r.fail(n.Line, at, "unknown placeholder %s%s", p, didYouMean(name, known))
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package integration
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// shards reads how an integration is sharded; exec is how it is started.
+func (r *reader) shards(n *yaml.Node, at string, exec Exec) *Shards {
+	s := &Shards{Max: DefaultMaxShards, Line: n.Line}
+	keys := r.object(n, at, "by", "arg", "collection", "max", "fan_out")
+	if r.required(n, keys, at, "by") {
+		s.By = r.selectors(keys["by"], at+".by")
+	}
+	if n := keys["arg"]; n != nil {
+		s.Arg, _ = r.text(n, at+".arg")
+	}
+	if n := keys["collection"]; n != nil {
+		s.Collection = r.boolean(n, at+".collection")
+	}
+	if n := keys["max"]; n != nil {
+		s.Max = r.integer(n, at+".max", 1, maxShards)
+	}
+	if n := keys["fan_out"]; n != nil {
+		s.FanOut = r.boolean(n, at+".fan_out")
+	}
+	if n.Kind == yaml.MappingNode {
+		r.reachable(n, keys, at, exec)
+	}
+	return s
+}
+
+// reachable notes when the process would never learn which shard is its own.
+func (r *reader) reachable(n *yaml.Node, keys map[string]*yaml.Node, at string, exec Exec) {
+	args, shard := slices.Contains(exec.Argv, "{shard_args}"), exec.needs("{shard}")
+	switch {
+	case args && keys["arg"] == nil:
+		r.fail(n.Line, at, "arg is missing: the option that {shard_args} puts before the shard")
+	case !args && keys["arg"] != nil && exec.Argv != nil:
+		r.fail(keys["arg"].Line, at+".arg", "is never used, since exec.argv has no {shard_args}")
+	case !args && !shard && exec.Argv != nil:
+		r.fail(n.Line, at, "the shard reaches no process: exec.argv has neither {shard_args} nor {shard}")
+	}
+}
+
+func (r *reader) selectors(n *yaml.Node, at string) []Selector {
+	var by []Selector
+	for _, t := range r.texts(r.some(n, at), at) {
+		s, err := ParseSelector(t.value)
+		if err != nil {
+			r.fail(t.line, at, "%s", err)
+			continue
+		}
+		s.Line = t.line
+		twin := slices.IndexFunc(by, func(o Selector) bool { return slices.Equal(o.Steps, s.Steps) })
+		if twin >= 0 {
+			r.fail(t.line, at, "%s says the same as %s on line %d", clip(s.Text), clip(by[twin].Text), by[twin].Line)
+			continue
+		}
+		by = append(by, s)
+	}
+	return by
+}
