@@ -1,0 +1,105 @@
+package wrapper
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func TestMasking(t *testing.T) {
+	const key = "p@ss/w?rd+1>~"
+	basic := func(user string) string { return base64.StdEncoding.EncodeToString([]byte(user + ":" + key + "!end")) }
+	tests := map[string]struct {
+		secrets  []string
+		in, want string
+	}{
+		"none":         {nil, "all of it", "all of it"},
+		"plain":        {[]string{key}, "a " + key + " b", "a *** b"},
+		"twice":        {[]string{"abcd"}, "abcdabcd", "******"},
+		"short stays":  {[]string{"abc", ""}, "abc", "abc"},
+		"longest":      {[]string{"abcd", "abcdef"}, "abcdef abcde", "*** ***e"},
+		"overlap":      {[]string{"abcdef", "defghi"}, "xabcdefghix", "x***x"},
+		"almost":       {[]string{"abcdef", "abcxyz"}, "abcde abcxy abcx", "abcde abcxy abcx"},
+		"restart":      {[]string{"aaab"}, "aaaab", "a***"},
+		"cut off":      {[]string{"abcdef"}, "see abcd", "see abcd"},
+		"base64":       {[]string{key}, base64.StdEncoding.EncodeToString([]byte(key)), "***"},
+		"base64 raw":   {[]string{key}, base64.RawStdEncoding.EncodeToString([]byte(key)), "***"},
+		"base64 url":   {[]string{key}, base64.URLEncoding.EncodeToString([]byte(key)), "***"},
+		"base64 both":  {[]string{key}, base64.RawURLEncoding.EncodeToString([]byte(key)), "***"},
+		"query":        {[]string{key}, "https://x/?t=" + url.QueryEscape(key) + "&y", "https://x/?t=***&y"},
+		"path":         {[]string{key}, "https://x/" + url.PathEscape(key) + "/y", "https://x/***/y"},
+		"json":         {[]string{`a"b\c` + "\nd"}, `{"k":"a\"b\\c\nd"}`, `{"k":"***"}`},
+		"file newline": {[]string{key + "\n"}, "a " + key + " b", "a *** b"},
+		"lines":        {[]string{"-----BEGIN-----\nc2VjcmV0\nend"}, "  c2VjcmV0  end", "  ***  end"},
+		"basic auth 0": {[]string{key}, basic("ab"), masksMiddle},
+		"basic auth 1": {[]string{key}, basic("abc"), masksMiddle},
+		"basic auth 2": {[]string{key}, basic("abcd"), masksMiddle},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newMasker(test.secrets)
+			got := m.text(test.in)
+			if test.want == masksMiddle {
+				if len(got) > len(test.in)-12 || strings.Count(got, "***") != 1 {
+					t.Errorf("got %q of %q, want the middle masked", got, test.in)
+				}
+				return
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			for size := 1; size < len(test.in); size++ {
+				if got := inPieces(m, test.in, size); got != test.want {
+					t.Errorf("pieces of %d: got %q, want %q", size, got, test.want)
+				}
+			}
+		})
+	}
+}
+
+// masksMiddle wants a text whose middle is masked.
+const masksMiddle = "…"
+
+// inPieces masks a text that comes in pieces of this size.
+func inPieces(m *masker, text string, size int) string {
+	stream := maskStream{masker: m}
+	var out []byte
+	for len(text) > 0 {
+		n := min(size, len(text))
+		out = append(out, stream.feed([]byte(text[:n]))...)
+		text = text[n:]
+	}
+	return string(append(out, stream.flush()...))
+}
+
+func FuzzMasking(f *testing.F) {
+	f.Add("abcd", "abcdef", "xabcdefabcdx", uint8(3))
+	f.Add("aaab", "baaa", "aaabaaab", uint8(1))
+	f.Fuzz(func(t *testing.T, a, b, text string, size uint8) {
+		m := newMasker([]string{a, b})
+		whole := m.text(text)
+		if got := inPieces(m, text, int(size)+1); got != whole {
+			t.Fatalf("pieces give %q, the whole %q", got, whole)
+		}
+		for _, secret := range []string{a, b} {
+			if len(secret) >= minSecret && !strings.Contains(secret, "*") && strings.Contains(whole, secret) {
+				t.Fatalf("%q is visible in %q", secret, whole)
+			}
+		}
+	})
+}
+
+func BenchmarkMasking(b *testing.B) {
+	secrets := make([]string, 50)
+	for i := range secrets {
+		secrets[i] = strings.Repeat(string(rune('a'+i%26)), 10) + string(rune('A'+i))
+	}
+	m := newMasker(secrets)
+	chunk := []byte(strings.Repeat("2024-01-01 INFO reconciling the namespace app-sre on cluster x\n", 512))
+	b.SetBytes(int64(len(chunk)))
+	stream := maskStream{masker: m}
+	for b.Loop() {
+		stream.feed(chunk)
+	}
+}
