@@ -1,0 +1,158 @@
+package wrapper
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// A LogStore keeps complete logs.
+type LogStore interface {
+	// Create opens the log of a task, empty, and returns the path to it that
+	// the result shows.
+	Create(task string) (log io.WriteCloser, shown string, err error)
+}
+
+// A LogFolder is a LogStore with one file per task. The zero value is not
+// usable: Dir is required.
+type LogFolder struct {
+	Dir    string // made when missing
+	Prefix string // of the paths in the results; "" means the last element of Dir
+}
+
+// Create opens a new file in the folder, and never one outside of it: the name
+// is made from the task id as [LogName] says, and links are not followed out.
+func (f LogFolder) Create(task string) (io.WriteCloser, string, error) {
+	if err := os.MkdirAll(f.Dir, 0o750); err != nil {
+		return nil, "", err
+	}
+	root, err := os.OpenRoot(f.Dir)
+	if err != nil {
+		return nil, "", err
+	}
+	defer root.Close()
+	name := LogName(task)
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
+	if err != nil {
+		return nil, "", err
+	}
+	prefix := f.Prefix
+	if prefix == "" {
+		prefix = filepath.Base(f.Dir)
+	}
+	return file, path.Join(prefix, name), nil
+}
+
+// maxName bounds the readable part of a log's name.
+const maxName = 60
+
+// LogName returns the file name for a task's log: the readable part of the id
+// and a hash of all of it. It is a plain name on every system, and different ids
+// have different names even where case does not count.
+func LogName(task string) string {
+	readable := strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_':
+			return r
+		}
+		return '-'
+	}, task)
+	readable = strings.Trim(readable[:min(len(readable), maxName)], "-")
+	if readable == "" {
+		readable = "task"
+	}
+	sum := sha256.Sum256([]byte(task))
+	return readable + "-" + hex.EncodeToString(sum[:6]) + ".log"
+}
+
+const (
+	tailBytes  = 4 << 10
+	tailLines  = 20
+	tailWindow = 64 << 10 // raw bytes kept to make the tail from
+)
+
+// A sink takes a task's output: masked, into the log and the tail. It can be
+// used by several goroutines at once. Trouble with the log is remembered, never
+// returned to the writer: a full disk must not stop a task half-way.
+type sink struct {
+	mu     sync.Mutex
+	mask   maskStream
+	log    io.WriteCloser // nil: not kept
+	recent []byte
+	err    error
+	closed bool
+}
+
+// Write takes output until the sink is closed.
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, os.ErrClosed
+	}
+	s.store(s.mask.feed(p))
+	return len(p), nil
+}
+
+// close ends the log and returns the tail.
+func (s *sink) close() (tail string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.store(s.mask.flush())
+	if s.log != nil {
+		if err := s.log.Close(); err != nil && s.err == nil {
+			s.err = err
+		}
+	}
+	// Escapes inside a secret hid it from the masker; they are gone now.
+	return tailOf(s.mask.text(clean(string(s.recent)))), s.err
+}
+
+// store writes masked output.
+func (s *sink) store(out []byte) {
+	s.recent = append(s.recent, out...)
+	if len(s.recent) > 2*tailWindow {
+		s.recent = append(s.recent[:0], s.recent[len(s.recent)-tailWindow:]...)
+	}
+	if s.log == nil || s.err != nil || len(out) == 0 {
+		return
+	}
+	n, err := s.log.Write(out)
+	if err == nil && n < len(out) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		s.err = fmt.Errorf("writing: %w", err)
+	}
+}
+
+// tailOf returns the last lines of a text, bounded in lines and bytes.
+func tailOf(text string) string {
+	text = strings.Trim(text, "\n")
+	from := len(text)
+	for range tailLines {
+		newline := strings.LastIndexByte(text[:from], '\n')
+		if newline < 0 {
+			from = 0
+			break
+		}
+		from = newline
+	}
+	text = strings.TrimPrefix(text[from:], "\n")
+	if len(text) <= tailBytes {
+		return text
+	}
+	from = len(text) - tailBytes
+	for !utf8.RuneStart(text[from]) {
+		from++
+	}
+	return text[from:]
+}
