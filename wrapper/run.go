@@ -1,0 +1,121 @@
+package wrapper
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-multierror"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A Runner runs one task to its end and writes all it says to log. It returns
+// nil when the task passed, an error with an [ExitError] or a [ConfigError] in it
+// when that is what happened, and returns soon after ctx ends.
+type Runner interface {
+	Run(ctx context.Context, task plan.Task, log io.Writer) error
+}
+
+// Options are the settings of [Run]. The zero value works.
+type Options struct {
+	Jobs    int           // how many tasks run at once; 0 means one per processor
+	Logs    LogStore      // where complete logs go; nil keeps only the tails
+	Secrets []string      // what must not appear in a log or a result
+	Abandon time.Duration // how long a Runner may ignore the end of its context; 0 means one minute
+	Observe func(Event)   // told about progress, one event at a time; may be nil
+}
+
+// An Event says that a task starts or has ended.
+type Event struct {
+	Task   plan.Task
+	Result *plan.Result // nil when it starts
+}
+
+// Run runs the tasks and returns one result for each, in the order of the tasks.
+// The error is about the wrapper's own trouble, such as a log that cannot be
+// written; the results are complete all the same. A red task is no error.
+func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan.Result, error) {
+	if opts.Jobs <= 0 {
+		opts.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if opts.Abandon <= 0 {
+		opts.Abandon = time.Minute
+	}
+	one := &single{runner: r, opts: opts, masker: newMasker(opts.Secrets)}
+	results := make([]plan.Result, len(tasks))
+	troubles := make([]error, len(tasks))
+	for _, group := range groups(tasks) {
+		var g errgroup.Group
+		g.SetLimit(opts.Jobs)
+		for _, i := range group {
+			g.Go(func() error {
+				results[i], troubles[i] = one.run(ctx, tasks[i])
+				return nil
+			})
+		}
+		_ = g.Wait()
+	}
+	var errs *multierror.Error
+	for i, err := range troubles {
+		if err != nil {
+			errs = multierror.Append(errs, fmt.Errorf("log of task %q: %w", tasks[i].ID, err))
+		}
+	}
+	if errs != nil {
+		errs.ErrorFormat = joinLines
+	}
+	return results, errs.ErrorOrNil()
+}
+
+// groups returns the indices of the tasks: one list per order, ascending, and in
+// it the longest estimate first.
+func groups(tasks []plan.Task) [][]int {
+	indices := make([]int, len(tasks))
+	for i := range indices {
+		indices[i] = i
+	}
+	slices.SortStableFunc(indices, func(a, b int) int {
+		return cmp.Or(
+			cmp.Compare(tasks[a].Order, tasks[b].Order),
+			cmp.Compare(tasks[b].EstimateSeconds, tasks[a].EstimateSeconds))
+	})
+	var all [][]int
+	for from, to := 0, 1; to <= len(indices); to++ {
+		if to == len(indices) || tasks[indices[to]].Order != tasks[indices[from]].Order {
+			all = append(all, indices[from:to])
+			from = to
+		}
+	}
+	return all
+}
+
+// joinLines formats many errors, one per line.
+func joinLines(errs []error) string {
+	lines := make([]string, len(errs))
+	for i, err := range errs {
+		lines[i] = err.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// observer serialises events.
+type observer struct {
+	mu sync.Mutex
+}
+
+func (o *observer) tell(observe func(Event), event Event) {
+	if observe == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	observe(event)
+}

@@ -1,0 +1,267 @@
+package wrapper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// runnerFunc is a Runner that is one function.
+type runnerFunc func(ctx context.Context, task plan.Task, log io.Writer) error
+
+func (f runnerFunc) Run(ctx context.Context, task plan.Task, log io.Writer) error {
+	return f(ctx, task, log)
+}
+
+func task(id string) plan.Task {
+	return plan.Task{ID: id, Integration: "x", Argv: []string{"x"}, Timeout: "10m0s"}
+}
+
+// runOne runs one task and returns its result.
+func runOne(t *testing.T, task plan.Task, r wrapper.Runner, opts wrapper.Options) plan.Result {
+	t.Helper()
+	results, err := wrapper.Run(t.Context(), []plan.Task{task}, r, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+func TestResultsComeInTaskOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []plan.Task
+		for i := range 100 {
+			tasks = append(tasks, task(fmt.Sprint(i)))
+		}
+		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+			i, err := strconv.Atoi(task.ID)
+			time.Sleep(time.Duration(len(tasks)-i) * time.Second) // the later, the shorter
+			fmt.Fprint(log, "I am ", task.ID)
+			return err
+		}), wrapper.Options{Jobs: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results {
+			if want := fmt.Sprint(i); r.Task != want || r.Tail != "I am "+want || r.Status != plan.Passed || r.Attempts != 1 {
+				t.Errorf("result %d is %+v", i, r)
+			}
+		}
+	})
+}
+
+func TestLimitIsRespected(t *testing.T) {
+	for _, test := range []struct{ jobs, want int }{{1, 1}, {3, 3}, {0, runtime.GOMAXPROCS(0)}} {
+		synctest.Test(t, func(t *testing.T) {
+			var now, most atomic.Int64
+			tasks := make([]plan.Task, 50)
+			for i := range tasks {
+				tasks[i] = task(fmt.Sprint(i))
+			}
+			_, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(context.Context, plan.Task, io.Writer) error {
+				most.Store(max(most.Load(), now.Add(1)))
+				time.Sleep(time.Second)
+				now.Add(-1)
+				return nil
+			}), wrapper.Options{Jobs: test.jobs})
+			if err != nil || int(most.Load()) > test.want {
+				t.Errorf("jobs %d: %d at once, want at most %d (%v)", test.jobs, most.Load(), test.want, err)
+			}
+		})
+	}
+}
+
+func TestOrderGroupsFollowEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := []plan.Task{task("later"), task("first"), task("short"), task("long")}
+		tasks[0].Order, tasks[1].Order = 5, -3
+		tasks[3].EstimateSeconds = 60
+		var mu sync.Mutex
+		var got []string
+		note := func(word, id string) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, word+" "+id)
+		}
+		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+			note("start", task.ID)
+			time.Sleep(time.Second)
+			note("end", task.ID)
+			return &wrapper.ExitError{Code: 1} // a red group does not stop the next
+		}), wrapper.Options{Jobs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"start first", "end first", "start long", "end long", "start short", "end short", "start later", "end later"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if results[0].Task != "later" || results[0].Seconds != 1 {
+			t.Errorf("got %+v", results[0])
+		}
+	})
+}
+
+func TestWhatARunnerSaysBecomesAResult(t *testing.T) {
+	config := &wrapper.ConfigError{Err: errors.New("it may not read /a")}
+	tests := map[string]struct {
+		err  error
+		want plan.Result
+	}{
+		"nothing": {nil, plan.Result{Status: plan.Passed}},
+		"exit":    {&wrapper.ExitError{Code: 3}, plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3}},
+		"signal":  {&wrapper.ExitError{Code: -1, Signal: 9}, plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "killed by signal 9", ExitCode: -1}},
+		"config":  {fmt.Errorf("checking: %w", config), plan.Result{Status: plan.Failed, Class: plan.ClassConfig, Reason: "checking: it may not read /a", ExitCode: -1}},
+		"both": {errors.Join(&wrapper.ExitError{Code: 3}, config),
+			plan.Result{Status: plan.Failed, Class: plan.ClassConfig, Reason: "exit code 3; it may not read /a", ExitCode: 3}},
+		"any":   {errors.New("boom\n\n\x1b[31m  red"), plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "boom; red", ExitCode: -1}},
+		"token": {errors.New("bad hunter22 and hunt\x1b[0mer22"), plan.Result{Status: plan.Failed, Class: plan.ClassTask, Reason: "bad *** and ***", ExitCode: -1}},
+	}
+	for name, test := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return test.err }),
+				wrapper.Options{Secrets: []string{"hunter22"}})
+			test.want.Task, test.want.Attempts = "a", 1
+			if got != test.want {
+				t.Errorf("%s: got %+v\nwant %+v", name, got, test.want)
+			}
+		})
+	}
+}
+
+func TestTasksThatCannotStart(t *testing.T) {
+	blocked, timeless := task("a"), task("b")
+	blocked.Blocked, timeless.Timeout = "only head defines it", "soon"
+	results, err := wrapper.Run(t.Context(), []plan.Task{blocked, timeless}, nil, wrapper.Options{})
+	want := []plan.Result{
+		{Task: "a", Status: plan.NotRun, Class: plan.ClassConfig, Reason: "only head defines it", ExitCode: -1},
+		{Task: "b", Status: plan.NotRun, Class: plan.ClassConfig, Reason: `the timeout "soon" is not a positive duration`, ExitCode: -1},
+	}
+	if err != nil || !reflect.DeepEqual(results, want) {
+		t.Errorf("got %+v, %v\nwant %+v", results, err, want)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	waits := runnerFunc(func(ctx context.Context, _ plan.Task, _ io.Writer) error {
+		<-ctx.Done()
+		return nil // says it passed, but too late to be believed
+	})
+	synctest.Test(t, func(t *testing.T) {
+		got := runOne(t, task("a"), waits, wrapper.Options{})
+		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 600, Attempts: 1}
+		if got != want {
+			t.Errorf("got %+v\nwant %+v", got, want)
+		}
+	})
+}
+
+func TestARunnerThatIgnoresItsEndIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deaf := runnerFunc(func(_ context.Context, _ plan.Task, log io.Writer) error {
+			time.Sleep(time.Hour)
+			if _, err := io.WriteString(log, "too late"); err == nil {
+				t.Error("output after the end was accepted")
+			}
+			return nil
+		})
+		got := runOne(t, task("a"), deaf, wrapper.Options{})
+		want := "timed out after 10m0s; it did not stop within 1m0s and was left behind"
+		if got.Status != plan.TimedOut || got.Reason != want || got.Tail != "" {
+			t.Errorf("got %+v, want reason %q", got, want)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+func TestCancelStopsRunningAndWaitingTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(90*time.Second, cancel)
+		tasks := []plan.Task{task("done"), task("running"), task("waiting"), task("later group")}
+		tasks[3].Order = 1
+		results, err := wrapper.Run(ctx, tasks, runnerFunc(func(ctx context.Context, task plan.Task, _ io.Writer) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Minute):
+				return nil
+			}
+		}), wrapper.Options{Jobs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []plan.Result{
+			{Task: "done", Status: plan.Passed, Seconds: 60, Attempts: 1},
+			{Task: "running", Status: plan.Canceled, Reason: "canceled", ExitCode: -1, Seconds: 30, Attempts: 1},
+			{Task: "waiting", Status: plan.Canceled, Reason: "canceled before it started", ExitCode: -1},
+			{Task: "later group", Status: plan.Canceled, Reason: "canceled before it started", ExitCode: -1},
+		}
+		if !reflect.DeepEqual(results, want) {
+			t.Errorf("got %+v\nwant %+v", results, want)
+		}
+	})
+}
+
+func TestAPanicFailsItsOwnTaskOnly(t *testing.T) {
+	tasks := []plan.Task{task("panics"), task("exits"), task("fine")}
+	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+		switch task.ID {
+		case "panics":
+			panic("no\nway")
+		case "exits":
+			runtime.Goexit()
+		}
+		return nil
+	}), wrapper.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := results[0]; r.Status != plan.Failed || r.Class != plan.ClassTask || r.Reason != "panic: no; way" || !strings.Contains(r.Tail, "run_test.go") {
+		t.Errorf("got %+v, want the panic in the reason and its stack in the tail", r)
+	}
+	if r := results[1]; r.Status != plan.Failed || r.Reason != "the runner ended its goroutine" {
+		t.Errorf("got %+v", r)
+	}
+	if r := results[2]; !r.OK() {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestEventsComeOneAtATime(t *testing.T) {
+	var got []string // no lock: the race detector would complain
+	tasks := []plan.Task{task("a"), task("b")}
+	tasks[1].Blocked = "no"
+	_, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(context.Context, plan.Task, io.Writer) error { return nil }),
+		wrapper.Options{Observe: func(e wrapper.Event) {
+			word := "starts"
+			if e.Result != nil {
+				word = string(e.Result.Status)
+			}
+			got = append(got, e.Task.ID+" "+word)
+		}})
+	slices.Sort(got)
+	if want := []string{"a passed", "a starts", "b not_run"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestNoTasksNoResults(t *testing.T) {
+	if results, err := wrapper.Run(t.Context(), nil, nil, wrapper.Options{}); err != nil || len(results) != 0 {
+		t.Errorf("got %v, %v", results, err)
+	}
+}

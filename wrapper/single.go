@@ -1,0 +1,135 @@
+package wrapper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// errTimeout is the cause of a context that ended at the task's own timeout.
+var errTimeout = errors.New("timed out")
+
+// A single runs one task at a time; several goroutines share it.
+type single struct {
+	runner Runner
+	opts   Options
+	masker *masker
+	observer
+}
+
+// run runs one task, or says why not. The error is trouble with its log.
+func (s *single) run(ctx context.Context, task plan.Task) (plan.Result, error) {
+	timeout, err := time.ParseDuration(task.Timeout)
+	result := plan.Result{Task: task.ID, Status: plan.NotRun, Class: plan.ClassConfig, ExitCode: -1}
+	switch {
+	case task.Blocked != "":
+		result.Reason = s.line(task.Blocked)
+	case err != nil || timeout <= 0:
+		result.Reason = oneLine(fmt.Sprintf("the timeout %q is not a positive duration", task.Timeout))
+	case ctx.Err() != nil:
+		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started"
+	default:
+		s.tell(s.opts.Observe, Event{Task: task})
+		result, err = s.start(ctx, task, timeout)
+		s.tell(s.opts.Observe, Event{Task: task, Result: &result})
+		return result, err
+	}
+	s.tell(s.opts.Observe, Event{Task: task, Result: &result})
+	return result, nil
+}
+
+// start runs the task with its log.
+func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
+	log := &sink{mask: maskStream{masker: s.masker}}
+	var shown string
+	if s.opts.Logs != nil {
+		// Without a log the task still runs: its tail may tell what is wrong.
+		log.log, shown, log.err = s.opts.Logs.Create(task.ID)
+	}
+	begin := time.Now()
+	result := s.judge(ctx, task, timeout, log)
+	result.Task, result.Attempts, result.Log = task.ID, 1, shown
+	result.Seconds = math.Round(time.Since(begin).Seconds()*1000) / 1000
+
+	tail, err := log.close()
+	result.Tail = tail
+	if err != nil {
+		trouble := s.line("its log could not be kept: " + err.Error())
+		if result.OK() {
+			result.Status, result.Class, result.Reason = plan.Failed, plan.ClassTransient, trouble
+		} else {
+			result.Reason += "; " + trouble
+		}
+	}
+	return result, err
+}
+
+// judge calls the Runner and turns what it says into a result.
+func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duration, log io.Writer) plan.Result {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	err, returned := s.call(ctx, task, log)
+	result := plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: -1}
+	var exit *ExitError
+	if errors.As(err, &exit) {
+		result.ExitCode = exit.Code
+	}
+	var config *ConfigError
+	switch {
+	case errors.Is(context.Cause(ctx), errTimeout):
+		result.Status, result.Reason = plan.TimedOut, fmt.Sprintf("timed out after %s", timeout)
+	case ctx.Err() != nil:
+		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled"
+	case err == nil:
+		return plan.Result{Status: plan.Passed}
+	case errors.As(err, &config):
+		result.Class, result.Reason = plan.ClassConfig, s.line(err.Error())
+	default:
+		result.Reason = s.line(err.Error())
+	}
+	if !returned {
+		result.Reason += fmt.Sprintf("; it did not stop within %s and was left behind", s.opts.Abandon)
+	}
+	return result
+}
+
+// call runs the Runner in a goroutine of its own, so that one that ignores its
+// context can be left behind.
+func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (err error, returned bool) {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the runner ended its goroutine")
+		defer func() {
+			if cause := recover(); cause != nil {
+				fmt.Fprintf(log, "panic: %v\n%s", cause, debug.Stack())
+				err = fmt.Errorf("panic: %v", cause)
+			}
+			done <- err
+		}()
+		err = s.runner.Run(ctx, task, log)
+	}()
+	select {
+	case err := <-done:
+		return err, true
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(s.opts.Abandon)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err, true
+	case <-timer.C:
+		return ctx.Err(), false
+	}
+}
+
+// line makes a reason of a message: masked, harmless, one line.
+func (s *single) line(message string) string {
+	return oneLine(s.masker.text(clean(message)))
+}
