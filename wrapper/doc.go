@@ -1,0 +1,44 @@
+// Package wrapper runs a plan's tasks in parallel and keeps every result.
+//
+// [Run] takes tasks and a [Runner] and returns one result per task, in the order
+// of the tasks. [Process] is the Runner for tasks that are commands; native
+// integrations bring their own.
+//
+// # Rules
+//
+//   - Every task gets a result, whatever happens: it passed, failed, ran out of
+//     time, was canceled or was not run. One red task never stops another.
+//   - Tasks with a lower order run first; a group of equal order starts when the
+//     one before has ended. Within a group the longest estimate starts first.
+//   - A task stops at its own timeout, or when the context is canceled. A task
+//     that returns after either has not passed, even when it says so.
+//   - A panic fails its own task; the stack goes to its log.
+//   - All output passes a masker before it is stored anywhere: every secret of at
+//     least four bytes is replaced by ***, also as base64 (alone or inside a
+//     longer text, such as a basic-auth header), URL-encoded, JSON-escaped, and
+//     line by line when it has several lines.
+//   - The complete log goes to the [LogStore]; the result holds the last twenty
+//     lines, without terminal escapes and other control characters.
+//   - A task whose log could not be kept completely fails.
+//
+// # Processes
+//
+// A command is an argument vector and never passes a shell. Its environment is
+// exactly the one given and its standard input is empty. It runs in a process
+// group of its own: at the end of its time the group gets SIGTERM, after the
+// grace period SIGKILL, and what a command leaves behind in its group when it
+// exits is killed. Placeholders such as {graphql_url} are replaced in one pass,
+// so a value is never expanded again; an unknown {word} stays as it is.
+//
+// # Awkward cases
+//
+// A child that leaves its process group (setsid) survives; it cannot hold us up,
+// since its end of the output is given up after the grace period. Children also
+// survive when the runner itself is killed with SIGKILL: the kernel's parent
+// death signal is tied to a thread, not to a process, so a Go program cannot rely
+// on it. Outside unix there are no process groups and only the command itself is
+// killed. A secret that a program cuts with its own line breaks or escapes is not
+// recognised in the log file; in the result it is, once the escapes are gone. A
+// Runner that ignores its context is left behind after Options.Abandon and its
+// later output is dropped, because Go cannot stop a goroutine.
+package wrapper
