@@ -1,0 +1,39 @@
+package integration
+
+import (
+	"context"
+	"testing"
+)
+
+type plain struct{}
+
+func (plain) Name() string                           { return "plain" }
+func (plain) Run(context.Context, World, bool) error { return nil }
+
+type full struct{ plain }
+
+func (full) DesiredState(ctx context.Context, query QueryFunc) (any, error) {
+	return query(ctx, "{ accounts { name } }", nil)
+}
+func (full) Shards() Shards { return Shards{Arg: "--account"} }
+
+func TestNativeAbilities(t *testing.T) {
+	tests := []struct {
+		name string
+		n    Native
+		want bool
+	}{
+		{"neither", plain{}, false},
+		{"both", full{}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, ok := StateOf(tt.n); ok != tt.want {
+				t.Errorf("StateOf: got %v, want %v", ok, tt.want)
+			}
+			if _, ok := ShardsOf(tt.n); ok != tt.want {
+				t.Errorf("ShardsOf: got %v, want %v", ok, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+)
+
+// inIntegration puts text on line 4 of a file, in the mapping of integration a.
+func inIntegration(text string) string {
+	return "version: 1\nintegrations:\n  a:\n" + indent("    ", text)
+}
+
+// inExec puts text on line 3 of a file, in the general exec.
+func inExec(text string) string { return "version: 1\nexec:\n" + indent("  ", text) }
+
+func indent(by, text string) string {
+	return by + strings.ReplaceAll(text, "\n", "\n"+by) + "\n"
+}
+
+var mistakes = []struct {
+	name, text string
+	want       string // each line without "prcheck.yaml:"
+}{
+	// The file as a whole.
+	{"empty", "", ` is empty; it needs at least "version: 1"`},
+	{"only comments", "# nothing\n", ` is empty; it needs at least "version: 1"`},
+	{"null", "---\n", "2: must be a mapping, got nothing"},
+	{"a list", "- version: 1\n", "1: must be a mapping, got a list"},
+	{"a word", "hello\n", `1: must be a mapping, got the string "hello"`},
+	{"too large", "#" + strings.Repeat("x", MaxSettings), " is larger than 1048576 bytes"},
+	{"two documents", "version: 1\n---\nversion: 1\n", "2: a second document starts here; keep one"},
+	{"second document broken", "version: 1\n---\na: b: c\n", "3: mapping values are not allowed in this context"},
+	{"tab", "version: 1\nexec:\n\targv: [x]\n", "3: found character that cannot start any token"},
+	{"open list", "version: 1\n\ntrust: [1,\nexec: 2\n", "4: did not find expected ',' or ']'"},
+	{"open quote", "version: 1\ntrust: 'x\n\n\n", "2: found unexpected end of stream"},
+	{"list in mapping", "version: 1\ntrust:\n  a: 1\n  - b\n", "4: did not find expected key"},
+	{"control character", "version: 1\ntrust: \x01\n", "2: control characters are not allowed"},
+	{"not UTF-8", "version: 1\ntrust: \xff\n", "2: invalid leading UTF-8 octet"},
+	{"deep", "version: 1\ntrust: " + strings.Repeat("[", 20_000) + "\n", "2: exceeded max depth of 10000"},
+	{"deep enough", "version: 1\ntrust: " + strings.Repeat("[", 900) + strings.Repeat("]", 900), "2: trust: must be a mapping, got a list"},
+
+	// Keys.
+	{"unknown key", "version: 1\nfoo: 1\n", `2: unknown key "foo"`},
+	{"misspelled key", "version: 1\nexce: {}\n", `2: unknown key "exce" (did you mean "exec"?)`},
+	{"duplicate key", "version: 1\ntrust: {}\ntrust: {}\n", `3: duplicate key "trust", first on line 2`},
+	{"duplicate integration", "version: 1\nintegrations:\n  a: {}\n  a: {}\n", `4: integrations: duplicate key "a", first on line 3`},
+	{"number as key", "version: 1\nintegrations:\n  1: {}\n", `3: integrations: a key must be a string, got the number "1"`},
+	{"list as key", "version: 1\n? [a]\n: 1\n", "2: a key must be a string, got a list"},
+	{"alias", "version: 1\nexec: &e {argv: [x]}\nintegrations: {a: {exec: *e}}\n", "3: integrations.a.exec: must be a mapping, got an alias (*e), which is not supported"},
+	{"alias of itself", "version: 1\nexec: &e\n  argv: [x, *e]\n", "3: exec.argv[1]: must be a string, got an alias (*e), which is not supported"},
+	{"unknown alias", "version: 1\nexec: *e\n", "2: unknown anchor 'e' referenced"},
+	{"merge key", "version: 1\nexec: &e {argv: [x]}\ntrust: {<<: *e}\n", "3: trust: merge keys (<<) are not supported; write the keys out"},
+	{"null section", "version: 1\nintegrations:\n", "2: integrations: must be a mapping, got nothing"},
+
+	// Version and trust.
+	{"no version", "trust: {}\n", `1: version is missing; it starts with "version: 1"`},
+	{"other version", "\nversion: 2\n", "2: version: only version 1 is known"},
+	{"version as text", "version: \"1\"\n", "1: version: must be a whole number, got the string \"1\"\n1: version: only version 1 is known"},
+	{"trust as text", "version: 1\ntrust: {new_integrations: 'yes'}\n", `2: trust.new_integrations: must be true or false, got the string "yes"`},
+
+	// Exec.
+	{"exec as list", "version: 1\nexec: [x]\n", "2: exec: must be a mapping, got a list"},
+	{"shell text", inExec("argv: reconcile --dry-run"), `3: exec.argv: must be a list, got the string "reconcile --dry-run"`},
+	{"empty argv", inExec("argv: []"), "3: exec.argv: is empty; it needs at least one entry"},
+	{"empty program", inExec(`argv: ["", x]`), "3: exec.argv[0]: the program to start is empty"},
+	{"number in argv", inExec("argv: [x,\n  1]"), `4: exec.argv[1]: must be a string, got the number "1"; put it in quotes`},
+	{"NUL in argv", inExec(`argv: ["a\0b"]`), "3: exec.argv[0]: holds a NUL character"},
+	{"unknown placeholder", inExec(`argv: [x, "{shrd}"]`), `3: exec.argv[1]: unknown placeholder {shrd} (did you mean "shard"?)`},
+	{"cmd inside a word", inExec(`argv: [x, "--run={cmd}"]`), "3: exec.argv[1]: {cmd} becomes any number of words, so it must be a word of its own"},
+	{"config without text", inExec(`argv: [x, "{config}"]`), "3: exec: {config} is used, but there is no config"},
+	{"config in itself", inExec(`config: "path = {config}"`), "3: exec.config: unknown placeholder {config}"},
+	{"cmd in env", inExec(`env: {A: "{cmd}"}`), "3: exec.env.A: unknown placeholder {cmd}"},
+	{"bad variable", inExec("env:\n  A-B: x"), `4: exec.env: "A-B" cannot be the name of a variable`},
+	{"number as variable", inExec("env: {A: 1}"), `3: exec.env.A: must be a string, got the number "1"; put it in quotes`},
+	{"bad passed variable", inExec("pass_env: [HOME, A=1]"), `3: exec.pass_env: "A=1" cannot be the name of a variable`},
+	{"passed twice", inExec("pass_env:\n  - HOME\n  - HOME"), `5: exec.pass_env[1]: "HOME" stands on line 4 already`},
+	{"set and passed", inExec("env: {A: x}\npass_env: [A]"), `4: exec.pass_env: "A" is set in env too; keep one of them`},
+	{"timeout without unit", inExec("timeout: 600"), `3: exec.timeout: must be a duration such as 90s or 10m, got the number "600"`},
+	{"timeout as text", inExec("timeout: soon"), `3: exec.timeout: must be a duration such as 90s or 10m, got the string "soon"`},
+	{"negative timeout", inExec("timeout: -5m"), "3: exec.timeout: must be from 1s to 24h0m0s, got -5m0s"},
+	{"exec of one integration", inIntegration("exec: {agrv: [x]}"), `4: integrations.a.exec: unknown key "agrv" (did you mean "argv"?)`},
+
+	// Paths.
+	{"bad pattern", "version: 1\npaths: {ignore: ['a[']}\n", `2: paths.ignore: pattern "a[" is malformed`},
+	{"pattern with slash", "version: 1\npaths: {ignore: [/docs/**]}\n", `2: paths.ignore: pattern "/docs/**" can never match: paths of the repository start without a slash`},
+	{"pattern of folder", "version: 1\npaths: {ignore: [docs/]}\n", `2: paths.ignore: pattern "docs/" can never match: it names a folder, add ** for what is in it`},
+	{"pattern going up", "version: 1\npaths: {ignore: [../a]}\n", `2: paths.ignore: pattern "../a" can never match: it has the part ".."`},
+	{"costly pattern", "version: 1\npaths: {ignore: ['" + strings.Repeat("{a,b}", 5) + "']}\n", `2: paths.ignore: pattern "{a,b}{a,b}{a,b}{a,b}{a,b}" has more than 4 groups of alternatives`},
+	{"long pattern", "version: 1\npaths: {ignore: [" + strings.Repeat("a", 201) + "]}\n", `2: paths.ignore: pattern "` + strings.Repeat("a", 80) + `"… is longer than 200 bytes`},
+	{"rule without when", "version: 1\npaths:\n  select:\n    - run: [a]\n", "4: paths.select[0]: when is missing"},
+	{"rule without run", "version: 1\npaths:\n  select:\n    - when: [a]\n", "4: paths.select[0]: run is missing"},
+	{"rule runs nothing", "version: 1\npaths:\n  select:\n    - when: [a]\n      run: []\n", "5: paths.select[0].run: is empty; it needs at least one entry"},
+	{"rule for nothing", "version: 1\npaths:\n  select:\n    - when: []\n      run: [a]\n", "4: paths.select[0].when: is empty; it needs at least one entry"},
+	{"rule runs no name", "version: 1\npaths:\n  select:\n    - {when: [a], run: [../a]}\n", `4: paths.select[0].run: "../a" cannot be the name of an integration`},
+	{"select as mapping", "version: 1\npaths: {select: {when: [a]}}\n", "2: paths.select: must be a list, got a mapping"},
+
+	// Integrations.
+	{"bad name", "version: 1\nintegrations:\n  a/b: {}\n", `3: integrations: "a/b" cannot be the name of an integration`},
+	{"no queries", inIntegration("queries: []"), "4: integrations.a.queries: is empty; it needs at least one entry"},
+	{"one query as text", inIntegration("queries: a.graphql"), `4: integrations.a.queries: must be a list, got the string "a.graphql"`},
+	{"query outside", inIntegration("queries:\n  - ok\n  - ../a"), `6: integrations.a.queries: "../a" cannot be used: it has the part ".."`},
+	{"absolute query", inIntegration("queries: [/etc/passwd]"), `4: integrations.a.queries: "/etc/passwd" cannot be used: it is not relative to the folder of this file`},
+	{"query with backslash", inIntegration(`queries: ['a\b']`), `4: integrations.a.queries: "a\\b" cannot be used: it has a backslash; write slashes`},
+	{"query twice", inIntegration("queries: [a, a]"), `4: integrations.a.queries[1]: "a" stands on line 4 already`},
+	{"empty query", inIntegration(`queries: [""]`), "4: integrations.a.queries[0]: is empty"},
+	{"list order", inIntegration("list_order: sorted"), `4: integrations.a.list_order: must be ignored or significant, got "sorted"`},
+	{"trace", inIntegration("trace: true"), `4: integrations.a.trace: must be a string, got the truth value "true"; put it in quotes`},
+
+	// Shards.
+	{"shards without by", inIntegration("shards: {arg: --x}"), "4: integrations.a.shards: by is missing"},
+	{"misspelled arg", inIntegration("shards:\n  by: ['a[*].b']\n  agr: --x"), `6: integrations.a.shards: unknown key "agr" (did you mean "arg"?)`},
+	{"shards by nothing", inIntegration("shards: {by: []}"), "4: integrations.a.shards.by: is empty; it needs at least one entry"},
+	{"selector twice", inIntegration("shards:\n  by:\n    - a[*].b\n    - $.a[*].'b'"), `7: integrations.a.shards.by: "$.a[*].'b'" says the same as "a[*].b" on line 6`},
+	{"bad selector", inIntegration("shards: {by: ['a.b']}"), `4: integrations.a.shards.by: selector "a.b": names no elements; it needs a wildcard, [*] for each item or * for each member`},
+	{"max", inIntegration("shards: {by: ['a[*].b'], max: 0}"), "4: integrations.a.shards.max: must be from 1 to 10000, got 0"},
+	{"max as fraction", inIntegration("shards: {by: ['a[*].b'], max: 1.5}"), `4: integrations.a.shards.max: must be a whole number, got the number "1.5"`},
+	{"fan_out", inIntegration("shards: {by: ['a[*].b'], fan_out: 1}"), `4: integrations.a.shards.fan_out: must be true or false, got the number "1"`},
+	{"arg missing", inIntegration(`exec: {argv: [x, "{shard_args}"]}` + "\nshards: {by: ['a[*].b']}"), "5: integrations.a.shards: arg is missing: the option that {shard_args} puts before the shard"},
+	{"arg unused", inIntegration(`exec: {argv: [x, "{shard}"]}` + "\nshards: {by: ['a[*].b'], arg: --x}"), "5: integrations.a.shards.arg: is never used, since exec.argv has no {shard_args}"},
+	{"shard unused", inIntegration(`exec: {argv: [x]}` + "\nshards: {by: ['a[*].b']}"), "5: integrations.a.shards: the shard reaches no process: exec.argv has neither {shard_args} nor {shard}"},
+
+	{"all of them", "version: 1\nexec: {timeout: x}\nfoo: 1\npaths: 3\n", `2: exec.timeout: must be a duration such as 90s or 10m, got the string "x"
+3: unknown key "foo"
+4: paths: must be a mapping, got the number "3"`},
+}
+
+func TestReadSettingsMistakes(t *testing.T) {
+	for _, tt := range mistakes {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := ReadSettings("prcheck.yaml", []byte(tt.text))
+			if err == nil {
+				t.Fatalf("read %+v", s)
+			}
+			want := "prcheck.yaml:" + strings.ReplaceAll(tt.want, "\n", "\nprcheck.yaml:")
+			if err.Error() != want {
+				t.Errorf("got  %s\nwant %s", err, want)
+			}
+		})
+	}
+}

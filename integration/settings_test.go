@@ -1,0 +1,228 @@
+package integration
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReadSettings(t *testing.T) {
+	raw, err := os.ReadFile("testdata/prcheck.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSettings("prcheck.yaml", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	general := Exec{
+		Argv:    []string{"reconcile", "--config", "{config}", "--dry-run", "{cmd}", "{shard_args}"},
+		Config:  "[graphql]\nserver = \"{graphql_url}\"\n",
+		Env:     map[string]string{"COMPARE_SHA": "{base_sha}"},
+		PassEnv: []string{"HOME", "PATH"},
+		Timeout: 15 * time.Minute,
+	}
+	own := general
+	own.Argv = []string{"own", "--only={shard}", "{cmd}"}
+	own.PassEnv = []string{}
+	own.Timeout = 90 * time.Second
+	want := &Settings{
+		File:   "prcheck.yaml",
+		Exec:   general,
+		Ignore: []Glob{{"docs/**", 12}, {"**/*.md", 12}},
+		Rules: []Rule{{
+			When: []Glob{{"resources/jenkins/**", 14}, {"resources/{a,b}.j2", 14}},
+			Run:  []Name{{"jenkins-job-builder", 15}, {"template-tester", 15}},
+			Line: 14,
+		}},
+		NewIntegrations: true,
+		integrations: map[string]Integration{
+			"terraform-users": {
+				Name: "terraform-users",
+				Exec: general,
+				Queries: []QueryFile{
+					{"queries/terraform-users.graphql", 18}, {"queries/accounts.graphql", 18},
+				},
+				Shards: &Shards{
+					By: []Selector{
+						selectorAt(t, "accounts[*].name", 20),
+						selectorAt(t, "roles[*].aws_groups[*].account.name", 20),
+					},
+					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 20,
+				},
+				ListOrder: OrderSignificant, Trace: TraceStatic, Line: 17,
+			},
+			"own-program": {
+				Name: "own-program", Exec: own, Line: 27,
+				Shards: &Shards{
+					By: []Selector{selectorAt(t, "state.*.shard", 32)}, Max: DefaultMaxShards, Line: 32,
+				},
+			},
+		},
+		digest: digest(raw),
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+}
+
+func selectorAt(t *testing.T, text string, line int) Selector {
+	t.Helper()
+	s, err := ParseSelector(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Line = line
+	return s
+}
+
+func TestZeroSettings(t *testing.T) {
+	var s Settings
+	want := Integration{Name: "any", Exec: Exec{Timeout: DefaultTimeout}}
+	if got := s.For("any"); !reflect.DeepEqual(got, want) {
+		t.Errorf("For: got %+v, want %+v", got, want)
+	}
+	if s.Ignored("a") || s.SelectedBy("a") != nil || s.Names() != nil || s.Digest() != "" {
+		t.Errorf("zero settings select or ignore something: %+v", s)
+	}
+}
+
+func TestUnnamedIntegration(t *testing.T) {
+	s := read(t, "version: 1\nexec: {argv: [x], timeout: 1m}\nintegrations: {b: {}, a: {}}\n")
+	want := Integration{Name: "other", Exec: Exec{Argv: []string{"x"}, Timeout: time.Minute}}
+	if got := s.For("other"); !reflect.DeepEqual(got, want) {
+		t.Errorf("For: got %+v, want %+v", got, want)
+	}
+	if got, want := s.Names(), []string{"a", "b"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("Names: got %v, want %v", got, want)
+	}
+}
+
+func read(t *testing.T, text string) *Settings {
+	t.Helper()
+	s, err := ReadSettings("prcheck.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPaths(t *testing.T) {
+	s := read(t, `version: 1
+paths:
+  ignore: ["docs/**", "**/*.md"]
+  select:
+    - {when: ["resources/jenkins/**"], run: [jjb]}
+    - {when: ["data/x.yml", "resources/**/*.j2"], run: [tester, jjb]}
+`)
+	tests := []struct {
+		path    string
+		ignored bool
+		rules   []int // lines of the rules
+	}{
+		{"docs/a/b.txt", true, nil},
+		{"README.md", true, nil},
+		{"data/deep/in/x.md", true, nil},
+		{"data/docs/a.yml", false, nil},
+		{"data/x.yml", false, []int{6}},
+		{"resources/jenkins/job.yaml", false, []int{5}},
+		{"resources/jenkins/job.j2", false, []int{5, 6}},
+		{"resources/top.j2", false, []int{6}},
+		{"", false, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.path, func(t *testing.T) {
+			if got := s.Ignored(tt.path); got != tt.ignored {
+				t.Errorf("Ignored: got %v, want %v", got, tt.ignored)
+			}
+			var lines []int
+			for _, r := range s.SelectedBy(tt.path) {
+				lines = append(lines, r.Line)
+			}
+			if !reflect.DeepEqual(lines, tt.rules) {
+				t.Errorf("SelectedBy: got lines %v, want %v", lines, tt.rules)
+			}
+		})
+	}
+}
+
+func TestExpand(t *testing.T) {
+	e := Exec{Argv: []string{"{name}", "{cmd}", "--in={shard}", "{shard_args}", "{config}", "{task}"}}
+	tests := []struct {
+		name, arg, shard string
+		cmd              []string
+		want             string
+	}{
+		{"one shard", "--account", "app-sre", []string{"users", "-v"}, "users|users|-v|--in=app-sre|--account|app-sre|{config}|{task}"},
+		{"all shards", "--account", "", []string{"users"}, "users|users|--in=|{config}|{task}"},
+		{"one word", "--account=", "app-sre", nil, "users|--in=app-sre|--account=app-sre|{config}|{task}"},
+		{"braces in a value stay", "--account", "{name}", []string{"{shard}"}, "users|{shard}|--in={name}|--account|{name}|{config}|{task}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := strings.Join(e.Expand("users", tt.cmd, tt.arg, tt.shard), "|"); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+	if got := (Exec{}).Expand("users", []string{"x"}, "", ""); got != nil {
+		t.Errorf("without argv: got %v, want nothing", got)
+	}
+}
+
+func TestMistakesAreSettingsErrors(t *testing.T) {
+	_, err := ReadSettings("a.yaml", []byte("version: 1\nfoo: 1\n"))
+	want := SettingsError{File: "a.yaml", Line: 2, Msg: `unknown key "foo"`}
+	var got *SettingsError
+	if !errors.As(err, &got) || *got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestManyMistakes(t *testing.T) {
+	_, err := ReadSettings("a.yaml", []byte("version: 1\n"+strings.Repeat("trust: 1\n", 31)))
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != maxMistakes+1 || lines[maxMistakes] != "a.yaml: 11 more mistakes" {
+		t.Errorf("got %d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+func FuzzReadSettings(f *testing.F) {
+	raw, err := os.ReadFile("testdata/prcheck.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	for _, tt := range mistakes {
+		f.Add([]byte(tt.text))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := ReadSettings("prcheck.yaml", raw)
+		if (s == nil) == (err == nil) {
+			t.Fatalf("settings %v and error %v", s, err)
+		}
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				if !strings.HasPrefix(line, "prcheck.yaml:") {
+					t.Errorf("a line without its place: %q", line)
+				}
+			}
+			return
+		}
+		s.Ignored("data/some/path.yml")
+		s.SelectedBy("resources/some/path.yml")
+		for _, name := range s.Names() {
+			it := s.For(name)
+			if it.Exec.Timeout <= 0 {
+				t.Errorf("%s: no timeout", name)
+			}
+			if it.Shards != nil && (it.Shards.Max < 1 || len(it.Shards.By) == 0) {
+				t.Errorf("%s: shards %+v", name, *it.Shards)
+			}
+			it.Exec.Expand(name, []string{"cmd"}, "--arg", "shard")
+		}
+	})
+}
