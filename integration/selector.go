@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// Bounds of a selector; real ones have at most six steps.
+// Bounds of selectors; real ones have at most six steps.
 const (
 	maxSelector      = 512 // bytes
 	maxSelectorSteps = 32
+	maxSelectors     = 100 // of one integration
 )
 
 // A Selector says where in a desired state the shard keys stand, such as

@@ -112,6 +112,7 @@ var mistakes = []struct {
 	{"shards by nothing", inIntegration("shards: {by: []}"), "4: integrations.a.shards.by: is empty; it needs at least one entry"},
 	{"selector twice", inIntegration("shards:\n  by:\n    - a[*].b\n    - $.a[*].'b'"), `7: integrations.a.shards.by: "$.a[*].'b'" says the same as "a[*].b" on line 6`},
 	{"bad selector", inIntegration("shards: {by: ['a.b']}"), `4: integrations.a.shards.by: selector "a.b": names no elements; it needs a wildcard, [*] for each item or * for each member`},
+	{"many selectors", inIntegration("shards: {by: [" + strings.Repeat("'a[*].b',", 101) + "]}"), "4: integrations.a.shards.by: has more than 100 selectors"},
 	{"max", inIntegration("shards: {by: ['a[*].b'], max: 0}"), "4: integrations.a.shards.max: must be from 1 to 10000, got 0"},
 	{"max as fraction", inIntegration("shards: {by: ['a[*].b'], max: 1.5}"), `4: integrations.a.shards.max: must be a whole number, got the number "1.5"`},
 	{"fan_out", inIntegration("shards: {by: ['a[*].b'], fan_out: 1}"), `4: integrations.a.shards.fan_out: must be true or false, got the number "1"`},

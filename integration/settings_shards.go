@@ -45,8 +45,13 @@ func (r *reader) reachable(n *yaml.Node, keys map[string]*yaml.Node, at string, 
 }
 
 func (r *reader) selectors(n *yaml.Node, at string) []Selector {
+	items := r.some(n, at)
+	if len(items) > maxSelectors {
+		r.fail(n.Line, at, "has more than %d selectors", maxSelectors)
+		return nil
+	}
 	var by []Selector
-	for _, t := range r.texts(r.some(n, at), at) {
+	for _, t := range r.texts(items, at) {
 		s, err := ParseSelector(t.value)
 		if err != nil {
 			r.fail(t.line, at, "%s", err)
