@@ -21,6 +21,7 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 	root.SetErr(env.Stderr)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetHelpCommand(helpCommand(root))
+	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd(env.Args...)
 
 	var incomplete, started bool
@@ -70,7 +71,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				err = fmt.Errorf("unknown command %q for %q", rest[0], topic.CommandPath())
 			}
 			if err != nil {
-				return usage(root, err)
+				return usage(topic, err)
 			}
 			topic.InitDefaultHelpFlag()
 			if err := topic.Flags().Set("help", "true"); err != nil {
