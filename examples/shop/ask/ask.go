@@ -1,0 +1,104 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+)
+
+// Options are the flags that every integration of the shop has.
+type Options struct {
+	Now, Wanted string // GraphQL addresses
+	Warehouse   string // "" for all
+}
+
+// Flags reads the flags of an integration; it ends the program when they are
+// wrong.
+func Flags() Options {
+	var o Options
+	flag.StringVar(&o.Now, "now", "", "GraphQL address of what is there now")
+	flag.StringVar(&o.Wanted, "wanted", "", "GraphQL address of what is wanted")
+	flag.StringVar(&o.Warehouse, "warehouse", "", "look at this warehouse only")
+	flag.Parse()
+	return o
+}
+
+// Changes asks both sides the same question and prints what would change. The
+// function state turns an answer into lines by name. It ends the program with
+// exit code 1 when something goes wrong.
+func Changes[T any](o Options, query string, state func(T) map[string]string) {
+	if err := changes(os.Stdout, o, query, state); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func changes[T any](w io.Writer, o Options, query string, state func(T) map[string]string) error {
+	now, err := answer[T](o.Now, query)
+	if err != nil {
+		return fmt.Errorf("asking what is there now: %w", err)
+	}
+	wanted, err := answer[T](o.Wanted, query)
+	if err != nil {
+		return fmt.Errorf("asking what is wanted: %w", err)
+	}
+	old, desired := state(now), state(wanted)
+	n := 0
+	for _, name := range slices.Sorted(maps.Keys(desired)) {
+		if was, ok := old[name]; !ok {
+			fmt.Fprintf(w, "would add %s: %s\n", name, desired[name])
+		} else if was != desired[name] {
+			fmt.Fprintf(w, "would change %s: %s, now %s\n", name, desired[name], was)
+		} else {
+			continue
+		}
+		n++
+	}
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if _, ok := desired[name]; !ok {
+			fmt.Fprintf(w, "would remove %s\n", name)
+			n++
+		}
+	}
+	fmt.Fprintf(w, "%d changes\n", n)
+	return nil
+}
+
+func answer[T any](url, query string) (data T, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	body, err := json.Marshal(map[string]string{"query": query})
+	if err != nil {
+		return data, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return data, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return data, err
+	}
+	defer res.Body.Close()
+	var out struct {
+		Data   T
+		Errors []struct{ Message string }
+	}
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
+		return data, fmt.Errorf("status %s: %w", res.Status, err)
+	}
+	if len(out.Errors) > 0 {
+		return data, errors.New(out.Errors[0].Message)
+	}
+	return out.Data, nil
+}
