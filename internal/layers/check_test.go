@@ -1,0 +1,285 @@
+package layers
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A source is one file of a package.
+type source struct {
+	pkg  string // its folder below the module's root
+	name string // its path below the module's root
+	set  *token.FileSet
+	file *ast.File
+}
+
+// check reads all Go files of a module and tells every break of the rules, in
+// the order of the files.
+func check(tree fs.FS) ([]string, error) {
+	sources, err := parse(tree)
+	if err != nil {
+		return nil, err
+	}
+	var broken []string
+	documented := map[string]bool{}
+	for _, s := range sources {
+		documented[s.pkg] = documented[s.pkg] || path.Base(s.name) == "doc.go" && s.file.Doc != nil
+	}
+	told := map[string]bool{}
+	for _, s := range sources {
+		if !told[s.pkg] {
+			told[s.pkg] = true
+			broken = append(broken, packageRules(s, documented[s.pkg])...)
+		}
+		broken = append(broken, fileRules(s)...)
+	}
+	return broken, nil
+}
+
+// parse reads what is built: no tests, no testdata, no hidden folders.
+func parse(tree fs.FS) ([]source, error) {
+	var sources []source
+	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		base := path.Base(name)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
+			return fs.SkipDir
+		case d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		raw, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, raw, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return fmt.Errorf("parsing: %w", err)
+		}
+		sources = append(sources, source{path.Dir(name), name, set, file})
+		return nil
+	})
+	return sources, err
+}
+
+func packageRules(s source, documented bool) []string {
+	if _, known := floor(s.pkg); !known && !isSide(s.pkg) && !isProgram(s.pkg) {
+		return []string{s.pkg + ": stands on no floor; add its line to the table of internal/layers"}
+	}
+	if !documented && s.file.Name.Name != "main" {
+		return []string{s.pkg + ": has no doc.go that says what it does"}
+	}
+	return nil
+}
+
+func fileRules(s source) []string {
+	rules := []func(source) []string{sizes, imports}
+	if !isProgram(s.pkg) {
+		rules = append(rules, statements, uses)
+	}
+	var broken []string
+	for _, rule := range rules {
+		broken = append(broken, rule(s)...)
+	}
+	return broken
+}
+
+// imports holds the floors, the owners and the pureness.
+func imports(s source) []string {
+	var broken []string
+	for _, spec := range s.file.Imports {
+		to, _ := strconv.Unquote(spec.Path.Value)
+		why := ""
+		if to == module || strings.HasPrefix(to, module+"/") {
+			why = wrongOurs(s.pkg, strings.TrimPrefix(strings.TrimPrefix(to, module), "/"))
+		} else {
+			why = wrongOutside(s.pkg, to)
+		}
+		if why != "" {
+			broken = append(broken, s.at(spec)+": imports "+to+": "+why)
+		}
+	}
+	return broken
+}
+
+// wrongOurs says why one of our packages may not import another.
+func wrongOurs(from, to string) string {
+	if isProgram(from) {
+		return "examples stand alone"
+	}
+	if isSide(to) {
+		return ""
+	}
+	if isSide(from) {
+		return "a package beside the floors imports none of them"
+	}
+	if allowed, ok := listed(only, from); ok && !slices.Contains(allowed, to) {
+		return "it may import only " + strings.Join(allowed, ", ")
+	}
+	if slices.Contains(never[from], to) {
+		return "deciding and doing are apart"
+	}
+	own := strings.HasPrefix(to, "cmd/internal/") && strings.HasPrefix(from, "cmd/") &&
+		!strings.HasPrefix(from, "cmd/internal/")
+	below, known := floor(to)
+	above, _ := floor(from)
+	if !own && (!known || below >= above) {
+		return "not on a lower floor"
+	}
+	return ""
+}
+
+// wrongOutside says why a package may not import a library.
+func wrongOutside(from, to string) string {
+	if slices.Contains(pure, from) && slices.Contains(impure, to) {
+		return "a deciding package touches nothing outside"
+	}
+	if first, _, _ := strings.Cut(to, "/"); !strings.Contains(first, ".") {
+		return "" // the standard library
+	}
+	for library, who := range owners {
+		if to == library || strings.HasPrefix(to, library+"/") {
+			if slices.Contains(who, from) {
+				return ""
+			}
+			return "the library belongs to " + strings.Join(append(who, "tests"), ", ")
+		}
+	}
+	return "the library has no owner; name one in the table of internal/layers"
+}
+
+// statements holds what is never written: init, and go outside its owners.
+func statements(s source) []string {
+	var broken []string
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Name.Name == "init" && n.Recv == nil {
+				broken = append(broken, s.at(n)+": has an init function")
+			}
+		case *ast.GoStmt:
+			if !slices.Contains(starters, s.pkg) {
+				broken = append(broken, s.at(n)+": starts a goroutine")
+			}
+		}
+		return true
+	})
+	return broken
+}
+
+// uses holds who may use which names of other packages.
+func uses(s source) []string {
+	local := map[string]string{}
+	for _, spec := range s.file.Imports {
+		to, _ := strconv.Unquote(spec.Path.Value)
+		name := path.Base(to)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		local[name] = to
+	}
+	var broken []string
+	for _, decl := range s.file.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		isMain := ok && f.Name.Name == "main" && f.Recv == nil && s.file.Name.Name == "main"
+		ast.Inspect(decl, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); ok && local[x.Name] != "" {
+				if why := wrongUse(s.pkg, local[x.Name]+"."+sel.Sel.Name, isMain); why != "" {
+					broken = append(broken, s.at(n)+": "+why)
+				}
+			}
+			return true
+		})
+	}
+	return broken
+}
+
+func wrongUse(pkg, name string, isMain bool) string {
+	switch {
+	case name == "os.Exit" && !isMain:
+		return "only main calls os.Exit"
+	case slices.Contains(fatal, name):
+		return "uses " + name + "; return the error"
+	case slices.Contains(world, name) && pkg != worldBook:
+		return "uses " + name + "; take it from cli.Env"
+	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
+		return "uses " + name + "; a deciding package has no clock"
+	}
+	return ""
+}
+
+// sizes holds the length of files and functions.
+func sizes(s source) []string {
+	var broken []string
+	if n := s.set.Position(s.file.FileEnd).Line; n > maxFile {
+		broken = append(broken, fmt.Sprintf("%s: has %d lines, more than %d", s.name, n, maxFile))
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		name := "a function literal"
+		switch f := n.(type) {
+		case *ast.FuncDecl:
+			name = f.Name.Name
+		case *ast.FuncLit:
+		default:
+			return true
+		}
+		lines := s.set.Position(n.End()).Line - s.set.Position(n.Pos()).Line + 1
+		if lines > maxFunction {
+			broken = append(broken, fmt.Sprintf("%s: %s has %d lines, more than %d", s.at(n), name, lines, maxFunction))
+		}
+		return true
+	})
+	return broken
+}
+
+// at is where a node stands.
+func (s source) at(n ast.Node) string {
+	return s.name + ":" + strconv.Itoa(s.set.Position(n.Pos()).Line)
+}
+
+// floor finds the floor of a package.
+func floor(pkg string) (int, bool) {
+	for i, row := range floors {
+		if slices.ContainsFunc(row, func(name string) bool { return covers(name, pkg) }) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func isSide(pkg string) bool { return slices.Contains(side, pkg) }
+
+func isProgram(pkg string) bool {
+	return slices.ContainsFunc(programs, func(dir string) bool {
+		return pkg == dir || strings.HasPrefix(pkg, dir+"/")
+	})
+}
+
+// listed finds the row of a table whose name covers pkg.
+func listed(table map[string][]string, pkg string) ([]string, bool) {
+	for name, row := range table {
+		if covers(name, pkg) {
+			return row, true
+		}
+	}
+	return nil, false
+}
+
+// covers reports whether a name of the tables stands for pkg.
+func covers(name, pkg string) bool {
+	dir, all := strings.CutSuffix(name, "/*")
+	return name == pkg || all && path.Dir(pkg) == dir
+}

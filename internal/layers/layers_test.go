@@ -1,0 +1,143 @@
+package layers
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestModule(t *testing.T) {
+	broken, err := check(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range broken {
+		t.Error(b)
+	}
+}
+
+// The checker must be able to fail: each rule is broken once, beside a file
+// that keeps it.
+func TestCheck(t *testing.T) {
+	const long = "package plan\n\nfunc long() {\n"
+	tests := []struct {
+		name, file, text string
+		want             []string
+	}{
+		{"lower floor", "planner/a.go", `package planner; import _ "` + module + `/affected"`, nil},
+		{"same floor", "plan/a.go", `package plan; import _ "` + module + `/bundle"`,
+			[]string{"plan/a.go:1: imports " + module + "/bundle: not on a lower floor"}},
+		{"higher floor", "gql/a.go", "package gql\n\nimport x \"" + module + "/affected\"\n\nvar _ = x.Y\n",
+			[]string{"gql/a.go:3: imports " + module + "/affected: not on a lower floor"}},
+		{"unknown package", "util/a.go", "package util", []string{
+			"util: stands on no floor; add its line to the table of internal/layers"}},
+		{"package at the root", "a.go", "package prcheck", []string{
+			".: stands on no floor; add its line to the table of internal/layers"}},
+		{"import of the root", "gql/a.go", `package gql; import _ "` + module + `"`, []string{
+			"gql/a.go:1: imports " + module + ": not on a lower floor"}},
+		{"deciding imports doing", "planner/a.go", `package planner; import _ "` + module + `/wrapper"`, []string{
+			"planner/a.go:1: imports " + module + "/wrapper: deciding and doing are apart"}},
+		{"doing imports deciding", "wrapper/a.go", `package wrapper; import _ "` + module + `/bundle"`, []string{
+			"wrapper/a.go:1: imports " + module + "/bundle: deciding and doing are apart"}},
+		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/golden"`, nil},
+		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
+			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
+		{"command imports its helper", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/internal/source"`, nil},
+		{"command imports a command", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/runner"`, []string{
+			"cmd/planner/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
+		{"helper imports a command", "cmd/internal/source/a.go", `package source; import _ "` + module + `/cmd/runner"`, []string{
+			"cmd/internal/source/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
+		{"native integration", "integrations/github/a.go", `package github; import _ "` + module + `/gql"`, nil},
+		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
+			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, reconcile, gql, state, sharding"}},
+		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
+		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
+			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
+
+		{"owner", "wrapper/a.go", `package wrapper; import _ "golang.org/x/sync/errgroup"`, nil},
+		{"not the owner", "report/a.go", `package report; import _ "golang.org/x/sync/errgroup"`, []string{
+			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to wrapper, tests"}},
+		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
+			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
+		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{
+			"wrapper/a.go:1: imports golang.org/x/synctree: the library has no owner; name one in the table of internal/layers"}},
+
+		{"impure", "affected/a.go", `package affected; import _ "os/exec"`, []string{
+			"affected/a.go:1: imports os/exec: a deciding package touches nothing outside"}},
+		{"clock", "plan/a.go", "package plan; import now \"time\"\nvar _ = now.Now", []string{
+			"plan/a.go:2: uses time.Now; a deciding package has no clock"}},
+		{"no clock", "plan/a.go", "package plan; import \"time\"\nvar _ = time.Second", nil},
+		{"clock of others", "wrapper/a.go", "package wrapper; import \"time\"\nvar _ = time.Now", nil},
+		{"init", "gql/a.go", "package gql\nfunc init() {}", []string{"gql/a.go:2: has an init function"}},
+		{"method init", "gql/a.go", "package gql\ntype x int\nfunc (x) init() {}", nil},
+		{"goroutine", "gql/a.go", "package gql\nfunc f() {\n\tgo f()\n}", []string{"gql/a.go:3: starts a goroutine"}},
+		{"goroutine of the wrapper", "wrapper/a.go", "package wrapper\nfunc f() {\n\tgo f()\n}", nil},
+		{"exit in main", "cmd/planner/a.go", "package main; import \"os\"\nfunc main() { os.Exit(0) }", nil},
+		{"exit in a command", "cmd/planner/a.go", "package main; import \"os\"\nfunc run() { os.Exit(0) }", []string{
+			"cmd/planner/a.go:2: only main calls os.Exit"}},
+		{"exit in a library", "gql/a.go", "package gql; import \"os\"\nfunc main() { os.Exit(0) }", []string{
+			"gql/a.go:2: only main calls os.Exit"}},
+		{"fatal", "gql/a.go", "package gql; import \"log\"\nvar _ = log.Fatal", []string{"gql/a.go:2: uses log.Fatal; return the error"}},
+		{"world", "gql/a.go", "package gql; import \"os\"\nvar _ = os.Getenv", []string{"gql/a.go:2: uses os.Getenv; take it from cli.Env"}},
+		{"world in cli", "internal/cli/a.go", "package cli; import \"os\"\nvar _ = os.Getenv", nil},
+
+		{"long file", "plan/a.go", "package plan\n" + strings.Repeat("\n", 300), []string{"plan/a.go: has 301 lines, more than 300"}},
+		{"file of 300 lines", "plan/a.go", "package plan\n" + strings.Repeat("\n", 299), nil},
+		{"long function", "plan/a.go", long + strings.Repeat("\n", 59) + "}\n", []string{"plan/a.go:3: long has 61 lines, more than 60"}},
+		{"function of 60 lines", "plan/a.go", long + strings.Repeat("\n", 58) + "}\n", nil},
+		{"long literal", "plan/a.go", "package plan\n\nvar _ = func() {\n" + strings.Repeat("\n", 59) + "}\n", []string{
+			"plan/a.go:3: a function literal has 61 lines, more than 60"}},
+
+		{"test", "plan/a_test.go", `package plan; import _ "` + module + `/bundle"`, nil},
+		{"testdata", "plan/testdata/a.go", "package nothing", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, _, _ := strings.Cut(tt.file, "a.go")
+			tree := fstest.MapFS{
+				tt.file:        {Data: []byte(tt.text)},
+				dir + "doc.go": {Data: []byte("// Package x is documented.\npackage x\n")},
+			}
+			if !strings.HasSuffix(tt.file, "/a.go") {
+				delete(tree, dir+"doc.go")
+			}
+			got, err := check(tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got  %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestCheckDoc(t *testing.T) {
+	const want = "plan: has no doc.go that says what it does"
+	tests := []struct {
+		name string
+		tree fstest.MapFS
+		want []string
+	}{
+		{"none", fstest.MapFS{"plan/a.go": {Data: []byte("// Package plan …\npackage plan")}}, []string{want}},
+		{"empty", fstest.MapFS{"plan/doc.go": {Data: []byte("package plan")}}, []string{want}},
+		{"command", fstest.MapFS{"cmd/planner/a.go": {Data: []byte("package main")}}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := check(tt.tree)
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCheckBrokenFile(t *testing.T) {
+	_, err := check(fstest.MapFS{"plan/a.go": {Data: []byte("package")}})
+	if err == nil {
+		t.Error("a file that does not parse is taken")
+	}
+}

@@ -1,0 +1,69 @@
+package layers
+
+// module is the path of our own packages.
+const module = "github.com/app-sre/prcheck"
+
+// floors lists the packages from the ground up. A package imports only
+// packages of lower floors, and everybody may import what is in side. A name
+// that ends with /* stands for every package of that folder. Rows marked
+// later wait for their package.
+var floors = [][]string{
+	{"bundle", "plan", "state" /* later */, "reconcile" /* later */},
+	{"gql", "integration", "bundler" /* later */, "wrapper", "report"},
+	{"schemafilter", "sharding" /* later */},
+	{"affected", "server", "integrations/*" /* later */},
+	{"planner", "ci" /* later */},
+	{"cmd/planner", "cmd/runner", "cmd/internal/source"},
+}
+
+// side lists the packages beside the floors; they import only each other.
+var side = []string{"internal/cli", "internal/layers", "internal/golden"}
+
+// programs lists the folders whose programs are not part of the product: they
+// import nothing of ours, and only the rules on size hold for them.
+var programs = []string{"examples"}
+
+// never lists imports that the floors allow and the design does not: deciding
+// and doing are apart and meet in the plan.
+var never = map[string][]string{
+	"planner": {"wrapper", "report", "ci"},
+	"wrapper": {"bundle"},
+}
+
+// only lists the packages that may import nothing else of ours.
+var only = map[string][]string{
+	"integrations/*": {"integration", "reconcile", "gql", "state", "sharding"},
+}
+
+// owners tells who may import an outside library; everything below a library's
+// path belongs to it.
+var owners = map[string][]string{
+	"github.com/bmatcuk/doublestar/v4":    {"integration"},
+	"github.com/hashicorp/go-multierror":  {"wrapper"},
+	"github.com/kballard/go-shellquote":   {"planner"},
+	"github.com/spf13/cobra":              {"cmd/planner", "cmd/runner", "internal/cli"},
+	"github.com/spf13/pflag":              {"cmd/planner", "cmd/runner", "internal/cli"},
+	"github.com/vektah/gqlparser/v2":      {"gql"},
+	"github.com/wI2L/jsondiff":            {"bundle"},
+	"gitlab.com/gitlab-org/api/client-go": {"ci"},
+	"go.yaml.in/yaml/v3":                  {"integration"},
+	"golang.org/x/sync":                   {"wrapper"},
+	"github.com/rogpeppe/go-internal":     {}, // tests only
+}
+
+// The deciding packages get readers, writers and clocks as arguments.
+var (
+	pure      = []string{"schemafilter", "affected", "planner", "plan", "report"}
+	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
+	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
+	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks
+	world     = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
+	fatal     = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
+	worldBook = "internal/cli" // the one package that hands out the world
+)
+
+// The largest file and function, in lines.
+const (
+	maxFile     = 300
+	maxFunction = 60
+)
