@@ -1,0 +1,29 @@
+// Package report turns a plan and its results into something to read: text for a
+// terminal, Markdown for a merge request, JSON for programs.
+//
+// [New] computes a [Report]; [Text], [Markdown] and [JSON] write it. [PlanText]
+// and [PlanMarkdown] show a plan that was not run, and [ExplainText] shows why
+// one integration runs or is skipped.
+//
+// # Rules
+//
+//   - Renderers only write; what they show was computed by New.
+//   - Same input, same bytes. Nothing here knows a clock.
+//   - Every integration is shown, the skipped ones too, with rung and reason.
+//   - A task without a result has failed, and so has a report whose results
+//     belong to another plan or name tasks that the plan does not have.
+//   - Names, paths, keys, reasons, tails and warnings come from a merge request
+//     and are not trusted. In text they lose control characters and terminal
+//     escapes, and one value stays on one line; the lines of a tail are marked
+//     with "|". In Markdown they cannot end a table cell or a code fence, mention
+//     people, refer to issues, become links, images or HTML, or start a quick
+//     action.
+//
+// # Awkward cases
+//
+// In Markdown a U+2060 (word joiner, invisible) stands behind signs such as @ and
+// # and before a slash that starts a line: GitLab looks for mentions in the
+// rendered text, where a backslash or an entity is gone. Columns are aligned by
+// counting runes, so wide characters shift a line. At most [MaxTails] failures
+// show their tail in Markdown, because a note has a size limit.
+package report

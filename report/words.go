@@ -1,0 +1,163 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// escapes matches terminal escape sequences: CSI, OSC and the short ones.
+var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]?")
+
+// block makes untrusted text harmless and keeps its lines.
+func block(text string) string {
+	text = escapes.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r', r == '\u2028', r == '\u2029':
+			return '\n'
+		case r == '\n', r == '\t':
+			return r
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Trim(text, "\n")
+}
+
+// maxLine bounds a value that is shown on one line, in runes.
+const maxLine = 500
+
+// line makes one harmless, bounded line of an untrusted value.
+func line(text string) string {
+	text = strings.Join(strings.Fields(block(text)), " ")
+	if utf8.RuneCountInString(text) > maxLine {
+		text = string([]rune(text)[:maxLine]) + "…"
+	}
+	return text
+}
+
+// number returns "1 task" or "2 tasks".
+func number(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// headline returns the verdict in one sentence.
+func headline(rep *Report) string {
+	c := rep.Counts
+	switch bad := c.Tasks - c.Passed; {
+	case bad > 0:
+		return fmt.Sprintf("%d of %s did not pass (%s)", bad, number(c.Tasks, "task"), breakdown(c))
+	case rep.Verdict == Failed:
+		return "the results do not fit the plan, see the warnings"
+	case c.Tasks == 0:
+		return "nothing to run"
+	}
+	return number(c.Tasks, "task") + " passed"
+}
+
+// breakdown returns how tasks ended that did not pass.
+func breakdown(c Counts) string {
+	var parts []string
+	for _, end := range []struct {
+		n    int
+		word string
+	}{{c.Failed, "failed"}, {c.TimedOut, "timed out"}, {c.Canceled, "canceled"}, {c.NotRun, "not run"}} {
+		if end.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", end.n, end.word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// planHeadline returns the plan in one sentence.
+func planHeadline(p *plan.Plan) string {
+	blocked := 0
+	for _, t := range p.Tasks {
+		if t.Blocked != "" {
+			blocked++
+		}
+	}
+	switch {
+	case len(p.Tasks) == 0:
+		return "nothing to run"
+	case blocked > 0:
+		return fmt.Sprintf("%s to run, %d of them cannot be started", number(len(p.Tasks), "task"), blocked)
+	}
+	return number(len(p.Tasks), "task") + " to run"
+}
+
+// share returns how many integrations run and how many are skipped.
+func share(c Counts) string {
+	text := fmt.Sprintf("%d of %s to check", c.Run+c.Shards, number(c.Integrations, "integration"))
+	if c.Shards > 0 {
+		text += fmt.Sprintf(" (%d on some shards only)", c.Shards)
+	}
+	return fmt.Sprintf("%s, %d skipped", text, c.Skip)
+}
+
+// seconds returns "3.2s" or "2m03s".
+func seconds(s float64) string {
+	if s < 60 {
+		return fmt.Sprintf("%.1fs", s)
+	}
+	whole := int(s + 0.5)
+	return fmt.Sprintf("%dm%02ds", whole/60, whole%60)
+}
+
+// result returns what a task said in a few words: "failed: exit code 3".
+func result(t Task) string {
+	text := strings.ReplaceAll(string(t.Status), "_", " ")
+	switch reason := line(t.Reason); {
+	case reason == "" || reason == text:
+		return line(text)
+	case strings.HasPrefix(reason, text):
+		return reason
+	default:
+		return line(text) + ": " + reason
+	}
+}
+
+// details returns class, duration and log of a task, as far as they are known.
+func details(t Task) []string {
+	var parts []string
+	if t.Class != "" {
+		parts = append(parts, "class "+line(string(t.Class)))
+	}
+	if t.Attempts > 0 {
+		parts = append(parts, seconds(t.Seconds))
+	}
+	if t.Attempts > 1 {
+		parts = append(parts, number(t.Attempts, "attempt"))
+	}
+	return parts
+}
+
+// changed returns the changes in one sentence.
+func changed(c plan.Changes) string {
+	kinds := map[plan.Kind]int{}
+	for _, d := range c.Datafiles {
+		kinds[d.Kind]++
+	}
+	text := number(len(c.Datafiles), "datafile")
+	var parts []string
+	for _, kind := range []plan.Kind{plan.Added, plan.Removed, plan.Modified, plan.Metadata} {
+		if kinds[kind] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", kinds[kind], kind))
+		}
+	}
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return fmt.Sprintf("%s, %s, %s, %s", text, number(len(c.Resources), "resource"),
+		number(len(c.Schemas), "schema"), number(len(c.GraphQL), "GraphQL type"))
+}
