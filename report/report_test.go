@@ -1,0 +1,199 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// change returns the plan of a small merge request.
+func change(t testing.TB) *plan.Plan {
+	t.Helper()
+	p := &plan.Plan{
+		Changes: plan.Changes{
+			Datafiles: []plan.Datafile{
+				{Path: "/users/ana.yml", Schema: "/access/user-1.yml", Kind: plan.Modified, Fields: []string{"/roles/1"}},
+				{Path: "/roles/dev.yml", Schema: "/access/role-1.yml", Kind: plan.Metadata, Fields: []string{"/__identifier"}},
+			},
+			Resources: []plan.Resource{{Path: "/grafana/app.json", Kind: plan.Added}},
+			Schemas:   []string{"/access/user-1.yml"},
+		},
+		Integrations: []plan.Decision{
+			{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "none of the 4 changed schemas is one of the 7 it may read"},
+			{Name: "github-users", Decision: plan.Skip, Rung: plan.RungState, Reason: "its desired state is the same on both sides",
+				Evidence: plan.Evidence{State: &plan.State{Base: "sha256:aa", Head: "sha256:aa"}}},
+			{Name: "housekeeping", Decision: plan.Skip, Rung: plan.RungDefinition, Reason: "it has no pr_check"},
+			{Name: "new-thing", Decision: plan.Run, Rung: plan.RungDefinition, Reason: "only head defines it", Tasks: []string{"new-thing"}},
+			{Name: "quay-repos", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "none of the 4 changed schemas is one of the 3 it may read"},
+			{Name: "terraform-users", Decision: plan.Shards, Rung: plan.RungShards, Reason: "its desired state differs for 2 of 9 keys",
+				Evidence: plan.Evidence{
+					Definition: []string{"/integrations/terraform-users.yml"}, Allowed: 12, Schemas: []string{"/access/user-1.yml"},
+					Paths:   []string{"/users/ana.yml"},
+					Queries: []plan.Query{{Name: "roles", Reached: 1, Roots: 12, Fields: []string{"/users/ana.yml#/roles/1"}}},
+					State:   &plan.State{Base: "sha256:aa", Head: "sha256:bb"}, Keys: []string{"app-sre", "osd"},
+				}, Tasks: []string{"terraform-users/app-sre", "terraform-users/osd"}},
+			{Name: "user-validator", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /access/user-1.yml and has no queries",
+				Evidence: plan.Evidence{Doubts: []string{"no queries and no trace"}}, Tasks: []string{"user-validator"}},
+		},
+		Warnings: []string{"prcheck.yaml: the rule for resources/jenkins/** matches no file"},
+	}
+	for _, id := range []string{"new-thing", "terraform-users/app-sre", "terraform-users/osd", "user-validator"} {
+		name, shard, _ := strings.Cut(id, "/")
+		argv := []string{"qontract-reconcile", "--config", "{config}", "--dry-run", name}
+		if shard != "" {
+			argv = append(argv, "--account-name", shard)
+		}
+		p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: name, Shard: shard, Argv: argv, Timeout: "10m0s", EstimateSeconds: 42})
+	}
+	p.Tasks[0].Argv, p.Tasks[0].Blocked = nil, "only head defines it, so it has no trusted command"
+	p.Tasks[3].Argv = append(p.Tasks[3].Argv, "a b", "")
+	p.Tasks[3].Order = -1
+	seal(t, p)
+	return p
+}
+
+func seal(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// red returns results with every kind of end.
+func red(p *plan.Plan) *plan.Results {
+	return &plan.Results{Plan: p.Digest, Results: []plan.Result{
+		{Task: "user-validator", Status: plan.Passed, Seconds: 3.2, Attempts: 1, Log: "logs/user-validator-1.log"},
+		{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3, Seconds: 12.34,
+			Attempts: 2, Log: "logs/terraform-users-app-sre-2.log", Tail: "[terraform-users] create user ana\n\nError: role \"dev\" has no ```policy```\n/lgtm"},
+		{Task: "terraform-users/osd", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 600.1, Attempts: 1, Tail: "waiting for AWS"},
+		{Task: "new-thing", Status: plan.NotRun, Class: plan.ClassConfig, Reason: p.Tasks[0].Blocked, ExitCode: -1},
+	}}
+}
+
+// green returns results where all passed.
+func green(p *plan.Plan) *plan.Results {
+	rs := &plan.Results{Plan: p.Digest}
+	for _, task := range p.Tasks {
+		rs.Results = append(rs.Results, plan.Result{Task: task.ID, Status: plan.Passed, Seconds: 2, Attempts: 1})
+	}
+	return rs
+}
+
+// quiet returns a plan with nothing to run.
+func quiet(t testing.TB) *plan.Plan {
+	t.Helper()
+	p := &plan.Plan{Integrations: []plan.Decision{{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "nothing it may read changed"}}}
+	seal(t, p)
+	return p
+}
+
+func TestGolden(t *testing.T) {
+	p := change(t)
+	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
+	tests := map[string]func(io.Writer) error{
+		"failed.txt":      func(w io.Writer) error { return report.Text(w, failed, report.Style{}) },
+		"failed.color":    func(w io.Writer) error { return report.Text(w, failed, report.Style{Color: true}) },
+		"failed.md":       func(w io.Writer) error { return report.Markdown(w, failed) },
+		"failed.json":     func(w io.Writer) error { return report.JSON(w, failed) },
+		"passed.txt":      func(w io.Writer) error { return report.Text(w, passed, report.Style{}) },
+		"passed.md":       func(w io.Writer) error { return report.Markdown(w, passed) },
+		"nothing.txt":     func(w io.Writer) error { return report.Text(w, nothing, report.Style{}) },
+		"nothing.json":    func(w io.Writer) error { return report.JSON(w, nothing) },
+		"plan.txt":        func(w io.Writer) error { return report.PlanText(w, p, report.Style{}) },
+		"plan.md":         func(w io.Writer) error { return report.PlanMarkdown(w, p) },
+		"explain-shards":  func(w io.Writer) error { return report.ExplainText(w, p, "terraform-users") },
+		"explain-run":     func(w io.Writer) error { return report.ExplainText(w, p, "user-validator") },
+		"explain-skip":    func(w io.Writer) error { return report.ExplainText(w, p, "github-users") },
+		"explain-blocked": func(w io.Writer) error { return report.ExplainText(w, p, "new-thing") },
+	}
+	for name, render := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := render(&got); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join("testdata", name+".golden")
+			if *update {
+				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
+			}
+		})
+	}
+}
+
+func TestMissingResultsFail(t *testing.T) {
+	p := change(t)
+	results := green(p)
+	results.Results = results.Results[1:]
+	rep := report.New(p, results)
+	if rep.Verdict != report.Failed || rep.Counts.NotRun != 1 || rep.Results[0].Reason != plan.MissingReason {
+		t.Errorf("got %+v", rep)
+	}
+	if rep := report.New(p, nil); rep.Verdict != report.Failed || rep.Counts.NotRun != 4 {
+		t.Errorf("got %+v", rep)
+	}
+}
+
+func TestResultsThatDoNotFitFail(t *testing.T) {
+	p := quiet(t)
+	foreign := &plan.Results{Plan: p.Digest, Results: []plan.Result{{Task: "x", Status: plan.Passed}}}
+	other := &plan.Results{Plan: "sha256:other"}
+	for want, results := range map[string]*plan.Results{`result for "x"`: foreign, `belong to plan "sha256:other"`: other} {
+		rep := report.New(p, results)
+		if rep.Verdict != report.Failed || len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], want) {
+			t.Errorf("got %+v, want a warning with %q", rep, want)
+		}
+	}
+	full := change(t)
+	twice := green(full)
+	twice.Results = append(twice.Results, twice.Results[0])
+	if rep := report.New(full, twice); rep.Verdict != report.Failed {
+		t.Errorf("got %+v", rep)
+	}
+}
+
+func TestNewLeavesItsInputsAlone(t *testing.T) {
+	p := change(t)
+	before, _ := json.Marshal(p)
+	rep := report.New(p, red(p))
+	rep.Warnings[0], rep.Integrations[0].Name = "x", "x"
+	if after, _ := json.Marshal(p); !bytes.Equal(after, before) {
+		t.Errorf("the plan became %s", after)
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	p := change(t)
+	tests := map[string]string{
+		"terraform-user": "did you mean terraform-users?",
+		"users":          "did you mean github-users, terraform-users?",
+		"dsn":            `unknown integration "dsn"`,
+		"zzz":            "the plan has 7 integrations, none with a name like it",
+		"":               "none with a name like it",
+		"\x1b[31mdnss":   `unknown integration "dnss"`,
+	}
+	for name, want := range tests {
+		err := report.ExplainText(io.Discard, p, name)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", name, err, want)
+		}
+	}
+}
