@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -101,7 +102,7 @@ const suggestion = "\n\nDid you mean this?\n\t"
 // usage makes a usage error of what cobra or pflag said about cmd, on one line
 // and with the way out at its end.
 func usage(cmd *cobra.Command, err error) error {
-	if err == pflag.ErrHelp {
+	if errors.Is(err, pflag.ErrHelp) {
 		return nil
 	}
 	text, near, found := strings.Cut(err.Error(), suggestion)

@@ -57,15 +57,17 @@ type problem struct {
 
 // problems takes an error apart: one problem for each error that was joined
 // into it. code is for errors that carry none.
+//
+//nolint:errorlint // it walks the tree of errors itself, one error at a time
 func problems(err error, code int) []problem {
-	switch {
-	case err == nil || err == pflag.ErrHelp:
+	switch err {
+	case nil, pflag.ErrHelp:
 		return nil
-	case err == ErrFailed:
+	case ErrFailed:
 		return []problem{{code: ExitFailed, silent: true}}
-	case err == errNobodyReads:
+	case errNobodyReads:
 		return []problem{{code: ExitTrouble, silent: true}}
-	case err == context.Canceled:
+	case context.Canceled:
 		return []problem{{text: err.Error(), code: code, canceled: true}}
 	}
 	switch e := err.(type) {

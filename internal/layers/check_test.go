@@ -75,7 +75,7 @@ func packageRules(s source, documented bool) []string {
 	if _, known := floor(s.pkg); !known && !isSide(s.pkg) && !isProgram(s.pkg) {
 		return []string{s.pkg + ": stands on no floor; add its line to the table of internal/layers"}
 	}
-	if !documented && s.file.Name.Name != "main" {
+	if !documented && !isProgram(s.pkg) && s.file.Name.Name != "main" {
 		return []string{s.pkg + ": has no doc.go that says what it does"}
 	}
 	return nil
@@ -113,8 +113,11 @@ func imports(s source) []string {
 
 // wrongOurs says why one of our packages may not import another.
 func wrongOurs(from, to string) string {
-	if isProgram(from) {
+	if isProgram(from) && !isProgram(to) {
 		return "examples stand alone"
+	}
+	if isProgram(from) {
+		return ""
 	}
 	if isSide(to) {
 		return ""

@@ -53,6 +53,7 @@ func TestCheck(t *testing.T) {
 		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
 			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, reconcile, gql, state, sharding"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
+		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
 			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
 

@@ -20,7 +20,8 @@ var floors = [][]string{
 var side = []string{"internal/cli", "internal/layers", "internal/golden"}
 
 // programs lists the folders whose programs are not part of the product: they
-// import nothing of ours, and only the rules on size hold for them.
+// import only each other, and beyond that only the rules on size and on
+// libraries hold for them.
 var programs = []string{"examples"}
 
 // never lists imports that the floors allow and the design does not: deciding
