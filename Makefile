@@ -1,0 +1,27 @@
+# What is done often. The steps themselves stand in .ci/run.
+.DEFAULT_GOAL := help
+.PHONY: help check test lint bench fuzz build golden
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
+
+check: ## everything that CI checks
+	.ci/run
+
+test: ## all tests
+	go test ./...
+
+lint: ## format, vet, linters
+	.ci/run format vet lint
+
+bench: ## benchmarks of the hot path
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz: ## every fuzz target for a minute
+	FUZZ_TIME=1m .ci/run fuzz
+
+build: ## planner and runner into bin/
+	go build -trimpath -o bin/ ./cmd/...
+
+golden: ## rewrite the golden files; review the diff like code
+	go test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
