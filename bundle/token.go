@@ -1,0 +1,105 @@
+package bundle
+
+import "bytes"
+
+func (s *scanner) text() error {
+	i := s.pos + 1
+	for {
+		for i < len(s.data) && plainByte[s.data[i]] {
+			i++
+		}
+		if s.pos = i; i >= len(s.data) {
+			return s.fail("")
+		}
+		switch s.data[i] {
+		case '"':
+			s.pos++
+			return nil
+		case '\\':
+			n, err := s.escape()
+			if err != nil {
+				return err
+			}
+			i += n
+		default:
+			return s.fail("control character %q in a string", s.data[i])
+		}
+	}
+}
+
+// escape accepts the escape at the position and returns its length.
+func (s *scanner) escape() (int, error) {
+	rest := s.data[s.pos:]
+	if len(rest) < 2 {
+		s.pos = len(s.data)
+		return 0, s.fail("")
+	}
+	if bytes.IndexByte([]byte(`"\/bfnrt`), rest[1]) >= 0 {
+		return 2, nil
+	}
+	if rest[1] != 'u' {
+		return 0, s.fail("unknown escape \\%c in a string", rest[1])
+	}
+	if len(rest) < 6 {
+		s.pos = len(s.data)
+		return 0, s.fail("")
+	}
+	for _, c := range rest[2:6] {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+			return 0, s.fail("\\u needs four hex digits")
+		}
+	}
+	return 6, nil
+}
+
+func (s *scanner) literal(word string) error {
+	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
+		return s.fail("expected %s", word)
+	}
+	s.pos += len(word)
+	return nil
+}
+
+func (s *scanner) number() error {
+	if s.at() == '-' {
+		s.pos++
+	}
+	if s.at() == '0' {
+		s.pos++
+	} else if err := s.digits(); err != nil {
+		return err
+	}
+	if s.at() == '.' {
+		s.pos++
+		if err := s.digits(); err != nil {
+			return err
+		}
+	}
+	if c := s.at(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.at(); c == '+' || c == '-' {
+			s.pos++
+		}
+		return s.digits()
+	}
+	return nil
+}
+
+func (s *scanner) digits() error {
+	start := s.pos
+	for '0' <= s.at() && s.at() <= '9' {
+		s.pos++
+	}
+	if s.pos == start {
+		return s.fail("expected a digit, found %q", s.at())
+	}
+	return nil
+}
+
+// isKey tells whether a key as written is the given one.
+func isKey(written []byte, key string) bool {
+	if bytes.IndexByte(written, '\\') < 0 {
+		return string(written) == key
+	}
+	return unescape(written) == key
+}
