@@ -1,9 +1,6 @@
 package bundle
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 // maxDepth bounds the nesting of a document, so that hostile input cannot
 // exhaust the stack. Real bundles stay below 20.
