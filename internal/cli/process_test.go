@@ -76,7 +76,10 @@ func TestMainAsProcess(t *testing.T) {
 			var stdout, stderr bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", tt.script)
 			cmd.Dir = t.TempDir()
-			cmd.Env = []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH")}
+			cmd.Env = []string{
+				"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"),
+				"GOCOVERDIR=" + t.TempDir(), // keeps a binary built for coverage quiet
+			}
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			if err := cmd.Run(); err != nil {
 				t.Fatalf("%v\n%s", err, strings.TrimSpace(stderr.String()))
