@@ -1,0 +1,103 @@
+package gql
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// An Engine answers queries over one bundle. Several goroutines may use it at
+// once.
+type Engine struct {
+	bundle *bundle.Bundle
+	schema *Schema
+
+	lock  sync.Mutex
+	backs map[backKey]*backs
+}
+
+// New returns an engine for a bundle. The schema is that of the bundle, or one
+// made from the same types.
+func New(b *bundle.Bundle, s *Schema) *Engine {
+	return &Engine{bundle: b, schema: s, backs: map[backKey]*backs{}}
+}
+
+// Answer compiles and executes a request. A request that is rejected has status
+// 400.
+func (e *Engine) Answer(ctx context.Context, req Request) *Response {
+	q, err := e.schema.Compile(req)
+	if err == nil {
+		return e.Execute(ctx, q)
+	}
+	res := &Response{Status: 400, Errors: []Error{{Message: err.Error(), Code: CodeRequest}}}
+	var rejection *Rejection
+	if errors.As(err, &rejection) {
+		res.Errors = rejection.Errors
+	}
+	return res
+}
+
+// Execute answers a query. When the context ends, or the answer grows beyond
+// all measure, the answer is an error without data.
+func (e *Engine) Execute(ctx context.Context, q *Query) *Response {
+	res := &Response{Status: 200, HasData: true}
+	if q.top == nil {
+		res.Errors = []Error{{
+			Message:   "Schema is not configured to execute " + q.op.kind + " operation.",
+			Locations: []Location{locate(q.doc.source, q.op.pos)},
+			Code:      CodeInternal,
+		}}
+		return res
+	}
+	r := newRun(ctx, e, q)
+	data, err := r.object(q.top, source{value: undefined{}})
+	if err != nil {
+		r.errors = append(r.errors, *err)
+		data = nil
+	}
+	res.Data, res.Errors = data, r.errors
+	res.Schemas, res.DatafileSchemas = r.touched(everything), r.touched(datafiles)
+	return res
+}
+
+// A backKey names an index of back references.
+type backKey struct {
+	schema bundle.Schema
+	attr   string
+}
+
+// backs is an index of back references: the datafiles of a schema by what they
+// refer to.
+type backs struct {
+	once sync.Once
+	to   map[string]fileList
+}
+
+// referring returns the datafiles of a schema that refer to a path with the
+// attribute. Every datafile occurs once, in the order of the bundle.
+func (e *Engine) referring(schema bundle.Schema, attr, path string) fileList {
+	key := backKey{schema, attr}
+	e.lock.Lock()
+	index := e.backs[key]
+	if index == nil {
+		index = &backs{}
+		e.backs[key] = index
+	}
+	e.lock.Unlock()
+	index.once.Do(func() { index.build(e.bundle.BySchema(schema), attr) })
+	return index.to[path]
+}
+
+func (b *backs) build(files []*bundle.File, attr string) {
+	b.to = map[string]fileList{}
+	for _, f := range files {
+		targets(f.Object(), attr, func(path string) {
+			list := b.to[path]
+			if len(list) == 0 || list[len(list)-1] != f {
+				b.to[path] = append(list, f)
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package gql
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// number returns the value that JavaScript has for a literal.
+func number(n bundle.Number) float64 {
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return math.NaN()
+	}
+	return f // infinite when out of range
+}
+
+// numberText prints a literal as JavaScript prints its value.
+func numberText(n bundle.Number) string {
+	if plainInteger(string(n)) {
+		return string(n)
+	}
+	return floatText(number(n))
+}
+
+// plainInteger tells whether a literal is an integer that JavaScript prints
+// just so.
+func plainInteger(s string) bool {
+	if s == "0" {
+		return true
+	}
+	s = strings.TrimPrefix(s, "-")
+	if len(s) == 0 || len(s) > 15 || s[0] == '0' {
+		return false
+	}
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// floatText prints a number as JavaScript does: with the fewest digits that
+// mean it, and with an exponent only from 1e21 up and below 1e-6.
+func floatText(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case f == 0:
+		return "0"
+	}
+	if size := math.Abs(f); size >= 1e-6 && size < 1e21 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'e', -1, 64)
+	mantissa, exponent, _ := strings.Cut(s, "e")
+	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
+}
+
+// toNumber converts a text as JavaScript's Number does; it is not a number
+// when the text is none.
+func toNumber(s string) float64 {
+	s = strings.Trim(s, " \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"+
+		"\u2028\u2029\u202f\u205f\u3000\ufeff")
+	switch s {
+	case "":
+		return 0
+	case "Infinity", "+Infinity":
+		return math.Inf(1)
+	case "-Infinity":
+		return math.Inf(-1)
+	}
+	if base := radix(s); base > 0 {
+		return digitsValue(s[2:], base)
+	}
+	for i := range len(s) {
+		if c := s[i]; !isDigit(c) && !strings.ContainsRune("+-.eE", rune(c)) {
+			return math.NaN()
+		}
+	}
+	return number(bundle.Number(s))
+}
+
+// radix returns the base that a prefix like 0x names, or 0.
+func radix(s string) float64 {
+	if len(s) < 3 || s[0] != '0' {
+		return 0
+	}
+	switch s[1] {
+	case 'x', 'X':
+		return 16
+	case 'o', 'O':
+		return 8
+	case 'b', 'B':
+		return 2
+	}
+	return 0
+}
+
+func digitsValue(s string, base float64) float64 {
+	var f float64
+	for i := range len(s) {
+		d := float64(hexDigit(s[i]))
+		if d < 0 || d >= base {
+			return math.NaN()
+		}
+		f = f*base + d
+	}
+	return f
+}

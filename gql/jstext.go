@@ -1,0 +1,244 @@
+package gql
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// undefined is the value of a variable that was not given, where JavaScript
+// tells it from null.
+type undefined struct{}
+
+// fileList is a list of datafiles or resources. An item that does not exist is
+// nil.
+type fileList []*bundle.File
+
+// values returns the files as a list of objects.
+func (l fileList) values() []any {
+	list := make([]any, len(l))
+	for i, f := range l {
+		if f != nil {
+			list[i] = f.Object()
+		}
+	}
+	return list
+}
+
+// jsMembers returns the members of an object in the order in which JavaScript
+// goes through them: keys that are array indexes come first, ascending.
+func jsMembers(o *bundle.Object) []bundle.Member {
+	members := o.Members()
+	if !slices.ContainsFunc(members, func(m bundle.Member) bool { return isIndex(m.Key) }) {
+		return members
+	}
+	members = slices.Clone(members)
+	slices.SortStableFunc(members, func(a, b bundle.Member) int {
+		switch x, y := isIndex(a.Key), isIndex(b.Key); {
+		case x && y:
+			return compareIndexes(a.Key, b.Key)
+		case x:
+			return -1
+		case y:
+			return 1
+		}
+		return 0
+	})
+	return members
+}
+
+// isIndex tells whether a key is a canonical number below 2³²-1.
+func isIndex(key string) bool {
+	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
+		return false
+	}
+	for i := range len(key) {
+		if !isDigit(key[i]) {
+			return false
+		}
+	}
+	return len(key) < 10 || key < "4294967295"
+}
+
+func compareIndexes(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// appendJSON writes a value as JSON.stringify does.
+func appendJSON(out []byte, v any) []byte {
+	switch v := v.(type) {
+	case bool:
+		return strconv.AppendBool(out, v)
+	case string:
+		return appendString(out, v)
+	case bundle.Number:
+		if f := number(v); math.IsInf(f, 0) || math.IsNaN(f) {
+			return append(out, "null"...)
+		}
+		return append(out, numberText(v)...)
+	case []any:
+		out = append(out, '[')
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendJSON(out, item)
+		}
+		return append(out, ']')
+	case fileList:
+		return appendJSON(out, v.values())
+	case *bundle.Object:
+		out = append(out, '{')
+		for i, m := range jsMembers(v) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendString(out, m.Key), ':')
+			out = appendJSON(out, m.Value)
+		}
+		return append(out, '}')
+	}
+	return append(out, "null"...)
+}
+
+// appendString writes a string as JSON.stringify does: it escapes what must be
+// escaped, and halves of surrogate pairs.
+func appendString(out []byte, s string) []byte {
+	out = append(out, '"')
+	done := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		n := 1
+		if c >= utf8.RuneSelf {
+			if _, n = utf8.DecodeRuneInString(s[i:]); n > 1 {
+				i += n
+				continue
+			}
+		}
+		out = append(out, s[done:i]...)
+		out, n = appendEscape(out, s[i:])
+		i += n
+		done = i
+	}
+	return append(append(out, s[done:]...), '"')
+}
+
+// appendEscape writes the character that a text begins with as an escape, and
+// returns its length.
+func appendEscape(out []byte, s string) ([]byte, int) {
+	if i := strings.IndexByte("\"\\\b\f\n\r\t", s[0]); i >= 0 {
+		return append(out, '\\', `"\bfnrt`[i]), 1
+	}
+	r, n := rune(s[0]), 1
+	if s[0] >= utf8.RuneSelf {
+		var ok bool
+		if r, ok = surrogate(s); ok {
+			n = 3
+		}
+	}
+	const digits = "0123456789abcdef"
+	return append(out, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]), n
+}
+
+// inspect prints a value as messages of graphql-js quote it.
+func inspect(v any) string { return inspectAt(v, 1) }
+
+// Bounds of what inspect prints.
+const (
+	inspectDepth = 2
+	inspectItems = 10
+)
+
+func inspectAt(v any, depth int) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case undefined:
+		return "undefined"
+	case string:
+		return quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case bundle.Number:
+		return numberText(v)
+	case fileList:
+		return inspectAt(v.values(), depth)
+	case []any:
+		return inspectList(v, depth)
+	case *bundle.Object:
+		return inspectObject(v, depth)
+	}
+	return ""
+}
+
+func inspectList(list []any, depth int) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	if depth > inspectDepth {
+		return "[Array]"
+	}
+	parts := make([]string, 0, inspectItems+1)
+	for _, item := range list[:min(len(list), inspectItems)] {
+		parts = append(parts, inspectAt(item, depth+1))
+	}
+	switch more := len(list) - inspectItems; {
+	case more == 1:
+		parts = append(parts, "... 1 more item")
+	case more > 1:
+		parts = append(parts, "... "+strconv.Itoa(more)+" more items")
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func inspectObject(o *bundle.Object, depth int) string {
+	if o.Len() == 0 {
+		return "{}"
+	}
+	if depth > inspectDepth {
+		return "[Object]"
+	}
+	parts := make([]string, 0, o.Len())
+	for _, m := range jsMembers(o) {
+		parts = append(parts, m.Key+": "+inspectAt(m.Value, depth+1))
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+// jsText converts a value as JavaScript's String does.
+func jsText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case undefined:
+		return "undefined"
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case bundle.Number:
+		return numberText(v)
+	case fileList:
+		return jsText(v.values())
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			if item != nil {
+				parts[i] = jsText(item)
+			}
+		}
+		return strings.Join(parts, ",")
+	}
+	return "[object Object]"
+}

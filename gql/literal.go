@@ -1,0 +1,169 @@
+package gql
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// parseLiteral reads a literal as a value of a scalar or an enumeration. The
+// error is that of graphql-js.
+func (t *typeDef) parseLiteral(v *valueNode, variables map[string]any) (any, error) {
+	if t.kind == kindEnum {
+		return t.parseWord(v)
+	}
+	switch t.scalar {
+	case scalarJSON:
+		return untyped(v, variables), nil
+	case scalarBoolean:
+		if v.kind == valueBoolean {
+			return v.raw == "true", nil
+		}
+		return nil, fmt.Errorf("Boolean cannot represent a non boolean value: %s", v)
+	case scalarInt:
+		if v.kind != valueInt {
+			return nil, fmt.Errorf("Int cannot represent non-integer value: %s", v)
+		}
+		if n, err := strconv.ParseInt(v.raw, 10, 32); err != nil || int64(int32(n)) != n {
+			return nil, fmt.Errorf("Int cannot represent non 32-bit signed integer value: %s", v.raw)
+		}
+		return bundle.Number(v.raw), nil
+	case scalarFloat:
+		if v.kind != valueInt && v.kind != valueFloat {
+			return nil, fmt.Errorf("Float cannot represent non numeric value: %s", v)
+		}
+		return bundle.Number(v.raw), nil
+	}
+	if v.kind != valueString && v.kind != valueBlock {
+		return nil, fmt.Errorf("String cannot represent a non string value: %s", v)
+	}
+	return v.raw, nil
+}
+
+// parseWord reads a literal as a value of an enumeration.
+func (t *typeDef) parseWord(v *valueNode) (any, error) {
+	if v.kind != valueEnum {
+		return nil, fmt.Errorf("Enum %q cannot represent non-enum value: %s.", t.name, v)
+	}
+	if !slices.Contains(t.enum, v.raw) {
+		return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", v.raw, t.name,
+			didYouMean("the enum value ", suggest(v.raw, t.enum)))
+	}
+	return v.raw, nil
+}
+
+// untyped reads a literal as JSON. A variable without a value is undefined.
+func untyped(v *valueNode, variables map[string]any) any {
+	switch v.kind {
+	case valueVariable:
+		if value, ok := variables[v.raw]; ok {
+			return value
+		}
+		return undefined{}
+	case valueNull:
+		return nil
+	case valueInt, valueFloat:
+		return bundle.Number(v.raw)
+	case valueBoolean:
+		return v.raw == "true"
+	case valueList:
+		list := make([]any, len(v.items))
+		for i, item := range v.items {
+			list[i] = untyped(item, variables)
+		}
+		return list
+	case valueObject:
+		o := &bundle.Object{}
+		for _, f := range v.fields {
+			o.Set(f.name, untyped(f.value, variables))
+		}
+		return o
+	}
+	return v.raw
+}
+
+// argument returns the value of an argument and whether it has one.
+func (a *argDef) value(given []*argument, variables map[string]any) (any, bool, error) {
+	i := slices.IndexFunc(given, func(g *argument) bool { return g.name == a.name })
+	if i < 0 {
+		if a.required {
+			return nil, false, fmt.Errorf("Argument %q of required type %q was not provided.", a.name, a.typeString())
+		}
+		return a.standard, a.standard != nil, nil
+	}
+	v := given[i].value
+	if v.kind == valueVariable {
+		value, ok := variables[v.raw]
+		switch {
+		case !ok && a.required:
+			return nil, false, fmt.Errorf("Argument %q of required type %q was provided the variable \"$%s\" which was not provided a runtime value.",
+				a.name, a.typeString(), v.raw)
+		case !ok:
+			return a.standard, a.standard != nil, nil
+		case value == nil && a.required:
+			return nil, false, a.isNull()
+		}
+		return value, true, nil
+	}
+	if v.kind == valueNull {
+		if a.required {
+			return nil, false, a.isNull()
+		}
+		return nil, true, nil
+	}
+	value, err := a.typ.parseLiteral(v, variables)
+	if err != nil {
+		return nil, false, fmt.Errorf("Argument %q has invalid value %s.", a.name, v)
+	}
+	return value, true, nil
+}
+
+func (a *argDef) isNull() error {
+	return fmt.Errorf("Argument %q of non-null type %q must not be null.", a.name, a.typeString())
+}
+
+// parseValue reads the value of a variable as one of a scalar or an
+// enumeration.
+func (t *typeDef) parseValue(v any) (any, error) {
+	if t.kind == kindEnum {
+		word, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("Enum %q cannot represent non-string value: %s.", t.name, inspect(v))
+		}
+		if !slices.Contains(t.enum, word) {
+			return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", word, t.name,
+				didYouMean("the enum value ", suggest(word, t.enum)))
+		}
+		return v, nil
+	}
+	n, isNumber := v.(bundle.Number)
+	switch t.scalar {
+	case scalarJSON:
+		return v, nil
+	case scalarBoolean:
+		if _, ok := v.(bool); !ok {
+			return nil, errors.New("Boolean cannot represent a non boolean value: " + inspect(v))
+		}
+	case scalarInt:
+		f := number(n)
+		if !isNumber || math.IsInf(f, 0) || f != math.Trunc(f) {
+			return nil, errors.New("Int cannot represent non-integer value: " + inspect(v))
+		}
+		if f > math.MaxInt32 || f < math.MinInt32 {
+			return nil, errors.New("Int cannot represent non 32-bit signed integer value: " + inspect(v))
+		}
+	case scalarFloat:
+		if !isNumber || math.IsInf(number(n), 0) {
+			return nil, errors.New("Float cannot represent non numeric value: " + inspect(v))
+		}
+	default:
+		if _, ok := v.(string); !ok {
+			return nil, errors.New("String cannot represent a non string value: " + inspect(v))
+		}
+	}
+	return v, nil
+}

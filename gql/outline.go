@@ -1,0 +1,5 @@
+package gql
+
+type outline struct{}
+
+func (q *Query) outline() *outline { return &outline{} }

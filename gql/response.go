@@ -1,0 +1,124 @@
+package gql
+
+import (
+	"strconv"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// An Error is an entry of an answer's errors.
+type Error struct {
+	Message   string
+	Locations []Location
+	Path      []any  // response keys (string) and indexes of list items (int)
+	Code      string // see the constants
+	GQLType   string // of bad filters: the type without such a field
+}
+
+// A Response is the answer to a request.
+type Response struct {
+	Status  int // 200, or 400 when the request is rejected
+	Data    any // *bundle.Object, or nil
+	HasData bool
+	Errors  []Error
+
+	// Schemas are the schemas of the objects of which fields were read, in the
+	// order of reading: extensions.schemas. DatafileSchemas leaves out those
+	// that only resources have.
+	Schemas         []bundle.Schema
+	DatafileSchemas []bundle.Schema
+}
+
+// JSON returns the body that qontract-server answers with.
+func (r *Response) JSON() []byte {
+	out := []byte{'{'}
+	if len(r.Errors) > 0 {
+		out = append(out, `"errors":[`...)
+		for i := range r.Errors {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = r.Errors[i].append(out)
+		}
+		out = append(out, `],`...)
+	}
+	if r.HasData {
+		out = append(out, `"data":`...)
+		out = append(appendAnswer(out, r.Data), ',')
+	}
+	out = append(out, `"extensions":{"schemas":[`...)
+	for i, s := range r.Schemas {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendString(out, string(s))
+	}
+	return append(out, "]}}"...)
+}
+
+// DataJSON returns the data of the answer as JSON.
+func (r *Response) DataJSON() []byte { return appendAnswer(nil, r.Data) }
+
+// appendAnswer writes data, whose numbers are already as JavaScript has them
+// and whose keys are in the order of the query.
+func appendAnswer(out []byte, v any) []byte {
+	switch v := v.(type) {
+	case bundle.Number:
+		return append(out, v...)
+	case []any:
+		out = append(out, '[')
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendAnswer(out, item)
+		}
+		return append(out, ']')
+	case *bundle.Object:
+		out = append(out, '{')
+		for i, m := range v.Members() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendString(out, m.Key), ':')
+			out = appendAnswer(out, m.Value)
+		}
+		return append(out, '}')
+	}
+	return appendJSON(out, v)
+}
+
+func (e *Error) append(out []byte) []byte {
+	out = appendString(append(out, `{"message":`...), e.Message)
+	if len(e.Locations) > 0 {
+		out = append(out, `,"locations":[`...)
+		for i, l := range e.Locations {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = strconv.AppendInt(append(out, `{"line":`...), int64(l.Line), 10)
+			out = strconv.AppendInt(append(out, `,"column":`...), int64(l.Column), 10)
+			out = append(out, '}')
+		}
+		out = append(out, ']')
+	}
+	if e.Path != nil {
+		out = append(out, `,"path":[`...)
+		for i, p := range e.Path {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			if key, ok := p.(string); ok {
+				out = appendString(out, key)
+			} else if index, ok := p.(int); ok {
+				out = strconv.AppendInt(out, int64(index), 10)
+			}
+		}
+		out = append(out, ']')
+	}
+	out = appendString(append(out, `,"extensions":{"code":`...), e.Code)
+	if e.GQLType != "" {
+		out = appendString(append(out, `,"gqlType":`...), e.GQLType)
+	}
+	return append(out, "}}"...)
+}

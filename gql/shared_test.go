@@ -1,0 +1,110 @@
+package gql_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+)
+
+// shared returns the path of recorded data, which is not part of the
+// repository, and skips the test when it is absent.
+func shared(t testing.TB, elem ...string) string {
+	t.Helper()
+	root := os.Getenv("PRCHECK_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	path := filepath.Join(append([]string{root, "data"}, elem...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("recorded answers are not here; set PRCHECK_SHARED to their folder: %v", err)
+	}
+	return path
+}
+
+// engines opens bundles once per test.
+type engines map[string]*gql.Engine
+
+func (e engines) open(t testing.TB, name string) *gql.Engine {
+	t.Helper()
+	if found := e[name]; found != nil {
+		return found
+	}
+	path := shared(t, "bundles", name+".json")
+	if name == "probe-bundle" {
+		path = shared(t, "graphql", name+".json")
+	}
+	b, err := bundle.Open(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := gql.NewSchema(b.GraphQL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e[name] = gql.New(b, s)
+	return e[name]
+}
+
+// A recorded is a request with the answer of qontract-server.
+type recorded struct {
+	name, bundle string
+	request      gql.Request
+	status       bundle.Number
+	response     *bundle.Object
+}
+
+func readRecorded(t testing.TB, file string) []recorded {
+	t.Helper()
+	raw, err := os.ReadFile(shared(t, "graphql", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []recorded
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	lines.Buffer(nil, len(raw)+1)
+	for lines.Scan() {
+		v, err := bundle.ParseValue(lines.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := v.(*bundle.Object)
+		c := recorded{name: o.String("name"), bundle: o.String("bundle")}
+		variables, _ := o.Get("variables")
+		c.request.Variables, _ = variables.(*bundle.Object)
+		c.request.Query, c.request.Operation = o.String("query"), o.String("operationName")
+		status, _ := o.Get("status")
+		c.status, _ = status.(bundle.Number)
+		response, _ := o.Get("response")
+		c.response, _ = response.(*bundle.Object)
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// TestRecorded compares whole answers with those of the real server.
+func TestRecorded(t *testing.T) {
+	open := engines{}
+	for _, file := range []string{"probes.jsonl", "cases.jsonl", "random.jsonl"} {
+		for _, c := range readRecorded(t, file) {
+			t.Run(c.bundle+"/"+c.name, func(t *testing.T) {
+				res := open.open(t, c.bundle).Answer(context.Background(), c.request)
+				if got := bundle.Number(itoa(res.Status)); got != c.status {
+					t.Errorf("status %s, want %s", got, c.status)
+				}
+				got, err := bundle.ParseValue(res.JSON())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if g, w := canonical(got), canonical(c.response); !bytes.Equal(g, w) {
+					t.Errorf("query %s\n got %.3000s\nwant %.3000s", c.request.Query, g, w)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package gql_test
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// canonical writes a value compactly, with its keys in their order.
+func canonical(v any) []byte {
+	switch v := v.(type) {
+	case *bundle.Object:
+		out := []byte{'{'}
+		for i, m := range v.Members() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(out, canonical(m.Key)...), ':')
+			out = append(out, canonical(m.Value)...)
+		}
+		return append(out, '}')
+	case []any:
+		out := []byte{'['}
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, canonical(item)...)
+		}
+		return append(out, ']')
+	case bundle.Number:
+		return []byte(v)
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return out
+}
