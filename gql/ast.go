@@ -97,6 +97,7 @@ type fieldNode struct {
 	arguments  []*argument
 	directives []*directive
 	set        *selectionSet // nil without braces
+	setPos     int
 }
 
 // key is the name that the field has in the answer.

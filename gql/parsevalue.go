@@ -28,7 +28,7 @@ func (p *parser) field() (_ selection, err error) {
 	if f.directives, err = p.directives(false); err != nil {
 		return nil, err
 	}
-	if p.tok.kind == tokenBraceL {
+	if f.setPos = p.tok.start; p.tok.kind == tokenBraceL {
 		f.set, err = p.selectionSet()
 	}
 	return f, err

@@ -222,7 +222,7 @@ func given(list []*argument, name string) bool {
 func (v *validator) leafs(n *fieldNode, def *fieldDef) {
 	switch {
 	case def.typ.leaf() && n.set != nil:
-		v.fail(fmt.Sprintf("Field %q must not have a selection since type %q has no subfields.", n.name, def.typeString()), n.pos)
+		v.fail(fmt.Sprintf("Field %q must not have a selection since type %q has no subfields.", n.name, def.typeString()), n.setPos)
 	case !def.typ.leaf() && n.set == nil:
 		v.fail(fmt.Sprintf("Field %q of type %q must have a selection of subfields. Did you mean \"%s { ... }\"?",
 			n.name, def.typeString(), n.name), n.pos)

@@ -31,8 +31,12 @@ func canonical(v any) []byte {
 			out = append(out, canonical(item)...)
 		}
 		return append(out, ']')
-	case bundle.Number:
-		return []byte(v)
+	case bundle.Number: // the recorder wrote numbers in its own way
+		f, err := strconv.ParseFloat(string(v), 64)
+		if err != nil {
+			return []byte(err.Error())
+		}
+		return strconv.AppendFloat(nil, f, 'g', -1, 64)
 	}
 	out, err := json.Marshal(v)
 	if err != nil {
