@@ -1,0 +1,110 @@
+package gql
+
+import (
+	"context"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// A RootKind says what the answer of a root field depends on.
+type RootKind uint8
+
+const (
+	// RootOpaque depends on the bundle in a way that elements and positions do
+	// not tell. Its answers can only be compared as a whole.
+	RootOpaque RootKind = iota
+	// RootDatafiles is a list with an element for each datafile of a schema
+	// that the arguments admit.
+	RootDatafiles
+	// RootResources is the same for resources.
+	RootResources
+	// RootConstant depends on the schema and the request alone.
+	RootConstant
+)
+
+// String returns a word for messages.
+func (k RootKind) String() string {
+	switch k {
+	case RootDatafiles:
+		return "datafiles"
+	case RootResources:
+		return "resources"
+	case RootConstant:
+		return "constant"
+	}
+	return "opaque"
+}
+
+// A Root is a root field of a query.
+type Root struct {
+	Key    string // in the answer
+	Field  string
+	Kind   RootKind
+	Schema bundle.Schema // of the datafiles
+	List   bool
+
+	pick *pick
+}
+
+// Resources tells whether the elements are resources.
+func (r *Root) Resources() bool { return r.Kind == RootResources }
+
+// An Element is what one file adds to the list of a root field.
+type Element struct {
+	Present bool // the file has an item in the list
+	Value   any  // the item; nil after an error that makes the whole list null
+	Errors  []Error
+}
+
+// Element evaluates a root field of kind RootDatafiles or RootResources for one
+// file of the bundle. The paths of errors leave the index of the element out.
+//
+// The list of the answer consists of the values of all files that are present,
+// in the order of the bundle, unless an error makes it null. One such error
+// shows in no element: a resource that is asked for by a path that does not
+// exist.
+func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.File) Element {
+	p := root.pick
+	r := newRun(ctx, e, q)
+	r.path = append(r.path, step{key: p.key})
+	ok, err := e.present(root, f)
+	if err != nil {
+		return Element{Errors: []Error{*r.locate(err, p)}}
+	}
+	if !ok {
+		return Element{}
+	}
+	v, err := r.one(p, source{f.Object(), root.Kind == RootResources})
+	if err != nil {
+		return Element{Present: true, Errors: append(r.errors, *r.locate(err, p))}
+	}
+	if o, ok := v.(*bundle.Object); ok && o.Len() == 0 {
+		return Element{Errors: r.errors} // an item without any key is left out
+	}
+	return Element{Present: true, Value: v, Errors: r.errors}
+}
+
+// present tells whether a file is among those that the arguments of a root
+// field ask for.
+func (e *Engine) present(root *Root, f *bundle.File) (bool, *Error) {
+	p := root.pick
+	switch {
+	case p.fault != nil:
+		return false, p.fault.clone()
+	case root.Kind == RootDatafiles:
+		if f.Schema != root.Schema {
+			return false, nil
+		}
+		if p.roots.fault != nil {
+			return false, p.roots.fault.clone()
+		}
+		return e.admits(p, f)
+	case root.Kind == RootResources:
+		if path := p.text("path"); path != "" {
+			return string(f.Path) == path, nil
+		}
+		schema := p.text("schema")
+		return schema == "" || string(f.Schema) == schema, nil
+	}
+	return false, failure("%s is not a list of files.", p.key)
+}
