@@ -1,0 +1,139 @@
+package affected
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+)
+
+// maxNamed bounds how many paths or fields evidence names.
+const maxNamed = 20
+
+// A reach is what one query can see of a change.
+type reach struct {
+	direct map[bundle.Path]bool // changed files with a difference in what it reads
+	fields []string             // PATH#POINTER of such differences
+	roots  []map[bundle.Path]bool
+}
+
+// paths is a set of files.
+type paths = map[bundle.Path]bool
+
+// reach compares every changed file at every position of the query, and
+// follows references backwards from those that differ.
+func (w *World) reach(q *gql.Query) reach {
+	r := reach{direct: paths{}}
+	top := q.Footprint()
+	for i, root := range q.Roots() {
+		from, _ := w.walk(&r, top.Children[i].Pos, root.Resources())
+		r.roots = append(r.roots, from)
+	}
+	slices.Sort(r.fields)
+	r.fields = slices.Compact(r.fields)
+	if len(r.fields) > maxNamed {
+		r.fields = r.fields[:maxNamed]
+	}
+	return r
+}
+
+// walk returns the files whose evaluation at a position can differ between
+// base and head, and those among them that refer to others.
+//
+// A file differs directly, by what the query reads in it, or because it refers
+// to a file that differs at a position below. A referring file may have been
+// entered at any position above, since what lies between can be inline, so it
+// counts at all of them.
+func (w *World) walk(r *reach, pos *gql.Position, resources bool) (differ, referring paths) {
+	referring = paths{}
+	for _, child := range pos.Children {
+		below, referringBelow := w.walk(r, child.Pos, child.Resource)
+		for p := range referringBelow {
+			referring[p] = true
+		}
+		for p := range below {
+			w.referrers(child, p, referring)
+		}
+	}
+	differ = w.direct(r, pos, resources)
+	for p := range referring {
+		differ[p] = true
+	}
+	return differ, referring
+}
+
+// referrers adds the files from which a child leads to the given file.
+func (w *World) referrers(child gql.Child, p bundle.Path, to paths) {
+	if child.Synthetic == nil {
+		for _, f := range w.mentions().Of(p) {
+			to[f.Path] = true
+		}
+		return
+	}
+	// A back reference: the files that p refers to show p, and so does any
+	// object that has the path of one of them.
+	for _, b := range []*bundle.Bundle{w.base, w.head} {
+		f, ok := b.Datafile(p)
+		if !ok {
+			continue
+		}
+		for target := range f.Mentioned {
+			to[target] = true
+			for _, f := range w.mentions().AsPath(target) {
+				to[f.Path] = true
+			}
+		}
+	}
+}
+
+// direct returns the changed files that differ in what the query reads of them
+// at a position.
+func (w *World) direct(r *reach, pos *gql.Position, resources bool) paths {
+	out := paths{}
+	changes := [][]bundle.Change{w.diff.Datafiles}
+	if resources {
+		changes = [][]bundle.Change{w.diff.Resources, w.diff.Backrefs}
+	}
+	for _, list := range changes {
+		for _, c := range list {
+			switch {
+			case c.Old == nil || c.New == nil:
+				out[c.Path] = true
+			case !pos.Same(c.Old.Object(), c.New.Object()):
+				out[c.Path] = true
+				for _, pointer := range pos.Changed(c.Old.Object(), c.New.Object()) {
+					r.fields = append(r.fields, string(c.Path)+"#"+pointer)
+				}
+			default:
+				continue
+			}
+			r.direct[c.Path] = true
+		}
+	}
+	return out
+}
+
+// candidates returns the root elements that must be evaluated: those in the
+// set that have the root's schema on either side, in path order.
+func (w *World) candidates(root *gql.Root, from paths) []bundle.Path {
+	var out []bundle.Path
+	for p := range from {
+		if root.Resources() {
+			if _, isBase := w.base.Resource(p); isBase {
+				out = append(out, p)
+			} else if _, isHead := w.head.Resource(p); isHead {
+				out = append(out, p)
+			}
+			continue
+		}
+		for _, b := range []*bundle.Bundle{w.base, w.head} {
+			if f, ok := b.Datafile(p); ok && f.Schema == root.Schema {
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b bundle.Path) int { return strings.Compare(string(a), string(b)) })
+	return out
+}

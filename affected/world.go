@@ -1,0 +1,136 @@
+package affected
+
+import (
+	"sync"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/integration"
+)
+
+// A World is the two bundles of a change with what is worked out about them
+// once for all integrations. It is not safe for use by several goroutines.
+type World struct {
+	base, head *bundle.Bundle
+	diff       *bundle.Diff
+	mentions   func() *bundle.Mentions
+	engines    func() (*engines, error)
+	thorough   bool
+}
+
+// engines answer queries over the two bundles.
+type engines struct {
+	base, head             *gql.Engine
+	baseSchema, headSchema *gql.Schema
+}
+
+// NewWorld prepares the comparison of two bundles; diff is what
+// [bundle.Compare] said about them. Nothing is computed before it is needed.
+func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
+	w := &World{base: base, head: head, diff: diff}
+	w.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
+	w.engines = sync.OnceValues(func() (*engines, error) { return newEngines(base, head) })
+	return w
+}
+
+// Thorough makes every further judgement evaluate desired states as a whole on
+// both sides, to check what was decided by looking only where the change can
+// reach. An error that both sides answer with alike is then no doubt.
+func (w *World) Thorough() { w.thorough = true }
+
+// Mentions returns the index of what the datafiles of both bundles mention.
+func (w *World) Mentions() *bundle.Mentions { return w.mentions() }
+
+func newEngines(base, head *bundle.Bundle) (*engines, error) {
+	b, err := gql.NewSchema(base.GraphQL())
+	if err != nil {
+		return nil, err
+	}
+	h := b
+	if !base.SameGraphQL(head) {
+		if h, err = gql.NewSchema(head.GraphQL()); err != nil {
+			return nil, err
+		}
+	}
+	return &engines{gql.New(base, b), gql.New(head, h), b, h}, nil
+}
+
+// A Query is a declared query, compiled for both sides.
+type Query struct {
+	Name  string
+	Text  string
+	Doubt string // why it cannot be compared; "" when it can
+
+	base, head *gql.Query
+}
+
+// Compile reads a declared query. It is an error when base and head both
+// reject it. When only one does, the query cannot be compared and says so in
+// its Doubt.
+func (w *World) Compile(name, text string) (Query, error) {
+	q := Query{Name: name, Text: text}
+	e, err := w.engines()
+	if err != nil {
+		q.Doubt = "the GraphQL types of a bundle cannot be used: " + err.Error()
+		return q, nil
+	}
+	req := gql.Request{Query: text}
+	base, baseErr := e.baseSchema.Compile(req)
+	head, headErr := base, baseErr
+	if e.headSchema != e.baseSchema {
+		head, headErr = e.headSchema.Compile(req)
+	}
+	switch {
+	case baseErr != nil && headErr != nil:
+		return q, baseErr
+	case baseErr != nil:
+		q.Doubt = "base rejects it: " + baseErr.Error()
+	case headErr != nil:
+		q.Doubt = "head rejects it: " + headErr.Error()
+	default:
+		q.base, q.head = base, head
+	}
+	return q, nil
+}
+
+// A Subject is an integration whose desired state can be told.
+type Subject struct {
+	Queries []Query
+	State   integration.Stater // when there are no queries
+	Shards  *integration.Shards
+	Order   integration.ListOrder
+}
+
+// CanFind returns nil when the selector can find something in the answer of at
+// least one of the queries, or when that cannot be known.
+func (s Subject) CanFind(selector integration.Selector) error {
+	var last error
+	for _, q := range s.Queries {
+		if q.base == nil || q.head == nil {
+			return nil
+		}
+		if last = q.base.Lookup(steps(selector)); last == nil {
+			return nil
+		}
+		if q.head != q.base && q.head.Lookup(steps(selector)) == nil {
+			return nil
+		}
+	}
+	return last
+}
+
+func steps(s integration.Selector) []gql.Step {
+	kinds := map[integration.StepKind]gql.StepKind{
+		integration.Field:   gql.StepField,
+		integration.Items:   gql.StepItems,
+		integration.Members: gql.StepMembers,
+	}
+	out := make([]gql.Step, 0, len(s.Steps))
+	for _, step := range s.Steps {
+		out = append(out, gql.Step{Kind: kinds[step.Kind], Key: step.Name})
+	}
+	return out
+}
+
+// typesChanged tells whether a skip needs both sides evaluated as a whole.
+func (w *World) typesChanged() bool { return len(w.diff.Schemas)+len(w.diff.GraphQL) > 0 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/internal/cli"
+)
+
+// maxQuery is the size in bytes up to which a query is read.
+const maxQuery = 1 << 20
+
+func queryCommand(env cli.Env) *cobra.Command {
+	var ref, variables, operation string
+	cmd := &cobra.Command{
+		Use:   "query --bundle FILE [flags] QUERY-FILE|-",
+		Short: "Answer a GraphQL query over a bundle",
+		Long: `query answers a GraphQL query over one bundle with the embedded engine. The
+response that qontract-server would give goes to stdout. Exit code 0: a clean
+answer; 1: the answer holds errors; 2: the query is rejected (status 400 there).`,
+		Example: `  planner query --bundle head.json users.graphql
+  echo '{ users_v1 { name } }' | planner query --bundle head.json -`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req, err := readRequest(env, args[0], variables, operation)
+			if err != nil {
+				return err
+			}
+			return query(cmd.Context(), env, ref, req)
+		},
+	}
+	cmd.Flags().StringVar(&ref, "bundle", "", "bundle file to ask (required)")
+	cmd.Flags().StringVar(&variables, "variables", "", "values of the query's variables, a JSON object")
+	cmd.Flags().StringVar(&operation, "operation", "", "name of the operation, when the query has several")
+	return cmd
+}
+
+func readRequest(env cli.Env, name, variables, operation string) (gql.Request, error) {
+	req := gql.Request{Operation: operation}
+	if variables != "" {
+		v, err := bundle.ParseValue([]byte(variables))
+		object, ok := v.(*bundle.Object)
+		if err == nil && !ok {
+			err = errors.New("not a JSON object")
+		}
+		if err != nil {
+			return req, cli.Usage(fmt.Errorf("--variables: %w", err))
+		}
+		req.Variables = object
+	}
+	in := env.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return req, cli.Invalid(fmt.Errorf("reading query: %w", err))
+		}
+		defer f.Close() //nolint:errcheck // it was only read
+		in = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxQuery+1))
+	if err != nil {
+		return req, cli.Invalid(fmt.Errorf("reading query: %w", err))
+	}
+	if len(raw) > maxQuery {
+		return req, cli.Invalid(fmt.Errorf("reading query %q: larger than 1 MiB", name))
+	}
+	req.Query = string(raw)
+	return req, nil
+}
+
+func query(ctx context.Context, env cli.Env, ref string, req gql.Request) error {
+	if ref == "" {
+		return cli.Usage(errors.New("--bundle is required: the bundle file to ask"))
+	}
+	b, err := source.Bundle(ref, nil)
+	if err != nil {
+		return err
+	}
+	schema, err := gql.NewSchema(b.GraphQL())
+	if err != nil {
+		return cli.Invalid(fmt.Errorf("bundle %q: %w", ref, err))
+	}
+	res := gql.New(b, schema).Answer(ctx, req)
+	if _, err := fmt.Fprintf(env.Stdout, "%s\n", res.JSON()); err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	switch {
+	case res.Status != 200 && len(res.Errors) > 0:
+		return cli.Invalid(fmt.Errorf("the query is rejected: %s", res.Errors[0].Message))
+	case res.Status != 200:
+		return cli.Invalid(errors.New("the query is rejected"))
+	case len(res.Errors) > 0:
+		return cli.ErrFailed
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+)
+
+type runFlags struct {
+	plan, base, head, config, logs, out string
+	jobs                                int
+}
+
+func runCommand(env cli.Env) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run --plan FILE [flags]",
+		Short: "Run the tasks of a plan",
+		Long: `run checks the plan's digest, the bundles' sha256 and the settings, then runs the
+plan's tasks in parallel. The results go to stdout, or to the file that --out
+names. Bundles are looked for where the plan says, beside the plan, or where
+--base and --head say.`,
+		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
+  runner report --plan plan.json --results results.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), env, f) },
+	}
+	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
+	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
+	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, when it is not where the plan says")
+	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
+	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
+	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
+	return cmd
+}
+
+func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
+	j, err := f.load()
+	if err != nil {
+		return err
+	}
+	results, trouble := j.execute(ctx, env)
+	if results == nil {
+		return trouble
+	}
+	if err := writeResults(env.Stdout, f.out, results); err != nil {
+		return errors.Join(trouble, err)
+	}
+	if trouble != nil {
+		return trouble
+	}
+	if results.Failed() {
+		return cli.ErrFailed
+	}
+	return nil
+}
+
+// load reads the plan and what it was made from, and checks that nothing
+// changed since.
+func (f runFlags) load() (job, error) {
+	j := job{jobs: f.jobs, logs: f.logs}
+	var err error
+	if j.plan, err = readPlan(f.plan); err != nil {
+		return j, err
+	}
+	if f.jobs < 0 {
+		return j, cli.Usage(errors.New("--jobs must not be negative"))
+	}
+	if j.base, err = f.bundle(f.base, j.plan.Base, nil); err != nil {
+		return j, err
+	}
+	if j.head, err = f.bundle(f.head, j.plan.Head, j.base); err != nil {
+		return j, err
+	}
+	if j.settings, err = source.Settings(f.config); err != nil {
+		return j, err
+	}
+	if j.settings.Digest() != j.plan.Config {
+		return j, cli.Invalid(fmt.Errorf("the plan was made with other settings than %q: give those with --config, or plan again",
+			j.settings.File))
+	}
+	return j, nil
+}
+
+// bundle opens one side's bundle and holds it to the plan's sha256.
+func (f runFlags) bundle(flag string, side plan.Side, like *bundle.Bundle) (*bundle.Bundle, error) {
+	name := flag
+	if name == "" {
+		name = filepath.FromSlash(side.Ref)
+		if _, err := os.Stat(name); err != nil && !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(f.plan), name)
+		}
+	}
+	b, err := source.Bundle(name, like)
+	if err != nil {
+		return nil, err
+	}
+	if b.SHA256() != side.SHA256 {
+		return nil, cli.Invalid(fmt.Errorf("bundle %q is not the one of the plan: its sha256 is %s, the plan's %s", name, b.SHA256(), side.SHA256))
+	}
+	return b, nil
+}
+
+func readPlan(name string) (*plan.Plan, error) {
+	if name == "" {
+		return nil, cli.Usage(errors.New("--plan is required: the plan that planner wrote"))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, cli.Invalid(fmt.Errorf("reading plan: %w", err))
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	p, err := plan.Read(f)
+	if err != nil {
+		return nil, cli.Invalid(fmt.Errorf("reading plan %q: %w", name, err))
+	}
+	return p, nil
+}
+
+func writeResults(stdout io.Writer, name string, r *plan.Results) error {
+	write := func(w io.Writer) error { return plan.WriteResults(w, r) }
+	if name == "" {
+		return write(stdout)
+	}
+	return cli.WriteFile(name, write)
+}

@@ -1,0 +1,148 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/app-sre/prcheck/affected"
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// An Input is all that a plan depends on.
+type Input struct {
+	Base, Head       *bundle.Bundle
+	BaseRef, HeadRef string // what the plan calls them; no absolute paths
+	Settings         *integration.Settings
+	// ReadQuery returns the text of a query file that the settings name.
+	ReadQuery func(path string) ([]byte, error)
+	// Natives are the integrations that are part of the program.
+	Natives []integration.Native
+}
+
+// Make decides about every integration and returns the sealed plan. An error
+// means that the input is wrong: two integrations of one name, settings that
+// name what does not exist, a query that neither side accepts. Settings errors
+// are of the type [integration.SettingsError], with their line.
+func Make(ctx context.Context, in Input) (*plan.Plan, error) {
+	m, err := newMaker(in)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Plan{
+		Base:     side(in.BaseRef, in.Base),
+		Head:     side(in.HeadRef, in.Head),
+		Config:   in.Settings.Digest(),
+		Changes:  changes(m.diff),
+		Warnings: m.warnings(),
+	}
+	for _, o := range m.outcomes() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, tasks := m.decide(ctx, o)
+		p.Integrations = append(p.Integrations, d)
+		p.Tasks = append(p.Tasks, tasks...)
+		p.Warnings = append(p.Warnings, m.warn(o, d)...)
+	}
+	return p, p.Seal()
+}
+
+// A maker is an input with what is worked out once.
+type maker struct {
+	Input
+	diff       *bundle.Diff
+	world      *affected.World
+	base, head []integration.Definition
+	subjects   map[string]affected.Subject // of the integrations whose state can be told
+	natives    map[string]integration.Native
+}
+
+func newMaker(in Input) (*maker, error) {
+	m := &maker{Input: in, subjects: map[string]affected.Subject{}, natives: map[string]integration.Native{}}
+	var err error
+	if m.base, err = integration.List(in.Base); err != nil {
+		return nil, fmt.Errorf("base: %w", err)
+	}
+	if m.head, err = integration.List(in.Head); err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	for _, n := range in.Natives {
+		m.natives[n.Name()] = n
+	}
+	if err := m.checkNames(); err != nil {
+		return nil, err
+	}
+	m.diff = bundle.Compare(in.Base, in.Head)
+	m.world = affected.NewWorld(in.Base, in.Head, m.diff)
+	return m, m.makeSubjects()
+}
+
+func (m *maker) readable(name string) bool {
+	_, ok := m.subjects[name]
+	return ok
+}
+
+// decide climbs the remaining rungs and makes the tasks.
+func (m *maker) decide(ctx context.Context, o schemafilter.Outcome) (plan.Decision, []plan.Task) {
+	d := o.Decision
+	if !o.Decided {
+		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &d)
+	}
+	tasks := m.tasks(ctx, o, &d)
+	d.Tasks = []string{}
+	for _, t := range tasks {
+		d.Tasks = append(d.Tasks, t.ID)
+	}
+	return d, tasks
+}
+
+func side(ref string, b *bundle.Bundle) plan.Side {
+	return plan.Side{Ref: ref, SHA256: b.SHA256(), Commit: b.Commit()}
+}
+
+// changes writes a comparison down for the plan.
+func changes(d *bundle.Diff) plan.Changes {
+	c := plan.Changes{Datafiles: []plan.Datafile{}, Resources: []plan.Resource{}, Schemas: []string{}, GraphQL: []string{}}
+	for _, f := range d.Datafiles {
+		c.Datafiles = append(c.Datafiles, datafile(f))
+	}
+	for _, f := range d.Resources {
+		_, now := schemas(f)
+		c.Resources = append(c.Resources, plan.Resource{Path: string(f.Path), Schema: now, Kind: plan.Kind(f.Kind.String())})
+	}
+	for _, s := range d.Schemas {
+		c.Schemas = append(c.Schemas, string(s))
+	}
+	c.GraphQL = append(c.GraphQL, d.GraphQL...)
+	return c
+}
+
+func datafile(f bundle.Change) plan.Datafile {
+	old, now := schemas(f)
+	if old == now {
+		old = ""
+	}
+	return plan.Datafile{Path: string(f.Path), Schema: now, OldSchema: old, Kind: plan.Kind(f.Kind.String()), Fields: f.Fields}
+}
+
+// schemas returns the schema of a changed file before the change, and that of
+// head, or of base when head removes it.
+func schemas(f bundle.Change) (old, now string) {
+	if f.Old != nil {
+		old = string(f.Old.Schema)
+	}
+	now = old
+	if f.New != nil {
+		now = string(f.New.Schema)
+	}
+	if f.Old == nil {
+		old = now
+	}
+	return old, now
+}
+
+// Changes compares two bundles and writes the result down as a plan does.
+func Changes(base, head *bundle.Bundle) plan.Changes { return changes(bundle.Compare(base, head)) }

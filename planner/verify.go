@@ -1,0 +1,86 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// A Gap is a decision that could not be proven.
+type Gap struct {
+	Integration string
+	Why         string
+}
+
+// Verify replays every decision of a plan in which something is left out: the
+// first rungs as they are, the desired states evaluated as a whole on both
+// sides instead of only where the change can reach. It returns the decisions
+// that leave out more than that allows.
+func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
+	for _, s := range []struct {
+		side      string
+		have, was string
+	}{
+		{"base", in.Base.SHA256(), p.Base.SHA256},
+		{"head", in.Head.SHA256(), p.Head.SHA256},
+		{"settings", in.Settings.Digest(), p.Config},
+	} {
+		if s.have != s.was {
+			return nil, fmt.Errorf("%s is not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
+		}
+	}
+	m, err := newMaker(in)
+	if err != nil {
+		return nil, err
+	}
+	m.world.Thorough()
+	var gaps []Gap
+	for _, o := range m.outcomes() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, ok := p.Decision(o.Name)
+		if !ok {
+			gaps = append(gaps, Gap{o.Name, "the plan says nothing about it"})
+			continue
+		}
+		if why := m.unproven(ctx, o, d); why != "" {
+			gaps = append(gaps, Gap{o.Name, why})
+		}
+	}
+	return gaps, nil
+}
+
+func (m *maker) outcomes() []schemafilter.Outcome {
+	return schemafilter.Filter(schemafilter.Input{
+		Base: m.base, Head: m.head, Settings: m.Settings,
+		Changes:  schemafilter.Collect(m.Base, m.Head, m.diff, m.world.Mentions),
+		Readable: m.readable,
+	})
+}
+
+// unproven says why a decision does not hold, "" when it does.
+func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, d plan.Decision) string {
+	if d.Decision == plan.Run {
+		return ""
+	}
+	again := o.Decision
+	if !o.Decided {
+		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &again)
+	}
+	switch {
+	case again.Decision == plan.Run:
+		return fmt.Sprintf("planned to %s, but must run in full: %s", d.Decision, again.Reason)
+	case again.Decision == plan.Shards && d.Decision == plan.Skip:
+		return "planned to be skipped, but " + again.Reason
+	}
+	for _, k := range again.Evidence.Keys {
+		if !slices.Contains(d.Evidence.Keys, k) {
+			return fmt.Sprintf("shard %q is left out, but its desired state differs", k)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,58 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// maxDangling bounds how many references to nowhere are named.
+const maxDangling = 20
+
+// warnings says what is wrong with the bundles without stopping a plan.
+func (m *maker) warnings() []string {
+	out := []string{}
+	dangling := m.Head.DanglingRefs()
+	for i, r := range dangling {
+		if i == maxDangling {
+			out = append(out, fmt.Sprintf("%d more references lead nowhere on head", len(dangling)-i))
+			break
+		}
+		out = append(out, fmt.Sprintf("datafile %q refers to %q, which does not exist on head", r.From, r.To))
+	}
+	return out
+}
+
+// warn says what a reader of the plan should know about one integration.
+func (m *maker) warn(o schemafilter.Outcome, d plan.Decision) []string {
+	var out []string
+	say := func(format string, args ...any) {
+		out = append(out, fmt.Sprintf("integration %q: ", o.Name)+fmt.Sprintf(format, args...))
+	}
+	if d.Rung == plan.RungDefinition && d.Decision == plan.Skip && m.removed(o.Name) {
+		say("head removes its definition, so nothing checks what it did")
+	}
+	if o.Blocked != "" {
+		say("not run: %s", o.Blocked)
+	}
+	for _, q := range m.subjects[o.Name].Queries {
+		if q.Doubt != "" {
+			say("%s: %s", q.Name, q.Doubt)
+		}
+	}
+	if d.Decision != plan.Skip && o.Use.Check != nil && strings.ContainsAny(o.Use.Check.Cmd, "$`|;&<>") {
+		say("its pr_check.cmd %q holds characters that a shell would act on; they are passed as they are", o.Use.Check.Cmd)
+	}
+	return out
+}
+
+func (m *maker) removed(name string) bool {
+	for _, d := range m.head {
+		if d.Name == name {
+			return false
+		}
+	}
+	return true
+}

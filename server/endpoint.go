@@ -1,0 +1,116 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// Options say what an endpoint serves, and to whom.
+type Options struct {
+	Base, Head  *Snapshot
+	Integration string
+	// BaseAllowed and HeadAllowed are the schemas that the integration may
+	// read of the datafiles of each bundle.
+	BaseAllowed, HeadAllowed []bundle.Schema
+	// Unenforced lets it read everything.
+	Unenforced bool
+}
+
+// An Endpoint is a server for one task. It is open until it is closed.
+type Endpoint struct {
+	opts     Options
+	listener net.Listener
+	server   *http.Server
+	done     chan error
+
+	mu        sync.Mutex
+	forbidden []bundle.Schema
+}
+
+// A ForbiddenError says which schemas a task read without being allowed to.
+type ForbiddenError struct {
+	Integration string
+	Schemas     []bundle.Schema
+}
+
+func (e *ForbiddenError) Error() string {
+	var names []string
+	for _, s := range e.Schemas {
+		names = append(names, string(s))
+	}
+	return fmt.Sprintf("%s reads %s, which its definition does not allow; add it to its schemas",
+		e.Integration, strings.Join(names, ", "))
+}
+
+// Open starts an endpoint on a free port of the loopback interface.
+func Open(ctx context.Context, opts Options) (*Endpoint, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("opening an endpoint for %s: %w", opts.Integration, err)
+	}
+	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1)}
+	e.server = &http.Server{
+		Handler:           e,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	go func() { e.done <- e.server.Serve(listener) }()
+	return e, nil
+}
+
+// URL returns the address of /graphql.
+func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + "/graphql" }
+
+// BaseURL returns the address that answers over base.
+func (e *Endpoint) BaseURL() string {
+	return "http://" + e.listener.Addr().String() + "/graphqlsha/" + e.opts.Base.Bundle.SHA256()
+}
+
+// Close stops the endpoint at once and waits for it. The error is a
+// [ForbiddenError] when the task read what it may not.
+func (e *Endpoint) Close() error {
+	closing := e.server.Close()
+	if err := <-e.done; err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s: %w", e.opts.Integration, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.forbidden) > 0 {
+		return &ForbiddenError{e.opts.Integration, slices.Clone(e.forbidden)}
+	}
+	return closing
+}
+
+// forbid returns the schemas among those touched that are not allowed, and
+// remembers them.
+func (e *Endpoint) forbid(touched, allowed []bundle.Schema) []bundle.Schema {
+	if e.opts.Unenforced {
+		return nil
+	}
+	var out []bundle.Schema
+	for _, s := range touched {
+		if !slices.Contains(allowed, s) {
+			out = append(out, s)
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range out {
+		if !slices.Contains(e.forbidden, s) {
+			e.forbidden = append(e.forbidden, s)
+		}
+	}
+	return out
+}
