@@ -182,3 +182,14 @@ func FuzzParse(f *testing.F) {
 		a.DanglingRefs()
 	})
 }
+
+func TestHolders(t *testing.T) {
+	b := parse(t, `{"data":{"/a.yml":{"$schema":"/s","one":{"$ref":"/b"},"many" : [ {"$ref":"/c"}, [{"$ref":"/b"}] ],`+
+		`"in":{"de\u0065p":{"$ref":"/b"},"x":[{"y":{"$ref":"/b"}}]}}}}`, nil)
+	f, _ := b.Datafile("/a.yml")
+	var got []string
+	f.Holders("/b", func(key string) { got = append(got, key) })
+	if fmt.Sprint(got) != "[one many deep y]" {
+		t.Errorf("got %v", got)
+	}
+}

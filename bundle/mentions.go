@@ -46,7 +46,7 @@ func (m *Mentions) add(f *File) {
 			}
 		}
 		m.files[id] = appendOnce(m.files[id], f)
-		if at.key == pathKey {
+		if at.kind == pathKey {
 			m.pathKey[id] = appendOnce(m.pathKey[id], f)
 		}
 	}
@@ -102,8 +102,18 @@ func (f *File) Mentioned(yield func(Path) bool) {
 // Refs calls yield for the target of every $ref in the file.
 func (f *File) Refs(yield func(Path) bool) {
 	for _, at := range f.mentions {
-		if at.key == refKey && !yield(f.text(at)) {
+		if at.kind == refKey && !yield(f.text(at)) {
 			return
+		}
+	}
+}
+
+// Holders calls yield for each reference to a path with the key under which the
+// reference stands, alone or as an item of a list.
+func (f *File) Holders(target Path, yield func(key string)) {
+	for _, at := range f.mentions {
+		if at.kind == refKey && f.text(at) == target {
+			yield(unescape(f.raw[at.holder.start:at.holder.end]))
 		}
 	}
 }
@@ -123,7 +133,7 @@ func (b *Bundle) DanglingRefs() []DanglingRef {
 	var out []DanglingRef
 	for _, f := range b.datafiles.files {
 		for _, at := range f.mentions {
-			if at.key != refKey {
+			if at.kind != refKey {
 				continue
 			}
 			text := f.raw[at.start+1 : at.end-1]

@@ -56,7 +56,7 @@ func (r *reader) part(name string, like *Bundle) error {
 	}
 	r.peek()
 	start, before := r.pos, len(r.mentions)
-	if err := r.value(otherKey); err != nil {
+	if err := r.value(place{}); err != nil {
 		return err
 	}
 	if name == "graphql" {
@@ -69,7 +69,7 @@ func (r *reader) part(name string, like *Bundle) error {
 func (r *reader) string(name string, to *string) error {
 	r.peek()
 	start, before := r.pos, len(r.mentions)
-	if err := r.value(otherKey); err != nil {
+	if err := r.value(place{}); err != nil {
 		return err
 	}
 	r.mentions = r.mentions[:before]
@@ -177,7 +177,7 @@ func (r *reader) file(section string, path Path, need need) (*File, error) {
 		if isKey(key, "$schema") {
 			return r.schema(f)
 		}
-		return r.value(kindOf(key))
+		return r.value(r.member(key, span{}))
 	})
 	if err != nil {
 		var syntax *SyntaxError
@@ -200,7 +200,7 @@ func (r *reader) schema(f *File) error {
 	r.peek()
 	start := r.pos
 	before := len(r.mentions)
-	if err := r.value(otherKey); err != nil {
+	if err := r.value(place{}); err != nil {
 		return err
 	}
 	r.mentions = r.mentions[:before]

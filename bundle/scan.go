@@ -21,7 +21,18 @@ type scanner struct {
 // and count from the beginning of the file's own bytes.
 type mention struct {
 	start, end uint32
-	key        keyKind
+	kind       keyKind
+	holder     span // of a reference: the key that its object, or a list of such, stands under
+}
+
+// A span is a part of a file, without the quotes when it is a string.
+type span struct{ start, end uint32 }
+
+// A place says where a value stands: the key it stands under, also as an item of
+// a list, and the key of the object around it.
+type place struct {
+	kind        keyKind
+	own, holder span
 }
 
 // A keyKind tells the keys that mentions stand under apart.
@@ -107,7 +118,7 @@ func (s *scanner) at() byte {
 
 // document accepts exactly one value.
 func (s *scanner) document() error {
-	if err := s.value(otherKey); err != nil {
+	if err := s.value(place{}); err != nil {
 		return err
 	}
 	if s.peek(); s.pos < len(s.data) {
@@ -116,22 +127,22 @@ func (s *scanner) document() error {
 	return nil
 }
 
-// value accepts one value that stands under a key of the given kind.
-func (s *scanner) value(key keyKind) error {
+// value accepts one value.
+func (s *scanner) value(at place) error {
 	switch c := s.peek(); {
 	case c == '"':
 		start := s.pos
 		if err := s.text(); err != nil {
 			return err
 		}
-		if first := s.data[start+1]; first == '/' || first == '\\' || key == refKey {
-			s.mentions = append(s.mentions, mention{uint32(start - s.origin), uint32(s.pos - s.origin), key})
+		if first := s.data[start+1]; first == '/' || first == '\\' || at.kind == refKey {
+			s.mentions = append(s.mentions, mention{uint32(start - s.origin), uint32(s.pos - s.origin), at.kind, at.holder})
 		}
 		return nil
 	case c == '{':
-		return s.object(func(key []byte) error { return s.value(kindOf(key)) })
+		return s.object(func(key []byte) error { return s.value(s.member(key, at.own)) })
 	case c == '[':
-		return s.array(key)
+		return s.array(at)
 	case c == '-' || '0' <= c && c <= '9':
 		return s.number()
 	case c == 't':
@@ -179,7 +190,18 @@ func (s *scanner) object(member func(key []byte) error) error {
 	}
 }
 
-func (s *scanner) array(key keyKind) error {
+// member is the place of the value behind a key that was just read, in an
+// object that stands under the holder.
+func (s *scanner) member(key []byte, holder span) place {
+	end := uint32(s.pos - s.origin)
+	for s.data[s.origin+int(end)-1] != '"' { // back over the colon and white space
+		end--
+	}
+	end--
+	return place{kindOf(key), span{end - uint32(len(key)), end}, holder}
+}
+
+func (s *scanner) array(at place) error {
 	if err := s.enter('['); err != nil {
 		return err
 	}
@@ -187,7 +209,7 @@ func (s *scanner) array(key keyKind) error {
 		return s.leave()
 	}
 	for {
-		if err := s.value(key); err != nil {
+		if err := s.value(at); err != nil {
 			return err
 		}
 		switch s.peek() {
