@@ -1,7 +1,6 @@
 package gql
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,13 +10,6 @@ type document struct {
 	source     string
 	operations []*operation
 	fragments  []*fragment
-	foreign    []*foreign // definitions that are not executable
-}
-
-// foreign is a type system definition, which a query must not hold.
-type foreign struct {
-	pos  int
-	name string
 }
 
 // An operation is a query, mutation or subscription.
@@ -25,7 +17,6 @@ type operation struct {
 	pos        int
 	kind       string
 	name       string // "" when anonymous
-	namePos    int
 	variables  []*variable
 	directives []*directive
 	set        *selectionSet
@@ -71,9 +62,7 @@ func (t *typeNode) named() *typeNode {
 type fragment struct {
 	pos        int
 	name       string
-	namePos    int
 	on         string
-	onPos      int
 	directives []*directive
 	set        *selectionSet
 }
@@ -93,11 +82,9 @@ type fieldNode struct {
 	pos        int
 	alias      string
 	name       string
-	namePos    int
 	arguments  []*argument
 	directives []*directive
 	set        *selectionSet // nil without braces
-	setPos     int
 }
 
 // key is the name that the field has in the answer.
@@ -112,7 +99,6 @@ func (f *fieldNode) key() string {
 type spreadNode struct {
 	pos        int
 	name       string
-	namePos    int
 	directives []*directive
 }
 
@@ -120,7 +106,6 @@ type spreadNode struct {
 type inlineNode struct {
 	pos        int
 	on         string // "" without a type condition
-	onPos      int
 	directives []*directive
 	set        *selectionSet
 }
@@ -166,59 +151,31 @@ type valueNode struct {
 	raw    string // the text of a scalar; the name of a variable
 	items  []*valueNode
 	fields []*argument
-	memo   string // the canonical text once it was asked for
 }
 
 // String prints a literal as error messages quote it.
-func (v *valueNode) String() string { return v.print(false) }
-
-// canonical prints a literal so that two that mean the same are equal.
-func (v *valueNode) canonical() string {
-	if v.memo == "" {
-		v.memo = v.print(true)
-	}
-	return v.memo
-}
-
-func (v *valueNode) print(sorted bool) string {
+func (v *valueNode) String() string {
 	switch v.kind {
 	case valueVariable:
 		return "$" + v.raw
 	case valueString:
 		return quote(v.raw)
 	case valueBlock:
-		if sorted {
-			return "block" + quote(v.raw)
-		}
 		return `"""` + strings.ReplaceAll(v.raw, `"""`, `\"""`) + `"""`
 	case valueList:
 		parts := make([]string, len(v.items))
 		for i, item := range v.items {
-			parts[i] = item.print(sorted)
+			parts[i] = item.String()
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case valueObject:
 		parts := make([]string, len(v.fields))
 		for i, f := range v.fields {
-			parts[i] = f.name + ": " + f.value.print(sorted)
-		}
-		if sorted {
-			slices.Sort(parts)
+			parts[i] = f.name + ": " + f.value.String()
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	return v.raw
-}
-
-// walk calls visit for the literal and everything inside it.
-func (v *valueNode) walk(visit func(*valueNode)) {
-	visit(v)
-	for _, item := range v.items {
-		item.walk(visit)
-	}
-	for _, f := range v.fields {
-		f.value.walk(visit)
-	}
 }
 
 func quote(s string) string { return string(appendString(nil, s)) }

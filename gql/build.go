@@ -3,7 +3,6 @@ package gql
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -46,6 +45,7 @@ func NewSchema(graphql any) (*Schema, error) {
 		}
 	}
 	b.finish()
+	b.s.parsed, b.s.rules = b.s.library(), ruleSet()
 	return b.s, nil
 }
 
@@ -84,11 +84,14 @@ func (b *builder) confs(graphql any) ([]*bundle.Object, error) {
 	return confs, nil
 }
 
-// A name in GraphQL; two leading underscores are for introspection.
-var namePattern = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
-
+// checkName refuses what GraphQL does not allow as a name of ours: two leading
+// underscores are for introspection.
 func checkName(name string) error {
-	if !namePattern.MatchString(name) || strings.HasPrefix(name, "__") {
+	plain := name != "" && !isDigit(name[0]) && !strings.HasPrefix(name, "__")
+	for i := range len(name) {
+		plain = plain && (isNameStart(name[i]) || isDigit(name[i]))
+	}
+	if !plain {
 		return fmt.Errorf("%q is not a name that GraphQL allows", name)
 	}
 	return nil

@@ -13,6 +13,7 @@ type draft struct {
 	leaves   []string
 	whole    []string
 	decisive []string
+	refers   []string
 	children []*childDraft
 }
 
@@ -69,7 +70,7 @@ func (o *outliner) position(d *draft) *Position {
 	for _, f := range d.filters {
 		o.filter(d, f)
 	}
-	pos := &Position{Leaves: tidy(d.leaves), Whole: tidy(d.whole), Discriminators: tidy(d.decisive)}
+	pos := &Position{Leaves: tidy(d.leaves), Whole: tidy(d.whole), Discriminators: tidy(d.decisive), Refers: tidy(d.refers)}
 	for _, c := range d.children {
 		child := Child{Key: c.key, Resource: c.resource, Pos: o.position(&c.draft)}
 		if c.synthetic != (Synthetic{}) {
@@ -101,6 +102,7 @@ func (o *outliner) field(d *draft, n *fieldNode, on *typeDef, def *fieldDef) {
 		o.opaque = o.opaque || def.typ.leaf() || !def.list
 		d.leaves = append(d.leaves, "path")
 		below = d.child(def.name, false, Synthetic{def.schema, def.attr})
+		below.refers = append(below.refers, def.attr)
 	case resolveResource:
 		d.leaves = append(d.leaves, def.name)
 		below = d.child(def.name, true, Synthetic{})

@@ -49,7 +49,7 @@ type run struct {
 
 	schemas []bundle.Schema // in the order of their first touch
 	touches map[bundle.Schema]where
-	last    source // the last schema that was noted
+	last    *bundle.Object // the last object whose schema was noted
 }
 
 func newRun(ctx context.Context, e *Engine, q *Query) *run {
@@ -69,16 +69,14 @@ func (r *run) touched(at where) []bundle.Schema {
 
 // touch notes the schema of an object of which a field is read.
 func (r *run) touch(o *bundle.Object, resource bool) {
-	v, ok := o.Get("$schema")
-	if !ok {
+	if r.last == o {
 		return
 	}
-	s, _ := v.(string)
-	if s == "" || r.last == (source{s, resource}) {
+	r.last = o
+	schema, at := bundle.Schema(o.String("$schema")), datafiles
+	if schema == "" {
 		return
 	}
-	r.last = source{s, resource}
-	schema, at := bundle.Schema(s), datafiles
 	if resource {
 		at = resources
 	}

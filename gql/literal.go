@@ -50,8 +50,7 @@ func (t *typeDef) parseWord(v *valueNode) (any, error) {
 		return nil, fmt.Errorf("Enum %q cannot represent non-enum value: %s.", t.name, v)
 	}
 	if !slices.Contains(t.enum, v.raw) {
-		return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", v.raw, t.name,
-			didYouMean("the enum value ", suggest(v.raw, t.enum)))
+		return nil, fmt.Errorf("Value %q does not exist in %q enum.", v.raw, t.name)
 	}
 	return v.raw, nil
 }
@@ -135,8 +134,7 @@ func (t *typeDef) parseValue(v any) (any, error) {
 			return nil, fmt.Errorf("Enum %q cannot represent non-string value: %s.", t.name, inspect(v))
 		}
 		if !slices.Contains(t.enum, word) {
-			return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", word, t.name,
-				didYouMean("the enum value ", suggest(word, t.enum)))
+			return nil, fmt.Errorf("Value %q does not exist in %q enum.", word, t.name)
 		}
 		return v, nil
 	}

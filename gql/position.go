@@ -14,11 +14,12 @@ import (
 //
 // Some positions are not objects' own: where a key of Leaves or Whole holds a
 // reference, the answer has the whole target (or an error that quotes it); see
-// [Query.Quotes].
+// [Query.Scalars].
 type Position struct {
 	Leaves         []string // keys of scalars, and of lists of them
 	Whole          []string // keys compared as a whole: JSON scalars, and what arguments ask for
 	Discriminators []string // keys that tell the type of the object
+	Refers         []string // dotted attributes: what they refer to decides which back references lead here
 	Children       []Child
 }
 
@@ -80,6 +81,11 @@ func (p *Position) compare(a, b any, at string, differs func(string) bool) bool 
 			}
 		}
 	}
+	for _, attr := range p.Refers {
+		if !sameTargets(x, y, attr) && !differs(at+"/"+strings.ReplaceAll(attr, ".", "/")) {
+			return false
+		}
+	}
 	for i := range p.Children {
 		if !p.Children[i].compare(x, y, at, differs) {
 			return false
@@ -92,6 +98,15 @@ func compareKey(a, b *bundle.Object, key, at string, differs func(string) bool) 
 	x, has := a.Get(key)
 	y, hasToo := b.Get(key)
 	return has == hasToo && asWritten(x, y) || differs(pointer(at, key))
+}
+
+// sameTargets tells whether two objects refer to the same paths.
+func sameTargets(a, b *bundle.Object, attr string) bool {
+	var paths [2][]string
+	for i, o := range []*bundle.Object{a, b} {
+		targets(o, attr, func(path string) { paths[i] = append(paths[i], path) })
+	}
+	return slices.Equal(tidy(paths[0]), tidy(paths[1]))
 }
 
 // compare compares the values of the child's key.
@@ -154,14 +169,13 @@ func asWritten(a, b any) bool {
 	return a == b
 }
 
-// Quotes tells whether a reference from an object to a target stands where the
-// query reads a scalar. Then the answer has the whole target, or an error that
-// quotes it, and no position tells what is read of it. Data that fits its types
-// has no such references.
-func (q *Query) Quotes(o *bundle.Object, target bundle.Path) bool {
+// Scalars returns the keys that the query reads as scalars anywhere. Where one
+// holds a reference, the answer has the whole target, or an error that quotes
+// it, and no position tells what is read of it.
+func (q *Query) Scalars() map[string]bool {
 	keys := map[string]bool{}
 	q.Footprint().scalars(keys)
-	return quotes(o, string(target), keys)
+	return keys
 }
 
 // scalars gathers the keys that are read as scalars anywhere.
@@ -174,29 +188,4 @@ func (p *Position) scalars(keys map[string]bool) {
 	for _, c := range p.Children {
 		c.Pos.scalars(keys)
 	}
-}
-
-func quotes(v any, target string, keys map[string]bool) bool {
-	switch v := v.(type) {
-	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return quotes(item, target, keys) })
-	case *bundle.Object:
-		for _, m := range v.Members() {
-			if keys[m.Key] && refersTo(m.Value, target) || quotes(m.Value, target, keys) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// refersTo tells whether a value is a reference to the target, or a list with
-// one.
-func refersTo(v any, target string) bool {
-	if list, ok := v.([]any); ok {
-		return slices.ContainsFunc(list, func(item any) bool { return refersTo(item, target) })
-	}
-	to, ok := reference(v)
-	s, isString := to.(string)
-	return ok && isString && s == target
 }

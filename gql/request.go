@@ -49,13 +49,16 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 		return nil, reject(Error{Code: CodeRequest,
 			Message: "GraphQL operations must contain a non-empty `query` or a `persistedQuery` extension."})
 	}
-	doc, err := parse(req.Query)
-	if err != nil {
-		return nil, reject(parseError(req.Query, err))
+	parsed, errs := parse(req.Query)
+	if len(errs) == 0 {
+		errs = s.validate(parsed)
 	}
+	if len(errs) > 0 {
+		return nil, reject(errs...)
+	}
+	doc := convert(req.Query, parsed)
 	c := &compiler{s: s, doc: doc}
-	c.validate()
-	if len(c.errors) > 0 {
+	if c.literals(parsed); len(c.errors) > 0 {
 		return nil, reject(c.errors...)
 	}
 	op, err := doc.operation(req.Operation)
@@ -71,15 +74,6 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 
 func reject(list ...Error) *Rejection {
 	return &Rejection{Code: list[0].Code, Message: list[0].Message, Errors: list}
-}
-
-func parseError(src string, err error) Error {
-	e := Error{Code: CodeParse, Message: err.Error()}
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
-		e.Locations = []Location{locate(src, syntax.pos)}
-	}
-	return e
 }
 
 // fail notes an error at positions of the document.

@@ -1,6 +1,9 @@
 package gql
 
 import (
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
 	"github.com/app-sre/prcheck/bundle"
 )
 
@@ -16,6 +19,8 @@ type Schema struct {
 	bare       bool // the section is a list, without "confs"
 
 	scalars builtins
+	parsed  *ast.Schema // the same, as gqlparser wants it
+	rules   *rules.Rules
 }
 
 // A typeKind says what a type is.

@@ -2,6 +2,7 @@ package gql_test
 
 import (
 	"encoding/json"
+	"os"
 	"strconv"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -43,4 +44,41 @@ func canonical(v any) []byte {
 		return []byte(err.Error())
 	}
 	return out
+}
+
+// asJSON writes a value as JSON.
+func asJSON(v any) []byte {
+	switch v := v.(type) {
+	case *bundle.Object:
+		out := []byte{'{'}
+		for i, m := range v.Members() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(out, asJSON(m.Key)...), ':')
+			out = append(out, asJSON(m.Value)...)
+		}
+		return append(out, '}')
+	case []any:
+		out := []byte{'['}
+		for i, item := range v {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, asJSON(item)...)
+		}
+		return append(out, ']')
+	case bundle.Number:
+		return []byte(v)
+	}
+	return canonical(v)
+}
+
+// rounds is how often random tests are repeated: PRCHECK_ROUNDS times as often
+// as usual.
+func rounds(usual int) int {
+	if factor, err := strconv.Atoi(os.Getenv("PRCHECK_ROUNDS")); err == nil {
+		return usual * factor
+	}
+	return usual
 }
