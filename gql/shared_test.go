@@ -27,10 +27,17 @@ func shared(t testing.TB, elem ...string) string {
 	return path
 }
 
-// engines opens bundles once per test.
-type engines map[string]*gql.Engine
+// An opened bundle with its schema and engine.
+type opened struct {
+	*bundle.Bundle
+	*gql.Schema
+	*gql.Engine
+}
 
-func (e engines) open(t testing.TB, name string) *gql.Engine {
+// engines opens bundles once per test.
+type engines map[string]*opened
+
+func (e engines) open(t testing.TB, name string) *opened {
 	t.Helper()
 	if found := e[name]; found != nil {
 		return found
@@ -47,7 +54,7 @@ func (e engines) open(t testing.TB, name string) *gql.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e[name] = gql.New(b, s)
+	e[name] = &opened{b, s, gql.New(b, s)}
 	return e[name]
 }
 
@@ -123,4 +130,19 @@ func firstCode(response *bundle.Object) string {
 	extensions, _ := first.Get("extensions")
 	o, _ := extensions.(*bundle.Object)
 	return o.String("code")
+}
+
+// TestRecordedElements checks the law of elements with the recorded queries.
+func TestRecordedElements(t *testing.T) {
+	open := engines{}
+	for _, file := range []string{"probes.jsonl", "cases.jsonl", "random.jsonl"} {
+		for _, c := range readRecorded(t, file) {
+			e := open.open(t, c.bundle)
+			q, err := e.Compile(c.request)
+			if err != nil {
+				continue
+			}
+			checkElements(t, e.Engine, e.Bundle, q, c.name)
+		}
+	}
 }
