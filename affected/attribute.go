@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
@@ -64,36 +62,37 @@ func Keys(documents []any, selectors []integration.Selector) (keys []string, who
 // Digest returns the sha256 of desired states, as 64 hex digits behind
 // "sha256:". Equal digests mean equal states.
 func Digest(documents []any, order integration.ListOrder) string {
-	var text strings.Builder
+	var text []byte
 	for _, d := range documents {
-		text.WriteString(canonical(d, order))
-		text.WriteByte('\n')
+		text = append(appendCanonical(text, d, order), '\n')
 	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text.String())))
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text))
 }
 
 // A tree is a desired state with its shard elements taken out.
 type tree struct {
 	root  *element
 	rest  map[string]string // what is left of the documents, by top-level member
-	loose []string          // elements whose key cannot be used
-	bad   string            // the first such element, for people
+	loose []loose
 	order integration.ListOrder
 	doc   string // number of the document that is being split
+	text  []byte // scratch
+}
+
+// A loose element has a key that cannot be used, so it belongs to every key. It
+// also stays where it is, so that whatever is around it shows when it moves.
+type loose struct {
+	hash string // of it and of what is left of the elements around it
+	why  string // for people
 }
 
 // An element is a part of a state that belongs to some keys only.
 type element struct {
-	place string   // where it stands in the element around it
-	rest  string   // what is left of it without its parts
-	own   []string // its own keys, when it is an owner element
-	parts []*element
-}
-
-// A cursor is a selector on its way through a document.
-type cursor struct {
-	selector integration.Selector
-	step     int
+	place  string   // where it stands in the element around it
+	rest   string   // what is left of it without its parts
+	own    []string // its own keys, when it is an owner element
+	parts  []*element
+	shared bool // it holds a loose element, so that every key sees it
 }
 
 func newTree(documents []any, selectors []integration.Selector, order integration.ListOrder) *tree {
@@ -105,8 +104,9 @@ func newTree(documents []any, selectors []integration.Selector, order integratio
 	for i, d := range documents {
 		t.doc = strconv.Itoa(i)
 		if o, ok := d.(*bundle.Object); ok && !wildcard(cursors) {
-			for _, m := range o.Members() {
-				rest, parts := t.split(m.Value, forward(cursors, m.Key), m.Key)
+			t.add(t.doc, "{}", nil)
+			for _, m := range byKey(o) {
+				rest, parts := t.split(m.Value, forward(cursors, m.Key), field(m.Key))
 				t.add(t.doc+"."+m.Key, rest, parts)
 			}
 			continue
@@ -114,7 +114,7 @@ func newTree(documents []any, selectors []integration.Selector, order integratio
 		rest, parts := t.split(d, cursors, "")
 		t.add(t.doc, rest, parts)
 	}
-	t.root.rest = hash(append(flat(t.rest), sorted(t.loose, t.order)...)...)
+	t.root.rest = hash(append(flat(t.rest), t.looseHashes()...)...)
 	return t
 }
 
@@ -125,37 +125,53 @@ func (t *tree) add(name, rest string, parts []*element) {
 
 // outside compares what belongs to every key and says where it differs.
 func (t *tree) outside(other *tree) string {
-	var where []string
-	for name := range t.rest {
-		if t.rest[name] != other.rest[name] {
-			where = append(where, name)
+	if !slices.Equal(t.looseHashes(), other.looseHashes()) {
+		return firstLoose(t.loose, other.loose)
+	}
+	where := differing(t.rest, other.rest)
+	if len(where) == 0 {
+		return ""
+	}
+	_, name, inside := strings.Cut(where[0], ".")
+	if !inside {
+		return "something that belongs to no single shard differs"
+	}
+	return fmt.Sprintf("something that belongs to no single shard differs, in %q", name)
+}
+
+// firstLoose tells why of the first loose element that only one side has, or,
+// when nothing but their order differs, of the first.
+func firstLoose(base, head []loose) string {
+	more := map[string]int{}
+	for _, l := range head {
+		more[l.hash]++
+	}
+	for _, l := range base {
+		if more[l.hash]--; more[l.hash] < 0 {
+			return l.why
 		}
 	}
-	for name := range other.rest {
-		if _, ok := t.rest[name]; !ok {
-			where = append(where, name)
+	for _, l := range head {
+		if more[l.hash] > 0 {
+			return l.why
 		}
 	}
-	if len(where) > 0 {
-		slices.Sort(where)
-		_, name, _ := strings.Cut(where[0], ".")
-		return fmt.Sprintf("something that belongs to no single shard differs, in %q", name)
+	return base[0].why
+}
+
+func (t *tree) looseHashes() []string {
+	var out []string
+	for _, l := range t.loose {
+		out = append(out, l.hash)
 	}
-	if !slices.Equal(sorted(t.loose, t.order), sorted(other.loose, t.order)) {
-		bad := t.bad
-		if bad == "" {
-			bad = other.bad
-		}
-		return bad
-	}
-	return ""
+	return sorted(out, t.order)
 }
 
 // split takes the elements that cursors lead to out of a value. It returns the
 // text of what is left, and the elements.
 func (t *tree) split(v any, cursors []cursor, place string) (string, []*element) {
 	if len(cursors) == 0 {
-		return canonical(v, t.order), nil
+		return t.canonical(v), nil
 	}
 	switch v := v.(type) {
 	case *bundle.Object:
@@ -163,53 +179,59 @@ func (t *tree) split(v any, cursors []cursor, place string) (string, []*element)
 	case []any:
 		return t.splitList(v, cursors, place)
 	}
-	return canonical(v, t.order), nil
+	return t.canonical(v), nil
 }
 
 func (t *tree) splitObject(o *bundle.Object, cursors []cursor, place string) (string, []*element) {
 	each := chosen(cursors, integration.Members)
 	var parts []*element
 	var left []string
-	for _, m := range o.Members() {
-		name, at := quote(m.Key), place+"."+m.Key
+	for _, m := range byKey(o) {
+		name := quote(m.Key)
 		if len(each) > 0 {
-			switch e := t.take(m.Value, slices.Concat(each, forward(cursors, m.Key)), place+".*", name); {
-			case e == nil:
-				left = append(left, name+":"+canonical(m.Value, t.order))
-			case e.place != "":
+			if e := t.take(m.Value, slices.Concat(each, forward(cursors, m.Key)), place+".*", name); e != nil {
 				parts = append(parts, e)
+			} else {
+				left = append(left, name+":"+t.canonical(m.Value))
 			}
 			continue
 		}
-		rest, below := t.split(m.Value, forward(cursors, m.Key), at)
+		rest, below := t.split(m.Value, forward(cursors, m.Key), place+"."+field(m.Key))
 		left = append(left, name+":"+rest)
 		parts = append(parts, below...)
 	}
-	slices.Sort(left)
 	return "{" + strings.Join(left, ",") + "}", parts
 }
 
 func (t *tree) splitList(list []any, cursors []cursor, place string) (string, []*element) {
 	each := chosen(cursors, integration.Items)
 	if len(each) == 0 {
-		return canonical(list, t.order), nil
+		return t.canonical(list), nil
 	}
 	var parts []*element
 	var left []string
+	shared := 0 // items so far that every key sees
 	for _, v := range list {
-		switch e := t.take(v, each, place+"[*]", ""); {
-		case e == nil:
-			left = append(left, canonical(v, t.order))
-		case e.place != "":
+		among := ""
+		if t.order == integration.OrderSignificant {
+			among = strconv.Itoa(shared)
+		}
+		e := t.take(v, each, place+"[*]", among)
+		if e != nil {
 			parts = append(parts, e)
+		} else {
+			left = append(left, t.canonical(v))
+		}
+		if e == nil || e.shared {
+			shared++
 		}
 	}
 	return "[" + strings.Join(sorted(left, t.order), ",") + "]", parts
 }
 
 // take makes an element of a value that wildcards lead to. It returns nil when
-// no key is found in it, so that it stays where it is, and an element without
-// a place when it belongs to every key and was put aside.
+// no key is found in it, or none that can be used, so that it stays where it
+// is. name tells where it stands among its neighbours, as far as that counts.
 func (t *tree) take(v any, cursors []cursor, place, name string) *element {
 	e := &element{place: place}
 	var inner []cursor
@@ -220,79 +242,30 @@ func (t *tree) take(v any, cursors []cursor, place, name string) *element {
 		}
 		key, err := lookup(v, c.selector.Key())
 		if err != nil {
-			t.loose = append(t.loose, hash(t.doc, place, name, canonical(v, t.order)))
-			if t.bad == "" {
-				t.bad = fmt.Sprintf("an element at %s differs that %s", place, err)
-			}
-			return &element{}
+			t.loose = append(t.loose, loose{
+				hash(t.doc, place, name, t.canonical(v)),
+				fmt.Sprintf("an element at %s differs that %s", place, err),
+			})
+			return nil
 		}
 		e.own = append(e.own, key)
 	}
+	first := len(t.loose)
 	e.rest, e.parts = t.split(v, inner, place)
 	e.rest = hash(t.doc, place, name, e.rest)
+	for i := range t.loose[first:] {
+		l := &t.loose[first+i]
+		l.hash = hash(e.rest, l.hash)
+	}
 	if len(e.own) == 0 && len(e.parts) == 0 {
 		return nil
 	}
+	e.shared = len(t.loose) > first
 	return e
 }
 
-// lookup follows the steps from an owner element to its key.
-func lookup(v any, steps []integration.Step) (string, error) {
-	for _, s := range steps {
-		o, ok := v.(*bundle.Object)
-		if !ok {
-			return "", fmt.Errorf("has no %q", s.Name)
-		}
-		if v, ok = o.Get(s.Name); !ok {
-			return "", fmt.Errorf("has no %q", s.Name)
-		}
-	}
-	key, ok := v.(string)
-	if !ok {
-		return "", fmt.Errorf("has a key that is no string")
-	}
-	return key, usable(key)
-}
-
-// usable tells why a key cannot be passed to a task as one argument.
-func usable(key string) error {
-	switch {
-	case key == "":
-		return fmt.Errorf("has an empty key")
-	case len(key) > 253:
-		return fmt.Errorf("has a key longer than 253 bytes")
-	case strings.HasPrefix(key, "-"):
-		return fmt.Errorf("has a key that begins with a dash and would be taken for an option: %q", key)
-	case strings.ContainsAny(key, "{}") || strings.ContainsFunc(key, unicode.IsControl) || !utf8.ValidString(key):
-		return fmt.Errorf("has a key with braces or control characters: %q", key)
-	}
-	return nil
-}
-
-// forward returns the cursors that a named member leads on.
-func forward(cursors []cursor, name string) []cursor {
-	var out []cursor
-	for _, c := range cursors {
-		if s := c.selector.Steps[c.step]; s.Kind == integration.Field && s.Name == name {
-			out = append(out, cursor{c.selector, c.step + 1})
-		}
-	}
-	return out
-}
-
-// chosen returns the cursors that a wildcard of the given kind leads on.
-func chosen(cursors []cursor, kind integration.StepKind) []cursor {
-	var out []cursor
-	for _, c := range cursors {
-		if c.selector.Steps[c.step].Kind == kind {
-			out = append(out, cursor{c.selector, c.step + 1})
-		}
-	}
-	return out
-}
-
-func wildcard(cursors []cursor) bool {
-	return slices.ContainsFunc(cursors, func(c cursor) bool {
-		return c.selector.Steps[c.step].Kind != integration.Field
-	})
+// canonical is a value as text that is equal for equal values.
+func (t *tree) canonical(v any) string {
+	t.text = appendCanonical(t.text[:0], v, t.order)
+	return string(t.text)
 }

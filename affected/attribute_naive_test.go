@@ -1,8 +1,9 @@
 package affected
 
 import (
-	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ type naive struct {
 
 // attribute does what Attribute does.
 func (n naive) attribute(base, head []any) Attribution {
-	if n.text(base) == n.text(head) {
+	if n.whole(base) == n.whole(head) {
 		return Attribution{Same: true}
 	}
 	if n.view(base, "no such key") != n.view(head, "no such key") {
@@ -38,34 +39,26 @@ func (n naive) attribute(base, head []any) Attribution {
 	return Attribution{Keys: sortedKeys(affected)}
 }
 
-// text is a document as text in which nothing but what counts can differ.
+// text is a value as text in which nothing but what counts can differ.
 func (n naive) text(v any) string {
-	raw, err := json.Marshal(n.normal(v))
-	if err != nil {
-		panic(err)
-	}
-	return string(raw)
-}
-
-func (n naive) normal(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		out := map[string]any{}
-		for k, m := range v {
-			out[k] = n.normal(m)
+		var members []string
+		for _, k := range sortedKeys(v) {
+			members = append(members, strconv.Quote(k)+":"+n.text(v[k]))
 		}
-		return out
+		return "{" + strings.Join(members, ",") + "}"
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = n.normal(v[i])
+		var items []string
+		for _, item := range v {
+			items = append(items, n.text(item))
 		}
 		if !n.ordered {
-			slices.SortFunc(out, func(a, b any) int { return strings.Compare(n.text(a), n.text(b)) })
+			slices.Sort(items)
 		}
-		return out
+		return "[" + strings.Join(items, ",") + "]"
 	}
-	return v
+	return fmt.Sprintf("%#v", v)
 }
 
 // A way is what is left of a selector's steps.
@@ -223,14 +216,20 @@ func (n naive) without(documents []any, keys map[string]bool) string {
 		if p.bad || len(p.keys) == 0 {
 			return item, true
 		}
-		foreign := func(k string) bool { return !keys[k] }
-		stays := p.loose || slices.ContainsFunc(p.own, foreign)
-		if len(p.own) == 0 {
-			stays = stays || slices.ContainsFunc(sortedKeys(p.keys), foreign)
-		}
-		return rebuild(item, p.inner, filter), stays
+		stays := p.loose || slices.ContainsFunc(p.own, func(k string) bool { return !keys[k] })
+		left := rebuild(item, p.inner, func(below any, ways []way) (any, bool) {
+			b, keep := filter(below, ways)
+			stays = stays || keep && len(p.own) == 0 && len(look(below, ways).keys) > 0
+			return b, keep
+		})
+		return left, stays
 	}
 	return n.text(n.all(documents, filter))
+}
+
+// whole is the documents with all that is in them.
+func (n naive) whole(documents []any) string {
+	return n.text(n.all(documents, func(item any, _ []way) (any, bool) { return item, true }))
 }
 
 func (n naive) all(documents []any, filter func(any, []way) (any, bool)) []any {

@@ -1,6 +1,7 @@
 package affected
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -52,10 +53,9 @@ func (e *element) views(order integration.ListOrder) map[string]string {
 // without is the hash of the element once all that belongs to the given keys
 // alone has been taken away; "" when nothing is left.
 func (e *element) without(keys map[string]bool, order integration.ListOrder) string {
-	for _, k := range e.own {
-		if keys[k] {
-			return ""
-		}
+	taken := len(e.own) > 0 && !slices.ContainsFunc(e.own, func(k string) bool { return !keys[k] })
+	if taken && !e.shared {
+		return ""
 	}
 	var below []string
 	for _, p := range e.parts {
@@ -63,13 +63,14 @@ func (e *element) without(keys map[string]bool, order integration.ListOrder) str
 			below = append(below, left)
 		}
 	}
-	if len(below) == 0 && len(e.parts) > 0 && len(e.own) == 0 && e.place != "" {
+	if len(below) == 0 && len(e.parts) > 0 && len(e.own) == 0 && e.place != "" && !e.shared {
 		return ""
 	}
 	return hash(append([]string{e.rest}, sorted(below, order)...)...)
 }
 
-// differing returns the keys whose views differ, sorted.
+// differing returns the keys whose texts differ or that only one side has,
+// sorted.
 func differing(base, head map[string]string) []string {
 	var out []string
 	for key, view := range base {
@@ -88,14 +89,14 @@ func differing(base, head map[string]string) []string {
 
 // hash joins texts so that different lists of texts give different hashes.
 func hash(texts ...string) string {
-	h := sha256.New()
-	var size [8]byte
+	var few [512]byte
+	all := few[:0]
 	for _, t := range texts {
-		binary.BigEndian.PutUint64(size[:], uint64(len(t)))
-		h.Write(size[:])
-		h.Write([]byte(t))
+		all = binary.BigEndian.AppendUint64(all, uint64(len(t)))
+		all = append(all, t...)
 	}
-	return string(h.Sum(nil))
+	sum := sha256.Sum256(all)
+	return string(sum[:])
 }
 
 func sorted(texts []string, order integration.ListOrder) []string {
@@ -120,45 +121,78 @@ func flat(m map[string]string) []string {
 	return out
 }
 
-// canonical writes a value so that equal states have equal text: keys sorted,
-// numbers as written, list items sorted unless their order counts.
-func canonical(v any, order integration.ListOrder) string {
-	if order == integration.OrderSignificant {
-		return bundle.Canonical(v)
-	}
-	return string(appendUnordered(nil, v))
-}
-
-func appendUnordered(out []byte, v any) []byte {
+// appendCanonical writes a value so that equal states have equal text: keys
+// sorted, numbers as written, list items sorted unless their order counts.
+func appendCanonical(out []byte, v any, order integration.ListOrder) []byte {
 	switch v := v.(type) {
+	case string:
+		return appendQuoted(out, v)
 	case *bundle.Object:
-		members := slices.Clone(v.Members())
-		slices.SortFunc(members, func(a, b bundle.Member) int { return strings.Compare(a.Key, b.Key) })
+		var few [24]bundle.Member
+		members := append(few[:0], v.Members()...)
+		slices.SortFunc(members, compareKeys)
 		out = append(out, '{')
-		for i, m := range members {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(strconv.AppendQuote(out, m.Key), ':')
-			out = appendUnordered(out, m.Value)
+		for _, m := range members {
+			out = append(appendQuoted(out, m.Key), ':')
+			out = append(appendCanonical(out, m.Value, order), ',')
 		}
 		return append(out, '}')
 	case []any:
-		items := make([]string, len(v))
-		for i := range v {
-			items[i] = string(appendUnordered(nil, v[i]))
-		}
-		slices.Sort(items)
-		out = append(out, '[')
-		for i, item := range items {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, item...)
-		}
-		return append(out, ']')
+		return appendList(out, v, order)
 	}
 	return bundle.AppendCanonical(out, v)
 }
 
-func quote(s string) string { return strconv.Quote(s) }
+func appendList(out []byte, list []any, order integration.ListOrder) []byte {
+	out = append(out, '[')
+	start := len(out)
+	ends := make([]int, len(list))
+	for i, v := range list {
+		out = append(appendCanonical(out, v, order), ',')
+		ends[i] = len(out)
+	}
+	if order == integration.OrderSignificant || len(list) < 2 {
+		return append(out, ']')
+	}
+	items := make([][]byte, len(list))
+	from := start
+	for i, to := range ends {
+		items[i], from = out[from:to], to
+	}
+	if !slices.IsSortedFunc(items, bytes.Compare) {
+		slices.SortFunc(items, bytes.Compare)
+		copy(out[start:], bytes.Join(items, nil))
+	}
+	return append(out, ']')
+}
+
+func quote(s string) string { return string(appendQuoted(nil, s)) }
+
+// appendQuoted quotes a text like strconv, and most texts much faster.
+func appendQuoted(out []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return strconv.AppendQuote(out, s)
+		}
+	}
+	return append(append(append(out, '"'), s...), '"')
+}
+
+// field is a name as a step of a place: quoted unless it is plain, so that
+// different ways never look alike.
+func field(name string) string {
+	if name == "" || strings.ContainsAny(name, ".*[]\"\\") {
+		return quote(name)
+	}
+	return name
+}
+
+// byKey returns the members of an object sorted by key, since their order never
+// counts.
+func byKey(o *bundle.Object) []bundle.Member {
+	members := slices.Clone(o.Members())
+	slices.SortFunc(members, compareKeys)
+	return members
+}
+
+func compareKeys(a, b bundle.Member) int { return strings.Compare(a.Key, b.Key) }
