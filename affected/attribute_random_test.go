@@ -26,6 +26,7 @@ var shapes = [][]string{
 	{"grid[*][*].key"},
 	{"m.*.l[*].k", "m.x.extra[*].k"},
 	{"a.b[*].k", "'a.b'[*].k"},
+	{"pairs[*].from", "pairs[*].to"},
 }
 
 // A maker makes random states that fit selectors, from few words, so that
