@@ -27,20 +27,31 @@ func (j *judgement) evaluateReached(ctx context.Context, q Query) {
 	base, head := &bundle.Object{}, &bundle.Object{}
 	for i, root := range q.base.Roots() {
 		found := j.candidates(root, r.roots[i])
-		if len(found) == 0 {
+		if len(found) == 0 || root.Kind == gql.RootConstant {
 			continue
 		}
 		ev.Roots += len(found)
-		b := j.elements(ctx, e.base, j.World.base, q.base, i, found, "base")
-		h := j.elements(ctx, e.head, j.World.head, q.head, i, found, "head")
+		b, h := []any{}, []any{}
+		for _, p := range found {
+			old, was := j.element(ctx, e.base, j.World.base, q.base, i, p, "base")
+			now, is := j.element(ctx, e.head, j.World.head, q.head, i, p, "head")
+			if was && is && bundle.Equal(old, now) {
+				continue // adds the same to both sides
+			}
+			if was {
+				b = append(b, old)
+			}
+			if is {
+				h = append(h, now)
+			}
+		}
 		base.Set(root.Key, b)
 		head.Set(root.Key, h)
 	}
 	if ev.Roots > 0 {
-		j.untouched = false
 		j.base, j.head = append(j.base, base), append(j.head, head)
 	}
-	if j.reads(q.base, r) {
+	if ev.Roots > 0 || j.reads(q.base, r) {
 		j.untouched = false
 	}
 	j.decision.Evidence.Queries = append(j.decision.Evidence.Queries, ev)
@@ -66,27 +77,21 @@ func (j *judgement) reads(q *gql.Query, r reach) bool {
 	return false
 }
 
-// elements evaluates root elements on one side.
-func (j *judgement) elements(ctx context.Context, e *gql.Engine, b *bundle.Bundle, q *gql.Query, root int, found []bundle.Path, side string) []any {
-	out := []any{}
+// element evaluates one root element on one side and tells whether it is there.
+func (j *judgement) element(ctx context.Context, e *gql.Engine, b *bundle.Bundle, q *gql.Query, root int, p bundle.Path, side string) (any, bool) {
 	r := q.Roots()[root]
-	for _, p := range found {
-		f, ok := b.Datafile(p)
-		if r.Resources() {
-			f, ok = b.Resource(p)
-		}
-		if !ok {
-			continue
-		}
-		el := e.Element(ctx, q, r, f)
-		if len(el.Errors) > 0 {
-			j.doubt(plan.RungState, "%s of %s: %s answers with an error: %s", r.Key, p, side, firstLine(el.Errors[0].Message))
-		}
-		if el.Present {
-			out = append(out, el.Value)
-		}
+	f, ok := b.Datafile(p)
+	if r.Resources() {
+		f, ok = b.Resource(p)
 	}
-	return out
+	if !ok {
+		return nil, false
+	}
+	el := e.Element(ctx, q, r, f)
+	if len(el.Errors) > 0 {
+		j.doubt(plan.RungState, "%s of %s: %s answers with an error: %s", r.Key, p, side, firstLine(el.Errors[0].Message))
+	}
+	return el.Value, el.Present
 }
 
 // native asks a native integration for its desired state on both sides.

@@ -23,11 +23,9 @@ func (w *World) Judge(ctx context.Context, s Subject, selected bool, d *plan.Dec
 	case len(j.doubts) > 0:
 		d.Evidence.Doubts = append(d.Evidence.Doubts, j.doubts...)
 		j.say(plan.Run, j.rung, "it is not proven that its desired state is the same: "+j.doubts[0])
-	case !selected && (j.untouched || j.same()):
-		return
-	case j.untouched:
+	case j.untouched && selected:
 		j.say(plan.Skip, plan.RungFields, "its queries read no field that changed")
-	default:
+	case !j.untouched:
 		j.byState(selected)
 	}
 }
@@ -54,15 +52,21 @@ func (j *judgement) doubt(rung plan.Rung, format string, args ...any) {
 	j.doubts = append(j.doubts, fmt.Sprintf(format, args...))
 }
 
-func (j *judgement) same() bool {
-	return Digest(j.base, j.subject.Order) == Digest(j.head, j.subject.Order)
+// digest digests both desired states, as far as they can differ.
+func (j *judgement) digest() plan.State {
+	return plan.State{Base: Digest(j.base, j.subject.Order), Head: Digest(j.head, j.subject.Order)}
 }
 
 // byState decides by the two desired states.
 func (j *judgement) byState(selected bool) {
 	d, s := j.decision, j.subject
-	d.Evidence.State = &plan.State{Base: Digest(j.base, s.Order), Head: Digest(j.head, s.Order)}
-	if j.same() {
+	state := j.digest()
+	same := state.Base == state.Head
+	if same && !selected {
+		return
+	}
+	d.Evidence.State = &state
+	if same {
 		j.say(plan.Skip, plan.RungState, j.sameReason())
 		return
 	}
@@ -120,12 +124,18 @@ func (j *judgement) compare(ctx context.Context) {
 	j.whole = j.thorough || j.typesChanged() || j.subject.Order == integration.OrderSignificant || !j.mentions().Whole()
 	j.untouched = !j.whole
 	for _, q := range j.subject.Queries {
-		if j.whole {
+		if j.whole || opaque(q.base) || opaque(q.head) {
+			j.untouched = false
 			j.evaluate(ctx, q)
 		} else {
 			j.evaluateReached(ctx, q)
 		}
 	}
+}
+
+// opaque tells whether a query has a root that can only be answered as a whole.
+func opaque(q *gql.Query) bool {
+	return slices.ContainsFunc(q.Roots(), func(r *gql.Root) bool { return r.Kind == gql.RootOpaque })
 }
 
 // evaluate answers a query as a whole on both sides.

@@ -1,6 +1,7 @@
 package affected
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,9 +14,10 @@ const maxNamed = 20
 
 // A reach is what one query can see of a change.
 type reach struct {
-	direct map[bundle.Path]bool // changed files with a difference in what it reads
-	fields []string             // PATH#POINTER of such differences
-	roots  []map[bundle.Path]bool
+	direct  paths    // changed files with a difference in what it reads
+	fields  []string // PATH#POINTER of such differences
+	quoting paths    // files in which it reads a reference to a changed file as a scalar
+	roots   []paths  // by root: what can differ
 }
 
 // paths is a set of files.
@@ -24,7 +26,8 @@ type paths = map[bundle.Path]bool
 // reach compares every changed file at every position of the query, and
 // follows references backwards from those that differ.
 func (w *World) reach(q *gql.Query) reach {
-	r := reach{direct: paths{}}
+	r := reach{direct: paths{}, quoting: paths{}}
+	w.quoting(q, &r)
 	top := q.Footprint()
 	for i, root := range q.Roots() {
 		from, _ := w.walk(&r, top.Children[i].Pos, root.Resources())
@@ -36,6 +39,37 @@ func (w *World) reach(q *gql.Query) reach {
 		r.fields = r.fields[:maxNamed]
 	}
 	return r
+}
+
+// quoting finds the files in which the query reads a reference to a changed
+// file where it expects a scalar. The answer then has the whole target.
+func (w *World) quoting(q *gql.Query, r *reach) {
+	scalars := q.Scalars()
+	for _, c := range w.diff.Datafiles {
+		for key, from := range w.holders(c.Path) {
+			if !scalars[key] {
+				continue
+			}
+			r.direct[c.Path] = true
+			for _, p := range from {
+				r.quoting[p] = true
+			}
+		}
+	}
+}
+
+// holders returns the files that refer to a path, by the key that the reference
+// stands under.
+func (w *World) holders(p bundle.Path) map[string][]bundle.Path {
+	if known, ok := w.held[p]; ok {
+		return known
+	}
+	out := map[string][]bundle.Path{}
+	for _, f := range w.mentions().Of(p) {
+		f.Holders(p, func(key string) { out[key] = append(out[key], f.Path) })
+	}
+	w.held[p] = out
+	return out
 }
 
 // walk returns the files whose evaluation at a position can differ between
@@ -90,7 +124,7 @@ func (w *World) referrers(child gql.Child, p bundle.Path, to paths) {
 // direct returns the changed files that differ in what the query reads of them
 // at a position.
 func (w *World) direct(r *reach, pos *gql.Position, resources bool) paths {
-	out := paths{}
+	out := maps.Clone(r.quoting)
 	changes := [][]bundle.Change{w.diff.Datafiles}
 	if resources {
 		changes = [][]bundle.Change{w.diff.Resources, w.diff.Backrefs}

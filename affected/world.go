@@ -16,6 +16,7 @@ type World struct {
 	mentions   func() *bundle.Mentions
 	engines    func() (*engines, error)
 	thorough   bool
+	held       map[bundle.Path]map[string][]bundle.Path // see holders
 }
 
 // engines answer queries over the two bundles.
@@ -27,9 +28,16 @@ type engines struct {
 // NewWorld prepares the comparison of two bundles; diff is what
 // [bundle.Compare] said about them. Nothing is computed before it is needed.
 func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
-	w := &World{base: base, head: head, diff: diff}
+	w := &World{base: base, head: head, diff: diff, held: map[bundle.Path]map[string][]bundle.Path{}}
 	w.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
-	w.engines = sync.OnceValues(func() (*engines, error) { return newEngines(base, head) })
+	w.engines = sync.OnceValues(func() (*engines, error) {
+		e, err := newEngines(base, head)
+		if err == nil && w.mentions().Whole() {
+			e.base.Narrow(w.mentions())
+			e.head.Narrow(w.mentions())
+		}
+		return e, err
+	})
 	return w
 }
 

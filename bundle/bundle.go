@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync/atomic"
 )
@@ -90,6 +91,21 @@ func (b *Bundle) Datafiles() []*File { return b.datafiles.files }
 // Datafile returns the datafile with a path.
 func (b *Bundle) Datafile(p Path) (*File, bool) { return b.datafiles.get(p) }
 
+// Holds tells whether a file is one of the bundle's datafiles, the very same.
+func (b *Bundle) Holds(f *File) bool {
+	i, ok := b.datafiles.at[f.Path]
+	return ok && b.datafiles.files[i] == f
+}
+
+// Order returns the place of a datafile in the order of the bundle, -1 when
+// there is none with the path.
+func (b *Bundle) Order(p Path) int {
+	if i, ok := b.datafiles.at[p]; ok {
+		return i
+	}
+	return -1
+}
+
 // BySchema returns the datafiles of a schema in the order of the bundle. The
 // caller must not change the list.
 func (b *Bundle) BySchema(s Schema) []*File { return b.bySchema[s] }
@@ -122,7 +138,7 @@ func (b *Bundle) SameGraphQL(other *Bundle) bool { return string(b.graphql) == s
 // Open reads and indexes a bundle file. When like is not nil, files with the
 // same bytes are shared with it. Errors name the file and the byte.
 func Open(name string, like *Bundle) (*Bundle, error) {
-	raw, err := os.ReadFile(name)
+	raw, err := readFile(name)
 	if err != nil {
 		var pe *os.PathError
 		if errors.As(err, &pe) {
@@ -135,6 +151,29 @@ func Open(name string, like *Bundle) (*Bundle, error) {
 		return nil, fmt.Errorf("reading bundle %q: %w", name, err)
 	}
 	return b, nil
+}
+
+// readFile reads a whole file, as large as it says it is.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // a pipe, whose size is not known, or a directory
+		return io.ReadAll(f)
+	}
+	raw := make([]byte, info.Size())
+	advise(raw)
+	n, err := io.ReadFull(f, raw)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil // it became shorter, which parsing finds
+	}
+	return raw[:n], err
 }
 
 // Parse indexes the bytes of a bundle file and keeps them; they must not

@@ -163,6 +163,9 @@ func identity(v any) string {
 
 // escape writes a key as a part of a JSON pointer (RFC 6901).
 func escape(key string) string {
+	if !strings.ContainsAny(key, "~/") {
+		return key
+	}
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 

@@ -1,5 +1,7 @@
 package bundle
 
+import "slices"
+
 // Mentions is a reverse index: which datafiles hold a string that may name a
 // file. Every string value that begins with a slash counts, whatever its key,
 // so it is a superset of the $ref edges, of the resources a datafile names,
@@ -14,17 +16,13 @@ type Mentions struct {
 // IndexMentions builds the index over the datafiles of all given bundles.
 func IndexMentions(bundles ...*Bundle) *Mentions {
 	m := &Mentions{ids: map[string]int32{}, whole: true}
-	seen := map[*File]bool{}
 	for i, b := range bundles {
 		m.whole = m.whole && !b.odd
 		for _, f := range b.datafiles.files {
-			if i > 0 && seen[f] {
-				continue
+			shared := func(other *Bundle) bool { return other.Holds(f) }
+			if !slices.ContainsFunc(bundles[:i], shared) {
+				m.add(f)
 			}
-			if len(bundles) > 1 {
-				seen[f] = true
-			}
-			m.add(f)
 		}
 	}
 	return m

@@ -48,7 +48,7 @@ func (r *reader) part(name string, like *Bundle) error {
 	case "resources":
 		return r.section(name, &r.b.resources, &like.resources, needContent)
 	case "schemas":
-		return r.section(name, &r.b.schemas, &like.schemas, nil)
+		return r.section(name, &r.b.schemas, &like.schemas, needNothing)
 	case "git_commit":
 		return r.string(name, &r.b.commit)
 	case "git_commit_timestamp":
@@ -86,23 +86,37 @@ func (r *reader) string(name string, to *string) error {
 }
 
 // A need tells what a file of a section lacks, "" when nothing.
-type need func(keys map[string]bool, schema Schema) string
+type need func(f *File, has keys) string
 
-func needSchema(_ map[string]bool, schema Schema) string {
-	if schema == "" {
+// keys are the keys of a resource that it must have.
+type keys struct{ path, content, sha256sum bool }
+
+func (k *keys) see(key []byte) {
+	k.path = k.path || isKey(key, "path")
+	k.content = k.content || isKey(key, "content")
+	k.sha256sum = k.sha256sum || isKey(key, "sha256sum")
+}
+
+func needSchema(f *File, _ keys) string {
+	if f.Schema == "" {
 		return "has no $schema"
 	}
 	return ""
 }
 
-func needContent(keys map[string]bool, _ Schema) string {
-	for _, k := range []string{"path", "content", "sha256sum"} {
-		if !keys[k] {
-			return "has no " + k
-		}
+func needContent(_ *File, has keys) string {
+	switch {
+	case !has.path:
+		return "has no path"
+	case !has.content:
+		return "has no content"
+	case !has.sha256sum:
+		return "has no sha256sum"
 	}
 	return ""
 }
+
+func needNothing(*File, keys) string { return "" }
 
 // section reads a map from path to file.
 func (r *reader) section(name string, to, like *section, need need) error {
@@ -166,14 +180,9 @@ func (r *reader) file(section string, path Path, need need) (*File, error) {
 	f := &File{Path: path}
 	start, before := r.pos, len(r.mentions)
 	r.origin = start
-	var keys map[string]bool
-	if need != nil && section == "resources" {
-		keys = map[string]bool{}
-	}
+	var has keys
 	err := r.object(func(key []byte) error {
-		if keys != nil {
-			keys[unescape(key)] = true
-		}
+		has.see(key)
 		if isKey(key, "$schema") {
 			return r.schema(f)
 		}
@@ -186,10 +195,8 @@ func (r *reader) file(section string, path Path, need need) (*File, error) {
 		}
 		return nil, err
 	}
-	if need != nil {
-		if lack := need(keys, f.Schema); lack != "" {
-			return nil, fmt.Errorf("%s: %q %s", section, path, lack)
-		}
+	if lack := need(f, has); lack != "" {
+		return nil, fmt.Errorf("%s: %q %s", section, path, lack)
 	}
 	f.raw, f.mentions = r.data[start:r.pos:r.pos], slices.Clip(r.mentions[before:])
 	return f, nil

@@ -1,10 +1,16 @@
 package bundle
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 func (s *scanner) text() error {
 	i := s.pos + 1
 	for {
+		for i+8 <= len(s.data) && plainWord(binary.LittleEndian.Uint64(s.data[i:])) {
+			i += 8
+		}
 		for i < len(s.data) && plainByte[s.data[i]] {
 			i++
 		}
@@ -25,6 +31,19 @@ func (s *scanner) text() error {
 			return s.fail("control character %q in a string", s.data[i])
 		}
 	}
+}
+
+// plainWord tells whether eight bytes may stand in a string without a closer
+// look: none is a quote, a backslash or a control character. A byte is below n
+// when subtracting n borrows from its highest bit; only bytes that follow a
+// lower one can be wrongly suspected, and those get the closer look.
+func plainWord(w uint64) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	suspect := (w - ones*0x20) & ^w
+	suspect |= (quote - ones) & ^quote
+	suspect |= (slash - ones) & ^slash
+	return suspect&tops == 0
 }
 
 // escape accepts the escape at the position and returns its length.

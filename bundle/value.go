@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -246,6 +247,9 @@ func (d *decoder) text() string {
 // three bytes that UTF-8 would use for it if it could, so that writing the
 // string can give the same escape again.
 func unescape(in []byte) string {
+	if bytes.IndexByte(in, '\\') < 0 {
+		return string(in)
+	}
 	out := make([]byte, 0, len(in))
 	for i := 0; i < len(in); i++ {
 		if in[i] != '\\' {

@@ -1,8 +1,10 @@
 package gql
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -16,6 +18,8 @@ type Engine struct {
 
 	lock  sync.Mutex
 	backs map[backKey]*backs
+
+	mentions *bundle.Mentions // nil unless narrowed
 }
 
 // New returns an engine for a bundle. The schema is that of the bundle, or one
@@ -79,6 +83,9 @@ type backs struct {
 // attribute. Every datafile occurs once, in the order of the bundle.
 func (e *Engine) referring(schema bundle.Schema, attr, path string) fileList {
 	key := backKey{schema, attr}
+	if e.mentions != nil {
+		return e.mentioning(key, path)
+	}
 	e.lock.Lock()
 	index := e.backs[key]
 	if index == nil {
@@ -88,6 +95,31 @@ func (e *Engine) referring(schema bundle.Schema, attr, path string) fileList {
 	e.lock.Unlock()
 	index.once.Do(func() { index.build(e.bundle.BySchema(schema), attr) })
 	return index.to[path]
+}
+
+// Narrow makes the engine find back references among the datafiles that mention
+// a path, instead of indexing all datafiles of a schema. That is cheaper while
+// only few elements are evaluated. The index must cover the bundle and be
+// whole; it must be set before the engine is used.
+func (e *Engine) Narrow(m *bundle.Mentions) { e.mentions = m }
+
+// mentioning is referring by the index of mentions.
+func (e *Engine) mentioning(key backKey, path string) fileList {
+	var out fileList
+	for _, f := range e.mentions.Of(bundle.Path(path)) {
+		if f.Schema != key.schema || !e.bundle.Holds(f) {
+			continue
+		}
+		found := false
+		targets(f.Object(), key.attr, func(to string) { found = found || to == path })
+		if found {
+			out = append(out, f)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *bundle.File) int {
+		return cmp.Compare(e.bundle.Order(a.Path), e.bundle.Order(b.Path))
+	})
+	return out
 }
 
 func (b *backs) build(files []*bundle.File, attr string) {

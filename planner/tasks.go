@@ -112,5 +112,8 @@ func (m *maker) inputs(it integration.Integration, t plan.Task) string {
 // taskName is an integration's name as the first part of a task id: without a
 // slash, so that the first slash ends it.
 func taskName(name string) string {
+	if !strings.ContainsAny(name, "%/") {
+		return name
+	}
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(name)
 }
