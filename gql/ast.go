@@ -1,6 +1,7 @@
 package gql
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -154,7 +155,13 @@ type valueNode struct {
 }
 
 // String prints a literal as error messages quote it.
-func (v *valueNode) String() string {
+func (v *valueNode) String() string { return v.print(false) }
+
+// canonical prints a literal so that two that mean the same are equal.
+func (v *valueNode) canonical() string { return v.print(true) }
+
+func (v *valueNode) print(sorted bool) string {
+	var parts []string
 	switch v.kind {
 	case valueVariable:
 		return "$" + v.raw
@@ -163,15 +170,16 @@ func (v *valueNode) String() string {
 	case valueBlock:
 		return `"""` + strings.ReplaceAll(v.raw, `"""`, `\"""`) + `"""`
 	case valueList:
-		parts := make([]string, len(v.items))
-		for i, item := range v.items {
-			parts[i] = item.String()
+		for _, item := range v.items {
+			parts = append(parts, item.print(sorted))
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	case valueObject:
-		parts := make([]string, len(v.fields))
-		for i, f := range v.fields {
-			parts[i] = f.name + ": " + f.value.String()
+		for _, f := range v.fields {
+			parts = append(parts, f.name+": "+f.value.print(sorted))
+		}
+		if sorted {
+			slices.Sort(parts)
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}

@@ -10,10 +10,6 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 )
 
-// maxTokens bounds a document. A body of 100 kB, which is what qontract-server
-// takes, has fewer.
-const maxTokens = 60_000
-
 // parse reads a document with gqlparser, as strictly as graphql-js does.
 func parse(src string) (*ast.QueryDocument, []Error) {
 	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: src}, maxTokens)
@@ -25,8 +21,17 @@ func parse(src string) (*ast.QueryDocument, []Error) {
 	if len(doc.Operations)+len(doc.Fragments) == 0 {
 		return nil, []Error{{Code: CodeParse, Message: "Syntax Error: Unexpected <EOF>.", Locations: []Location{locate(src, len(src))}}}
 	}
-	s := strict{src: []rune(src)}
-	return doc, s.document(doc)
+	complaint := strictText(src)
+	if complaint == nil {
+		complaint = strictTree(src, doc)
+	}
+	if complaint == nil {
+		complaint = tooComplex(doc)
+	}
+	if complaint != nil {
+		return nil, []Error{*complaint}
+	}
+	return doc, nil
 }
 
 // validate applies gqlparser's rules.
@@ -56,11 +61,12 @@ func libraryError(err error) Error {
 // A converter turns a document of gqlparser into ours, which is what execution
 // and footprints work on.
 type converter struct {
+	src     string
 	offsets []int // in bytes, by offset in runes; nil when they are the same
 }
 
 func convert(src string, in *ast.QueryDocument) *document {
-	c := &converter{}
+	c := &converter{src: src}
 	if utf8.RuneCountInString(src) != len(src) {
 		for i := range src {
 			c.offsets = append(c.offsets, i)
@@ -170,6 +176,10 @@ func (c *converter) value(in *ast.Value) *valueNode {
 		return nil
 	}
 	v := &valueNode{kind: valueKinds[in.Kind], pos: c.at(in.Position), raw: in.Raw}
+	if v.kind == valueBlock {
+		text := c.src[v.pos:]
+		v.raw = blockText(text[3 : blockLength(text)-3])
+	}
 	for _, child := range in.Children {
 		if in.Kind == ast.ListValue {
 			v.items = append(v.items, c.value(child.Value))

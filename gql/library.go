@@ -24,6 +24,9 @@ func (s *Schema) library() *ast.Schema {
 		}
 	}
 	for _, def := range prelude.Definitions {
+		if s.types[def.Name] == nil {
+			continue // graphql-js does not know scalars that no field has
+		}
 		out.Types[def.Name] = def
 		out.AddPossibleType(def.Name, def)
 	}
@@ -80,10 +83,11 @@ func typeRef(name string, list, required bool) *ast.Type {
 	return t
 }
 
-// ruleSet returns gqlparser's rules but for one: a mutation is not rejected, it
-// is answered with an error.
+// ruleSet returns gqlparser's rules but for two: a mutation is not rejected, it
+// is answered with an error; and fields that conflict are found by a merger.
 func ruleSet() *rules.Rules {
 	set := rules.NewDefaultRules()
 	set.RemoveRule("KnownRootType")
+	set.RemoveRule("OverlappingFieldsCanBeMerged")
 	return set
 }

@@ -58,7 +58,7 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	}
 	doc := convert(req.Query, parsed)
 	c := &compiler{s: s, doc: doc}
-	if c.literals(parsed); len(c.errors) > 0 {
+	if c.check(); len(c.errors) > 0 {
 		return nil, reject(c.errors...)
 	}
 	op, err := doc.operation(req.Operation)
@@ -70,6 +70,14 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 		return nil, reject(c.errors...)
 	}
 	return newQuery(s, doc, op, variables), nil
+}
+
+// check applies the rules that gqlparser lacks, or is too slow for.
+func (c *compiler) check() {
+	c.literals()
+	if c.sizes(); len(c.errors) == 0 {
+		c.overlaps()
+	}
 }
 
 func reject(list ...Error) *Rejection {

@@ -3,6 +3,8 @@ package gql
 import (
 	"fmt"
 	"regexp"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -20,120 +22,184 @@ func parseCode(err Error) string {
 	return CodeParse
 }
 
-// A strict finds what graphql-js 16 refuses to parse and gqlparser accepts:
-// descriptions in a query, and a number that runs into a name.
+// A strict goes through the text of a document that gqlparser has accepted and
+// finds what graphql-js 16 refuses to parse: a number that runs into a name,
+// half a surrogate pair, a fragment for a string, and descriptions.
 type strict struct {
-	src    []rune
-	errors []Error
+	src  string
+	pos  int
+	open []byte // the brackets that are open
+	last byte   // the last character of the token before, '.' for a spread
 }
 
-func (s *strict) document(doc *ast.QueryDocument) []Error {
-	for _, op := range doc.Operations {
-		s.described(op.Description, op.Position)
-		for _, v := range op.VariableDefinitions {
-			s.described(v.Description, v.Position)
-			s.value(v.DefaultValue)
-			s.directives(v.Directives)
+// strictText returns the complaint about a text, if there is one.
+func strictText(src string) *Error {
+	for i, r := range src {
+		if r == utf8.RuneError && !strings.HasPrefix(src[i:], "\ufffd") {
+			return syntaxError(src, i, "Invalid character.")
 		}
-		s.directives(op.Directives)
-		s.selections(op.SelectionSet)
 	}
+	s := &strict{src: src}
+	for s.pos < len(src) {
+		if err := s.token(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func syntaxError(src string, pos int, format string, args ...any) *Error {
+	return &Error{Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...), Locations: []Location{locate(src, pos)}}
+}
+
+// token steps over one token, or over what separates tokens.
+func (s *strict) token() *Error {
+	c := s.src[s.pos]
+	switch {
+	case c == '#':
+		if end := strings.IndexAny(s.src[s.pos:], "\r\n"); end >= 0 {
+			s.pos += end
+		} else {
+			s.pos = len(s.src)
+		}
+		return nil
+	case strings.IndexByte(" \t\r\n,", c) >= 0 || c >= utf8.RuneSelf:
+		s.pos++
+		return nil
+	case c == '"':
+		return s.text()
+	case isDigit(c) || c == '-':
+		return s.number()
+	case isNameStart(c):
+		for s.pos < len(s.src) && (isNameStart(s.src[s.pos]) || isDigit(s.src[s.pos])) {
+			s.pos++
+		}
+	case c == '{' || c == '(' || c == '[':
+		s.open = append(s.open, c)
+		s.pos++
+	case c == '}' || c == ')' || c == ']':
+		s.open = s.open[:max(0, len(s.open)-1)]
+		s.pos++
+	default:
+		s.pos++
+	}
+	s.last = c
+	return nil
+}
+
+func (s *strict) number() *Error {
+	for s.pos < len(s.src) && strings.IndexByte("+-.eE0123456789", s.src[s.pos]) >= 0 {
+		s.pos++
+	}
+	s.last = '0'
+	if s.pos < len(s.src) && isNameStart(s.src[s.pos]) {
+		return syntaxError(s.src, s.pos, "Invalid number, expected digit but got: %q.", s.src[s.pos])
+	}
+	return nil
+}
+
+// text steps over a string. Outside of brackets, and before a variable, it is
+// a description.
+func (s *strict) text() *Error {
+	start := s.pos
+	inParentheses := len(s.open) == 1 && s.open[0] == '('
+	switch {
+	case s.last == '.':
+		return syntaxError(s.src, start, `Expected "{", found String.`)
+	case len(s.open) == 0 || inParentheses && s.last != '=' && s.last != ':':
+		return syntaxError(s.src, start, "Unexpected description, descriptions are supported only on definitions.")
+	}
+	s.last = '"'
+	if strings.HasPrefix(s.src[start:], `"""`) {
+		s.pos = start + blockLength(s.src[start:])
+		return nil
+	}
+	for s.pos++; s.pos < len(s.src) && s.src[s.pos] != '"'; s.pos++ {
+		if s.src[s.pos] != '\\' {
+			continue
+		}
+		if n, ok := pair(s.src[s.pos:]); !ok {
+			return syntaxError(s.src, s.pos, `Invalid Unicode escape sequence: "%s".`, s.src[s.pos:min(s.pos+6, len(s.src))])
+		} else if n > 0 {
+			s.pos += n - 1
+			continue
+		}
+		s.pos++
+	}
+	s.pos++
+	return nil
+}
+
+// pair returns the length of the surrogates that a text begins with as escapes,
+// and whether they form a pair.
+func pair(s string) (int, bool) {
+	high, ok := surrogateEscape(s)
+	if !ok {
+		return 0, true
+	}
+	low, ok := surrogateEscape(s[6:])
+	return 12, ok && high < 0xDC00 && low >= 0xDC00
+}
+
+func surrogateEscape(s string) (rune, bool) {
+	if len(s) < 6 || s[:2] != `\u` {
+		return 0, false
+	}
+	var r rune
+	for _, c := range []byte(s[2:6]) {
+		d := hexDigit(c)
+		if d < 0 {
+			return 0, false
+		}
+		r = r<<4 | d
+	}
+	return r, 0xD800 <= r && r < 0xE000
+}
+
+// blockLength returns the length of the block string that a text begins with.
+func blockLength(s string) int {
+	for i := 3; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], `\"""`):
+			i += 3
+		case strings.HasPrefix(s[i:], `"""`):
+			return i + 3
+		}
+	}
+	return len(s)
+}
+
+// strictTree returns the complaint about what shows in the parsed document:
+// variables of fragments, and variables in the directives of variables.
+func strictTree(src string, doc *ast.QueryDocument) *Error {
 	for _, f := range doc.Fragments {
-		s.described(f.Description, f.Position)
-		s.directives(f.Directives)
-		s.selections(f.SelectionSet)
-	}
-	return s.errors
-}
-
-func (s *strict) fail(at *ast.Position, format string, args ...any) {
-	s.errors = append(s.errors, Error{
-		Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...), Locations: []Location{{at.Line, at.Column}},
-	})
-}
-
-func (s *strict) described(text string, at *ast.Position) {
-	if text != "" {
-		s.fail(at, "Unexpected String %q.", text)
-	}
-}
-
-func (s *strict) selections(set ast.SelectionSet) {
-	for _, sel := range set {
-		switch sel := sel.(type) {
-		case *ast.Field:
-			s.arguments(sel.Arguments)
-			s.directives(sel.Directives)
-			s.selections(sel.SelectionSet)
-		case *ast.InlineFragment:
-			s.directives(sel.Directives)
-			s.selections(sel.SelectionSet)
-		case *ast.FragmentSpread:
-			s.directives(sel.Directives)
+		if len(f.VariableDefinition) > 0 {
+			return syntaxError(src, (&converter{}).at(f.Position), `Expected "on", found "(".`)
 		}
 	}
-}
-
-func (s *strict) directives(list ast.DirectiveList) {
-	for _, d := range list {
-		s.arguments(d.Arguments)
-	}
-}
-
-func (s *strict) arguments(list ast.ArgumentList) {
-	for _, a := range list {
-		s.value(a.Value)
-	}
-}
-
-func (s *strict) value(v *ast.Value) {
-	if v == nil {
-		return
-	}
-	if end := v.Position.End; (v.Kind == ast.IntValue || v.Kind == ast.FloatValue) && end < len(s.src) {
-		if c := s.src[end]; c == '_' || c == '.' || 'a' <= c|0x20 && c|0x20 <= 'z' {
-			s.fail(v.Position, "Invalid number, expected digit but got: %q.", c)
+	for _, op := range doc.Operations {
+		for _, v := range op.VariableDefinitions {
+			for _, d := range v.Directives {
+				for _, a := range d.Arguments {
+					if name := usedIn(a.Value); name != "" {
+						return syntaxError(src, 0, `Unexpected variable "$%s" in constant value.`, name)
+					}
+				}
+			}
 		}
+	}
+	return nil
+}
+
+// usedIn returns a variable in a literal, or "".
+func usedIn(v *ast.Value) string {
+	if v.Kind == ast.Variable {
+		return v.Raw
 	}
 	for _, child := range v.Children {
-		s.value(child.Value)
-	}
-}
-
-// literals finds literals that do not fit their argument and that gqlparser
-// accepts: it takes an empty object for a value of any scalar type.
-func (c *compiler) literals(doc *ast.QueryDocument) {
-	for _, op := range doc.Operations {
-		c.literalsOf(op.SelectionSet)
-	}
-	for _, f := range doc.Fragments {
-		c.literalsOf(f.SelectionSet)
-	}
-}
-
-func (c *compiler) literalsOf(set ast.SelectionSet) {
-	for _, sel := range set {
-		switch sel := sel.(type) {
-		case *ast.Field:
-			for _, a := range sel.Arguments {
-				c.literal(sel.Definition.Arguments.ForName(a.Name), a)
-			}
-			c.literalsOf(sel.SelectionSet)
-		case *ast.InlineFragment:
-			c.literalsOf(sel.SelectionSet)
+		if name := usedIn(child.Value); name != "" {
+			return name
 		}
 	}
-}
-
-func (c *compiler) literal(def *ast.ArgumentDefinition, a *ast.Argument) {
-	if def == nil || a.Value.Kind != ast.ObjectValue && a.Value.Kind != ast.ListValue {
-		return
-	}
-	if t := c.s.types[def.Type.NamedType]; t != nil && t.leaf() {
-		if _, err := t.parseLiteral((&converter{}).value(a.Value), nil); err != nil {
-			c.errors = append(c.errors, Error{
-				Code: CodeValidation, Message: err.Error(), Locations: []Location{{a.Value.Position.Line, a.Value.Position.Column}},
-			})
-		}
-	}
+	return ""
 }
