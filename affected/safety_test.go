@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,7 @@ func TestNoWrongSkip(t *testing.T) {
 // counts tell how often a judgement was right.
 type counts struct {
 	run, skipped, fields, state, tooMuch, doubts int
+	sharded, shards, full                        int
 }
 
 // check judges one query over one pair and compares with evaluating it whole.
@@ -66,6 +68,9 @@ func (c *counts) check(t *testing.T, base, head *bundle.Bundle, req gql.Request)
 
 	before, after := e.base.Execute(context.Background(), compiled), e.head.Execute(context.Background(), compiled)
 	same := Digest([]any{before.Data}, integration.OrderIgnored) == Digest([]any{after.Data}, integration.OrderIgnored)
+	if selector, ok := anySelector(after.Data); ok && len(before.Errors)+len(after.Errors) == 0 {
+		c.checkShards(t, w, s, selector, before.Data, after.Data)
+	}
 	switch {
 	case d.Decision == plan.Skip && !same:
 		t.Errorf("skipped at %s (%s), but the answers differ:\n%s", d.Rung, d.Reason, req.Query)
@@ -88,6 +93,64 @@ func (c *counts) check(t *testing.T, base, head *bundle.Bundle, req gql.Request)
 			}
 		}
 	}
+}
+
+// checkShards judges the same with a selector and compares with attributing the
+// whole answers.
+func (c *counts) checkShards(t *testing.T, w *World, s Subject, selector string, before, after any) {
+	t.Helper()
+	by := selectors(t, selector)
+	s.Shards = &integration.Shards{By: by}
+	d := plan.Decision{Decision: plan.Skip, Rung: plan.RungSchema}
+	w.Judge(context.Background(), s, true, &d)
+	want := Attribute([]any{before}, []any{after}, by, integration.OrderIgnored)
+	switch {
+	case d.Decision == plan.Run:
+		c.full++
+	case want.Same != (d.Decision == plan.Skip), len(want.Keys) != len(d.Evidence.Keys):
+		t.Errorf("%s: got %s %q, want %+v", selector, d.Decision, d.Evidence.Keys, want)
+	case d.Decision == plan.Shards:
+		c.sharded++
+		c.shards += len(d.Evidence.Keys)
+		if !slices.Equal(d.Evidence.Keys, want.Keys) {
+			t.Errorf("%s: got %q, want %q", selector, d.Evidence.Keys, want.Keys)
+		}
+	}
+}
+
+// anySelector returns a selector for the first list of an answer whose elements
+// have a string, or lists with one, to tell them apart.
+func anySelector(data any) (string, bool) {
+	o, _ := data.(*bundle.Object)
+	if o == nil {
+		return "", false
+	}
+	for _, m := range o.Members() {
+		if list, ok := m.Value.([]any); ok && len(list) > 0 {
+			if below, ok := keyOf(list[0]); ok {
+				return m.Key + "[*]." + below, true
+			}
+		}
+	}
+	return "", false
+}
+
+func keyOf(element any) (string, bool) {
+	o, _ := element.(*bundle.Object)
+	if o == nil {
+		return "", false
+	}
+	for _, m := range o.Members() {
+		if text, ok := m.Value.(string); ok && m.Key != "__typename" && text != "" {
+			return m.Key, true
+		}
+		if list, ok := m.Value.([]any); ok && len(list) > 0 {
+			if below, ok := keyOf(list[0]); ok {
+				return m.Key + "[*]." + below, true
+			}
+		}
+	}
+	return "", false
 }
 
 func recordedQueries(t *testing.T, dir string) []gql.Request {
