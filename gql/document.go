@@ -16,6 +16,7 @@ func parse(src string) (*ast.QueryDocument, []Error) {
 	if err != nil {
 		e := libraryError(err)
 		e.Code = parseCode(e)
+		e.Message = "Syntax Error: " + e.Message + "."
 		return nil, []Error{e}
 	}
 	if len(doc.Operations)+len(doc.Fragments) == 0 {
