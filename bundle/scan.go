@@ -13,6 +13,7 @@ type scanner struct {
 	pos      int
 	depth    int
 	mentions []mention // of all files, one after the other
+	lastKey  int       // where the last key began
 	origin   int       // offsets of mentions count from here
 }
 
@@ -45,6 +46,9 @@ const (
 )
 
 func kindOf(key []byte) keyKind {
+	if len(key) < 4 { // neither of them, even with escapes
+		return otherKey
+	}
 	switch {
 	case isKey(key, "$ref"):
 		return refKey
@@ -140,7 +144,7 @@ func (s *scanner) value(at place) error {
 		}
 		return nil
 	case c == '{':
-		return s.object(func(key []byte) error { return s.value(s.member(key, at.own)) })
+		return s.members(at.own)
 	case c == '[':
 		return s.array(at)
 	case c == '-' || '0' <= c && c <= '9':
@@ -161,66 +165,92 @@ func (s *scanner) object(member func(key []byte) error) error {
 	if err := s.enter('{'); err != nil {
 		return err
 	}
-	if s.peek() == '}' {
-		return s.leave()
-	}
-	for {
-		if s.peek() != '"' {
-			return s.fail("expected a key in quotes, found %q", s.at())
-		}
-		start := s.pos + 1
-		if err := s.text(); err != nil {
-			return err
-		}
-		key := s.data[start : s.pos-1]
-		if err := s.expect(':'); err != nil {
+	for more := s.peek() != '}'; more; {
+		key, err := s.key()
+		if err != nil {
 			return err
 		}
 		if err := member(key); err != nil {
 			return err
 		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case '}':
-			return s.leave()
-		default:
-			return s.fail("expected ',' or '}', found %q", s.at())
+		if more, err = s.next('}'); err != nil {
+			return err
 		}
 	}
+	return s.leave()
+}
+
+// members accepts an object that stands under the holder, inside a file.
+func (s *scanner) members(holder span) error {
+	if err := s.enter('{'); err != nil {
+		return err
+	}
+	for more := s.peek() != '}'; more; {
+		key, err := s.key()
+		if err != nil {
+			return err
+		}
+		if err := s.value(s.member(key, holder)); err != nil {
+			return err
+		}
+		if more, err = s.next('}'); err != nil {
+			return err
+		}
+	}
+	return s.leave()
+}
+
+// key accepts a key and its colon, and returns what is between the quotes.
+func (s *scanner) key() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, s.fail("expected a key in quotes, found %q", s.at())
+	}
+	start := s.pos + 1
+	if err := s.text(); err != nil {
+		return nil, err
+	}
+	key := s.data[start : s.pos-1]
+	s.lastKey = start
+	if s.at() == ':' {
+		s.pos++
+		return key, nil
+	}
+	return key, s.expect(':')
+}
+
+// next accepts a comma, or nothing before the closing bracket, and tells which.
+func (s *scanner) next(closing byte) (bool, error) {
+	switch s.peek() {
+	case ',':
+		s.pos++
+		return true, nil
+	case closing:
+		return false, nil
+	}
+	return false, s.fail("expected ',' or %q, found %q", closing, s.at())
 }
 
 // member is the place of the value behind a key that was just read, in an
 // object that stands under the holder.
 func (s *scanner) member(key []byte, holder span) place {
-	end := uint32(s.pos - s.origin)
-	for s.data[s.origin+int(end)-1] != '"' { // back over the colon and white space
-		end--
-	}
-	end--
-	return place{kindOf(key), span{end - uint32(len(key)), end}, holder}
+	start := uint32(s.lastKey - s.origin)
+	return place{kindOf(key), span{start, start + uint32(len(key))}, holder}
 }
 
 func (s *scanner) array(at place) error {
 	if err := s.enter('['); err != nil {
 		return err
 	}
-	if s.peek() == ']' {
-		return s.leave()
-	}
-	for {
+	for more := s.peek() != ']'; more; {
 		if err := s.value(at); err != nil {
 			return err
 		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case ']':
-			return s.leave()
-		default:
-			return s.fail("expected ',' or ']', found %q", s.at())
+		var err error
+		if more, err = s.next(']'); err != nil {
+			return err
 		}
 	}
+	return s.leave()
 }
 
 func (s *scanner) enter(c byte) error {

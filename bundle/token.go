@@ -115,10 +115,11 @@ func (s *scanner) digits() error {
 	return nil
 }
 
-// isKey tells whether a key as written is the given one.
+// isKey tells whether a key as written is the given one, which has no
+// character that must be escaped.
 func isKey(written []byte, key string) bool {
-	if bytes.IndexByte(written, '\\') < 0 {
+	if len(written) <= len(key) {
 		return string(written) == key
 	}
-	return unescape(written) == key
+	return bytes.IndexByte(written, '\\') >= 0 && unescape(written) == key
 }

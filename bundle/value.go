@@ -1,11 +1,6 @@
 package bundle
 
-import (
-	"bytes"
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
-)
+import "slices"
 
 // A JSON value is one of nil, bool, [Number], string, []any and *[Object].
 
@@ -30,12 +25,30 @@ type Object struct {
 const indexFrom = 24
 
 // NewObject returns an object with the given members in order.
-func NewObject(members ...Member) *Object {
-	o := &Object{}
-	for _, m := range members {
-		o.Set(m.Key, m.Value)
+func NewObject(members ...Member) *Object { return newObject(slices.Clone(members)) }
+
+// newObject takes the members over.
+func newObject(members []Member) *Object {
+	if len(members) >= indexFrom || repeats(members) {
+		o := &Object{members: make([]Member, 0, len(members))}
+		for _, m := range members {
+			o.Set(m.Key, m.Value)
+		}
+		return o
 	}
-	return o
+	return &Object{members: members}
+}
+
+// repeats tells whether a key occurs twice among few members.
+func repeats(members []Member) bool {
+	for i := range members {
+		for j := range members[:i] {
+			if members[i].Key == members[j].Key {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Get returns the value of a key and whether the key is there.
@@ -72,7 +85,7 @@ func (o *Object) Set(key string, v any) {
 	switch {
 	case o.index != nil:
 		o.index[key] = len(o.members) - 1
-	case len(o.members) == indexFrom:
+	case len(o.members) >= indexFrom:
 		o.index = make(map[string]int, 2*indexFrom)
 		for i, m := range o.members {
 			o.index[m.Key] = i
@@ -135,169 +148,4 @@ func Equal(a, b any) bool {
 		return true
 	}
 	return a == b
-}
-
-// ParseValue decodes one JSON document. The error names the byte where it
-// stops being JSON.
-func ParseValue(raw []byte) (any, error) {
-	s := scanner{data: raw}
-	if err := s.document(); err != nil {
-		return nil, err
-	}
-	return decode(raw), nil
-}
-
-// decode turns JSON that a scanner has accepted into a value.
-func decode(raw []byte) any {
-	d := decoder{data: raw}
-	return d.value()
-}
-
-// A decoder reads valid JSON; it does not check what the scanner has checked.
-type decoder struct {
-	data []byte
-	pos  int
-}
-
-func (d *decoder) space() byte {
-	for d.pos < len(d.data) {
-		switch c := d.data[d.pos]; c {
-		case ' ', '\t', '\n', '\r':
-			d.pos++
-		default:
-			return c
-		}
-	}
-	return 0
-}
-
-func (d *decoder) value() any {
-	switch d.space() {
-	case '{':
-		return d.object()
-	case '[':
-		return d.array()
-	case '"':
-		return d.text()
-	case 't':
-		d.pos += 4
-		return true
-	case 'f':
-		d.pos += 5
-		return false
-	case 'n':
-		d.pos += 4
-		return nil
-	}
-	start := d.pos
-	for d.pos < len(d.data) && numberByte[d.data[d.pos]] {
-		d.pos++
-	}
-	return Number(d.data[start:d.pos])
-}
-
-func (d *decoder) object() *Object {
-	o := &Object{}
-	d.pos++
-	for d.space() != '}' {
-		key := d.text()
-		d.space()
-		d.pos++ // the colon
-		o.Set(key, d.value())
-		if d.space() == ',' {
-			d.pos++
-		}
-	}
-	d.pos++
-	return o
-}
-
-func (d *decoder) array() []any {
-	list := []any{}
-	d.pos++
-	for d.space() != ']' {
-		list = append(list, d.value())
-		if d.space() == ',' {
-			d.pos++
-		}
-	}
-	d.pos++
-	return list
-}
-
-func (d *decoder) text() string {
-	start := d.pos + 1
-	end := start
-	plain := true
-	for d.data[end] != '"' {
-		if d.data[end] == '\\' {
-			plain = false
-			end++
-		}
-		end++
-	}
-	d.pos = end + 1
-	if plain {
-		return string(d.data[start:end])
-	}
-	return unescape(d.data[start:end])
-}
-
-// unescape decodes the inside of a JSON string. A lone surrogate becomes the
-// three bytes that UTF-8 would use for it if it could, so that writing the
-// string can give the same escape again.
-func unescape(in []byte) string {
-	if bytes.IndexByte(in, '\\') < 0 {
-		return string(in)
-	}
-	out := make([]byte, 0, len(in))
-	for i := 0; i < len(in); i++ {
-		if in[i] != '\\' {
-			out = append(out, in[i])
-			continue
-		}
-		i++
-		if in[i] != 'u' {
-			out = append(out, simpleEscape(in[i]))
-			continue
-		}
-		r := hex4(in[i+1:])
-		i += 4
-		if utf16.IsSurrogate(r) && i+6 < len(in) && in[i+1] == '\\' && in[i+2] == 'u' {
-			if pair := utf16.DecodeRune(r, hex4(in[i+3:])); pair != utf8.RuneError {
-				r = pair
-				i += 6
-			}
-		}
-		if utf16.IsSurrogate(r) {
-			out = append(out, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
-			continue
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	return string(out)
-}
-
-func simpleEscape(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c // a quote, a slash or a backslash
-}
-
-func hex4(in []byte) rune {
-	n, err := strconv.ParseUint(string(in[:4]), 16, 32)
-	if err != nil {
-		return utf8.RuneError
-	}
-	return rune(n)
 }
