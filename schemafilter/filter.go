@@ -128,10 +128,15 @@ func (f filter) added(o *Outcome) {
 	case c.Disabled:
 		o.skip(plan.RungDefinition, "it is new and its pr_check is disabled")
 	default:
-		o.run(plan.RungDefinition, "it is new: only head defines it")
-		if !f.Settings.NewIntegrations {
-			o.Blocked = "only head defines it, so it has no trusted command; merge its definition first, or set trust.new_integrations"
-		}
+		f.untrusted(o, "only head defines it")
+	}
+}
+
+// untrusted plans an integration whose command comes from head.
+func (f filter) untrusted(o *Outcome, why string) {
+	o.run(plan.RungDefinition, "it is new: "+why)
+	if !f.Settings.NewIntegrations {
+		o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"
 	}
 }
 
@@ -142,13 +147,12 @@ func (f filter) defined(o *Outcome, base, head *integration.Definition) {
 	switch {
 	case base.Check == nil && head.Check == nil:
 		o.skip(plan.RungDefinition, "it has no pr_check")
+	case base.Check == nil && head.Check.Disabled:
+		o.skip(plan.RungDefinition, "its pr_check is disabled")
 	case base.Check == nil:
 		o.Use = head
-		f.added(o)
 		o.Decision.Evidence.Fields = changed
-		if o.Decision.Decision == plan.Run {
-			o.Decision.Reason = "it is new to the checks: only head gives it a pr_check"
-		}
+		f.untrusted(o, "only head gives it a pr_check")
 	case c.Disabled && (head.Check == nil || head.Check.Disabled):
 		o.skip(plan.RungDefinition, "its pr_check is disabled")
 	case len(changed) > 0:
@@ -182,7 +186,7 @@ func (f filter) bySchema(o *Outcome) {
 	case len(f.Changes.Types) > 0:
 		o.doubt("%s changed, and without queries nothing shows that it is not concerned", some(f.Changes.Types))
 	case len(f.Changes.Unclaimed) > 0:
-		o.doubt("resource %s changed, which has no schema, no datafile that mentions it and no paths rule: anybody may read it",
+		o.doubt("resource %s changed, which has no schema and no datafile that mentions it: anybody may read it",
 			some(words(f.Changes.Unclaimed)))
 	case o.Use.Check.Unenforced && len(f.Changes.Files) > 0:
 		o.doubt("its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned")
@@ -199,7 +203,14 @@ func (f filter) unconcerned(d *integration.Definition) string {
 	if len(f.Changes.Files) == 0 {
 		return "nothing but metadata changed"
 	}
-	return fmt.Sprintf("no changed file has one of the %s it may read", count(len(d.Schemas), "schema"))
+	switch n := len(d.Schemas); n {
+	case 0:
+		return "it may read no schema at all"
+	case 1:
+		return fmt.Sprintf("no changed file has %s, all that it may read", d.Schemas[0])
+	default:
+		return fmt.Sprintf("no changed file has one of the %d schemas it may read", n)
+	}
 }
 
 func (o *Outcome) skip(rung plan.Rung, reason string) {
@@ -251,11 +262,4 @@ func some(list []string) string {
 		return list[0]
 	}
 	return fmt.Sprintf("%s and %d more", list[0], len(list)-1)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

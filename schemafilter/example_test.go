@@ -1,0 +1,50 @@
+package schemafilter_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// A user changes. The integration users may read users, the others may not or
+// have no dry-run.
+func ExampleFilter() {
+	const text = `{"data":{
+		"/i/dns.yml":   {"$schema":"/app-sre/integration-1.yml","name":"dns","schemas":["/zone-1.yml"],"pr_check":{"cmd":"dns"}},
+		"/i/users.yml": {"$schema":"/app-sre/integration-1.yml","name":"users","schemas":["/user-1.yml"],"pr_check":{"cmd":"users"}},
+		"/i/watch.yml": {"$schema":"/app-sre/integration-1.yml","name":"watch","schemas":["/user-1.yml"]},
+		"/ana.yml":     {"$schema":"/user-1.yml","roles":[]}},"resources":{}}`
+	base, err := bundle.Parse([]byte(text), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	head, err := bundle.Parse([]byte(strings.Replace(text, `"roles":[]`, `"roles":["dev"]`, 1)), base)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	in := schemafilter.Input{
+		Settings: &integration.Settings{},
+		Changes: schemafilter.Collect(base, head, bundle.Compare(base, head),
+			func() *bundle.Mentions { return bundle.IndexMentions(base, head) }),
+	}
+	if in.Base, err = integration.List(base); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if in.Head, err = integration.List(head); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, o := range schemafilter.Filter(in) {
+		fmt.Printf("%s: %s at %s, %s\n", o.Name, o.Decision.Decision, o.Decision.Rung, o.Decision.Reason)
+	}
+	// Output:
+	// dns: skip at schema, no changed file has /zone-1.yml, all that it may read
+	// users: run at schema, /ana.yml changed, of /user-1.yml, which it may read; it has neither queries nor a desired state to look closer
+	// watch: skip at definition, it has no pr_check
+}

@@ -1,0 +1,191 @@
+package schemafilter_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// shop is the base of all cases: the integration x, which may read /s/a.yml,
+// and files of two schemas.
+func shop() side {
+	return side{
+		data: map[string]object{
+			"/i/x.yml": definition("x", object{"cmd": "x"}, "/s/a.yml", "/s/c.yml"),
+			"/a.yml":   file("/s/a.yml", 1),
+			"/b.yml":   file("/s/b.yml", "/r/mentioned.txt"),
+		},
+		resources: map[string]object{
+			"/r/alone.txt":     resource("1"),
+			"/r/mentioned.txt": resource("1"),
+			"/r/schema.txt":    resource("1", "/s/a.yml"),
+			"/r/foreign.txt":   resource("1", "/s/b.yml"),
+		},
+		schemas: map[string]object{"/s/a.yml": {"type": "object"}},
+		graphql: []any{object{"name": "T", "fields": []any{}}},
+	}
+}
+
+// A rule is one rule of the package comment from one side.
+type rule struct {
+	name     string
+	change   func(base, head *side) // replaces whole files of either side
+	settings string
+	readable bool
+	want     schemafilter.Outcome // without Use
+}
+
+func skipped(rung plan.Rung, reason string, e plan.Evidence) schemafilter.Outcome {
+	return decided(plan.Skip, rung, reason, e)
+}
+
+func runs(rung plan.Rung, reason string, e plan.Evidence) schemafilter.Outcome {
+	return decided(plan.Run, rung, reason, e)
+}
+
+func decided(v plan.Verdict, rung plan.Rung, reason string, e plan.Evidence) schemafilter.Outcome {
+	if e.Definition == nil {
+		e.Definition = []string{"/i/x.yml"}
+	}
+	return schemafilter.Outcome{
+		Name: "x", Decided: true,
+		Decision: plan.Decision{Name: "x", Decision: v, Rung: rung, Reason: reason, Evidence: e},
+	}
+}
+
+// blocked is an outcome with no trusted command.
+func blocked(o schemafilter.Outcome, why string) schemafilter.Outcome {
+	o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"
+	return o
+}
+
+// open is an outcome that the next rungs decide.
+func open(selected bool, o schemafilter.Outcome) schemafilter.Outcome {
+	o.Decided, o.Selected = false, selected
+	return o
+}
+
+// doubted is an outcome that runs because of what could not be proven.
+func doubted(reason string, e plan.Evidence) schemafilter.Outcome {
+	e.Doubts = []string{reason}
+	return runs(plan.RungSchema, reason, e)
+}
+
+func put(path string, o object) func(base, head *side) {
+	return func(_, head *side) { head.data[path] = o }
+}
+
+func putBoth(path string, before, after object) func(base, head *side) {
+	return func(base, head *side) { base.data[path], head.data[path] = before, after }
+}
+
+func putResource(path string, o object) func(base, head *side) {
+	return func(_, head *side) { head.resources[path] = o }
+}
+
+// x is the definition with another check.
+func x(check object) object { return definition("x", check, "/s/a.yml", "/s/c.yml") }
+
+// two is what the schemas of x say when nothing else is known.
+var two = plan.Evidence{Allowed: 2}
+
+const (
+	unconcerned = "no changed file has one of the 2 schemas it may read"
+	concerned   = " changed, of /s/a.yml, which it may read; it has neither queries nor a desired state to look closer"
+	ownCheck    = "its own definition changed (pr_check); it runs as base defines it"
+)
+
+func hit(paths ...string) plan.Evidence {
+	return plan.Evidence{Allowed: 2, Schemas: []string{"/s/a.yml"}, Paths: paths}
+}
+
+func fields(names ...string) plan.Evidence { return plan.Evidence{Fields: names} }
+
+func TestRules(t *testing.T) {
+	for _, c := range slices.Concat(definitionRules, schemaRules) {
+		t.Run(c.name, func(t *testing.T) {
+			base := shop()
+			head := base.clone()
+			c.change(&base, &head)
+			var readable []string
+			if c.readable {
+				readable = []string{"x"}
+			}
+			got := filter(t, base.bundle(t), head.bundle(t), settings(t, c.settings), readable...)
+			if len(got) != 1 {
+				t.Fatalf("got %d outcomes, want 1: %+v", len(got), got)
+			}
+			got[0].Use = nil
+			if !reflect.DeepEqual(got[0], c.want) {
+				t.Errorf("got  %+v\nwant %+v", got[0], c.want)
+			}
+		})
+	}
+}
+
+// The definition to run by is that of base, or that of head when base has no
+// command.
+func TestUse(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, after object // nil: not defined
+		want          string
+	}{
+		{"both", x(object{"cmd": "base"}), x(object{"cmd": "head"}), "base"},
+		{"head disables", x(object{"cmd": "base"}), x(object{"cmd": "head", "disabled": true}), "base"},
+		{"head alone", nil, x(object{"cmd": "head"}), "head"},
+		{"base alone", x(object{"cmd": "base"}), nil, "base"},
+		{"head gives a pr_check", x(nil), x(object{"cmd": "head"}), "head"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base := shop()
+			head := base.clone()
+			delete(base.data, "/i/x.yml")
+			delete(head.data, "/i/x.yml")
+			head.data["/b.yml"] = file("/s/b.yml", 2)
+			if c.before != nil {
+				base.data["/i/x.yml"] = c.before
+			}
+			if c.after != nil {
+				head.data["/i/x.yml"] = c.after
+			}
+			got := filter(t, base.bundle(t), head.bundle(t), settings(t, ""))
+			if cmd := got[0].Use.Check.Cmd; cmd != c.want {
+				t.Errorf("it runs as %q, want %q", cmd, c.want)
+			}
+		})
+	}
+}
+
+// Evidence names at most twenty files, the reason still counts all of them.
+func TestManyFiles(t *testing.T) {
+	base := shop()
+	head := base.clone()
+	for i := range 30 {
+		head.data[fmt.Sprintf("/many/%02d.yml", i)] = file("/s/a.yml", i)
+	}
+	got := filter(t, base.bundle(t), head.bundle(t), settings(t, ""))[0].Decision
+	if n := len(got.Evidence.Paths); n != 20 || got.Evidence.Paths[19] != "/many/19.yml" {
+		t.Errorf("got %d paths: %v", n, got.Evidence.Paths)
+	}
+	if want := "/many/00.yml and 29 more" + concerned; got.Reason != want {
+		t.Errorf("got %q, want %q", got.Reason, want)
+	}
+}
+
+// Resources are looked up among the mentions, datafiles never are.
+func TestCollectAsksForMentionsOnlyWhenNeeded(t *testing.T) {
+	base := shop()
+	head := base.clone()
+	head.data["/a.yml"] = file("/s/a.yml", 2)
+	b, h := base.bundle(t), head.bundle(t)
+	schemafilter.Collect(b, h, bundle.Compare(b, h), func() *bundle.Mentions {
+		t.Error("asked for mentions though no resource changed")
+		return bundle.IndexMentions(b, h)
+	})
+}

@@ -1,0 +1,141 @@
+package schemafilter_test
+
+import "github.com/app-sre/prcheck/plan"
+
+// definitionRules decide by the definitions alone.
+var definitionRules = []rule{
+	// Nothing runs when the bundles are the same or every change is ignored.
+	{
+		name: "same bundles", change: func(_, _ *side) {},
+		want: skipped(plan.RungSchema, "base and head are the same bundle", plan.Evidence{}),
+	},
+	{
+		name: "same bundles and always_run",
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(object{"always_run": true}), x(object{"always_run": true}))(base, head)
+		},
+		want: skipped(plan.RungSchema, "base and head are the same bundle", plan.Evidence{}),
+	},
+	{
+		name: "every change is ignored", settings: `paths: {ignore: ["data/*.yml", "resources/**"]}`,
+		change: func(_, head *side) {
+			head.data["/a.yml"], head.resources["/r/alone.txt"] = file("/s/a.yml", 2), resource("2")
+		},
+		want: skipped(plan.RungSchema, "every change lies under paths.ignore", plan.Evidence{}),
+	},
+	{
+		name: "one change is not ignored", settings: `paths: {ignore: ["resources/**"]}`,
+		change: func(_, head *side) {
+			head.data["/a.yml"], head.resources["/r/schema.txt"] = file("/s/a.yml", 2), resource("2", "/s/a.yml")
+		},
+		want: runs(plan.RungSchema, "/a.yml and 1 more"+concerned, hit("/a.yml", "/r/schema.txt")),
+	},
+	{
+		name: "a changed type is never ignored", settings: `paths: {ignore: ["**"]}`,
+		change: func(_, head *side) { head.data["/b.yml"], head.schemas["/s/b.yml"] = file("/s/b.yml", 2), object{} },
+		want:   doubted("/s/b.yml changed, and without queries nothing shows that it is not concerned", two),
+	},
+
+	// Base decides about an integration that both sides define.
+	{
+		name: "its command changed", change: put("/i/x.yml", x(object{"cmd": "evil"})),
+		want: runs(plan.RungDefinition, ownCheck, fields("pr_check")),
+	},
+	{
+		name: "head disables it", change: put("/i/x.yml", x(object{"cmd": "x", "disabled": true})),
+		want: runs(plan.RungDefinition, ownCheck, fields("pr_check")),
+	},
+	{
+		name: "head takes its pr_check away", change: put("/i/x.yml", x(nil)),
+		want: runs(plan.RungDefinition, ownCheck, fields("pr_check")),
+	},
+	{
+		name: "head enables it", change: putBoth("/i/x.yml", x(object{"disabled": true}), x(object{"cmd": "x"})),
+		want: runs(plan.RungDefinition, ownCheck, fields("pr_check")),
+	},
+	{
+		name: "its schemas and managed changed", change: put("/i/x.yml", with(definition("x", object{"cmd": "x"}), "managed", []any{})),
+		want: runs(plan.RungDefinition, "its own definition changed (schemas, managed); it runs as base defines it", fields("schemas", "managed")),
+	},
+	{
+		name: "only its description changed", change: put("/i/x.yml", with(x(object{"cmd": "x"}), "description", "new")),
+		want: skipped(plan.RungSchema, unconcerned, two),
+	},
+	{
+		name: "its definition moved",
+		change: func(_, head *side) {
+			head.data["/i/y.yml"] = head.data["/i/x.yml"]
+			delete(head.data, "/i/x.yml")
+		},
+		want: skipped(plan.RungSchema, unconcerned, plan.Evidence{Allowed: 2, Definition: []string{"/i/x.yml", "/i/y.yml"}}),
+	},
+
+	// One side alone.
+	{
+		name: "head removes it", change: func(_, head *side) { delete(head.data, "/i/x.yml") },
+		want: skipped(plan.RungDefinition, "head removes its definition, so there is nothing to dry-run after the merge", plan.Evidence{}),
+	},
+	{
+		name: "only head defines it", change: func(base, _ *side) { delete(base.data, "/i/x.yml") },
+		want: blocked(runs(plan.RungDefinition, "it is new: only head defines it", plan.Evidence{}), "only head defines it"),
+	},
+	{
+		name: "only head defines it, and is trusted", settings: "trust: {new_integrations: true}",
+		change: func(base, _ *side) { delete(base.data, "/i/x.yml") },
+		want:   runs(plan.RungDefinition, "it is new: only head defines it", plan.Evidence{}),
+	},
+	{
+		name: "new without pr_check",
+		change: func(base, head *side) {
+			delete(base.data, "/i/x.yml")
+			head.data["/i/x.yml"] = x(nil)
+		},
+		want: skipped(plan.RungDefinition, "it is new and has no pr_check", plan.Evidence{}),
+	},
+	{
+		name: "new and disabled",
+		change: func(base, head *side) {
+			delete(base.data, "/i/x.yml")
+			head.data["/i/x.yml"] = x(object{"disabled": true})
+		},
+		want: skipped(plan.RungDefinition, "it is new and its pr_check is disabled", plan.Evidence{}),
+	},
+	{
+		name: "only head gives it a pr_check", change: putBoth("/i/x.yml", x(nil), x(object{"cmd": "x"})),
+		want: blocked(runs(plan.RungDefinition, "it is new: only head gives it a pr_check", fields("pr_check")), "only head gives it a pr_check"),
+	},
+	{
+		name: "only head gives it a pr_check, a disabled one", change: putBoth("/i/x.yml", x(nil), x(object{"disabled": true})),
+		want: skipped(plan.RungDefinition, "its pr_check is disabled", plan.Evidence{}),
+	},
+
+	// always_run, no pr_check, a disabled one.
+	{
+		name: "always_run",
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(object{"always_run": true}), x(object{"always_run": true}))(base, head)
+			head.data["/b.yml"] = file("/s/b.yml", 2)
+		},
+		want: runs(plan.RungDefinition, "its pr_check says always_run", plan.Evidence{}),
+	},
+	{
+		name: "always_run and disabled", readable: true,
+		change: func(base, head *side) {
+			check := object{"always_run": true, "disabled": true}
+			putBoth("/i/x.yml", x(check), with(x(check), "description", "new"))(base, head)
+		},
+		want: skipped(plan.RungDefinition, "its pr_check is disabled", plan.Evidence{}),
+	},
+	{
+		name: "disabled, with another command", change: putBoth("/i/x.yml", x(object{"cmd": "x", "disabled": true}), x(object{"cmd": "y", "disabled": true})),
+		want: skipped(plan.RungDefinition, "its pr_check is disabled", plan.Evidence{}),
+	},
+	{
+		name: "no pr_check",
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(nil), x(nil))(base, head)
+			head.data["/a.yml"] = file("/s/a.yml", 2)
+		},
+		want: skipped(plan.RungDefinition, "it has no pr_check", plan.Evidence{}),
+	},
+}

@@ -1,0 +1,137 @@
+package schemafilter_test
+
+import "github.com/app-sre/prcheck/plan"
+
+// schemaRules decide by paths and schemas.
+var schemaRules = []rule{
+	// paths rules.
+	{
+		name: "a paths rule", settings: `paths: {select: [{when: ["data/c/*", "data/b*"], run: [x]}]}`,
+		change: put("/b.yml", file("/s/b.yml", 2)),
+		want:   runs(plan.RungSchema, "a paths rule names it: data/b* covers data/b.yml", plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
+	},
+	{
+		name: "a paths rule for one with queries", settings: `paths: {select: [{when: ["resources/**"], run: [x]}]}`, readable: true,
+		change: putResource("/r/alone.txt", resource("2")),
+		want:   runs(plan.RungSchema, "a paths rule names it: resources/** covers resources/r/alone.txt", plan.Evidence{Allowed: 2, Rule: "resources/** covers resources/r/alone.txt"}),
+	},
+	{
+		name: "a paths rule for another path", settings: `paths: {select: [{when: ["data/c*"], run: [x]}]}`,
+		change: put("/b.yml", file("/s/b.yml", 2)),
+		want:   skipped(plan.RungSchema, unconcerned, two),
+	},
+
+	// Schemas of datafiles.
+	{name: "a modified datafile", change: put("/a.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "/a.yml"+concerned, hit("/a.yml"))},
+	{name: "an added datafile", change: put("/new.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "/new.yml"+concerned, hit("/new.yml"))},
+	{name: "a removed datafile", change: func(_, head *side) { delete(head.data, "/a.yml") }, want: runs(plan.RungSchema, "/a.yml"+concerned, hit("/a.yml"))},
+	{name: "a datafile that had the schema", change: put("/a.yml", file("/s/b.yml", 1)), want: runs(plan.RungSchema, "/a.yml"+concerned, hit("/a.yml"))},
+	{name: "a datafile that gets the schema", change: put("/b.yml", file("/s/a.yml", "/r/mentioned.txt")), want: runs(plan.RungSchema, "/b.yml"+concerned, hit("/b.yml"))},
+	{name: "a datafile of another schema", change: put("/b.yml", file("/s/b.yml", 2)), want: skipped(plan.RungSchema, unconcerned, two)},
+	{
+		name: "one schema alone",
+		change: func(base, head *side) {
+			one := definition("x", object{"cmd": "x"}, "/s/c.yml")
+			putBoth("/i/x.yml", one, one)(base, head)
+			head.data["/a.yml"] = file("/s/a.yml", 2)
+		},
+		want: skipped(plan.RungSchema, "no changed file has /s/c.yml, all that it may read", plan.Evidence{Allowed: 1}),
+	},
+	{
+		name: "no schema at all",
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", definition("x", object{"cmd": "x"}), definition("x", object{"cmd": "x"}))(base, head)
+			head.data["/a.yml"] = file("/s/a.yml", 2)
+		},
+		want: skipped(plan.RungSchema, "it may read no schema at all", plan.Evidence{}),
+	},
+	{
+		name: "metadata", change: put("/a.yml", with(file("/s/a.yml", 1), "$file_sha256sum", "2")),
+		want: skipped(plan.RungSchema, "nothing but metadata changed", two),
+	},
+	{
+		name: "a datafile, for one with queries", readable: true, change: put("/a.yml", file("/s/a.yml", 2)),
+		want: open(true, skipped(plan.RungSchema, unconcerned, hit("/a.yml"))),
+	},
+	{
+		name: "a datafile of another schema, for one with queries", readable: true, change: put("/b.yml", file("/s/b.yml", 2)),
+		want: open(false, skipped(plan.RungSchema, unconcerned, two)),
+	},
+
+	// Resources.
+	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, "/r/schema.txt"+concerned, hit("/r/schema.txt"))},
+	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, "/r/schema.txt"+concerned, hit("/r/schema.txt"))},
+	{name: "a resource with another schema", change: putResource("/r/foreign.txt", resource("2", "/s/b.yml")), want: skipped(plan.RungSchema, unconcerned, two)},
+	{name: "a resource that another schema's file mentions", change: putResource("/r/mentioned.txt", resource("2")), want: skipped(plan.RungSchema, unconcerned, two)},
+	{
+		name: "a resource that only base mentions",
+		change: func(base, head *side) {
+			base.data["/a.yml"], head.data["/b.yml"] = file("/s/a.yml", "/r/mentioned.txt"), file("/s/b.yml", 2)
+			head.resources["/r/mentioned.txt"] = resource("2")
+		},
+		want: runs(plan.RungSchema, "/a.yml and 1 more"+concerned, hit("/a.yml", "/r/mentioned.txt")),
+	},
+	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, "nothing but metadata changed", two)},
+	{
+		name: "a resource that nothing claims", change: putResource("/r/alone.txt", resource("2")),
+		want: doubted("resource /r/alone.txt changed, which has no schema and no datafile that mentions it: anybody may read it", two),
+	},
+	{
+		name: "a resource that nothing claims, for one with queries", readable: true, change: putResource("/r/alone.txt", resource("2")),
+		want: open(false, skipped(plan.RungSchema, unconcerned, two)),
+	},
+	{
+		name: "a resource that a paths rule claims for another", settings: `paths: {select: [{when: ["resources/**"], run: [y]}]}`,
+		change: putResource("/r/alone.txt", resource("2")),
+		want:   doubted("resource /r/alone.txt changed, which has no schema and no datafile that mentions it: anybody may read it", two),
+	},
+	{
+		name: "a resource where mentions cannot be relied on",
+		change: func(base, head *side) {
+			putBoth("odd.yml", file("/s/b.yml", 1), file("/s/b.yml", 1))(base, head)
+			head.resources["/r/mentioned.txt"] = resource("2")
+		},
+		want: doubted("resource /r/mentioned.txt changed, which has no schema and no datafile that mentions it: anybody may read it", two),
+	},
+
+	// Types.
+	{
+		name: "a JSON schema", change: func(_, head *side) { head.schemas["/s/a.yml"] = object{"type": "string"} },
+		want: doubted("/s/a.yml changed, and without queries nothing shows that it is not concerned", two),
+	},
+	{
+		name: "GraphQL types", change: func(_, head *side) { head.graphql = []any{object{"name": "U", "fields": []any{}}} },
+		want: doubted("T and 1 more changed, and without queries nothing shows that it is not concerned", two),
+	},
+	{
+		name: "types, for one with queries", readable: true,
+		change: func(base, head *side) { head.schemas["/s/a.yml"] = object{"type": "string"} },
+		want:   open(true, skipped(plan.RungSchema, "nothing but metadata changed", two)),
+	},
+
+	// Schemas that are not enforced.
+	{
+		name: "not enforced",
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(object{"no_validate_schemas": true}), x(object{"no_validate_schemas": true}))(base, head)
+			head.data["/b.yml"] = file("/s/b.yml", 2)
+		},
+		want: doubted("its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned", two),
+	},
+	{
+		name: "not enforced, and only metadata",
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(object{"no_validate_schemas": true}), x(object{"no_validate_schemas": true}))(base, head)
+			head.data["/b.yml"] = with(head.data["/b.yml"], "$file_sha256sum", "2")
+		},
+		want: skipped(plan.RungSchema, "nothing but metadata changed", two),
+	},
+	{
+		name: "not enforced, for one with queries", readable: true,
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(object{"no_validate_schemas": true}), x(object{"no_validate_schemas": true}))(base, head)
+			head.data["/b.yml"] = file("/s/b.yml", 2)
+		},
+		want: open(false, skipped(plan.RungSchema, unconcerned, two)),
+	},
+}
