@@ -33,6 +33,8 @@ type Endpoint struct {
 	done     chan error
 
 	mu        sync.Mutex
+	closed    bool
+	answering sync.WaitGroup
 	forbidden []bundle.Schema
 }
 
@@ -66,7 +68,10 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
-	go func() { e.done <- e.server.Serve(listener) }()
+	go func() {
+		defer close(e.done)
+		e.done <- e.server.Serve(listener)
+	}()
 	return e, nil
 }
 
@@ -78,12 +83,18 @@ func (e *Endpoint) BaseURL() string {
 	return "http://" + e.listener.Addr().String() + "/graphqlsha/" + e.opts.Base.Bundle.SHA256()
 }
 
-// Close stops the endpoint at once and waits for it. The error is a
-// [ForbiddenError] when the task read what it may not.
+// Close stops the endpoint at once and waits for it, also for the requests that
+// it was answering. The error is a [ForbiddenError] when the task read what it
+// may not.
 func (e *Endpoint) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
 	closing := e.server.Close()
-	if err := <-e.done; err != nil && !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving %s: %w", e.opts.Integration, err)
+	served := <-e.done
+	e.answering.Wait()
+	if served != nil && !errors.Is(served, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s: %w", e.opts.Integration, served)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -91,6 +102,16 @@ func (e *Endpoint) Close() error {
 		return &ForbiddenError{e.opts.Integration, slices.Clone(e.forbidden)}
 	}
 	return closing
+}
+
+// enter counts a request as being answered, unless the endpoint is closed.
+func (e *Endpoint) enter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closed {
+		e.answering.Add(1)
+	}
+	return !e.closed
 }
 
 // forbid returns the schemas among those touched that are not allowed, and

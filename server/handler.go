@@ -22,13 +22,17 @@ const maxBody = 100 << 10
 
 // ServeHTTP answers one request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path := r.URL.Path
-	if r.Method != http.MethodGet && !strings.HasPrefix(path, "/graphql") {
+	if !e.enter() {
+		return
+	}
+	defer e.answering.Done()
+	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	sha, more, _ := strings.Cut(rest, "/")
+	asks := strings.HasPrefix(name, "graphql")
+	if !asks && (more != "" || r.Method != http.MethodGet && r.Method != http.MethodHead) {
 		e.notFound(w, r)
 		return
 	}
-	name, sha, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	sha, _, _ = strings.Cut(sha, "/")
 	snapshot, allowed := e.opts.Head, e.opts.HeadAllowed
 	switch {
 	case sha == e.opts.Base.Bundle.SHA256():
@@ -76,15 +80,15 @@ func commitInfo(w http.ResponseWriter, b *bundle.Bundle) {
 		Commit    string `json:"commit,omitempty"`
 		Timestamp string `json:"timestamp,omitempty"`
 	}{b.Commit(), b.Timestamp()}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(info) // the client may be gone
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(marshal(info)) // the client may be gone
 }
 
 // graphql answers a query over one bundle.
 func (e *Endpoint) graphql(w http.ResponseWriter, r *http.Request, s *Snapshot, allowed []bundle.Schema) {
-	req, refused, status := request(w, r)
-	if status != 0 {
-		reply(w, status, refused)
+	req, refused := request(w, r)
+	if refused != nil {
+		refused(w)
 		return
 	}
 	q, err := s.Schema.Compile(req)
@@ -132,64 +136,77 @@ func reply(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// request reads the query of a request. When there is none, the status is not
-// 0 and the body is what to answer.
-func request(w http.ResponseWriter, r *http.Request) (gql.Request, []byte, int) {
+// A refusal answers a request that holds no query.
+type refusal func(w http.ResponseWriter)
+
+// request reads the query of a request, or refuses it.
+func request(w http.ResponseWriter, r *http.Request) (gql.Request, refusal) {
 	switch r.Method {
 	case http.MethodPost:
 		return posted(w, r)
 	case http.MethodGet:
-		q := r.URL.Query()
-		req := gql.Request{Query: q.Get("query"), Operation: q.Get("operationName")}
-		if raw := q.Get("variables"); raw != "" {
-			v, err := bundle.ParseValue([]byte(raw))
-			vars, ok := v.(*bundle.Object)
-			if err != nil || !ok {
-				return req, badRequest("The `variables` search parameter contains invalid JSON."), http.StatusBadRequest
-			}
-			req.Variables = vars
-		}
-		return req, nil, 0
+		return asked(r)
 	}
 	w.Header().Set("Allow", "GET, POST")
-	return gql.Request{}, badRequest("Apollo Server supports only GET and POST requests."), http.StatusMethodNotAllowed
+	return gql.Request{}, refuse(http.StatusMethodNotAllowed, "Apollo Server supports only GET and POST requests.")
 }
 
-func posted(w http.ResponseWriter, r *http.Request) (gql.Request, []byte, int) {
+func asked(r *http.Request) (gql.Request, refusal) {
+	q := r.URL.Query()
+	req := gql.Request{Query: q.Get("query"), Operation: q.Get("operationName")}
+	if raw := q.Get("variables"); raw != "" {
+		v, err := bundle.ParseValue([]byte(raw))
+		vars, ok := v.(*bundle.Object)
+		if err != nil || !ok {
+			return req, refuse(http.StatusBadRequest, "The `variables` search parameter contains invalid JSON.")
+		}
+		req.Variables = vars
+	}
+	return req, nil
+}
+
+func posted(w http.ResponseWriter, r *http.Request) (gql.Request, refusal) {
 	const missing = "POST body missing, invalid Content-Type, or JSON object has no keys."
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case errors.As(err, &tooLarge):
-		return gql.Request{}, badRequest("request entity too large"), http.StatusRequestEntityTooLarge
+		return gql.Request{}, refusePage(http.StatusRequestEntityTooLarge, "request entity too large")
 	case err != nil:
-		return gql.Request{}, badRequest("the request was cut short"), http.StatusBadRequest
-	case kind != "application/json":
-		return gql.Request{}, badRequest(missing), http.StatusBadRequest
+		return gql.Request{}, refusePage(http.StatusBadRequest, "the request was cut short")
+	case kind != "application/json" || len(raw) == 0:
+		return gql.Request{}, refuse(http.StatusBadRequest, missing)
 	}
 	v, err := bundle.ParseValue(raw)
 	if err != nil {
-		return gql.Request{}, badRequest("the body is not JSON: " + err.Error()), http.StatusBadRequest
+		return gql.Request{}, refusePage(http.StatusBadRequest, "the body is not JSON: "+err.Error())
 	}
 	if _, isList := v.([]any); isList {
-		return gql.Request{}, badRequest("Operation batching disabled."), http.StatusBadRequest
+		return gql.Request{}, refuse(http.StatusBadRequest, "Operation batching disabled.")
 	}
 	body, ok := v.(*bundle.Object)
 	if !ok || body.Len() == 0 {
-		return gql.Request{}, badRequest(missing), http.StatusBadRequest
+		return gql.Request{}, refuse(http.StatusBadRequest, missing)
 	}
 	vars, _ := body.Get("variables")
 	object, _ := vars.(*bundle.Object)
-	return gql.Request{Query: body.String("query"), Operation: body.String("operationName"), Variables: object}, nil, 0
+	return gql.Request{Query: body.String("query"), Operation: body.String("operationName"), Variables: object}, nil
+}
+
+// refuse answers as Apollo does, refusePage as what stands before it.
+func refuse(status int, message string) refusal {
+	return func(w http.ResponseWriter) {
+		reply(w, status, marshal(map[string]any{"errors": []problem{{message, map[string]string{"code": gql.CodeRequest}}}}))
+	}
+}
+
+func refusePage(status int, message string) refusal {
+	return func(w http.ResponseWriter) { text(w, status, html.EscapeString(message)) }
 }
 
 type problem struct {
 	Message    string            `json:"message"`
 	Extensions map[string]string `json:"extensions"`
-}
-
-func badRequest(message string) []byte {
-	return marshal(map[string]any{"errors": []problem{{message, map[string]string{"code": "BAD_REQUEST"}}}})
 }
 
 func forbidden(err *ForbiddenError, touched []bundle.Schema) []byte {
@@ -205,5 +222,5 @@ func marshal(v any) []byte {
 	if err != nil {
 		return []byte(`{"errors":[{"message":"internal error"}]}`)
 	}
-	return append(raw, '\n')
+	return raw
 }

@@ -1,0 +1,196 @@
+package server_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/gql"
+)
+
+const (
+	page   = "text/html; charset=utf-8"
+	inJSON = "application/json; charset=utf-8"
+)
+
+func users(name string) string {
+	return fmt.Sprintf(`{"data":{"users":[{"name":%q}]},"extensions":{"schemas":["/user-1.yml"]}}`, name)
+}
+
+// Every path that is answered without a body.
+func TestGet(t *testing.T) {
+	e := open(t, nil)
+	base, head := snapshots(t)
+	b, h := base.Bundle.SHA256(), head.Bundle.SHA256()
+	const baseInfo = `{"commit":"base-commit","timestamp":"1600000000"}`
+	const headInfo = `{"commit":"head-commit","timestamp":"1700000000"}`
+	query := "?query=" + url.QueryEscape("{ users { name } }")
+	tests := []struct {
+		name, path string
+		want       answer
+	}{
+		{"sha256", "/sha256", answer{200, page, "", h}},
+		{"sha256 of a bundle", "/sha256/" + h, answer{404, page, "", "Cannot GET /sha256/" + h}},
+		{"commit", "/git-commit", answer{200, page, "", "head-commit"}},
+		{"commit of base", "/git-commit/" + b, answer{200, page, "", "base-commit"}},
+		{"commit of head", "/git-commit/" + h, answer{200, page, "", "head-commit"}},
+		{"commit of an unknown bundle", "/git-commit/12ab", answer{404, page, "", "Bundle 12ab not found"}},
+		{"commit of a hostile bundle", "/git-commit/%3Cscript%3E", answer{404, page, "", "Bundle &lt;script&gt; not found"}},
+		{"info", "/git-commit-info", answer{200, inJSON, "", headInfo}},
+		{"info of base", "/git-commit-info/" + b, answer{200, inJSON, "", baseInfo}},
+		{"info of head", "/git-commit-info/" + h, answer{200, inJSON, "", headInfo}},
+		{"info of an unknown bundle", "/git-commit-info/12ab", answer{404, page, "", "Bundle 12ab not found"}},
+		{"more than one segment", "/git-commit-info/" + h + "/x", answer{404, page, "", "Cannot GET /git-commit-info/" + h + "/x"}},
+		{"health", "/healthz", answer{200, "", "", ""}},
+		{"root", "/", answer{404, page, "", "Cannot GET /"}},
+		{"unknown", "/nope", answer{404, page, "", "Cannot GET /nope"}},
+		{"hostile", "/%3Cscript%3E", answer{404, page, "", "Cannot GET /&lt;script&gt;"}},
+
+		{"query", "/graphql" + query, answer{200, inJSON, "no-store", users("bob")}},
+		{"query with a slash", "/graphql/" + query, answer{200, inJSON, "no-store", users("bob")}},
+		{"query of base", "/graphqlsha/" + b + query, answer{200, inJSON, "no-store", users("ana")}},
+		{"query of head", "/graphqlsha/" + h + query, answer{200, inJSON, "no-store", users("bob")}},
+		{"query and more segments", "/graphqlsha/" + b + "/x/y" + query, answer{200, inJSON, "no-store", users("ana")}},
+		{"query of an unknown bundle", "/graphqlsha/12ab" + query, answer{404, page, "", "Cannot GET /graphqlsha/12ab"}},
+		{"query of no bundle", "/graphqlsha" + query, answer{404, page, "", "Cannot GET /graphqlsha"}},
+		{"variables", "/graphql?operationName=q&variables=" + url.QueryEscape(`{"n":"bob"}`) + "&query=" +
+			url.QueryEscape(`query p { roles { name } } query q($n: String) { users(name: $n) { name } }`),
+			answer{200, inJSON, "no-store", users("bob")}},
+		{"bad variables", "/graphql?query=x&variables=[", answer{400, inJSON, "no-store",
+			`{"errors":[{"message":"The ` + "`variables`" + ` search parameter contains invalid JSON.","extensions":{"code":"BAD_REQUEST"}}]}`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := do(t, http.MethodGet, at(e, tt.path), "", ""); got != tt.want {
+				t.Errorf("GET %s\ngot  %v\nwant %v", tt.path, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPost(t *testing.T) {
+	e := open(t, nil)
+	refused := func(message string) answer {
+		return answer{400, inJSON, "no-store", `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}`}
+	}
+	missing := refused("POST body missing, invalid Content-Type, or JSON object has no keys.")
+	const good = `{"query":"{ users { name } }"}`
+	tests := []struct {
+		name, kind, body string
+		want             answer
+	}{
+		{"query", "application/json", good, answer{200, inJSON, "no-store", users("bob")}},
+		{"charset", "application/json; charset=utf-8", good, answer{200, inJSON, "no-store", users("bob")}},
+		{"null variables", "application/json", `{"query":"{ users { name } }","variables":null,"operationName":null}`,
+			answer{200, inJSON, "no-store", users("bob")}},
+		{"variables", "application/json", `{"query":"query q($n: String) { users(name: $n) { name } }","variables":{"n":"x"},"operationName":"q"}`,
+			answer{200, inJSON, "no-store", `{"data":{"users":[]},"extensions":{"schemas":[]}}`}},
+		{"no body", "application/json", "", missing},
+		{"no content type", "", good, missing},
+		{"wrong content type", "text/plain", good, missing},
+		{"no keys", "application/json", "{}", missing},
+		{"text", "application/json", `"x"`, missing},
+		{"list", "application/json", "[" + good + "]", refused("Operation batching disabled.")},
+		{"not JSON", "application/json", "{ users }", answer{400, page, "", "the body is not JSON: "}},
+		{"too large", "application/json", `{"query":"` + strings.Repeat(" ", 100<<10) + `"}`, answer{413, page, "", "request entity too large"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := do(t, http.MethodPost, e.URL(), tt.kind, tt.body)
+			if tt.name == "not JSON" && strings.HasPrefix(got.body, tt.want.body) {
+				got.body = tt.want.body // the rest is the parser's
+			}
+			if got != tt.want {
+				t.Errorf("got  %v\nwant %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// The largest body is still read.
+func TestPostLarge(t *testing.T) {
+	e := open(t, nil)
+	body := `{"query":"{ users { name } }"}`
+	body = strings.Repeat(" ", 100<<10-len(body)) + body
+	if got, want := do(t, http.MethodPost, e.URL(), "application/json", body), (answer{200, inJSON, "no-store", users("bob")}); got != want {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+func TestPostCutShort(t *testing.T) {
+	e := open(t, nil)
+	host := strings.TrimSuffix(strings.TrimPrefix(e.URL(), "http://"), "/graphql")
+	var d net.Dialer
+	conn, err := d.DialContext(t.Context(), "tcp", host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const head = "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n"
+	if _, err := io.WriteString(conn, head+`{"query":`); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if raw, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 400 || string(raw) != "the request was cut short" {
+		t.Errorf("got %d %q, %v", res.StatusCode, raw, err)
+	}
+}
+
+// A rejected query has status 400 and the engine's own words.
+func TestRejected(t *testing.T) {
+	e := open(t, nil)
+	for query, code := range map[string]string{
+		"{ users {":                      gql.CodeParse,
+		"{ users { nope } }":             gql.CodeValidation,
+		"query q($n: String!) { users }": gql.CodeValidation,
+		"query q($n: String!) { users(name: $n) { name } }": gql.CodeUserInput,
+		"query a { users { name } } query b { __typename }": gql.CodeOperation,
+		"": gql.CodeRequest,
+	} {
+		got := ask(t, e.URL(), query)
+		if got.status != 400 || got.kind != inJSON || !strings.Contains(got.body, `"code":"`+code+`"`) {
+			t.Errorf("%q: got %v, want status 400 and code %s", query, got, code)
+		}
+	}
+}
+
+// Only questions come by anything but GET.
+func TestMethods(t *testing.T) {
+	e := open(t, nil)
+	_, head := snapshots(t)
+	sha := head.Bundle.SHA256()
+	const only = `{"errors":[{"message":"Apollo Server supports only GET and POST requests.","extensions":{"code":"BAD_REQUEST"}}]}`
+	tests := []struct {
+		method, path string
+		want         answer
+	}{
+		{"POST", "/sha256", answer{404, page, "", "Cannot POST /sha256"}},
+		{"POST", "/git-commit", answer{404, page, "", "Cannot POST /git-commit"}},
+		{"POST", "/healthz", answer{404, page, "", "Cannot POST /healthz"}},
+		{"POST", "/nope", answer{404, page, "", "Cannot POST /nope"}},
+		{"POST", "/graphqlsha/12ab", answer{404, page, "", "Cannot POST /graphqlsha/12ab"}},
+		{"POST", "/graphqlx", answer{404, page, "", "Cannot POST /graphqlx"}},
+		{"HEAD", "/sha256", answer{200, page, "", ""}},
+		{"HEAD", "/graphql", answer{405, inJSON, "no-store", ""}},
+		{"PUT", "/graphql", answer{405, inJSON, "no-store", only}},
+		{"DELETE", "/graphqlsha/" + sha, answer{405, inJSON, "no-store", only}},
+		{"OPTIONS", "/sha256", answer{404, page, "", "Cannot OPTIONS /sha256"}},
+	}
+	for _, tt := range tests {
+		if got := do(t, tt.method, at(e, tt.path), "", ""); got != tt.want {
+			t.Errorf("%s %s\ngot  %v\nwant %v", tt.method, tt.path, got, tt.want)
+		}
+	}
+}
