@@ -130,14 +130,14 @@ func TestMentions(t *testing.T) {
 	if got := fmt.Sprint(names(m.AsPath("/a.yml"))); got != "[/b.yml]" {
 		t.Errorf("got %s, want the file in which it is a path", got)
 	}
-	if d := b.DanglingRefs(); len(d) != 0 {
+	if d := bundle.IndexMentions(b).Dangling(b); len(d) != 0 {
 		t.Errorf("got %v, want no reference that leads nowhere", d)
 	}
 }
 
 func TestDanglingRefs(t *testing.T) {
 	b := parse(t, strings.Replace(small, `{"$ref":"/b.yml"}`, `{"$ref":"/gone.yml"}`, 1), nil)
-	if got := fmt.Sprint(b.DanglingRefs()); got != "[{/a.yml /gone.yml}]" {
+	if got := fmt.Sprint(bundle.IndexMentions(b).Dangling(b)); got != "[{/a.yml /gone.yml}]" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -179,7 +179,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("there %s, and back %s", describe(there), describe(back))
 		}
 		bundle.IndexMentions(a, b)
-		a.DanglingRefs()
+		bundle.IndexMentions(a).Dangling(a)
 	})
 }
 

@@ -96,19 +96,29 @@ func Compare(base, head *Bundle) *Diff {
 // pairs returns the files that the two sections do not share, in path order.
 func pairs(base, head *section) []Change {
 	var out []Change
-	for i, f := range head.files {
-		if i < len(base.files) && base.files[i] == f {
+	next, shared := 0, 0
+	for _, f := range head.files {
+		if next < len(base.files) && base.files[next] == f {
+			next++
+			shared++
 			continue
 		}
-		old, ok := base.get(f.Path)
-		if ok && (old == f || bytes.Equal(old.raw, f.raw)) {
+		at, ok := base.at[f.Path]
+		if !ok {
+			out = append(out, Change{Path: f.Path, New: f})
 			continue
 		}
-		out = append(out, Change{Path: f.Path, Old: old, New: f})
+		next = at + 1
+		shared++
+		if old := base.files[at]; old != f && !bytes.Equal(old.raw, f.raw) {
+			out = append(out, Change{Path: f.Path, Old: old, New: f})
+		}
 	}
-	for _, f := range base.files {
-		if _, ok := head.at[f.Path]; !ok {
-			out = append(out, Change{Path: f.Path, Old: f})
+	if shared < len(base.files) {
+		for _, f := range base.files {
+			if _, ok := head.at[f.Path]; !ok {
+				out = append(out, Change{Path: f.Path, Old: f})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(string(a.Path), string(b.Path)) })

@@ -1,6 +1,9 @@
 package bundle
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Mentions is a reverse index: which datafiles hold a string that may name a
 // file. Every string value that begins with a slash counts, whatever its key,
@@ -10,6 +13,7 @@ type Mentions struct {
 	ids     map[string]int32
 	files   [][]*File // by id: all that mention it
 	pathKey [][]*File // by id: those that mention it under the key path
+	refs    []bool    // by id: some $ref leads there
 	whole   bool
 }
 
@@ -44,6 +48,7 @@ func (m *Mentions) add(f *File) {
 			}
 		}
 		m.files[id] = appendOnce(m.files[id], f)
+		m.refs[id] = m.refs[id] || at.kind == refKey
 		if at.kind == pathKey {
 			m.pathKey[id] = appendOnce(m.pathKey[id], f)
 		}
@@ -62,6 +67,7 @@ func (m *Mentions) insert(s string) int32 {
 	m.ids[s] = id
 	m.files = append(m.files, nil)
 	m.pathKey = append(m.pathKey, nil)
+	m.refs = append(m.refs, false)
 	return id
 }
 
@@ -97,15 +103,6 @@ func (f *File) Mentioned(yield func(Path) bool) {
 	}
 }
 
-// Refs calls yield for the target of every $ref in the file.
-func (f *File) Refs(yield func(Path) bool) {
-	for _, at := range f.mentions {
-		if at.kind == refKey && !yield(f.text(at)) {
-			return
-		}
-	}
-}
-
 // Holders calls yield for each reference to a path with the key under which the
 // reference stands, alone or as an item of a list.
 func (f *File) Holders(target Path, yield func(key string)) {
@@ -120,33 +117,36 @@ func (f *File) text(at mention) Path {
 	return Path(unescape(f.raw[at.start+1 : at.end-1]))
 }
 
-// DanglingRef is a $ref whose target is not in the bundle.
+// A DanglingRef is a $ref whose target is not in the bundle.
 type DanglingRef struct {
 	From, To Path
 }
 
-// DanglingRefs returns the references of datafiles that lead nowhere, in the
-// order of the bundle.
-func (b *Bundle) DanglingRefs() []DanglingRef {
+// Dangling returns the references of a bundle's datafiles that lead nowhere, in
+// the order of the bundle, each once. The bundle must be one that the index
+// covers.
+func (m *Mentions) Dangling(b *Bundle) []DanglingRef {
 	var out []DanglingRef
-	for _, f := range b.datafiles.files {
-		for _, at := range f.mentions {
-			if at.kind != refKey {
-				continue
-			}
-			text := f.raw[at.start+1 : at.end-1]
-			if isPlain(text) {
-				if _, ok := b.datafiles.at[Path(text)]; ok {
-					continue
-				}
-			}
-			to := f.text(at)
-			if _, ok := b.datafiles.at[to]; !ok {
-				out = append(out, DanglingRef{f.Path, to})
+	for target, id := range m.ids {
+		if _, ok := b.datafiles.at[Path(target)]; ok || !m.refs[id] {
+			continue
+		}
+		for _, f := range m.files[id] {
+			if b.Holds(f) && f.refersTo(Path(target)) {
+				out = append(out, DanglingRef{f.Path, Path(target)})
 			}
 		}
 	}
+	slices.SortFunc(out, func(x, y DanglingRef) int {
+		return cmp.Or(cmp.Compare(b.Order(x.From), b.Order(y.From)), cmp.Compare(x.To, y.To))
+	})
 	return out
+}
+
+func (f *File) refersTo(p Path) bool {
+	found := false
+	f.Holders(p, func(string) { found = true })
+	return found
 }
 
 func isPlain(text []byte) bool {

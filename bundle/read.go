@@ -20,7 +20,7 @@ func (r *reader) bundle(like *Bundle) error {
 		return errors.New("not a bundle: it does not begin with '{'")
 	}
 	err := r.object(func(key []byte) error {
-		name := unescape(key)
+		name := string(key)
 		if seen[name] {
 			return fmt.Errorf("%q occurs twice", name)
 		}
@@ -92,9 +92,14 @@ type need func(f *File, has keys) string
 type keys struct{ path, content, sha256sum bool }
 
 func (k *keys) see(key []byte) {
-	k.path = k.path || isKey(key, "path")
-	k.content = k.content || isKey(key, "content")
-	k.sha256sum = k.sha256sum || isKey(key, "sha256sum")
+	switch string(key) {
+	case "path":
+		k.path = true
+	case "content":
+		k.content = true
+	case "sha256sum":
+		k.sha256sum = true
+	}
 }
 
 func needSchema(f *File, _ keys) string {
@@ -133,7 +138,7 @@ func (r *reader) section(name string, to, like *section, need need) error {
 		f := r.twin(key, like, &next)
 		if f == nil {
 			var err error
-			if f, err = r.file(name, Path(unescape(key)), need); err != nil {
+			if f, err = r.file(name, Path(key), need); err != nil {
 				return err
 			}
 		}
@@ -183,7 +188,7 @@ func (r *reader) file(section string, path Path, need need) (*File, error) {
 	var has keys
 	err := r.object(func(key []byte) error {
 		has.see(key)
-		if isKey(key, "$schema") {
+		if string(key) == "$schema" {
 			return r.schema(f)
 		}
 		return r.value(r.member(key, span{}))

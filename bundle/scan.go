@@ -13,7 +13,8 @@ type scanner struct {
 	pos      int
 	depth    int
 	mentions []mention // of all files, one after the other
-	lastKey  int       // where the last key began
+	lastKey  span      // the last key, as it is written
+	escaped  bool      // the last string has escapes
 	origin   int       // offsets of mentions count from here
 }
 
@@ -46,13 +47,10 @@ const (
 )
 
 func kindOf(key []byte) keyKind {
-	if len(key) < 4 { // neither of them, even with escapes
-		return otherKey
-	}
-	switch {
-	case isKey(key, "$ref"):
+	switch string(key) {
+	case "$ref":
 		return refKey
-	case isKey(key, "path"):
+	case "path":
 		return pathKey
 	}
 	return otherKey
@@ -159,8 +157,7 @@ func (s *scanner) value(at place) error {
 	return s.fail("unexpected %q", s.at())
 }
 
-// object accepts an object and calls member at each value, with the key as it
-// is written between its quotes.
+// object accepts an object and calls member at each value, with the key.
 func (s *scanner) object(member func(key []byte) error) error {
 	if err := s.enter('{'); err != nil {
 		return err
@@ -200,7 +197,7 @@ func (s *scanner) members(holder span) error {
 	return s.leave()
 }
 
-// key accepts a key and its colon, and returns what is between the quotes.
+// key accepts a key and its colon, and returns it decoded.
 func (s *scanner) key() ([]byte, error) {
 	if s.peek() != '"' {
 		return nil, s.fail("expected a key in quotes, found %q", s.at())
@@ -210,7 +207,10 @@ func (s *scanner) key() ([]byte, error) {
 		return nil, err
 	}
 	key := s.data[start : s.pos-1]
-	s.lastKey = start
+	s.lastKey = span{uint32(start - s.origin), uint32(s.pos - 1 - s.origin)}
+	if s.escaped {
+		key = []byte(unescape(key))
+	}
 	if s.at() == ':' {
 		s.pos++
 		return key, nil
@@ -233,8 +233,7 @@ func (s *scanner) next(closing byte) (bool, error) {
 // member is the place of the value behind a key that was just read, in an
 // object that stands under the holder.
 func (s *scanner) member(key []byte, holder span) place {
-	start := uint32(s.lastKey - s.origin)
-	return place{kindOf(key), span{start, start + uint32(len(key))}, holder}
+	return place{kindOf(key), s.lastKey, holder}
 }
 
 func (s *scanner) array(at place) error {

@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 )
 
+// text accepts a string and notes whether it has escapes.
 func (s *scanner) text() error {
 	i := s.pos + 1
+	s.escaped = false
 	for {
 		for i+8 <= len(s.data) && plainWord(binary.LittleEndian.Uint64(s.data[i:])) {
 			i += 8
@@ -27,6 +29,7 @@ func (s *scanner) text() error {
 				return err
 			}
 			i += n
+			s.escaped = true
 		default:
 			return s.fail("control character %q in a string", s.data[i])
 		}
@@ -113,13 +116,4 @@ func (s *scanner) digits() error {
 		return s.fail("expected a digit, found %q", s.at())
 	}
 	return nil
-}
-
-// isKey tells whether a key as written is the given one, which has no
-// character that must be escaped.
-func isKey(written []byte, key string) bool {
-	if len(written) <= len(key) {
-		return string(written) == key
-	}
-	return bytes.IndexByte(written, '\\') >= 0 && unescape(written) == key
 }
