@@ -1,0 +1,157 @@
+package affected
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A flowCase is a case of desired_state_diff_gate or runner_flow. A pointer
+// that is nil was not given.
+type flowCase struct {
+	Area, Name string
+	Input      struct {
+		CheckShards       bool    `json:"check_only_affected_shards"`
+		CompareSHA        *string `json:"early_exit_compare_sha"`
+		Previous, Current any
+		Selectors         []string
+		DryRun            *bool                      `json:"dry_run"`
+		Shards            map[string]json.RawMessage `json:"shard_results"`
+		Diff              *struct {
+			Found  bool  `json:"diff_found"`
+			Shards []any `json:"affected_shards"`
+		}
+	}
+	Expected struct {
+		DiffObject   bool  `json:"diff_object"`
+		CanExitEarly bool  `json:"can_exit_early"`
+		Shards       []any `json:"affected_shards"`
+		Run          string
+	}
+}
+
+// A stater tells one state for base and another for head, or an error.
+type stater struct {
+	states []any
+	err    error
+	asked  int
+}
+
+func (s *stater) DesiredState(context.Context, integration.QueryFunc) (any, error) {
+	s.asked++
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.states[s.asked-1], nil
+}
+
+// flow judges an integration with these desired states.
+func flow(t *testing.T, s *stater, shards []string) plan.Decision {
+	t.Helper()
+	const text = `{"data":{"/a.yml":{"$schema":"/a-1.yml","name":"a"}},"resources":{},"graphql":[{"name":"A","fields":[{"name":"name","type":"string"}]},{"name":"Query","fields":[{"name":"a","type":"A","isList":true,"datafileSchema":"/a-1.yml"}]}]}`
+	b, err := bundle.Parse([]byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := Subject{State: s}
+	if shards != nil {
+		subject.Shards = &integration.Shards{By: selectors(t, shards...)}
+	}
+	d := plan.Decision{Decision: plan.Skip, Rung: plan.RungSchema}
+	NewWorld(b, b, bundle.Compare(b, b)).Judge(t.Context(), subject, true, &d)
+	return d
+}
+
+// With equal states nothing runs, with different ones that no shard explains
+// all of it does. The reference compares only when it is given something to
+// compare with; we always have both bundles.
+func TestDesiredStateGate(t *testing.T) {
+	for _, c := range flowCases(t, "desired_state_diff_gate") {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Input.CompareSHA == nil {
+				if c.Expected.DiffObject || c.Expected.CanExitEarly {
+					t.Errorf("the reference decides without a bundle to compare with: %+v", c.Expected)
+				}
+				return
+			}
+			var by []string
+			if c.Input.CheckShards {
+				by = c.Input.Selectors
+			}
+			d := flow(t, &stater{states: []any{c.Input.Previous, c.Input.Current}}, by)
+			if (d.Decision == plan.Skip) != c.Expected.CanExitEarly {
+				t.Errorf("got %+v, want skipped %v", d, c.Expected.CanExitEarly)
+			}
+			if len(c.Expected.Shards) == 0 && len(d.Evidence.Keys) > 0 {
+				t.Errorf("got the shards %v, want none", d.Evidence.Keys)
+			}
+		})
+	}
+}
+
+// What the reference does with a difference, the plan does.
+func TestRunnerFlow(t *testing.T) {
+	for _, c := range flowCases(t, "runner_flow") {
+		t.Run(c.Name, func(t *testing.T) {
+			switch {
+			case c.Input.Shards != nil:
+				t.Skip("about what shards say; package wrapper has it")
+			case c.Input.DryRun != nil && !*c.Input.DryRun:
+				t.Skip("every run of prcheck is a dry-run; reconciling for real is none of its business")
+			}
+			s, by := &stater{err: errors.New("no state can be told")}, []string{"l[*].k"}
+			if diff := c.Input.Diff; diff != nil {
+				s = &stater{states: []any{"same", "same"}}
+				if diff.Found {
+					s = &stater{states: []any{"old", "new"}}
+				}
+				if len(diff.Shards) > 0 {
+					t.Fatal("this case has shards; teach the test to make states for them")
+				}
+			}
+			want := map[string]plan.Verdict{"full": plan.Run, "none": plan.Skip}[c.Expected.Run]
+			if d := flow(t, s, by); want == "" || d.Decision != want {
+				t.Errorf("got %+v, want %q for %q", d, want, c.Expected.Run)
+			}
+		})
+	}
+}
+
+func flowCases(t *testing.T, area string) []flowCase {
+	t.Helper()
+	dir := os.Getenv("PRCHECK_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
+	if err != nil {
+		t.Skipf("the conformance cases are not here: %v", err)
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	var out []flowCase
+	for _, one := range all {
+		var head struct{ Area string }
+		if err := json.Unmarshal(one, &head); err != nil || head.Area != area {
+			continue
+		}
+		var c flowCase
+		if err := json.Unmarshal(one, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		t.Fatalf("no case of the area %q", area)
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+// Package conformance keeps the ledger of the shared conformance cases: which
+// area is tested where, and which is not and why.
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tested tells where the areas are tested: packages and the tests in them.
+var tested = map[string][]string{
+	"affected_shards":         {"affected TestConformance"},
+	"desired_state_diff_gate": {"affected TestDesiredStateGate"},
+	"extract_diffs":           {"bundle TestExtractDiffs"},
+	"gql_schema_validation":   {"server TestSchemaValidation"},
+	"pr_check_exit_code":      {"wrapper TestPRCheckExitCode"},
+	"runner_flow":             {"affected TestRunnerFlow", "wrapper TestRunnerFlow"},
+	"select_integrations":     {"schemafilter TestSelectIntegrations"},
+	"task_result_is_error":    {"wrapper TestTaskResultIsError"},
+}
+
+// later tells which package will test an area once it is there.
+var later = map[string]string{
+	"caller_pattern":    "reconcile",
+	"delete_decision":   "reconcile",
+	"delete_pattern":    "reconcile",
+	"is_in_shard":       "sharding",
+	"mr_commands":       "ci",
+	"round_robin_shard": "sharding",
+	"shard_index":       "sharding",
+	"sharding_filter":   "sharding",
+	"sharding_strategy": "sharding",
+}
+
+// untested tells why an area does not apply to us.
+var untested = map[string]string{
+	"apply_constraint": "how the reference lays a changed path over a selector; attribution goes from selectors to elements and never compares paths",
+	"gql_error_mapping": "how a client retries against a live server; bundles are read from files, and the queries of tasks are their own affair. " +
+		"It applies once a live server can be the source of a bundle",
+	"gql_urls":       "addresses that a client of a live server asks; it applies once a live server can be the source of a bundle",
+	"jsonpath_parts": "how the reference takes a path apart; selectors are parsed by integration.ParseSelector, which refuses positions and filters",
+	"narrow_node":    "a step of apply_constraint",
+	"params_have_shard_info": "whether the reference is called with a shard already; here the shard is added to the command by {shard_args} alone. " +
+		"A pr_check.cmd that names a shard itself must not be given shards in the settings, and nothing checks that yet",
+	"path_display":     "how the reference writes paths; changed fields are JSON pointers, which have one form only",
+	"path_translation": "how the reference reads the paths of its diff library; ours gives JSON pointers",
+	"remove_prefix":    "arithmetic on the paths of the reference, which ours does not need",
+	"runner_pool":      "a pool for the shards of one integration; all tasks of a plan share one pool (Jobs, held by wrapper TestLimitIsRespected)",
+	"sortable_path":    "how the reference sorts paths; changed fields are sorted as text",
+	"wrapper_pool":     "how the reference divides a pool among the shards of a wrapper; all tasks of a plan share one pool",
+}
+
+const root = "../.."
+
+// Every area of the shared cases stands in the ledger once, and the ledger
+// holds nothing else.
+func TestLedger(t *testing.T) {
+	areas := sharedAreas(t)
+	for area := range areas {
+		n := 0
+		for _, in := range []bool{len(tested[area]) > 0, later[area] != "", untested[area] != ""} {
+			if in {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("area %q stands in the ledger %d times, want once: test it, or say why not", area, n)
+		}
+	}
+	for _, area := range ledger() {
+		if !areas[area] {
+			t.Errorf("area %q stands in the ledger and not in the shared cases", area)
+		}
+	}
+}
+
+// What the ledger says is true: the tests are there, and what is to come is
+// not.
+func TestLedgerIsTrue(t *testing.T) {
+	for area, tests := range tested {
+		for _, one := range tests {
+			pkg, name, _ := strings.Cut(one, " ")
+			if err := hasTest(pkg, name, area); err != nil {
+				t.Errorf("area %q: %v", area, err)
+			}
+		}
+	}
+	for area, pkg := range later {
+		if files, _ := filepath.Glob(filepath.Join(root, pkg, "*.go")); len(files) > 0 {
+			t.Errorf("area %q: package %s is there now; test the area and move it to tested", area, pkg)
+		}
+	}
+}
+
+// hasTest looks for a test and the name of its area in the tests of a package.
+func hasTest(pkg, name, area string) error {
+	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if text := string(raw); strings.Contains(text, "func "+name+"(") && strings.Contains(text, `"`+area+`"`) {
+			return nil
+		}
+	}
+	return fmt.Errorf("package %s has no test %s of it", pkg, name)
+}
+
+func ledger() []string {
+	var out []string
+	for area := range tested {
+		out = append(out, area)
+	}
+	for area := range later {
+		out = append(out, area)
+	}
+	for area := range untested {
+		out = append(out, area)
+	}
+	return out
+}
+
+func sharedAreas(t *testing.T) map[string]bool {
+	t.Helper()
+	dir := os.Getenv("PRCHECK_SHARED")
+	if dir == "" {
+		dir = filepath.Join(root, "..", "shared")
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
+	if err != nil {
+		t.Skipf("the conformance cases are not here: %v", err)
+	}
+	var cases []struct{ Area string }
+	if err := json.Unmarshal(raw, &cases); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, c := range cases {
+		out[c.Area] = true
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/server"
+)
+
+// A validationCase is one case of the area gql_schema_validation.
+type validationCase struct {
+	Area, Name string
+	Input      struct {
+		Validate     bool `json:"validate_schemas"`
+		Integration  *string
+		Integrations []struct {
+			Name    string
+			Schemas []bundle.Schema
+		}
+		Response *[]bundle.Schema `json:"response_extensions_schemas"`
+		Skip     bool             `json:"skip_validation"`
+	}
+	Expected struct {
+		Error     *string
+		Forbidden []bundle.Schema
+	}
+}
+
+// What a client of the reference refuses, the endpoint of a task refuses. A
+// task without a definition that lists schemas may read no datafile, so what
+// the reference calls "not found" fails here with the first query.
+func TestSchemaValidation(t *testing.T) {
+	for _, c := range validationCases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			if c.Input.Integration == nil {
+				t.Skip("every endpoint belongs to one integration; there is none without a name")
+			}
+			opts := server.Options{Integration: *c.Input.Integration, Unenforced: !c.Input.Validate}
+			for _, i := range c.Input.Integrations {
+				if i.Name == opts.Integration {
+					opts.BaseAllowed, opts.HeadAllowed = i.Schemas, i.Schemas
+				}
+			}
+			err := askOnce(t, opts, c.query())
+			var forbidden *server.ForbiddenError
+			isForbidden := errors.As(err, &forbidden)
+			if want := c.Expected.Error != nil; isForbidden != want || err != nil && !isForbidden {
+				t.Fatalf("got %v, want an error: %v", err, want)
+			}
+			if want := c.Expected.Forbidden; want != nil && !slices.Equal(forbidden.Schemas, want) {
+				t.Errorf("got %v, want %v", forbidden.Schemas, want)
+			}
+			if err != nil && !strings.Contains(err.Error(), opts.Integration) {
+				t.Errorf("%q does not name the integration", err)
+			}
+		})
+	}
+}
+
+// query touches the schemas of the response; without a case for it, one of an
+// unlisted schema.
+func (c validationCase) query() string {
+	switch schemas := c.Input.Response; {
+	case c.Input.Skip:
+		return "{resources_v1{content}}"
+	case schemas == nil && c.Expected.Error == nil:
+		return "{__typename}"
+	case schemas == nil:
+		return "{of0:TEST_SCHEMA{name}}"
+	default:
+		var fields []string
+		for i, s := range *schemas {
+			fields = append(fields, fmt.Sprintf("of%d:%s{name}", i, s))
+		}
+		return "{" + strings.Join(fields, " ") + "}"
+	}
+}
+
+// askOnce opens an endpoint, asks one query and closes it.
+func askOnce(t *testing.T, opts server.Options, query string) error {
+	t.Helper()
+	const text = `{"data":{"/t.yml":{"$schema":"TEST_SCHEMA","name":"t"},"/f.yml":{"$schema":"FORBIDDEN_TEST_SCHEMA","name":"f"}},` +
+		`"resources":{"/r":{"path":"/r","content":"x","sha256sum":"1","$schema":"X","backrefs":[]}},"graphql":[` +
+		`{"name":"File","fields":[{"name":"name","type":"string"}]},{"name":"Resource_v1","fields":[{"name":"content","type":"string"}]},` +
+		`{"name":"Query","fields":[{"name":"TEST_SCHEMA","type":"File","isList":true,"datafileSchema":"TEST_SCHEMA"},` +
+		`{"name":"FORBIDDEN_TEST_SCHEMA","type":"File","isList":true,"datafileSchema":"FORBIDDEN_TEST_SCHEMA"},` +
+		`{"name":"resources_v1","type":"Resource_v1","isList":true,"isResource":true}]}]}`
+	b, err := bundle.Parse([]byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts.Base, opts.Head, err = server.Snapshots(b, b); err != nil {
+		t.Fatal(err)
+	}
+	e, err := server.Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := json.Marshal(map[string]string{"query": query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Post(e.URL(), "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := e.Close()
+	if said := bytes.Contains(answer, []byte("FORBIDDEN_SCHEMA")); said != (failure != nil) || res.StatusCode != http.StatusOK {
+		t.Errorf("the endpoint says %v, but it answered %s: %s", failure, res.Status, answer)
+	}
+	return failure
+}
+
+func validationCases(t *testing.T) []validationCase {
+	t.Helper()
+	dir := os.Getenv("PRCHECK_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
+	if err != nil {
+		t.Skipf("the conformance cases are not here: %v", err)
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	var out []validationCase
+	for _, one := range all {
+		var head struct{ Area string }
+		if err := json.Unmarshal(one, &head); err != nil || head.Area != "gql_schema_validation" {
+			continue
+		}
+		var c validationCase
+		if err := json.Unmarshal(one, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		t.Fatal("no case of the area gql_schema_validation")
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package wrapper_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// An outcomeCase is a case of one of the areas about what tasks say and what
+// becomes of it.
+type outcomeCase struct {
+	Area, Name string
+	Input      struct {
+		Result  string            // of one task
+		Results map[string]string `json:"shard_results"`
+		Logs    map[string]string `json:"failed_logs"`
+	}
+	Expected json.RawMessage
+}
+
+// outcome is what a task of the reference says, said by ours: a program ends
+// with 0 for SystemExit(False) and with 1 for SystemExit(True).
+func outcome(t *testing.T, text string) error {
+	t.Helper()
+	exit := regexp.MustCompile(`^SystemExit\((.*)\)$`).FindStringSubmatch(text)
+	switch {
+	case exit == nil && regexp.MustCompile(`(?i)exception`).MatchString(text):
+		return errors.New(text)
+	case exit == nil, exit[1] == "False", exit[1] == "0":
+		return nil
+	case exit[1] == "True":
+		return &wrapper.ExitError{Code: 1}
+	}
+	code, err := strconv.Atoi(exit[1])
+	if err != nil {
+		t.Fatalf("unknown result %q", text)
+	}
+	return &wrapper.ExitError{Code: code}
+}
+
+func TestTaskResultIsError(t *testing.T) {
+	for _, c := range outcomeCases(t, "task_result_is_error") {
+		t.Run(c.Name, func(t *testing.T) {
+			var want bool
+			if err := json.Unmarshal(c.Expected, &want); err != nil {
+				t.Fatal(err)
+			}
+			said := outcome(t, c.Input.Result)
+			got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return said }), wrapper.Options{})
+			if (got.Status == plan.Failed) != want || got.OK() == want {
+				t.Errorf("got %+v, want an error: %v", got, want)
+			}
+		})
+	}
+}
+
+// All shards run, whichever of them fails. How many failed does not become the
+// exit code, where four would look like "not found": any failure is 1.
+func TestRunnerFlow(t *testing.T) {
+	met := false
+	for _, c := range outcomeCases(t, "runner_flow") {
+		if len(c.Input.Results) == 0 {
+			continue // about what is planned; package affected has it
+		}
+		met = true
+		t.Run(c.Name, func(t *testing.T) {
+			var want struct {
+				Failed int `json:"exit_code"`
+				Runs   int
+			}
+			if err := json.Unmarshal(c.Expected, &want); err != nil {
+				t.Fatal(err)
+			}
+			names := slices.Sorted(maps.Keys(c.Input.Results))
+			results := runAll(t, names, func(name string, _ io.Writer) error { return outcome(t, c.Input.Results[name]) })
+			failed := 0
+			for i, r := range results.Results {
+				if r.Task != names[i] || r.Attempts != 1 {
+					t.Errorf("got %+v for %s", r, names[i])
+				}
+				if !r.OK() {
+					failed++
+				}
+			}
+			if failed != want.Failed || len(names) != want.Runs || results.Failed() != (want.Failed > 0) {
+				t.Errorf("got %d of %d failed, want %d of %d", failed, len(names), want.Failed, want.Runs)
+			}
+		})
+	}
+	if !met {
+		t.Error("no case with results of shards")
+	}
+}
+
+// A failure is a failure whatever its log says: one that looks transient does
+// not relabel the others, and each keeps its own result.
+func TestPRCheckExitCode(t *testing.T) {
+	for _, c := range outcomeCases(t, "pr_check_exit_code") {
+		t.Run(c.Name, func(t *testing.T) {
+			names := append(slices.Sorted(maps.Keys(c.Input.Logs)), "good")
+			results := runAll(t, names, func(name string, log io.Writer) error {
+				fmt.Fprint(log, c.Input.Logs[name])
+				if name == "good" {
+					return nil
+				}
+				return &wrapper.ExitError{Code: 1}
+			})
+			if !results.Failed() {
+				t.Error("the check did not fail")
+			}
+			for i, r := range results.Results {
+				if want := names[i] == "good"; r.OK() != want || r.Tail != c.Input.Logs[names[i]] {
+					t.Errorf("got %+v, want passed %v with the tail %q", r, want, c.Input.Logs[names[i]])
+				}
+			}
+		})
+	}
+}
+
+func runAll(t *testing.T, names []string, f func(name string, log io.Writer) error) *plan.Results {
+	t.Helper()
+	var tasks []plan.Task
+	for _, name := range names {
+		tasks = append(tasks, task(name))
+	}
+	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+		return f(task.ID, log)
+	}), wrapper.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &plan.Results{Results: results}
+}
+
+func outcomeCases(t *testing.T, area string) []outcomeCase {
+	t.Helper()
+	dir := os.Getenv("PRCHECK_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
+	if err != nil {
+		t.Skipf("the conformance cases are not here: %v", err)
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	var out []outcomeCase
+	for _, one := range all {
+		var head struct{ Area string }
+		if err := json.Unmarshal(one, &head); err != nil || head.Area != area {
+			continue
+		}
+		var c outcomeCase
+		if err := json.Unmarshal(one, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		t.Fatalf("no case of the area %q", area)
+	}
+	return out
+}
