@@ -2,7 +2,6 @@ package gql
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -34,7 +33,6 @@ type variable struct {
 
 // A typeNode is the type of a variable as written.
 type typeNode struct {
-	pos     int
 	name    string    // of a named type
 	elem    *typeNode // of a list
 	nonNull bool
@@ -187,5 +185,3 @@ func (v *valueNode) print(sorted bool) string {
 }
 
 func quote(s string) string { return string(appendString(nil, s)) }
-
-func quoted(s string) string { return strconv.Quote(s) }

@@ -7,9 +7,9 @@
 //	s, err := gql.NewSchema(b.GraphQL())
 //	res := gql.New(b, s).Answer(ctx, gql.Request{Query: "{ apps_v1 { name } }"})
 //
-// Parsing, validation and execution follow graphql-js 16, which the server is
-// built on, down to the codes, texts and places of errors. The resolvers are
-// those of the server:
+// gqlparser parses and validates, with checks on top where graphql-js 16, which
+// the server is built on, refuses more. Execution follows graphql-js down to the
+// texts and places of errors. The resolvers are those of the server:
 //
 //   - A field has the value of its key; a reference is replaced by its target,
 //     and a list of nothing but references by their targets. One item that is
@@ -36,9 +36,11 @@
 //     lists) is no field.
 //   - Only strings count as schemas, and as the paths of references.
 //   - Introspection has no descriptions.
-//   - Documents of more than 60000 tokens, 500 levels or 100000 fields with all
-//     fragments filled in are refused, and so are those that are too complex to
-//     check for conflicts. An answer of more than 50 million values is an error.
+//   - The texts and places of rejections are gqlparser's; their codes are the
+//     server's. A control character inside a string of a query is refused.
+//   - Documents are bounded: 60000 tokens, 1000 levels, 100000 fields with all
+//     fragments filled in, and the work to validate them. An answer of more
+//     than 50 million values is an error.
 //   - A type name that occurs twice is an error, not a silent replacement.
 //   - An explicit null on the way of a back reference leads nowhere. It stops
 //     the server from loading the bundle.
