@@ -185,7 +185,7 @@ func Parse(raw []byte, like *Bundle) (*Bundle, error) {
 	if like == nil {
 		like = &Bundle{}
 	}
-	r := reader{scanner: scanner{data: raw, mentions: make([]mention, 0, len(raw)/200)}, b: &Bundle{}}
+	r := reader{scanner: scanner{data: raw, mentions: make([]mention, 0, len(raw)/bytesPerMention)}, b: &Bundle{}}
 	if err := r.bundle(like); err != nil {
 		var syntax *SyntaxError
 		if errors.As(err, &syntax) {

@@ -10,18 +10,27 @@ import (
 // so it is a superset of the $ref edges, of the resources a datafile names,
 // and of the paths that back references compare.
 type Mentions struct {
-	ids     map[string]int32
-	files   [][]*File // by id: all that mention it
-	pathKey [][]*File // by id: those that mention it under the key path
-	refs    []bool    // by id: some $ref leads there
-	whole   bool
+	at    map[string]int32 // place of a path in targets
+	by    []target
+	whole bool
+}
+
+// A target is a path that is mentioned.
+type target struct {
+	files  []*File // in which it is mentioned
+	asPath []*File // in which it stands under the key path
+	ref    bool    // some $ref leads there
 }
 
 // IndexMentions builds the index over the datafiles of all given bundles.
 func IndexMentions(bundles ...*Bundle) *Mentions {
-	m := &Mentions{ids: map[string]int32{}, whole: true}
+	m := &Mentions{whole: true}
 	for i, b := range bundles {
 		m.whole = m.whole && !b.odd
+		if i == 0 {
+			m.at = make(map[string]int32, len(b.datafiles.files))
+			m.by = make([]target, 0, len(b.datafiles.files))
+		}
 		for _, f := range b.datafiles.files {
 			shared := func(other *Bundle) bool { return other.Holds(f) }
 			if !slices.ContainsFunc(bundles[:i], shared) {
@@ -34,25 +43,28 @@ func IndexMentions(bundles ...*Bundle) *Mentions {
 
 func (m *Mentions) add(f *File) {
 	for _, at := range f.mentions {
-		text := f.raw[at.start+1 : at.end-1]
-		var id int32
-		var ok bool
-		if isPlain(text) {
-			if id, ok = m.ids[string(text)]; !ok {
-				id = m.insert(string(text))
-			}
-		} else {
-			s := unescape(text)
-			if id, ok = m.ids[s]; !ok {
-				id = m.insert(s)
-			}
-		}
-		m.files[id] = appendOnce(m.files[id], f)
-		m.refs[id] = m.refs[id] || at.kind == refKey
+		t := m.target(f.raw[at.start+1 : at.end-1])
+		t.files = appendOnce(t.files, f)
+		t.ref = t.ref || at.kind == refKey
 		if at.kind == pathKey {
-			m.pathKey[id] = appendOnce(m.pathKey[id], f)
+			t.asPath = appendOnce(t.asPath, f)
 		}
 	}
+}
+
+// target returns the entry of a path as it is written; it holds until the next
+// call.
+func (m *Mentions) target(written []byte) *target {
+	i, ok := m.at[string(written)]
+	if !ok || !isPlain(written) {
+		path := unescape(written)
+		if i, ok = m.at[path]; !ok {
+			i = int32(len(m.by))
+			m.at[path] = i
+			m.by = append(m.by, target{})
+		}
+	}
+	return &m.by[i]
 }
 
 func appendOnce(list []*File, f *File) []*File {
@@ -62,20 +74,11 @@ func appendOnce(list []*File, f *File) []*File {
 	return append(list, f)
 }
 
-func (m *Mentions) insert(s string) int32 {
-	id := int32(len(m.files))
-	m.ids[s] = id
-	m.files = append(m.files, nil)
-	m.pathKey = append(m.pathKey, nil)
-	m.refs = append(m.refs, false)
-	return id
-}
-
 // Of returns the datafiles, of any of the bundles, that mention a path. The
 // caller must not change the list.
 func (m *Mentions) Of(p Path) []*File {
-	if id, ok := m.ids[string(p)]; ok {
-		return m.files[id]
+	if i, ok := m.at[string(p)]; ok {
+		return m.by[i].files
 	}
 	return nil
 }
@@ -84,8 +87,8 @@ func (m *Mentions) Of(p Path) []*File {
 // value of a key named path: an object in them then has the same back
 // references as the file of that path.
 func (m *Mentions) AsPath(p Path) []*File {
-	if id, ok := m.ids[string(p)]; ok {
-		return m.pathKey[id]
+	if i, ok := m.at[string(p)]; ok {
+		return m.by[i].asPath
 	}
 	return nil
 }
@@ -127,13 +130,13 @@ type DanglingRef struct {
 // covers.
 func (m *Mentions) Dangling(b *Bundle) []DanglingRef {
 	var out []DanglingRef
-	for target, id := range m.ids {
-		if _, ok := b.datafiles.at[Path(target)]; ok || !m.refs[id] {
+	for to, i := range m.at {
+		if _, ok := b.datafiles.at[Path(to)]; ok || !m.by[i].ref {
 			continue
 		}
-		for _, f := range m.files[id] {
-			if b.Holds(f) && f.refersTo(Path(target)) {
-				out = append(out, DanglingRef{f.Path, Path(target)})
+		for _, f := range m.by[i].files {
+			if b.Holds(f) && f.refersTo(Path(to)) {
+				out = append(out, DanglingRef{f.Path, Path(to)})
 			}
 		}
 	}

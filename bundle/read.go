@@ -7,6 +7,13 @@ import (
 	"slices"
 )
 
+// bytesPerFile and bytesPerMention are rather more than real bundles have, to
+// make room at once and not too much of it.
+const (
+	bytesPerFile    = 2500
+	bytesPerMention = 130
+)
+
 // A reader indexes a bundle while a scanner validates it.
 type reader struct {
 	scanner
@@ -131,8 +138,9 @@ func (r *reader) section(name string, to, like *section, need need) error {
 		}
 		return fmt.Errorf("%q is not an object", name)
 	}
-	to.files = make([]*File, 0, len(like.files))
-	to.at = make(map[Path]int, len(like.files))
+	size := max(len(like.files), (len(r.data)-r.pos)/bytesPerFile)
+	to.files = make([]*File, 0, size)
+	to.at = make(map[Path]int, size)
 	next := 0 // where the twin of the file is expected
 	return r.object(func(key []byte) error {
 		f := r.twin(key, like, &next)
