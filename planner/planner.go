@@ -47,6 +47,9 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 		p.Tasks = append(p.Tasks, tasks...)
 		p.Warnings = append(p.Warnings, m.warn(o, d)...)
 	}
+	if err := ctx.Err(); err != nil { // doubts may come from this alone
+		return nil, err
+	}
 	return p, p.Seal()
 }
 

@@ -18,7 +18,7 @@ type Gap struct {
 // Verify replays every decision of a plan in which something is left out: the
 // first rungs as they are, the desired states evaluated as a whole on both
 // sides instead of only where the change can reach. It returns the decisions
-// that leave out more than that allows.
+// that leave out more than that allows, or have no task for what they do not.
 func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
 	for _, s := range []struct {
 		side      string
@@ -47,11 +47,11 @@ func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
 			gaps = append(gaps, Gap{o.Name, "the plan says nothing about it"})
 			continue
 		}
-		if why := m.unproven(ctx, o, d); why != "" {
+		if why := m.unproven(ctx, o, p, d); why != "" {
 			gaps = append(gaps, Gap{o.Name, why})
 		}
 	}
-	return gaps, nil
+	return gaps, ctx.Err()
 }
 
 func (m *maker) outcomes() []schemafilter.Outcome {
@@ -63,9 +63,18 @@ func (m *maker) outcomes() []schemafilter.Outcome {
 }
 
 // unproven says why a decision does not hold, "" when it does.
-func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, d plan.Decision) string {
-	if d.Decision == plan.Run {
+func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Plan, d plan.Decision) string {
+	var shards []string // what its tasks cover; the empty one is the whole
+	for _, t := range p.Tasks {
+		if t.Integration == o.Name {
+			shards = append(shards, t.Shard)
+		}
+	}
+	if slices.Contains(shards, "") {
 		return ""
+	}
+	if d.Decision == plan.Run {
+		return missing(shards, m.fanOut(ctx, o), "it must run in full")
 	}
 	again := o.Decision
 	if !o.Decided {
@@ -76,10 +85,20 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, d plan.Dec
 		return fmt.Sprintf("planned to %s, but must run in full: %s", d.Decision, again.Reason)
 	case again.Decision == plan.Shards && d.Decision == plan.Skip:
 		return "planned to be skipped, but " + again.Reason
+	case again.Decision == plan.Shards:
+		return missing(shards, again.Evidence.Keys, "its desired state differs")
 	}
-	for _, k := range again.Evidence.Keys {
-		if !slices.Contains(d.Evidence.Keys, k) {
-			return fmt.Sprintf("shard %q is left out, but its desired state differs", k)
+	return ""
+}
+
+// missing names the first shard that has no task.
+func missing(shards, keys []string, why string) string {
+	if len(keys) == 0 {
+		return "there is no task for the whole of it, but " + why
+	}
+	for _, k := range keys {
+		if !slices.Contains(shards, k) {
+			return fmt.Sprintf("shard %q is left out, but %s", k, why)
 		}
 	}
 	return ""

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
 
@@ -22,7 +18,7 @@ ladder that decided, the reason, the evidence and the tasks.`,
 		Example: `  planner explain --plan plan.json terraform-users`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := readPlan(name)
+			p, err := source.ReadPlan(name)
 			if err != nil {
 				return err
 			}
@@ -37,20 +33,4 @@ ladder that decided, the reason, the evidence and the tasks.`,
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
 	return cmd
-}
-
-func readPlan(name string) (*plan.Plan, error) {
-	if name == "" {
-		return nil, cli.Usage(errors.New("--plan is required: the plan that planner wrote"))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reading plan: %w", err))
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	p, err := plan.Read(f)
-	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reading plan %q: %w", name, err))
-	}
-	return p, nil
 }

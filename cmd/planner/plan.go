@@ -75,7 +75,7 @@ something is skipped that cannot be proven.`,
 		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := readPlan(name)
+			p, err := source.ReadPlan(name)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -32,7 +33,7 @@ has a result counts as a failure. Exit code 1 when a check failed.`,
 			if err := checkFormat(form); err != nil {
 				return err
 			}
-			p, err := readPlan(name)
+			p, err := source.ReadPlan(name)
 			if err != nil {
 				return err
 			}
@@ -62,7 +63,7 @@ func readResults(p *plan.Plan, names []string) (*plan.Results, error) {
 		part, err := plan.ReadResults(f)
 		_ = f.Close() // it was only read
 		if err != nil {
-			return nil, cli.Invalid(fmt.Errorf("reading results %q: %w", name, err))
+			return nil, cli.Invalid(fmt.Errorf("results %q: %w", name, err))
 		}
 		parts = append(parts, part)
 	}

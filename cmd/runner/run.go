@@ -12,6 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -71,7 +72,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
 func (f runFlags) load() (job, error) {
 	j := job{jobs: f.jobs, logs: f.logs}
 	var err error
-	if j.plan, err = readPlan(f.plan); err != nil {
+	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err
 	}
 	if f.jobs < 0 {
@@ -87,10 +88,16 @@ func (f runFlags) load() (job, error) {
 		return j, err
 	}
 	if j.settings.Digest() != j.plan.Config {
-		return j, cli.Invalid(fmt.Errorf("the plan was made with other settings than %q: give those with --config, or plan again",
-			j.settings.File))
+		return j, cli.Invalid(otherSettings(j.settings))
 	}
 	return j, nil
+}
+
+func otherSettings(s *integration.Settings) error {
+	if s.File == "" {
+		return errors.New("the plan was made with settings, and there is no " + source.DefaultSettings + " here: give them with --config")
+	}
+	return fmt.Errorf("the plan was made with other settings than %q: give those with --config, or plan again", s.File)
 }
 
 // bundle opens one side's bundle and holds it to the plan's sha256.
@@ -110,22 +117,6 @@ func (f runFlags) bundle(flag string, side plan.Side, like *bundle.Bundle) (*bun
 		return nil, cli.Invalid(fmt.Errorf("bundle %q is not the one of the plan: its sha256 is %s, the plan's %s", name, b.SHA256(), side.SHA256))
 	}
 	return b, nil
-}
-
-func readPlan(name string) (*plan.Plan, error) {
-	if name == "" {
-		return nil, cli.Usage(errors.New("--plan is required: the plan that planner wrote"))
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reading plan: %w", err))
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	p, err := plan.Read(f)
-	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reading plan %q: %w", name, err))
-	}
-	return p, nil
 }
 
 func writeResults(stdout io.Writer, name string, r *plan.Results) error {

@@ -34,9 +34,9 @@ func Bundle(ref string, like *bundle.Bundle) (*bundle.Bundle, error) {
 
 // Pair opens both bundles of a change.
 func Pair(base, head string) (*bundle.Bundle, *bundle.Bundle, error) {
-	for flag, ref := range map[string]string{"base": base, "head": head} {
-		if ref == "" {
-			return nil, nil, cli.Usage(fmt.Errorf("--%s is required: the bundle file of that side", flag))
+	for _, side := range []struct{ flag, ref string }{{"base", base}, {"head", head}} {
+		if side.ref == "" {
+			return nil, nil, cli.Usage(fmt.Errorf("--%s is required: the bundle file of that side", side.flag))
 		}
 	}
 	b, err := Bundle(base, nil)
