@@ -27,6 +27,15 @@ const indexFrom = 24
 // NewObject returns an object with the given members in order.
 func NewObject(members ...Member) *Object { return newObject(slices.Clone(members)) }
 
+// ObjectOf returns an object with the given members, which it takes over. Their
+// keys must differ.
+func ObjectOf(members []Member) *Object {
+	if len(members) >= indexFrom {
+		return newObject(members)
+	}
+	return &Object{members: members}
+}
+
 // newObject takes the members over.
 func newObject(members []Member) *Object {
 	if len(members) >= indexFrom || repeats(members) {

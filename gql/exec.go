@@ -122,7 +122,7 @@ func (r *run) object(p *plan, from source) (any, *Error) {
 		}
 		members = append(members, bundle.Member{Key: pick.key, Value: v})
 	}
-	return bundle.NewObject(members...), nil
+	return bundle.ObjectOf(members), nil
 }
 
 // field reads one field. An error makes the field null when it may be null.

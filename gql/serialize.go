@@ -23,10 +23,10 @@ func serialize(kind scalarKind, v any) (any, error) {
 	return serializeString(v)
 }
 
-func serializeString(v any) (any, error) {
-	switch v := v.(type) {
+func serializeString(given any) (any, error) {
+	switch v := given.(type) {
 	case string:
-		return v, nil
+		return given, nil // as it is, without another box
 	case bool:
 		return jsText(v), nil
 	case bundle.Number:
@@ -34,7 +34,7 @@ func serializeString(v any) (any, error) {
 			return numberText(v), nil
 		}
 	}
-	return nil, errors.New("String cannot represent value: " + inspect(v))
+	return nil, errors.New("String cannot represent value: " + inspect(given))
 }
 
 func serializeInt(v any) (any, error) {
