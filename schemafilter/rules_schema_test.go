@@ -12,8 +12,10 @@ var schemaRules = []rule{
 	},
 	{
 		name: "two paths rules and two paths", settings: `paths: {select: [{when: ["data/b*"], run: [x]}, {when: ["data/**"], run: [x]}]}`,
-		change: func(_, head *side) { head.data["/b.yml"], head.data["/c.yml"] = file("/s/b.yml", 2), file("/s/b.yml", 3) },
-		want:   runs(plan.RungSchema, "a paths rule names it: data/b* covers data/b.yml", plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
+		change: func(_, head *side) {
+			head.data["/b.yml"], head.data["/c.yml"] = file("/s/b.yml", 2), file("/s/b.yml", 3)
+		},
+		want: runs(plan.RungSchema, "a paths rule names it: data/b* covers data/b.yml", plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
 	},
 	{
 		name: "a paths rule for one with queries", settings: `paths: {select: [{when: ["resources/**"], run: [x]}]}`, readable: true,
