@@ -45,8 +45,9 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 		d, tasks := m.decide(ctx, o)
 		p.Integrations = append(p.Integrations, d)
 		p.Tasks = append(p.Tasks, tasks...)
-		p.Warnings = append(p.Warnings, m.warn(o, d)...)
+		p.Warnings = append(p.Warnings, m.warn(o, d, tasks)...)
 	}
+	p.Warnings = append(p.Warnings, unstartable(p.Tasks)...)
 	if err := ctx.Err(); err != nil { // doubts may come from this alone
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (m *maker) deadSelector(name string, s affected.Subject) error {
 	}
 	for _, sel := range s.Shards.By {
 		if err := s.CanFind(sel); err != nil {
-			return m.settingsError(sel.Line, "integrations.%s.shards.by: selector %q can never match: %v", name, sel, err)
+			return m.settingsError(sel.Line, "integrations.%s.shards.by: selector %q: %v", name, sel, err)
 		}
 	}
 	return nil

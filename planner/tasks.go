@@ -18,6 +18,9 @@ import (
 // maxFanOut bounds how many tasks a full run may become.
 const maxFanOut = 500
 
+// noExec is why a task cannot be started when the settings do not say how.
+const noExec = "no exec in prcheck.yaml says how to start it"
+
 // tasks makes the tasks of a decision. A full run of an integration with known
 // shards becomes one task per shard when its settings ask for it.
 func (m *maker) tasks(ctx context.Context, o schemafilter.Outcome, d *plan.Decision) []plan.Task {
@@ -92,7 +95,7 @@ func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *p
 	}
 	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, arg, t.Shard)...)
 	if len(t.Argv) == 0 && t.Blocked == "" {
-		t.Blocked = "no exec in prcheck.yaml says how to start it"
+		t.Blocked = noExec
 	}
 }
 

@@ -29,7 +29,7 @@ func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
 		{"settings", in.Settings.Digest(), p.Config},
 	} {
 		if s.have != s.was {
-			return nil, fmt.Errorf("%s is not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
+			return nil, fmt.Errorf("%s: not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
 		}
 	}
 	m, err := newMaker(in)
@@ -80,11 +80,12 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Pl
 	if !o.Decided {
 		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &again)
 	}
+	planned := map[plan.Verdict]string{plan.Skip: "to be skipped", plan.Shards: "for single shards"}[d.Decision]
 	switch {
 	case again.Decision == plan.Run:
-		return fmt.Sprintf("planned to %s, but must run in full: %s", d.Decision, again.Reason)
+		return fmt.Sprintf("planned %s, but must run in full: %s", planned, again.Reason)
 	case again.Decision == plan.Shards && d.Decision == plan.Skip:
-		return "planned to be skipped, but " + again.Reason
+		return fmt.Sprintf("planned %s, but %s", planned, again.Reason)
 	case again.Decision == plan.Shards:
 		return missing(shards, again.Evidence.Keys, "its desired state differs")
 	}

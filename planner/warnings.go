@@ -25,8 +25,22 @@ func (m *maker) warnings() []string {
 	return out
 }
 
+// unstartable says once how many tasks nothing says how to start.
+func unstartable(tasks []plan.Task) []string {
+	n := 0
+	for _, t := range tasks {
+		if t.Blocked == noExec {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d tasks are not run: %s", n, len(tasks), noExec)}
+}
+
 // warn says what a reader of the plan should know about one integration.
-func (m *maker) warn(o schemafilter.Outcome, d plan.Decision) []string {
+func (m *maker) warn(o schemafilter.Outcome, d plan.Decision, tasks []plan.Task) []string {
 	var out []string
 	say := func(format string, args ...any) {
 		out = append(out, fmt.Sprintf("integration %q: ", o.Name)+fmt.Sprintf(format, args...))
@@ -34,8 +48,8 @@ func (m *maker) warn(o schemafilter.Outcome, d plan.Decision) []string {
 	if d.Rung == plan.RungDefinition && d.Decision == plan.Skip && m.removed(o.Name) {
 		say("head removes its definition, so nothing checks what it did")
 	}
-	if o.Blocked != "" {
-		say("not run: %s", o.Blocked)
+	if len(tasks) > 0 && tasks[0].Blocked != "" && tasks[0].Blocked != noExec {
+		say("not run: %s", tasks[0].Blocked)
 	}
 	for _, q := range m.subjects[o.Name].Queries {
 		if q.Doubt != "" {

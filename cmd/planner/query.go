@@ -62,7 +62,7 @@ func readRequest(env cli.Env, name, variables, operation string) (gql.Request, e
 		if err != nil {
 			return req, cli.Invalid(fmt.Errorf("reading query: %w", err))
 		}
-		defer f.Close() //nolint:errcheck // it was only read
+		defer f.Close()
 		in = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxQuery+1))

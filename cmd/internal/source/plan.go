@@ -66,7 +66,7 @@ func ReadPlan(name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading plan: %w", err))
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	p, err := plan.Read(f)
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("plan %q: %w", name, err))

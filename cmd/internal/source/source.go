@@ -69,7 +69,7 @@ func Settings(name string) (*integration.Settings, error) {
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading settings: %w", err))
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, integration.MaxSettings+1))
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading settings: %w", err))
@@ -93,12 +93,12 @@ func Query(s *integration.Settings) func(path string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer root.Close() //nolint:errcheck // nothing was written
+		defer root.Close()
 		f, err := root.Open(filepath.FromSlash(path))
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close() //nolint:errcheck // it was only read
+		defer f.Close()
 		raw, err := io.ReadAll(io.LimitReader(f, maxQuery+1))
 		if err == nil && len(raw) > maxQuery {
 			err = fmt.Errorf("%s is larger than 1 MiB", path)
