@@ -32,10 +32,11 @@ func TestNoWrongSkip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var c counts
+			c := counts{world: NewWorld(base, head, bundle.Compare(base, head))}
 			for _, req := range queries {
-				c.check(t, base, head, req)
+				c.check(t, req)
 			}
+			c.world, c.whole = nil, nil
 			t.Logf("%+v: over-selection %.1f %%", c, 100*float64(c.tooMuch)/float64(max(1, c.run)))
 			if c.run == 0 && pair != "app-interface" || c.skipped == 0 {
 				t.Errorf("got %+v, want some of each", c)
@@ -46,18 +47,24 @@ func TestNoWrongSkip(t *testing.T) {
 
 // counts tell how often a judgement was right.
 type counts struct {
+	world *World
+	whole *engines // that evaluate as a whole
+
 	run, skipped, fields, state, tooMuch, doubts int
 	sharded, shards, full                        int
 }
 
 // check judges one query over one pair and compares with evaluating it whole.
-func (c *counts) check(t *testing.T, base, head *bundle.Bundle, req gql.Request) {
+func (c *counts) check(t *testing.T, req gql.Request) {
 	t.Helper()
-	w := NewWorld(base, head, bundle.Compare(base, head))
-	e, err := w.engines()
-	if err != nil {
-		t.Fatal(err)
+	w := c.world
+	if c.whole == nil {
+		var err error
+		if c.whole, err = newEngines(w.base, w.head); err != nil {
+			t.Fatal(err)
+		}
 	}
+	e := c.whole
 	compiled, err := e.baseSchema.Compile(req)
 	if err != nil {
 		return // made for the types of another bundle
