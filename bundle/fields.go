@@ -129,7 +129,7 @@ func partners(old, new []any) []int {
 		}
 	}
 	match(identity)
-	match(func(v any) string { return Canonical(v) })
+	match(Canonical)
 	match(func(v any) string {
 		if identity(v) != "" {
 			return ""

@@ -24,11 +24,10 @@ type operation struct {
 
 // A variable is the definition of one.
 type variable struct {
-	pos        int // of the dollar sign
-	name       string
-	typ        *typeNode
-	standard   *valueNode // the default value, or nil
-	directives []*directive
+	pos      int // of the dollar sign
+	name     string
+	typ      *typeNode
+	standard *valueNode // the default value, or nil
 }
 
 // A typeNode is the type of a variable as written.

@@ -119,14 +119,14 @@ func appendString(out []byte, s string) []byte {
 			i++
 			continue
 		}
-		n := 1
 		if c >= utf8.RuneSelf {
-			if _, n = utf8.DecodeRuneInString(s[i:]); n > 1 {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n > 1 {
 				i += n
 				continue
 			}
 		}
 		out = append(out, s[done:i]...)
+		var n int
 		out, n = appendEscape(out, s[i:])
 		i += n
 		done = i

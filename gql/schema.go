@@ -172,16 +172,6 @@ func (t *typeDef) objects() []*typeDef {
 	return []*typeDef{t}
 }
 
-// overlaps tells whether a value may be of both types.
-func (t *typeDef) overlaps(other *typeDef) bool {
-	for _, o := range t.objects() {
-		if o.is(other) {
-			return true
-		}
-	}
-	return false
-}
-
 // find returns the field that a query names on a type, with the fields that
 // every schema has, or nil.
 func (s *Schema) find(t *typeDef, name string) *fieldDef {

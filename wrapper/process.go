@@ -146,9 +146,9 @@ func drain(out io.Closer, copied <-chan struct{}, grace time.Duration, log io.Wr
 		return
 	case <-timer.C:
 	}
-	out.Close()
+	_ = out.Close()
 	<-copied
-	fmt.Fprintln(log, "prcheck: a child process still holds the output open; what it writes from here on is lost")
+	_, _ = fmt.Fprintln(log, "prcheck: a child process still holds the output open; what it writes from here on is lost")
 }
 
 // exitOf says how an ended command ended.

@@ -74,7 +74,7 @@ func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duratio
 func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duration, log io.Writer) plan.Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
 	defer cancel()
-	err, returned := s.call(ctx, task, log)
+	returned, err := s.call(ctx, task, log)
 	result := plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: -1}
 	var exit *ExitError
 	if errors.As(err, &exit) {
@@ -101,13 +101,13 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 
 // call runs the Runner in a goroutine of its own, so that one that ignores its
 // context can be left behind.
-func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (err error, returned bool) {
+func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (returned bool, err error) {
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("the runner ended its goroutine")
 		defer func() {
 			if cause := recover(); cause != nil {
-				fmt.Fprintf(log, "panic: %v\n%s", cause, debug.Stack())
+				_, _ = fmt.Fprintf(log, "panic: %v\n%s", cause, debug.Stack())
 				err = fmt.Errorf("panic: %v", cause)
 			}
 			done <- err
@@ -116,16 +116,16 @@ func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (err e
 	}()
 	select {
 	case err := <-done:
-		return err, true
+		return true, err
 	case <-ctx.Done():
 	}
 	timer := time.NewTimer(s.opts.Abandon)
 	defer timer.Stop()
 	select {
 	case err := <-done:
-		return err, true
+		return true, err
 	case <-timer.C:
-		return ctx.Err(), false
+		return false, ctx.Err()
 	}
 }
 

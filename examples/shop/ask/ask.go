@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -51,26 +52,23 @@ func changes[T any](w io.Writer, o Options, query string, state func(T) map[stri
 	if err != nil {
 		return fmt.Errorf("asking what is wanted: %w", err)
 	}
+	var lines []string
 	old, desired := state(now), state(wanted)
-	n := 0
 	for _, name := range slices.Sorted(maps.Keys(desired)) {
 		if was, ok := old[name]; !ok {
-			fmt.Fprintf(w, "would add %s: %s\n", name, desired[name])
+			lines = append(lines, fmt.Sprintf("would add %s: %s", name, desired[name]))
 		} else if was != desired[name] {
-			fmt.Fprintf(w, "would change %s: %s, now %s\n", name, desired[name], was)
-		} else {
-			continue
+			lines = append(lines, fmt.Sprintf("would change %s: %s, now %s", name, desired[name], was))
 		}
-		n++
 	}
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		if _, ok := desired[name]; !ok {
-			fmt.Fprintf(w, "would remove %s\n", name)
-			n++
+			lines = append(lines, "would remove "+name)
 		}
 	}
-	fmt.Fprintf(w, "%d changes\n", n)
-	return nil
+	lines = append(lines, fmt.Sprintf("%d changes", len(lines)))
+	_, err = fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
 }
 
 func answer[T any](url, query string) (data T, err error) {
