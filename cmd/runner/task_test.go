@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// task is the program that the plans of the scripts start: the first argument
+// says what it does.
+func task() {
+	args := os.Args[2:]
+	switch os.Args[1] {
+	case "say":
+		fmt.Println(strings.Join(args, " "))
+	case "fail": // CODE TEXT...
+		fmt.Fprintln(os.Stderr, strings.Join(args[1:], " "))
+		code, err := strconv.Atoi(args[0])
+		must(err)
+		os.Exit(code)
+	case "hang": // FILE
+		must(os.WriteFile(args[0], nil, 0o600))
+		time.Sleep(10 * time.Minute)
+	case "note": // FILE TEXT
+		f, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		must(err)
+		_, err = fmt.Fprintln(f, args[1])
+		must(err)
+		must(f.Close())
+	case "ask": // URL QUERY
+		body, err := json.Marshal(map[string]string{"query": args[1]})
+		must(err)
+		res, err := http.Post(args[0], "application/json", bytes.NewReader(body)) //nolint:noctx // a small program
+		must(err)
+		_, err = io.Copy(os.Stdout, res.Body)
+		must(err)
+		must(res.Body.Close())
+	case "env":
+		all := os.Environ()
+		slices.Sort(all)
+		fmt.Println(strings.Join(all, "\n"))
+	case "show": // FILE
+		info, err := os.Stat(args[0])
+		must(err)
+		raw, err := os.ReadFile(args[0])
+		must(err)
+		fmt.Printf("%s\n%s", info.Mode(), raw)
+	case "leak": // VARIABLE
+		v := os.Getenv(args[0])
+		fmt.Println(v, base64.StdEncoding.EncodeToString([]byte(v)), url.QueryEscape(v))
+		fmt.Println("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+v)))
+		os.Exit(len(args) - 1)
+	}
+	os.Exit(0)
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+}
