@@ -20,6 +20,7 @@ const maxMistakes = 20
 type reader struct {
 	file     string
 	mistakes []*SettingsError
+	misspelt map[*yaml.Node]bool // mappings with an unknown key, which may stand for a missing one
 }
 
 // fail notes a mistake at a line. at is the place in the document, "" for its
@@ -88,6 +89,7 @@ func (r *reader) object(n *yaml.Node, at string, known ...string) map[string]*ya
 	for _, e := range r.entries(n, at) {
 		if !slices.Contains(known, e.key) {
 			r.fail(e.line, at, "unknown key %s%s", clip(e.key), didYouMean(e.key, known))
+			r.misspelt[n] = true
 			continue
 		}
 		values[e.key] = e.value

@@ -34,7 +34,7 @@ var integrationName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 // messages. It is strict: whatever it does not know is a mistake. The error
 // joins one [SettingsError] for each mistake.
 func ReadSettings(name string, raw []byte) (*Settings, error) {
-	r := &reader{file: name}
+	r := &reader{file: name, misspelt: map[*yaml.Node]bool{}}
 	s := &Settings{File: name, digest: digest(raw)}
 	if root := r.document(raw); root != nil {
 		r.settings(root, s)
@@ -167,7 +167,7 @@ func (r *reader) rule(n *yaml.Node, at string) Rule {
 
 // required notes when a mapping lacks a key.
 func (r *reader) required(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
-	if keys[key] == nil && n.Kind == yaml.MappingNode {
+	if keys[key] == nil && n.Kind == yaml.MappingNode && !r.misspelt[n] {
 		r.fail(n.Line, at, "%s is missing", key)
 	}
 	return keys[key] != nil

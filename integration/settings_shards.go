@@ -25,7 +25,7 @@ func (r *reader) shards(n *yaml.Node, at string, exec Exec) *Shards {
 	if n := keys["fan_out"]; n != nil {
 		s.FanOut = r.boolean(n, at+".fan_out")
 	}
-	if n.Kind == yaml.MappingNode {
+	if n.Kind == yaml.MappingNode && !r.misspelt[n] {
 		r.reachable(n, keys, at, exec)
 	}
 	return s

@@ -56,6 +56,12 @@ func (m *maker) warn(o schemafilter.Outcome, d plan.Decision, tasks []plan.Task)
 			say("%s: %s", q.Name, q.Doubt)
 		}
 	}
+	if o.Use.Check != nil && !o.Use.Check.Disabled && len(o.Use.Schemas) == 0 {
+		say("its definition allows no schema at all")
+	}
+	if s := m.Settings.For(o.Name).Shards; s != nil && s.Arg != "" && o.Use.Check != nil && strings.Contains(o.Use.Check.Cmd, s.Arg) {
+		say("its pr_check.cmd %q has %s already, which its shards add once more", o.Use.Check.Cmd, s.Arg)
+	}
 	if d.Decision != plan.Skip && o.Use.Check != nil && strings.ContainsAny(o.Use.Check.Cmd, "$`|;&<>") {
 		say("its pr_check.cmd %q holds characters that a shell would act on; they are passed as they are", o.Use.Check.Cmd)
 	}
