@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/internal/cli"
+)
+
+// commands are the lines of the README's first block, which sets everything up.
+func commands(t *testing.T, readme string) []string {
+	t.Helper()
+	_, rest, _ := strings.Cut(readme, "```sh\n")
+	block, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("the README has no block of commands")
+	}
+	return strings.Split(strings.TrimSpace(block), "\n")
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// The README shows what its first command prints. It really runs, with the
+// programs of the shop; only its logs are kept elsewhere.
+func TestReadme(t *testing.T) {
+	t.Chdir("../..")
+	readme := read(t, "README.md")
+	const program = "go run ./cmd/runner "
+	args, ok := strings.CutPrefix(commands(t, readme)[0], program)
+	if !ok {
+		t.Fatalf("the README does not begin with %q", program)
+	}
+	var stdout, stderr bytes.Buffer
+	env := cli.Env{
+		Args:   append(strings.Fields(args), "--logs", t.TempDir()),
+		Stdin:  strings.NewReader(""),
+		Stdout: &stdout, Stderr: &stderr, Getenv: os.Getenv,
+	}
+	if code := cli.Run(t.Context(), "runner", env, run); code != cli.ExitOK {
+		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
+	}
+	if n := strings.Count(stderr.String(), "passed in"); n != 2 {
+		t.Errorf("progress on stderr: %q", &stderr)
+	}
+	got := timeless(stdout.String())
+	const marker = "<!-- The test of cmd/runner holds this block to what the command prints. -->\n```text\n"
+	before, rest, ok := strings.Cut(readme, marker)
+	want, after, closed := strings.Cut(rest, "```\n")
+	if !ok || !closed {
+		t.Fatal("the README has no block for the output")
+	}
+	if *update && got != want {
+		if err := os.WriteFile("README.md", []byte(before+marker+got+"```\n"+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want = got
+	}
+	if got != want {
+		t.Errorf("the README is not up to date: run this test with -update\ngot\n%s\nwant\n%s", got, want)
+	}
+}
+
+var times = regexp.MustCompile(`(?m)^  \S+ +(?:\d+m)?[\d.]+s  `)
+
+// timeless puts the same time into the column of times, which is aligned at its
+// right end.
+func timeless(report string) string {
+	const instead = "0.2s"
+	widest := 0
+	for _, row := range times.FindAllString(report, -1) {
+		fields := strings.Fields(row)
+		widest = max(widest, len(fields[len(fields)-1]))
+	}
+	return times.ReplaceAllStringFunc(report, func(row string) string {
+		row = strings.TrimSuffix(row, "  ")
+		return row[:len(row)-widest] + instead + "  "
+	})
+}
+
+func TestTimeless(t *testing.T) {
+	const got = "Tasks (2)\n  a       0.1s  passed\n  long  2m03s  passed\n  x took 3s  of time\n"
+	const want = "Tasks (2)\n  a      0.2s  passed\n  long  0.2s  passed\n  x took 3s  of time\n"
+	if out := timeless(got); out != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+// What the README and CONTRIBUTING tell people to run is what CI runs.
+func TestDocumentedCommands(t *testing.T) {
+	t.Chdir("../..")
+	script := strings.ReplaceAll(read(t, ".ci/run"), "\\\n", " ")
+	var lines []string
+	for line := range strings.Lines(script) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	all := "\n" + strings.Join(lines, "\n") + "\n"
+	for _, command := range commands(t, read(t, "README.md")) {
+		if !strings.Contains(all, "\n"+command+"\n") {
+			t.Errorf(".ci/run does not call the README's %q", command)
+		}
+	}
+	guide := read(t, "CONTRIBUTING.md")
+	for _, command := range []string{"go test ./...", "make check"} {
+		if !strings.Contains(guide, "    "+command+" ") {
+			t.Errorf("CONTRIBUTING does not name %q", command)
+		}
+	}
+	if !strings.Contains(all, "\ngo test ./...\n") {
+		t.Error(".ci/run does not call CONTRIBUTING's tests")
+	}
+	if !strings.Contains(read(t, "Makefile"), "\ncheck: ## everything that CI checks\n\t.ci/run\n") {
+		t.Error("make check does not call .ci/run")
+	}
+}
