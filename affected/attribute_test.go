@@ -2,13 +2,12 @@ package affected
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 type shardCase struct {
@@ -29,7 +28,7 @@ type shardCase struct {
 
 // The conformance cases of the reference, with its defects corrected.
 func TestConformance(t *testing.T) {
-	for _, c := range sharedCases(t, "affected_shards") {
+	for _, c := range shared.Cases[shardCase](t, "affected_shards") {
 		t.Run(c.Name, func(t *testing.T) {
 			got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), integration.OrderIgnored)
 			want := c.Expected.AffectedShards
@@ -49,38 +48,6 @@ func TestConformance(t *testing.T) {
 			}
 		})
 	}
-}
-
-func sharedCases(t *testing.T, area string) []shardCase {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var out []shardCase
-	for _, one := range all {
-		var head struct{ Area string }
-		if err := json.Unmarshal(one, &head); err != nil || head.Area != area {
-			continue
-		}
-		var c shardCase
-		if err := json.Unmarshal(one, &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 {
-		t.Fatalf("no case of the area %q", area)
-	}
-	return out
 }
 
 func document(t *testing.T, raw []byte) []any {

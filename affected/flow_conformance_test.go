@@ -4,12 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -73,7 +72,7 @@ func flow(t *testing.T, s *stater, shards []string) plan.Decision {
 // all of it does. The reference compares only when it is given something to
 // compare with; we always have both bundles.
 func TestDesiredStateGate(t *testing.T) {
-	for _, c := range flowCases(t, "desired_state_diff_gate") {
+	for _, c := range shared.Cases[flowCase](t, "desired_state_diff_gate") {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Input.CompareSHA == nil {
 				if c.Expected.DiffObject || c.Expected.CanExitEarly {
@@ -98,7 +97,7 @@ func TestDesiredStateGate(t *testing.T) {
 
 // What the reference does with a difference, the plan does.
 func TestRunnerFlow(t *testing.T) {
-	for _, c := range flowCases(t, "runner_flow") {
+	for _, c := range shared.Cases[flowCase](t, "runner_flow") {
 		t.Run(c.Name, func(t *testing.T) {
 			switch {
 			case c.Input.Shards != nil:
@@ -122,36 +121,4 @@ func TestRunnerFlow(t *testing.T) {
 			}
 		})
 	}
-}
-
-func flowCases(t *testing.T, area string) []flowCase {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var out []flowCase
-	for _, one := range all {
-		var head struct{ Area string }
-		if err := json.Unmarshal(one, &head); err != nil || head.Area != area {
-			continue
-		}
-		var c flowCase
-		if err := json.Unmarshal(one, &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 {
-		t.Fatalf("no case of the area %q", area)
-	}
-	return out
 }

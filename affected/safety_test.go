@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -20,7 +21,7 @@ import (
 // head: every recorded query over every recorded pair of bundles, each as the
 // query of an integration.
 func TestNoWrongSkip(t *testing.T) {
-	dir := sharedDir(t)
+	dir := shared.Path(t, "data")
 	queries := recordedQueries(t, dir)
 	for _, pair := range []string{"app-interface", "generated-300", "random-1"} {
 		t.Run(pair, func(t *testing.T) {
@@ -187,17 +188,4 @@ func recordedQueries(t *testing.T, dir string) []gql.Request {
 		}
 	}
 	return out
-}
-
-func sharedDir(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	dir = filepath.Join(dir, "data")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the recorded bundles and queries are not here: %v", err)
-	}
-	return dir
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 func TestCompare(t *testing.T) {
@@ -103,7 +104,7 @@ func describe(d *bundle.Diff) string {
 // The pairs of real and generated bundles agree with what qontract-server
 // says about them.
 func TestCompareLikeTheServer(t *testing.T) {
-	dir := sharedData(t)
+	dir := shared.Path(t, "data", "bundles")
 	for _, name := range []string{"app-interface", "generated-300", "random-1"} {
 		t.Run(name, func(t *testing.T) {
 			base, err := bundle.Open(filepath.Join(dir, name+"-base.json"), nil)
@@ -146,17 +147,4 @@ func TestCompareLikeTheServer(t *testing.T) {
 			}
 		})
 	}
-}
-
-func sharedData(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	dir = filepath.Join(dir, "data", "bundles")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the recorded bundles are not here: %v", err)
-	}
-	return dir
 }

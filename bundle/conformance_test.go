@@ -3,13 +3,12 @@ package bundle_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 // A diffCase is one case of the area extract_diffs.
@@ -34,7 +33,7 @@ var reportsMore = map[string]string{
 
 func TestExtractDiffs(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range diffCases(t) {
+	for _, c := range shared.Cases[diffCase](t, "extract_diffs") {
 		t.Run(c.Name, func(t *testing.T) {
 			seen[c.Name] = true
 			got := fieldsOf(t, c.Input.Old, c.Input.New)
@@ -146,7 +145,7 @@ func TestPointer(t *testing.T) {
 // There and back name the same fields but for positions in lists: what is
 // added there is removed back.
 func TestExtractDiffsBack(t *testing.T) {
-	for _, c := range diffCases(t) {
+	for _, c := range shared.Cases[diffCase](t, "extract_diffs") {
 		there, back := fieldsOf(t, c.Input.Old, c.Input.New), fieldsOf(t, c.Input.New, c.Input.Old)
 		if len(there) != len(back) || fmt.Sprint(shapeOf(there)) != fmt.Sprint(shapeOf(back)) {
 			t.Errorf("%s: there %v, and back %v", c.Name, there, back)
@@ -167,37 +166,5 @@ func shapeOf(pointers []string) []string {
 		out = append(out, strings.Join(parts, "/"))
 	}
 	slices.Sort(out)
-	return out
-}
-
-func diffCases(t *testing.T) []diffCase {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var out []diffCase
-	for _, one := range all {
-		var head struct{ Area string }
-		if err := json.Unmarshal(one, &head); err != nil || head.Area != "extract_diffs" {
-			continue
-		}
-		var c diffCase
-		if err := json.Unmarshal(one, &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 {
-		t.Fatal("no case of the area extract_diffs")
-	}
 	return out
 }

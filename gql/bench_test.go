@@ -6,11 +6,12 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 func openShared(b *testing.B, name string) *bundle.Bundle {
 	b.Helper()
-	opened, err := bundle.Open(shared(b, "bundles", name+".json"), nil)
+	opened, err := bundle.Open(shared.Path(b, "data", "bundles", name+".json"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

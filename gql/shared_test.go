@@ -5,27 +5,12 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/internal/shared"
 )
-
-// shared returns the path of recorded data, which is not part of the
-// repository, and skips the test when it is absent.
-func shared(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("PRCHECK_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(append([]string{root, "data"}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("recorded answers are not here; set PRCHECK_SHARED to their folder: %v", err)
-	}
-	return path
-}
 
 // An opened bundle with its schema and engine.
 type opened struct {
@@ -42,9 +27,9 @@ func (e engines) open(t testing.TB, name string) *opened {
 	if found := e[name]; found != nil {
 		return found
 	}
-	path := shared(t, "bundles", name+".json")
+	path := shared.Path(t, "data", "bundles", name+".json")
 	if name == "probe-bundle" {
-		path = shared(t, "graphql", name+".json")
+		path = shared.Path(t, "data", "graphql", name+".json")
 	}
 	b, err := bundle.Open(path, nil)
 	if err != nil {
@@ -68,7 +53,7 @@ type recorded struct {
 
 func readRecorded(t testing.TB, file string) []recorded {
 	t.Helper()
-	raw, err := os.ReadFile(shared(t, "graphql", file))
+	raw, err := os.ReadFile(shared.Path(t, "data", "graphql", file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,13 @@ package schemafilter_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -40,7 +39,7 @@ var notExpressible = map[string]string{
 
 // The integrations that the reference selects run here too, and no others.
 func TestSelectIntegrations(t *testing.T) {
-	for _, c := range selectCases(t) {
+	for _, c := range shared.Cases[selectCase](t, "select_integrations") {
 		t.Run(c.Name, func(t *testing.T) {
 			outside := slices.ContainsFunc(c.Input.Modified, func(f string) bool {
 				return !strings.HasPrefix(f, "data/") && !strings.HasPrefix(f, "resources/")
@@ -117,37 +116,5 @@ func (c selectCase) selected(t *testing.T) []string {
 		t.Fatalf("found %v for the commands %v", out, lines)
 	}
 	slices.Sort(out)
-	return out
-}
-
-func selectCases(t *testing.T) []selectCase {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var out []selectCase
-	for _, one := range all {
-		var head struct{ Area string }
-		if err := json.Unmarshal(one, &head); err != nil || head.Area != "select_integrations" {
-			continue
-		}
-		var c selectCase
-		if err := json.Unmarshal(one, &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 {
-		t.Fatal("no case of the area select_integrations")
-	}
 	return out
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/server"
 )
 
@@ -40,7 +39,7 @@ type validationCase struct {
 // task without a definition that lists schemas may read no datafile, so what
 // the reference calls "not found" fails here with the first query.
 func TestSchemaValidation(t *testing.T) {
-	for _, c := range validationCases(t) {
+	for _, c := range shared.Cases[validationCase](t, "gql_schema_validation") {
 		t.Run(c.Name, func(t *testing.T) {
 			if c.Input.Integration == nil {
 				t.Skip("every endpoint belongs to one integration; there is none without a name")
@@ -124,36 +123,4 @@ func askOnce(t *testing.T, opts server.Options, query string) error {
 		t.Errorf("the endpoint says %v, but it answered %s: %s", failure, res.Status, answer)
 	}
 	return failure
-}
-
-func validationCases(t *testing.T) []validationCase {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var out []validationCase
-	for _, one := range all {
-		var head struct{ Area string }
-		if err := json.Unmarshal(one, &head); err != nil || head.Area != "gql_schema_validation" {
-			continue
-		}
-		var c validationCase
-		if err := json.Unmarshal(one, &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 {
-		t.Fatal("no case of the area gql_schema_validation")
-	}
-	return out
 }

@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -51,7 +50,7 @@ func outcome(t *testing.T, text string) error {
 }
 
 func TestTaskResultIsError(t *testing.T) {
-	for _, c := range outcomeCases(t, "task_result_is_error") {
+	for _, c := range shared.Cases[outcomeCase](t, "task_result_is_error") {
 		t.Run(c.Name, func(t *testing.T) {
 			var want bool
 			if err := json.Unmarshal(c.Expected, &want); err != nil {
@@ -70,7 +69,7 @@ func TestTaskResultIsError(t *testing.T) {
 // exit code, where four would look like "not found": any failure is 1.
 func TestRunnerFlow(t *testing.T) {
 	met := false
-	for _, c := range outcomeCases(t, "runner_flow") {
+	for _, c := range shared.Cases[outcomeCase](t, "runner_flow") {
 		if len(c.Input.Results) == 0 {
 			continue // about what is planned; package affected has it
 		}
@@ -107,7 +106,7 @@ func TestRunnerFlow(t *testing.T) {
 // A failure is a failure whatever its log says: one that looks transient does
 // not relabel the others, and each keeps its own result.
 func TestPRCheckExitCode(t *testing.T) {
-	for _, c := range outcomeCases(t, "pr_check_exit_code") {
+	for _, c := range shared.Cases[outcomeCase](t, "pr_check_exit_code") {
 		t.Run(c.Name, func(t *testing.T) {
 			names := append(slices.Sorted(maps.Keys(c.Input.Logs)), "good")
 			results := runAll(t, names, func(name string, log io.Writer) error {
@@ -142,36 +141,4 @@ func runAll(t *testing.T, names []string, f func(name string, log io.Writer) err
 		t.Fatal(err)
 	}
 	return &plan.Results{Results: results}
-}
-
-func outcomeCases(t *testing.T, area string) []outcomeCase {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
-	}
-	var out []outcomeCase
-	for _, one := range all {
-		var head struct{ Area string }
-		if err := json.Unmarshal(one, &head); err != nil || head.Area != area {
-			continue
-		}
-		var c outcomeCase
-		if err := json.Unmarshal(one, &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if len(out) == 0 {
-		t.Fatalf("no case of the area %q", area)
-	}
-	return out
 }

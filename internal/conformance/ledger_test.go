@@ -3,12 +3,13 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 // tested tells where the areas are tested: packages and the tests in them.
@@ -59,7 +60,7 @@ const root = "../.."
 // Every area of the shared cases stands in the ledger once, and the ledger
 // holds nothing else.
 func TestLedger(t *testing.T) {
-	areas := sharedAreas(t)
+	areas := shared.Areas(t)
 	for area := range areas {
 		n := 0
 		for _, in := range []bool{len(tested[area]) > 0, later[area] != "", untested[area] != ""} {
@@ -124,27 +125,6 @@ func ledger() []string {
 	}
 	for area := range untested {
 		out = append(out, area)
-	}
-	return out
-}
-
-func sharedAreas(t *testing.T) map[string]bool {
-	t.Helper()
-	dir := os.Getenv("PRCHECK_SHARED")
-	if dir == "" {
-		dir = filepath.Join(root, "..", "shared")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "cases", "selection.json"))
-	if err != nil {
-		t.Skipf("the conformance cases are not here: %v", err)
-	}
-	var cases []struct{ Area string }
-	if err := json.Unmarshal(raw, &cases); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]bool{}
-	for _, c := range cases {
-		out[c.Area] = true
 	}
 	return out
 }

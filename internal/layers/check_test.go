@@ -216,7 +216,7 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "only main calls os.Exit"
 	case slices.Contains(fatal, name):
 		return "uses " + name + "; return the error"
-	case slices.Contains(world, name) && pkg != worldBook:
+	case slices.Contains(world, name) && !slices.Contains(worldBook, pkg):
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package has no clock"

@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 			"planner/a.go:1: imports " + module + "/wrapper: deciding and doing are apart"}},
 		{"doing imports deciding", "wrapper/a.go", `package wrapper; import _ "` + module + `/bundle"`, []string{
 			"wrapper/a.go:1: imports " + module + "/bundle: deciding and doing are apart"}},
-		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/golden"`, nil},
+		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/shared"`, nil},
 		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
 			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
 		{"command imports its helper", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/internal/source"`, nil},

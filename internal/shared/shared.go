@@ -1,0 +1,98 @@
+package shared
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path returns the path of a file or folder of the shared data, and skips the
+// test when there is none.
+func Path(t testing.TB, elem ...string) string {
+	t.Helper()
+	dir := os.Getenv("PRCHECK_SHARED")
+	if dir == "" {
+		root, err := moduleRoot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(root, "..", "shared")
+	}
+	path := filepath.Join(append([]string{dir}, elem...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the shared data is not here, set PRCHECK_SHARED to its folder: %v", err)
+	}
+	return path
+}
+
+// moduleRoot is the folder of go.mod, from which tests run in some folder
+// below.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no go.mod in any folder above")
+		}
+		dir = parent
+	}
+}
+
+// Cases returns the conformance cases of an area, at least one.
+func Cases[C any](t testing.TB, area string) []C {
+	t.Helper()
+	var out []C
+	for _, raw := range cases(t) {
+		var of struct{ Area string }
+		if err := json.Unmarshal(raw, &of); err != nil {
+			t.Fatal(err)
+		}
+		if of.Area != area {
+			continue
+		}
+		var c C
+		if err := json.Unmarshal(raw, &c); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		t.Fatalf("no case of the area %q", area)
+	}
+	return out
+}
+
+// Areas returns the areas that have cases.
+func Areas(t testing.TB) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, raw := range cases(t) {
+		var of struct{ Area string }
+		if err := json.Unmarshal(raw, &of); err != nil {
+			t.Fatal(err)
+		}
+		out[of.Area] = true
+	}
+	return out
+}
+
+func cases(t testing.TB) []json.RawMessage {
+	t.Helper()
+	raw, err := os.ReadFile(Path(t, "cases", "selection.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
