@@ -87,9 +87,9 @@ func ExampleMarkdown() {
 	//
 	// <details><summary>1 task</summary>
 	//
-	// | task | time | result |
-	// | :-- | --: | :-- |
-	// | `dns` | 3.2s | failed: exit code 3 |
+	// | task | time | result | last line |
+	// | :-- | --: | :-- | :-- |
+	// | `dns` | 3.2s | failed: exit code 3 |  |
 	//
 	// </details>
 	//

@@ -106,14 +106,14 @@ func (m *markdown) tasks(tasks []Task) {
 		return
 	}
 	end := m.fold("%s", number(len(tasks), "task"))
-	m.row("task", "time", "result")
-	m.row(":--", "--:", ":--")
+	m.row("task", "time", "result", "last line")
+	m.row(":--", "--:", ":--", ":--")
 	for _, t := range tasks {
 		took := "-"
 		if t.Attempts > 0 {
 			took = seconds(t.Seconds)
 		}
-		m.row(code(t.Task), took, escape(result(t)))
+		m.row(code(t.Task), took, escape(result(t)), escape(lastWord(t)))
 	}
 	end()
 }

@@ -116,7 +116,7 @@ func (t *text) tasks(tasks []Task) {
 		if task.Attempts > 0 {
 			took = seconds(task.Seconds)
 		}
-		rows = append(rows, []cell{{text: line(task.Task)}, {text: took, right: true}, {text: result(task), color: color}})
+		rows = append(rows, []cell{{text: line(task.Task)}, {text: took, right: true}, {text: result(task), color: color}, {text: lastWord(task), color: faint}})
 	}
 	rows.write(&t.out, t.style, "  ")
 }

@@ -127,6 +127,23 @@ func result(t Task) string {
 	}
 }
 
+// maxWord bounds the last line of a task in an overview, in runes.
+const maxWord = 100
+
+// lastWord returns the last line that a passed task wrote: most say there what
+// they would change.
+func lastWord(t Task) string {
+	if !t.OK() {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(block(t.Tail)), "\n")
+	last := []rune(line(lines[len(lines)-1]))
+	if len(last) > maxWord {
+		return string(last[:maxWord]) + "…"
+	}
+	return string(last)
+}
+
 // details returns class, duration and log of a task, as far as they are known.
 func details(t Task) []string {
 	var parts []string

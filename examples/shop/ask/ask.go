@@ -66,7 +66,9 @@ func changes[T any](w io.Writer, o Options, query string, state func(T) map[stri
 			lines = append(lines, "would remove "+name)
 		}
 	}
-	lines = append(lines, fmt.Sprintf("%d changes", len(lines)))
+	if len(lines) == 0 {
+		lines = append(lines, "nothing would change")
+	}
 	_, err = fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
 }
