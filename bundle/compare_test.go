@@ -148,3 +148,48 @@ func TestCompareLikeTheServer(t *testing.T) {
 		})
 	}
 }
+
+// The generator's own list of changes is found, with the kind of each.
+func TestCompareFindsWhatWasGenerated(t *testing.T) {
+	dir := shared.Path(t, "data", "bundles")
+	base, err := bundle.Open(filepath.Join(dir, "generated-300-base.json"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := bundle.Open(filepath.Join(dir, "generated-300-head.json"), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "generated-300-changes.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made []struct {
+		Kind string
+		Path bundle.Path
+	}
+	if err := json.Unmarshal(raw, &made); err != nil {
+		t.Fatal(err)
+	}
+	found := map[bundle.Path]bundle.Kind{}
+	d := bundle.Compare(base, head)
+	for _, c := range slices.Concat(d.Datafiles, d.Resources) {
+		found[c.Path] = c.Kind
+	}
+	kinds := map[string]bundle.Kind{
+		"text-only": bundle.Metadata, "user-add": bundle.Added, "resource-add": bundle.Added, "user-delete": bundle.Removed,
+	}
+	for _, m := range made {
+		want, ok := kinds[m.Kind]
+		if !ok {
+			want = bundle.Modified
+		}
+		if found[m.Path] != want {
+			t.Errorf("%s (%s): got %q, want %q", m.Path, m.Kind, found[m.Path], want)
+		}
+		delete(found, m.Path)
+	}
+	if len(made) == 0 || len(found) > 0 {
+		t.Errorf("of %d changes these were not made: %v", len(made), found)
+	}
+}
