@@ -94,8 +94,16 @@ func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *p
 		arg = it.Shards.Arg
 	}
 	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, arg, t.Shard)...)
-	if len(t.Argv) == 0 && t.Blocked == "" {
+	if len(t.Argv) > 0 && t.Argv[0] != "" {
+		return
+	}
+	t.Argv = []string{}
+	switch {
+	case t.Blocked != "":
+	case len(it.Exec.Argv) == 0:
 		t.Blocked = noExec
+	default:
+		t.Blocked = "its pr_check.cmd names no program"
 	}
 }
 
