@@ -162,6 +162,8 @@ var shardCases = []rungCase{
 		"shards shards it/new it/one", "only"},
 	{"rest of an ancestor", byAccount(""), func(_, head *side) { head.at("/roles/dev.yml")["name"] = "new" }, "shards shards it/one", "only"},
 	{"no key", byAccount(""), func(_, head *side) { head.at("/groups/dev.yml")["account"] = "" }, "run shards it", "not for single shards only"},
+	{"key that the runner would fill in", byAccount(""), both(func(s *side) { s.at("/groups/ops.yml")["account"] = "{task}" }, resize),
+		"run shards it", "a key with braces"},
 	{"fan out", byAccount(", max: 1, fan_out: true"), func(base, head *side) { resize(base, head); head.at("/groups/dev.yml")["size"] = 2 },
 		"run shards it-wrapper/one it-wrapper/two", "fanned out over its 2 shards"},
 	{"fan out, always_run", byAccount(", fan_out: true"), both(func(s *side) { s.check()["always_run"] = true }, elsewhere),

@@ -83,11 +83,13 @@ func (m *maker) task(o schemafilter.Outcome, id, shard string) plan.Task {
 func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *plan.Task) {
 	var cmd []string
 	if o.Use.Check != nil {
-		words, err := shellquote.Split(o.Use.Check.Cmd)
-		if err != nil && t.Blocked == "" {
-			t.Blocked = fmt.Sprintf("its pr_check.cmd cannot be split into words: %v", err)
+		var err error
+		if cmd, err = shellquote.Split(o.Use.Check.Cmd); err != nil {
+			cmd = nil
+			if t.Blocked == "" {
+				t.Blocked = fmt.Sprintf("its pr_check.cmd cannot be split into words: %v", err)
+			}
 		}
-		cmd = words
 	}
 	var arg string
 	if it.Shards != nil {

@@ -1,0 +1,116 @@
+package planner_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// A native is an integration that tells nothing about itself.
+type native string
+
+func (n native) Name() string                                     { return string(n) }
+func (native) Run(context.Context, integration.World, bool) error { panic("a plan runs nothing") }
+
+// A telling one tells its desired state.
+type telling struct {
+	native
+	state func(ctx context.Context, query integration.QueryFunc) (any, error)
+}
+
+func (n telling) DesiredState(ctx context.Context, query integration.QueryFunc) (any, error) {
+	return n.state(ctx, query)
+}
+
+// A sharded one tells its shards, too.
+type sharded struct {
+	telling
+	shards integration.Shards
+}
+
+func (n sharded) Shards() integration.Shards { return n.shards }
+
+// sizes is a desired state: groups with their account and size.
+func sizes(ctx context.Context, query integration.QueryFunc) (any, error) {
+	raw, err := query(ctx, `query q($p: String) { groups(path: $p) { name account size } }`, map[string]any{"p": nil})
+	if err != nil {
+		return nil, err
+	}
+	var state map[string]any
+	return state, json.Unmarshal(raw, &state)
+}
+
+func TestNative(t *testing.T) {
+	byAccount, err := integration.ParseSelector("groups[*].account")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(state func(context.Context, integration.QueryFunc) (any, error)) telling {
+		return telling{"it", state}
+	}
+	fixed := func(v any, err error) telling {
+		return tell(func(context.Context, integration.QueryFunc) (any, error) { return v, err })
+	}
+	shards := func(more integration.Shards) sharded {
+		more.By = []integration.Selector{byAccount}
+		return sharded{tell(sizes), more}
+	}
+	two := func(base, head *side) { resize(base, head); head.at("/groups/dev.yml")["size"] = 2 }
+	tests := []struct {
+		name     string
+		native   integration.Native
+		settings string
+		change   func(base, head *side)
+		want     string
+		reason   string
+	}{
+		{"tells nothing", native("it"), exec, rename, "run schema it", "it has neither queries nor a desired state"},
+		{"same state", tell(sizes), exec, rename, "skip state", "its desired state is the same"},
+		{"other state", tell(sizes), exec, resize, "run state it", "differs"},
+		{"nothing it may read", tell(sizes), exec, elsewhere, "skip schema", "no changed file"},
+		{"always_run", tell(sizes), exec, both(func(s *side) { s.check()["always_run"] = true }, elsewhere), "run definition it", "always_run"},
+		{"panics", tell(func(context.Context, integration.QueryFunc) (any, error) { panic("oh no") }), exec, rename,
+			"run state it", "desired state on base: panic: oh no"},
+		{"fails", fixed(nil, errors.New("no luck\nat all")), exec, rename, "run state it", "desired state on base: no luck"},
+		{"asks what is rejected", tell(func(ctx context.Context, query integration.QueryFunc) (any, error) {
+			return query(ctx, "{ nope }", nil)
+		}),
+			exec, rename, "run state it", `Cannot query field "nope"`},
+		{"cannot be written down", fixed(func() {}, nil), exec, rename, "run state it", "unsupported type"},
+		{"nil", fixed(nil, nil), exec, rename, "skip state", "same"},
+		{"one shard", shards(integration.Shards{}), exec, resize, "shards shards it/two", `shard "two" only`},
+		{"more than allowed", shards(integration.Shards{Max: 1}), exec, two, "run shards it", "2 shards, more than the 1"},
+		{"fan out", shards(integration.Shards{Max: 1, FanOut: true}), exec, two, "run shards it-wrapper/one it-wrapper/two", "fanned out"},
+		{"settings come first", shards(integration.Shards{}), exec + "integrations: {it: {shards: {by: ['groups[*].name'], arg: x}}}\n", resize,
+			"shards shards it/ops", "only"},
+		{"queries come first", fixed(1, nil), asks("", "names.graphql"), rename, "run state it", "differs"},
+		{"not defined", native("that"), exec, rename, "run schema it", "neither queries"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base, head := world(), world()
+			tt.change(base, head)
+			in := input(t, base, head, tt.settings, tt.native)
+			p := made(t, in)
+			d, _ := p.Decision("it")
+			if got := brief(d); got != tt.want || !strings.Contains(d.Reason, tt.reason) {
+				t.Errorf("got  %s: %s\nwant %s: %s", got, d.Reason, tt.want, tt.reason)
+			}
+			for _, task := range p.Tasks {
+				isNative := tt.native.Name() == task.Integration
+				if task.Native != isNative || isNative != slices.Equal(task.Argv, []string{}) || task.Blocked != "" {
+					t.Errorf("got %+v", task)
+				}
+			}
+			if len(p.Integrations) != 1 {
+				t.Errorf("%d integrations", len(p.Integrations))
+			}
+			laws(t, in, p)
+		})
+	}
+}
