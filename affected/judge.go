@@ -2,12 +2,9 @@ package affected
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -23,24 +20,23 @@ func (w *World) Judge(ctx context.Context, s Subject, selected bool, d *plan.Dec
 	case len(j.doubts) > 0:
 		d.Evidence.Doubts = append(d.Evidence.Doubts, j.doubts...)
 		j.say(plan.Run, j.rung, "it is not proven that its desired state is the same: "+j.doubts[0])
-	case j.untouched && selected:
-		j.say(plan.Skip, plan.RungFields, "its queries read no field that changed")
-	case !j.untouched:
+	case j.touched:
 		j.byState(selected)
+	case selected:
+		j.say(plan.Skip, plan.RungFields, "its queries read no field that changed")
 	}
 }
 
 // A judgement is the climb of one integration.
 type judgement struct {
 	*World
-	subject   Subject
-	decision  *plan.Decision
-	rung      plan.Rung // at which doubts arose
-	doubts    []string
-	untouched bool  // nothing that the queries read changed
-	base      []any // desired states, one document a query, as far as they can differ
-	head      []any
-	whole     bool // they are complete
+	subject    Subject
+	decision   *plan.Decision
+	rung       plan.Rung // at which doubts arose
+	doubts     []string
+	touched    bool  // something that the queries read changed, or may have
+	base, head []any // desired states, one document a query, as far as they can differ
+	whole      bool  // they are complete
 }
 
 func (j *judgement) say(v plan.Verdict, rung plan.Rung, reason string) {
@@ -122,56 +118,19 @@ func (j *judgement) compare(ctx context.Context) {
 		return
 	}
 	j.whole = j.thorough || j.typesChanged() || j.subject.Order == integration.OrderSignificant || !j.mentions().Whole()
-	j.untouched = !j.whole
 	for _, q := range j.subject.Queries {
-		if j.whole || opaque(q.base) || opaque(q.head) {
-			j.untouched = false
-			j.evaluate(ctx, q)
-		} else {
-			j.evaluateReached(ctx, q)
+		c := j.World.compare(ctx, q, j.whole)
+		if c.doubt != "" {
+			j.doubt(plan.RungState, "query %s: %s", q.Name, c.doubt)
 		}
+		j.touched = j.touched || c.touched
+		if c.compared {
+			j.base, j.head = append(j.base, c.base), append(j.head, c.head)
+		}
+		evidence := c.evidence
+		evidence.Name = q.Name
+		j.decision.Evidence.Queries = append(j.decision.Evidence.Queries, evidence)
 	}
-}
-
-// opaque tells whether a query has a root that can only be answered as a whole.
-func opaque(q *gql.Query) bool {
-	return slices.ContainsFunc(q.Roots(), func(r *gql.Root) bool { return r.Kind == gql.RootOpaque })
-}
-
-// evaluate answers a query as a whole on both sides.
-func (j *judgement) evaluate(ctx context.Context, q Query) {
-	base, head, problem := j.answers(ctx, q)
-	if problem != "" {
-		j.doubt(plan.RungState, "query %s: %s", q.Name, problem)
-	}
-	j.base, j.head = append(j.base, base), append(j.head, head)
-	e := j.evidence(q)
-	e.Complete = true
-	j.decision.Evidence.Queries = append(j.decision.Evidence.Queries, e)
-}
-
-func (w *World) answers(ctx context.Context, q Query) (base, head any, problem string) {
-	e, err := w.engines()
-	if err != nil {
-		return nil, nil, err.Error()
-	}
-	b, h := e.base.Execute(ctx, q.base), e.head.Execute(ctx, q.head)
-	switch {
-	case w.thorough && sameErrors(b.Errors, h.Errors):
-	case len(h.Errors) > 0:
-		problem = "head answers with an error: " + firstLine(h.Errors[0].Message)
-	case len(b.Errors) > 0:
-		problem = "base answers with an error: " + firstLine(b.Errors[0].Message)
-	}
-	return b.Data, h.Data, problem
-}
-
-func sameErrors(a, b []gql.Error) bool {
-	return slices.EqualFunc(a, b, func(a, b gql.Error) bool { return a.Message == b.Message && a.Code == b.Code })
-}
-
-func (j *judgement) evidence(q Query) plan.Query {
-	return plan.Query{Name: q.Name, SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(q.Text)))}
 }
 
 // ShardKeys returns all shard keys of both desired states, and whether they

@@ -17,6 +17,14 @@ type World struct {
 	engines    func() (*engines, error)
 	thorough   bool
 	held       map[bundle.Path]map[string][]bundle.Path // see holders
+	compiled   map[string]compiled                      // by text
+	compared   map[comparedKey]*comparison
+}
+
+// compiled is a query text for both sides, or why one of them rejects it.
+type compiled struct {
+	base, head       *gql.Query
+	baseErr, headErr error
 }
 
 // engines answer queries over the two bundles.
@@ -28,7 +36,12 @@ type engines struct {
 // NewWorld prepares the comparison of two bundles; diff is what
 // [bundle.Compare] said about them. Nothing is computed before it is needed.
 func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
-	w := &World{base: base, head: head, diff: diff, held: map[bundle.Path]map[string][]bundle.Path{}}
+	w := &World{
+		base: base, head: head, diff: diff,
+		held:     map[bundle.Path]map[string][]bundle.Path{},
+		compiled: map[string]compiled{},
+		compared: map[comparedKey]*comparison{},
+	}
 	w.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
 	w.engines = sync.OnceValues(func() (*engines, error) {
 		e, err := newEngines(base, head)
@@ -82,23 +95,32 @@ func (w *World) Compile(name, text string) (Query, error) {
 		q.Doubt = "the GraphQL types of a bundle cannot be used: " + err.Error()
 		return q, nil
 	}
-	req := gql.Request{Query: text}
-	base, baseErr := e.baseSchema.Compile(req)
-	head, headErr := base, baseErr
-	if e.headSchema != e.baseSchema {
-		head, headErr = e.headSchema.Compile(req)
+	c, ok := w.compiled[text]
+	if !ok {
+		c = e.compile(text)
+		w.compiled[text] = c
 	}
 	switch {
-	case baseErr != nil && headErr != nil:
-		return q, baseErr
-	case baseErr != nil:
-		q.Doubt = "base rejects it: " + baseErr.Error()
-	case headErr != nil:
-		q.Doubt = "head rejects it: " + headErr.Error()
+	case c.baseErr != nil && c.headErr != nil:
+		return q, c.baseErr
+	case c.baseErr != nil:
+		q.Doubt = "base rejects it: " + c.baseErr.Error()
+	case c.headErr != nil:
+		q.Doubt = "head rejects it: " + c.headErr.Error()
 	default:
-		q.base, q.head = base, head
+		q.base, q.head = c.base, c.head
 	}
 	return q, nil
+}
+
+func (e *engines) compile(text string) (c compiled) {
+	req := gql.Request{Query: text}
+	c.base, c.baseErr = e.baseSchema.Compile(req)
+	c.head, c.headErr = c.base, c.baseErr
+	if e.headSchema != e.baseSchema {
+		c.head, c.headErr = e.headSchema.Compile(req)
+	}
+	return c
 }
 
 // A Subject is an integration whose desired state can be told.
