@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -145,6 +146,18 @@ var stateCases = []rungCase{
 		"run state it", "differs"},
 }
 
+// crowd gives the role dev n groups more, each in an account of its own.
+func crowd(s *side, n, size int) {
+	dev := s.at("/roles/dev.yml")
+	for i := range n {
+		path := fmt.Sprintf("/groups/%03d.yml", i)
+		if s.data[path] == nil {
+			dev["groups"] = append(dev["groups"].(list), object{"$ref": path})
+		}
+		s.data[path] = object{"$schema": "/group-1.yml", "name": "x", "account": fmt.Sprint(i), "size": size}
+	}
+}
+
 var shardCases = []rungCase{
 	{"one shard", byAccount(""), resize, "shards shards it/two", `shard "two" only`},
 	{"two shards", byAccount(""), func(base, head *side) { resize(base, head); head.at("/groups/dev.yml")["size"] = 2 },
@@ -168,6 +181,8 @@ var shardCases = []rungCase{
 		"run shards it-wrapper/one it-wrapper/two", "fanned out over its 2 shards"},
 	{"fan out, always_run", byAccount(", fan_out: true"), both(func(s *side) { s.check()["always_run"] = true }, elsewhere),
 		"run definition it-wrapper/one it-wrapper/two", "always_run; fanned out"},
+	{"fan out, too far", byAccount(", max: 1, fan_out: true"), both(func(s *side) { crowd(s, 501, 1) }, func(_, head *side) { crowd(head, 2, 2) }),
+		"run shards it", "2 shards, more than the 1"},
 	{"fan out, one shard affected", byAccount(", fan_out: true"), resize, "shards shards it/two", "only"},
 	{"fan out, keys unknown", byAccount(", fan_out: true"), func(_, head *side) { head.at("/groups/dev.yml")["account"] = "" },
 		"run shards it", "not for single shards only"},

@@ -85,6 +85,8 @@ func TestNative(t *testing.T) {
 		{"nil", fixed(nil, nil), exec, rename, "skip state", "same"},
 		{"one shard", shards(integration.Shards{}), exec, resize, "shards shards it/two", `shard "two" only`},
 		{"more than allowed", shards(integration.Shards{Max: 1}), exec, two, "run shards it", "2 shards, more than the 1"},
+		{"more than usual", shards(integration.Shards{}), exec, both(func(s *side) { crowd(s, 101, 1) }, func(_, head *side) { crowd(head, 101, 2) }),
+			"run shards it", "101 shards, more than the 100"},
 		{"fan out", shards(integration.Shards{Max: 1, FanOut: true}), exec, two, "run shards it-wrapper/one it-wrapper/two", "fanned out"},
 		{"settings come first", shards(integration.Shards{}), exec + "integrations: {it: {shards: {by: ['groups[*].name'], arg: x}}}\n", resize,
 			"shards shards it/ops", "only"},

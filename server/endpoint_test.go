@@ -39,6 +39,8 @@ func TestForbidden(t *testing.T) {
 		{"definitions", "{ integrations { name description schemas } }", "", nil},
 		{"definitions by other words", "{ all: integrations { n: name ...more } } fragment more on Integration_v1 { schemas }", "", nil},
 		{"more of the definitions", "{ integrations { name managed } }", `"/app-sre/integration-1.yml"`, []bundle.Schema{definitions}},
+		{"objects of the definitions", "{ integrations { extra { name } } }", `"/app-sre/integration-1.yml"`, []bundle.Schema{definitions}},
+		{"JSON of the definitions", "{ integrations { name blob } }", `"/app-sre/integration-1.yml"`, []bundle.Schema{definitions}},
 		{"definitions and more", "{ users { name } integrations { name } }", `"/user-1.yml","/app-sre/integration-1.yml"`,
 			[]bundle.Schema{definitions}},
 	}

@@ -24,7 +24,8 @@ func field(name, kind string, more object) object {
 var types = object{"confs": []any{
 	object{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml", "fields": []any{
 		field("name", "string", nil), field("description", "string", nil), field("managed", "string", nil),
-		field("schemas", "string", object{"isList": true})}},
+		field("schemas", "string", object{"isList": true}), field("blob", "json", nil), field("extra", "Extra_v1", nil)}},
+	object{"name": "Extra_v1", "fields": []any{field("name", "string", nil)}},
 	object{"name": "User_v1", "datafile": "/user-1.yml", "fields": []any{
 		field("name", "string", object{"isRequired": true, "isSearchable": true}),
 		field("roles", "Role_v1", object{"isList": true})}},
@@ -42,7 +43,7 @@ func snapshot(user string, more object) []byte {
 	b := object{
 		"data": object{
 			"/integrations/one.yml": object{"$schema": "/app-sre/integration-1.yml", "name": "one", "description": "The one.",
-				"managed": "no", "schemas": []any{"/user-1.yml"}},
+				"managed": "no", "blob": object{"name": "x"}, "extra": object{"name": "x"}, "schemas": []any{"/user-1.yml"}},
 			"/users/x.yml":   object{"$schema": "/user-1.yml", "name": user, "roles": []any{object{"$ref": "/roles/dev.yml"}}},
 			"/roles/dev.yml": object{"$schema": "/role-1.yml", "name": "dev"},
 		},
