@@ -137,7 +137,7 @@ func environment(exec integration.Exec, getenv func(string) string) []string {
 }
 
 // secretWords mark the variables whose values never appear in an output.
-var secretWords = []string{"TOKEN", "SECRET", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH"}
+var secretWords = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH"}
 
 // secrets returns the values that must not appear in any output.
 func (j job) secrets(getenv func(string) string) []string {
@@ -150,7 +150,7 @@ func (j job) secrets(getenv func(string) string) []string {
 			}
 		}
 		for name, v := range exec.Env {
-			if isSecret(name) && !strings.Contains(v, "{") && !slices.Contains(out, v) {
+			if isSecret(name) && !slices.Contains(out, v) {
 				out = append(out, v)
 			}
 		}
