@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 )
 
@@ -48,6 +49,24 @@ func (f *File) Object() *Object {
 type section struct {
 	files []*File // in the order of the bundle
 	at    map[Path]int
+}
+
+// index makes the files findable by path, and returns a path that occurs twice,
+// if any. Sections with the same paths in the same order share an index.
+func (s *section) index(like *section) (twice Path) {
+	samePath := func(a, b *File) bool { return a.Path == b.Path }
+	if len(like.files) > 0 && slices.EqualFunc(s.files, like.files, samePath) {
+		s.at = like.at
+		return ""
+	}
+	s.at = make(map[Path]int, len(s.files))
+	for i, f := range s.files {
+		s.at[f.Path] = i
+		if len(s.at) <= i && twice == "" {
+			twice = f.Path
+		}
+	}
+	return twice
 }
 
 func (s *section) get(p Path) (*File, bool) {

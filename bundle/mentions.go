@@ -31,8 +31,11 @@ func IndexMentions(bundles ...*Bundle) *Mentions {
 			m.at = make(map[string]int32, len(b.datafiles.files))
 			m.by = make([]target, 0, len(b.datafiles.files))
 		}
-		for _, f := range b.datafiles.files {
-			shared := func(other *Bundle) bool { return other.Holds(f) }
+		for place, f := range b.datafiles.files {
+			shared := func(other *Bundle) bool {
+				files := other.datafiles.files
+				return place < len(files) && files[place] == f || other.Holds(f)
+			}
 			if !slices.ContainsFunc(bundles[:i], shared) {
 				m.add(f)
 			}

@@ -138,11 +138,9 @@ func (r *reader) section(name string, to, like *section, need need) error {
 		}
 		return fmt.Errorf("%q is not an object", name)
 	}
-	size := max(len(like.files), (len(r.data)-r.pos)/bytesPerFile)
-	to.files = make([]*File, 0, size)
-	to.at = make(map[Path]int, size)
+	to.files = make([]*File, 0, max(len(like.files), (len(r.data)-r.pos)/bytesPerFile))
 	next := 0 // where the twin of the file is expected
-	return r.object(func(key []byte) error {
+	err := r.object(func(key []byte) error {
 		f := r.twin(key, like, &next)
 		if f == nil {
 			var err error
@@ -150,14 +148,17 @@ func (r *reader) section(name string, to, like *section, need need) error {
 				return err
 			}
 		}
-		if _, twice := to.at[f.Path]; twice {
-			return fmt.Errorf("%s: %q occurs twice", name, f.Path)
-		}
-		to.at[f.Path] = len(to.files)
 		to.files = append(to.files, f)
 		r.b.odd = r.b.odd || f.Path == "" || f.Path[0] != '/'
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	if twice := to.index(like); twice != "" {
+		return fmt.Errorf("%s: %q occurs twice", name, twice)
+	}
+	return nil
 }
 
 // twin returns the file of the other bundle that has the same path and the

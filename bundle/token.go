@@ -3,6 +3,7 @@ package bundle
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // text accepts a string and notes whether it has escapes.
@@ -10,12 +11,7 @@ func (s *scanner) text() error {
 	i := s.pos + 1
 	s.escaped = false
 	for {
-		for i+8 <= len(s.data) && plainWord(binary.LittleEndian.Uint64(s.data[i:])) {
-			i += 8
-		}
-		for i < len(s.data) && plainByte[s.data[i]] {
-			i++
-		}
+		i = s.plain(i)
 		if s.pos = i; i >= len(s.data) {
 			return s.fail("")
 		}
@@ -36,17 +32,31 @@ func (s *scanner) text() error {
 	}
 }
 
-// plainWord tells whether eight bytes may stand in a string without a closer
-// look: none is a quote, a backslash or a control character. A byte is below n
-// when subtracting n borrows from its highest bit; only bytes that follow a
-// lower one can be wrongly suspected, and those get the closer look.
-func plainWord(w uint64) bool {
+// plain returns the first place from i on with a byte that means something in
+// a string: a quote, a backslash or a control character.
+func (s *scanner) plain(i int) int {
+	for ; i+8 <= len(s.data); i += 8 {
+		if m := special(binary.LittleEndian.Uint64(s.data[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(s.data) && plainByte[s.data[i]] {
+		i++
+	}
+	return i
+}
+
+// special marks, among eight bytes, those that mean something in a string by
+// their highest bit. A byte is below n when subtracting n borrows from that
+// bit; a borrow can mark bytes behind a marked one wrongly, so only the first
+// mark counts.
+func special(w uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^(ones*'"'), w^(ones*'\\')
-	suspect := (w - ones*0x20) & ^w
-	suspect |= (quote - ones) & ^quote
-	suspect |= (slash - ones) & ^slash
-	return suspect&tops == 0
+	marks := (w - ones*0x20) & ^w
+	marks |= (quote - ones) & ^quote
+	marks |= (slash - ones) & ^slash
+	return marks & tops
 }
 
 // escape accepts the escape at the position and returns its length.
