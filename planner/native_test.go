@@ -69,7 +69,7 @@ func TestNative(t *testing.T) {
 		want     string
 		reason   string
 	}{
-		{"tells nothing", native("it"), exec, rename, "run schema it", "it has neither queries nor a desired state"},
+		{"tells nothing", native("it"), exec, rename, "run schema it", "has no queries to look closer"},
 		{"same state", tell(sizes), exec, rename, "skip state", "its desired state is the same"},
 		{"other state", tell(sizes), exec, resize, "run state it", "differs"},
 		{"nothing it may read", tell(sizes), exec, elsewhere, "skip schema", "no changed file"},
@@ -91,7 +91,7 @@ func TestNative(t *testing.T) {
 		{"settings come first", shards(integration.Shards{}), exec + "integrations: {it: {shards: {by: ['groups[*].name'], arg: x}}}\n", resize,
 			"shards shards it/ops", "only"},
 		{"queries come first", fixed(1, nil), asks("", "names.graphql"), rename, "run state it", "differs"},
-		{"not defined", native("that"), exec, rename, "run schema it", "neither queries"},
+		{"not defined", native("that"), exec, rename, "run schema it", "has no queries to look closer"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

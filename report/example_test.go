@@ -45,7 +45,6 @@ func ExampleText() {
 	//   fields        ·       ·     1     ·
 	//   state         ·       ·     ·     ·
 	//   shards        ·       ·     ·     ·
-	//   result        ·       ·     ·     ·
 	//
 	// Failures (1)
 	//   dns failed: exit code 3 (class task, 3.2s)
@@ -75,7 +74,6 @@ func ExampleMarkdown() {
 	// | fields | 0 | 0 | 1 | 0 |
 	// | state | 0 | 0 | 0 | 0 |
 	// | shards | 0 | 0 | 0 | 0 |
-	// | result | 0 | 0 | 0 | 0 |
 	//
 	// #### Failures
 	//
@@ -220,7 +218,6 @@ func ExamplePlanText() {
 	//   fields        ·       ·     1     ·
 	//   state         ·       ·     ·     ·
 	//   shards        ·       ·     ·     ·
-	//   result        ·       ·     ·     ·
 	//
 	// Changed: 0 datafiles, 0 resources, 0 schemas, 0 GraphQL types
 	//
@@ -246,7 +243,6 @@ func ExamplePlanMarkdown() {
 	// | fields | 0 | 0 | 1 | 0 |
 	// | state | 0 | 0 | 0 | 0 |
 	// | shards | 0 | 0 | 0 | 0 |
-	// | result | 0 | 0 | 0 | 0 |
 	//
 	// Changed: nothing.
 	//

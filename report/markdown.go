@@ -69,7 +69,7 @@ func (m *markdown) funnel(rep *Report) {
 	m.line("")
 	m.row("decided at", "run", "shards", "skip", "left")
 	m.row(":--", "--:", "--:", "--:", "--:")
-	for _, r := range rep.Rungs {
+	for _, r := range rep.funnel() {
 		m.row(string(r.Rung), fmt.Sprint(r.Run), fmt.Sprint(r.Shards), fmt.Sprint(r.Skip), fmt.Sprint(r.Left))
 	}
 }

@@ -169,6 +169,16 @@ func (rep *Report) problem(format string, args ...any) {
 	rep.Verdict = Failed
 }
 
+// funnel returns the rungs to show: all, but for the last when nothing was
+// decided there.
+func (rep *Report) funnel() []Rung {
+	last := len(rep.Rungs) - 1
+	if last >= 0 && rep.Rungs[last].Run+rep.Rungs[last].Shards+rep.Rungs[last].Skip == 0 {
+		return rep.Rungs[:last]
+	}
+	return rep.Rungs
+}
+
 // failures returns the tasks that did not pass: first those that ran, since they
 // explain the others.
 func (rep *Report) failures() []Task {

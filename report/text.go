@@ -67,7 +67,7 @@ func (t *text) funnel(rep *Report) {
 	t.line("")
 	rows := table{{{text: "decided at", color: bold}, {text: "run", right: true}, {text: "shards", right: true},
 		{text: "skip", right: true}, {text: "left", right: true}}}
-	for _, r := range rep.Rungs {
+	for _, r := range rep.funnel() {
 		rows = append(rows, []cell{{text: string(r.Rung)}, num(strconv.Itoa(r.Run)), num(strconv.Itoa(r.Shards)),
 			num(strconv.Itoa(r.Skip)), num(strconv.Itoa(r.Left))})
 	}

@@ -45,6 +45,6 @@ func ExampleFilter() {
 	}
 	// Output:
 	// dns: skip at schema, no changed file has /zone-1.yml, all that it may read
-	// users: run at schema, /ana.yml changed, of /user-1.yml, which it may read; it has neither queries nor a desired state to look closer
+	// users: run at schema, it may read /ana.yml, which changed, and has no queries to look closer
 	// watch: skip at definition, it has no pr_check
 }

@@ -182,7 +182,7 @@ func (f filter) bySchema(o *Outcome) {
 		o.Decision.Decision, o.Decision.Rung = plan.Skip, plan.RungSchema
 		o.Decision.Reason = f.unconcerned(o.Use)
 	case len(files) > 0:
-		o.run(plan.RungSchema, f.concerned(files, schemas)+"; it has neither queries nor a desired state to look closer")
+		o.run(plan.RungSchema, "it may read "+some(words(files))+", which changed, and has no queries to look closer")
 	case len(f.Changes.Types) > 0:
 		o.doubt("%s changed, and without queries nothing shows that it is not concerned", some(f.Changes.Types))
 	case len(f.Changes.Unclaimed) > 0:
@@ -193,10 +193,6 @@ func (f filter) bySchema(o *Outcome) {
 	default:
 		o.skip(plan.RungSchema, f.unconcerned(o.Use))
 	}
-}
-
-func (f filter) concerned(files []bundle.Path, schemas []bundle.Schema) string {
-	return fmt.Sprintf("%s changed, of %s, which it may read", some(words(files)), some(words(schemas)))
 }
 
 func (f filter) unconcerned(d *integration.Definition) string {

@@ -29,11 +29,11 @@ var schemaRules = []rule{
 	},
 
 	// Schemas of datafiles.
-	{name: "a modified datafile", change: put("/a.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "/a.yml"+concerned, hit("/a.yml"))},
-	{name: "an added datafile", change: put("/new.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "/new.yml"+concerned, hit("/new.yml"))},
-	{name: "a removed datafile", change: func(_, head *side) { delete(head.data, "/a.yml") }, want: runs(plan.RungSchema, "/a.yml"+concerned, hit("/a.yml"))},
-	{name: "a datafile that had the schema", change: put("/a.yml", file("/s/b.yml", 1)), want: runs(plan.RungSchema, "/a.yml"+concerned, hit("/a.yml"))},
-	{name: "a datafile that gets the schema", change: put("/b.yml", file("/s/a.yml", "/r/mentioned.txt")), want: runs(plan.RungSchema, "/b.yml"+concerned, hit("/b.yml"))},
+	{name: "a modified datafile", change: put("/a.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "it may read /a.yml"+concerned, hit("/a.yml"))},
+	{name: "an added datafile", change: put("/new.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "it may read /new.yml"+concerned, hit("/new.yml"))},
+	{name: "a removed datafile", change: func(_, head *side) { delete(head.data, "/a.yml") }, want: runs(plan.RungSchema, "it may read /a.yml"+concerned, hit("/a.yml"))},
+	{name: "a datafile that had the schema", change: put("/a.yml", file("/s/b.yml", 1)), want: runs(plan.RungSchema, "it may read /a.yml"+concerned, hit("/a.yml"))},
+	{name: "a datafile that gets the schema", change: put("/b.yml", file("/s/a.yml", "/r/mentioned.txt")), want: runs(plan.RungSchema, "it may read /b.yml"+concerned, hit("/b.yml"))},
 	{name: "a datafile of another schema", change: put("/b.yml", file("/s/b.yml", 2)), want: skipped(plan.RungSchema, unconcerned, two)},
 	{
 		name: "one schema alone",
@@ -66,8 +66,8 @@ var schemaRules = []rule{
 	},
 
 	// Resources.
-	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, "/r/schema.txt"+concerned, hit("/r/schema.txt"))},
-	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, "/r/schema.txt"+concerned, hit("/r/schema.txt"))},
+	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, "it may read /r/schema.txt"+concerned, hit("/r/schema.txt"))},
+	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, "it may read /r/schema.txt"+concerned, hit("/r/schema.txt"))},
 	{name: "a resource with another schema", change: putResource("/r/foreign.txt", resource("2", "/s/b.yml")), want: skipped(plan.RungSchema, unconcerned, two)},
 	{name: "a resource that another schema's file mentions", change: putResource("/r/mentioned.txt", resource("2")), want: skipped(plan.RungSchema, unconcerned, two)},
 	{
@@ -76,7 +76,7 @@ var schemaRules = []rule{
 			base.data["/a.yml"], head.data["/b.yml"] = file("/s/a.yml", "/r/mentioned.txt"), file("/s/b.yml", 2)
 			head.resources["/r/mentioned.txt"] = resource("2")
 		},
-		want: runs(plan.RungSchema, "/a.yml and 1 more"+concerned, hit("/a.yml", "/r/mentioned.txt")),
+		want: runs(plan.RungSchema, "it may read /a.yml and 1 more"+concerned, hit("/a.yml", "/r/mentioned.txt")),
 	},
 	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, "nothing but metadata changed", two)},
 	{

@@ -189,7 +189,10 @@ func posted(w http.ResponseWriter, r *http.Request) (gql.Request, refusal) {
 		return gql.Request{}, refuse(http.StatusBadRequest, missing)
 	}
 	vars, _ := body.Get("variables")
-	object, _ := vars.(*bundle.Object)
+	object, isObject := vars.(*bundle.Object)
+	if vars != nil && !isObject {
+		return gql.Request{}, refuse(http.StatusBadRequest, "`variables` in a POST body should be provided as an object, not a recursively JSON-encoded string.")
+	}
 	return gql.Request{Query: body.String("query"), Operation: body.String("operationName"), Variables: object}, nil
 }
 
