@@ -33,14 +33,14 @@ type Check struct {
 	Order      int  // run_order
 }
 
-// List returns the integrations that a bundle defines, in name order. Two
-// definitions of one name, or one without a name, are an error.
+// List returns the integrations that a bundle defines, in name order. One
+// without a name goes by its path; two definitions of one name are an error.
 func List(b *bundle.Bundle) ([]Definition, error) {
 	var out []Definition
 	for _, f := range b.BySchema(DefinitionSchema) {
 		d := Definition{Name: f.Object().String("name"), Path: f.Path, object: f.Object()}
 		if d.Name == "" {
-			return nil, fmt.Errorf("integration definition %q has no name", f.Path)
+			d.Name = string(f.Path)
 		}
 		d.Schemas = schemas(d.object)
 		d.Check = check(d.object)

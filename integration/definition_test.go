@@ -49,16 +49,22 @@ func TestListIsInNameOrder(t *testing.T) {
 	}
 }
 
+// One broken definition must not stop the plan for all others.
+func TestListWithoutName(t *testing.T) {
+	for name, member := range map[string]string{"none": `"schemas":[]`, "empty": `"name":""`, "another type": `"name":7`, "null": `"name":null`} {
+		if got := list(t, `"name":"a"`, member); len(got) != 2 || got[0].Name != "/1.yml" {
+			t.Errorf("%s: got %v, want the path as name", name, got)
+		}
+	}
+}
+
 func TestListRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		members []string
 		want    string
 	}{
-		{"no name", []string{`"name":"a"`, `"schemas":[]`}, `integration definition "/1.yml" has no name`},
-		{"an empty name", []string{`"name":""`}, `integration definition "/0.yml" has no name`},
-		{"a name of another type", []string{`"name":7`}, `integration definition "/0.yml" has no name`},
-		{"null as name", []string{`"name":null`}, `integration definition "/0.yml" has no name`},
+		{"the path of one without a name", []string{`"name":"/1.yml"`, `"schemas":[]`}, `two integrations are named "/1.yml": "/0.yml" and "/1.yml"; rename one`},
 		{"two of one name", []string{`"name":"b"`, `"name":"a"`, `"name":"b"`}, `two integrations are named "b": "/0.yml" and "/2.yml"; rename one`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

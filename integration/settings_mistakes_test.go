@@ -91,11 +91,11 @@ var mistakes = []struct {
 	{"rule without run", "version: 1\npaths:\n  select:\n    - when: [a]\n", "4: paths.select[0]: run is missing"},
 	{"rule runs nothing", "version: 1\npaths:\n  select:\n    - when: [a]\n      run: []\n", "5: paths.select[0].run: is empty; it needs at least one entry"},
 	{"rule for nothing", "version: 1\npaths:\n  select:\n    - when: []\n      run: [a]\n", "4: paths.select[0].when: is empty; it needs at least one entry"},
-	{"rule runs no name", "version: 1\npaths:\n  select:\n    - {when: [a], run: [../a]}\n", `4: paths.select[0].run: "../a" cannot be the name of an integration`},
+	{"rule runs no name", "version: 1\npaths:\n  select:\n    - {when: [a], run: ['']}\n", `4: paths.select[0].run[0]: is empty`},
 	{"select as mapping", "version: 1\npaths: {select: {when: [a]}}\n", "2: paths.select: must be a list, got a mapping"},
 
 	// Integrations.
-	{"bad name", "version: 1\nintegrations:\n  a/b: {}\n", `3: integrations: "a/b" cannot be the name of an integration`},
+	{"bad name", "version: 1\nintegrations:\n  '': {}\n", `3: integrations: an integration needs a name`},
 	{"no queries", inIntegration("queries: []"), "4: integrations.a.queries: is empty; it needs at least one entry"},
 	{"one query as text", inIntegration("queries: a.graphql"), `4: integrations.a.queries: must be a list, got the string "a.graphql"`},
 	{"query outside", inIntegration("queries:\n  - ok\n  - ../a"), `6: integrations.a.queries: "../a" cannot be used: it has the part ".."`},

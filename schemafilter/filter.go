@@ -2,6 +2,7 @@ package schemafilter
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -135,10 +136,16 @@ func (f filter) added(o *Outcome) {
 // untrusted plans an integration whose command comes from head.
 func (f filter) untrusted(o *Outcome, why string) {
 	o.run(plan.RungDefinition, "it is new: "+why)
-	if !f.Settings.NewIntegrations {
+	switch {
+	case !f.Settings.NewIntegrations:
 		o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"
+	case !plainName.MatchString(o.Name):
+		o.Blocked = why + ", and its name is not one to put into a command"
 	}
 }
+
+// plainName is what a name from head may look like to become part of a command.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // defined decides about an integration that both sides define.
 func (f filter) defined(o *Outcome, base, head *integration.Definition) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
 )
@@ -188,4 +189,22 @@ func TestCollectAsksForMentionsOnlyWhenNeeded(t *testing.T) {
 		t.Error("asked for mentions though no resource changed")
 		return bundle.IndexMentions(b, h)
 	})
+}
+
+// A name from head does not become part of a command unless it is plain.
+func TestTrustedButNotPlain(t *testing.T) {
+	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntrust: {new_integrations: true}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, blocked := range map[string]bool{"plain-1.x": false, "../x": true, "a b": true, "-x": true, "é": true} {
+		got := schemafilter.Filter(schemafilter.Input{
+			Head:     []integration.Definition{{Name: name, Check: &integration.Check{Cmd: "x"}}},
+			Changes:  schemafilter.Changes{Files: []schemafilter.File{{Path: "/i.yml", Repo: "data/i.yml"}}},
+			Settings: settings,
+		})
+		if len(got) != 1 || (got[0].Blocked != "") != blocked {
+			t.Errorf("%q: got %+v, want blocked %v", name, got, blocked)
+		}
+	}
 }
