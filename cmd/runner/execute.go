@@ -46,7 +46,7 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 			Vars: map[string]string{"name": t.Integration},
 		}, nil
 	}}
-	results, err := wrapper.Run(ctx, j.plan.Tasks, process, wrapper.Options{
+	results, err := wrapper.Run(ctx, j.plan.Tasks, tasks{process, source.Natives()}, wrapper.Options{
 		Jobs:    j.jobs,
 		Logs:    wrapper.LogFolder{Dir: j.logs},
 		Secrets: j.secrets(env.Getenv),

@@ -32,7 +32,7 @@ func Open(base, head, config string) (*Change, error) {
 	}
 	return &Change{Base: b, Head: h, Settings: settings, input: planner.Input{
 		Base: b, Head: h, BaseRef: Name(base), HeadRef: Name(head),
-		Settings: settings, ReadQuery: Query(settings),
+		Settings: settings, ReadQuery: Query(settings), Natives: Natives(),
 	}}, nil
 }
 

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// A native is a native integration that asks one query.
+type native struct{ name, query string }
+
+func (n native) Name() string { return n.name }
+
+func (n native) Run(ctx context.Context, w integration.World, dryRun bool) error {
+	answer, err := w.Query(ctx, n.query, map[string]any{"name": w.Shard})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w.Log, "dry run %v of %q: %s", dryRun, w.Shard, answer)
+	return err
+}
+
+// A native integration runs in the runner, against the endpoint of its task.
+func TestNative(t *testing.T) {
+	base, head, err := source.Pair("../../examples/shop/base.json", "../../examples/shop/head.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
+	open, err := job{base: base, head: head, plan: &plan.Plan{Tasks: []plan.Task{task}}}.endpoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, query, want, failure string
+		config                     bool
+	}{
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { shelves } }",
+			`dry run true of "harbor": {"warehouses":[{"shelves":260}]}`, "", false},
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { nothing } }", "", "Cannot query field", false},
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { name } staff { badge } }", "", "/shop/staff-1.yml", true},
+		{"other", "", "", "no native integration", true},
+	} {
+		var log bytes.Buffer
+		runner := tasks{process: wrapper.Process{Open: open}, natives: []integration.Native{native{c.name, c.query}}}
+		err := runner.Run(context.Background(), task, io.Writer(&log))
+		var config *wrapper.ConfigError
+		if log.String() != c.want || errors.As(err, &config) != c.config ||
+			(err == nil) != (c.failure == "") || err != nil && !strings.Contains(err.Error(), c.failure) {
+			t.Errorf("%s: got %q, %v, want %q, an error with %q", c.query, log.String(), err, c.want, c.failure)
+		}
+	}
+}
