@@ -91,7 +91,7 @@ var schemaCases = []rungCase{
 	{"resource that a file mentions", exec, func(_, head *side) { head.resources["/t.txt"] = resource("/t.txt", "new", nil) },
 		"run schema it", "it may read /t.txt, which changed"},
 	{"resource that nobody claims", exec, func(_, head *side) { head.resources["/lone.txt"] = resource("/lone.txt", "new", nil) },
-		"run schema it", "anybody may read it"},
+		"run schema it", "no schema, datafile or paths rule tells who reads it"},
 	{"JSON schema", exec, func(_, head *side) { head.schemas["/user-1.yml"] = object{"version": 2} }, "run schema it", "/user-1.yml changed, and without queries"},
 	{"GraphQL type", exec, newField, "run schema it", "User_v1 changed, and without queries"},
 }

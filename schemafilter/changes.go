@@ -8,18 +8,19 @@ import (
 
 // Changes are the differences between two bundles as the first rungs see them.
 type Changes struct {
-	Same      bool // both bundles have the same bytes
-	Files     []File
-	Unclaimed []bundle.Path // changed resources of which nothing says who reads them
-	Types     []string      // JSON schemas and GraphQL types that changed
+	Same   bool // both bundles have the same bytes
+	Files  []File
+	Types  []string // JSON schemas and GraphQL types that changed
+	Unsure bool     // not all mentions of resources can be known
 }
 
 // A File is a changed datafile or resource with all schemas through which it
 // can be selected. A metadata change is not among them.
 type File struct {
-	Path    bundle.Path
-	Repo    string // its path in the repository: data/… or resources/…
-	Schemas []bundle.Schema
+	Path     bundle.Path
+	Repo     string // its path in the repository: data/… or resources/…
+	Schemas  []bundle.Schema
+	Resource bool
 }
 
 // Collect gathers what the first rungs need from a comparison. mentions is
@@ -28,7 +29,7 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 	c := Changes{Same: base.SHA256() == head.SHA256()}
 	for _, f := range d.Datafiles {
 		if f.Kind != bundle.Metadata {
-			c.Files = append(c.Files, File{f.Path, "data" + string(f.Path), f.Schemas()})
+			c.Files = append(c.Files, File{Path: f.Path, Repo: "data" + string(f.Path), Schemas: f.Schemas()})
 		}
 	}
 	for _, r := range d.Resources {
@@ -40,10 +41,8 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 			}
 		}
 		slices.Sort(schemas)
-		if len(schemas) == 0 || !m.Whole() {
-			c.Unclaimed = append(c.Unclaimed, r.Path)
-		}
-		c.Files = append(c.Files, File{r.Path, "resources" + string(r.Path), schemas})
+		c.Unsure = c.Unsure || !m.Whole()
+		c.Files = append(c.Files, File{Path: r.Path, Repo: "resources" + string(r.Path), Schemas: schemas, Resource: true})
 	}
 	for _, s := range d.Schemas {
 		c.Types = append(c.Types, string(s))

@@ -16,10 +16,9 @@
 //   - An integration is selected by the schemas, on either side, of the
 //     datafiles that changed; by the $schema of changed resources; and by the
 //     schemas of the datafiles that mention a changed resource.
-//   - A resource without a schema that no datafile mentions could be read by
-//     anybody: a doubt, which every integration feels that has neither queries
-//     nor a desired state. A paths rule selects integrations and lifts no doubt
-//     of others.
+//   - A resource without a schema that no datafile mentions and no paths rule
+//     covers could be read by anybody: a doubt, which every integration feels
+//     that has neither queries nor a desired state.
 //   - When a JSON schema or a GraphQL type changed, nothing is skipped here.
 //   - An integration whose schemas are not enforced (no_validate_schemas) may
 //     read anything, so its schemas prove nothing.

@@ -44,7 +44,7 @@ type Outcome struct {
 // order.
 func Filter(in Input) []Outcome {
 	var out []Outcome
-	f := filter{Input: in, ignored: in.allIgnored(), rules: in.rules()}
+	f := filter{Input: in, ignored: in.allIgnored(), rules: in.rules(), unclaimed: in.unclaimed()}
 	for b, h := 0, 0; b < len(in.Base) || h < len(in.Head); {
 		var base, head *integration.Definition
 		if b < len(in.Base) && (h == len(in.Head) || in.Base[b].Name <= in.Head[h].Name) {
@@ -67,8 +67,22 @@ func Filter(in Input) []Outcome {
 // A filter is an input with what is worked out once for all integrations.
 type filter struct {
 	Input
-	ignored bool
-	rules   map[string]string // by integration: the rule and the path it matched
+	ignored   bool
+	rules     map[string]string // by integration: the rule and the path it matched
+	unclaimed []bundle.Path
+}
+
+// unclaimed returns the changed resources of which nothing tells who reads
+// them: no schema, no datafile that mentions them, no paths rule.
+func (in Input) unclaimed() []bundle.Path {
+	var out []bundle.Path
+	for _, f := range in.Changes.Files {
+		claimed := len(f.Schemas) > 0 && !in.Changes.Unsure || len(in.Settings.SelectedBy(f.Repo)) > 0
+		if f.Resource && !claimed {
+			out = append(out, f.Path)
+		}
+	}
+	return out
 }
 
 func (in Input) allIgnored() bool {
@@ -192,9 +206,8 @@ func (f filter) bySchema(o *Outcome) {
 		o.run(plan.RungSchema, "it may read "+some(words(files))+", which changed, and has no queries to look closer")
 	case len(f.Changes.Types) > 0:
 		o.doubt("%s changed, and without queries nothing shows that it is not concerned", some(f.Changes.Types))
-	case len(f.Changes.Unclaimed) > 0:
-		o.doubt("resource %s changed, which has no schema and no datafile that mentions it: anybody may read it",
-			some(words(f.Changes.Unclaimed)))
+	case len(f.unclaimed) > 0:
+		o.doubt("resource %s changed, and no schema, datafile or paths rule tells who reads it", some(words(f.unclaimed)))
 	case o.Use.Check.Unenforced && len(f.Changes.Files) > 0:
 		o.doubt("its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned")
 	default:

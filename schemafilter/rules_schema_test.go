@@ -81,7 +81,7 @@ var schemaRules = []rule{
 	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, "nothing but metadata changed", two)},
 	{
 		name: "a resource that nothing claims", change: putResource("/r/alone.txt", resource("2")),
-		want: doubted("resource /r/alone.txt changed, which has no schema and no datafile that mentions it: anybody may read it", two),
+		want: doubted("resource /r/alone.txt changed, and no schema, datafile or paths rule tells who reads it", two),
 	},
 	{
 		name: "a resource that nothing claims, for one with queries", readable: true, change: putResource("/r/alone.txt", resource("2")),
@@ -90,7 +90,7 @@ var schemaRules = []rule{
 	{
 		name: "a resource that a paths rule claims for another", settings: `paths: {select: [{when: ["resources/**"], run: [y]}]}`,
 		change: putResource("/r/alone.txt", resource("2")),
-		want:   doubted("resource /r/alone.txt changed, which has no schema and no datafile that mentions it: anybody may read it", two),
+		want:   skipped(plan.RungSchema, unconcerned, two),
 	},
 	{
 		name: "a resource where mentions cannot be relied on",
@@ -98,7 +98,7 @@ var schemaRules = []rule{
 			putBoth("odd.yml", file("/s/b.yml", 1), file("/s/b.yml", 1))(base, head)
 			head.resources["/r/mentioned.txt"] = resource("2")
 		},
-		want: doubted("resource /r/mentioned.txt changed, which has no schema and no datafile that mentions it: anybody may read it", two),
+		want: doubted("resource /r/mentioned.txt changed, and no schema, datafile or paths rule tells who reads it", two),
 	},
 
 	// Types.
