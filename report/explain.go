@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/app-sre/prcheck/internal/similar"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -139,7 +140,7 @@ func suggestion(p *plan.Plan, name string) string {
 	}
 	var found []near
 	for _, d := range p.Integrations {
-		distance := edits(name, d.Name)
+		distance := similar.Edits(name, d.Name)
 		if name != "" && strings.Contains(d.Name, name) {
 			distance = 1
 		}
@@ -156,25 +157,4 @@ func suggestion(p *plan.Plan, name string) string {
 		names = append(names, n.name)
 	}
 	return "did you mean " + strings.Join(names, ", ") + "?"
-}
-
-// edits returns the number of inserted, deleted or changed bytes between a and b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

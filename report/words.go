@@ -2,41 +2,22 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/harmless"
 	"github.com/app-sre/prcheck/plan"
 )
 
-// escapes matches terminal escape sequences: CSI, OSC and the short ones.
-var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]?")
-
 // block makes untrusted text harmless and keeps its lines.
-func block(text string) string {
-	text = escapes.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r', r == '\u2028', r == '\u2029':
-			return '\n'
-		case r == '\n', r == '\t':
-			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, text)
-	return strings.Trim(text, "\n")
-}
+func block(text string) string { return strings.Trim(harmless.Text(text), "\n") }
 
 // maxLine bounds a value that is shown on one line, in runes.
 const maxLine = 500
 
 // line makes one harmless, bounded line of an untrusted value.
 func line(text string) string {
-	text = strings.Join(strings.Fields(block(text)), " ")
+	text = harmless.Line(text)
 	if utf8.RuneCountInString(text) > maxLine {
 		text = string([]rune(text)[:maxLine]) + "…"
 	}

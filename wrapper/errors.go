@@ -2,9 +2,9 @@ package wrapper
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode"
+
+	"github.com/app-sre/prcheck/internal/harmless"
 )
 
 // An ExitError says that a command ran and did not succeed.
@@ -38,35 +38,13 @@ func configErrorf(format string, args ...any) error {
 	return &ConfigError{Err: fmt.Errorf(format, args...)}
 }
 
-// escapes matches terminal escape sequences: CSI, OSC and the short ones.
-var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]?")
-
-// clean makes text harmless to show: valid UTF-8 without terminal escapes,
-// control characters (but \n and \t) and characters that reorder text.
-func clean(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = escapes.ReplaceAllString(text, "")
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r' || r == '\u2028' || r == '\u2029':
-			return '\n'
-		case r == '\n' || r == '\t':
-			return r
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // maxReason bounds a reason in bytes.
 const maxReason = 500
 
 // oneLine makes one bounded line of a message.
 func oneLine(message string) string {
 	var parts []string
-	for line := range strings.Lines(clean(message)) {
+	for line := range strings.Lines(harmless.Text(message)) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			parts = append(parts, line)
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/harmless"
 )
 
 // A LogStore keeps complete logs.
@@ -113,7 +115,7 @@ func (s *sink) close() (tail string, err error) {
 		}
 	}
 	// Escapes inside a secret hid it from the masker; they are gone now.
-	return tailOf(s.mask.text(clean(string(s.recent)))), s.err
+	return tailOf(s.mask.text(harmless.Text(string(s.recent)))), s.err
 }
 
 // store writes masked output.

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/harmless"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -131,5 +132,5 @@ func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (retur
 
 // line makes a reason of a message: masked, harmless, one line.
 func (s *single) line(message string) string {
-	return oneLine(s.masker.text(clean(message)))
+	return oneLine(s.masker.text(harmless.Text(message)))
 }

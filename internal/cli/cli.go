@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/app-sre/prcheck/internal/harmless"
 )
 
 // Env is the world as a command sees it.
@@ -54,7 +56,7 @@ func Run(ctx context.Context, name string, env Env, run func(context.Context, En
 		if p.canceled && ctx.Err() != nil {
 			p.text = "interrupted"
 		}
-		_, _ = fmt.Fprintf(env.Stderr, "%s: %s\n", name, printable(p.text))
+		_, _ = fmt.Fprintf(env.Stderr, "%s: %s\n", name, harmless.Line(p.text))
 	}
 	return code
 }

@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		{"a sentence about two errors", fmt.Errorf("%w: %w", fs.ErrInvalid, Usage(broken)), ExitUsage,
 			"planner: invalid argument: no such flag\n"},
 		{"control characters", errors.New("reading \x1b[31m\"a\nb\"\r\n\t\u202e\u2028 done\n"), ExitTrouble,
-			"planner: reading  [31m\"a b\"  done\n"},
+			"planner: reading \"a b\" done\n"},
 		{"canceled by nobody", context.Canceled, ExitTrouble, "planner: context canceled\n"},
 	}
 	for _, tt := range tests {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/pflag"
 )
@@ -128,11 +127,4 @@ func wrapped(err, inner error, code int) []problem {
 		all[i].text = before + all[i].text
 	}
 	return all
-}
-
-// printable makes one harmless line of text that may come from outside: every
-// run of characters that cannot be printed becomes a space.
-func printable(text string) string {
-	shown := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
-	return strings.Join(shown, " ")
 }
