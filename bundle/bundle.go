@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"sync/atomic"
+
+	"github.com/app-sre/prcheck/internal/huge"
 )
 
 // Path names a datafile, resource or JSON schema inside a bundle; it begins
@@ -187,7 +189,7 @@ func readFile(name string) ([]byte, error) {
 		return io.ReadAll(f)
 	}
 	raw := make([]byte, info.Size())
-	advise(raw)
+	huge.Advise(raw)
 	n, err := io.ReadFull(f, raw)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil // it became shorter, which parsing finds

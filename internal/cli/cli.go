@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/huge"
 )
 
 // Env is the world as a command sees it.
@@ -22,8 +23,13 @@ type Env struct {
 	Getenv func(string) string
 }
 
+// heap is about what a plan over ten thousand datafiles allocates beside the
+// bundles, in bytes.
+const heap = 32 << 20
+
 // Main runs a command in the process's own world and returns its exit code.
 func Main(name string, run func(context.Context, Env) error) int {
+	huge.Heap(heap)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // from here on a second signal ends the process
