@@ -10,8 +10,26 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// canonical writes a value compactly, with its keys in their order.
+// canonical writes a value compactly, with its keys in their order, and numbers
+// so that two that mean the same are written the same: the recorder wrote them
+// in its own way.
 func canonical(v any) []byte {
+	return compact(v, func(n bundle.Number) []byte {
+		f, err := strconv.ParseFloat(string(n), 64)
+		if err != nil {
+			return []byte(err.Error())
+		}
+		return strconv.AppendFloat(nil, f, 'g', -1, 64)
+	})
+}
+
+// asJSON writes a value as JSON, numbers as they stand.
+func asJSON(v any) []byte {
+	return compact(v, func(n bundle.Number) []byte { return []byte(n) })
+}
+
+// compact writes a value as JSON, its numbers in the way of number.
+func compact(v any, number func(bundle.Number) []byte) []byte {
 	switch v := v.(type) {
 	case *bundle.Object:
 		out := []byte{'{'}
@@ -19,8 +37,8 @@ func canonical(v any) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(append(out, canonical(m.Key)...), ':')
-			out = append(out, canonical(m.Value)...)
+			out = append(append(out, compact(m.Key, number)...), ':')
+			out = append(out, compact(m.Value, number)...)
 		}
 		return append(out, '}')
 	case []any:
@@ -29,49 +47,17 @@ func canonical(v any) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = append(out, canonical(item)...)
+			out = append(out, compact(item, number)...)
 		}
 		return append(out, ']')
-	case bundle.Number: // the recorder wrote numbers in its own way
-		f, err := strconv.ParseFloat(string(v), 64)
-		if err != nil {
-			return []byte(err.Error())
-		}
-		return strconv.AppendFloat(nil, f, 'g', -1, 64)
+	case bundle.Number:
+		return number(v)
 	}
 	out, err := json.Marshal(v)
 	if err != nil {
 		return []byte(err.Error())
 	}
 	return out
-}
-
-// asJSON writes a value as JSON.
-func asJSON(v any) []byte {
-	switch v := v.(type) {
-	case *bundle.Object:
-		out := []byte{'{'}
-		for i, m := range v.Members() {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(append(out, asJSON(m.Key)...), ':')
-			out = append(out, asJSON(m.Value)...)
-		}
-		return append(out, '}')
-	case []any:
-		out := []byte{'['}
-		for i, item := range v {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, asJSON(item)...)
-		}
-		return append(out, ']')
-	case bundle.Number:
-		return []byte(v)
-	}
-	return canonical(v)
 }
 
 // rounds is how often random tests are repeated: PRCHECK_ROUNDS times as often
