@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -23,47 +22,10 @@ func TestMain(m *testing.M) {
 
 // Each script runs in a folder that holds the shop of examples/.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Condition: func(name string) (bool, error) {
-			return name == "root" && os.Getuid() == 0, nil
-		},
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("PRCHECK_DEBUG", "1")          // a panic would fill stderr
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // or each command waits a second
-			return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../examples/shop"))
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "replace": replace, "cut": cut, "forget": forget,
-		},
-	})
-}
-
-// exits CODE PROGRAM ARG... runs a program and wants that exit code.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec(args[1], args[2:]...)
-	code := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
+	shop := func(e *testscript.Env) error {
+		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../examples/shop"))
 	}
-	if want, err := strconv.Atoi(args[0]); err != nil || code != want {
-		ts.Fatalf("exit code %d, want %s", code, args[0])
-	}
-}
-
-// replace FILE OLD NEW changes a text that must be in the file.
-func replace(ts *testscript.TestScript, _ bool, args []string) {
-	text := ts.ReadFile(args[0])
-	if !strings.Contains(text, args[1]) {
-		ts.Fatalf("%s does not contain %q", args[0], args[1])
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget})
 }
 
 // cut FILE BYTES keeps the beginning of a file.

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
@@ -23,56 +22,19 @@ func TestMain(m *testing.M) {
 // Each script runs in a folder with the bundles of the shop of examples/; the
 // tasks are those of the program task.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Condition: func(name string) (bool, error) {
-			return name == "root" && os.Getuid() == 0, nil
-		},
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("PRCHECK_DEBUG", "1")          // a panic would fill stderr
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // or each command waits a second
-			for _, name := range []string{"base.json", "head.json"} {
-				raw, err := os.ReadFile("../../examples/shop/" + name)
-				if err != nil {
-					return err
-				}
-				if err := os.WriteFile(filepath.Join(e.WorkDir, name), raw, 0o600); err != nil {
-					return err
-				}
+	bundles := func(e *testscript.Env) error {
+		for _, name := range []string{"base.json", "head.json"} {
+			raw, err := os.ReadFile("../../examples/shop/" + name)
+			if err != nil {
+				return err
 			}
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "replace": replace, "await": await, "nowhere": nowhere,
-		},
-	})
-}
-
-// exits CODE PROGRAM ARG... runs a program and wants that exit code.
-func exits(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec(args[1], args[2:]...)
-	code := 0
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		code = exit.ExitCode()
-	} else {
-		ts.Check(err)
+			if err := os.WriteFile(filepath.Join(e.WorkDir, name), raw, 0o600); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	if want, err := strconv.Atoi(args[0]); err != nil || code != want {
-		ts.Fatalf("exit code %d, want %s", code, args[0])
-	}
-}
-
-// replace FILE OLD NEW changes a text that must be in the file.
-func replace(ts *testscript.TestScript, _ bool, args []string) {
-	text := ts.ReadFile(args[0])
-	if !strings.Contains(text, args[1]) {
-		ts.Fatalf("%s does not contain %q", args[0], args[1])
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
+	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "nowhere": nowhere})
 }
 
 // await FILE waits until a file is there.
