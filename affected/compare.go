@@ -48,81 +48,50 @@ type comparedKey struct {
 // opaque tells whether a root can only be answered as a whole.
 func opaque(r *gql.Root) bool { return r.Kind == gql.RootOpaque }
 
-// answers answers a query as a whole on both sides.
-func (w *World) answers(ctx context.Context, q Query) (base, head any, problem string) {
-	e, err := w.engines()
-	if err != nil {
-		return nil, nil, err.Error()
-	}
-	b, h := e.base.Execute(ctx, q.base), e.head.Execute(ctx, q.head)
-	switch {
-	case w.thorough && sameErrors(b.Errors, h.Errors):
-	case len(h.Errors) > 0:
-		problem = "head answers with an error: " + firstLine(h.Errors[0].Message)
-	case len(b.Errors) > 0:
-		problem = "base answers with an error: " + firstLine(b.Errors[0].Message)
-	}
-	return b.Data, h.Data, problem
-}
-
 func sameErrors(a, b []gql.Error) bool {
 	return slices.EqualFunc(a, b, func(a, b gql.Error) bool { return a.Message == b.Message && a.Code == b.Code })
 }
 
-// compareReached answers a query for the root elements that can see the change.
-// All others are the same on both sides.
+// compareReached compares the root elements that can see the change. All others
+// are the same on both sides.
 func (w *World) compareReached(ctx context.Context, q Query, c *comparison) {
-	e, err := w.engines()
-	if err != nil {
-		c.touched, c.doubt = true, err.Error()
-		return
-	}
 	r := w.reach(q.base)
 	c.evidence.Reached, c.evidence.Fields = len(r.direct), r.fields
-	base, head := &bundle.Object{}, &bundle.Object{}
-	for i, root := range q.base.Roots() {
-		found := w.candidates(root, r.roots[i])
-		if len(found) == 0 || root.Kind == gql.RootConstant {
-			continue
-		}
-		c.evidence.Roots += len(found)
-		b, h := []any{}, []any{}
-		for _, p := range found {
-			old, was := c.element(ctx, e.base, w.base, root, q.base, p, "base")
-			now, is := c.element(ctx, e.head, w.head, q.head.Roots()[i], q.head, p, "head")
-			if was && is && bundle.Equal(old, now) {
-				continue // adds the same to both sides
-			}
-			if was {
-				b = append(b, old)
-			}
-			if is {
-				h = append(h, now)
-			}
-		}
-		base.Set(root.Key, b)
-		head.Set(root.Key, h)
-	}
-	if c.evidence.Roots > 0 {
-		c.compared, c.base, c.head = true, base, head
+	if w.live == nil {
+		w.single(ctx, q, r, c)
+	} else {
+		w.asked(ctx, q, r, c)
 	}
 	c.touched = c.compared || w.reads(q.base, r)
 }
 
-// element evaluates one root element on one side and tells whether it is there.
-func (c *comparison) element(ctx context.Context, e *gql.Engine, b *bundle.Bundle, r *gql.Root, q *gql.Query, p bundle.Path, side string) (any, bool) {
-	f, ok := b.Datafile(p)
-	if r.Resources() {
-		f, ok = b.Resource(p)
+// single evaluates what the change can reach, element by element.
+func (w *World) single(ctx context.Context, q Query, r reach, c *comparison) {
+	base, head, err := w.evaluators(ctx, q)
+	if err != nil {
+		c.doubt = err.Error()
+		return
 	}
-	if !ok {
-		return nil, false
+	for i, root := range q.base.Roots() {
+		if root.Kind == gql.RootConstant {
+			continue
+		}
+		var before, after []any
+		for _, p := range w.candidates(root, r.roots[i]) {
+			old, was := c.rootElement(base, i, p)
+			now, is := c.rootElement(head, i, p)
+			if was && is && bundle.Equal(old, now) {
+				continue // adds the same to both sides
+			}
+			if was {
+				before = append(before, old)
+			}
+			if is {
+				after = append(after, now)
+			}
+		}
+		c.differ(root.Key, before, after)
 	}
-	el := e.Element(ctx, q, r, f)
-	if len(el.Errors) > 0 && c.doubt == "" {
-		c.doubt = fmt.Sprintf("%s of %s: %s answers with an error: %s", r.Key, p, side, firstLine(el.Errors[0].Message))
-	}
-	return el.Value, el.Present
 }
 
 // reads tells whether a changed field is one that the query reads, or a file

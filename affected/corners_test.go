@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -40,7 +41,7 @@ func TestCorners(t *testing.T) {
 			base := parseCorners(t, corners, nil)
 			head := parseCorners(t, strings.Replace(corners, c.old, c.new, 1), base)
 			w := NewWorld(base, head, bundle.Compare(base, head))
-			q, err := w.Compile("q", c.query)
+			q, err := w.Compile("q", gql.Request{Query: c.query})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/sharding"
 )
 
 // A cursor is a selector on its way through a document.
@@ -62,20 +60,5 @@ func lookup(v any, steps []integration.Step) (string, error) {
 	if !ok {
 		return "", errors.New("has a key that is no string")
 	}
-	return key, usable(key)
-}
-
-// usable tells why a key cannot be passed to a task as one argument.
-func usable(key string) error {
-	switch {
-	case key == "":
-		return errors.New("has an empty key")
-	case len(key) > 253:
-		return errors.New("has a key longer than 253 bytes")
-	case strings.HasPrefix(key, "-"):
-		return fmt.Errorf("has a key that begins with a dash and would be taken for an option: %q", key)
-	case strings.ContainsAny(key, "{}") || strings.ContainsFunc(key, unicode.IsControl) || !utf8.ValidString(key):
-		return fmt.Errorf("has a key with braces or control characters: %q", key)
-	}
-	return nil
+	return key, sharding.Usable(key)
 }

@@ -63,13 +63,13 @@ func (j *judgement) byState(selected bool) {
 	}
 	d.Evidence.State = &state
 	if same {
-		j.say(plan.Skip, plan.RungState, j.sameReason())
+		j.say(plan.Skip, plan.RungState, "its desired state is the same on base and head")
 		return
 	}
 	if !selected {
 		d.Evidence.Doubts = append(d.Evidence.Doubts, "its queries read files of schemas that it is not allowed to read")
 	}
-	if s.Shards == nil {
+	if s.Shards == nil || len(s.Shards.By) == 0 {
 		j.say(plan.Run, plan.RungState, "its desired state differs between base and head")
 		return
 	}
@@ -84,13 +84,6 @@ func (j *judgement) byState(selected bool) {
 		d.Evidence.Keys = a.Keys
 		j.say(plan.Shards, plan.RungShards, "its desired state differs for "+someKeys(a.Keys)+" only")
 	}
-}
-
-func (j *judgement) sameReason() string {
-	if !j.whole && len(j.base) == 0 && len(j.head) == 0 {
-		return "what changed cannot be reached by its queries"
-	}
-	return "its desired state is the same on base and head"
 }
 
 func someKeys(keys []string) string {

@@ -24,21 +24,21 @@ func (j *judgement) native(ctx context.Context) {
 }
 
 func (w *World) nativeStates(ctx context.Context, s integration.Stater) (base, head any, err error) {
-	e, err := w.engines()
+	on, err := w.sides()
 	if err != nil {
 		return nil, nil, err
 	}
-	if base, err = nativeState(ctx, s, e.base); err != nil {
+	if base, err = nativeState(ctx, s, on.base); err != nil {
 		return nil, nil, fmt.Errorf("desired state on base: %w", err)
 	}
-	if head, err = nativeState(ctx, s, e.head); err != nil {
+	if head, err = nativeState(ctx, s, on.head); err != nil {
 		return nil, nil, fmt.Errorf("desired state on head: %w", err)
 	}
 	return base, head, nil
 }
 
 // nativeState contains panics: a bug in an integration makes it run.
-func nativeState(ctx context.Context, s integration.Stater, e *gql.Engine) (state any, err error) {
+func nativeState(ctx context.Context, s integration.Stater, e Answerer) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -55,8 +55,8 @@ func nativeState(ctx context.Context, s integration.Stater, e *gql.Engine) (stat
 	return bundle.ParseValue(raw)
 }
 
-// Querier lets a native integration ask an engine.
-func Querier(e *gql.Engine) integration.QueryFunc {
+// Querier lets a native integration ask one side.
+func Querier(e Answerer) integration.QueryFunc {
 	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 		raw, err := json.Marshal(variables)
 		if err != nil {

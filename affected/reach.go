@@ -30,6 +30,10 @@ func (w *World) reach(q *gql.Query) reach {
 	w.quoting(q, &r)
 	top := q.Footprint()
 	for i, root := range q.Roots() {
+		if root.Kind == gql.RootDatafiles && w.none(root.Schema) {
+			r.roots = append(r.roots, nil) // an empty list on both sides
+			continue
+		}
 		from, _ := w.walk(&r, top.Children[i].Pos, root.Resources())
 		r.roots = append(r.roots, from)
 	}
@@ -82,6 +86,9 @@ func (w *World) holders(p bundle.Path) map[string][]bundle.Path {
 func (w *World) walk(r *reach, pos *gql.Position, resources bool) (differ, referring paths) {
 	referring = paths{}
 	for _, child := range pos.Children {
+		if child.Synthetic != nil && w.none(child.Synthetic.Schema) {
+			continue // no back references on either side
+		}
 		below, referringBelow := w.walk(r, child.Pos, child.Resource)
 		for p := range referringBelow {
 			referring[p] = true
@@ -95,6 +102,11 @@ func (w *World) walk(r *reach, pos *gql.Position, resources bool) (differ, refer
 		differ[p] = true
 	}
 	return differ, referring
+}
+
+// none tells whether neither side has a datafile of a schema.
+func (w *World) none(s bundle.Schema) bool {
+	return len(w.base.BySchema(s))+len(w.head.BySchema(s)) == 0
 }
 
 // referrers adds the files from which a child leads to the given file.

@@ -15,10 +15,14 @@ type World struct {
 	diff       *bundle.Diff
 	mentions   func() *bundle.Mentions
 	engines    func() (*engines, error)
+	servers    func() (*engines, error) // the same, but never narrowed
+	canonical  func() bool              // see isCanonical
 	thorough   bool
+	live       *sides                                   // nil when the engines answer
 	held       map[bundle.Path]map[string][]bundle.Path // see holders
-	compiled   map[string]compiled                      // by text
+	compiled   map[askedKey]compiled
 	compared   map[comparedKey]*comparison
+	digests    map[askedKey]string // of answers, see answered
 }
 
 // compiled is a query text for both sides, or why one of them rejects it.
@@ -39,13 +43,16 @@ func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
 	w := &World{
 		base: base, head: head, diff: diff,
 		held:     map[bundle.Path]map[string][]bundle.Path{},
-		compiled: map[string]compiled{},
+		compiled: map[askedKey]compiled{},
 		compared: map[comparedKey]*comparison{},
+		digests:  map[askedKey]string{},
 	}
 	w.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
+	w.canonical = sync.OnceValue(w.isCanonical)
+	w.servers = sync.OnceValues(func() (*engines, error) { return newEngines(base, head) })
 	w.engines = sync.OnceValues(func() (*engines, error) {
 		e, err := newEngines(base, head)
-		if err == nil && w.mentions().Whole() {
+		if err == nil && w.live == nil && w.mentions().Whole() {
 			e.base.Narrow(w.mentions())
 			e.head.Narrow(w.mentions())
 		}
@@ -56,7 +63,8 @@ func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
 
 // Thorough makes every further judgement evaluate desired states as a whole on
 // both sides, to check what was decided by looking only where the change can
-// reach. An error that both sides answer with alike is then no doubt.
+// reach; and what a trace says of a bundle is asked of the bundle again. An error
+// that both sides answer with alike is then no doubt.
 func (w *World) Thorough() { w.thorough = true }
 
 // Mentions returns the index of what the datafiles of both bundles mention.
@@ -76,29 +84,30 @@ func newEngines(base, head *bundle.Bundle) (*engines, error) {
 	return &engines{gql.New(base, b), gql.New(head, h), b, h}, nil
 }
 
-// A Query is a declared query, compiled for both sides.
+// A Query is a declared or recorded query, compiled for both sides.
 type Query struct {
 	Name  string
 	Text  string
 	Doubt string // why it cannot be compared; "" when it can
 
+	request    gql.Request
 	base, head *gql.Query
 }
 
-// Compile reads a declared query. It is an error when base and head both
-// reject it. When only one does, the query cannot be compared and says so in
-// its Doubt.
-func (w *World) Compile(name, text string) (Query, error) {
-	q := Query{Name: name, Text: text}
+// Compile reads a query. It is an error when base and head both reject it. When
+// only one does, the query cannot be compared and says so in its Doubt.
+func (w *World) Compile(name string, req gql.Request) (Query, error) {
+	q := Query{Name: name, Text: req.Query, request: req}
 	e, err := w.engines()
 	if err != nil {
 		q.Doubt = "the GraphQL types of a bundle cannot be used: " + err.Error()
 		return q, nil
 	}
-	c, ok := w.compiled[text]
+	key := asked("", req)
+	c, ok := w.compiled[key]
 	if !ok {
-		c = e.compile(text)
-		w.compiled[text] = c
+		c = e.compile(req)
+		w.compiled[key] = c
 	}
 	switch {
 	case c.baseErr != nil && c.headErr != nil:
@@ -113,8 +122,7 @@ func (w *World) Compile(name, text string) (Query, error) {
 	return q, nil
 }
 
-func (e *engines) compile(text string) (c compiled) {
-	req := gql.Request{Query: text}
+func (e *engines) compile(req gql.Request) (c compiled) {
 	c.base, c.baseErr = e.baseSchema.Compile(req)
 	c.head, c.headErr = c.base, c.baseErr
 	if e.headSchema != e.baseSchema {

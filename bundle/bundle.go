@@ -47,6 +47,14 @@ func (f *File) Object() *Object {
 	return o
 }
 
+// Decode decodes the file anew and returns it as the bundle has it, without the
+// "path" that [File.Object] sets. Nothing is kept, so looking through a whole
+// bundle costs no memory.
+func (f *File) Decode() *Object {
+	o, _ := decode(f.raw).(*Object)
+	return o
+}
+
 // A section is one of the maps of a bundle from path to file.
 type section struct {
 	files []*File // in the order of the bundle
@@ -55,20 +63,20 @@ type section struct {
 
 // index makes the files findable by path, and returns a path that occurs twice,
 // if any. Sections with the same paths in the same order share an index.
-func (s *section) index(like *section) (twice Path) {
+func (s *section) index(like *section) (twice Path, found bool) {
 	samePath := func(a, b *File) bool { return a.Path == b.Path }
 	if len(like.files) > 0 && slices.EqualFunc(s.files, like.files, samePath) {
 		s.at = like.at
-		return ""
+		return "", false
 	}
 	s.at = make(map[Path]int, len(s.files))
 	for i, f := range s.files {
 		s.at[f.Path] = i
-		if len(s.at) <= i && twice == "" {
-			twice = f.Path
+		if len(s.at) <= i && !found {
+			twice, found = f.Path, true
 		}
 	}
-	return twice
+	return twice, found
 }
 
 func (s *section) get(p Path) (*File, bool) {
@@ -138,6 +146,13 @@ func (b *Bundle) Resources() []*File { return b.resources.files }
 // Resource returns the resource with a path.
 func (b *Bundle) Resource(p Path) (*File, bool) { return b.resources.get(p) }
 
+// JSONSchemas returns all JSON schema files in the order of the bundle. The
+// caller must not change the list.
+func (b *Bundle) JSONSchemas() []*File { return b.schemas.files }
+
+// JSONSchema returns the JSON schema file with a path.
+func (b *Bundle) JSONSchema(p Path) (*File, bool) { return b.schemas.get(p) }
+
 // GraphQL returns the GraphQL types as the bundle has them: an object with
 // "confs", or in the old form a bare list; nil when the bundle has none.
 func (b *Bundle) GraphQL() any {
@@ -159,7 +174,7 @@ func (b *Bundle) SameGraphQL(other *Bundle) bool { return string(b.graphql) == s
 // Open reads and indexes a bundle file. When like is not nil, files with the
 // same bytes are shared with it. Errors name the file and the byte.
 func Open(name string, like *Bundle) (*Bundle, error) {
-	raw, err := readFile(name)
+	raw, err := ReadFile(name)
 	if err != nil {
 		var pe *os.PathError
 		if errors.As(err, &pe) {
@@ -174,8 +189,8 @@ func Open(name string, like *Bundle) (*Bundle, error) {
 	return b, nil
 }
 
-// readFile reads a whole file, as large as it says it is.
-func readFile(name string) ([]byte, error) {
+// ReadFile reads a whole file into memory that is good for large files.
+func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -200,13 +215,34 @@ func readFile(name string) ([]byte, error) {
 // Parse indexes the bytes of a bundle file and keeps them; they must not
 // change any more. See [Open] for like.
 func Parse(raw []byte, like *Bundle) (*Bundle, error) {
+	return parse(raw, digest(raw), like, needSchema)
+}
+
+// ParseUnchecked is [Parse] but takes datafiles without $schema, so that a
+// validator can tell all of them. Nothing else should read such a bundle.
+func ParseUnchecked(raw []byte, like *Bundle) (*Bundle, error) {
+	return parse(raw, digest(raw), like, needNothing)
+}
+
+// ParseAs is [Parse] for bytes that are put together from what a server tells of
+// a bundle; sha256 is that of the bundle file there.
+func ParseAs(raw []byte, sha256 string, like *Bundle) (*Bundle, error) {
+	return parse(raw, sha256, like, needSchema)
+}
+
+func digest(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func parse(raw []byte, sha256 string, like *Bundle, datafile need) (*Bundle, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("the file is empty: make the bundle again")
 	}
 	if like == nil {
 		like = &Bundle{}
 	}
-	r := reader{scanner: scanner{data: raw, mentions: make([]mention, 0, len(raw)/bytesPerMention)}, b: &Bundle{}}
+	r := reader{scanner: scanner{data: raw, mentions: make([]mention, 0, len(raw)/bytesPerMention)}, b: &Bundle{}, datafile: datafile}
 	if err := r.bundle(like); err != nil {
 		var syntax *SyntaxError
 		if errors.As(err, &syntax) {
@@ -214,7 +250,6 @@ func Parse(raw []byte, like *Bundle) (*Bundle, error) {
 		}
 		return nil, err
 	}
-	sum := sha256.Sum256(raw)
-	r.b.sha256 = hex.EncodeToString(sum[:])
+	r.b.sha256 = sha256
 	return r.b, nil
 }

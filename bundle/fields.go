@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -15,23 +16,37 @@ import (
 // identity, not by place; a list whose items only changed their order is named
 // itself. Of a modified datafile the metadata is left out.
 func changedFields(old, new *File, kind Kind) []string {
+	var out []string
+	for _, d := range differences(old, new, kind) {
+		out = append(out, d.pointer)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// A difference is one place where two versions of a datafile differ.
+type difference struct {
+	pointer  string
+	kind     Kind
+	old, new any // values as plain returns them, or of this package
+}
+
+// differences returns what changedFields names, with the values.
+func differences(old, new *File, kind Kind) []difference {
 	var a aligner
 	before, after := a.pair("", old.Object(), new.Object())
 	patch, err := jsondiff.CompareWithoutMarshal(before, after)
 	if err != nil { // only for types that JSON does not have
-		return []string{""}
+		return []difference{{"", Modified, old.Object(), new.Object()}}
 	}
+	kinds := map[string]Kind{jsondiff.OperationAdd: Added, jsondiff.OperationRemove: Removed}
 	for _, op := range patch {
-		a.found = append(a.found, op.Path)
+		a.found = append(a.found, difference{op.Path, cmp.Or(kinds[op.Type], Modified), op.OldValue, op.Value})
 	}
-	out := a.found[:0]
-	for _, p := range a.found {
-		if kind == Metadata || !isMetadata(p) {
-			out = append(out, p)
-		}
+	if kind == Metadata {
+		return a.found
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.DeleteFunc(a.found, func(d difference) bool { return isMetadata(d.pointer) })
 }
 
 func isMetadata(pointer string) bool {
@@ -42,7 +57,7 @@ func isMetadata(pointer string) bool {
 // items of lists that belong together stand under one key, and notes the items
 // that have no partner.
 type aligner struct {
-	found []string
+	found []difference
 }
 
 func (a *aligner) pair(at string, old, new any) (any, any) {
@@ -86,7 +101,7 @@ func (a *aligner) lists(at string, old, new []any) (any, any) {
 	for i, j := range partner {
 		item := at + "/" + strconv.Itoa(i)
 		if j < 0 {
-			a.found = append(a.found, item)
+			a.found = append(a.found, difference{item, Removed, old[i], nil})
 			continue
 		}
 		taken[j] = true
@@ -96,11 +111,11 @@ func (a *aligner) lists(at string, old, new []any) (any, any) {
 	}
 	for j := range new {
 		if !taken[j] {
-			a.found = append(a.found, at+"/"+strconv.Itoa(j))
+			a.found = append(a.found, difference{at + "/" + strconv.Itoa(j), Added, nil, new[j]})
 		}
 	}
 	if moved {
-		a.found = append(a.found, at)
+		a.found = append(a.found, difference{at, Modified, old, new})
 	}
 	return before, after
 }

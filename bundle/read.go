@@ -17,7 +17,8 @@ const (
 // A reader indexes a bundle while a scanner validates it.
 type reader struct {
 	scanner
-	b *Bundle
+	b        *Bundle
+	datafile need
 }
 
 // bundle reads the whole document.
@@ -51,7 +52,7 @@ func (r *reader) bundle(like *Bundle) error {
 func (r *reader) part(name string, like *Bundle) error {
 	switch name {
 	case "data":
-		return r.section(name, &r.b.datafiles, &like.datafiles, needSchema)
+		return r.section(name, &r.b.datafiles, &like.datafiles, r.datafile)
 	case "resources":
 		return r.section(name, &r.b.resources, &like.resources, needContent)
 	case "schemas":
@@ -155,7 +156,7 @@ func (r *reader) section(name string, to, like *section, need need) error {
 	if err != nil {
 		return err
 	}
-	if twice := to.index(like); twice != "" {
+	if twice, found := to.index(like); found {
 		return fmt.Errorf("%s: %q occurs twice", name, twice)
 	}
 	return nil

@@ -1,22 +1,22 @@
 package gql
 
-import (
-	"slices"
-	"strings"
-)
-
 // A document is a parsed query text. Positions are offsets in bytes.
 type document struct {
-	source     string
-	operations []*operation
-	fragments  []*fragment
+	text        *text
+	definitions []definition // all of them, in the order of the text
+	operations  []*operation
+	fragments   []*fragment
 }
+
+// A definition is an *operation, a *fragment or a *systemNode.
+type definition any
 
 // An operation is a query, mutation or subscription.
 type operation struct {
 	pos        int
 	kind       string
 	name       string // "" when anonymous
+	namePos    int
 	variables  []*variable
 	directives []*directive
 	set        *selectionSet
@@ -24,14 +24,17 @@ type operation struct {
 
 // A variable is the definition of one.
 type variable struct {
-	pos      int // of the dollar sign
-	name     string
-	typ      *typeNode
-	standard *valueNode // the default value, or nil
+	pos        int
+	name       string
+	namePos    int // behind the dollar sign
+	typ        *typeNode
+	standard   *valueNode // the default value, or nil
+	directives []*directive
 }
 
-// A typeNode is the type of a variable as written.
+// A typeNode is a type as written.
 type typeNode struct {
+	pos     int
 	name    string    // of a named type
 	elem    *typeNode // of a list
 	nonNull bool
@@ -60,13 +63,16 @@ func (t *typeNode) named() *typeNode {
 type fragment struct {
 	pos        int
 	name       string
+	namePos    int
 	on         string
+	onPos      int
 	directives []*directive
 	set        *selectionSet
 }
 
 // A selectionSet is what stands between braces.
 type selectionSet struct {
+	pos        int
 	selections []selection
 }
 
@@ -97,6 +103,7 @@ func (f *fieldNode) key() string {
 type spreadNode struct {
 	pos        int
 	name       string
+	namePos    int
 	directives []*directive
 }
 
@@ -104,6 +111,7 @@ type spreadNode struct {
 type inlineNode struct {
 	pos        int
 	on         string // "" without a type condition
+	onPos      int
 	directives []*directive
 	set        *selectionSet
 }
@@ -119,7 +127,8 @@ type directive struct {
 	arguments []*argument
 }
 
-// An argument is one that a field or directive is given.
+// An argument is one that a field or directive is given, or a field of an
+// object.
 type argument struct {
 	pos   int
 	name  string
@@ -151,36 +160,39 @@ type valueNode struct {
 	fields []*argument
 }
 
-// String prints a literal as error messages quote it.
-func (v *valueNode) String() string { return v.print(false) }
+// A systemNode is a definition of the type system, or a part of one. Queries
+// cannot have any: they are parsed in order to be refused as the server does.
+type systemNode struct {
+	pos        int
+	place      string // where its directives stand, as introspection names it
+	keyword    string // of a whole definition: schema, scalar, type, ..., directive
+	extends    bool
+	name       string
+	directives []*directive
+	parts      []any // *directive, *typeNode, *valueNode and *systemNode, in the order in which they are visited
 
-// canonical prints a literal so that two that mean the same are equal.
-func (v *valueNode) canonical() string { return v.print(true) }
-
-func (v *valueNode) print(sorted bool) string {
-	var parts []string
-	switch v.kind {
-	case valueVariable:
-		return "$" + v.raw
-	case valueString:
-		return quote(v.raw)
-	case valueBlock:
-		return `"""` + strings.ReplaceAll(v.raw, `"""`, `\"""`) + `"""`
-	case valueList:
-		for _, item := range v.items {
-			parts = append(parts, item.print(sorted))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case valueObject:
-		for _, f := range v.fields {
-			parts = append(parts, f.name+": "+f.value.print(sorted))
-		}
-		if sorted {
-			slices.Sort(parts)
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	}
-	return v.raw
+	// Of the definition of a directive.
+	arguments  []*systemNode
+	places     []string
+	repeatable bool
 }
 
-func quote(s string) string { return string(appendString(nil, s)) }
+// typ returns the type of an argument's definition.
+func (n *systemNode) typ() *typeNode {
+	for _, part := range n.parts {
+		if t, ok := part.(*typeNode); ok {
+			return t
+		}
+	}
+	return nil
+}
+
+// required tells whether an argument's definition wants a value.
+func (n *systemNode) required() bool {
+	for _, part := range n.parts {
+		if _, ok := part.(*valueNode); ok {
+			return false
+		}
+	}
+	return n.typ().nonNull
+}

@@ -45,7 +45,6 @@ func NewSchema(graphql any) (*Schema, error) {
 		}
 	}
 	b.finish()
-	b.s.parsed, b.s.rules = b.s.library(), ruleSet()
 	return b.s, nil
 }
 
@@ -202,6 +201,11 @@ func (f *fieldDef) fits(other *fieldDef) bool {
 // truthy tells whether a key has a value that JavaScript takes for true.
 func truthy(o *bundle.Object, key string) bool {
 	v, _ := o.Get(key)
+	return Truthy(v)
+}
+
+// Truthy tells whether JavaScript takes a JSON value for true.
+func Truthy(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false

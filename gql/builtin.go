@@ -1,6 +1,9 @@
 package gql
 
-import "strings"
+import (
+	_ "embed"
+	"strings"
+)
 
 // builtins are the types and fields that every schema has.
 type builtins struct {
@@ -10,84 +13,109 @@ type builtins struct {
 	root                     *typeDef  // __Schema
 }
 
-// introspection describes the types of introspection, one a line: its name and
-// its fields, or the words of an enumeration. A field with (d) takes
-// includeDeprecated.
-const introspection = `
-__Schema description:String types:[__Type]! queryType:__Type! mutationType:__Type subscriptionType:__Type directives:[__Directive]!
-__Type kind:__TypeKind! name:String description:String specifiedByURL:String fields(d):[__Field] interfaces:[__Type] possibleTypes:[__Type] enumValues(d):[__EnumValue] inputFields(d):[__InputValue] ofType:__Type isOneOf:Boolean
-__TypeKind SCALAR OBJECT INTERFACE UNION ENUM INPUT_OBJECT LIST NON_NULL
-__Field name:String! description:String args(d):[__InputValue]! type:__Type! isDeprecated:Boolean! deprecationReason:String
-__InputValue name:String! description:String type:__Type! defaultValue:String isDeprecated:Boolean! deprecationReason:String
-__EnumValue name:String! description:String isDeprecated:Boolean! deprecationReason:String
-__Directive name:String! description:String isRepeatable:Boolean! locations:[__DirectiveLocation]! args(d):[__InputValue]!
-__DirectiveLocation QUERY MUTATION SUBSCRIPTION FIELD FRAGMENT_DEFINITION FRAGMENT_SPREAD INLINE_FRAGMENT VARIABLE_DEFINITION SCHEMA SCALAR OBJECT FIELD_DEFINITION ARGUMENT_DEFINITION INTERFACE UNION ENUM ENUM_VALUE INPUT_OBJECT INPUT_FIELD_DEFINITION
-`
+//go:embed introspection.txt
+var introspection string
+
+// A described is a line of the text above: a type or directive with its
+// members, or a member.
+type described struct {
+	words   []string
+	note    string
+	members []described
+}
+
+// describe reads the text above.
+func describe() []described {
+	var list []described
+	for line := range strings.Lines(introspection) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		definition, note, _ := strings.Cut(line, " | ")
+		d := described{words: strings.Fields(definition), note: strings.ReplaceAll(note, `\n`, "\n")}
+		if line[0] != '\t' {
+			list = append(list, d)
+			continue
+		}
+		last := &list[len(list)-1]
+		last.members = append(last.members, d)
+	}
+	return list
+}
 
 // addBuiltins makes the scalars, the types of introspection and the directives.
 func (s *Schema) addBuiltins() {
-	scalar := func(name string, kind scalarKind) *typeDef {
-		return &typeDef{name: name, kind: kindScalar, scalar: kind}
-	}
 	b := &s.scalars
+	types := map[string]*typeDef{}
+	list := describe()
+	for _, d := range list {
+		name := d.words[0]
+		types[name] = &typeDef{name: name, note: d.note, kind: kindObject}
+	}
+	scalar := func(name string, kind scalarKind) *typeDef {
+		t := types[name]
+		t.kind, t.scalar = kindScalar, kind
+		return t
+	}
 	b.text = scalar("String", scalarString)
 	b.integer = scalar("Int", scalarInt)
 	b.float = scalar("Float", scalarFloat)
 	b.boolean = scalar("Boolean", scalarBoolean)
-	b.json = scalar("JSON", scalarJSON)
-
-	types := map[string]*typeDef{"String": b.text, "Boolean": b.boolean}
-	lines := strings.Split(strings.TrimSpace(introspection), "\n")
-	for _, line := range lines {
-		name, _, _ := strings.Cut(line, " ")
-		types[name] = &typeDef{name: name, kind: kindObject}
-	}
-	for _, line := range lines {
-		words := strings.Fields(line)
-		t := types[words[0]]
-		for _, word := range words[1:] {
-			name, typ, isField := strings.Cut(word, ":")
-			if !isField {
-				t.kind = kindEnum
-				t.enum = append(t.enum, word)
-				continue
-			}
-			t.fields = append(t.fields, b.metaField(types, name, typ))
+	b.json = &typeDef{name: "JSON", kind: kindScalar, scalar: scalarJSON}
+	for _, d := range list {
+		if name, found := strings.CutPrefix(d.words[0], "@"); found {
+			s.directives = append(s.directives, &directiveDef{name: name, note: d.note, locations: d.words[1:], args: b.metaArgs(types, d.members)})
+			continue
 		}
+		b.metaMembers(types, d)
 	}
 	b.root = types["__Schema"]
 	b.typename = &fieldDef{name: "__typename", typ: b.text, required: true, kind: resolveTypename}
 	b.schema = &fieldDef{name: "__schema", typ: b.root, required: true, kind: resolveMeta}
 	b.lookup = &fieldDef{name: "__type", typ: types["__Type"], kind: resolveMeta,
 		args: []*argDef{{name: "name", typ: b.text, required: true}}}
-	s.addDirectives()
+}
+
+// metaMembers makes the fields of a type, or the words of an enumeration.
+func (b *builtins) metaMembers(types map[string]*typeDef, d described) {
+	t := types[d.words[0]]
+	for _, m := range d.members {
+		if len(m.words) == 1 {
+			t.kind = kindEnum
+			t.enum, t.enumNotes = append(t.enum, m.words[0]), append(t.enumNotes, m.note)
+			continue
+		}
+		t.fields = append(t.fields, b.metaField(types, m))
+	}
 }
 
 // metaField makes a field from its description.
-func (b *builtins) metaField(types map[string]*typeDef, name, typ string) *fieldDef {
-	f := &fieldDef{name: name, kind: resolveMeta}
-	if plain, found := strings.CutSuffix(name, "(d)"); found {
-		f.name = plain
-		f.args = []*argDef{{name: "includeDeprecated", typ: b.boolean, standard: false}}
+func (b *builtins) metaField(types map[string]*typeDef, d described) *fieldDef {
+	name, argument, takes := strings.Cut(strings.TrimSuffix(d.words[0], ":"), "(")
+	f := &fieldDef{name: name, note: d.note, kind: resolveMeta}
+	if takes {
+		f.args = []*argDef{{name: "includeDeprecated", typ: b.boolean, required: strings.Contains(argument, "!"), standard: false}}
 	}
-	typ, f.required = strings.CutSuffix(typ, "!")
+	typ, required := strings.CutSuffix(d.words[1], "!")
+	f.required = required
 	f.list = strings.HasPrefix(typ, "[")
-	f.typ = types[strings.Trim(typ, "[]")]
+	f.typ = types[strings.Trim(typ, "[]!")]
 	return f
 }
 
-func (s *Schema) addDirectives() {
-	b := &s.scalars
-	executable := []string{"FIELD", "FRAGMENT_SPREAD", "INLINE_FRAGMENT"}
-	condition := []*argDef{{name: "if", typ: b.boolean, required: true}}
-	s.directives = []*directiveDef{
-		{"include", executable, condition},
-		{"skip", executable, condition},
-		{"deprecated", []string{"FIELD_DEFINITION", "ARGUMENT_DEFINITION", "INPUT_FIELD_DEFINITION", "ENUM_VALUE"},
-			[]*argDef{{name: "reason", typ: b.text, standard: "No longer supported"}}},
-		{"specifiedBy", []string{"SCALAR"}, []*argDef{{name: "url", typ: b.text, required: true}}},
-		{"oneOf", []string{"INPUT_OBJECT"}, nil},
+// metaArgs makes the arguments of a directive.
+func (b *builtins) metaArgs(types map[string]*typeDef, members []described) []*argDef {
+	args := make([]*argDef, 0, len(members))
+	for _, m := range members {
+		typ, required := strings.CutSuffix(m.words[1], "!")
+		a := &argDef{name: strings.TrimSuffix(m.words[0], ":"), note: m.note, typ: types[typ], required: required}
+		if len(m.words) > 2 {
+			a.standard = strings.Trim(strings.Join(m.words[3:], " "), `"`)
+		}
+		args = append(args, a)
 	}
+	return args
 }
 
 // directive returns the directive with a name, or nil.

@@ -7,9 +7,10 @@
 //	s, err := gql.NewSchema(b.GraphQL())
 //	res := gql.New(b, s).Answer(ctx, gql.Request{Query: "{ apps_v1 { name } }"})
 //
-// gqlparser parses and validates, with checks on top where graphql-js 16, which
-// the server is built on, refuses more. Execution follows graphql-js down to the
-// texts and places of errors. The resolvers are those of the server:
+// Answers are those of qontract-server byte for byte, rejections too: parser,
+// rules and execution have the words, places and order of errors of graphql-js
+// 16, which the server is built on. The parser is in parser.go and lexer.go, the
+// rules begin in validate.go. The resolvers are those of the server:
 //
 //   - A field has the value of its key; a reference is replaced by its target,
 //     and a list of nothing but references by their targets. One item that is
@@ -33,14 +34,12 @@
 // Where it differs from qontract-server on purpose:
 //
 //   - What JavaScript objects inherit ("constructor", the length of strings and
-//     lists) is no field.
+//     lists) is no field of data and of filters.
 //   - Only strings count as schemas, and as the paths of references.
-//   - Introspection has no descriptions.
-//   - The texts and places of rejections are gqlparser's; their codes are the
-//     server's. A control character inside a string of a query is refused.
 //   - Documents are bounded: 60000 tokens, 1000 levels, 100000 fields with all
-//     fragments filled in, and the work to validate them. An answer of more
-//     than 50 million values is an error.
+//     fragments filled in, and the work to validate them; where fields conflict
+//     in a document beyond that work, one conflict is reported, not all. An
+//     answer of more than 50 million values is an error.
 //   - A type name that occurs twice is an error, not a silent replacement.
 //   - An explicit null on the way of a back reference leads nowhere. It stops
 //     the server from loading the bundle.

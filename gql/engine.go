@@ -46,16 +46,21 @@ func (e *Engine) Answer(ctx context.Context, req Request) *Response {
 // Execute answers a query. When the context ends, or the answer grows beyond
 // all measure, the answer is an error without data.
 func (e *Engine) Execute(ctx context.Context, q *Query) *Response {
+	return newRun(ctx, e, q).answer()
+}
+
+// answer executes the whole query.
+func (r *run) answer() *Response {
+	q := r.query
 	res := &Response{Status: 200, HasData: true}
 	if q.top == nil {
 		res.Errors = []Error{{
 			Message:   "Schema is not configured to execute " + q.op.kind + " operation.",
-			Locations: []Location{locate(q.doc.source, q.op.pos)},
+			Locations: []Location{q.doc.text.locate(q.op.pos)},
 			Code:      CodeInternal,
 		}}
 		return res
 	}
-	r := newRun(ctx, e, q)
 	data, err := r.object(q.top, source{value: undefined{}})
 	if err != nil {
 		r.errors = append(r.errors, *err)

@@ -50,6 +50,8 @@ type run struct {
 	schemas []bundle.Schema // in the order of their first touch
 	touches map[bundle.Schema]where
 	last    *bundle.Object // the last object whose schema was noted
+
+	seen *observation // what was read; nil unless asked for
 }
 
 func newRun(ctx context.Context, e *Engine, q *Query) *run {
@@ -74,11 +76,14 @@ func (r *run) touch(o *bundle.Object, resource bool) {
 	}
 	r.last = o
 	schema, at := bundle.Schema(o.String("$schema")), datafiles
-	if schema == "" {
-		return
-	}
 	if resource {
 		at = resources
+	}
+	if r.seen != nil && (resource || schema != "") {
+		r.seen.files[o.String("path")] |= at
+	}
+	if schema == "" {
+		return
 	}
 	if r.touches[schema] == 0 {
 		r.schemas = append(r.schemas, schema)

@@ -186,23 +186,6 @@ func (s *Schema) condition(def *fieldDef, key string, v any) (condition, *Error)
 	return c, nil
 }
 
-// iterate returns the items that JavaScript makes a set of.
-func iterate(v any) ([]any, *Error) {
-	switch v := v.(type) {
-	case nil, undefined:
-		return nil, nil
-	case []any:
-		return v, nil
-	case string:
-		var list []any
-		for _, r := range v {
-			list = append(list, string(r))
-		}
-		return list, nil
-	}
-	return nil, failure("%s is not iterable", inspect(v))
-}
-
 // matches tells whether a value has what the filter asks for.
 func (f *filter) matches(e *Engine, v any) (bool, *Error) {
 	if f.never {

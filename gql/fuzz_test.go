@@ -23,6 +23,15 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(lines[1], `{"x":"ana"}`)
 		}
 	}
+	requests, err := os.ReadFile("testdata/requests.golden")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(requests)) {
+		if line[0] == '{' {
+			f.Add(requestOf(f, []byte(line)).Query, `{"x":1}`)
+		}
+	}
 	f.Add(`query($x:[[JSON!]]=[1] $y:Boolean=true){authors(filter:{name:{in:$x}}){name @skip(if:$y)}}`, `{"y":null}`)
 	f.Add(`query($x:Int!){authors(filter:{age:{ne:$x},homes:{filter:{zip:{in:"12"}}}}){age}}`, `{"x":1e3}`)
 	e, s := smallEngine(f)

@@ -7,7 +7,7 @@ type wrapped struct {
 }
 
 // An enumWord is a value of an enumeration.
-type enumWord string
+type enumWord struct{ name, note string }
 
 // shown returns a field's type as introspection walks it.
 func (f *fieldDef) shown() any {
@@ -28,8 +28,8 @@ func (a *argDef) shown() any {
 	return a.typ
 }
 
-// meta resolves a field of introspection. There are no descriptions, and
-// nothing is deprecated.
+// meta resolves a field of introspection. Nothing is deprecated, and only what
+// every schema has is described.
 func (s *Schema) meta(p *pick, parent any) any {
 	switch parent := parent.(type) {
 	case undefined:
@@ -52,7 +52,7 @@ func (s *Schema) meta(p *pick, parent any) any {
 	case *directiveDef:
 		return metaDirective(p.def.name, parent)
 	case enumWord:
-		return metaNamed(p.def.name, string(parent))
+		return metaNamed(p.def.name, parent.name, parent.note)
 	}
 	return nil
 }
@@ -85,8 +85,8 @@ func (s *Schema) metaType(field string, t *typeDef) any {
 	switch {
 	case field == "kind":
 		return t.kind.String()
-	case field == "name":
-		return t.name
+	case field == "name" || field == "description":
+		return metaNamed(field, t.name, t.note)
 	case field == "fields" && composite:
 		return anyList(t.fields)
 	case field == "interfaces" && composite:
@@ -96,7 +96,7 @@ func (s *Schema) metaType(field string, t *typeDef) any {
 	case field == "enumValues" && t.kind == kindEnum:
 		words := make([]any, len(t.enum))
 		for i, word := range t.enum {
-			words[i] = enumWord(word)
+			words[i] = enumWord{word, t.enumNotes[i]}
 		}
 		return words
 	}
@@ -110,7 +110,7 @@ func metaField(field string, f *fieldDef) any {
 	case "type":
 		return f.shown()
 	}
-	return metaNamed(field, f.name)
+	return metaNamed(field, f.name, f.note)
 }
 
 func metaArg(field string, a *argDef) any {
@@ -123,7 +123,7 @@ func metaArg(field string, a *argDef) any {
 		}
 		return string(appendJSON(nil, a.standard))
 	}
-	return metaNamed(field, a.name)
+	return metaNamed(field, a.name, a.note)
 }
 
 func metaDirective(field string, d *directiveDef) any {
@@ -135,14 +135,18 @@ func metaDirective(field string, d *directiveDef) any {
 	case "args":
 		return anyList(d.args)
 	}
-	return metaNamed(field, d.name)
+	return metaNamed(field, d.name, d.note)
 }
 
 // metaNamed resolves what all parts of a schema have.
-func metaNamed(field, name string) any {
+func metaNamed(field, name, note string) any {
 	switch field {
 	case "name":
 		return name
+	case "description":
+		if note != "" {
+			return note
+		}
 	case "isDeprecated":
 		return false
 	}

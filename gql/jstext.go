@@ -115,7 +115,7 @@ func appendString(out []byte, s string) []byte {
 	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+		if plainByte[c] {
 			i++
 			continue
 		}
@@ -133,6 +133,14 @@ func appendString(out []byte, s string) []byte {
 	}
 	return append(append(out, s[done:]...), '"')
 }
+
+// plainByte tells of a byte that it stands for itself in a JSON string.
+var plainByte = func() (plain [256]bool) {
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
 
 // appendEscape writes the character that a text begins with as an escape, and
 // returns its length.
@@ -242,3 +250,5 @@ func jsText(v any) string {
 	}
 	return "[object Object]"
 }
+
+func quote(s string) string { return string(appendString(nil, s)) }

@@ -1,22 +1,20 @@
 package gql
 
-import (
-	"fmt"
-
-	"github.com/vektah/gqlparser/v2/ast"
-)
+import "fmt"
 
 // Bounds on documents. They are far above what anyone writes, and keep a
 // hostile query from costing more than an honest one.
 const (
 	// maxTokens: a body of 100 kB, which is what qontract-server takes, has
-	// fewer.
+	// fewer, unless it is made of brackets.
 	maxTokens = 60_000
+	// maxDepth is how deep selection sets, lists and objects may nest.
+	maxDepth = 1000
 	// maxFields counts the fields of an operation with every fragment in the
 	// place of its uses: fragments can double each other.
 	maxFields = 100_000
-	// maxWalk counts the selections that gqlparser goes through: every
-	// definition anew with all fragments that it reaches.
+	// maxWalk counts the selections of every definition with all fragments
+	// that it reaches.
 	maxWalk = 300_000
 )
 
@@ -36,18 +34,19 @@ type census struct {
 
 // tooComplex returns the complaint about a document that would take too long
 // to validate.
-func tooComplex(doc *ast.QueryDocument) *Error {
-	c := &census{fragments: make(map[string]*part, len(doc.Fragments))}
-	for _, f := range doc.Fragments {
-		if c.fragments[f.Name] == nil {
-			c.fragments[f.Name] = countSet(f.SelectionSet)
-		}
+func tooComplex(doc *document) *Error {
+	if len(doc.fragments) == 0 {
+		return nil
 	}
-	for _, op := range doc.Operations {
-		c.reach(countSet(op.SelectionSet))
+	c := &census{fragments: make(map[string]*part, len(doc.fragments))}
+	for _, f := range doc.fragments {
+		c.fragments[f.name] = countSet(f.set)
 	}
-	for _, f := range doc.Fragments {
-		c.reach(c.fragments[f.Name])
+	for _, op := range doc.operations {
+		c.reach(countSet(op.set))
+	}
+	for _, f := range doc.fragments {
+		c.reach(c.fragments[f.name])
 	}
 	if c.walk <= maxWalk {
 		return nil
@@ -55,22 +54,24 @@ func tooComplex(doc *ast.QueryDocument) *Error {
 	return &Error{Code: CodeValidation, Message: "The document uses its fragments too often to be validated."}
 }
 
-func countSet(set ast.SelectionSet) *part {
+func countSet(set *selectionSet) *part {
 	p := &part{}
 	p.count(set)
 	return p
 }
 
-func (p *part) count(set ast.SelectionSet) {
-	p.size += len(set)
-	for _, s := range set {
+func (p *part) count(set *selectionSet) {
+	p.size += len(set.selections)
+	for _, s := range set.selections {
 		switch s := s.(type) {
-		case *ast.Field:
-			p.count(s.SelectionSet)
-		case *ast.InlineFragment:
-			p.count(s.SelectionSet)
-		case *ast.FragmentSpread:
-			p.spreads = append(p.spreads, s.Name)
+		case *fieldNode:
+			if s.set != nil {
+				p.count(s.set)
+			}
+		case *inlineNode:
+			p.count(s.set)
+		case *spreadNode:
+			p.spreads = append(p.spreads, s.name)
 		}
 	}
 }
@@ -93,39 +94,39 @@ func (c *census) reach(from *part) {
 }
 
 // sizes checks the number of fields of every operation. There are no cycles.
-func (c *compiler) sizes() {
-	fragments := make(map[string]*fragment, len(c.doc.fragments))
-	for _, f := range c.doc.fragments {
-		fragments[f.name] = f
+func (v *validator) sizes() {
+	if len(v.doc.fragments) == 0 {
+		return // there are fewer fields than tokens
 	}
 	known := map[string]int{}
-	var count func(*selectionSet) int
-	count = func(set *selectionSet) int {
-		n := 0
-		for _, s := range set.selections {
-			n++
-			switch s := s.(type) {
-			case *fieldNode:
-				if s.set != nil {
-					n += count(s.set)
-				}
-			case *inlineNode:
-				n += count(s.set)
-			case *spreadNode:
-				size, ok := known[s.name]
-				if !ok {
-					size = count(fragments[s.name].set)
-					known[s.name] = size
-				}
-				n += size
+	for _, op := range v.doc.operations {
+		if v.size(op.set, known) > maxFields {
+			v.report(fmt.Sprintf("The operation selects more than %d fields once its fragments are filled in.", maxFields), op.pos)
+		}
+	}
+}
+
+// size counts the fields of a selection set.
+func (v *validator) size(set *selectionSet, known map[string]int) int {
+	n := 0
+	for _, s := range set.selections {
+		n++
+		switch s := s.(type) {
+		case *fieldNode:
+			if s.set != nil {
+				n += v.size(s.set, known)
 			}
-			n = min(n, maxFields+1)
+		case *inlineNode:
+			n += v.size(s.set, known)
+		case *spreadNode:
+			size, ok := known[s.name]
+			if !ok {
+				size = v.size(v.fragments[s.name].set, known)
+				known[s.name] = size
+			}
+			n += size
 		}
-		return n
+		n = min(n, maxFields+1)
 	}
-	for _, op := range c.doc.operations {
-		if count(op.set) > maxFields {
-			c.fail(CodeValidation, fmt.Sprintf("The operation selects more than %d fields once its fragments are filled in.", maxFields), op.pos)
-		}
-	}
+	return n
 }

@@ -47,12 +47,18 @@ func (t *typeDef) parseLiteral(v *valueNode, variables map[string]any) (any, err
 // parseWord reads a literal as a value of an enumeration.
 func (t *typeDef) parseWord(v *valueNode) (any, error) {
 	if v.kind != valueEnum {
-		return nil, fmt.Errorf("Enum %q cannot represent non-enum value: %s.", t.name, v)
+		word := v.String()
+		return nil, fmt.Errorf("Enum %q cannot represent non-enum value: %s.%s", t.name, word, t.wordSuggestion(word))
 	}
 	if !slices.Contains(t.enum, v.raw) {
-		return nil, fmt.Errorf("Value %q does not exist in %q enum.", v.raw, t.name)
+		return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", v.raw, t.name, t.wordSuggestion(v.raw))
 	}
 	return v.raw, nil
+}
+
+// wordSuggestion words which value of an enumeration may have been meant.
+func (t *typeDef) wordSuggestion(word string) string {
+	return didYouMean("the enum value ", (&meter{}).suggest(word, t.enum))
 }
 
 // untyped reads a literal as JSON. A variable without a value is undefined.
@@ -89,7 +95,7 @@ func untyped(v *valueNode, variables map[string]any) any {
 func (a *argDef) value(given []*argument, variables map[string]any) (any, bool, error) {
 	i := slices.IndexFunc(given, func(g *argument) bool { return g.name == a.name })
 	if i < 0 {
-		if a.required {
+		if a.required && a.standard == nil {
 			return nil, false, fmt.Errorf("Argument %q of required type %q was not provided.", a.name, a.typeString())
 		}
 		return a.standard, a.standard != nil, nil
@@ -98,7 +104,7 @@ func (a *argDef) value(given []*argument, variables map[string]any) (any, bool, 
 	if v.kind == valueVariable {
 		value, ok := variables[v.raw]
 		switch {
-		case !ok && a.required:
+		case !ok && a.required && a.standard == nil:
 			return nil, false, fmt.Errorf("Argument %q of required type %q was provided the variable \"$%s\" which was not provided a runtime value.",
 				a.name, a.typeString(), v.raw)
 		case !ok:
@@ -131,10 +137,11 @@ func (t *typeDef) parseValue(v any) (any, error) {
 	if t.kind == kindEnum {
 		word, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("Enum %q cannot represent non-string value: %s.", t.name, inspect(v))
+			word = inspect(v)
+			return nil, fmt.Errorf("Enum %q cannot represent non-string value: %s.%s", t.name, word, t.wordSuggestion(word))
 		}
 		if !slices.Contains(t.enum, word) {
-			return nil, fmt.Errorf("Value %q does not exist in %q enum.", word, t.name)
+			return nil, fmt.Errorf("Value \"%s\" does not exist in %q enum.%s", word, t.name, t.wordSuggestion(word))
 		}
 		return v, nil
 	}

@@ -1,235 +1,251 @@
 package gql
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// maxSteps bounds the work of looking for fields that conflict.
-const maxSteps = 1_000_000
+// maxPairs bounds the work of comparing pairs of fields. Comparing pairs tells
+// every conflict in the words and order of graphql-js, but takes time that
+// grows with the square of the fields. Beyond the bound a [merger] finds out in
+// linear time whether there is any conflict.
+const maxPairs = 500_000
+
+// merges compares the fields that have one key in the answer, for all selection
+// sets of a document.
+type merges struct {
+	collected map[*selectionSet]*collection
+	texts     map[*valueNode]string
+	steps     int
+
+	// What was compared already, and whether only as fields of different object
+	// types, which may differ in more.
+	withFragment map[fragmentPair]bool
+	fragments    map[[2]string]bool
+}
+
+// A collection is what a selection set selects by itself: fields by their key,
+// in the order of their first occurrence, and the fragments that it uses.
+type collection struct {
+	keys    []string
+	groups  map[string][]occurrence
+	spreads []string
+}
 
 // An occurrence is a field of the query with the type it is selected on. Both
-// the type and the definition are nil below a mutation, which has no type.
+// the type and the definition can be unknown; those of introspection are.
 type occurrence struct {
 	node   *fieldNode
 	parent *typeDef
 	def    *fieldDef
 }
 
-// A group holds the occurrences that have the same key in the answer.
-type group struct {
-	key  string
-	list []occurrence
+type fragmentPair struct {
+	fields *collection
+	name   string
 }
 
-// A merger looks for fields with one key that cannot be merged. It takes the
-// place of gqlparser's rule, whose cost grows with the square of the fields:
-// instead of all pairs it compares every occurrence with the first one of its
-// group, which is enough, since what is compared is an equivalence.
-type merger struct {
-	*compiler
-	fragments map[string]*fragment
-	texts     map[*valueNode]string // the canonical form of literals
-	steps     int
-	over      bool // the bound was met, or a conflict found
+// A conflict tells why two fields with one key cannot be merged: by a reason,
+// or by what is in conflict below them. Its nodes are all that take part.
+type conflict struct {
+	key    string
+	reason string
+	below  []*conflict
+	a, b   []*fieldNode
 }
 
-// overlaps reports the first conflict of each operation.
-func (c *compiler) overlaps() {
-	fragments := make(map[string]*fragment, len(c.doc.fragments))
-	for _, f := range c.doc.fragments {
-		fragments[f.name] = f
+// why words the reason.
+func (c *conflict) why() string {
+	if len(c.below) == 0 {
+		return c.reason
 	}
-	for _, op := range c.doc.operations {
-		root := c.s.query
-		if op.kind != "query" {
-			root = nil
+	parts := make([]string, len(c.below))
+	for i, inner := range c.below {
+		parts[i] = fmt.Sprintf("subfields %q conflict because %s", inner.key, inner.why())
+	}
+	return strings.Join(parts, " and ")
+}
+
+// overlaps reports the fields of a selection set that cannot be merged.
+func (v *validator) overlaps(set *selectionSet, parent *typeDef) {
+	if v.over || v.fallback || distinct(set) {
+		return
+	}
+	for _, c := range v.conflicts(set, parent) {
+		var at []int
+		for _, n := range slices.Concat(c.a, c.b) {
+			at = append(at, n.pos)
 		}
-		m := &merger{compiler: c, fragments: fragments, texts: map[*valueNode]string{}}
-		top := m.below([]occurrence{{node: &fieldNode{set: op.set}, def: &fieldDef{typ: root}}})
-		m.shapes(top)
-		m.same(top)
+		v.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
+			c.key, c.why()), at...)
 	}
 }
 
-// below groups the fields that the occurrences select by their key.
-func (m *merger) below(list []occurrence) []*group {
-	g := gathering{m: m, index: map[string]*group{}, seen: map[string]bool{}}
-	for _, o := range list {
-		if o.node.set == nil {
-			continue
-		}
-		var on *typeDef
-		if o.def != nil {
-			on = o.def.typ
-		}
-		g.set(o.node.set, on)
-	}
-	return g.groups
-}
-
-// A gathering collects occurrences; a fragment counts once.
-type gathering struct {
-	m      *merger
-	groups []*group
-	index  map[string]*group
-	seen   map[string]bool
-}
-
-func (g *gathering) set(set *selectionSet, parent *typeDef) {
-	for _, s := range set.selections {
-		if g.m.step(1); g.m.over {
-			return
-		}
-		switch n := s.(type) {
-		case *fieldNode:
-			g.field(n, parent)
-		case *inlineNode:
-			on := parent
-			if n.on != "" {
-				on = g.m.s.types[n.on]
-			}
-			g.set(n.set, on)
-		case *spreadNode:
-			if !g.seen[n.name] {
-				g.seen[n.name] = true
-				f := g.m.fragments[n.name]
-				g.set(f.set, g.m.s.types[f.on])
-			}
-		}
-	}
-}
-
-func (g *gathering) field(n *fieldNode, parent *typeDef) {
-	key := n.key()
-	if g.index[key] == nil {
-		g.index[key] = &group{key: key}
-		g.groups = append(g.groups, g.index[key])
-	}
-	o := occurrence{node: n, parent: parent}
-	if parent != nil {
-		o.def = g.m.s.find(parent, n.name)
-	}
-	g.index[key].list = append(g.index[key].list, o)
-}
-
-// step counts work, and ends it when there is too much.
-func (m *merger) step(n int) {
-	if m.steps += n; m.steps > maxSteps && !m.over {
-		m.over = true
-		m.fail(CodeValidation, "The query is too complex to be checked for fields that conflict.")
-	}
-}
-
-func (m *merger) conflict(key, reason string, a, b occurrence) {
-	m.over = true
-	m.fail(CodeValidation, fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
-		key, reason), a.node.pos, b.node.pos)
-}
-
-// shapes checks that fields with one key have results of one shape, also when
-// they are selected on different object types.
-func (m *merger) shapes(groups []*group) {
-	for _, g := range groups {
-		first := g.list[0]
-		for _, o := range g.list {
-			if first.def == nil {
-				first = o
-			}
-			if o.def != nil && first.def != nil && !first.def.shaped(o.def) && !m.over {
-				m.conflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
-			}
-		}
-		if m.over {
-			return
-		}
-		m.shapes(m.below(g.list))
-	}
-}
-
-// shaped tells whether results of two fields have one shape.
-func (f *fieldDef) shaped(other *fieldDef) bool {
-	if f.list != other.list || f.required != other.required {
+// distinct tells quickly that a selection set has nothing to merge.
+func distinct(set *selectionSet) bool {
+	if len(set.selections) > 4*few {
 		return false
 	}
-	return f.typ == other.typ || !f.typ.leaf() && !other.typ.leaf()
+	for i, s := range set.selections {
+		n, ok := s.(*fieldNode)
+		if !ok {
+			return false
+		}
+		for _, other := range set.selections[:i] {
+			if before, _ := other.(*fieldNode); before.key() == n.key() {
+				return false
+			}
+		}
+	}
+	return true
 }
 
-// same checks that fields with one key are the same field with the same
-// arguments, unless they are selected on different object types.
-func (m *merger) same(groups []*group) {
-	for _, g := range groups {
-		for _, list := range m.together(g.list) {
-			if m.over {
-				return
-			}
-			first := list[0]
-			for _, o := range list[1:] {
-				if reason := m.difference(first.node, o.node); reason != "" {
-					m.conflict(g.key, reason, first, o)
-					return
-				}
-			}
-			m.same(m.below(list))
-		}
+// spend counts work, and tells whether there may be more.
+func (v *validator) spend(n int) bool {
+	if v.merges.steps += n; v.merges.steps > maxPairs {
+		v.fallback = true
 	}
+	return !v.fallback
 }
 
-// together splits occurrences into lists of which all may be read from one
-// object: one list for each object type, with all that are on interfaces.
-func (m *merger) together(list []occurrence) [][]occurrence {
-	isObject := func(o occurrence) bool { return o.parent != nil && o.parent.kind == kindObject }
-	var objects []*typeDef
-	seen := map[*typeDef]bool{}
-	for _, o := range list {
-		if isObject(o) && !seen[o.parent] {
-			seen[o.parent] = true
-			objects = append(objects, o.parent)
-		}
-	}
-	if len(objects) < 2 {
-		return [][]occurrence{list}
-	}
-	out := make([][]occurrence, 0, len(objects))
-	for _, t := range objects {
-		if m.step(len(list)); m.over {
-			break
-		}
-		var with []occurrence
-		for _, o := range list {
-			if o.parent == t || !isObject(o) {
-				with = append(with, o)
+// conflicts finds those of one selection set with all it uses.
+func (v *validator) conflicts(set *selectionSet, parent *typeDef) []*conflict {
+	own := v.collect(set, parent)
+	var out []*conflict
+	for _, key := range own.keys {
+		group := own.groups[key]
+		for i, a := range group {
+			for _, b := range group[i+1:] {
+				out = v.compare(out, false, key, a, b)
+			}
+			if v.fallback || len(out) > maxErrors {
+				return out
 			}
 		}
-		out = append(out, with)
+	}
+	for i, name := range own.spreads {
+		out = v.compareFragment(out, false, own, name)
+		for _, other := range own.spreads[i+1:] {
+			out = v.compareFragments(out, false, name, other)
+		}
 	}
 	return out
 }
 
-// difference says why two fields cannot be merged, or returns "".
-func (m *merger) difference(a, b *fieldNode) string {
-	if a.name != b.name {
-		return fmt.Sprintf("%q and %q are different fields", a.name, b.name)
+// collect returns what a selection set selects by itself.
+func (v *validator) collect(set *selectionSet, parent *typeDef) *collection {
+	m := &v.merges
+	if known := m.collected[set]; known != nil {
+		return known
 	}
-	if len(a.arguments) != len(b.arguments) {
-		return "they have differing arguments"
+	c := &collection{groups: map[string][]occurrence{}}
+	v.gather(c, map[string]bool{}, set, parent)
+	if m.collected == nil {
+		m.collected = map[*selectionSet]*collection{}
 	}
-	m.step(len(a.arguments) * len(b.arguments))
-	for _, x := range a.arguments {
-		found := m.over
-		for _, y := range b.arguments {
-			found = found || x.name == y.name && m.text(x.value) == m.text(y.value)
-		}
-		if !found {
-			return "they have differing arguments"
-		}
-	}
-	return ""
+	m.collected[set] = c
+	return c
 }
 
-// text returns the canonical form of a literal.
-func (m *merger) text(v *valueNode) string {
-	text, ok := m.texts[v]
-	if !ok {
-		text = v.canonical()
-		m.texts[v] = text
+func (v *validator) gather(c *collection, seen map[string]bool, set *selectionSet, parent *typeDef) {
+	for _, s := range set.selections {
+		switch n := s.(type) {
+		case *fieldNode:
+			key := n.key()
+			group := c.groups[key]
+			if group == nil {
+				c.keys = append(c.keys, key)
+			}
+			o := occurrence{node: n, parent: parent}
+			if parent != nil {
+				o.def = parent.field(n.name)
+			}
+			c.groups[key] = append(group, o)
+		case *inlineNode:
+			on := parent
+			if n.on != "" {
+				on = v.s.types[n.on]
+			}
+			v.gather(c, seen, n.set, on)
+		case *spreadNode:
+			if !seen[n.name] {
+				seen[n.name] = true
+				c.spreads = append(c.spreads, n.name)
+			}
+		}
 	}
-	return text
+}
+
+// compareFragment compares fields with those of a fragment and of all that it
+// uses.
+func (v *validator) compareFragment(out []*conflict, exclusive bool, fields *collection, name string) []*conflict {
+	m := &v.merges
+	pair := fragmentPair{fields, name}
+	if before, known := m.withFragment[pair]; known && (exclusive || !before) || !v.spend(1) {
+		return out
+	}
+	if m.withFragment == nil {
+		m.withFragment = map[fragmentPair]bool{}
+	}
+	m.withFragment[pair] = exclusive
+	f := v.fragments[name]
+	if f == nil {
+		return out
+	}
+	other := v.collect(f.set, v.s.types[f.on])
+	if other == fields {
+		return out
+	}
+	out = v.compareAll(out, exclusive, fields, other)
+	for _, next := range other.spreads {
+		out = v.compareFragment(out, exclusive, fields, next)
+	}
+	return out
+}
+
+// compareFragments compares the fields of two fragments and of all that they
+// use.
+func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b string) []*conflict {
+	m := &v.merges
+	pair := [2]string{min(a, b), max(a, b)}
+	if before, known := m.fragments[pair]; a == b || known && (exclusive || !before) || !v.spend(1) {
+		return out
+	}
+	if m.fragments == nil {
+		m.fragments = map[[2]string]bool{}
+	}
+	m.fragments[pair] = exclusive
+	x, y := v.fragments[a], v.fragments[b]
+	if x == nil || y == nil {
+		return out
+	}
+	first, second := v.collect(x.set, v.s.types[x.on]), v.collect(y.set, v.s.types[y.on])
+	out = v.compareAll(out, exclusive, first, second)
+	for _, next := range second.spreads {
+		out = v.compareFragments(out, exclusive, a, next)
+	}
+	for _, next := range first.spreads {
+		out = v.compareFragments(out, exclusive, next, b)
+	}
+	return out
+}
+
+// compareAll compares the fields of two collections that have the same key.
+func (v *validator) compareAll(out []*conflict, exclusive bool, x, y *collection) []*conflict {
+	if !v.spend(1 + len(x.keys)/16) {
+		return out
+	}
+	for _, key := range x.keys {
+		group := y.groups[key]
+		if len(group) == 0 {
+			continue
+		}
+		for _, a := range x.groups[key] {
+			for _, b := range group {
+				out = v.compare(out, exclusive, key, a, b)
+			}
+		}
+	}
+	return out
 }

@@ -28,6 +28,7 @@ func newQuery(s *Schema, doc *document, op *operation, variables map[string]any)
 		q.top = q.plan(s.query, op.set)
 	}
 	q.static = sync.OnceValue(q.outline)
+	doc.text.index()
 	return q
 }
 
@@ -173,7 +174,7 @@ func (q *Query) included(s selection) (bool, *Error) {
 
 // argumentError is the error of an argument whose value only execution knows.
 func (q *Query) argumentError(err error, given *argument) *Error {
-	return &Error{Message: err.Error(), Code: CodeInternal, Locations: []Location{locate(q.doc.source, given.value.pos)}}
+	return &Error{Message: err.Error(), Code: CodeInternal, Locations: []Location{q.doc.text.locate(given.value.pos)}}
 }
 
 // prepare reads the arguments of a field.
@@ -238,7 +239,7 @@ const maxLocations = 100
 func (q *Query) locations(p *pick) []Location {
 	list := make([]Location, min(len(p.nodes), maxLocations))
 	for i := range list {
-		list[i] = locate(q.doc.source, p.nodes[i].pos)
+		list[i] = q.doc.text.locate(p.nodes[i].pos)
 	}
 	return list
 }

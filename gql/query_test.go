@@ -69,14 +69,15 @@ func TestRejections(t *testing.T) {
 		request gql.Request
 		code    string
 	}{
-		"empty":              {gql.Request{}, gql.CodeRequest},
-		"blank":              {gql.Request{Query: " # nothing"}, gql.CodeParse},
-		"two operations":     {gql.Request{Query: "query A{books{title}} query B{books{title}}"}, gql.CodeOperation},
-		"no such operation":  {gql.Request{Query: "query A{books{title}}", Operation: "B"}, gql.CodeOperation},
-		"broken text":        {gql.Request{Query: "{books(title:\"\xff\"){title}}"}, gql.CodeParse},
-		"text after spread":  {gql.Request{Query: `{books{... "on" Book_v1{title}}}`}, gql.CodeParse},
-		"empty description":  {gql.Request{Query: `"" query{books{title}}`}, gql.CodeParse},
-		"described variable": {gql.Request{Query: `query("x" $a:String){books(title:$a){title}}`}, gql.CodeParse},
+		"empty":             {gql.Request{}, gql.CodeRequest},
+		"blank":             {gql.Request{Query: " # nothing"}, gql.CodeParse},
+		"two operations":    {gql.Request{Query: "query A{books{title}} query B{books{title}}"}, gql.CodeOperation},
+		"no such operation": {gql.Request{Query: "query A{books{title}}", Operation: "B"}, gql.CodeOperation},
+		"broken text":       {gql.Request{Query: "{books(title:\"\xff\"){title}}"}, gql.CodeParse},
+		"text after spread": {gql.Request{Query: `{books{... "on" Book_v1{title}}}`}, gql.CodeParse},
+		"nothing described": {gql.Request{Query: `"" {books{title}}`}, gql.CodeParse},
+		"an empty name":     {gql.Request{Query: "{books{title}}", EmptyName: true}, gql.CodeOperation},
+		"a name of nothing": {gql.Request{Query: "query A{books{title}} query B{books{title}}", EmptyName: true}, gql.CodeOperation},
 		"variable of its own": {
 			gql.Request{Query: `query($a:Boolean! @skip(if:$a)){books{title @skip(if:$a)}}`}, gql.CodeParse},
 		"a zero in front":   {gql.Request{Query: `{books(filter:{title:01}){title}}`}, gql.CodeParse},
@@ -152,6 +153,23 @@ func TestHostile(t *testing.T) {
 		"many variables":   `query(` + repeat(8_000, `$a%d:String `) + `){authors{name}}`,
 		"comments":         strings.Repeat("#\n", 100_000) + `{authors{name}}`,
 		"unknown fields":   `{authors{` + repeat(20_000, "x%d ") + `}}`,
+		"conflicts":        `{authors{` + repeat(12_000, "a:x%d ") + `}}`,
+		"deep conflicts":   `{` + strings.Repeat("authors{a:name a:age ", 900) + `name` + strings.Repeat("}", 901),
+		"wide conflicts":   `{` + strings.Repeat(`authors{friends{a:name b:age} friends{a:age b:name}}`, 1_500) + `}`,
+		"crossed conflicts": `{authors{` + repeat(1_500, "...f%d ") + `}}` +
+			repeat(1_500, `fragment f%d on Author_v1{friends{a:name b:age} ...fNEXT} `) + `fragment f1500 on Author_v1{friends{a:age}}`,
+		"all cycles":          `{authors{...f0}}` + repeat(250, `fragment f%d on Author_v1{`+repeat(20, "...f%d ")+`...fNEXT}`),
+		"deep introspection":  repeat(2_000, `{a%d:__schema{...t0}}`) + repeat(20, `fragment t%d on __Schema{...tNEXT ...tNEXT}`) + `fragment t20 on __Schema{types{name}}`,
+		"long names":          `{authors{name @` + strings.Repeat("x", 45_000) + `}} directive @` + strings.Repeat("y", 45_000) + ` on FIELD`,
+		"misspelt long types": `query($a:` + strings.Repeat("x", 40_000) + `){authors{name}} type ` + strings.Repeat("xy", 20_000),
+		"misspelt types": `query(` + repeat(90, `$a%d:`+strings.Repeat("a", 300)+"%[1]d ") + `){authors{name}} ` +
+			repeat(100, "type b%d"+strings.Repeat("a", 300)+" "),
+		"object fields":    `{authors(filter:{` + repeat(10_000, "a%d:1 ") + `}){name}}`,
+		"a long line":      `{authors{` + repeat(9_000, "n%d ") + `}} # ` + strings.Repeat("é", 10_000),
+		"far away":         `{authors(name:"` + strings.Repeat("é", 30_000) + `"){` + repeat(200, "n%d ") + `}}`,
+		"many uses":        `query(` + repeat(3_000, "$a%d:Int ") + `){authors(filter:[` + repeat(3_000, "$a%d ") + `]){name}}`,
+		"deep types":       `query($a:` + strings.Repeat("[", 50_000) + `){a}`,
+		"deep definitions": `type A{a(b:Int=` + strings.Repeat("[", 50_000) + `):Int}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()

@@ -7,11 +7,13 @@ import (
 )
 
 // A Request is a query text with the values of its variables. Operation names
-// the operation when the text has several.
+// the operation when the text has several; EmptyName says that it is meant to
+// be "", which no operation is called, and not left out.
 type Request struct {
 	Query     string
 	Variables *bundle.Object
 	Operation string
+	EmptyName bool
 }
 
 // The codes of errors, as qontract-server has them.
@@ -35,8 +37,7 @@ type Rejection struct {
 
 func (r *Rejection) Error() string { return r.Message }
 
-// A compiler turns a request into a query. Errors gather until the end of a
-// stage.
+// A compiler turns a request into a query. Errors in its variables gather.
 type compiler struct {
 	s      *Schema
 	doc    *document
@@ -49,19 +50,18 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 		return nil, reject(Error{Code: CodeRequest,
 			Message: "GraphQL operations must contain a non-empty `query` or a `persistedQuery` extension."})
 	}
-	parsed, errs := parse(req.Query)
-	if len(errs) == 0 {
-		errs = s.validate(parsed)
+	doc, fault := parse(req.Query)
+	if fault == nil {
+		fault = tooComplex(doc)
 	}
-	if len(errs) > 0 {
+	if fault != nil {
+		return nil, reject(*fault)
+	}
+	if errs := s.check(doc); len(errs) > 0 {
 		return nil, reject(errs...)
 	}
-	doc := convert(req.Query, parsed)
 	c := &compiler{s: s, doc: doc}
-	if c.check(); len(c.errors) > 0 {
-		return nil, reject(c.errors...)
-	}
-	op, err := doc.operation(req.Operation)
+	op, err := doc.operation(req)
 	if err != nil {
 		return nil, reject(Error{Code: CodeOperation, Message: err.Error()})
 	}
@@ -72,12 +72,17 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	return newQuery(s, doc, op, variables), nil
 }
 
-// check applies the rules that gqlparser lacks, or is too slow for.
-func (c *compiler) check() {
-	c.literals()
-	if c.sizes(); len(c.errors) == 0 {
-		c.overlaps()
+// check validates a document, in the words of graphql-js unless the document is
+// beyond all measure.
+func (s *Schema) check(doc *document) []Error {
+	v := s.validate(doc)
+	if len(v.errors) == 0 {
+		v.sizes()
 	}
+	if len(v.errors) == 0 && v.fallback {
+		v.merge()
+	}
+	return v.errors
 }
 
 func reject(list ...Error) *Rejection {
@@ -88,22 +93,23 @@ func reject(list ...Error) *Rejection {
 func (c *compiler) fail(code, message string, at ...int) {
 	e := Error{Code: code, Message: message}
 	for _, pos := range at {
-		e.Locations = append(e.Locations, locate(c.doc.source, pos))
+		e.Locations = append(e.Locations, c.doc.text.locate(pos))
 	}
 	c.errors = append(c.errors, e)
 }
 
-// operation returns the operation with a name, or the only one.
-func (d *document) operation(name string) (*operation, error) {
-	if name == "" && len(d.operations) > 1 {
+// operation returns the operation that a request asks for.
+func (d *document) operation(req Request) (*operation, error) {
+	name, only := req.Operation, req.Operation == "" && !req.EmptyName
+	if only && len(d.operations) > 1 {
 		return nil, errors.New("Must provide operation name if query contains multiple operations.")
 	}
 	for _, op := range d.operations {
-		if name == "" || op.name == name {
+		if only || op.name == name && name != "" {
 			return op, nil
 		}
 	}
-	if name == "" {
+	if only {
 		return nil, errors.New("Must provide an operation.")
 	}
 	return nil, errors.New(`Unknown operation named "` + name + `".`)

@@ -73,6 +73,9 @@ func (r *run) read(p *pick, from source) (source, *Error) {
 		return source{}, nil
 	}
 	r.touch(o, from.resource)
+	if r.seen != nil {
+		r.seen.field(o, p.def.name)
+	}
 	if p.def.name == "schema" {
 		v, _ := o.Get("$schema")
 		return source{v, from.resource}, nil

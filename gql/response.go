@@ -27,11 +27,21 @@ type Response struct {
 	// that only resources have.
 	Schemas         []bundle.Schema
 	DatafileSchemas []bundle.Schema
+
+	// Datafiles and Resources are the files of which fields were read, in path
+	// order. Fields are the top-level fields that were read of datafiles, sorted,
+	// by their schema. Only [Engine.Observe] fills them in.
+	Datafiles, Resources []bundle.Path
+	Fields               map[bundle.Schema][]string
 }
 
-// JSON returns the body that qontract-server answers with.
-func (r *Response) JSON() []byte {
-	out := []byte{'{'}
+// JSON returns the body that qontract-server answers with, but for the line
+// break at its end.
+func (r *Response) JSON() []byte { return r.AppendJSON(nil) }
+
+// AppendJSON appends what [Response.JSON] returns to out.
+func (r *Response) AppendJSON(out []byte) []byte {
+	out = append(out, '{')
 	if len(r.Errors) > 0 {
 		out = append(out, `"errors":[`...)
 		for i := range r.Errors {
@@ -44,7 +54,7 @@ func (r *Response) JSON() []byte {
 	}
 	if r.HasData {
 		out = append(out, `"data":`...)
-		out = append(appendAnswer(out, r.Data), ',')
+		out = append(appendAnswer(out, r.Data, hiddenKey), ',')
 	}
 	out = append(out, `"extensions":{"schemas":[`...)
 	for i, s := range r.Schemas {
@@ -57,11 +67,15 @@ func (r *Response) JSON() []byte {
 }
 
 // DataJSON returns the data of the answer as JSON.
-func (r *Response) DataJSON() []byte { return appendAnswer(nil, r.Data) }
+func (r *Response) DataJSON() []byte { return appendAnswer(nil, r.Data, "") }
+
+// hiddenKey is the one key that never reaches a client of qontract-server: it is
+// lost when the server copies the answer.
+const hiddenKey = "__proto__"
 
 // appendAnswer writes data, whose numbers are already as JavaScript has them
-// and whose keys are in the order of the query.
-func appendAnswer(out []byte, v any) []byte {
+// and whose keys are in the order of the query, without one key.
+func appendAnswer(out []byte, v any, hidden string) []byte {
 	switch v := v.(type) {
 	case bundle.Number:
 		return append(out, v...)
@@ -71,17 +85,22 @@ func appendAnswer(out []byte, v any) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = appendAnswer(out, item)
+			out = appendAnswer(out, item, hidden)
 		}
 		return append(out, ']')
 	case *bundle.Object:
 		out = append(out, '{')
-		for i, m := range v.Members() {
-			if i > 0 {
+		first := true
+		for _, m := range v.Members() {
+			if m.Key == hidden {
+				continue
+			}
+			if !first {
 				out = append(out, ',')
 			}
+			first = false
 			out = append(appendString(out, m.Key), ':')
-			out = appendAnswer(out, m.Value)
+			out = appendAnswer(out, m.Value, hidden)
 		}
 		return append(out, '}')
 	}

@@ -1,11 +1,6 @@
 package gql
 
-import (
-	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/validator/rules"
-
-	"github.com/app-sre/prcheck/bundle"
-)
+import "github.com/app-sre/prcheck/bundle"
 
 // A Schema is what may be asked of a bundle: the GraphQL types that its
 // graphql section describes. It does not change after it was made, so bundles
@@ -19,8 +14,6 @@ type Schema struct {
 	bare       bool // the section is a list, without "confs"
 
 	scalars builtins
-	parsed  *ast.Schema // the same, as gqlparser wants it
-	rules   *rules.Rules
 }
 
 // A typeKind says what a type is.
@@ -52,9 +45,11 @@ const (
 // A typeDef is one GraphQL type.
 type typeDef struct {
 	name       string
+	note       string // the description, of types that every schema has
 	kind       typeKind
 	scalar     scalarKind
 	enum       []string
+	enumNotes  []string // their descriptions
 	fields     []*fieldDef
 	index      map[string]*fieldDef // only of types with many fields
 	interfaces []*typeDef
@@ -88,6 +83,7 @@ const (
 // A fieldDef is a field of a type.
 type fieldDef struct {
 	name     string
+	note     string // the description, of introspection
 	typ      *typeDef
 	list     bool // of items that are required
 	required bool
@@ -116,6 +112,7 @@ func (f *fieldDef) typeString() string {
 // a list.
 type argDef struct {
 	name     string
+	note     string
 	typ      *typeDef
 	required bool
 	standard any // the default value, or nil
@@ -131,6 +128,7 @@ func (a *argDef) typeString() string {
 // A directiveDef is a directive that a query may use, or at least name.
 type directiveDef struct {
 	name      string
+	note      string
 	locations []string
 	args      []*argDef
 }

@@ -33,7 +33,7 @@ func (c *compiler) variableValues(op *operation, given *bundle.Object) map[strin
 		}
 		if len(c.errors) > maxVariableErrors {
 			c.errors = append(c.errors[:maxVariableErrors], Error{
-				Message: "Too many errors processing variables, error limit reached. Execution aborted.", Code: CodeUserInput})
+				Message: "Too many errors processing variables, error limit reached. Execution aborted.", Code: CodeInternal})
 			break
 		}
 	}

@@ -12,6 +12,12 @@ import (
 // DefinitionSchema is the schema of the datafiles that define integrations.
 const DefinitionSchema bundle.Schema = "/app-sre/integration-1.yml"
 
+// RequiredSchemas are those that every definition must allow, whether it reads
+// them or not.
+func RequiredSchemas() []bundle.Schema {
+	return []bundle.Schema{DefinitionSchema, "/app-interface/app-interface-settings-1.yml"}
+}
+
 // A Definition is what one datafile of [DefinitionSchema] says about an
 // integration.
 type Definition struct {
@@ -24,13 +30,19 @@ type Definition struct {
 }
 
 // A Check is the pr_check of a definition. A value of an unexpected type
-// counts as the one that makes the integration run.
+// counts as the one that makes the integration run, and to its end.
 type Check struct {
 	Cmd        string // the words after the program, quoted as for a shell
 	Disabled   bool
 	AlwaysRun  bool
 	Unenforced bool // no_validate_schemas: it may read more than it is allowed
 	Order      int  // run_order
+
+	State        bool   // it keeps a state of its own
+	SQS          bool   // it sends messages to a queue
+	EarlyExit    bool   // it may end when it sees no difference to base
+	AffectedOnly bool   // check_only_affected_shards: with EarlyExit, it may leave shards out
+	ImageRef     string // the image to run it from, "" for the usual one
 }
 
 // List returns the integrations that a bundle defines, in name order. One
@@ -94,13 +106,22 @@ func check(o *bundle.Object) *Check {
 	if !isObject {
 		c = &bundle.Object{}
 	}
-	disabled, _ := c.Get("disabled")
+	isTrue := func(key string) bool {
+		v, _ := c.Get(key)
+		return v == true
+	}
 	return &Check{
 		Cmd:        c.String("cmd"),
-		Disabled:   disabled == true,
+		Disabled:   isTrue("disabled"),
 		AlwaysRun:  unlessFalse(c, "always_run"),
 		Unenforced: unlessFalse(c, "no_validate_schemas"),
 		Order:      order(c),
+
+		State:        unlessFalse(c, "state"),
+		SQS:          unlessFalse(c, "sqs"),
+		EarlyExit:    isTrue("early_exit"),
+		AffectedOnly: isTrue("check_only_affected_shards"),
+		ImageRef:     c.String("imageRef"),
 	}
 }
 

@@ -30,6 +30,7 @@ type Settings struct {
 	Rules           []Rule
 	NewIntegrations bool // may the general Exec start what only head defines?
 
+	checkout     Checkout
 	integrations map[string]Integration
 	digest       string
 }
@@ -41,6 +42,7 @@ type Integration struct {
 	Queries   []QueryFile
 	Shards    *Shards // nil when it cannot be sharded
 	ListOrder ListOrder
+	Ordered   bool // ListOrder was said, and is not only the default
 	Trace     Trace
 	Line      int // 0 when the settings do not name it
 }
@@ -55,10 +57,11 @@ type QueryFile struct {
 // Shards say how an integration is run on a part of its work.
 type Shards struct {
 	By         []Selector
-	Arg        string // such as --account-name; "--account-name=" makes one word
-	Collection bool   // may Arg be given several times in one task?
-	Max        int    // with more affected shards the integration runs in full
-	FanOut     bool   // a full run becomes one task per shard
+	Strategy   Strategy // where the keys come from when there are no selectors
+	Arg        string   // such as --account-name; "--account-name=" makes one word
+	Collection bool     // may Arg be given several times in one task?
+	Max        int      // with more affected shards the integration runs in full
+	FanOut     bool     // a full run becomes one task per shard
 	Line       int
 }
 
@@ -74,14 +77,30 @@ const (
 
 func (o ListOrder) String() string { return word(int(o), listOrders) }
 
+// Strategy says which objects of a bundle are the shards of an integration. Its
+// words are those of managed[].sharding.strategy.
+type Strategy int
+
+// The strategies. With the zero value no object is.
+const (
+	StrategyNone Strategy = iota
+	PerAWSAccount
+	PerOpenShiftCluster
+	PerOCMOrganization
+)
+
+func (s Strategy) String() string { return word(int(s), strategies) }
+
 // Trace says what the recorded queries of an integration may prove.
 type Trace int
 
 // The kinds of trace. The zero value promises nothing: recorded answers must
 // be found again exactly. TraceStatic promises that the queries never vary.
+// With TraceNone recorded queries prove nothing.
 const (
 	TraceExact Trace = iota
 	TraceStatic
+	TraceNone
 )
 
 func (t Trace) String() string { return word(int(t), traces) }

@@ -19,17 +19,22 @@ type Exec struct {
 	Env     map[string]string // variables set for the process
 	PassEnv []string          // variables handed on from the runner's own environment
 	Timeout time.Duration
+	When    map[Condition]Piece // what is added when the definition says so
+	// Variables are what pr_check.cmd may name as $NAME, and what they become.
+	Variables map[string]string
+	ImageRef  string // what {image_ref} is when the definition names none
 }
 
-// The placeholders. Only in argv, and only as whole words, stand cmd and
+// The placeholders. Only in argv, and only as whole words, stand cmd, flags and
 // shard_args, which become any number of words. The text of the config file
-// cannot name its own path.
+// cannot name its own path. {env.NAME} may stand everywhere.
 var (
-	manyWords    = []string{"cmd", "shard_args"}
-	inConfig     = []string{"name", "shard", "graphql_url", "base_url", "base_sha", "head_sha", "task"}
+	manyWords    = []string{"cmd", "flags", "shard_args"}
+	inConfig     = []string{"name", "shard", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
 	inEnv        = append([]string{"config"}, inConfig...)
-	inArgv       = slices.Concat(manyWords, inEnv)
-	placeholders = regexp.MustCompile(`\{[A-Za-z_]+\}`)
+	inFlags      = append([]string{"image_ref"}, inEnv...)
+	inArgv       = slices.Concat(manyWords, inFlags)
+	placeholders = regexp.MustCompile(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
 	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
@@ -40,10 +45,11 @@ const (
 )
 
 // Expand is the argument vector of a task, with {cmd}, {shard_args}, {name} and
-// {shard} filled in. What the runner alone knows stays in braces. Without a
-// shard, {shard_args} is no word at all and {shard} is empty.
+// {shard} filled in. What the runner alone knows stays in braces, and the words
+// of cmd stay as they are, see [Literal]. Without a shard, {shard_args} is no
+// word at all and {shard} is empty.
 func (e Exec) Expand(name string, cmd []string, shardArg, shard string) []string {
-	fill := strings.NewReplacer("{name}", name, "{shard}", shard)
+	fill := strings.NewReplacer("{name}", Literal(name), "{shard}", Literal(shard))
 	var argv []string
 	for _, word := range e.Argv {
 		switch word {
@@ -63,15 +69,15 @@ func shardArgs(arg, shard string) []string {
 	case shard == "":
 		return nil
 	case strings.HasSuffix(arg, "="):
-		return []string{arg + shard}
+		return []string{arg + Literal(shard)}
 	}
-	return []string{arg, shard}
+	return []string{arg, Literal(shard)}
 }
 
 // exec reads an exec mapping; keys that it does not hold are those of general.
 func (r *reader) exec(n *yaml.Node, at string, general Exec) Exec {
 	e := general
-	keys := r.object(n, at, "argv", "config", "env", "pass_env", "timeout")
+	keys := r.object(n, at, "argv", "config", "env", "pass_env", "timeout", "when", "variables", "image_ref")
 	if n := keys["argv"]; n != nil {
 		e.Argv = r.argv(n, at+".argv")
 	}
@@ -85,27 +91,52 @@ func (r *reader) exec(n *yaml.Node, at string, general Exec) Exec {
 	if n := keys["pass_env"]; n != nil {
 		e.PassEnv = r.passEnv(n, at+".pass_env")
 	}
-	if keys["env"] != nil && keys["pass_env"] != nil {
-		for _, name := range slices.Sorted(maps.Keys(e.Env)) {
-			if slices.Contains(e.PassEnv, name) {
-				r.fail(keys["pass_env"].Line, at+".pass_env", "%q is set in env too; keep one of them", name)
-			}
-		}
-	}
 	if n := keys["timeout"]; n != nil {
 		e.Timeout = r.timeout(n, at+".timeout")
 	}
+	if n := keys["when"]; n != nil {
+		e.When = r.when(n, at+".when")
+	}
+	if n := keys["variables"]; n != nil {
+		e.Variables = r.env(n, at+".variables")
+	}
+	if n := keys["image_ref"]; n != nil {
+		e.ImageRef, _ = r.text(n, at+".image_ref")
+		r.braces(n, at+".image_ref", inConfig)
+	}
+	r.whole(n, keys, at, e)
+	return e
+}
+
+// whole notes what is wrong with an exec as a whole.
+func (r *reader) whole(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
 	if e.Config == "" && e.needs("{config}") {
 		r.fail(n.Line, at, "{config} is used, but there is no config")
 	}
-	return e
+	if e.ImageRef == "" && e.needs("{image_ref}") {
+		r.fail(n.Line, at, "{image_ref} is used, but image_ref does not say what it usually is")
+	}
+	if keys["argv"] != nil || keys["when"] != nil {
+		r.flagsReach(n, at, e)
+	}
+	if keys["env"] != nil || keys["pass_env"] != nil || keys["when"] != nil {
+		r.once(n, keys, at, e)
+	}
 }
 
 // needs reports whether a placeholder is used in a word or a variable.
 func (e Exec) needs(placeholder string) bool {
-	used := func(s string) bool { return strings.Contains(s, placeholder) }
-	return slices.ContainsFunc(e.Argv, used) ||
-		slices.ContainsFunc(slices.Collect(maps.Values(e.Env)), used)
+	return slices.ContainsFunc(e.texts(), func(s string) bool { return strings.Contains(s, placeholder) })
+}
+
+// texts are all that may hold placeholders, the config aside.
+func (e Exec) texts() []string {
+	texts := slices.AppendSeq(slices.Clone(e.Argv), maps.Values(e.Env))
+	texts = slices.AppendSeq(texts, maps.Values(e.Variables))
+	for _, p := range e.When {
+		texts = slices.AppendSeq(append(texts, p.Flags...), maps.Values(p.Env))
+	}
+	return texts
 }
 
 func (r *reader) argv(n *yaml.Node, at string) []string {
@@ -171,6 +202,9 @@ func (r *reader) timeout(n *yaml.Node, at string) time.Duration {
 func (r *reader) braces(n *yaml.Node, at string, known []string) {
 	for _, p := range placeholders.FindAllString(n.Value, -1) {
 		name := strings.Trim(p, "{}")
+		if v, ok := strings.CutPrefix(name, "env."); ok && envName.MatchString(v) {
+			continue
+		}
 		if !slices.Contains(known, name) {
 			r.fail(n.Line, at, "unknown placeholder %s%s", p, didYouMean(name, known))
 		}

@@ -17,7 +17,8 @@ import (
 // The words of the two choices, in the order of their constants.
 var (
 	listOrders = []string{"ignored", "significant"}
-	traces     = []string{"exact", "static"}
+	traces     = []string{"exact", "static", "none"}
+	strategies = []string{"", "per-aws-account", "per-openshift-cluster", "per-ocm-organization"}
 )
 
 // Bounds of names and patterns; a pattern with many alternatives can take very
@@ -98,7 +99,7 @@ func syntaxLine(raw []byte, err error) int {
 }
 
 func (r *reader) settings(root *yaml.Node, s *Settings) {
-	keys := r.object(root, "", "version", "exec", "paths", "integrations", "trust")
+	keys := r.object(root, "", "version", "exec", "paths", "integrations", "trust", "checkout")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.integer(n, "version", 0, 1<<31-1) != 1 {
@@ -110,6 +111,9 @@ func (r *reader) settings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["paths"]; n != nil {
 		r.paths(n, s)
+	}
+	if n := keys["checkout"]; n != nil {
+		s.checkout = r.checkout(n)
 	}
 	if n := keys["trust"]; n != nil {
 		if n := r.object(n, "trust", "new_integrations")["new_integrations"]; n != nil {
@@ -234,7 +238,7 @@ func (r *reader) integration(e entry, general Exec) Integration {
 		it.Shards = r.shards(n, at+".shards", it.Exec)
 	}
 	if n := keys["list_order"]; n != nil {
-		it.ListOrder = ListOrder(r.choice(n, at+".list_order", listOrders))
+		it.ListOrder, it.Ordered = ListOrder(r.choice(n, at+".list_order", listOrders)), true
 	}
 	if n := keys["trace"]; n != nil {
 		it.Trace = Trace(r.choice(n, at+".trace", traces))

@@ -9,8 +9,11 @@ import (
 // shards reads how an integration is sharded; exec is how it is started.
 func (r *reader) shards(n *yaml.Node, at string, exec Exec) *Shards {
 	s := &Shards{Max: DefaultMaxShards, Line: n.Line}
-	keys := r.object(n, at, "by", "arg", "collection", "max", "fan_out")
-	if r.required(n, keys, at, "by") {
+	keys := r.object(n, at, "by", "strategy", "arg", "collection", "max", "fan_out")
+	switch {
+	case keys["strategy"] != nil:
+		r.strategy(s, keys, at)
+	case r.required(n, keys, at, "by"):
 		s.By = r.selectors(keys["by"], at+".by")
 	}
 	if n := keys["arg"]; n != nil {
@@ -31,11 +34,23 @@ func (r *reader) shards(n *yaml.Node, at string, exec Exec) *Shards {
 	return s
 }
 
+// strategy reads where the keys come from when no selector finds them. A full
+// run is always one over all of them, so that each has a trace of its own.
+func (r *reader) strategy(s *Shards, keys map[string]*yaml.Node, at string) {
+	s.Strategy = Strategy(r.choice(keys["strategy"], at+".strategy", strategies[1:])) + 1
+	s.FanOut = true
+	for _, other := range []string{"by", "fan_out"} {
+		if n := keys[other]; n != nil {
+			r.fail(n.Line, at+"."+other, "does not go with strategy, which says which shards there are")
+		}
+	}
+}
+
 // reachable notes when the process would never learn which shard is its own.
 func (r *reader) reachable(n *yaml.Node, keys map[string]*yaml.Node, at string, exec Exec) {
 	args, shard := slices.Contains(exec.Argv, "{shard_args}"), exec.needs("{shard}")
 	switch {
-	case args && keys["arg"] == nil:
+	case args && keys["arg"] == nil && keys["strategy"] == nil:
 		r.fail(n.Line, at, "arg is missing: the option that {shard_args} puts before the shard")
 	case !args && keys["arg"] != nil && exec.Argv != nil:
 		r.fail(keys["arg"].Line, at+".arg", "is never used, since exec.argv has no {shard_args}")

@@ -24,6 +24,12 @@ func TestReadSettings(t *testing.T) {
 		Env:     map[string]string{"COMPARE_SHA": "{base_sha}"},
 		PassEnv: []string{"HOME", "PATH"},
 		Timeout: 15 * time.Minute,
+
+		Variables: map[string]string{"mr": "{env.CI_MR}"},
+		ImageRef:  "latest",
+		When: map[Condition]Piece{
+			State: {Env: map[string]string{"BUCKET": "{env.bucket}"}, PassEnv: []string{"ACCOUNT"}},
+		},
 	}
 	own := general
 	own.Argv = []string{"own", "--only={shard}", "{cmd}"}
@@ -32,11 +38,11 @@ func TestReadSettings(t *testing.T) {
 	want := &Settings{
 		File:   "prcheck.yaml",
 		Exec:   general,
-		Ignore: []Glob{{"docs/**", 12}, {"**/*.md", 12}},
+		Ignore: []Glob{{"docs/**", 16}, {"**/*.md", 16}},
 		Rules: []Rule{{
-			When: []Glob{{"resources/jenkins/**", 14}, {"resources/{a,b}.j2", 14}},
-			Run:  []Name{{"jenkins-job-builder", 15}, {"template-tester", 15}},
-			Line: 14,
+			When: []Glob{{"resources/jenkins/**", 18}, {"resources/{a,b}.j2", 18}},
+			Run:  []Name{{"jenkins-job-builder", 19}, {"template-tester", 19}},
+			Line: 18,
 		}},
 		NewIntegrations: true,
 		integrations: map[string]Integration{
@@ -44,21 +50,21 @@ func TestReadSettings(t *testing.T) {
 				Name: "terraform-users",
 				Exec: general,
 				Queries: []QueryFile{
-					{"queries/terraform-users.graphql", 18}, {"queries/accounts.graphql", 18},
+					{"queries/terraform-users.graphql", 22}, {"queries/accounts.graphql", 22},
 				},
 				Shards: &Shards{
 					By: []Selector{
-						selectorAt(t, "accounts[*].name", 20),
-						selectorAt(t, "roles[*].aws_groups[*].account.name", 20),
+						selectorAt(t, "accounts[*].name", 24),
+						selectorAt(t, "roles[*].aws_groups[*].account.name", 24),
 					},
-					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 20,
+					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 24,
 				},
-				ListOrder: OrderSignificant, Trace: TraceStatic, Line: 17,
+				ListOrder: OrderSignificant, Ordered: true, Trace: TraceStatic, Line: 21,
 			},
 			"own-program": {
-				Name: "own-program", Exec: own, Line: 27,
+				Name: "own-program", Exec: own, Line: 31,
 				Shards: &Shards{
-					By: []Selector{selectorAt(t, "state.*.shard", 32)}, Max: DefaultMaxShards, Line: 32,
+					By: []Selector{selectorAt(t, "state.*.shard", 36)}, Max: DefaultMaxShards, Line: 36,
 				},
 			},
 		},
@@ -159,7 +165,7 @@ func TestExpand(t *testing.T) {
 		{"one shard", "--account", "app-sre", []string{"users", "-v"}, "users|users|-v|--in=app-sre|--account|app-sre|{config}|{task}"},
 		{"all shards", "--account", "", []string{"users"}, "users|users|--in=|{config}|{task}"},
 		{"one word", "--account=", "app-sre", nil, "users|--in=app-sre|--account=app-sre|{config}|{task}"},
-		{"braces in a value stay", "--account", "{name}", []string{"{shard}"}, "users|{shard}|--in={name}|--account|{name}|{config}|{task}"},
+		{"braces in a value stay", "--account", "{name}", []string{"{shard}"}, "users|{shard}|--in={lbrace}name}|--account|{lbrace}name}|{config}|{task}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -86,6 +86,10 @@ func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
 		}
 		merged.Results[i] = r
 	}
+	for _, part := range parts {
+		merged.Warnings = append(merged.Warnings, part.Warnings...)
+	}
+	merged.Observed = mergeObserved(parts)
 	return merged, nil
 }
 
@@ -107,6 +111,8 @@ func (rs *Results) check() error {
 			return fmt.Errorf("task %q: the class is %q; it must be config, task, transient or baseline", r.Task, r.Class)
 		case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
 			return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
+		case r.Waited < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
+			return fmt.Errorf("task %q: a time in waited_seconds or spans is negative", r.Task)
 		}
 		seen[r.Task] = true
 	}

@@ -47,7 +47,7 @@ func TestMergeResults(t *testing.T) {
 	}
 	missing, ok := holes.Result("b")
 	want := plan.Result{Task: "b", Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
-	if !ok || missing != want || !holes.Failed() {
+	if !ok || !reflect.DeepEqual(missing, want) || !holes.Failed() {
 		t.Errorf("got %+v, want %+v", missing, want)
 	}
 	if _, ok := whole.Result("d"); ok {
@@ -79,7 +79,8 @@ func TestMergeResultsRefuses(t *testing.T) {
 func TestResultsReadAndWrite(t *testing.T) {
 	want := part(threeTasks(t), "a", "b")
 	want.Results[1] = plan.Result{Task: "b", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3,
-		Seconds: 3.2, Attempts: 1, Log: "logs/b.log", Tail: "<b>"}
+		Seconds: 3.2, Attempts: 1, Log: "logs/b.log", Tail: "<b>",
+		Waited: 1.5, Spans: []plan.Span{{Started: 1.5, Seconds: 1}, {Started: 4, Seconds: 2.2}}}
 	var out bytes.Buffer
 	if err := plan.WriteResults(&out, want); err != nil {
 		t.Fatal(err)
@@ -102,6 +103,9 @@ func TestReadResultsRefuses(t *testing.T) {
 		"no status":     {head + `{"task":"a"}]}`, `status is ""`},
 		"class":         {head + `{"task":"a","status":"failed","class":"bad"}]}`, `class is "bad"`},
 		"contradiction": {head + `{"task":"a","status":"passed","exit_code":3}]}`, "contradicts itself"},
+		"waited":        {head + `{"task":"a","status":"passed","waited_seconds":-1}]}`, "is negative"},
+		"started":       {head + `{"task":"a","status":"passed","spans":[{"started_seconds":-1}]}]}`, "is negative"},
+		"took":          {head + `{"task":"a","status":"passed","spans":[{},{"seconds":-1}]}]}`, "is negative"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

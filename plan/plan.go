@@ -109,6 +109,7 @@ type Evidence struct {
 	Paths      []string `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
 	Rule       string   `json:"rule,omitempty"`       // the paths rule that selected it
 	Queries    []Query  `json:"queries,omitempty"`    // its queries, each with what comparing it found
+	Traces     []Trace  `json:"traces,omitempty"`     // what was remembered of it (at most 20)
 	State      *State   `json:"state,omitempty"`      // both desired states, digested
 	Keys       []string `json:"keys,omitempty"`       // affected shard keys
 	Doubts     []string `json:"doubts,omitempty"`     // what could not be proven, so that it runs
@@ -119,9 +120,18 @@ type Query struct {
 	Name     string   `json:"name"`
 	SHA256   string   `json:"sha256"`             // of its text
 	Reached  int      `json:"reached"`            // changed files with a difference in a field that it reads
-	Roots    int      `json:"roots"`              // root elements that were evaluated, both sides together
+	Roots    int      `json:"roots"`              // root elements that differ, when it was not evaluated as a whole
 	Fields   []string `json:"fields,omitempty"`   // changed fields it reads, as PATH#POINTER (at most 20)
 	Complete bool     `json:"complete,omitempty"` // evaluated as a whole on both sides
+}
+
+// A Trace is what was remembered of one task that passed, and whether it proves
+// that the task would see the same again.
+type Trace struct {
+	Shard    string `json:"shard,omitempty"`
+	Digest   string `json:"digest,omitempty"` // of the trace; "" when there is none
+	Requests int    `json:"requests"`         // how many it compares
+	Doubt    string `json:"doubt,omitempty"`  // why it proves nothing; "" when it does
 }
 
 // A State is the digest of a desired state on both sides, as far as it was
@@ -137,10 +147,12 @@ type Task struct {
 	Integration     string   `json:"integration"`
 	Shard           string   `json:"shard,omitempty"`
 	Argv            []string `json:"argv"`              // run-time placeholders such as {config} are still in it
+	When            []string `json:"when,omitempty"`    // the conditions of its definition that hold, by the names of pr_check
 	Native          bool     `json:"native,omitempty"`  // a native integration: run in the runner itself, argv is empty
 	Blocked         string   `json:"blocked,omitempty"` // why it cannot be started; it is reported as not run and fails the check
 	Order           int      `json:"order"`
 	Timeout         string   `json:"timeout"` // as time.Duration prints it
 	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`
-	Inputs          string   `json:"inputs"` // "sha256:…" of all that decides what it does
+	Command         string   `json:"command,omitempty"` // "sha256:…" of all that decides how it is started
+	Inputs          string   `json:"inputs"`            // "sha256:…" of all that decides what it does
 }

@@ -5,6 +5,21 @@ type Results struct {
 	Version string   `json:"version"`
 	Plan    string   `json:"plan"` // digest of the plan
 	Results []Result `json:"results"`
+	// Observed is what the integrations read while their tasks ran, in name
+	// order; only of those that asked something.
+	Observed []Observed `json:"observed,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
+}
+
+// Observed is what one integration read, against what it is allowed to read.
+type Observed struct {
+	Integration string   `json:"integration"`
+	Read        []string `json:"read"`   // schemas of datafiles, sorted
+	Unread      []string `json:"unread"` // schemas it is allowed and did not read, sorted
+	// Fields are the top-level fields that were read of datafiles, sorted, by
+	// their schema.
+	Fields  map[string][]string `json:"fields,omitempty"`
+	Partial bool                `json:"partial,omitempty"` // only some of its shards ran
 }
 
 // A Status is how a task ended.
@@ -39,6 +54,17 @@ type Result struct {
 	ExitCode int     `json:"exit_code"`        // -1 when there is none
 	Seconds  float64 `json:"seconds"`
 	Attempts int     `json:"attempts"`
-	Log      string  `json:"log,omitempty"`  // path of the complete log, relative to the results
-	Tail     string  `json:"tail,omitempty"` // last lines, masked
+	Waited   float64 `json:"waited_seconds,omitempty"` // ready to start, until a slot was free
+	Spans    []Span  `json:"spans,omitempty"`          // when each attempt ran, in their order; empty when it is not known
+	Log      string  `json:"log,omitempty"`            // path of the complete log, relative to the results
+	Tail     string  `json:"tail,omitempty"`           // last lines, masked
 }
+
+// A Span is when one attempt of a task ran.
+type Span struct {
+	Started float64 `json:"started_seconds"` // since the run, or the part of it, began
+	Seconds float64 `json:"seconds"`
+}
+
+// End returns when the attempt ended, in seconds since the run began.
+func (s Span) End() float64 { return s.Started + s.Seconds }

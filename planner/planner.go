@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/trace"
 )
 
 // An Input is all that a plan depends on.
@@ -20,6 +21,30 @@ type Input struct {
 	ReadQuery func(path string) ([]byte, error)
 	// Natives are the integrations that are part of the program.
 	Natives []integration.Native
+	// Traces are what is remembered of tasks that passed; nil: nothing.
+	Traces Traces
+	// BaseServer and HeadServer answer in place of the embedded engine, when the
+	// bundles are those of a live server.
+	BaseServer, HeadServer affected.Answerer
+	// Estimates tell how long tasks take; nil: nobody knows.
+	Estimates Estimates
+}
+
+// Estimates tell how long a task takes, in seconds: half of its runs, and nine
+// tenths of them, take no longer. They say 0 when they do not know. The same
+// input must have the same estimates.
+type Estimates interface {
+	Seconds(integration, shard string) (p50, p90 float64)
+}
+
+// Traces remember what tasks asked while they passed.
+type Traces interface {
+	// Load returns the traces of a task, the newest first, and says what could
+	// not be used.
+	Load(trace.Subject) (traces []*trace.Trace, ignored []string)
+	// Broken returns why the promise that an integration always asks the same
+	// does not count, "" when it does.
+	Broken(integration string) string
 }
 
 // Make decides about every integration and returns the sealed plan. An error
@@ -43,6 +68,8 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 			return nil, err
 		}
 		d, tasks := m.decide(ctx, o)
+		p.Warnings = append(p.Warnings, m.ignored...)
+		m.ignored = nil
 		p.Integrations = append(p.Integrations, d)
 		p.Tasks = append(p.Tasks, tasks...)
 		p.Warnings = append(p.Warnings, m.warn(o, d, tasks)...)
@@ -62,6 +89,7 @@ type maker struct {
 	base, head []integration.Definition
 	subjects   map[string]affected.Subject // of the integrations whose state can be told
 	natives    map[string]integration.Native
+	ignored    []string // traces that could not be used, of the integration at hand
 }
 
 func newMaker(in Input) (*maker, error) {
@@ -81,6 +109,9 @@ func newMaker(in Input) (*maker, error) {
 	}
 	m.diff = bundle.Compare(in.Base, in.Head)
 	m.world = affected.NewWorld(in.Base, in.Head, m.diff)
+	if in.BaseServer != nil && in.HeadServer != nil {
+		m.world.Ask(in.BaseServer, in.HeadServer)
+	}
 	return m, m.makeSubjects()
 }
 
@@ -91,16 +122,25 @@ func (m *maker) readable(name string) bool {
 
 // decide climbs the remaining rungs and makes the tasks.
 func (m *maker) decide(ctx context.Context, o schemafilter.Outcome) (plan.Decision, []plan.Task) {
-	d := o.Decision
-	if !o.Decided {
-		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &d)
-	}
+	d := m.climb(ctx, o)
 	tasks := m.tasks(ctx, o, &d)
 	d.Tasks = []string{}
 	for _, t := range tasks {
 		d.Tasks = append(d.Tasks, t.ID)
 	}
 	return d, tasks
+}
+
+// climb climbs the rungs that look at desired states and traces.
+func (m *maker) climb(ctx context.Context, o schemafilter.Outcome) plan.Decision {
+	d := o.Decision
+	switch {
+	case !o.Decided:
+		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &d)
+	case m.recallable(o):
+		m.recall(ctx, o, &d)
+	}
+	return d
 }
 
 func side(ref string, b *bundle.Bundle) plan.Side {

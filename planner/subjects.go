@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/affected"
+	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 )
 
@@ -85,7 +86,7 @@ func (m *maker) query(name string, file integration.QueryFile) (affected.Query, 
 	if err != nil {
 		return affected.Query{}, m.settingsError(file.Line, "integrations.%s.queries: %v", name, err)
 	}
-	q, err := m.world.Compile(file.Path, string(text))
+	q, err := m.world.Compile(file.Path, gql.Request{Query: string(text)})
 	if err != nil {
 		return affected.Query{}, m.settingsError(file.Line, "integrations.%s.queries: %s: %v", name, file.Path, err)
 	}

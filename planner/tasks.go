@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kballard/go-shellquote"
-
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
@@ -40,15 +38,22 @@ func (m *maker) tasks(ctx context.Context, o schemafilter.Outcome, d *plan.Decis
 // fanOut returns the shards that a full run is split into, none when it must
 // stay whole.
 func (m *maker) fanOut(ctx context.Context, o schemafilter.Outcome) []string {
+	shards := m.Settings.For(o.Name).Shards
 	s, ok := m.subjects[o.Name]
-	if !ok || s.Shards == nil || !s.Shards.FanOut || o.Blocked != "" {
+	if ok {
+		shards = s.Shards
+	}
+	if shards == nil || !shards.FanOut || o.Blocked != "" {
 		return nil
 	}
 	named := func(d integration.Definition) bool { return d.Name == o.Name+"-wrapper" }
 	if slices.ContainsFunc(m.base, named) || slices.ContainsFunc(m.head, named) {
 		return nil
 	}
-	keys, whole := m.world.ShardKeys(ctx, s)
+	keys, whole := m.keys(o.Name, shards.Strategy)
+	if shards.Strategy == integration.StrategyNone && ok {
+		keys, whole = m.world.ShardKeys(ctx, s)
+	}
 	if !whole || len(keys) > maxFanOut {
 		return nil
 	}
@@ -73,40 +78,31 @@ func (m *maker) task(o schemafilter.Outcome, id, shard string) plan.Task {
 		t.Order = o.Use.Check.Order
 	}
 	if _, t.Native = m.natives[o.Name]; !t.Native {
+		it.Exec = m.started(o, it.Exec, &t)
 		m.command(o, it, &t)
 	}
+	t.Command = commandDigest(o, it, t)
 	t.Inputs = m.inputs(it, t)
+	if m.Estimates != nil {
+		t.EstimateSeconds, _ = m.Estimates.Seconds(t.Integration, t.Shard)
+	}
 	return t
 }
 
-// command fills in the argument vector.
-func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *plan.Task) {
-	var cmd []string
+// commandDigest digests all that decides how a task is started. Traces speak for
+// one command.
+func commandDigest(o schemafilter.Outcome, it integration.Integration, t plan.Task) string {
+	image := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
-		var err error
-		if cmd, err = shellquote.Split(o.Use.Check.Cmd); err != nil {
-			cmd = nil
-			if t.Blocked == "" {
-				t.Blocked = fmt.Sprintf("its pr_check.cmd cannot be split into words: %v", err)
-			}
-		}
+		image = append(image, o.Use.Check.ImageRef)
 	}
-	var arg string
-	if it.Shards != nil {
-		arg = it.Shards.Arg
+	raw, err := json.Marshal(map[string]any{
+		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv, "image": image,
+	})
+	if err != nil { // strings and maps of strings always encode
+		return ""
 	}
-	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, arg, t.Shard)...)
-	if len(t.Argv) > 0 && t.Argv[0] != "" {
-		return
-	}
-	t.Argv = []string{}
-	switch {
-	case t.Blocked != "":
-	case len(it.Exec.Argv) == 0:
-		t.Blocked = noExec
-	default:
-		t.Blocked = "its pr_check.cmd names no program"
-	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 }
 
 // inputs digests all that decides what a task does.

@@ -70,16 +70,16 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Pl
 			shards = append(shards, t.Shard)
 		}
 	}
+	if id := m.early(o, p); id != "" {
+		return fmt.Sprintf("its task %q may end early, though it must run to its end", id)
+	}
 	if slices.Contains(shards, "") {
 		return ""
 	}
 	if d.Decision == plan.Run {
 		return missing(shards, m.fanOut(ctx, o), "it must run in full")
 	}
-	again := o.Decision
-	if !o.Decided {
-		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &again)
-	}
+	again := m.climb(ctx, o)
 	planned := map[plan.Verdict]string{plan.Skip: "to be skipped", plan.Shards: "for single shards"}[d.Decision]
 	switch {
 	case again.Decision == plan.Run:

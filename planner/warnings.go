@@ -62,8 +62,8 @@ func (m *maker) warn(o schemafilter.Outcome, d plan.Decision, tasks []plan.Task)
 	if s := m.Settings.For(o.Name).Shards; s != nil && s.Arg != "" && o.Use.Check != nil && strings.Contains(o.Use.Check.Cmd, s.Arg) {
 		say("its pr_check.cmd %q has %s already, which its shards add once more", o.Use.Check.Cmd, s.Arg)
 	}
-	if d.Decision != plan.Skip && o.Use.Check != nil && strings.ContainsAny(o.Use.Check.Cmd, "$`|;&<>") {
-		say("its pr_check.cmd %q holds characters that a shell would act on; they are passed as they are", o.Use.Check.Cmd)
+	if d.Decision != plan.Skip && o.Use.Check != nil && o.Use.Check.ImageRef != "" && !m.Settings.For(o.Name).Exec.UsesImage() {
+		say("its pr_check.imageRef %q is not used, since exec.argv has no {image_ref}", o.Use.Check.ImageRef)
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 // Package report turns a plan and its results into something to read: text for a
-// terminal, Markdown for a merge request, JSON for programs.
+// terminal, Markdown for a merge request, a page for a browser, JSON for programs.
 //
-// [New] computes a [Report]; [Text], [Markdown] and [JSON] write it. [PlanText]
+// [New] computes a [Report]; [Text], [Markdown], [HTML] and [JSON] write it. [PlanText]
 // and [PlanMarkdown] show a plan that was not run, and [ExplainText] shows why
 // one integration runs or is skipped.
 //
@@ -17,7 +17,9 @@
 //     escapes, and one value stays on one line; the lines of a tail are marked
 //     with "|". In Markdown they cannot end a table cell or a code fence, mention
 //     people, refer to issues, become links, images or HTML, or start a quick
-//     action.
+//     action. In HTML they are text and nothing else: html/template escapes them
+//     for their place, and the content security policy of the page runs no script
+//     and applies no style but our own, by hash, and loads nothing.
 //
 // # Awkward cases
 //
@@ -26,4 +28,10 @@
 // rendered text, where a backslash or an entity is gone. Columns are aligned by
 // counting runes, so wide characters shift a line. At most [MaxTails] failures
 // show their tail in Markdown, because a note has a size limit.
+//
+// The page has bounds too, and says where something is left out. A plan names
+// changed fields without their values, so these come in as [Contents] from
+// whoever has the bundles. Parts of a plan that ran on several machines are drawn
+// as if they had begun together, since a result counts time from the beginning of
+// its own run.
 package report

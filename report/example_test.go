@@ -3,6 +3,7 @@ package report_test
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -276,4 +277,14 @@ func ExampleExplainText() {
 	//     dns --dry-run
 	// unknown integration "dsn"; did you mean dns?
 	// unknown integration "user"; did you mean users?
+}
+
+func ExampleHTML() {
+	p, results := tiny()
+	var page strings.Builder
+	check(report.HTML(&page, report.Page{Plan: p, Report: report.New(p, results)}))
+	_, rest, _ := strings.Cut(page.String(), "<title>")
+	title, _, _ := strings.Cut(rest, "</title>")
+	fmt.Println(title)
+	// Output: prcheck failed: 1 of 1 task did not pass (1 failed)
 }

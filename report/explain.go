@@ -80,6 +80,9 @@ func evidence(e plan.Evidence) table {
 		add("query", query(q))
 		add("", q.Fields...)
 	}
+	for _, t := range e.Traces {
+		add("trace", remembered(t))
+	}
 	if s := e.State; s != nil {
 		add("state on base", s.Base)
 		add("state on head", s.Head)
@@ -91,12 +94,29 @@ func evidence(e plan.Evidence) table {
 
 // query returns what comparing one query found.
 func query(q plan.Query) string {
-	text := fmt.Sprintf("%s: reads something in %s, %s evaluated", q.Name,
-		number(q.Reached, "changed file"), number(q.Roots, "root element"))
-	if q.Complete {
-		text += ", as a whole on both sides"
+	text := fmt.Sprintf("%s: reads something in %s, ", q.Name, number(q.Reached, "changed file"))
+	switch {
+	case q.Complete:
+		return text + "evaluated as a whole on both sides"
+	case q.Roots == 1:
+		return text + "1 root element differs"
 	}
-	return text
+	return text + number(q.Roots, "root element") + " differ"
+}
+
+// remembered returns what one trace proved.
+func remembered(t plan.Trace) string {
+	of, says := "", "proves that it would see the same"
+	if t.Shard != "" {
+		of = "of shard " + strconv.Quote(t.Shard) + ": "
+	}
+	if t.Doubt != "" {
+		says = t.Doubt
+	}
+	if t.Digest == "" {
+		return of + says
+	}
+	return fmt.Sprintf("%s%.19s…, %s: %s", of, t.Digest, number(t.Requests, "request"), says)
 }
 
 // task shows one task.

@@ -26,6 +26,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.failures(rep.failures())
 	m.tasks(rep.Results)
 	m.decisions(rep)
+	m.unread(rep.Observed)
 	m.warnings(rep.Warnings)
 	_, err := io.WriteString(w, m.out.String())
 	return err

@@ -30,6 +30,8 @@ type Report struct {
 	Integrations []Integration `json:"integrations"`
 	Results      []Task        `json:"results"` // every task, in plan order
 	Warnings     []string      `json:"warnings"`
+	// Observed is what the integrations read against what they may read.
+	Observed []plan.Observed `json:"observed,omitempty"`
 }
 
 // Counts are the numbers of a report.
@@ -100,6 +102,8 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		}
 		rep.add(Task{Integration: t.Integration, Shard: t.Shard, Result: result})
 	}
+	rep.Warnings = append(rep.Warnings, r.Warnings...)
+	rep.Observed = r.Observed
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.failures(rep.failures())
 	t.tasks(rep.Results)
 	t.decisions(rep)
+	t.unread(rep.Observed)
 	t.warnings(rep.Warnings)
 	return t.flush(w)
 }
@@ -80,7 +82,10 @@ func (t *text) failures(tasks []Task) {
 		return
 	}
 	t.heading("Failures (%d)", len(tasks))
-	for i, task := range tasks {
+	unstarted := func(task Task) bool { return task.Status == plan.Canceled && task.Attempts == 0 }
+	rest := slices.DeleteFunc(slices.Clone(tasks), unstarted)
+	defer t.unstarted(len(tasks)-len(rest), len(rest) > 0)
+	for i, task := range rest {
 		if i > 0 {
 			t.line("")
 		}
@@ -99,6 +104,18 @@ func (t *text) failures(tasks []Task) {
 			}
 		}
 	}
+}
+
+// unstarted tells how many tasks a run that was interrupted did not come to. The
+// list of all tasks names them.
+func (t *text) unstarted(n int, more bool) {
+	if n == 0 {
+		return
+	}
+	if more {
+		t.line("")
+	}
+	t.line("  %s canceled before the start", number(n, "task"))
 }
 
 // tasks shows every task in one line.

@@ -1,19 +1,22 @@
-// Package server is a qontract-server for the two bundles of one change.
+// Package server is a qontract-server: for the two bundles of one change, an
+// [Endpoint] for each task, or for any number of bundles, a [Hub].
 //
 // Every task gets an endpoint of its own, a port on the loopback interface,
 // because clients of qontract-server replace the whole path of the address
 // they are given. The latest bundle is head, as on a server that loaded base
-// first. It answers
+// first. Endpoints and hubs answer
 //
-//	/graphql                  over head, by POST and GET
+//	/graphql                  over the latest bundle, by POST and GET
 //	/graphqlsha/SHA           over the bundle with that sha256
-//	/sha256                   of head
+//	/sha256                   of the latest bundle
 //	/git-commit[/SHA]         the commit, as text
 //	/git-commit-info[/SHA]    commit and timestamp, as JSON
+//	/diff/SHA/SHA[/KIND/PATH] what differs between two bundles
 //	/healthz
 //
-// with the status codes and bodies of qontract-server 2.0.0. Anything else is
-// not found.
+// with the status codes, headers and bodies of qontract-server 2.0.0, which are
+// those of express and Apollo Server. A hub also answers /reload, /cache and
+// /metrics, forgets bundles that nobody asks, and bounds what it uses.
 //
 // An endpoint holds a task to what its integration is allowed to read: an
 // answer that touches a datafile of another schema is replaced by an error

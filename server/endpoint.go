@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,11 +22,15 @@ type Options struct {
 	BaseAllowed, HeadAllowed []bundle.Schema
 	// Unenforced lets it read everything.
 	Unenforced bool
+	// Observe is told every exchange before the answer is sent, by several
+	// goroutines at once. Nil: nobody is told.
+	Observe func(Exchange)
 }
 
 // An Endpoint is a server for one task. It is open until it is closed.
 type Endpoint struct {
 	opts     Options
+	site     *site
 	listener net.Listener
 	server   *http.Server
 	done     chan error
@@ -61,6 +64,7 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 		return nil, fmt.Errorf("opening an endpoint for %s: %w", opts.Integration, err)
 	}
 	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1)}
+	e.site = &site{shelf: e, guard: e.check, observe: opts.Observe, persisted: newPersisted()}
 	e.server = &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -99,7 +103,7 @@ func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.forbidden) > 0 {
-		return &ForbiddenError{e.opts.Integration, slices.Clone(e.forbidden)}
+		return &ForbiddenError{e.opts.Integration, append([]bundle.Schema{}, e.forbidden...)}
 	}
 	return closing
 }
@@ -114,24 +118,23 @@ func (e *Endpoint) enter() bool {
 	return !e.closed
 }
 
-// forbid returns the schemas among those touched that are not allowed, and
-// remembers them.
-func (e *Endpoint) forbid(touched, allowed []bundle.Schema) []bundle.Schema {
-	if e.opts.Unenforced {
-		return nil
+// ServeHTTP answers one request.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !e.enter() {
+		return
 	}
-	var out []bundle.Schema
-	for _, s := range touched {
-		if !slices.Contains(allowed, s) {
-			out = append(out, s)
-		}
+	defer e.answering.Done()
+	e.site.ServeHTTP(w, r)
+}
+
+func (e *Endpoint) latest() *Snapshot { return e.opts.Head }
+
+func (e *Endpoint) find(sha string) *Snapshot {
+	switch sha {
+	case e.opts.Base.Bundle.SHA256():
+		return e.opts.Base
+	case e.opts.Head.Bundle.SHA256():
+		return e.opts.Head
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, s := range out {
-		if !slices.Contains(e.forbidden, s) {
-			e.forbidden = append(e.forbidden, s)
-		}
-	}
-	return out
+	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-const forbidden = `{"data":null,"errors":[{"message":"one reads %[1]s, which its definition does not allow; add it to its schemas",` +
-	`"extensions":{"code":"FORBIDDEN_SCHEMA"}}],"extensions":{"schemas":[%[2]s]}}`
+const forbidden = `{"errors":[{"message":"one reads %[1]s, which its definition does not allow; add it to its schemas",` +
+	`"extensions":{"code":"FORBIDDEN_SCHEMA"}}],"data":null,"extensions":{"schemas":[%[2]s]}}` + "\n"
 
 // Which questions a task may ask that is allowed to read users.
 func TestForbidden(t *testing.T) {
@@ -79,7 +79,7 @@ func joined(schemas []bundle.Schema) string {
 // Each bundle has a list of its own.
 func TestAllowedBySide(t *testing.T) {
 	const roles = "{ roles { name } }"
-	const answered = `{"data":{"roles":[{"name":"dev"}]},"extensions":{"schemas":["/role-1.yml"]}}`
+	const answered = `{"data":{"roles":[{"name":"dev"}]},"extensions":{"schemas":["/role-1.yml"]}}` + "\n"
 	onHead := func(o *server.Options) { o.HeadAllowed = append(o.HeadAllowed, "/role-1.yml") }
 	e := open(t, onHead)
 	_, head := snapshots(t)
@@ -102,7 +102,7 @@ func TestAllowedBySide(t *testing.T) {
 func TestUnenforced(t *testing.T) {
 	e := open(t, func(o *server.Options) { o.Unenforced = true })
 	got := ask(t, e.URL(), "{ roles { name } }")
-	if want := `{"data":{"roles":[{"name":"dev"}]},"extensions":{"schemas":["/role-1.yml"]}}`; got.body != want {
+	if want := `{"data":{"roles":[{"name":"dev"}]},"extensions":{"schemas":["/role-1.yml"]}}` + "\n"; got.body != want {
 		t.Errorf("got %s, want %s", got.body, want)
 	}
 	if err := e.Close(); err != nil {

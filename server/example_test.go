@@ -1,36 +1,38 @@
 package server_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"net/http"
+	"net/http/httptest"
+	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/server"
 )
 
-func Example() {
-	ctx := context.Background()
-	b, _ := bundle.Parse(snapshot("ana", nil), nil)
-	h, _ := bundle.Parse(snapshot("bob", nil), b)
-	base, head, _ := server.Snapshots(b, h)
-	e, _ := server.Open(ctx, server.Options{
-		Base: base, Head: head, Integration: "one",
-		BaseAllowed: []bundle.Schema{"/user-1.yml"}, HeadAllowed: []bundle.Schema{"/user-1.yml"},
-	})
-	for _, query := range []string{`{"query": "{ users { name } }"}`, `{"query": "{ roles { name } }"}`} {
-		req, _ := http.NewRequestWithContext(ctx, http.MethodPost, e.URL(), bytes.NewReader([]byte(query)))
-		req.Header.Set("Content-Type", "application/json")
-		res, _ := http.DefaultClient.Do(req)
-		body, _ := io.ReadAll(res.Body)
-		res.Body.Close()
-		fmt.Println(res.StatusCode, len(body) > 0)
+// A hub answers over the bundles that it was given.
+func ExampleHub() {
+	const text = `{"data":{"/u.yml":{"$schema":"/u-1.yml","name":"ana"}},"graphql":{"confs":[` +
+		`{"name":"User_v1","fields":[{"name":"name","type":"string"}]},` +
+		`{"name":"Query","fields":[{"name":"users","type":"User_v1","isList":true,"datafileSchema":"/u-1.yml"}]}]}}`
+	b, err := bundle.Parse([]byte(text), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	fmt.Println(e.Close())
-	// Output:
-	// 200 true
-	// 200 true
-	// one reads /role-1.yml, which its definition does not allow; add it to its schemas
+	h := server.NewHub(server.HubOptions{})
+	if err := h.Add(b); err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/graphql", strings.NewReader(`{"query":"{ users { name } }"}`))
+	r.Header.Set("Content-Type", "application/json")
+	h.ServeHTTP(w, r)
+	body, err := io.ReadAll(w.Body)
+	fmt.Print(w.Code, " ", string(body))
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output: 200 {"data":{"users":[{"name":"ana"}]},"extensions":{"schemas":["/u-1.yml"]}}
 }

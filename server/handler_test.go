@@ -18,8 +18,14 @@ const (
 	inJSON = "application/json; charset=utf-8"
 )
 
+// errorPage is what express answers by itself.
+func errorPage(message string) string {
+	return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Error</title>\n</head>\n" +
+		"<body>\n<pre>" + message + "</pre>\n</body>\n</html>\n"
+}
+
 func users(name string) string {
-	return fmt.Sprintf(`{"data":{"users":[{"name":%q}]},"extensions":{"schemas":["/user-1.yml"]}}`, name)
+	return fmt.Sprintf(`{"data":{"users":[{"name":%q}]},"extensions":{"schemas":["/user-1.yml"]}}`, name) + "\n"
 }
 
 // Every path that is answered without a body.
@@ -35,7 +41,7 @@ func TestGet(t *testing.T) {
 		want       answer
 	}{
 		{"sha256", "/sha256", answer{200, page, "", h}},
-		{"sha256 of a bundle", "/sha256/" + h, answer{404, page, "", "Cannot GET /sha256/" + h}},
+		{"sha256 of a bundle", "/sha256/" + h, answer{404, page, "", errorPage("Cannot GET /sha256/" + h)}},
 		{"commit", "/git-commit", answer{200, page, "", "head-commit"}},
 		{"commit of base", "/git-commit/" + b, answer{200, page, "", "base-commit"}},
 		{"commit of head", "/git-commit/" + h, answer{200, page, "", "head-commit"}},
@@ -45,24 +51,24 @@ func TestGet(t *testing.T) {
 		{"info of base", "/git-commit-info/" + b, answer{200, inJSON, "", baseInfo}},
 		{"info of head", "/git-commit-info/" + h, answer{200, inJSON, "", headInfo}},
 		{"info of an unknown bundle", "/git-commit-info/12ab", answer{404, page, "", "Bundle 12ab not found"}},
-		{"more than one segment", "/git-commit-info/" + h + "/x", answer{404, page, "", "Cannot GET /git-commit-info/" + h + "/x"}},
+		{"more than one segment", "/git-commit-info/" + h + "/x", answer{404, page, "", errorPage("Cannot GET /git-commit-info/" + h + "/x")}},
 		{"health", "/healthz", answer{200, "", "", ""}},
-		{"root", "/", answer{404, page, "", "Cannot GET /"}},
-		{"unknown", "/nope", answer{404, page, "", "Cannot GET /nope"}},
-		{"hostile", "/%3Cscript%3E", answer{404, page, "", "Cannot GET /&lt;script&gt;"}},
+
+		{"unknown", "/nope", answer{404, page, "", errorPage("Cannot GET /nope")}},
+		{"hostile", "/%3Cscript%3E", answer{404, page, "", errorPage("Cannot GET /%3Cscript%3E")}},
 
 		{"query", "/graphql" + query, answer{200, inJSON, "no-store", users("bob")}},
-		{"query with a slash", "/graphql/" + query, answer{200, inJSON, "no-store", users("bob")}},
+		{"query with a slash", "/graphql/" + query, answer{404, page, "", errorPage("Cannot GET /graphql/")}},
 		{"query of base", "/graphqlsha/" + b + query, answer{200, inJSON, "no-store", users("ana")}},
 		{"query of head", "/graphqlsha/" + h + query, answer{200, inJSON, "no-store", users("bob")}},
 		{"query and more segments", "/graphqlsha/" + b + "/x/y" + query, answer{200, inJSON, "no-store", users("ana")}},
-		{"query of an unknown bundle", "/graphqlsha/12ab" + query, answer{404, page, "", "Cannot GET /graphqlsha/12ab"}},
-		{"query of no bundle", "/graphqlsha" + query, answer{404, page, "", "Cannot GET /graphqlsha"}},
+		{"query of an unknown bundle", "/graphqlsha/12ab" + query, answer{404, page, "", errorPage("Cannot GET /graphqlsha/12ab")}},
+		{"query of no bundle", "/graphqlsha" + query, answer{404, page, "", errorPage("Cannot GET /graphqlsha")}},
 		{"variables", "/graphql?operationName=q&variables=" + url.QueryEscape(`{"n":"bob"}`) + "&query=" +
 			url.QueryEscape(`query p { roles { name } } query q($n: String) { users(name: $n) { name } }`),
 			answer{200, inJSON, "no-store", users("bob")}},
-		{"bad variables", "/graphql?query=x&variables=[", answer{400, inJSON, "no-store",
-			`{"errors":[{"message":"The ` + "`variables`" + ` search parameter contains invalid JSON.","extensions":{"code":"BAD_REQUEST"}}]}`}},
+		{"bad variables", "/graphql?query=x&variables=[", answer{400, inJSON, "",
+			`{"errors":[{"message":"The variables search parameter contains invalid JSON.","extensions":{"code":"BAD_REQUEST"}}]}` + "\n"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +82,7 @@ func TestGet(t *testing.T) {
 func TestPost(t *testing.T) {
 	e := open(t, nil)
 	refused := func(message string) answer {
-		return answer{400, inJSON, "no-store", `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}`}
+		return answer{400, inJSON, "", `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}` + "\n"}
 	}
 	missing := refused("POST body missing, invalid Content-Type, or JSON object has no keys.")
 	const good = `{"query":"{ users { name } }"}`
@@ -89,22 +95,19 @@ func TestPost(t *testing.T) {
 		{"null variables", "application/json", `{"query":"{ users { name } }","variables":null,"operationName":null}`,
 			answer{200, inJSON, "no-store", users("bob")}},
 		{"variables", "application/json", `{"query":"query q($n: String) { users(name: $n) { name } }","variables":{"n":"x"},"operationName":"q"}`,
-			answer{200, inJSON, "no-store", `{"data":{"users":[]},"extensions":{"schemas":[]}}`}},
+			answer{200, inJSON, "no-store", `{"data":{"users":[]},"extensions":{"schemas":[]}}` + "\n"}},
 		{"no body", "application/json", "", missing},
 		{"no content type", "", good, missing},
 		{"wrong content type", "text/plain", good, missing},
 		{"no keys", "application/json", "{}", missing},
-		{"text", "application/json", `"x"`, missing},
+		{"text", "application/json", `"x"`, answer{400, page, "", errorPage("Bad Request")}},
 		{"list", "application/json", "[" + good + "]", refused("Operation batching disabled.")},
-		{"not JSON", "application/json", "{ users }", answer{400, page, "", "the body is not JSON: "}},
-		{"too large", "application/json", `{"query":"` + strings.Repeat(" ", 100<<10) + `"}`, answer{413, page, "", "request entity too large"}},
+		{"not JSON", "application/json", "{ users }", answer{400, page, "", errorPage("Bad Request")}},
+		{"too large", "application/json", `{"query":"` + strings.Repeat(" ", 100<<10) + `"}`, answer{413, page, "", errorPage("Payload Too Large")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got := do(t, http.MethodPost, e.URL(), tt.kind, tt.body)
-			if tt.name == "not JSON" && strings.HasPrefix(got.body, tt.want.body) {
-				got.body = tt.want.body // the rest is the parser's
-			}
 			if got != tt.want {
 				t.Errorf("got  %v\nwant %v", got, tt.want)
 			}
@@ -143,7 +146,7 @@ func TestPostCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if raw, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 400 || string(raw) != "the request was cut short" {
+	if raw, err := io.ReadAll(res.Body); err != nil || res.StatusCode != 400 || string(raw) != errorPage("Bad Request") {
 		t.Errorf("got %d %q, %v", res.StatusCode, raw, err)
 	}
 }
@@ -171,22 +174,22 @@ func TestMethods(t *testing.T) {
 	e := open(t, nil)
 	_, head := snapshots(t)
 	sha := head.Bundle.SHA256()
-	const only = `{"errors":[{"message":"Apollo Server supports only GET and POST requests.","extensions":{"code":"BAD_REQUEST"}}]}`
+	const only = `{"errors":[{"message":"Apollo Server supports only GET/POST requests.","extensions":{"code":"BAD_REQUEST"}}]}` + "\n"
 	tests := []struct {
 		method, path string
 		want         answer
 	}{
-		{"POST", "/sha256", answer{404, page, "", "Cannot POST /sha256"}},
-		{"POST", "/git-commit", answer{404, page, "", "Cannot POST /git-commit"}},
-		{"POST", "/healthz", answer{404, page, "", "Cannot POST /healthz"}},
-		{"POST", "/nope", answer{404, page, "", "Cannot POST /nope"}},
-		{"POST", "/graphqlsha/12ab", answer{404, page, "", "Cannot POST /graphqlsha/12ab"}},
-		{"POST", "/graphqlx", answer{404, page, "", "Cannot POST /graphqlx"}},
+		{"POST", "/sha256", answer{404, page, "", errorPage("Cannot POST /sha256")}},
+		{"POST", "/git-commit", answer{404, page, "", errorPage("Cannot POST /git-commit")}},
+		{"POST", "/healthz", answer{404, page, "", errorPage("Cannot POST /healthz")}},
+		{"POST", "/nope", answer{404, page, "", errorPage("Cannot POST /nope")}},
+		{"POST", "/graphqlsha/12ab", answer{404, page, "", errorPage("Cannot POST /graphqlsha/12ab")}},
+		{"POST", "/graphqlx", answer{404, page, "", errorPage("Cannot POST /graphqlx")}},
 		{"HEAD", "/sha256", answer{200, page, "", ""}},
-		{"HEAD", "/graphql", answer{405, inJSON, "no-store", ""}},
-		{"PUT", "/graphql", answer{405, inJSON, "no-store", only}},
-		{"DELETE", "/graphqlsha/" + sha, answer{405, inJSON, "no-store", only}},
-		{"OPTIONS", "/sha256", answer{404, page, "", "Cannot OPTIONS /sha256"}},
+		{"HEAD", "/graphql", answer{405, inJSON, "", ""}},
+		{"PUT", "/graphql", answer{405, inJSON, "", only}},
+		{"DELETE", "/graphqlsha/" + sha, answer{405, inJSON, "", only}},
+		{"OPTIONS", "/sha256", answer{200, "text/plain", "", "GET, HEAD"}},
 	}
 	for _, tt := range tests {
 		if got := do(t, tt.method, at(e, tt.path), "", ""); got != tt.want {

@@ -21,19 +21,20 @@ func Snapshots(base, head *bundle.Bundle) (*Snapshot, *Snapshot, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("base: %w", err)
 	}
-	var shared *gql.Schema
-	if base.SameGraphQL(head) {
-		shared = b.Schema
-	}
-	h, err := newSnapshot(head, shared)
+	h, err := newSnapshot(head, b)
 	if err != nil {
 		return nil, nil, fmt.Errorf("head: %w", err)
 	}
 	return b, h, nil
 }
 
-func newSnapshot(b *bundle.Bundle, schema *gql.Schema) (*Snapshot, error) {
-	if schema == nil {
+// newSnapshot makes a bundle askable. It shares the types of another one, which
+// may be nil, when they are the same.
+func newSnapshot(b *bundle.Bundle, like *Snapshot) (*Snapshot, error) {
+	var schema *gql.Schema
+	if like != nil && b.SameGraphQL(like.Bundle) {
+		schema = like.Schema
+	} else {
 		var err error
 		if schema, err = gql.NewSchema(b.GraphQL()); err != nil {
 			return nil, err
@@ -41,3 +42,5 @@ func newSnapshot(b *bundle.Bundle, schema *gql.Schema) (*Snapshot, error) {
 	}
 	return &Snapshot{b, schema, gql.New(b, schema)}, nil
 }
+
+func (s *Snapshot) compile(req gql.Request) (*gql.Query, error) { return s.Schema.Compile(req) }

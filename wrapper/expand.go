@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// placeholder is a word in braces.
-var placeholder = regexp.MustCompile(`\{[a-z][a-z0-9_]*\}`)
+// placeholder is a word in braces; one that names a variable of the environment
+// begins with env and a dot.
+var placeholder = regexp.MustCompile(`\{(?:env\.[A-Za-z_][A-Za-z0-9_]*|[a-z][a-z0-9_]*)\}`)
 
 // expand replaces the known placeholders in one pass: what a value brings along
 // is not looked at again.

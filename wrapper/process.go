@@ -37,9 +37,9 @@ type Endpoint interface {
 // A Process is a [Runner] for tasks that are commands. The zero value runs them
 // in an empty environment.
 //
-// Placeholders are words in braces. {task}, {shard} and {config} are built in;
-// the Endpoint adds its own, and Command.Vars the rest. In case of conflict the
-// first of these wins.
+// Placeholders are words in braces. {task}, {shard}, {config} and {lbrace}, which
+// is an opening brace, are built in; the Endpoint adds its own, and Command.Vars
+// the rest, such as env.HOME. In case of conflict the first of these wins.
 type Process struct {
 	Command func(plan.Task) (Command, error)                            // nil: the task's own arguments
 	Open    func(ctx context.Context, task plan.Task) (Endpoint, error) // nil: no endpoint
@@ -68,7 +68,7 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 		defer func() { failure = errors.Join(failure, endpoint.Close()) }()
 		maps.Copy(vars, endpoint.Vars())
 	}
-	vars["task"], vars["shard"] = task.ID, task.Shard
+	vars["task"], vars["shard"], vars["lbrace"] = task.ID, task.Shard, "{"
 	return p.runIn(ctx, command, vars, log)
 }
 

@@ -49,15 +49,16 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	if opts.Abandon <= 0 {
 		opts.Abandon = time.Minute
 	}
-	one := &single{runner: r, opts: opts, masker: newMasker(opts.Secrets)}
+	one := &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), begin: time.Now()}
 	results := make([]plan.Result, len(tasks))
 	troubles := make([]error, len(tasks))
 	for _, group := range groups(tasks) {
 		var g errgroup.Group
 		g.SetLimit(opts.Jobs)
+		ready := time.Now()
 		for _, i := range group {
 			g.Go(func() error {
-				results[i], troubles[i] = one.run(ctx, tasks[i])
+				results[i], troubles[i] = one.run(ctx, tasks[i], ready)
 				return nil
 			})
 		}

@@ -135,8 +135,8 @@ func TestWhatARunnerSaysBecomesAResult(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return test.err }),
 				wrapper.Options{Secrets: []string{"hunter22"}})
-			test.want.Task, test.want.Attempts = "a", 1
-			if got != test.want {
+			test.want.Task, test.want.Attempts, test.want.Spans = "a", 1, []plan.Span{{}}
+			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("%s: got %+v\nwant %+v", name, got, test.want)
 			}
 		})
@@ -156,6 +156,34 @@ func TestTasksThatCannotStart(t *testing.T) {
 	}
 }
 
+// A task waits from the moment its group may start, and its span counts from
+// the beginning of the run.
+func TestWaitingAndSpans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := []plan.Task{task("one"), task("two"), task("three"), task("later group")}
+		tasks[3].Order = 1
+		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(context.Context, plan.Task, io.Writer) error {
+			time.Sleep(time.Minute)
+			return nil
+		}), wrapper.Options{Jobs: 2})
+		type when struct {
+			Waited float64
+			Spans  []plan.Span
+		}
+		var got []when
+		for _, r := range results {
+			got = append(got, when{r.Waited, r.Spans})
+		}
+		want := []when{
+			{0, []plan.Span{{Seconds: 60}}}, {0, []plan.Span{{Seconds: 60}}},
+			{60, []plan.Span{{Started: 60, Seconds: 60}}}, {0, []plan.Span{{Started: 120, Seconds: 60}}},
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, %v\nwant %v", got, err, want)
+		}
+	})
+}
+
 func TestTimeout(t *testing.T) {
 	waits := runnerFunc(func(ctx context.Context, _ plan.Task, _ io.Writer) error {
 		<-ctx.Done()
@@ -163,8 +191,9 @@ func TestTimeout(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		got := runOne(t, task("a"), waits, wrapper.Options{})
-		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 600, Attempts: 1}
-		if got != want {
+		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 600, Attempts: 1,
+			Spans: []plan.Span{{Seconds: 600}}}
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v\nwant %+v", got, want)
 		}
 	})
@@ -206,8 +235,9 @@ func TestCancelStopsRunningAndWaitingTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []plan.Result{
-			{Task: "done", Status: plan.Passed, Seconds: 60, Attempts: 1},
-			{Task: "running", Status: plan.Canceled, Reason: "canceled", ExitCode: -1, Seconds: 30, Attempts: 1},
+			{Task: "done", Status: plan.Passed, Seconds: 60, Attempts: 1, Spans: []plan.Span{{Seconds: 60}}},
+			{Task: "running", Status: plan.Canceled, Reason: "canceled", ExitCode: -1, Seconds: 30, Attempts: 1,
+				Waited: 60, Spans: []plan.Span{{Started: 60, Seconds: 30}}},
 			{Task: "waiting", Status: plan.Canceled, Reason: "canceled before it started", ExitCode: -1},
 			{Task: "later group", Status: plan.Canceled, Reason: "canceled before it started", ExitCode: -1},
 		}

@@ -21,11 +21,13 @@ type single struct {
 	runner Runner
 	opts   Options
 	masker *masker
+	begin  time.Time // of the run
 	observer
 }
 
-// run runs one task, or says why not. The error is trouble with its log.
-func (s *single) run(ctx context.Context, task plan.Task) (plan.Result, error) {
+// run runs one task, or says why not. Ready is since when it could have run. The
+// error is trouble with its log.
+func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan.Result, error) {
 	timeout, err := time.ParseDuration(task.Timeout)
 	result := plan.Result{Task: task.ID, Status: plan.NotRun, Class: plan.ClassConfig, ExitCode: -1}
 	switch {
@@ -37,7 +39,9 @@ func (s *single) run(ctx context.Context, task plan.Task) (plan.Result, error) {
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started"
 	default:
 		s.tell(s.opts.Observe, Event{Task: task})
+		waited := seconds(time.Since(ready))
 		result, err = s.start(ctx, task, timeout)
+		result.Waited = waited
 		s.tell(s.opts.Observe, Event{Task: task, Result: &result})
 		return result, err
 	}
@@ -56,7 +60,8 @@ func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duratio
 	begin := time.Now()
 	result := s.judge(ctx, task, timeout, log)
 	result.Task, result.Attempts, result.Log = task.ID, 1, shown
-	result.Seconds = math.Round(time.Since(begin).Seconds()*1000) / 1000
+	result.Seconds = seconds(time.Since(begin))
+	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.begin)), Seconds: result.Seconds}}
 
 	tail, err := log.close()
 	result.Tail = tail
@@ -134,3 +139,6 @@ func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (retur
 func (s *single) line(message string) string {
 	return oneLine(s.masker.text(harmless.Text(message)))
 }
+
+// seconds returns a duration as results have it, to the millisecond.
+func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }

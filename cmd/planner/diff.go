@@ -18,7 +18,7 @@ func diffCommand(env cli.Env) *cobra.Command {
 	var base, head string
 	form := format{allowed: []string{"text", "json"}, value: "text"}
 	cmd := &cobra.Command{
-		Use:   "diff --base FILE --head FILE [--format text|json]",
+		Use:   "diff --base REF --head REF [--format text|json]",
 		Short: "Show what differs between two bundles",
 		Long: `diff lists the datafiles that differ, each with its schema, its kind (added,
 removed, modified, or metadata when nothing but $file_sha256sum or __identifier
@@ -27,16 +27,16 @@ and GraphQL types.`,
 		Example: `  planner diff --base base.json --head head.json
   planner diff --base base.json --head head.json --format json | jq '.datafiles[].path'`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			b, h, err := source.Pair(base, head)
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b, h, err := source.Pair(cmd.Context(), env, base, head)
 			if err != nil {
 				return err
 			}
 			return writeChanges(env.Stdout, form.value, planner.Changes(b, h))
 		},
 	}
-	cmd.Flags().StringVar(&base, "base", "", "bundle before the change (required)")
-	cmd.Flags().StringVar(&head, "head", "", "bundle with the change (required)")
+	cmd.Flags().StringVar(&base, "base", "", "bundle before the change: "+references+" (required)")
+	cmd.Flags().StringVar(&head, "head", "", "bundle with the change, likewise (required)")
 	cmd.Flags().Var(&form, "format", "how to write it: text or json")
 	return cmd
 }

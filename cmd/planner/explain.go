@@ -1,22 +1,30 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/trace"
 )
 
 func explainCommand(env cli.Env) *cobra.Command {
-	var name string
+	var name, folder string
 	cmd := &cobra.Command{
 		Use:   "explain --plan FILE INTEGRATION",
 		Short: "Tell why an integration runs, runs sharded or is skipped",
 		Long: `explain tells what was decided about one integration of a plan: the rung of the
-ladder that decided, the reason, the evidence and the tasks.`,
-		Example: `  planner explain --plan plan.json terraform-users`,
-		Args:    cobra.ExactArgs(1),
+ladder that decided, the reason, the evidence and the tasks. With --state it also
+tells how old the traces are that were looked at, and what was asked in them.`,
+		Example: `  planner explain --plan plan.json terraform-users
+  planner explain --plan plan.json --state .prcheck terraform-users`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := source.ReadPlan(name)
 			if err != nil {
@@ -28,9 +36,45 @@ ladder that decided, the reason, the evidence and the tasks.`,
 				}
 				return cli.Usage(err)
 			}
-			return nil
+			return explainTraces(env, p, args[0], folder, time.Now())
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder that the plan was made with (default: traces are only named)")
 	return cmd
+}
+
+// explainTraces tells about the traces that a decision rests on.
+func explainTraces(env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
+	d, _ := p.Decision(name)
+	store, err := source.Traces(folder)
+	if err != nil || store == nil || len(d.Evidence.Traces) == 0 {
+		return err
+	}
+	all, _ := store.All(name)
+	for _, e := range d.Evidence.Traces {
+		i := slices.IndexFunc(all, func(t *trace.Trace) bool { return t.Digest == e.Digest })
+		if i < 0 {
+			continue
+		}
+		if err := explainTrace(env, all[i], now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func explainTrace(env cli.Env, t *trace.Trace, now time.Time) error {
+	of := "the whole integration"
+	if t.Shard != "" {
+		of = fmt.Sprintf("shard %q", t.Shard)
+	}
+	_, err := fmt.Fprintf(env.Stdout, "\nTrace of %s, recorded %s (%s ago), %d requests\n",
+		of, t.Recorded.Format(time.RFC3339), now.Sub(t.Recorded).Round(time.Second), len(t.Requests))
+	for _, r := range t.Requests {
+		if err == nil {
+			_, err = fmt.Fprintf(env.Stdout, "  %-6s  %s\n", r.Side, report.Printable(r.Name()))
+		}
+	}
+	return err
 }

@@ -25,6 +25,10 @@ runner.
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
-	root.AddCommand(planCommand(env), diffCommand(env), explainCommand(env), queryCommand(env), verifyCommand(env))
+	root.AddCommand(
+		planCommand(env), explainCommand(env), verifyCommand(env), diffCommand(env), queryCommand(env),
+		bundleCommand(env), validateCommand(env), serveCommand(env),
+		recordCommand(env), suggestCommand(env), confirmCommand(env),
+	)
 	return cli.Execute(ctx, env, root)
 }

@@ -13,10 +13,12 @@ import (
 )
 
 func planCommand(env cli.Env) *cobra.Command {
-	var base, head, config, out string
+	var in source.Inputs
+	var out string
+	var validate source.Validation
 	form := format{allowed: []string{"text", "json", "markdown"}, value: "text"}
 	cmd := &cobra.Command{
-		Use:   "plan --base FILE --head FILE [flags]",
+		Use:   "plan --base REF --head REF [flags]",
 		Short: "Decide about every integration",
 		Long: `plan decides about every integration of either bundle and lists the tasks that
 follow. Without --out the plan goes to stdout in the chosen format. With --out
@@ -24,10 +26,11 @@ the file gets the plan as JSON, which runner needs, and stdout gets it too when 
 format is asked for.`,
 		Example: `  planner plan --base base.json --head head.json --config prcheck.yaml
   planner plan --base base.json --head head.json --out plan.json
+  planner plan --base git:origin/main --head dir:.
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			change, err := source.Open(base, head, config)
+			change, err := in.Checked(cmd.Context(), env, validate)
 			if err != nil {
 				return err
 			}
@@ -46,12 +49,23 @@ format is asked for.`,
 			return writePlan(env, form.value, p)
 		},
 	}
-	cmd.Flags().StringVar(&base, "base", "", "bundle before the change (required)")
-	cmd.Flags().StringVar(&head, "head", "", "bundle with the change (required)")
-	cmd.Flags().StringVar(&config, "config", "", "settings file (default prcheck.yaml if it exists)")
+	inputFlags(cmd, &in)
+	cmd.Flags().Var(&validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
 	cmd.Flags().Var(&form, "format", "how to write it to stdout: text, json or markdown")
 	return cmd
+}
+
+// references are the kinds of references to bundles, for help.
+const references = "a file, git:REV[@DIR], dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphqlsha/SHA"
+
+// inputFlags are the flags that say what a plan is made from.
+func inputFlags(cmd *cobra.Command, in *source.Inputs) {
+	cmd.Flags().StringVar(&in.Base, "base", "", "bundle before the change: "+references+" (required)")
+	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise (required)")
+	cmd.Flags().StringVar(&in.Config, "config", "", "settings file (default prcheck.yaml if it exists)")
+	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
+	cmd.Flags().StringVar(&in.State, "state", "", "folder that remembers what tasks asked when they passed (default: nothing is remembered)")
 }
 
 func writePlan(env cli.Env, form string, p *plan.Plan) error {
@@ -65,9 +79,10 @@ func writePlan(env cli.Env, form string, p *plan.Plan) error {
 }
 
 func verifyCommand(env cli.Env) *cobra.Command {
-	var name, base, head, config string
+	var name string
+	var in source.Inputs
 	cmd := &cobra.Command{
-		Use:   "verify --plan FILE --base FILE --head FILE [--config FILE]",
+		Use:   "verify --plan FILE --base REF --head REF [--config FILE]",
 		Short: "Replay every skip of a plan from the two bundles",
 		Long: `verify proves every skip of a plan once more, the slow way: desired states are
 evaluated as a whole on both bundles and compared. Exit code 1 and a list when
@@ -79,7 +94,7 @@ something is skipped that cannot be proven.`,
 			if err != nil {
 				return err
 			}
-			change, err := source.Open(base, head, config)
+			change, err := in.Open(cmd.Context(), env)
 			if err != nil {
 				return err
 			}
@@ -100,8 +115,6 @@ something is skipped that cannot be proven.`,
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
-	cmd.Flags().StringVar(&base, "base", "", "bundle before the change (required)")
-	cmd.Flags().StringVar(&head, "head", "", "bundle with the change (required)")
-	cmd.Flags().StringVar(&config, "config", "", "settings the plan was made with (default prcheck.yaml if it exists)")
+	inputFlags(cmd, &in)
 	return cmd
 }

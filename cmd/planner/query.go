@@ -21,7 +21,7 @@ const maxQuery = 1 << 20
 func queryCommand(env cli.Env) *cobra.Command {
 	var ref, variables, operation string
 	cmd := &cobra.Command{
-		Use:   "query --bundle FILE [flags] QUERY-FILE|-",
+		Use:   "query --bundle REF [flags] QUERY-FILE|-",
 		Short: "Answer a GraphQL query over a bundle",
 		Long: `query answers a GraphQL query over one bundle with the embedded engine. The
 response that qontract-server would give goes to stdout. Exit code 0: a clean
@@ -37,7 +37,7 @@ answer; 1: the answer holds errors; 2: the query is rejected (status 400 there).
 			return query(cmd.Context(), env, ref, req)
 		},
 	}
-	cmd.Flags().StringVar(&ref, "bundle", "", "bundle file to ask (required)")
+	cmd.Flags().StringVar(&ref, "bundle", "", "bundle to ask: "+references+" (required)")
 	cmd.Flags().StringVar(&variables, "variables", "", "values of the query's variables, a JSON object")
 	cmd.Flags().StringVar(&operation, "operation", "", "name of the operation, when the query has several")
 	return cmd
@@ -80,15 +80,10 @@ func query(ctx context.Context, env cli.Env, ref string, req gql.Request) error 
 	if ref == "" {
 		return cli.Usage(errors.New("--bundle is required: the bundle file to ask"))
 	}
-	b, err := source.Bundle(ref, nil)
+	res, err := answer(ctx, env, ref, req)
 	if err != nil {
 		return err
 	}
-	schema, err := gql.NewSchema(b.GraphQL())
-	if err != nil {
-		return cli.Invalid(fmt.Errorf("bundle %q: %w", ref, err))
-	}
-	res := gql.New(b, schema).Answer(ctx, req)
 	if _, err := fmt.Fprintf(env.Stdout, "%s\n", res.JSON()); err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}
@@ -101,4 +96,25 @@ func query(ctx context.Context, env cli.Env, ref string, req gql.Request) error 
 		return cli.ErrFailed
 	}
 	return nil
+}
+
+// answer answers with the embedded engine, or lets a live server do it.
+func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql.Response, error) {
+	if source.IsLive(ref) {
+		side, err := source.LiveSide(env, ref)
+		if err != nil {
+			return nil, err
+		}
+		res := side.Answer(ctx, req)
+		return res, source.LiveError(side.Trouble())
+	}
+	b, err := source.In(env).Bundle(ctx, ref, nil)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := gql.NewSchema(b.GraphQL())
+	if err != nil {
+		return nil, cli.Invalid(fmt.Errorf("bundle %q: %w", ref, err))
+	}
+	return gql.New(b, schema).Answer(ctx, req), nil
 }

@@ -2,6 +2,10 @@ package main
 
 import (
 	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"planner": main})
+	testscript.Main(m, map[string]func(){"planner": main, "ask": ask})
 }
 
 // Each script runs in a folder that holds the shop of examples/.
@@ -26,6 +30,25 @@ func TestScripts(t *testing.T) {
 		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../examples/shop"))
 	}
 	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget})
+}
+
+// ask is a program that asks a GraphQL address each of some queries, and prints
+// the answers: ask URL QUERY...
+func ask() {
+	for _, query := range os.Args[2:] {
+		res, err := http.Get(os.Args[1] + "?query=" + url.QueryEscape(query)) //nolint:gosec,noctx // an address of the test
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close() // it was only read
+		fmt.Println(string(body))
+		if err != nil || res.StatusCode != http.StatusOK {
+			os.Exit(1)
+		}
+	}
+	os.Exit(0)
 }
 
 // cut FILE BYTES keeps the beginning of a file.

@@ -3,19 +3,20 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/progress"
+	"github.com/app-sre/prcheck/cmd/internal/recording"
 	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/cmd/internal/starting"
+	"github.com/app-sre/prcheck/durations"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/trace"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -24,158 +25,94 @@ type job struct {
 	plan       *plan.Plan
 	base, head *bundle.Bundle
 	settings   *integration.Settings
+	traces     *trace.Store     // nil: nothing is remembered
+	took       *durations.Store // nil: nothing is remembered
 	jobs       int
 	logs       string
+	progress   progress.Mode
 }
 
 // execute runs the tasks of the plan. The results are complete also when there
 // is an error.
 func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
-	open, err := j.endpoints()
+	record := recording.New(j.base.SHA256(), j.head.SHA256())
+	start := starting.World{
+		Base: j.base, Head: j.head, Settings: j.settings, Folder: source.Folder(j.settings),
+		Natives: source.Natives(), Observe: record.Task, Getenv: env.Getenv,
+	}
+	runner, err := start.Runner(j.plan.Tasks)
 	if err != nil {
 		return nil, err
 	}
-	folder, err := filepath.Abs(source.Folder(j.settings))
-	if err != nil {
-		return nil, err
+	if j.jobs == 0 {
+		j.jobs = runtime.GOMAXPROCS(0)
 	}
-	process := wrapper.Process{Open: open, Command: func(t plan.Task) (wrapper.Command, error) {
-		exec := j.settings.For(t.Integration).Exec
-		return wrapper.Command{
-			Env: environment(exec, env.Getenv), Dir: folder, Config: exec.Config,
-			Vars: map[string]string{"name": t.Integration},
-		}, nil
-	}}
-	results, err := wrapper.Run(ctx, j.plan.Tasks, tasks{process, source.Natives()}, wrapper.Options{
+	show := progress.Start(j.plan, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
+	defer show.Close()
+	defer context.AfterFunc(ctx, show.Stopping)()
+	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, wrapper.Options{
 		Jobs:    j.jobs,
 		Logs:    wrapper.LogFolder{Dir: j.logs},
-		Secrets: j.secrets(env.Getenv),
-		Observe: progress(env.Stderr, len(j.plan.Tasks)),
+		Secrets: start.Secrets(j.plan.Tasks),
+		Observe: show.Observe,
 	})
-	return &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}, err
+	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}
+	return out, errors.Join(err, j.remember(record, out), interrupted(ctx, results))
 }
 
-// endpoints returns what opens the server of a task: both bundles, and only
-// the schemas that its integration may read.
-func (j job) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
-	if len(j.plan.Tasks) == 0 {
-		return nil, nil
+// interrupted is the error of a run that was not let finish.
+func interrupted(ctx context.Context, results []plan.Result) error {
+	canceled := func(r plan.Result) bool { return r.Status == plan.Canceled }
+	if !slices.ContainsFunc(results, canceled) {
+		return nil
 	}
-	base, head, err := server.Snapshots(j.base, j.head)
+	return ctx.Err()
+}
+
+// remember adds to the results what the tasks read, and keeps the traces of
+// those that passed.
+func (j job) remember(record *recording.Recording, out *plan.Results) error {
+	defs, err := integration.List(j.base)
 	if err != nil {
-		return nil, cli.Invalid(err)
+		return cli.Invalid(err)
 	}
-	before, err := definitions(j.base)
-	if err != nil {
-		return nil, cli.Invalid(err)
-	}
-	after, err := definitions(j.head)
-	if err != nil {
-		return nil, cli.Invalid(err)
-	}
-	return func(ctx context.Context, t plan.Task) (wrapper.Endpoint, error) {
-		old, now := before[t.Integration], after[t.Integration]
-		e, err := server.Open(ctx, server.Options{
-			Base: base, Head: head, Integration: t.Integration,
-			BaseAllowed: old.Schemas, HeadAllowed: now.Schemas,
-			Unenforced: unenforced(old) || unenforced(now),
-		})
-		if err != nil {
-			return nil, err
+	out.Observed = record.Observed(j.plan.Tasks, defs)
+	now := time.Now()
+	if j.took != nil {
+		if err := j.took.Add(measured(j.plan.Tasks, out.Results, now)); err != nil {
+			out.Warnings = append(out.Warnings, err.Error())
 		}
-		return endpoint{e, base, head}, nil
-	}, nil
-}
-
-func unenforced(d integration.Definition) bool { return d.Check != nil && d.Check.Unenforced }
-
-func definitions(b *bundle.Bundle) (map[string]integration.Definition, error) {
-	list, err := integration.List(b)
-	out := map[string]integration.Definition{}
-	for _, d := range list {
-		out[d.Name] = d
 	}
-	return out, err
-}
-
-// An endpoint is a server as the wrapper wants it.
-type endpoint struct {
-	*server.Endpoint
-	base, head *server.Snapshot
-}
-
-func (e endpoint) Vars() map[string]string {
-	return map[string]string{
-		"graphql_url": e.URL(), "base_url": e.BaseURL(),
-		"base_sha": e.base.Bundle.SHA256(), "head_sha": e.head.Bundle.SHA256(),
+	if j.traces != nil {
+		out.Warnings = append(out.Warnings, record.Keep(*j.traces, j.plan, out.Results, j.settings, now)...)
 	}
+	return nil
 }
 
-func (e endpoint) Close() error {
-	err := e.Endpoint.Close()
-	var forbidden *server.ForbiddenError
-	if errors.As(err, &forbidden) {
-		return &wrapper.ConfigError{Err: forbidden}
+// measured are the durations of the tasks that ran to their end. What the data or
+// the settings are to blame for ends early, or does not start.
+func measured(tasks []plan.Task, results []plan.Result, at time.Time) []durations.Run {
+	var out []durations.Run
+	for i, r := range results {
+		failed := r.Status == plan.Failed && r.Class == plan.ClassTask
+		if !r.OK() && !failed || r.Attempts == 0 {
+			continue
+		}
+		seconds := r.Seconds
+		if n := len(r.Spans); n > 0 {
+			seconds = r.Spans[n-1].Seconds
+		}
+		out = append(out, durations.Run{
+			Integration: tasks[i].Integration, Shard: tasks[i].Shard, Seconds: seconds, Passed: r.OK(), At: at,
+		})
+	}
+	return out
+}
+
+// open opens what is remembered in a folder, nothing without one.
+func (j *job) open(folder string) (err error) {
+	if j.traces, err = source.Traces(folder); err == nil {
+		j.took, err = source.Durations(folder)
 	}
 	return err
-}
-
-// environment is all a task gets of the runner's environment, and what the
-// settings add.
-func environment(exec integration.Exec, getenv func(string) string) []string {
-	var out []string
-	for _, name := range exec.PassEnv {
-		if v := getenv(name); v != "" {
-			out = append(out, name+"="+v)
-		}
-	}
-	for name, v := range exec.Env {
-		out = append(out, name+"="+v)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// secretWords mark the variables whose values never appear in an output.
-var secretWords = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH"}
-
-// secrets returns the values that must not appear in any output.
-func (j job) secrets(getenv func(string) string) []string {
-	var out []string
-	for _, t := range j.plan.Tasks {
-		exec := j.settings.For(t.Integration).Exec
-		for _, name := range exec.PassEnv {
-			if v := getenv(name); v != "" && isSecret(name) && !slices.Contains(out, v) {
-				out = append(out, v)
-			}
-		}
-		for name, v := range exec.Env {
-			if isSecret(name) && !slices.Contains(out, v) {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
-func isSecret(name string) bool {
-	name = strings.ToUpper(name)
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
-}
-
-// progress writes one line for each task that ends.
-func progress(w io.Writer, total int) func(wrapper.Event) {
-	done := 0
-	return func(e wrapper.Event) {
-		if e.Result == nil {
-			return
-		}
-		done++
-		took := time.Duration(e.Result.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
-		line := fmt.Sprintf("[%d/%d] %q %s in %s", done, total, e.Task.ID, strings.ReplaceAll(string(e.Result.Status), "_", " "), took)
-		if e.Result.Reason != "" {
-			line += ": " + e.Result.Reason
-		}
-		_, _ = fmt.Fprintln(w, line) // progress is not worth stopping for
-	}
 }

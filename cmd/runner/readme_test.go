@@ -49,7 +49,7 @@ func TestReadme(t *testing.T) {
 	if code := cli.Run(t.Context(), "runner", env, run); code != cli.ExitOK {
 		t.Fatalf("exit code %d\n%s%s", code, &stdout, &stderr)
 	}
-	if n := strings.Count(stderr.String(), "passed in"); n != 2 {
+	if n := strings.Count(stderr.String(), "/2 passed "); n != 2 {
 		t.Errorf("progress on stderr: %q", &stderr)
 	}
 	got := timeless(stdout.String())

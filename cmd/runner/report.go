@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
@@ -18,36 +20,75 @@ import (
 // formats are the ways to write a report.
 var formats = []string{"text", "json", "markdown"}
 
+type reportFlags struct {
+	plan, base, head, form, html string
+	parts                        []string
+}
+
 func reportCommand(env cli.Env) *cobra.Command {
-	var name, form string
-	var parts []string
+	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report --plan FILE --results FILE... [--format text|json|markdown]",
+		Use:   "report --plan FILE --results FILE... [--format text|json|markdown] [--html FILE]",
 		Short: "Write one report from a plan and its results",
 		Long: `report puts a plan and the results of its parts together. A task of which no part
-has a result counts as a failure. Exit code 1 when a check failed.`,
+has a result counts as a failure. Exit code 1 when a check failed.
+
+With --html it also writes one file for a browser. The values of changed fields
+come from the bundles, which are looked for where the plan says, beside the plan,
+or where --base and --head say; without them that file names the fields only.`,
 		Example: `  runner report --plan plan.json --results results.json
-  runner report --plan plan.json --results part1.json --results part2.json --format markdown`,
+  runner report --plan plan.json --results part1.json --results part2.json --format markdown
+  runner report --plan plan.json --results results.json --html report.html`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := checkFormat(form); err != nil {
-				return err
-			}
-			p, err := source.ReadPlan(name)
-			if err != nil {
-				return err
-			}
-			results, err := readResults(p, parts)
-			if err != nil {
-				return err
-			}
-			return writeReport(env, form, p, results)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
-	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
-	cmd.Flags().StringArrayVar(&parts, "results", nil, "results of the plan or of a part of it (required, repeatable)")
-	cmd.Flags().StringVar(&form, "format", "text", "how to write it: text, json or markdown")
+	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it (required, repeatable)")
+	cmd.Flags().StringVar(&f.form, "format", "text", "how to write it: text, json or markdown")
+	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
+	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, for --html, when it is not where the plan says")
+	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, for --html, when it is not where the plan says")
 	return cmd
+}
+
+func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
+	if err := checkFormat(f.form); err != nil {
+		return err
+	}
+	if f.html == "" && f.base+f.head != "" {
+		return cli.Usage(errors.New("--base and --head are for --html: give it the file to write"))
+	}
+	p, err := source.ReadPlan(f.plan)
+	if err != nil {
+		return err
+	}
+	results, err := readResults(p, f.parts)
+	if err != nil {
+		return err
+	}
+	if f.html != "" {
+		base, head, err := f.bundles(ctx, env, p)
+		if err != nil {
+			return err
+		}
+		if err := writeHTML(f.html, p, results, base, head); err != nil {
+			return err
+		}
+	}
+	return writeReport(env, f.form, p, results)
+}
+
+// bundles opens the bundles of the plan. Those that nobody named may be missing:
+// then there are none.
+func (f reportFlags) bundles(ctx context.Context, env cli.Env, p *plan.Plan) (base, head *bundle.Bundle, err error) {
+	files := runFlags{plan: f.plan}
+	if base, err = files.bundle(ctx, source.In(env), f.base, p.Base, nil); err == nil {
+		head, err = files.bundle(ctx, source.In(env), f.head, p.Head, base)
+	}
+	if err != nil && f.base+f.head == "" {
+		return nil, nil, nil
+	}
+	return base, head, err
 }
 
 func readResults(p *plan.Plan, names []string) (*plan.Results, error) {

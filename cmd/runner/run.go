@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -18,8 +19,9 @@ import (
 )
 
 type runFlags struct {
-	plan, base, head, config, logs, out string
-	jobs                                int
+	plan, base, head, config, state, logs, out string
+	jobs                                       int
+	progress                                   progress.Mode
 }
 
 func runCommand(env cli.Env) *cobra.Command {
@@ -30,7 +32,8 @@ func runCommand(env cli.Env) *cobra.Command {
 		Long: `run checks the plan's digest, the bundles' sha256 and the settings, then runs the
 plan's tasks in parallel. The results go to stdout, or to the file that --out
 names. Bundles are looked for where the plan says, beside the plan, or where
---base and --head say.`,
+--base and --head say. After ctrl-C it stops what runs, writes the results that there are,
+and ends with exit code 3.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
   runner report --plan plan.json --results results.json`,
 		Args: cobra.NoArgs,
@@ -40,14 +43,24 @@ names. Bundles are looked for where the plan says, beside the plan, or where
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
+	progressFlag(cmd, &f.progress)
 	return cmd
 }
 
+// progressFlag is the flag that says how progress is shown.
+func progressFlag(cmd *cobra.Command, mode *progress.Mode) {
+	cmd.Flags().Var(mode, "progress", `how to show on stderr what runs: terminal (a bar, and a line for each running
+task, redrawn), plain (a line for each task that ended, one twice a minute that
+names what runs, and sections in GitLab), none, or auto: terminal where stderr is
+one and CI is not set, else plain`)
+}
+
 func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
-	j, err := f.load()
+	j, err := f.load(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -55,22 +68,17 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
 	if results == nil {
 		return trouble
 	}
-	if err := writeResults(env.Stdout, f.out, results); err != nil {
-		return errors.Join(trouble, err)
-	}
-	if trouble != nil {
-		return trouble
-	}
+	trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	if results.Failed() {
-		return cli.ErrFailed
+		trouble = errors.Join(trouble, cli.ErrFailed)
 	}
-	return nil
+	return trouble
 }
 
 // load reads the plan and what it was made from, and checks that nothing
 // changed since.
-func (f runFlags) load() (job, error) {
-	j := job{jobs: f.jobs, logs: f.logs}
+func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
+	j := job{jobs: f.jobs, logs: f.logs, progress: f.progress}
 	var err error
 	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err
@@ -78,10 +86,7 @@ func (f runFlags) load() (job, error) {
 	if f.jobs < 0 {
 		return j, cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	if j.base, err = f.bundle(f.base, j.plan.Base, nil); err != nil {
-		return j, err
-	}
-	if j.head, err = f.bundle(f.head, j.plan.Head, j.base); err != nil {
+	if err := j.open(f.state); err != nil {
 		return j, err
 	}
 	if j.settings, err = source.Settings(f.config); err != nil {
@@ -90,7 +95,13 @@ func (f runFlags) load() (job, error) {
 	if j.settings.Digest() != j.plan.Config {
 		return j, cli.Invalid(otherSettings(j.settings))
 	}
-	return j, nil
+	open := source.In(env)
+	open.Settings = j.settings
+	if j.base, err = f.bundle(ctx, open, f.base, j.plan.Base, nil); err != nil {
+		return j, err
+	}
+	j.head, err = f.bundle(ctx, open, f.head, j.plan.Head, j.base)
+	return j, err
 }
 
 func otherSettings(s *integration.Settings) error {
@@ -101,15 +112,18 @@ func otherSettings(s *integration.Settings) error {
 }
 
 // bundle opens one side's bundle and holds it to the plan's sha256.
-func (f runFlags) bundle(flag string, side plan.Side, like *bundle.Bundle) (*bundle.Bundle, error) {
+func (f runFlags) bundle(ctx context.Context, open source.Opener, flag string, side plan.Side, like *bundle.Bundle) (*bundle.Bundle, error) {
 	name := flag
 	if name == "" {
-		name = filepath.FromSlash(side.Ref)
+		name = side.Ref
+	}
+	if flag == "" && !source.IsLive(name) && !source.IsCheckout(name) && !source.IsObject(name) {
+		name = filepath.FromSlash(name)
 		if _, err := os.Stat(name); err != nil && !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(f.plan), name)
 		}
 	}
-	b, err := source.Bundle(name, like)
+	b, err := open.Bundle(ctx, name, like)
 	if err != nil {
 		return nil, err
 	}

@@ -2,25 +2,34 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/app-sre/prcheck/internal/script"
+	"github.com/app-sre/prcheck/wrapper"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"runner": main, "task": task})
+	testscript.Main(m, map[string]func(){
+		"runner": main, "task": task,
+		"qontract-reconcile": qontractReconcile, "go-qontract-reconcile": goQontractReconcile, "vault-manager": vaultManager,
+	})
 }
 
 // Each script runs in a folder with the bundles of the shop of examples/; the
-// tasks are those of the program task.
+// tasks are those of the program task. In qontract lies the example for
+// qontract-reconcile.
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
@@ -32,9 +41,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 		}
-		return nil
+		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
-	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "nowhere": nowhere})
+	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut, "pipeline": pipeline, "gone": gone})
 }
 
 // await FILE waits until a file is there.
@@ -45,6 +54,38 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not come", args[0])
+}
+
+// gone FILE waits until the process is gone whose id is in a file.
+func gone(ts *testscript.TestScript, _ bool, args []string) {
+	pid, err := strconv.Atoi(ts.ReadFile(args[0]))
+	ts.Check(err)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		process, err := os.FindProcess(pid)
+		if err != nil || process.Signal(syscall.Signal(0)) != nil || zombie(pid) {
+			return
+		}
+	}
+	ts.Fatalf("process %d is still there", pid)
+}
+
+// zombie tells whether a process ended that nobody has waited for, which a
+// container may leave so.
+func zombie(pid int) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(raw), ") Z ")
+}
+
+// varying is what differs each time: the port of a task's server, and the
+// folder of its config file.
+var varying = regexp.MustCompile(`(127\.0\.0\.1:)\d+|"[^"]*(/config")`)
+
+// log FOLDER TASK prints the log of a task, with ... for what differs each time.
+func showLog(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := os.ReadFile(filepath.Join(ts.MkAbs(args[0]), wrapper.LogName(args[1])))
+	ts.Check(err)
+	_, err = ts.Stdout().Write(varying.ReplaceAll(raw, []byte("$1...$2")))
+	ts.Check(err)
 }
 
 // nowhere TEXT wants that no file here contains a text, bundles and settings
@@ -65,4 +106,25 @@ func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return err
 	}))
+}
+
+// cut FOLDER leaves the first half of every file below.
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Truncate(path, info.Size()/2)
+	}))
+}
+
+// pipeline BASE HEAD FLAG... prechecks the commits that stand in two files, as a
+// pipeline names them.
+func pipeline(ts *testscript.TestScript, _ bool, args []string) {
+	base, head := strings.TrimSpace(ts.ReadFile(args[0])), strings.TrimSpace(ts.ReadFile(args[1]))
+	ts.Check(ts.Exec("runner", append([]string{"precheck", "--base", "git:" + base, "--head", "git:" + head}, args[2:]...)...))
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,15 @@ func task() {
 	case "hang": // FILE
 		must(os.WriteFile(args[0], nil, 0o600))
 		time.Sleep(10 * time.Minute)
+	case "child": // FILE: starts a child that hangs, too, and notes its id
+		self, err := os.Executable()
+		must(err)
+		child := exec.Command(self) //nolint:noctx // it is to outlive its parent, if nobody ends it
+		child.Args = []string{"task", "hang", args[0] + ".started"}
+		must(child.Start())
+		must(os.WriteFile(args[0]+".new", []byte(strconv.Itoa(child.Process.Pid)), 0o600))
+		must(os.Rename(args[0]+".new", args[0]))
+		must(child.Wait())
 	case "note": // FILE TEXT
 		f, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		must(err)
@@ -37,13 +47,16 @@ func task() {
 		must(err)
 		must(f.Close())
 	case "ask": // URL QUERY
-		body, err := json.Marshal(map[string]string{"query": args[1]})
+		post(args[0], args[1])
+	case "askfile": // URL FILE: a query a line, and exit code 1 when the last line is fail
+		raw, err := os.ReadFile(args[1])
 		must(err)
-		res, err := http.Post(args[0], "application/json", bytes.NewReader(body)) //nolint:noctx // a small program
-		must(err)
-		_, err = io.Copy(os.Stdout, res.Body)
-		must(err)
-		must(res.Body.Close())
+		for line := range strings.Lines(string(raw)) {
+			if strings.TrimSpace(line) == "fail" {
+				os.Exit(1)
+			}
+			post(args[0], line)
+		}
 	case "env":
 		all := os.Environ()
 		slices.Sort(all)
@@ -61,6 +74,17 @@ func task() {
 		os.Exit(len(args) - 1)
 	}
 	os.Exit(0)
+}
+
+// post asks a server and prints the answer.
+func post(url, query string) {
+	body, err := json.Marshal(map[string]string{"query": query})
+	must(err)
+	res, err := http.Post(url, "application/json", bytes.NewReader(body)) //nolint:noctx // a small program
+	must(err)
+	_, err = io.Copy(os.Stdout, res.Body)
+	must(err)
+	must(res.Body.Close())
 }
 
 func must(err error) {

@@ -8,17 +8,17 @@ const module = "github.com/app-sre/prcheck"
 // that ends with /* stands for every package of that folder. Rows marked
 // later wait for their package.
 var floors = [][]string{
-	{"bundle", "plan", "state" /* later */, "reconcile" /* later */},
-	{"gql", "integration", "bundler" /* later */, "wrapper", "report"},
-	{"schemafilter", "sharding" /* later */},
+	{"bundle", "plan", "state", "reconcile" /* later */},
+	{"gql", "integration", "bundler", "wrapper", "report", "durations"},
+	{"schemafilter", "live", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci" /* later */},
-	{"cmd/planner", "cmd/runner", "cmd/internal/source"},
+	{"cmd/planner", "cmd/runner", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
 }
 
 // side lists the packages beside the floors; they import only each other.
 var side = []string{"internal/cli", "internal/harmless", "internal/huge", "internal/layers",
-	"internal/script", "internal/shared", "internal/similar"}
+	"internal/objects", "internal/script", "internal/shared", "internal/shellwords", "internal/similar"}
 
 // programs lists the folders whose programs are not part of the product: they
 // import only each other, and beyond that only the rules on size and on
@@ -40,22 +40,26 @@ var only = map[string][]string{
 // owners tells who may import an outside library; everything below a library's
 // path belongs to it.
 var owners = map[string][]string{
-	"github.com/bmatcuk/doublestar/v4":    {"integration"},
-	"github.com/hashicorp/go-multierror":  {"wrapper"},
-	"github.com/kballard/go-shellquote":   {"planner"},
-	"github.com/spf13/cobra":              {"cmd/planner", "cmd/runner", "internal/cli"},
-	"github.com/spf13/pflag":              {"cmd/planner", "cmd/runner", "internal/cli"},
-	"github.com/vektah/gqlparser/v2":      {"gql"},
-	"github.com/wI2L/jsondiff":            {"bundle"},
-	"gitlab.com/gitlab-org/api/client-go": {"ci"},
-	"go.yaml.in/yaml/v3":                  {"integration"},
-	"golang.org/x/sync":                   {"wrapper"},
-	"github.com/rogpeppe/go-internal":     {"internal/script"},
+	"github.com/bmatcuk/doublestar/v4":         {"integration"},
+	"github.com/aws/aws-sdk-go-v2":             {"internal/objects"},
+	"github.com/dlclark/regexp2":               {"validator"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"validator"},
+	"github.com/hashicorp/go-multierror":       {"wrapper"},
+	"github.com/mattn/go-runewidth":            {"cmd/internal/progress"},
+	"github.com/prometheus":                    {"server"},
+	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
+	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
+	"github.com/vbauerster/mpb/v8":             {"cmd/internal/progress"},
+	"github.com/wI2L/jsondiff":                 {"bundle"},
+	"gitlab.com/gitlab-org/api/client-go":      {"ci"},
+	"go.yaml.in/yaml/v3":                       {"bundler", "integration", "validator"},
+	"golang.org/x/sync":                        {"bundler", "live", "wrapper"},
+	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 }
 
 // The deciding packages get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "plan", "report"}
+	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "validator"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
 	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks

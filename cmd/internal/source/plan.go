@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/trace"
 )
 
 // A Change is what a plan is made from.
@@ -18,27 +22,79 @@ type Change struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
 	input      planner.Input
+	live       *live.Bundles // nil when they are files
 }
 
-// Open reads everything that a plan is made from.
-func Open(base, head, config string) (*Change, error) {
-	settings, err := Settings(config)
+// Inputs name what a plan is made from, as flags give it.
+type Inputs struct {
+	Base, Head string // references
+	// BaseName and HeadName are what the plan calls them; "": see [Name].
+	BaseName, HeadName string
+	Config             string // "" for the default
+	State              string // folder; "" when nothing is remembered
+	NoCache            bool   // nothing is remembered of checkouts
+}
+
+// Open reads everything that a plan is made from. Checkouts are bundled as the
+// settings of the change say.
+func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
+	settings, err := Settings(in.Config)
 	if err != nil {
 		return nil, err
 	}
-	b, h, err := Pair(base, head)
+	store, err := Traces(in.State)
 	if err != nil {
 		return nil, err
 	}
-	return &Change{Base: b, Head: h, Settings: settings, input: planner.Input{
-		Base: b, Head: h, BaseRef: Name(base), HeadRef: Name(head),
+	c := &Change{Settings: settings, input: planner.Input{
 		Settings: settings, ReadQuery: Query(settings), Natives: Natives(),
-	}}, nil
+	}}
+	if store != nil {
+		c.input.Traces = store
+	}
+	if c.input.Estimates, err = estimates(in.State); err != nil {
+		return nil, err
+	}
+	if err := c.openBundles(ctx, env, in); err != nil {
+		return nil, err
+	}
+	c.input.Base, c.input.Head = c.Base, c.Head
+	return c, nil
+}
+
+func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err error) {
+	if live.Is(in.Base) || live.Is(in.Head) {
+		return c.openLive(ctx, env, in)
+	}
+	open := In(env)
+	open.Settings = c.Settings
+	if in.NoCache {
+		open.Cache = ""
+	}
+	c.input.BaseRef, c.input.HeadRef = cmp.Or(in.BaseName, Name(in.Base)), cmp.Or(in.HeadName, Name(in.Head))
+	c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head)
+	return err
+}
+
+// Traces opens what is remembered of tasks that passed; nil without a folder.
+func Traces(folder string) (*trace.Store, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	dir, err := state.Open(folder)
+	if err != nil {
+		return nil, cli.Invalid(err)
+	}
+	store := trace.NewStore(dir)
+	return &store, nil
 }
 
 // Plan makes the plan of the change.
 func (c *Change) Plan(ctx context.Context) (*plan.Plan, error) {
 	p, err := planner.Make(ctx, c.input)
+	if trouble := c.trouble(); trouble != nil && ctx.Err() == nil {
+		return nil, trouble
+	}
 	return p, invalid(ctx, err)
 }
 
@@ -46,6 +102,9 @@ func (c *Change) Plan(ctx context.Context) (*plan.Plan, error) {
 // although it cannot be proven.
 func (c *Change) Unproven(ctx context.Context, p *plan.Plan) ([]planner.Gap, error) {
 	gaps, err := planner.Verify(ctx, c.input, p)
+	if trouble := c.trouble(); trouble != nil && ctx.Err() == nil {
+		return nil, trouble
+	}
 	return gaps, invalid(ctx, err)
 }
 

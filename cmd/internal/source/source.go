@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 )
@@ -20,41 +18,6 @@ const DefaultSettings = "prcheck.yaml"
 
 // maxQuery is the size in bytes up to which a query file is read.
 const maxQuery = 1 << 20
-
-// Bundle opens a bundle by reference. All errors are of the user's making.
-func Bundle(ref string, like *bundle.Bundle) (*bundle.Bundle, error) {
-	for _, scheme := range []string{"git:", "dir:", "s3:", "http:", "https:"} {
-		if strings.HasPrefix(ref, scheme) {
-			return nil, cli.Usage(fmt.Errorf("reference %q: only bundle files can be opened so far; make one with the bundler", ref))
-		}
-	}
-	b, err := bundle.Open(ref, like)
-	return b, cli.Invalid(err)
-}
-
-// Pair opens both bundles of a change.
-func Pair(base, head string) (*bundle.Bundle, *bundle.Bundle, error) {
-	for _, side := range []struct{ flag, ref string }{{"base", base}, {"head", head}} {
-		if side.ref == "" {
-			return nil, nil, cli.Usage(fmt.Errorf("--%s is required: the bundle file of that side", side.flag))
-		}
-	}
-	b, err := Bundle(base, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	h, err := Bundle(head, b)
-	return b, h, err
-}
-
-// Name is what a plan calls a reference: the path as it was given, but of an
-// absolute path only its last part, since plans name no machine.
-func Name(ref string) string {
-	if filepath.IsAbs(ref) {
-		return filepath.Base(ref)
-	}
-	return filepath.ToSlash(filepath.Clean(ref))
-}
 
 // Settings reads a settings file. Without a name it reads [DefaultSettings] if
 // that exists, and otherwise returns settings that say nothing.

@@ -1,0 +1,104 @@
+package bundler
+
+import "unicode/utf8"
+
+// appendValue writes a value as Python's json does with sorted keys, compact
+// and in ASCII.
+func appendValue(b []byte, n *node) []byte {
+	switch n.kind {
+	case null:
+		return append(b, "null"...)
+	case text:
+		return appendText(b, n.text)
+	case list:
+		b = append(b, '[')
+		for i, item := range n.items {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendValue(b, item)
+		}
+		return append(b, ']')
+	case mapping:
+		b = append(b, '{')
+		for i, m := range sorted(n.members) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendKey(b, m.key)
+			b = appendValue(b, m.value)
+		}
+		return append(b, '}')
+	}
+	return append(b, n.text...)
+}
+
+func appendKey(b []byte, key *node) []byte {
+	if key.kind == null {
+		return append(b, `"null":`...)
+	}
+	return append(appendText(b, key.text), ':')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendText writes a string in ASCII. A half of a surrogate pair, which JSON
+// text can have, is written as it was.
+func appendText[T string | []byte](b []byte, s T) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c <= '~' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		b = append(b, s[start:i]...)
+		if c < utf8.RuneSelf {
+			b = appendEscape(b, c)
+			i++
+		} else {
+			var size int
+			b, size = appendRune(b, string(s[i:min(i+utf8.UTFMax, len(s))]))
+			i += size
+		}
+		start = i
+	}
+	b = append(b, s[start:]...)
+	return append(b, '"')
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	}
+	return appendUnit(b, rune(c))
+}
+
+// appendRune escapes the first character of s and tells how long it is.
+func appendRune(b []byte, s string) ([]byte, int) {
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed:
+		return appendUnit(b, 0xd000|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f)), 3
+	case r >= 0x10000:
+		r -= 0x10000
+		return appendUnit(appendUnit(b, 0xd800|r>>10), 0xdc00|r&0x3ff), size
+	}
+	return appendUnit(b, r), size
+}
+
+func appendUnit(b []byte, r rune) []byte {
+	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}

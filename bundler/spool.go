@@ -1,0 +1,95 @@
+package bundler
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// spoolChunk is how much of a spool stays in memory.
+const spoolChunk = 1 << 20
+
+// A spool keeps the finished parts of a bundle outside of memory until all
+// are there and can be written in order. It is a temporary file once it is
+// larger than a chunk.
+type spool struct {
+	mu     sync.Mutex
+	tail   []byte
+	before int64 // bytes in file
+	file   *os.File
+}
+
+// A span is where a part is: in the spool, or in a file of its own.
+type span struct {
+	at   int64
+	size int
+	file *os.File
+}
+
+// add keeps a copy of b.
+func (s *spool) add(b []byte) (span, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := span{at: s.before + int64(len(s.tail)), size: len(b)}
+	s.tail = append(s.tail, b...)
+	if len(s.tail) < spoolChunk {
+		return at, nil
+	}
+	return at, s.flush()
+}
+
+func (s *spool) flush() error {
+	if s.file == nil {
+		f, err := os.CreateTemp("", "prcheck-bundle-*")
+		if err != nil {
+			return fmt.Errorf("opening a temporary file: %w", err)
+		}
+		s.file = f
+	}
+	n, err := s.file.Write(s.tail)
+	if err != nil {
+		return fmt.Errorf("writing a temporary file: %w", err)
+	}
+	s.before += int64(n)
+	s.tail = s.tail[:0]
+	return nil
+}
+
+// read gives a part, in buf when it is large enough.
+func (s *spool) read(p span, buf []byte) ([]byte, error) {
+	if cap(buf) < p.size {
+		buf = make([]byte, p.size+p.size/2)
+	}
+	buf = buf[:p.size]
+	if p.file != nil {
+		if _, err := p.file.ReadAt(buf, p.at); err != nil {
+			return nil, fmt.Errorf("reading the cache: %w", err)
+		}
+		return buf, nil
+	}
+	n := 0
+	if p.at < s.before {
+		upTo := min(int64(p.size), s.before-p.at)
+		var err error
+		if n, err = s.file.ReadAt(buf[:upTo], p.at); err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("reading a temporary file: %w", err)
+		}
+	}
+	if n < p.size {
+		from := p.at + int64(n) - s.before
+		if from < 0 || from+int64(p.size-n) > int64(len(s.tail)) {
+			return nil, errors.New("a temporary file became shorter: try again")
+		}
+		copy(buf[n:], s.tail[from:])
+	}
+	return buf, nil
+}
+
+func (s *spool) close() {
+	if s.file != nil {
+		s.file.Close()
+		_ = os.Remove(s.file.Name())
+	}
+}

@@ -1,0 +1,3 @@
+// Package recording notes what tasks ask while they run, and remembers it of
+// those that passed.
+package recording

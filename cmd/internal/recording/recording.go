@@ -1,0 +1,166 @@
+package recording
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// A Recording notes what the tasks of one run ask. Several goroutines may use it
+// at once.
+type Recording struct {
+	base, head string
+
+	mu    sync.Mutex
+	tasks map[string]*trace.Recorder
+}
+
+// New returns a recording of a run over the bundles with these sha256.
+func New(base, head string) *Recording {
+	return &Recording{base: base, head: head, tasks: map[string]*trace.Recorder{}}
+}
+
+// Task returns what is told every exchange of a task. A task that starts again
+// is noted anew.
+func (r *Recording) Task(id string) func(server.Exchange) {
+	recorder := trace.NewRecorder(r.base, r.head)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tasks[id] = recorder
+	return Into(recorder)
+}
+
+// Into tells a recorder every exchange of a server.
+func Into(recorder *trace.Recorder) func(server.Exchange) {
+	return func(x server.Exchange) {
+		recorder.Note(trace.Exchange{
+			Path: x.Path, SHA256: x.SHA256, Request: x.Request, Response: x.Response, Status: x.Status, Cut: x.Cut, Body: x.Body,
+		})
+	}
+}
+
+// Trace returns what a task asked, nil when it never started.
+func (r *Recording) Trace(t plan.Task, at time.Time) *trace.Trace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	recorder, ok := r.tasks[t.ID]
+	if !ok {
+		return nil
+	}
+	return recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Shard}, at)
+}
+
+// Keep remembers the traces of the tasks that passed. Of an integration that
+// promised to ask always the same, every task is held to the promise; what it
+// says of broken ones and of traces that cannot be kept is for people.
+//
+// When a task breaks the promise while the plan leaves out other shards of its
+// integration, they were left out on that promise: the task's result is changed
+// to a failure that says so.
+func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result, settings *integration.Settings, at time.Time) []string {
+	var said []string
+	broken := map[string]bool{}
+	for i, t := range p.Tasks {
+		now := r.Trace(t, at)
+		if now == nil || i >= len(results) || t.Native {
+			continue
+		}
+		passed := results[i].OK()
+		if why := breach(store, settings, t, now, passed); why != "" && !broken[t.Integration] {
+			broken[t.Integration] = true
+			said = append(said, fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until planner confirm says otherwise", t.Integration, why))
+			if err := store.Break(t.Integration, why, at); err != nil {
+				said = append(said, err.Error())
+			}
+			if d, ok := p.Decision(t.Integration); ok && passed && d.Decision == plan.Shards {
+				results[i].Status, results[i].Class = plan.Failed, plan.ClassConfig
+				results[i].Reason = "it is trace: static, but " + why + "; shards were left out on that promise: plan again"
+			}
+		}
+		if passed && settings.For(t.Integration).Trace != integration.TraceNone {
+			if err := store.Save(now); err != nil {
+				said = append(said, err.Error())
+			}
+		}
+	}
+	return said
+}
+
+// breach tells how a task broke the promise of its integration, "" when it did
+// not, or there is none, or nothing to compare with.
+func breach(store trace.Store, settings *integration.Settings, t plan.Task, now *trace.Trace, passed bool) string {
+	if settings.For(t.Integration).Trace != integration.TraceStatic || store.Broken(t.Integration) != "" {
+		return ""
+	}
+	traces, _ := store.Load(now.Subject)
+	if len(traces) == 0 {
+		return ""
+	}
+	return traces[0].Asks(now, !passed)
+}
+
+// Observed says, for each integration that asked something, what it read and
+// which of the schemas it is allowed, and need not be, it did not, in name order.
+func (r *Recording) Observed(tasks []plan.Task, defs []integration.Definition) []plan.Observed {
+	all := map[string]*plan.Observed{}
+	for _, t := range tasks {
+		seen := r.Trace(t, time.Time{})
+		if seen == nil || len(seen.Requests) == 0 {
+			continue
+		}
+		o := all[t.Integration]
+		if o == nil {
+			o = &plan.Observed{Integration: t.Integration, Read: []string{}, Unread: []string{}, Partial: true}
+			all[t.Integration] = o
+		}
+		add(o, seen)
+		o.Partial = o.Partial && t.Shard != ""
+	}
+	for _, d := range defs {
+		if o := all[d.Name]; o != nil {
+			o.Unread = unread(d, o.Read)
+		}
+	}
+	out := make([]plan.Observed, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, *all[name])
+	}
+	return out
+}
+
+// add adds what one task read.
+func add(o *plan.Observed, seen *trace.Trace) {
+	for _, s := range seen.Schemas {
+		o.Read = append(o.Read, string(s))
+	}
+	slices.Sort(o.Read)
+	o.Read = slices.Compact(o.Read)
+	for schema, fields := range seen.Fields {
+		if o.Fields == nil {
+			o.Fields = map[string][]string{}
+		}
+		list := slices.Concat(o.Fields[string(schema)], fields)
+		slices.Sort(list)
+		o.Fields[string(schema)] = slices.Compact(list)
+	}
+}
+
+// unread returns the schemas that a definition allows and need not, and that
+// were not read.
+func unread(d integration.Definition, read []string) []string {
+	out := []string{}
+	for _, s := range d.Schemas {
+		if !slices.Contains(read, string(s)) && !slices.Contains(integration.RequiredSchemas(), s) {
+			out = append(out, string(s))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

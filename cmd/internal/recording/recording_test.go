@@ -1,0 +1,139 @@
+package recording_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/recording"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// run notes what tasks ask: by task, queries.
+func run(asked map[string][]string) *recording.Recording {
+	r := recording.New("b", "h")
+	for id, queries := range asked {
+		observe := r.Task(id)
+		for _, q := range queries {
+			observe(server.Exchange{
+				Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: q}, Status: 200, Body: []byte(q),
+				Response: &gql.Response{
+					DatafileSchemas: []bundle.Schema{bundle.Schema("/" + q + ".yml")},
+					Fields:          map[bundle.Schema][]string{bundle.Schema("/" + q + ".yml"): {"name"}},
+				},
+			})
+		}
+	}
+	return r
+}
+
+func task(id, shard string) plan.Task {
+	name, _, _ := strings.Cut(id, "/")
+	return plan.Task{ID: id, Integration: name, Shard: shard, Command: "sha256:c"}
+}
+
+func store(t *testing.T) trace.Store {
+	t.Helper()
+	d, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace.NewStore(d)
+}
+
+func settings(t *testing.T, text string) *integration.Settings {
+	t.Helper()
+	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nexec: {argv: [run]}\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Only tasks that passed leave a trace, and only where traces count.
+func TestKeep(t *testing.T) {
+	p := &plan.Plan{Tasks: []plan.Task{task("good", ""), task("bad", ""), task("off", ""), task("idle", "")}}
+	s := store(t)
+	said := run(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).Keep(s, p, []plan.Result{
+		{Status: plan.Passed}, {Status: plan.Failed}, {Status: plan.Passed}, {Status: plan.NotRun},
+	}, settings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
+	if len(said) > 0 {
+		t.Errorf("it says %q", said)
+	}
+	for name, want := range map[string]int{"good": 1, "bad": 0, "off": 0, "idle": 0} {
+		if traces, ignored := s.All(name); len(traces) != want || len(ignored) > 0 {
+			t.Errorf("%s: got %d traces, %q, want %d", name, len(traces), ignored, want)
+		}
+	}
+}
+
+// A promise that is broken is said once, and takes back what was left out on it.
+func TestBrokenPromise(t *testing.T) {
+	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	tests := []struct {
+		name     string
+		decision plan.Verdict
+		status   plan.Status
+		now      []string
+		said     string
+		want     plan.Status
+	}{
+		{"kept", plan.Shards, plan.Passed, []string{"a", "b"}, "", plan.Passed},
+		{"more", plan.Run, plan.Passed, []string{"a", "b", "c"}, `it asked "c", which it did not before`, plan.Passed},
+		{"less", plan.Run, plan.Passed, []string{"a"}, `it did not ask "b", which it did before`, plan.Passed},
+		{"less, since it failed", plan.Run, plan.Failed, []string{"a"}, "", plan.Failed},
+		{"more, and it failed", plan.Run, plan.Failed, []string{"c"}, `it asked "c"`, plan.Failed},
+		{"more, and shards were left out", plan.Shards, plan.Passed, []string{"a", "b", "c"}, `it asked "c"`, plan.Failed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, one := store(t), task("users/x", "x")
+			p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{{Name: "users", Decision: tt.decision}}}
+			run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+			results := []plan.Result{{Status: tt.status}}
+			said := strings.Join(run(map[string][]string{one.ID: tt.now}).Keep(s, p, results, promised, time.Unix(1, 0)), "\n")
+			if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) || results[0].Status != tt.want {
+				t.Errorf("got %q and %+v, want %q and %s", said, results[0], tt.said, tt.want)
+			}
+			if broken := s.Broken("users"); (broken == "") != (tt.said == "") {
+				t.Errorf("noted as broken: %q", broken)
+			}
+		})
+	}
+}
+
+func TestObserved(t *testing.T) {
+	r := run(map[string][]string{"users": {"a", "b"}, "parts/x": {"a"}, "parts/y": {"c"}, "quiet": nil})
+	b, err := bundle.Parse([]byte(`{"data":{
+		"/u.yml":{"$schema":"/app-sre/integration-1.yml","name":"users","schemas":["/b.yml","/z.yml","/y.yml","/app-sre/integration-1.yml","/app-interface/app-interface-settings-1.yml"]},
+		"/p.yml":{"$schema":"/app-sre/integration-1.yml","name":"parts","schemas":["/a.yml"]}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defs, err := integration.List(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.Observed([]plan.Task{task("users", ""), task("parts/x", "x"), task("parts/y", "y"), task("quiet", ""), task("never", "")}, defs)
+	fields := func(names ...string) map[string][]string {
+		out := map[string][]string{}
+		for _, n := range names {
+			out[n] = []string{"name"}
+		}
+		return out
+	}
+	want := []plan.Observed{
+		{Integration: "parts", Read: []string{"/a.yml", "/c.yml"}, Unread: []string{}, Fields: fields("/a.yml", "/c.yml"), Partial: true},
+		{Integration: "users", Read: []string{"/a.yml", "/b.yml"}, Unread: []string{"/y.yml", "/z.yml"}, Fields: fields("/a.yml", "/b.yml")},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}

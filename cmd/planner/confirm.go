@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/internal/cli"
+)
+
+func confirmCommand(env cli.Env) *cobra.Command {
+	var folder string
+	cmd := &cobra.Command{
+		Use:   "confirm --state DIR INTEGRATION...",
+		Short: "Let the promise of trace: static count again",
+		Long: `confirm says that an integration does ask always the same, after a run in which it
+asked something else. Until then it runs in full. Confirm when its program was
+changed on purpose; otherwise take "trace: static" out of the settings.`,
+		Example: `  planner confirm --state .prcheck terraform-users`,
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := requireTraces(folder)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if store.Broken(name) == "" {
+					return cli.Usage(fmt.Errorf("%q broke no promise that is remembered here", name))
+				}
+			}
+			for _, name := range args {
+				if err := store.Confirm(name); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintf(env.Stdout, "%s: confirmed\n", name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&folder, "state", "", "folder that remembers what tasks asked when they passed (required)")
+	return cmd
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/cmd/internal/recording"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/cmd/internal/starting"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/trace"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+type recordFlags struct {
+	bundle, config, state, integration, shard string
+	timeout                                   time.Duration
+}
+
+func recordCommand(env cli.Env) *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "record --bundle REF --state DIR [flags] INTEGRATION [-- COMMAND...]",
+		Short: "Run a command once over a bundle and remember what it asks",
+		Long: `record runs the dry-run of an integration over one bundle, which is base and head
+at once, and remembers its trace when it passes. With a COMMAND that is run
+instead, for instance the normal reconcile run; recording it says that it asks
+what the dry-run would ask. Words in braces are filled in as in the settings.
+
+The output of the command goes to stdout. Exit code 1 when the command fails;
+then nothing is remembered.`,
+		Example: `  planner record --bundle main.json --config prcheck.yaml --state .prcheck terraform-users
+  planner record --bundle main.json --state .prcheck --shard app-sre terraform-users
+  planner record --bundle main.json --state .prcheck terraform-users -- \
+      qontract-reconcile --config '{config}' terraform-users`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			names, command := args, []string(nil)
+			if n := cmd.ArgsLenAtDash(); n >= 0 {
+				names, command = args[:n], args[n:]
+			}
+			if f.integration != "" {
+				names = append([]string{f.integration}, names...)
+			}
+			if len(names) != 1 {
+				return cli.Usage(errors.New("name one integration, and the command after --"))
+			}
+			return record(cmd.Context(), env, f, names[0], command)
+		},
+	}
+	cmd.Flags().StringVar(&f.bundle, "bundle", "", "bundle to run it over: a file, git:REV, dir:PATH or s3://BUCKET/KEY (required)")
+	cmd.Flags().StringVar(&f.config, "config", "", "settings file (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in (required)")
+	cmd.Flags().StringVar(&f.integration, "integration", "", "integration, in place of the argument")
+	cmd.Flags().StringVar(&f.shard, "shard", "", "shard to run (default the whole integration)")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "when to give up (default as in the settings)")
+	return cmd
+}
+
+func record(ctx context.Context, env cli.Env, f recordFlags, name string, command []string) error {
+	store, err := requireTraces(f.state)
+	if err != nil {
+		return err
+	}
+	if f.bundle == "" {
+		return cli.Usage(errors.New("--bundle is required: the bundle to run the command over"))
+	}
+	b, err := source.In(env).Bundle(ctx, f.bundle, nil)
+	if err != nil {
+		return err
+	}
+	settings, err := source.Settings(f.config)
+	if err != nil {
+		return err
+	}
+	task, err := planner.Task(planner.Input{
+		Base: b, Head: b, Settings: settings, ReadQuery: source.Query(settings), Natives: source.Natives(),
+	}, name, f.shard)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	if len(command) > 0 {
+		task.Argv, task.Blocked = command, ""
+	}
+	if f.timeout > 0 {
+		task.Timeout = f.timeout.String()
+	}
+	noted := recording.New(b.SHA256(), b.SHA256())
+	start := starting.World{
+		Base: b, Head: b, Settings: settings, Folder: source.Folder(settings),
+		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv,
+	}
+	result, err := runOnce(ctx, env, start, task)
+	if err != nil {
+		return err
+	}
+	said := noted.Keep(*store, &plan.Plan{Tasks: []plan.Task{task}}, []plan.Result{result}, settings, time.Now())
+	for _, s := range said {
+		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", s) // what counts is remembered
+	}
+	return toldRecord(env.Stderr, name, result, noted.Trace(task, time.Now()))
+}
+
+// runOnce runs one task, whose output goes to stdout.
+func runOnce(ctx context.Context, env cli.Env, start starting.World, task plan.Task) (plan.Result, error) {
+	runner, err := start.Runner([]plan.Task{task})
+	if err != nil {
+		return plan.Result{}, err
+	}
+	results, err := wrapper.Run(ctx, []plan.Task{task}, runner, wrapper.Options{
+		Jobs: 1, Logs: live{env.Stdout}, Secrets: start.Secrets([]plan.Task{task}),
+	})
+	if err != nil {
+		return plan.Result{}, err
+	}
+	return results[0], ctx.Err()
+}
+
+// live keeps no log: what a task says goes where it can be read at once.
+type live struct{ out io.Writer }
+
+func (l live) Create(string) (io.WriteCloser, string, error) { return l, "", nil }
+func (l live) Write(p []byte) (int, error)                   { return l.out.Write(p) }
+func (l live) Close() error                                  { return nil }
+
+// toldRecord says what came of it.
+func toldRecord(w io.Writer, name string, result plan.Result, t *trace.Trace) error {
+	if !result.OK() {
+		_, err := fmt.Fprintf(w, "planner: nothing is remembered of %q: %s\n", name, result.Reason)
+		return errors.Join(cli.ErrFailed, err)
+	}
+	said := fmt.Sprintf("requests %d, datafiles %d, schemas %d, resources %d",
+		len(t.Requests), len(t.Datafiles), len(t.Schemas), len(t.Resources))
+	if t.Unprovable != "" {
+		said += "; it proves nothing: " + t.Unprovable
+	}
+	_, err := fmt.Fprintf(w, "planner: remembered of %q: %s\n", name, said)
+	return err
+}

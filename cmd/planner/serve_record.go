@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/app-sre/prcheck/cmd/internal/recording"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// servedCommand stands in the traces of a server for a command that no plan has,
+// so that they prove nothing about tasks.
+const servedCommand = "served"
+
+// notes are what an integration reads from a server. Nil notes nothing.
+type notes struct {
+	store    *trace.Store
+	of       trace.Subject
+	recorder *trace.Recorder
+}
+
+func newNotes(folder, name string) (*notes, error) {
+	store, err := source.Traces(folder)
+	if store == nil || err != nil {
+		return nil, err
+	}
+	return &notes{store, trace.Subject{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
+}
+
+func (n *notes) observe() func(server.Exchange) {
+	if n == nil {
+		return nil
+	}
+	return recording.Into(n.recorder)
+}
+
+// keep remembers what was read.
+func (n *notes) keep(say func(string)) error {
+	if n == nil {
+		return nil
+	}
+	t := n.recorder.Trace(n.of, time.Now())
+	if len(t.Schemas) == 0 {
+		say(fmt.Sprintf("nothing was read, so nothing is noted of %q", n.of.Integration))
+		return nil
+	}
+	say(fmt.Sprintf("noted of %q: schemas %d, datafiles %d, resources %d", n.of.Integration, len(t.Schemas), len(t.Datafiles), len(t.Resources)))
+	return n.store.Save(t)
+}

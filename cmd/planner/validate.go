@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/validator"
+)
+
+// A validation is what validate was asked to do.
+type validation struct {
+	head, base string
+	scope      validator.Scope
+	form       string
+	from       source.Folders
+	config     string
+	noCache    bool
+}
+
+func validateCommand(env cli.Env) *cobra.Command {
+	v := validation{scope: validator.All}
+	form := format{allowed: []string{"text", "json"}, value: "text"}
+	cmd := &cobra.Command{
+		Use:   "validate --bundle REF [--base REF] [--scope all|changed] [flags]",
+		Short: "Find the mistakes in a bundle",
+		Long: `validate checks a bundle as qontract-validator does and writes every mistake
+with its place, its rule and what was found: JSON schemas, references and
+resources, unique fields, GraphQL types. With --scope changed it checks what
+differs from the base bundle, and whatever that can break. In a checkout
+(git:REV[@DIR], dir:PATH), or with the folders that the bundle was made from,
+mistakes have a line and a column.
+
+Exit code 0: no mistake; 1: there are some.`,
+		Example: `  planner validate --bundle head.json
+  planner validate --bundle head.json --base base.json --scope changed
+  planner validate --bundle dir:. --base git:origin/main --scope changed
+  planner validate --bundle head.json --data data --resources resources --schemas schemas --graphql schema.yml`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v.form = form.value
+			return validate(cmd.Context(), env, v)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&v.head, "bundle", "", "bundle to check (required)")
+	f.StringVar(&v.base, "base", "", "bundle before the change")
+	f.Var(&v.scope, "scope", "what to check: all, or changed, which needs --base")
+	f.Var(&form, "format", "how to write it: text or json")
+	f.StringVar(&v.config, "config", "", "settings file, which says where the parts of a checkout are (default prcheck.yaml if it exists)")
+	f.BoolVar(&v.noCache, "no-cache", false, "remember nothing of checkouts")
+	f.StringVar(&v.from.Data, "data", "", "folder of the datafiles, to find lines")
+	f.StringVar(&v.from.Resources, "resources", "", "folder of the resources, to name their files")
+	f.StringVar(&v.from.Schemas, "schemas", "", "folder of the JSON schemas, to find lines")
+	f.StringVar(&v.from.GraphQL, "graphql", "", "file of the GraphQL types, to find lines")
+	return cmd
+}
+
+func validate(ctx context.Context, env cli.Env, v validation) error {
+	if v.head == "" {
+		return cli.Usage(errors.New("--bundle is required: the bundle file to check"))
+	}
+	if v.scope == validator.Changed && v.base == "" {
+		return cli.Usage(errors.New("--scope changed needs --base: the bundle before the change"))
+	}
+	settings, err := source.Settings(v.config)
+	if err != nil {
+		return err
+	}
+	open := source.In(env)
+	open.Settings = settings
+	if v.noCache {
+		open.Cache = ""
+	}
+	var base *bundle.Bundle
+	if v.base != "" {
+		b, err := open.Unchecked(ctx, v.base, nil)
+		if err != nil {
+			return err
+		}
+		base = b
+	}
+	head, err := open.Unchecked(ctx, v.head, base)
+	if err != nil {
+		return err
+	}
+	texts := v.from.Texts()
+	if source.IsCheckout(v.head) {
+		if texts, err = open.Texts(ctx, v.head); err != nil {
+			return err
+		}
+	}
+	r, err := source.Findings(ctx, base, head, v.scope, texts)
+	if err != nil {
+		return err
+	}
+	write := r.WriteText
+	if v.form == "json" {
+		write = r.WriteJSON
+	}
+	if err := write(env.Stdout, texts.Names); err != nil {
+		return err
+	}
+	if len(r.Findings) > 0 {
+		return cli.ErrFailed
+	}
+	return nil
+}

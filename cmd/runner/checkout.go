@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundler"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+)
+
+// fromCheckout fills in what was not said: head is the working tree, base the
+// commit where it left the branch that it will be merged into. Both are called
+// by their commits in the plan, so that it is the plan of a pipeline that has
+// the same two.
+func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string) (source.Inputs, error) {
+	switch {
+	case source.IsLive(in.Base) || source.IsLive(in.Head):
+		return in, source.ErrLive
+	case in.Base != "" && in.Head != "":
+		return in, nil
+	}
+	if dir == "" {
+		dir = "."
+	}
+	repo, err := bundler.FindRepository(ctx, dir)
+	if err != nil {
+		return in, cli.Invalid(err)
+	}
+	commit, branch, err := repo.Head(ctx)
+	if err != nil {
+		return in, cli.Invalid(err)
+	}
+	if in.Config == "" {
+		in.Config = ownSettings(repo.Root())
+	}
+	at := place(repo.Root())
+	if in.Base == "" {
+		base, err := mergeBase(ctx, env, repo, commit, branch)
+		if err != nil {
+			return in, cli.Invalid(err)
+		}
+		in.Base, in.BaseName = "git:"+base+at, "git:"+base
+		if in.Config == ownSettings(repo.Root()) && repo.Differs(ctx, base, source.DefaultSettings) {
+			_, _ = fmt.Fprintf(env.Stderr, "runner: %s is not the one of %s, by which a pipeline plans\n", source.DefaultSettings, short(base)) // only a note
+		}
+	}
+	if in.Head != "" {
+		return in, nil
+	}
+	settings, err := source.Settings(in.Config)
+	if err != nil {
+		return in, err
+	}
+	clean, err := repo.Clean(ctx, inside(settings.Checkout())...)
+	if err != nil {
+		return in, err
+	}
+	in.Head, in.HeadName = "dir:"+repo.Root(), "dir:."
+	if clean {
+		in.Head, in.HeadName = "git:"+commit+at, "git:"+commit
+	}
+	return in, nil
+}
+
+// mergeBase says what is compared, and returns the base.
+func mergeBase(ctx context.Context, env cli.Env, repo *bundler.Repository, commit, branch string) (string, error) {
+	target, err := repo.Default(ctx)
+	if err != nil {
+		return "", err
+	}
+	base, err := repo.MergeBase(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	from := "branch " + branch
+	if branch == "" {
+		from = "detached HEAD " + short(commit) + " (git switch BRANCH goes to a branch)"
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing the working tree on %s with where it left %s, %s\n", from, target, short(base)) // only a note
+	return base, nil
+}
+
+// inside lists the parts of a bundle that lie in the checkout.
+func inside(at integration.Checkout) []string {
+	var out []string
+	for _, p := range []string{at.Data, at.Resources, at.Schemas, at.GraphQL} {
+		if !integration.Outside(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func short(commit string) string { return commit[:min(len(commit), 12)] }
+
+// place is the end of a git reference that names the checkout, "" for where we
+// are.
+func place(root string) string {
+	here, err := os.Getwd()
+	if err == nil {
+		if real, err := filepath.EvalSymlinks(here); err == nil {
+			here = real
+		}
+	}
+	if err == nil && here == root {
+		return ""
+	}
+	return "@" + root
+}
+
+// ownSettings is the settings file of the checkout, unless there is one where
+// we are.
+func ownSettings(root string) string {
+	if _, err := os.Stat(source.DefaultSettings); err == nil {
+		return ""
+	}
+	name := filepath.Join(root, source.DefaultSettings)
+	if _, err := os.Stat(name); err != nil {
+		return ""
+	}
+	return name
+}
+
+// baseTrouble adds what to do when it is the base that cannot be bundled, which
+// its author cannot mend.
+func baseTrouble(ctx context.Context, env cli.Env, in source.Inputs, err error) error {
+	if in.BaseName == "" || errors.Is(err, cli.ErrFailed) || ctx.Err() != nil {
+		return err
+	}
+	settings, trouble := source.Settings(in.Config)
+	if trouble != nil {
+		return err
+	}
+	open := source.In(env)
+	open.Settings = settings
+	if _, trouble := open.Bundle(ctx, in.Base, nil); trouble == nil {
+		return err
+	}
+	return errors.Join(err, cli.Invalid(fmt.Errorf("that is the base, %s, and not the change: compare with another revision, --base git:REV, or with a bundle file",
+		short(strings.TrimPrefix(in.BaseName, "git:")))))
+}

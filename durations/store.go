@@ -1,0 +1,160 @@
+package durations
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/state"
+)
+
+// Version is the version of the documents.
+const Version = "1"
+
+// The bounds of a document.
+const (
+	maxRuns     = 20   // of a shard
+	maxShards   = 1000 // of an integration
+	maxName     = 300  // bytes of an integration's or a shard's name
+	maxDocument = 4 << 20
+	maxSeconds  = 30 * 24 * 3600 // of a run; what is longer was not measured
+)
+
+// A Run is how long one task took.
+type Run struct {
+	Integration string
+	Shard       string // "" for the whole
+	Seconds     float64
+	Passed      bool // or failed
+	At          time.Time
+}
+
+// A Store remembers durations between runs. Several processes may use one at
+// once.
+type Store struct{ dir *state.Dir }
+
+// NewStore keeps durations in a folder of the state.
+func NewStore(dir *state.Dir) Store { return Store{dir} }
+
+// A document is what is remembered of an integration.
+type document struct {
+	Version     string  `json:"version"`
+	Integration string  `json:"integration"`
+	Shards      []shard `json:"shards"` // by name
+}
+
+type shard struct {
+	Shard string     `json:"shard"` // "" for the whole
+	Runs  []measured `json:"runs"`  // the oldest first
+}
+
+type measured struct {
+	Seconds float64   `json:"seconds"`
+	Passed  bool      `json:"passed"`
+	At      time.Time `json:"at"`
+}
+
+func key(integration string) string { return "durations/" + state.Name(integration) + ".json" }
+
+// Add remembers runs. Those whose names are too long or whose durations are not
+// positive are left out. The error joins what could not be written, one for each
+// integration.
+func (s Store) Add(runs []Run) error {
+	byName := map[string][]Run{}
+	for _, r := range runs {
+		if r.ok() {
+			byName[r.Integration] = append(byName[r.Integration], r)
+		}
+	}
+	names := make([]string, 0, len(byName))
+	for name := range byName {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var errs []error
+	for _, name := range names {
+		doc := s.read(name)
+		for _, r := range byName[name] {
+			doc.add(r)
+		}
+		doc.trim()
+		raw, err := json.Marshal(doc)
+		if err == nil {
+			err = s.dir.Write(key(name), raw)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("remembering the durations of %q: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r Run) ok() bool {
+	return r.Integration != "" && len(r.Integration) <= maxName && len(r.Shard) <= maxName && plausible(r.Seconds)
+}
+
+func plausible(seconds float64) bool { return seconds > 0 && seconds <= maxSeconds }
+
+// read returns the document of an integration, an empty one when there is none
+// that can be used.
+func (s Store) read(integration string) document {
+	raw, err := s.dir.Read(key(integration))
+	if err != nil {
+		raw = nil
+	}
+	return parse(raw, integration)
+}
+
+func parse(raw []byte, integration string) document {
+	var doc document
+	if len(raw) > maxDocument || json.Unmarshal(raw, &doc) != nil || !doc.ok() || doc.Integration != integration {
+		return document{Version: Version, Integration: integration, Shards: []shard{}}
+	}
+	return doc
+}
+
+// ok holds a document to what this package writes.
+func (d document) ok() bool {
+	if d.Version != Version || len(d.Shards) > maxShards {
+		return false
+	}
+	for i, s := range d.Shards {
+		if len(s.Runs) == 0 || len(s.Runs) > maxRuns || len(s.Shard) > maxName || i > 0 && s.Shard <= d.Shards[i-1].Shard {
+			return false
+		}
+		for _, r := range s.Runs {
+			if !plausible(r.Seconds) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// add puts a run to its shard, in the place of the oldest one when there are
+// enough.
+func (d *document) add(r Run) {
+	i, found := slices.BinarySearchFunc(d.Shards, r.Shard, func(s shard, name string) int { return cmp.Compare(s.Shard, name) })
+	if !found {
+		d.Shards = slices.Insert(d.Shards, i, shard{Shard: r.Shard})
+	}
+	to := &d.Shards[i]
+	seconds := math.Max(math.Round(r.Seconds*1000)/1000, 0.001)
+	to.Runs = append(to.Runs, measured{seconds, r.Passed, r.At.UTC().Truncate(time.Second)})
+	to.Runs = to.Runs[max(0, len(to.Runs)-maxRuns):]
+}
+
+// trim forgets the shards that did not run for longest.
+func (d *document) trim() {
+	if len(d.Shards) <= maxShards {
+		return
+	}
+	last := func(s shard) time.Time { return s.Runs[len(s.Runs)-1].At }
+	slices.SortStableFunc(d.Shards, func(a, b shard) int { return last(b).Compare(last(a)) })
+	d.Shards = d.Shards[:maxShards]
+	slices.SortFunc(d.Shards, func(a, b shard) int { return cmp.Compare(a.Shard, b.Shard) })
+}

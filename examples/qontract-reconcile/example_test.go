@@ -1,0 +1,96 @@
+package reconcile_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/tasks.txt")
+
+// The settings of the example, over bundles with an integration of each kind,
+// make of every task exactly this.
+func TestTasks(t *testing.T) {
+	settings, p := planned(t)
+	var b strings.Builder
+	for _, task := range p.Tasks {
+		show(&b, task, settings)
+	}
+	const golden = "testdata/tasks.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	if len(p.Warnings) > 0 {
+		t.Errorf("got warnings %q", p.Warnings)
+	}
+}
+
+func planned(t *testing.T) (*integration.Settings, *plan.Plan) {
+	t.Helper()
+	raw, err := os.ReadFile("prcheck.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := integration.ReadSettings("prcheck.yaml", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := bundle.Open(filepath.Join("testdata", "base.json"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := bundle.Open(filepath.Join("testdata", "head.json"), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := planner.Make(t.Context(), planner.Input{
+		Base: base, Head: head, BaseRef: "base.json", HeadRef: "head.json", Settings: settings,
+		ReadQuery: func(path string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(path)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return settings, p
+}
+
+// show writes down what a task is started with.
+func show(b *strings.Builder, task plan.Task, settings *integration.Settings) {
+	var holds []integration.Condition
+	for _, c := range task.When {
+		holds = append(holds, integration.Condition(c))
+	}
+	exec := settings.For(task.Integration).Exec.With(holds, "")
+	fmt.Fprintf(b, "%s, up to %s\n", task.ID, task.Timeout)
+	if task.Blocked != "" {
+		fmt.Fprintf(b, "  blocked  %s\n", task.Blocked)
+	}
+	fmt.Fprintf(b, "  when     %s\n", strings.Join(task.When, " "))
+	fmt.Fprintf(b, "  argv     %q\n", task.Argv)
+	for _, name := range slices.Sorted(maps.Keys(exec.Env)) {
+		fmt.Fprintf(b, "  env      %s=%s\n", name, exec.Env[name])
+	}
+	fmt.Fprintf(b, "  pass     %s\n", strings.Join(exec.PassEnv, " "))
+	for line := range strings.Lines(exec.Config) {
+		fmt.Fprintf(b, "  config   %s", line)
+	}
+	b.WriteString("\n")
+}

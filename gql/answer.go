@@ -1,0 +1,117 @@
+package gql
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// ReadResponse reads the body of an answer that a GraphQL server gave with a
+// status. It fails when the body is not the answer to a request: not JSON, or
+// neither data nor errors.
+func ReadResponse(status int, body []byte) (*Response, error) {
+	v, err := bundle.ParseValue(body)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := v.(*bundle.Object)
+	if !ok {
+		return nil, errors.New("it is not a JSON object")
+	}
+	res := &Response{Status: status, HasData: o.Has("data")}
+	res.Data, _ = o.Get("data")
+	if object, isObject := res.Data.(*bundle.Object); res.Data != nil && (!isObject || object == nil) {
+		return nil, errors.New("its data is not an object")
+	}
+	if o.Has("errors") {
+		if res.Errors, err = readErrors(o); err != nil {
+			return nil, err
+		}
+	}
+	if !res.HasData && len(res.Errors) == 0 {
+		return nil, errors.New("it has neither data nor errors")
+	}
+	if status != 200 && len(res.Errors) == 0 {
+		return nil, fmt.Errorf("it has no errors although its status is %d", status)
+	}
+	more, _ := o.Get("extensions")
+	if extensions, isObject := more.(*bundle.Object); isObject {
+		list, _ := extensions.Get("schemas")
+		names, _ := list.([]any)
+		for _, name := range names {
+			if s, isString := name.(string); isString {
+				res.Schemas = append(res.Schemas, bundle.Schema(s))
+			}
+		}
+	}
+	return res, nil
+}
+
+func readErrors(o *bundle.Object) ([]Error, error) {
+	v, _ := o.Get("errors")
+	list, ok := v.([]any)
+	if !ok {
+		return nil, errors.New("its errors are not a list")
+	}
+	out := make([]Error, 0, len(list))
+	for _, item := range list {
+		e, ok := item.(*bundle.Object)
+		if !ok {
+			return nil, errors.New("one of its errors is not an object")
+		}
+		out = append(out, readError(e))
+	}
+	return out, nil
+}
+
+func readError(o *bundle.Object) Error {
+	e := Error{Message: o.String("message")}
+	path, _ := o.Get("path")
+	steps, _ := path.([]any)
+	for _, s := range steps {
+		switch s := s.(type) {
+		case string:
+			e.Path = append(e.Path, s)
+		case bundle.Number:
+			e.Path = append(e.Path, integer(s))
+		}
+	}
+	at, _ := o.Get("locations")
+	places, _ := at.([]any)
+	for _, p := range places {
+		if p, ok := p.(*bundle.Object); ok {
+			line, _ := p.Get("line")
+			column, _ := p.Get("column")
+			e.Locations = append(e.Locations, Location{integer(line), integer(column)})
+		}
+	}
+	more, _ := o.Get("extensions")
+	if extensions, ok := more.(*bundle.Object); ok {
+		e.Code, e.GQLType = extensions.String("code"), extensions.String("gqlType")
+	}
+	return e
+}
+
+func integer(v any) int {
+	n, _ := v.(bundle.Number)
+	i, _ := strconv.Atoi(string(n)) // 0 for what is no integer
+	return i
+}
+
+// JSON returns the body that asks a server for the answer to the request.
+func (r Request) JSON() []byte {
+	out := appendString([]byte(`{"query":`), r.Query)
+	if r.Operation != "" || r.EmptyName {
+		out = appendString(append(out, `,"operationName":`...), r.Operation)
+	}
+	if r.Variables != nil {
+		out = appendJSON(append(out, `,"variables":`...), r.Variables)
+	}
+	return append(out, '}')
+}
+
+// AppendValue appends a value of a bundle as JSON, with numbers as JavaScript
+// writes them.
+func AppendValue(out []byte, v any) []byte { return appendJSON(out, v) }

@@ -1,0 +1,126 @@
+package gql
+
+import (
+	"fmt"
+	"strings"
+)
+
+// cycles is the search for fragments that use themselves.
+type cycles struct {
+	visited map[string]bool
+	path    []*spreadNode  // the uses on the way to where the search is
+	index   map[string]int // where on the path the fragments on the way are used
+}
+
+// findCycles reports the cycles that a fragment is part of, unless they were
+// reported for another one. The search is one walk over all fragments.
+func (v *validator) findCycles(f *fragment) {
+	c := &v.cycles
+	if c.visited == nil {
+		c.visited, c.index = map[string]bool{}, map[string]int{}
+	}
+	if c.visited[f.name] || v.over {
+		return
+	}
+	c.visited[f.name] = true
+	spreads := v.spreadsIn(f.set)
+	if len(spreads) == 0 {
+		return
+	}
+	c.index[f.name] = len(c.path)
+	for _, n := range spreads {
+		start, cycle := c.index[n.name]
+		c.path = append(c.path, n)
+		if cycle {
+			v.reportCycle(c.path[start:])
+		} else if next := v.fragments[n.name]; next != nil {
+			v.findCycles(next)
+		}
+		c.path = c.path[:len(c.path)-1]
+	}
+	delete(c.index, f.name)
+}
+
+func (v *validator) reportCycle(path []*spreadNode) {
+	if v.over {
+		return
+	}
+	last := len(path) - 1
+	at := make([]int, len(path))
+	via := make([]string, last)
+	for i, n := range path {
+		at[i] = n.pos
+		if i < last {
+			via[i] = `"` + n.name + `"`
+		}
+	}
+	end := "."
+	if last > 0 {
+		end = " via " + strings.Join(via, ", ") + "."
+	}
+	v.report(fmt.Sprintf("Cannot spread fragment %q within itself", path[last].name)+end, at...)
+}
+
+// maxMetaLists is the number of lists of introspection inside each other that
+// is too much.
+const maxMetaLists = 3
+
+// introspects checks how deep a field of introspection goes. When that is too
+// deep, it tells so, and the fields below are not checked.
+func (v *validator) introspects(n *fieldNode) bool {
+	if n.name != "__schema" && n.name != "__type" || v.tooDeep {
+		return false
+	}
+	d := depths{v: v, on: map[string]bool{}}
+	if !d.exceeds(n, 0) {
+		return false
+	}
+	v.report("Maximum introspection depth exceeded", n.pos)
+	v.tooDeep = true
+	return true
+}
+
+// depths looks for lists inside of lists.
+type depths struct {
+	v  *validator
+	on map[string]bool // the fragments on the way
+}
+
+// exceeds tells whether lists nest too deep below a selection. A search without
+// end, through fragments that double each other, is too deep as well.
+func (d *depths) exceeds(s selection, depth int) bool {
+	if d.v.metaSteps++; d.v.metaSteps > maxWalk {
+		return true
+	}
+	switch n := s.(type) {
+	case *spreadNode:
+		f := d.v.fragments[n.name]
+		if f == nil || d.on[n.name] {
+			return false
+		}
+		d.on[n.name] = true
+		defer delete(d.on, n.name)
+		return d.anyExceeds(f.set, depth)
+	case *inlineNode:
+		return d.anyExceeds(n.set, depth)
+	case *fieldNode:
+		switch n.name {
+		case "fields", "interfaces", "possibleTypes", "inputFields":
+			depth++
+		}
+		return depth >= maxMetaLists || d.anyExceeds(n.set, depth)
+	}
+	return false
+}
+
+func (d *depths) anyExceeds(set *selectionSet, depth int) bool {
+	if set == nil {
+		return false
+	}
+	for _, s := range set.selections {
+		if d.exceeds(s, depth) {
+			return true
+		}
+	}
+	return false
+}

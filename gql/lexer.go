@@ -1,0 +1,192 @@
+package gql
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A tokenKind says what a token is.
+type tokenKind uint8
+
+const (
+	tokenStart tokenKind = iota
+	tokenEnd
+	tokenPunctuator // one character, or a spread
+	tokenName
+	tokenInt
+	tokenFloat
+	tokenString
+	tokenBlock
+)
+
+// tokenKinds are the words that messages have for kinds of tokens.
+var tokenKinds = [...]string{"<SOF>", "<EOF>", "", "Name", "Int", "Float", "String", "BlockString"}
+
+// A token is a word of the text. Its value is the punctuator, the text of a
+// name or number, or what a string means.
+type token struct {
+	kind       tokenKind
+	start, end int
+	value      string
+}
+
+// String describes the token as messages do.
+func (t *token) String() string {
+	switch t.kind {
+	case tokenStart, tokenEnd:
+		return tokenKinds[t.kind]
+	case tokenPunctuator:
+		return `"` + t.value + `"`
+	}
+	return tokenKinds[t.kind] + ` "` + t.value + `"`
+}
+
+// A lexer cuts a text into tokens. What it refuses, and in which words, is
+// what graphql-js 16 refuses.
+type lexer struct {
+	*text
+}
+
+// complain returns the error of a text that is not GraphQL.
+func (t *text) complain(pos int, format string, args ...any) *Error {
+	return &Error{Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...), Locations: []Location{t.locate(pos)}}
+}
+
+// describe names the character at an offset as messages do.
+func (t *text) describe(pos int) string {
+	if pos >= len(t.src) {
+		return "<EOF>"
+	}
+	r, _ := utf8.DecodeRuneInString(t.src[pos:])
+	if half, ok := surrogate(t.src[pos:]); ok {
+		r = half
+	}
+	switch {
+	case r == '"':
+		return `'"'`
+	case 0x20 <= r && r <= 0x7E:
+		return `"` + string(r) + `"`
+	}
+	return fmt.Sprintf("U+%04X", r)
+}
+
+// scalar tells whether the character at an offset is a whole one, not half of
+// a surrogate pair and not a broken byte.
+func (t *text) scalar(pos int) (size int, ok bool) {
+	if t.src[pos] < utf8.RuneSelf {
+		return 1, true
+	}
+	r, n := utf8.DecodeRuneInString(t.src[pos:])
+	return n, r != utf8.RuneError || n > 1
+}
+
+// byteAt returns the byte at an offset, 0 behind the end.
+func (t *text) byteAt(pos int) byte {
+	if pos < len(t.src) {
+		return t.src[pos]
+	}
+	return 0
+}
+
+// next returns the token at or behind an offset.
+func (l *lexer) next(pos int) (token, *Error) {
+	for pos < len(l.src) {
+		switch c := l.src[pos]; {
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',':
+			pos++
+		case c == '#':
+			pos = l.comment(pos)
+		case c == 0xEF && strings.HasPrefix(l.src[pos:], "\ufeff"):
+			pos += 3
+		case isNameStart(c):
+			end := pos + 1
+			for end < len(l.src) && (isNameStart(l.src[end]) || isDigit(l.src[end])) {
+				end++
+			}
+			return token{tokenName, pos, end, l.src[pos:end]}, nil
+		case strings.IndexByte("{}():!$=@[]|&", c) >= 0:
+			return token{tokenPunctuator, pos, pos + 1, l.src[pos : pos+1]}, nil
+		case strings.HasPrefix(l.src[pos:], "..."):
+			return token{tokenPunctuator, pos, pos + 3, "..."}, nil
+		case strings.HasPrefix(l.src[pos:], `"""`):
+			return l.block(pos)
+		case c == '"':
+			return l.quoted(pos)
+		case isDigit(c) || c == '-':
+			return l.number(pos)
+		default:
+			return token{}, l.stray(pos)
+		}
+	}
+	return token{kind: tokenEnd, start: len(l.src), end: len(l.src)}, nil
+}
+
+// stray is the complaint about a character that begins no token.
+func (l *lexer) stray(pos int) *Error {
+	if l.src[pos] == '\'' {
+		return l.complain(pos, `Unexpected single quote character ('), did you mean to use a double quote (")?`)
+	}
+	if _, ok := l.scalar(pos); !ok {
+		return l.complain(pos, "Invalid character: %s.", l.describe(pos))
+	}
+	return l.complain(pos, "Unexpected character: %s.", l.describe(pos))
+}
+
+// comment returns the end of a comment.
+func (l *lexer) comment(pos int) int {
+	for pos < len(l.src) && l.src[pos] != '\n' && l.src[pos] != '\r' {
+		size, ok := l.scalar(pos)
+		if !ok {
+			break
+		}
+		pos += size
+	}
+	return pos
+}
+
+// number reads an integer or a number with a fraction or an exponent.
+func (l *lexer) number(start int) (token, *Error) {
+	kind, pos := tokenInt, start
+	if l.src[pos] == '-' {
+		pos++
+	}
+	var err *Error
+	if l.byteAt(pos) == '0' {
+		if pos++; isDigit(l.byteAt(pos)) {
+			return token{}, l.complain(pos, "Invalid number, unexpected digit after 0: %s.", l.describe(pos))
+		}
+	} else if pos, err = l.digits(pos); err != nil {
+		return token{}, err
+	}
+	if l.byteAt(pos) == '.' {
+		kind = tokenFloat
+		if pos, err = l.digits(pos + 1); err != nil {
+			return token{}, err
+		}
+	}
+	if c := l.byteAt(pos); c == 'e' || c == 'E' {
+		kind = tokenFloat
+		if c := l.byteAt(pos + 1); c == '+' || c == '-' {
+			pos++
+		}
+		if pos, err = l.digits(pos + 1); err != nil {
+			return token{}, err
+		}
+	}
+	if c := l.byteAt(pos); c == '.' || isNameStart(c) {
+		return token{}, l.complain(pos, "Invalid number, expected digit but got: %s.", l.describe(pos))
+	}
+	return token{kind, start, pos, l.src[start:pos]}, nil
+}
+
+// digits returns the end of one or more digits.
+func (l *lexer) digits(pos int) (int, *Error) {
+	if !isDigit(l.byteAt(pos)) {
+		return 0, l.complain(pos, "Invalid number, expected digit but got: %s.", l.describe(pos))
+	}
+	for isDigit(l.byteAt(pos)) {
+		pos++
+	}
+	return pos, nil
+}

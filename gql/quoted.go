@@ -1,0 +1,167 @@
+package gql
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// quoted reads a string on one line.
+func (l *lexer) quoted(start int) (token, *Error) {
+	var out []byte
+	pos := start + 1
+	from := pos // what is not yet in out begins here
+	for pos < len(l.src) {
+		switch l.src[pos] {
+		case '"':
+			value := l.src[from:pos]
+			if out != nil {
+				value = string(append(out, value...))
+			}
+			return token{tokenString, start, pos + 1, value}, nil
+		case '\n', '\r':
+			return token{}, l.complain(pos, "Unterminated string.")
+		case '\\':
+			out = append(out, l.src[from:pos]...)
+			r, size, err := l.escape(pos)
+			if err != nil {
+				return token{}, err
+			}
+			out = utf8.AppendRune(out, r)
+			pos += size
+			from = pos
+		default:
+			size, ok := l.scalar(pos)
+			if !ok {
+				return token{}, l.complain(pos, "Invalid character within String: %s.", l.describe(pos))
+			}
+			pos += size
+		}
+	}
+	return token{}, l.complain(pos, "Unterminated string.")
+}
+
+// escape reads an escape sequence.
+func (l *lexer) escape(pos int) (r rune, size int, err *Error) {
+	c := l.byteAt(pos + 1)
+	if c == 'u' && l.byteAt(pos+2) == '{' {
+		return l.braced(pos)
+	}
+	if c == 'u' {
+		return l.fixed(pos)
+	}
+	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 && pos+1 < len(l.src) {
+		return rune("\"\\/\b\f\n\r\t"[i]), 2, nil
+	}
+	return 0, 0, l.complain(pos, `Invalid character escape sequence: "%s".`, l.slice(pos, 2))
+}
+
+// braced reads an escape with the number of a character in braces.
+func (l *lexer) braced(pos int) (rune, int, *Error) {
+	const longest = len(`\u{00000000}`)
+	r := rune(0)
+	size := len(`\u{`)
+	for size < longest {
+		c := l.byteAt(pos + size)
+		size++
+		if c == '}' && size > len(`\u{}`) && utf8.ValidRune(r) {
+			return r, size, nil
+		}
+		digit := hexDigit(c)
+		if digit < 0 {
+			break
+		}
+		if r = r<<4 | digit; r < 0 {
+			break
+		}
+	}
+	return 0, 0, l.complain(pos, `Invalid Unicode escape sequence: "%s".`, l.slice(pos, size))
+}
+
+// fixed reads an escape with four digits, or two of them that form a pair.
+func (l *lexer) fixed(pos int) (rune, int, *Error) {
+	const one, two = len(`\u0000`), len(`\u0000\u0000`)
+	r := l.code(pos + 2)
+	if r >= 0 && utf8.ValidRune(r) {
+		return r, one, nil
+	}
+	if 0xD800 <= r && r <= 0xDBFF && strings.HasPrefix(l.src[min(pos+one, len(l.src)):], `\u`) {
+		if low := l.code(pos + one + 2); 0xDC00 <= low && low <= 0xDFFF {
+			return (r-0xD800)<<10 + (low - 0xDC00) + 0x10000, two, nil
+		}
+	}
+	return 0, 0, l.complain(pos, `Invalid Unicode escape sequence: "%s".`, l.slice(pos, one))
+}
+
+// code returns the number of four digits, or -1.
+func (l *lexer) code(pos int) rune {
+	r := rune(0)
+	for i := range 4 {
+		digit := hexDigit(l.byteAt(pos + i))
+		if digit < 0 {
+			return -1
+		}
+		r = r<<4 | digit
+	}
+	return r
+}
+
+// block reads a string between triple quotes.
+func (l *lexer) block(start int) (token, *Error) {
+	pos := start + 3
+	var lines []string
+	var line strings.Builder
+	from := pos
+	for pos < len(l.src) {
+		rest := l.src[pos:]
+		switch c := rest[0]; {
+		case strings.HasPrefix(rest, `"""`):
+			line.WriteString(l.src[from:pos])
+			return token{tokenBlock, start, pos + 3, dedent(append(lines, line.String()))}, nil
+		case strings.HasPrefix(rest, `\"""`):
+			line.WriteString(l.src[from:pos])
+			from = pos + 1
+			pos += 4
+		case c == '\n' || c == '\r':
+			line.WriteString(l.src[from:pos])
+			lines = append(lines, line.String())
+			line.Reset()
+			if pos++; strings.HasPrefix(rest, "\r\n") {
+				pos++
+			}
+			from = pos
+		default:
+			size, ok := l.scalar(pos)
+			if !ok {
+				return token{}, l.complain(pos, "Invalid character within String: %s.", l.describe(pos))
+			}
+			pos += size
+		}
+	}
+	return token{}, l.complain(pos, "Unterminated string.")
+}
+
+// dedent takes the indentation that all lines but the first share, and the
+// blank lines at both ends, away.
+func dedent(lines []string) string {
+	shared, first, last := -1, -1, -1
+	for i, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if indent == len(line) {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+		if i > 0 && (shared < 0 || indent < shared) {
+			shared = indent
+		}
+	}
+	if first < 0 {
+		return ""
+	}
+	for i := 1; i < len(lines) && shared > 0; i++ {
+		lines[i] = lines[i][min(shared, len(lines[i])):]
+	}
+	return strings.Join(lines[first:last+1], "\n")
+}

@@ -1,0 +1,157 @@
+package gql
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf16"
+)
+
+// maxSuggestions is the number of suggestions that a message has.
+const maxSuggestions = 5
+
+// didYouMean words the suggestions at the end of a message. What is the verb
+// before them, or "".
+func didYouMean(what string, options []string) string {
+	if len(options) == 0 {
+		return ""
+	}
+	quoted := make([]string, min(len(options), maxSuggestions))
+	for i := range quoted {
+		quoted[i] = `"` + options[i] + `"`
+	}
+	last := len(quoted) - 1
+	list := quoted[last]
+	switch last {
+	case 0:
+	case 1:
+		list = quoted[0] + " or " + list
+	default:
+		list = strings.Join(quoted[:last], ", ") + ", or " + list
+	}
+	return " Did you mean " + what + list + "?"
+}
+
+// maxCells bounds the work of measuring for one document: names can be as long
+// as the document.
+const maxCells = 20_000_000
+
+// A meter finds the names that a misspelt one may stand for. It measures the
+// letters to insert, delete, replace, or swap with their neighbour (optimal
+// string alignment, that is Damerau-Levenshtein with every letter edited once).
+// Any difference in case alone counts as one.
+type meter struct {
+	rows  [3][]int
+	cells int // measured so far
+}
+
+// suggest returns the options that a name may stand for, the nearest first. An
+// option is near enough when its distance is at most two fifths of the name's
+// length and one.
+func (m *meter) suggest(name string, options []string) []string {
+	distances := map[string]int{}
+	var near []string
+	lower := unitsOfName(name)
+	limit := len(lower)*2/5 + 1
+	for _, option := range options {
+		d := 0
+		if option != name {
+			d = m.measure(unitsOfName(option), lower, limit)
+		}
+		if _, known := distances[option]; d <= limit && !known {
+			distances[option] = d
+			near = append(near, option)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distances[a], distances[b]), naturalCompare(a, b))
+	})
+	return near
+}
+
+func unitsOfName(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
+
+// measure returns the distance of two names that differ, or something beyond
+// the limit.
+func (m *meter) measure(long, short []uint16, limit int) int {
+	if slices.Equal(long, short) {
+		return 1
+	}
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	m.cells += len(long)
+	if len(long)-len(short) > limit || m.cells+len(long)*len(short) > maxCells {
+		return limit + 1
+	}
+	for i := range m.rows {
+		if len(m.rows[i]) <= len(short) {
+			m.rows[i] = make([]int, len(short)+1)
+		}
+	}
+	for j := range len(short) + 1 {
+		m.rows[0][j] = j
+	}
+	for i := 1; i <= len(long); i++ {
+		if m.row(long, short, i) > limit {
+			return limit + 1
+		}
+	}
+	return m.rows[len(long)%3][len(short)]
+}
+
+// row fills in one row of distances and returns its smallest.
+func (m *meter) row(long, short []uint16, i int) int {
+	m.cells += len(short)
+	up, row := m.rows[(i-1)%3], m.rows[i%3]
+	row[0] = i
+	smallest := i
+	for j := 1; j <= len(short); j++ {
+		cost := 1
+		if long[i-1] == short[j-1] {
+			cost = 0
+		}
+		cell := min(up[j]+1, row[j-1]+1, up[j-1]+cost)
+		if i > 1 && j > 1 && long[i-1] == short[j-2] && long[i-2] == short[j-1] {
+			cell = min(cell, m.rows[(i-2)%3][j-2]+1)
+		}
+		row[j] = cell
+		smallest = min(smallest, cell)
+	}
+	return smallest
+}
+
+// naturalCompare orders names by their letters, and the numbers in them by
+// their value.
+func naturalCompare(a, b string) int {
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		if isDigit(a[i]) && isDigit(b[j]) {
+			var x, y float64
+			x, i = leadingNumber(a, i)
+			y, j = leadingNumber(b, j)
+			if x != y {
+				return cmp.Compare(x, y)
+			}
+			continue
+		}
+		if a[i] != b[j] {
+			return cmp.Compare(a[i], b[j])
+		}
+		i++
+		j++
+	}
+	return len(a) - len(b)
+}
+
+// leadingNumber reads a number; a zero in front is one by itself.
+func leadingNumber(s string, i int) (float64, int) {
+	n := 0.0
+	for {
+		n = n*10 + float64(s[i]-'0')
+		i++
+		if i >= len(s) || !isDigit(s[i]) || n == 0 {
+			return n, i
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package gql
+
+import "fmt"
+
+func (v *validator) uniqueOperation(op *operation) {
+	if op.name == "" || len(v.doc.operations) == 1 {
+		return
+	}
+	if first, known := v.operationNames[op.name]; known {
+		v.report(fmt.Sprintf("There can be only one operation named %q.", op.name), first, op.namePos)
+		return
+	}
+	if v.operationNames == nil {
+		v.operationNames = map[string]int{}
+	}
+	v.operationNames[op.name] = op.namePos
+}
+
+func (v *validator) uniqueFragment(f *fragment) {
+	if first, known := v.fragmentNames[f.name]; known {
+		v.report(fmt.Sprintf("There can be only one fragment named %q.", f.name), first, f.namePos)
+		return
+	}
+	if v.fragmentNames == nil {
+		v.fragmentNames = map[string]int{}
+	}
+	v.fragmentNames[f.name] = f.namePos
+}
+
+// few is the number of names up to which all pairs are compared.
+const few = 8
+
+// repeated returns the names that occur more than once, in the order of their
+// first occurrence, with all their places.
+func repeated(n int, at func(int) (name string, pos int)) (names []string, places [][]int) {
+	if n <= few && !anyTwice(n, at) {
+		return nil, nil
+	}
+	all := map[string][]int{}
+	var order []string
+	for i := range n {
+		name, pos := at(i)
+		if all[name] == nil {
+			order = append(order, name)
+		}
+		all[name] = append(all[name], pos)
+	}
+	for _, name := range order {
+		if len(all[name]) > 1 {
+			names, places = append(names, name), append(places, all[name])
+		}
+	}
+	return names, places
+}
+
+func anyTwice(n int, at func(int) (string, int)) bool {
+	for i := range n {
+		name, _ := at(i)
+		for j := range i {
+			if other, _ := at(j); other == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (v *validator) uniqueVariables(op *operation) {
+	names, places := repeated(len(op.variables), func(i int) (string, int) { return op.variables[i].name, op.variables[i].namePos })
+	for i, name := range names {
+		v.report(fmt.Sprintf("There can be only one variable named \"$%s\".", name), places[i]...)
+	}
+}
+
+func (v *validator) uniqueArguments(list []*argument) {
+	if len(list) < 2 {
+		return
+	}
+	names, places := repeated(len(list), func(i int) (string, int) { return list[i].name, list[i].pos })
+	for i, name := range names {
+		v.report(fmt.Sprintf("There can be only one argument named %q.", name), places[i]...)
+	}
+}
+
+// uniqueDirectives checks the directives of a node of a query.
+func (v *validator) uniqueDirectives(list []*directive) {
+	if len(list) > 1 {
+		v.mark(list, map[string]int{})
+	}
+}
+
+// uniqueDirectivesOf checks those of a type system definition. All definitions
+// and extensions of a type count as one place, and so do those of the schema.
+func (v *validator) uniqueDirectivesOf(n *systemNode) {
+	if len(n.directives) == 0 {
+		return
+	}
+	if n.keyword == "" {
+		v.mark(n.directives, map[string]int{})
+		return
+	}
+	if v.marks == nil {
+		v.marks = map[string]map[string]int{}
+	}
+	if v.marks[n.name] == nil {
+		v.marks[n.name] = map[string]int{}
+	}
+	v.mark(n.directives, v.marks[n.name])
+}
+
+// mark notes where directives are used first, and reports the others.
+func (v *validator) mark(list []*directive, seen map[string]int) {
+	for _, d := range list {
+		if own := v.system[d.name]; own != nil && own.repeatable || own == nil && v.s.directive(d.name) == nil {
+			continue
+		}
+		if first, used := seen[d.name]; used {
+			v.report(fmt.Sprintf("The directive \"@%s\" can only be used once at this location.", d.name), first, d.pos)
+			continue
+		}
+		seen[d.name] = d.pos
+	}
+}
+
+// uniqueFields notes the fields of an object as they are visited.
+type uniqueFields struct {
+	list []*argument
+	seen map[string]int // once there are many
+}
+
+// first returns where a name was seen before, or -1.
+func (u *uniqueFields) first(i int) int {
+	name := u.list[i].name
+	if i <= few && u.seen == nil {
+		for _, f := range u.list[:i] {
+			if f.name == name {
+				return f.pos
+			}
+		}
+		return -1
+	}
+	if u.seen == nil {
+		u.seen = map[string]int{}
+		for _, f := range u.list[:i] {
+			if _, known := u.seen[f.name]; !known {
+				u.seen[f.name] = f.pos
+			}
+		}
+	}
+	if pos, known := u.seen[name]; known {
+		return pos
+	}
+	u.seen[name] = u.list[i].pos
+	return -1
+}

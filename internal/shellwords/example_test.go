@@ -1,0 +1,27 @@
+package shellwords_test
+
+import (
+	"fmt"
+
+	"github.com/app-sre/prcheck/internal/shellwords"
+)
+
+func ExampleSplit() {
+	words, err := shellwords.Split(`change-tester "project $project" ${iid} '$5'`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, w := range words {
+		text, ok := w.Text()
+		fmt.Printf("%q %v %v\n", text, ok, w)
+	}
+	_, err = shellwords.Split("terraform-users; rm -rf /")
+	fmt.Println(err)
+	// Output:
+	// "change-tester" true [{change-tester }]
+	// "" false [{project  } { project}]
+	// "" false [{ iid}]
+	// "$5" true [{$5 }]
+	// at byte 16: ; ends a command
+}

@@ -1,0 +1,193 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// How long things may take, and how large answers may be.
+const (
+	connectTimeout = 10 * time.Second
+	headerTimeout  = 2 * time.Minute // a query over all datafiles is evaluated before the first byte
+	requestTimeout = 5 * time.Minute
+	maxAnswer      = 1 << 30
+	maxRefusal     = 4 << 10
+	connections    = 8 // at once
+	maxRedirects   = 5
+)
+
+// Options say how to reach a server. The zero value works.
+type Options struct {
+	// Authorization is the value of the Authorization header; it appears in no
+	// error. "" sends none.
+	Authorization string
+	// Transport sends the requests; nil is one with timeouts that uses the
+	// proxy of the environment.
+	Transport http.RoundTripper
+}
+
+// A Client talks to one server.
+type Client struct {
+	server string
+	auth   string
+	http   *http.Client
+}
+
+// NewClient returns a client of the server of a reference.
+func NewClient(server string, opts Options) *Client {
+	transport := opts.Transport
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   connectTimeout,
+			ResponseHeaderTimeout: headerTimeout,
+			IdleConnTimeout:       time.Minute,
+			MaxConnsPerHost:       connections,
+			MaxIdleConnsPerHost:   connections,
+			ForceAttemptHTTP2:     true,
+		}
+	}
+	return &Client{server: server, auth: opts.Authorization, http: &http.Client{Transport: transport, CheckRedirect: redirect}}
+}
+
+// redirect follows only where the first request went to.
+func redirect(req *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if req.URL.Scheme != first.Scheme || req.URL.Host != first.Host {
+		return errElsewhere
+	}
+	if len(via) > maxRedirects {
+		return errInCircles
+	}
+	return nil
+}
+
+var (
+	errElsewhere = errors.New("it redirects to another server, which is not followed: give the address of that server if it is the right one")
+	errInCircles = errors.New("it redirects too often")
+)
+
+// A StatusError is an answer with another status than was asked for.
+type StatusError struct {
+	Status int
+	Text   string // the first of what the server said
+	after  time.Duration
+}
+
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("status %d: %.200q", e.Status, e.Text)
+	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden {
+		text += "; put what it wants as Authorization into PRCHECK_AUTHORIZATION"
+	}
+	return text
+}
+
+// An exchange is one request and what may be done with its answer.
+type exchange struct {
+	method, path string // the path as it is sent
+	body         []byte
+	accept       func(status int) bool // nil: 200 only
+	limit        int64
+}
+
+// do sends a request, repeatedly if need be, and returns the answer's body.
+func (c *Client) do(ctx context.Context, x exchange) (int, []byte, error) {
+	for attempt := 1; ; attempt++ {
+		status, body, err := c.once(ctx, x)
+		if err == nil {
+			return status, body, nil
+		}
+		if ctx.Err() != nil {
+			return 0, nil, context.Cause(ctx)
+		}
+		pause, again := backOff(err, attempt)
+		if !again {
+			return 0, nil, fmt.Errorf("asking %s%s: %w", c.server, x.path, tried(err, attempt))
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errors.New("the answer took more than "+requestTimeout.String()))
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, x.method, c.server+x.path, bytes.NewReader(x.body))
+	if err != nil {
+		return 0, nil, err
+	}
+	if x.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.auth != "" {
+		req.Header.Set("Authorization", c.auth)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return 0, nil, plainError(ctx, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK && (x.accept == nil || !x.accept(res.StatusCode)) {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what there is of it
+		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.mask(string(text)), after: retryAfter(res)}
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, x.limit+1))
+	switch {
+	case err != nil:
+		return 0, nil, fmt.Errorf("the answer was cut short: %w", plainError(ctx, err))
+	case int64(len(body)) > x.limit:
+		return 0, nil, &permanent{fmt.Errorf("the answer is larger than %d bytes", x.limit)}
+	}
+	return res.StatusCode, body, nil
+}
+
+// shortSecret is the length from which a word is not masked by accident.
+const shortSecret = 6
+
+// mask takes what we sent as authorization out of what a server says.
+func (c *Client) mask(text string) string {
+	if c.auth == "" {
+		return text
+	}
+	text = strings.ReplaceAll(text, c.auth, "[masked]")
+	for _, word := range strings.Fields(c.auth) {
+		if len(word) > shortSecret {
+			text = strings.ReplaceAll(text, word, "[masked]")
+		}
+	}
+	return text
+}
+
+// plainError takes the address off an error of net/http, which the caller adds.
+func plainError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	for _, never := range []error{errElsewhere, errInCircles} {
+		if errors.Is(err, never) {
+			return &permanent{never}
+		}
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// get asks for a path.
+func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
+	_, body, err := c.do(ctx, exchange{method: http.MethodGet, path: path, limit: maxAnswer})
+	return body, err
+}

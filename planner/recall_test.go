@@ -1,0 +1,150 @@
+package planner_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// A memory is traces by shard, of whatever command.
+type memory struct {
+	traces map[string][]*trace.Trace
+	broken string
+	said   []string
+}
+
+func (m memory) Load(of trace.Subject) ([]*trace.Trace, []string) { return m.traces[of.Shard], m.said }
+func (m memory) Broken(string) string                             { return m.broken }
+
+// recorded is a trace of these queries, from a time before anything changed.
+func recorded(t *testing.T, shard string, queries ...string) *trace.Trace {
+	t.Helper()
+	then := world().bundle(t, nil)
+	schema, err := gql.NewSchema(then.GraphQL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, r := gql.New(then, schema), trace.NewRecorder("then", "then")
+	for _, q := range queries {
+		req := gql.Request{Query: q}
+		res := engine.Answer(context.Background(), req)
+		r.Note(trace.Exchange{Path: "/graphql", SHA256: "then", Request: &req, Response: res, Status: res.Status, Body: res.JSON()})
+	}
+	return r.Trace(trace.Subject{Integration: "it", Shard: shard}, time.Unix(0, 0))
+}
+
+const (
+	names  = "{ users { name } }"
+	emails = "{ users { email } }"
+	whole  = exec + "integrations: {it: {trace: exact}}\n"
+	static = exec + "integrations: {it: {trace: static}}\n"
+)
+
+// accounts makes the groups accounts, so that a strategy finds them.
+func accounts(s *side) {
+	for name, key := range map[string]string{"/a/one.yml": "one", "/a/two.yml": "two"} {
+		s.data[name] = object{"$schema": "/aws/account-1.yml", "name": key}
+	}
+}
+
+const perAccount = exec + "integrations: {it: {shards: {strategy: per-aws-account}}}\n"
+
+func TestRecall(t *testing.T) {
+	email := func(_, head *side) { head.at("/users/ana.yml")["email"] = "new" }
+	tests := []struct {
+		name, settings string
+		change         func(base, head *side)
+		recall         map[string][]string // queries by shard
+		broken         string
+		want, because  string
+	}{
+		{"the same answers", whole, email, map[string][]string{"": {names}}, "", "skip state", "head answers all that it asked when it last passed"},
+		{"another answer", whole, email, map[string][]string{"": {names, emails}}, "", "run schema it", `its trace proves nothing: head answers "{ users { email } }" otherwise`},
+		{"no trace", whole, email, nil, "", "run schema it", "no trace of a run that passed is there"},
+		{"nothing asked", whole, email, map[string][]string{"": {}}, "", "run schema it", "nothing was asked while it was recorded"},
+		{"trace: none", exec + "integrations: {it: {trace: none}}\n", email, map[string][]string{"": {names}}, "", "run schema it", "has no queries to look closer"},
+		{"what nothing selects stays skipped", whole, func(_, head *side) { head.at("/others/else.yml")["name"] = "x" },
+			map[string][]string{"": {emails}}, "", "skip schema", "no changed file has"},
+		{"a JSON schema changed", whole, func(_, head *side) { head.schemas["/user-1.yml"] = object{"version": 2} },
+			map[string][]string{"": {names}}, "", "skip state", "head answers all"},
+		{"a GraphQL type changed", whole, newField, map[string][]string{"": {names}}, "", "skip state", "head answers all"},
+		{"an asked field is gone", whole, noNames, map[string][]string{"": {names}}, "", "run schema it", "head answers"},
+		{"its definition changed", whole, func(_, head *side) { head.check()["cmd"] = "x" }, map[string][]string{"": {names}}, "", "run definition it", "its own definition changed"},
+		{"always_run", whole, both(func(s *side) { s.check()["always_run"] = true }, email), map[string][]string{"": {names}}, "", "run definition it", "always_run"},
+		{"a paths rule", whole + "paths: {select: [{when: ['data/users/**'], run: [it]}]}\n", email, map[string][]string{"": {names}}, "", "run schema it", "a paths rule names it"},
+		{"a command with a value that is not known", "version: 1\nexec: {argv: [run, '{cmd}', '{env.IID}']}\n", email, map[string][]string{"": {names}}, "", "run schema it", "its command has the value of IID"},
+		{"queries are declared", asks("", "emails.graphql"), email, map[string][]string{"": {names}}, "", "run state it", "its desired state differs"},
+
+		{"static, unchanged", static, both(func(s *side) { s.at("/users/bob.yml")["name"] = "rob" }, email), map[string][]string{"": {names}}, "", "skip state", "alike"},
+		{"static, changed", static, email, map[string][]string{"": {emails}}, "", "run state it", "its desired state differs"},
+		{"static, another order", static, func(_, head *side) { head.at("/roles/dev.yml")["tags"] = list{"y", "x"} },
+			map[string][]string{"": {"{ roles { tags } }"}}, "", "run state it", "its desired state differs"},
+		{"static, another order that does not count", exec + "integrations: {it: {trace: static, list_order: ignored}}\n",
+			func(_, head *side) { head.at("/roles/dev.yml")["tags"] = list{"y", "x"} }, map[string][]string{"": {"{ roles { tags } }"}}, "", "skip state", "is the same"},
+		{"static, for a shard", exec + "integrations: {it: {trace: static, shards: {by: ['roles[*].groups[*].account'], arg: --account}}}\n",
+			func(_, head *side) { head.at("/groups/dev.yml")["size"] = 2 },
+			map[string][]string{"": {"{ roles { name groups { account size } } }"}}, "", "shards shards it/one", `differs for shard "one" only`},
+		{"static and broken", static, email, map[string][]string{"": {names}}, "it asked more", "run schema it", "it broke its promise to ask always the same (it asked more)"},
+		{"exact needs no promise", whole, email, map[string][]string{"": {names}}, "it asked more", "skip state", "head answers all"},
+
+		{"shards with traces", perAccount, both(accounts, email), map[string][]string{"one": {names}, "two": {names}}, "", "skip state", "for each of its 2 shards"},
+		{"one shard sees the change", perAccount, both(accounts, email), map[string][]string{"one": {names}, "two": {emails}}, "", "shards shards it/two", "1 of its 2 shards need not run"},
+		{"a shard without a trace", perAccount, both(accounts, email), map[string][]string{"one": {names}}, "", "shards shards it/two", "1 of its 2 shards need not run"},
+		{"no shard has a trace", perAccount, both(accounts, email), nil, "", "run schema it-wrapper/one it-wrapper/two", "fanned out over its 2 shards"},
+		{"a new shard", perAccount, both(accounts, func(base, head *side) {
+			email(base, head)
+			head.data["/a/three.yml"] = object{"$schema": "/aws/account-1.yml", "name": "three"}
+		}), map[string][]string{"one": {names}, "two": {names}}, "", "shards shards it/three", "2 of its 3 shards need not run"},
+		{"a trace of the whole covers all shards", perAccount, both(accounts, email), map[string][]string{"": {names}}, "", "skip state", "head answers all"},
+		{"shards that are not known", perAccount, both(func(s *side) { accounts(s); s.at("/a/one.yml")["name"] = 7 }, email),
+			map[string][]string{"two": {names}}, "", "run schema it", "its shards are not known"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			base, head := world(), world()
+			tt.change(base, head)
+			in := input(t, base, head, tt.settings)
+			m := memory{traces: map[string][]*trace.Trace{}, broken: tt.broken}
+			for shard, queries := range tt.recall {
+				m.traces[shard] = []*trace.Trace{recorded(t, shard, queries...)}
+			}
+			in.Traces = m
+			p := made(t, in)
+			d, _ := p.Decision("it")
+			if got := brief(d); got != tt.want || !strings.Contains(d.Reason, tt.because) {
+				t.Errorf("got %s: %s\nwant %s: … %s", got, d.Reason, tt.want, tt.because)
+			}
+			if gaps := verify(t, in, p); len(gaps) > 0 {
+				t.Errorf("got gaps %v", gaps)
+			}
+		})
+	}
+}
+
+// What could not be used is said in the plan.
+func TestRecallWarns(t *testing.T) {
+	base, head := world(), world()
+	head.at("/users/ana.yml")["email"] = "new"
+	in := input(t, base, head, whole)
+	in.Traces = memory{said: []string{"a trace is not used: it is cut short"}}
+	if got := strings.Join(made(t, in).Warnings, "\n"); !strings.Contains(got, "a trace is not used: it is cut short") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A plan that rests on traces does not verify without them.
+func TestVerifyNeedsTraces(t *testing.T) {
+	base, head := world(), world()
+	head.at("/users/ana.yml")["email"] = "new"
+	in := input(t, base, head, whole)
+	in.Traces = memory{traces: map[string][]*trace.Trace{"": {recorded(t, "", names)}}}
+	p := made(t, in)
+	in.Traces = nil
+	if gaps := verify(t, in, p); len(gaps) != 1 || !strings.Contains(gaps[0].Why, "must run in full") {
+		t.Errorf("got %v", gaps)
+	}
+}

@@ -1,0 +1,32 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// Task returns the task that a plan would have for an integration that must run:
+// the whole of it, or one shard. It is an error when no bundle of the input
+// defines the integration, or when it has no pr_check to start.
+func Task(in Input, name, shard string) (plan.Task, error) {
+	m, err := newMaker(in)
+	if err != nil {
+		return plan.Task{}, err
+	}
+	for _, o := range m.outcomes() {
+		if o.Name != name {
+			continue
+		}
+		if o.Use.Check == nil {
+			return plan.Task{}, fmt.Errorf("integration %q has no pr_check, so no plan has a task for it", name)
+		}
+		id := taskName(name)
+		if shard != "" {
+			id += "/" + shard
+		}
+		o.Decided = true // no state says that it must not end early
+		return m.task(o, id, shard), nil
+	}
+	return plan.Task{}, fmt.Errorf("no bundle defines an integration named %q", name)
+}

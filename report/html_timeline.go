@@ -1,0 +1,248 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// Bounds of the timeline.
+const (
+	maxLanes   = 64
+	maxLongest = 20
+	buckets    = 120
+	laneHeight = 16
+)
+
+// A timeline is the run over time: lanes of tasks, and how many tasks waited.
+type timeline struct {
+	Total        string // how long the run took
+	Height       int    // of all lanes
+	Lanes        []lane
+	Bars         []bar
+	Ticks        []tick
+	Waiting      []bar // one per bucket
+	MaxWaiting   int
+	Dense        bool // too many bars to outline them
+	Longest      []timing
+	Unknown      int // tasks of which it is not known when they ran
+	Hidden       int // tasks beyond the last lane
+	Retried      int
+	MeanWait     string
+	LongestWait  string
+	LongestWaits string // the task that waited longest
+}
+
+// A lane is one slot in which tasks ran one after the other.
+type lane struct {
+	Number, Y, Tasks int
+	Busy, Share      string
+	busy             float64
+}
+
+// A bar is a rectangle, X and W in percent of the width.
+type bar struct {
+	X, W               string
+	Y, Height          int
+	Class, Title, Href string
+}
+
+// A tick is one label of the time axis.
+type tick struct{ X, Label, Anchor string }
+
+// A timing is one task in the list of the longest.
+type timing struct {
+	Task                          value
+	Lane                          int
+	Started, Waited, Took, Result string
+}
+
+// An interval is a task that ran.
+type interval struct {
+	Task
+	from, to float64
+	lane     int
+}
+
+// newTimeline returns nil when it is not known when the tasks ran.
+func newTimeline(rep *Report) *timeline {
+	var ran []interval
+	t := &timeline{}
+	for _, r := range rep.Results {
+		switch {
+		case known(r):
+			ran = append(ran, interval{r, r.Spans[0].Started, r.Spans[len(r.Spans)-1].End(), 0})
+		case r.Attempts > 0:
+			t.Unknown++
+		}
+	}
+	if len(ran) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(ran, func(a, b interval) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	total := 0.001
+	for _, r := range ran {
+		total = max(total, r.to)
+	}
+	t.Total, t.Ticks = seconds(total), ticks(total)
+	t.assign(ran, total)
+	for _, r := range ran {
+		t.draw(r, total)
+	}
+	const dense = 600
+	t.Dense = len(t.Bars) > dense
+	t.waits(ran, total)
+	t.longest(ran)
+	return t
+}
+
+// known tells whether it is known when a task ran, in times that can be drawn.
+func known(t Task) bool {
+	const most = 1e7 // a hundred days
+	outside := func(s float64) bool { return !(s >= 0 && s <= most) }
+	return len(t.Spans) > 0 && !outside(t.Waited) &&
+		!slices.ContainsFunc(t.Spans, func(s plan.Span) bool { return outside(s.Started) || outside(s.Seconds) })
+}
+
+// assign gives each task the first lane that is free, as interval partitioning
+// does: with the tasks in the order of their starts it needs as many lanes as
+// tasks ran at once.
+func (t *timeline) assign(ran []interval, total float64) {
+	const slack = 0.002 // times are rounded to the millisecond
+	var free []float64
+	for i := range ran {
+		r := &ran[i]
+		r.lane = slices.IndexFunc(free, func(end float64) bool { return end <= r.from+slack })
+		if r.lane < 0 && len(free) == maxLanes {
+			t.Hidden++
+			continue
+		}
+		if r.lane < 0 {
+			r.lane = len(free)
+			free = append(free, 0)
+			t.Lanes = append(t.Lanes, lane{Number: len(free), Y: len(free)*laneHeight - 4})
+		}
+		free[r.lane] = r.to
+		l := &t.Lanes[r.lane]
+		l.Tasks++
+		for _, s := range r.Spans {
+			l.busy += s.Seconds
+		}
+		l.Busy, l.Share = seconds(l.busy), fmt.Sprintf("%.0f%%", min(100, 100*l.busy/total))
+	}
+	t.Height = len(t.Lanes) * laneHeight
+}
+
+// draw adds the bars of one task: what it took as a whole, when there were
+// several attempts, and each attempt.
+func (t *timeline) draw(r interval, total float64) {
+	if r.lane < 0 {
+		return
+	}
+	box := func(from, long float64, class string) bar {
+		x := 100 * from / total
+		w := min(max(100*long/total, 0.12), 100-min(x, 99.8))
+		return bar{percent(x), percent(w), r.lane*laneHeight + 2, laneHeight - 4, class, "", "#" + anchor(r.Integration)}
+	}
+	title := fmt.Sprintf("%s: %s, %s after a wait of %s", shown(r.Task.Task), result(r.Task), seconds(r.Seconds), seconds(r.Waited))
+	if len(r.Spans) > 1 {
+		t.Retried++
+		title += fmt.Sprintf(", %s", number(len(r.Spans), "attempt"))
+		whole := box(r.from, r.to-r.from, "pause")
+		whole.Title = title
+		t.Bars = append(t.Bars, whole)
+	}
+	for i, s := range r.Spans {
+		kind := class(r.Status)
+		if i < len(r.Spans)-1 {
+			kind = "retried"
+		}
+		b := box(s.Started, s.Seconds, kind)
+		b.Title = title
+		t.Bars = append(t.Bars, b)
+	}
+}
+
+// waits counts how many tasks were waiting for a slot, as it was at the most in
+// each part of the run.
+func (t *timeline) waits(ran []interval, total float64) {
+	var count [buckets + 1]int
+	sum, longest := 0.0, interval{}
+	for _, r := range ran {
+		sum += r.Waited
+		if r.Waited > longest.Waited {
+			longest = r
+		}
+		from := int(math.Ceil(buckets * max(0, r.from-r.Waited) / total))
+		for i := from; i < buckets && float64(i) < buckets*r.from/total; i++ {
+			count[i]++
+		}
+	}
+	t.MeanWait, t.LongestWait, t.LongestWaits = seconds(sum/float64(len(ran))), seconds(longest.Waited), line(longest.Task.Task)
+	t.MaxWaiting = slices.Max(count[:])
+	for i, n := range count {
+		if n == 0 {
+			continue
+		}
+		const height = 24
+		h := max(1, height*n/t.MaxWaiting)
+		t.Waiting = append(t.Waiting, bar{X: percent(100 * float64(i) / buckets), W: percent(100.0/buckets + 0.1), Y: height - h, Height: h})
+	}
+}
+
+func (t *timeline) longest(ran []interval) {
+	byTime := slices.Clone(ran)
+	slices.SortStableFunc(byTime, func(a, b interval) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	for _, r := range byTime[:min(len(byTime), maxLongest)] {
+		t.Longest = append(t.Longest, timing{
+			Task: value{Text: shown(r.Task.Task), Href: "#" + anchor(r.Integration)}, Lane: r.lane + 1,
+			Started: "+" + seconds(r.from), Waited: seconds(r.Waited), Took: seconds(r.Seconds), Result: result(r.Task),
+		})
+	}
+}
+
+// steps are round distances between two ticks, in seconds.
+var steps = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
+
+// ticks returns at most eight round places of the time axis.
+func ticks(total float64) []tick {
+	step := steps[0]
+	for i := 1; total/step > 8; i++ {
+		if i < len(steps) {
+			step = steps[i]
+		} else {
+			step *= 2
+		}
+	}
+	var out []tick
+	for at := 0.0; at <= total && len(out) < 10; at += step {
+		t := tick{percent(100 * at / total), clock(at), "middle"}
+		switch {
+		case at == 0:
+			t.Anchor = "start"
+		case at > 0.96*total:
+			t.Anchor = "end"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// clock returns a place on the time axis in few characters.
+func clock(s float64) string {
+	switch whole := int(s + 0.5); {
+	case s < 10:
+		return fmt.Sprintf("%gs", math.Round(s*1000)/1000)
+	case whole < 60:
+		return fmt.Sprintf("%ds", whole)
+	case whole%60 == 0 && whole < 3600:
+		return fmt.Sprintf("%dm", whole/60)
+	case whole < 3600:
+		return fmt.Sprintf("%dm%02ds", whole/60, whole%60)
+	default:
+		return fmt.Sprintf("%dh%02dm", whole/3600, whole%3600/60)
+	}
+}

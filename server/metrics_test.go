@@ -1,0 +1,61 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/server"
+)
+
+// The names and labels are those of qontract-server.
+func TestMetrics(t *testing.T) {
+	h := server.NewHub(server.HubOptions{})
+	b := people(t, "ana", "bob")
+	for _, add := range b {
+		if err := h.Add(add); err != nil {
+			t.Fatal(err)
+		}
+	}
+	askUsers(t, h, "/graphql")
+	askUsers(t, h, "/graphqlsha/"+b[0].SHA256())
+	askUsers(t, h, "/graphqlsha/"+b[1].SHA256())
+	request(t, h, http.MethodGet, "/git-commit-info/"+b[1].SHA256(), nil, "")
+	request(t, h, "BREW", "/coffee", nil, "")
+	w := request(t, h, http.MethodGet, "/metrics", nil, "")
+	if w.Code != 200 || w.Header().Get("Content-Type") != page {
+		t.Errorf("got %d %s", w.Code, w.Header().Get("Content-Type"))
+	}
+	lines := strings.Split(w.Body.String(), "\n")
+	for _, want := range []string{
+		`# HELP http_request_duration_seconds duration histogram of http responses labeled with: status_code, method, path`,
+		`# TYPE http_request_duration_seconds histogram`,
+		`http_request_duration_seconds_count{method="POST",path="/graphql",status_code="2xx"} 1`,
+		`http_request_duration_seconds_count{method="POST",path="/graphqlsha/#sha",status_code="2xx"} 2`,
+		`http_request_duration_seconds_count{method="GET",path="/git-commit-info/#val",status_code="2xx"} 1`,
+		`http_request_duration_seconds_count{method="OTHER",path="/coffee",status_code="4xx"} 1`,
+		`# HELP qontract_server_reloads_total Number of reloads for qontract server`,
+		`qontract_server_reloads_total 1`,
+		`# HELP qontract_server_datafiles Number of datafiles for a specific schema`,
+		`qontract_server_datafiles{schema="/user-1.yml"} 1`,
+		`# HELP qontract_server_router_stack_layers Number of layers in the router stack`,
+		`qontract_server_router_stack_layers 2`,
+		`qontract_server_bundle_object_shas 2`,
+		`qontract_server_bundle_cache_object_shas 2`,
+		`up 1`,
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("there is no %s", want)
+		}
+	}
+	for _, bound := range []string{"0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf"} {
+		want := `http_request_duration_seconds_bucket{method="POST",path="/graphql",status_code="2xx",le="` + bound + `"}`
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, want) }) {
+			t.Errorf("there is no bucket %s", bound)
+		}
+	}
+	if w := request(t, h, http.MethodPost, "/metrics", nil, ""); w.Code != 404 {
+		t.Errorf("POST: got %d", w.Code)
+	}
+}

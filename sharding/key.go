@@ -1,0 +1,25 @@
+package sharding
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Usable tells why a key cannot be passed to a task as one argument, nil when it
+// can. Keys come from head, so one must never be taken for anything else.
+func Usable(key string) error {
+	switch {
+	case key == "":
+		return errors.New("has an empty key")
+	case len(key) > 253:
+		return errors.New("has a key longer than 253 bytes")
+	case strings.HasPrefix(key, "-"):
+		return fmt.Errorf("has a key that begins with a dash and would be taken for an option: %q", key)
+	case strings.ContainsAny(key, "{}") || strings.ContainsFunc(key, unicode.IsControl) || !utf8.ValidString(key):
+		return fmt.Errorf("has a key with braces or control characters: %q", key)
+	}
+	return nil
+}

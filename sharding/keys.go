@@ -1,0 +1,66 @@
+package sharding
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+)
+
+// A row is a strategy.
+type row struct {
+	schema bundle.Schema // of the objects
+	key    string        // the field that holds an object's key
+	option string        // the option of an integration that takes a key
+	free   bool          // objects cannot disable integrations
+}
+
+var table = map[integration.Strategy]row{
+	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", key: "name", option: "--account-name"},
+	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name"},
+	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", free: true},
+}
+
+// Option returns the option that hands a key to an integration, "" for a
+// strategy without objects.
+func Option(s integration.Strategy) string { return table[s].option }
+
+// Keys returns the keys of an integration's shards in a bundle, sorted. It is an
+// error when an object has no key that can be used, since then the shards do not
+// cover everything.
+func Keys(s integration.Strategy, name string, b *bundle.Bundle) ([]string, error) {
+	r, ok := table[s]
+	if !ok {
+		return nil, fmt.Errorf("strategy %q has no shards", s)
+	}
+	var keys []string
+	for _, f := range b.BySchema(r.schema) {
+		if !r.free && disables(f.Object(), name) {
+			continue
+		}
+		v, _ := f.Object().Get(r.key)
+		key, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s has no %s to be a shard by", f.Path, r.key)
+		}
+		if err := Usable(key); err != nil {
+			return nil, fmt.Errorf("%s %w", f.Path, err)
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys), nil
+}
+
+// disables tells whether an object wants nothing to do with an integration.
+func disables(o *bundle.Object, name string) bool {
+	v, _ := o.Get("disable")
+	disable, _ := v.(*bundle.Object)
+	if disable == nil {
+		return false
+	}
+	v, _ = disable.Get("integrations")
+	list, _ := v.([]any)
+	return slices.Contains(list, any(name))
+}

@@ -1,0 +1,155 @@
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/state"
+)
+
+// keep is how many traces of one subject are remembered: several merge requests
+// that are open at once see different worlds.
+const keep = 4
+
+// A Store keeps traces between runs. Several processes may use one at once.
+type Store struct{ dir *state.Dir }
+
+// NewStore keeps traces in a folder of the state.
+func NewStore(dir *state.Dir) Store { return Store{dir} }
+
+// folder holds all traces of an integration.
+func folder(integration string) string { return "traces/" + state.Name(integration) }
+
+func prefix(of Subject) string { return state.Name(of.Command, of.Shard) + "-" }
+
+// Save remembers a trace. Of its subject the newest few are kept.
+func (s Store) Save(t *Trace) error {
+	raw, err := t.marshal()
+	if err != nil {
+		return err
+	}
+	key := folder(t.Integration) + "/" + prefix(t.Subject) + state.Name(t.Digest) + ".json"
+	if err := s.dir.Write(key, raw); err != nil {
+		return fmt.Errorf("remembering the trace of %q: %w", t.Integration, err)
+	}
+	list, err := s.list(t.Integration, prefix(t.Subject))
+	if err != nil {
+		return err
+	}
+	for i, e := range list {
+		if i >= keep {
+			if err := s.dir.Remove(e.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s Store) list(integration, prefix string) ([]state.Entry, error) {
+	list, err := s.dir.List(folder(integration))
+	return slices.DeleteFunc(list, func(e state.Entry) bool {
+		return !strings.HasPrefix(path.Base(e.Key), prefix)
+	}), err
+}
+
+// Load returns the traces of a subject, the newest first. Those that cannot be
+// read are left out and said in ignored.
+func (s Store) Load(of Subject) (traces []*Trace, ignored []string) {
+	return s.load(of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
+}
+
+// All returns the traces of an integration, whatever its command and shard.
+func (s Store) All(integration string) (traces []*Trace, ignored []string) {
+	return s.load(integration, "", func(t *Trace) bool { return t.Integration == integration })
+}
+
+func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces []*Trace, ignored []string) {
+	list, err := s.list(integration, prefix)
+	if err != nil {
+		return nil, []string{fmt.Sprintf("the traces of %q are not used: %v", integration, err)}
+	}
+	for _, e := range list {
+		t, err := s.read(e.Key)
+		if errors.Is(err, state.ErrNotFound) {
+			continue // another writer just made room
+		}
+		if err == nil && !mine(t) {
+			err = errors.New("it is of something else")
+		}
+		if err != nil {
+			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(e.Key)))
+			continue
+		}
+		traces = append(traces, t)
+	}
+	slices.SortStableFunc(traces, func(a, b *Trace) int { return b.Recorded.Compare(a.Recorded) })
+	return traces, ignored
+}
+
+func (s Store) read(key string) (*Trace, error) {
+	raw, err := s.dir.Read(key)
+	if err != nil {
+		return nil, err
+	}
+	return parse(raw)
+}
+
+// A Breach says that an integration broke its promise to ask the same always.
+type Breach struct {
+	Version     string    `json:"version"`
+	Integration string    `json:"integration"`
+	Why         string    `json:"why"`
+	Found       time.Time `json:"found"`
+}
+
+func breachKey(integration string) string { return "breaches/" + state.Name(integration) + ".json" }
+
+// Break remembers that a promise was broken and sets the integration's traces
+// aside.
+func (s Store) Break(integration, why string, at time.Time) error {
+	raw, err := json.Marshal(Breach{Version, integration, why, at.UTC().Truncate(time.Second)})
+	if err != nil {
+		return fmt.Errorf("remembering a broken promise: %w", err)
+	}
+	if err := s.dir.Write(breachKey(integration), raw); err != nil {
+		return err
+	}
+	list, err := s.list(integration, "")
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		raw, err := s.dir.Read(e.Key)
+		if err != nil {
+			continue // nobody can use it either
+		}
+		aside := "aside/" + strings.TrimPrefix(e.Key, "traces/")
+		if err := errors.Join(s.dir.Write(aside, raw), s.dir.Remove(e.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Broken returns why the promise of an integration does not count, "" when it
+// does. What cannot be read counts as broken.
+func (s Store) Broken(integration string) string {
+	raw, err := s.dir.Read(breachKey(integration))
+	if errors.Is(err, state.ErrNotFound) {
+		return ""
+	}
+	var b Breach
+	if err != nil || json.Unmarshal(raw, &b) != nil || b.Why == "" {
+		return "a broken promise is noted, but the note cannot be read"
+	}
+	return b.Why
+}
+
+// Confirm lets the promise of an integration count again.
+func (s Store) Confirm(integration string) error { return s.dir.Remove(breachKey(integration)) }

@@ -1,0 +1,218 @@
+package trace_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/trace"
+)
+
+func store(t *testing.T) (trace.Store, string) {
+	t.Helper()
+	folder := t.TempDir()
+	d, err := state.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace.NewStore(d), folder
+}
+
+func recorded(of trace.Subject, query string, at time.Time) *trace.Trace {
+	r := trace.NewRecorder("b", "h")
+	ask(r, "/graphql", "h", query, "answer to "+query)
+	return r.Trace(of, at)
+}
+
+// files returns the names of all documents of a kind.
+func files(t *testing.T, folder, kind string) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(folder, kind, "*", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// A trace is found again for its subject and for no other, and only the newest
+// few of a subject are kept.
+func TestStore(t *testing.T) {
+	s, folder := store(t)
+	for i, query := range []string{"{a}", "{b}", "{c}", "{d}", "{e}", "{e}"} {
+		if err := s.Save(recorded(subject, query, noon.Add(time.Duration(i)*time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, of := range []trace.Subject{
+		{Integration: "users", Command: "sha256:c0"},
+		{Integration: "users", Command: "sha256:c1", Shard: "blue"},
+		{Integration: "../../users", Command: "sha256:c0", Shard: "blue"},
+	} {
+		if traces, ignored := s.Load(of); len(traces)+len(ignored) != 0 {
+			t.Errorf("%+v: got %v, %v", of, traces, ignored)
+		}
+		if err := s.Save(recorded(of, "{x}", noon)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	traces, ignored := s.Load(subject)
+	var got []string
+	for _, tr := range traces {
+		got = append(got, tr.Requests[0].Query)
+	}
+	if strings.Join(got, " ") != "{e} {d} {c} {b}" || len(ignored) != 0 {
+		t.Errorf("got %q, %q", got, ignored)
+	}
+	if !traces[0].Recorded.Equal(noon.Add(5*time.Hour)) || traces[0].Subject != subject {
+		t.Errorf("got %+v", traces[0])
+	}
+	if all, _ := s.All("users"); len(all) != 6 {
+		t.Errorf("got %d traces of all commands and shards, want 6", len(all))
+	}
+	if n := len(files(t, folder, "traces")); n != 7 {
+		t.Errorf("got %d files, want 7", n)
+	}
+}
+
+// What cannot be trusted is left out with a word about it, and removing nothing.
+func TestDamaged(t *testing.T) {
+	tests := []struct {
+		name   string
+		damage func(string) string
+		want   string
+	}{
+		{"cut short", func(s string) string { return s[:len(s)/2] }, "cut short or damaged"},
+		{"empty", func(string) string { return "" }, "cut short or damaged"},
+		{"of a later version", func(s string) string { return strings.Replace(s, trace.Version, "prcheck-trace/v2", 1) }, `its version is "prcheck-trace/v2"`},
+		{"of no version", func(s string) string { return "{}" }, `its version is ""`},
+		{"another answer", func(s string) string { return strings.Replace(s, `"answer":"`, `"answer":"0`, 1) }, "it was edited or damaged"},
+		{"another question", func(s string) string { return strings.Replace(s, "{a}", "{b}", 1) }, "it was edited or damaged"},
+		{"another command", func(s string) string { return strings.Replace(s, "sha256:c0", "sha256:c1", 1) }, "it was edited or damaged"},
+		{"wrong types", func(s string) string { return strings.Replace(s, `"requests":[`, `"requests":[7,`, 1) }, "cut short or damaged"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, folder := store(t)
+			if err := s.Save(recorded(subject, "{a}", noon)); err != nil {
+				t.Fatal(err)
+			}
+			name := files(t, folder, "traces")[0]
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, []byte(tt.damage(string(raw))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			traces, ignored := s.Load(subject)
+			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) {
+				t.Errorf("got %v, %q, want %q", traces, ignored, tt.want)
+			}
+		})
+	}
+}
+
+// A trace of something else under this subject's name is not used.
+func TestForeign(t *testing.T) {
+	s, folder := store(t)
+	other := trace.Subject{Integration: "other", Command: "sha256:c0", Shard: "blue"}
+	for _, of := range []trace.Subject{subject, other} {
+		if err := s.Save(recorded(of, "{a}", noon)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := files(t, folder, "traces")
+	raw, err := os.ReadFile(list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(list[1], raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one, a := s.Load(subject)
+	two, b := s.Load(other)
+	if len(one)+len(two) != 1 || len(a)+len(b) != 1 || !strings.Contains(a0(a, b), "it is of something else") {
+		t.Errorf("got %d and %d traces, %q, %q", len(one), len(two), a, b)
+	}
+}
+
+func a0(lists ...[]string) string {
+	for _, l := range lists {
+		for _, s := range l {
+			return s
+		}
+	}
+	return ""
+}
+
+func TestBreak(t *testing.T) {
+	s, folder := store(t)
+	if err := s.Save(recorded(subject, "{a}", noon)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Broken("users"); got != "" {
+		t.Errorf("before: %q", got)
+	}
+	if err := s.Break("users", "it asked something new", noon); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Broken("users"); got != "it asked something new" {
+		t.Errorf("got %q", got)
+	}
+	if got := s.Broken("others"); got != "" {
+		t.Errorf("another integration: %q", got)
+	}
+	if a, b := len(files(t, folder, "traces")), len(files(t, folder, "aside")); a != 0 || b != 1 {
+		t.Errorf("got %d traces and %d aside", a, b)
+	}
+	if err := s.Confirm("users"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Broken("users"); got != "" {
+		t.Errorf("after: %q", got)
+	}
+}
+
+// A note that cannot be read is a promise that does not count.
+func TestBrokenNote(t *testing.T) {
+	s, folder := store(t)
+	if err := s.Break("users", "x", noon); err != nil {
+		t.Fatal(err)
+	}
+	list, err := filepath.Glob(filepath.Join(folder, "breaches", "*.json"))
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	if err := os.WriteFile(list[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Broken("users"); got == "" {
+		t.Error("it counts")
+	}
+}
+
+// Many writers of one subject leave whole traces only.
+func TestConcurrentSaves(t *testing.T) {
+	s, _ := store(t)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for range 10 {
+				if err := s.Save(recorded(subject, "{"+strings.Repeat("a", i+1)+"}", noon)); err != nil {
+					t.Error(err)
+				}
+				if _, ignored := s.Load(subject); len(ignored) != 0 {
+					t.Error(ignored)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if traces, ignored := s.Load(subject); len(traces) == 0 || len(traces) > 4 || len(ignored) != 0 {
+		t.Errorf("got %d traces, %q", len(traces), ignored)
+	}
+}

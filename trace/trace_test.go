@@ -1,0 +1,168 @@
+package trace_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/trace"
+)
+
+var subject = trace.Subject{Integration: "users", Command: "sha256:c0", Shard: "blue"}
+
+var noon = time.Date(2024, 5, 6, 12, 0, 0, 0, time.UTC)
+
+// ask notes a request for a bundle and its answer.
+func ask(r *trace.Recorder, path, sha, query, body string) {
+	r.Note(trace.Exchange{Path: path, SHA256: sha, Request: &gql.Request{Query: query}, Status: 200, Body: []byte(body)})
+}
+
+// world answers queries with what stands in a map, by side and query.
+func world(answers map[string]string) func(trace.Side, gql.Request) (string, error) {
+	return func(side trace.Side, req gql.Request) (string, error) {
+		body, ok := answers[string(side)+" "+req.Query]
+		if !ok {
+			return "", errors.New("no answer to " + req.Query)
+		}
+		return trace.Answer(200, []byte(body)), nil
+	}
+}
+
+func TestProves(t *testing.T) {
+	tests := []struct {
+		name       string
+		base, head string // sha256 while recording
+		record     func(r *trace.Recorder)
+		now        map[string]string
+		want       string
+	}{
+		{"the same answer", "b", "h", func(r *trace.Recorder) { ask(r, "/graphql", "h", "{a}", "1") },
+			map[string]string{"head {a}": "1"}, ""},
+		{"another answer", "b", "h", func(r *trace.Recorder) { ask(r, "/graphql", "h", "{a}", "1") },
+			map[string]string{"head {a}": "2"}, `head answers "{a}" otherwise than when it was recorded`},
+		{"another status", "b", "h", func(r *trace.Recorder) {
+			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Status: 400, Body: []byte("1")})
+		}, map[string]string{"head {a}": "1"}, `head answers "{a}" otherwise than when it was recorded`},
+		{"base is asked for itself", "b", "h", func(r *trace.Recorder) { ask(r, "/graphqlsha/b", "b", "{a}", "1") },
+			map[string]string{"base {a}": "1", "head {a}": "2"}, ""},
+		{"one bundle was both", "x", "x", func(r *trace.Recorder) { ask(r, "/graphqlsha/x", "x", "{a}", "1") },
+			map[string]string{"base {a}": "2", "head {a}": "1"}, `base answers "{a}" otherwise than when it was recorded`},
+		{"one bundle, asked as the latest", "x", "x", func(r *trace.Recorder) { ask(r, "/graphql", "x", "{a}", "1") },
+			map[string]string{"base {a}": "2", "head {a}": "1"}, ""},
+		{"an answer that is not known", "b", "h", func(r *trace.Recorder) { ask(r, "/graphql", "h", "{a}", "1") },
+			nil, "no answer to {a}"},
+		{"nothing asked", "b", "h", func(r *trace.Recorder) { r.Note(trace.Exchange{Path: "/sha256", SHA256: "h"}) },
+			nil, "nothing was asked while it was recorded"},
+		{"the names of bundles do not count", "b", "h", func(r *trace.Recorder) {
+			r.Note(trace.Exchange{Path: "/git-commit-info/h", SHA256: "h"})
+			ask(r, "/graphql", "h", "{a}", "1")
+		}, map[string]string{"head {a}": "1"}, ""},
+		{"the difference was asked for", "b", "h", func(r *trace.Recorder) {
+			ask(r, "/graphql", "h", "{a}", "1")
+			r.Note(trace.Exchange{Path: "/diff/b/h"})
+		}, map[string]string{"head {a}": "1"}, "it asked /diff/b/h, which a trace does not cover"},
+		{"an answer that was cut", "b", "h", func(r *trace.Recorder) {
+			ask(r, "/graphql", "h", "{a}", "1")
+			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{b}"}, Status: 200, Cut: true})
+		}, map[string]string{"head {a}": "1"}, "it was not answered when it asked for /graphql"},
+		{"no answer", "b", "h", func(r *trace.Recorder) {
+			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Status: 503})
+		}, nil, "it was not answered when it asked for /graphql"},
+		{"a third bundle", "b", "h", func(r *trace.Recorder) { ask(r, "/graphqlsha/x", "x", "{a}", "1") },
+			nil, "it asked a bundle that is not one of the change"},
+		{"two answers", "b", "h", func(r *trace.Recorder) {
+			ask(r, "/graphql", "h", "{a}", "1")
+			ask(r, "/graphql", "h", "{a}", "2")
+		}, map[string]string{"head {a}": "1"}, `it was answered in two ways to "{a}"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := trace.NewRecorder(tt.base, tt.head)
+			tt.record(r)
+			if got := r.Trace(subject, noon).Proves(world(tt.now)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// Variables are part of the question.
+func TestVariables(t *testing.T) {
+	r := trace.NewRecorder("b", "h")
+	for _, n := range []string{"1", "9007199254740993"} {
+		vars := bundle.NewObject(bundle.Member{Key: "n", Value: bundle.Number(n)})
+		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}", Operation: "Q", Variables: vars}, Status: 200, Body: []byte(n)})
+	}
+	var asked []string
+	why := r.Trace(subject, noon).Proves(func(_ trace.Side, req gql.Request) (string, error) {
+		v, _ := req.Variables.Get("n")
+		asked = append(asked, fmt.Sprint(req.Operation, " ", v))
+		return trace.Answer(200, fmt.Append(nil, v)), nil
+	})
+	if got := strings.Join(asked, ", "); why != "" || got != "Q 1, Q 9007199254740993" {
+		t.Errorf("asked %s: %q", got, why)
+	}
+}
+
+func TestAsks(t *testing.T) {
+	record := func(queries ...string) *trace.Trace {
+		r := trace.NewRecorder("b", "h")
+		for _, q := range queries {
+			ask(r, "/graphql", "h", q, "1")
+		}
+		return r.Trace(subject, noon)
+	}
+	tests := []struct {
+		name     string
+		was, now []string
+		partial  bool
+		want     string
+	}{
+		{"the same", []string{"{a}", "{b}"}, []string{"{b}", "{a}", "{a}"}, false, ""},
+		{"one more", []string{"{a}"}, []string{"{a}", "{b}"}, false, `it asked "{b}", which it did not before`},
+		{"one more before it failed", []string{"{a}"}, []string{"{b}"}, true, `it asked "{b}", which it did not before`},
+		{"one less", []string{"{a}", "{b}"}, []string{"{a}"}, false, `it did not ask "{b}", which it did before`},
+		{"one less before it failed", []string{"{a}", "{b}"}, []string{"{a}"}, true, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := record(tt.was...).Asks(record(tt.now...), tt.partial); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// What was read adds up over all requests.
+func TestObserved(t *testing.T) {
+	r := trace.NewRecorder("b", "h")
+	for _, res := range []*gql.Response{
+		{DatafileSchemas: []bundle.Schema{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"}, Fields: map[bundle.Schema][]string{"/u.yml": {"name"}}},
+		{DatafileSchemas: []bundle.Schema{"/r.yml", "/u.yml"}, Datafiles: []bundle.Path{"/u/a"}, Resources: []bundle.Path{"/x"}, Fields: map[bundle.Schema][]string{"/u.yml": {"age", "name"}}},
+	} {
+		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Response: res, Status: 200})
+	}
+	got := fmt.Sprint(r.Trace(subject, noon).Observed)
+	if want := "{[/r.yml /u.yml] [/u/a /u/b] [/x] map[/u.yml:[age name]]}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestName(t *testing.T) {
+	for _, tt := range []struct {
+		request trace.Request
+		want    string
+	}{
+		{trace.Request{Query: "query Users { u }", Operation: "Users"}, "Users"},
+		{trace.Request{Query: "\n  { users\n\t{ name }}\n"}, "{ users { name }}"},
+		{trace.Request{Query: strings.Repeat("x", 80)}, strings.Repeat("x", 60) + "…"},
+	} {
+		if got := tt.request.Name(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

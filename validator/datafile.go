@@ -1,0 +1,123 @@
+package validator
+
+import (
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// checkDatafile checks a datafile against its schema, its references, and
+// collects what must be unique.
+func (c *checker) checkDatafile(f *bundle.File) *walk {
+	o := f.Decode()
+	w := c.walkFile(f, o)
+	at := Finding{Section: Data, Path: f.Path}
+	notes, found := c.checkFile(at, o)
+	w.found = append(w.found, found...)
+	w.found = append(w.found, c.checkNotes(f, notes)...)
+	return w
+}
+
+// checkFile checks a file against the schema that it names. The findings are
+// made from at, which names the file.
+func (c *checker) checkFile(at Finding, o *bundle.Object) ([]note, []Finding) {
+	v, _ := o.Get("$schema")
+	if v == nil {
+		at.Rule, at.Message = FileNoSchema, "the key $schema is missing: it names the schema of the file"
+		return nil, []Finding{at}
+	}
+	name, _ := v.(string)
+	p := schemaPath(name)
+	if c.library.docs[p] == nil {
+		at.Rule, at.Pointer, at.Message = FileSchemaGone, "/$schema", show(v)+" is not the path of a schema"
+		return nil, []Finding{at}
+	}
+	n, err := c.library.known(p)
+	if err != nil || n == nil {
+		return nil, nil // what is wrong is told with the schema
+	}
+	at.Rule = FileInvalid
+	return evaluate(at, n, o)
+}
+
+// evaluate checks a value and turns its flaws into findings made from at.
+func evaluate(at Finding, n *node, v any) ([]note, []Finding) {
+	e := &evaluation{}
+	e.check(n, v)
+	var found []Finding
+	for _, f := range e.flaws {
+		one := at
+		one.Pointer, one.Message = at.Pointer+f.at, f.message()
+		found = append(found, one)
+	}
+	if e.over != "" {
+		at.Pointer += e.where
+		at.Message = e.over + ": it is not checked to the end"
+		found = append(found, at)
+	}
+	return e.notes, found
+}
+
+// checkNotes checks what schemas say beside JSON schema: which schema the
+// target of a reference may have, and which strings name resources.
+func (c *checker) checkNotes(f *bundle.File, notes []note) []Finding {
+	var out []Finding
+	wrong, right := map[string]Finding{}, map[string]bool{}
+	for _, n := range notes {
+		at := Finding{Section: Data, Path: f.Path, Pointer: n.at}
+		if name, ok := n.value.(string); ok && n.node.resource {
+			if _, ok := c.head.Resource(bundle.Path(name)); !ok {
+				at.Rule, at.Message = ResourceGone, show(name)+" is not the path of a resource"
+				out = append(out, at)
+			}
+		}
+		o, ok := n.value.(*bundle.Object)
+		if !ok || n.node.schemaRef == nil {
+			continue
+		}
+		target, ok := c.head.Datafile(bundle.Path(o.String("$ref")))
+		if !ok {
+			continue
+		}
+		at.Pointer += "/$ref"
+		if found, ok := c.checkTarget(at, target, n.node.schemaRef); ok {
+			right[at.Pointer] = true
+		} else {
+			wrong[at.Pointer] = found
+		}
+	}
+	for at, found := range wrong {
+		if !right[at] { // of several alternatives one is enough
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// checkTarget checks the target of a reference against $schemaRef.
+func (c *checker) checkTarget(at Finding, target *bundle.File, want any) (Finding, bool) {
+	switch want := want.(type) {
+	case string:
+		if want == string(target.Schema) || target.Schema == "" {
+			return at, true
+		}
+		at.Rule = RefWrongSchema
+		at.Message = show(string(target.Path)) + " has the schema " + show(string(target.Schema)) + ", want " + show(want)
+		return at, false
+	case *node:
+		at.Rule = RefInvalid
+		_, found := evaluate(Finding{}, want, target.Decode())
+		if len(found) == 0 {
+			return at, true
+		}
+		at.Message = show(string(target.Path)) + ": " + strings.TrimPrefix(found[0].Pointer+": ", ": ") + found[0].Message
+		return at, false
+	}
+	return at, true
+}
+
+// known returns a schema that was compiled before.
+func (l *library) known(p bundle.Path) (*node, error) {
+	r := l.roots[address(p, "")]
+	return r.node, r.err
+}

@@ -1,0 +1,95 @@
+package validator
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// A Section names the part of a bundle in which a file is.
+type Section string
+
+// The sections. GraphQL has one file, whose path is "".
+const (
+	Data      Section = "data"
+	Resources Section = "resources"
+	Schemas   Section = "schemas"
+	GraphQL   Section = "graphql"
+)
+
+// A Rule says which rule is broken: the kind of qontract-validator and its
+// reason.
+type Rule string
+
+// The rules. Those from GRAPHQL on are checks that qontract-validator does not
+// have.
+const (
+	SchemaNoMetaschema   Rule = "SCHEMA/MISSING_SCHEMA_URL"
+	SchemaMetaschemaGone Rule = "SCHEMA/META_SCHEMA_NOT_FOUND"
+	SchemaInvalid        Rule = "SCHEMA/VALIDATION_ERROR"
+	SchemaBroken         Rule = "SCHEMA/SCHEMA_ERROR"
+	UniqueComplex        Rule = "SCHEMA/IS_UNIQUE_ON_COMPLEX_FIELD"
+	UniqueNotTop         Rule = "SCHEMA/IS_UNIQUE_ON_NON_TOP_LEVEL_TYPE"
+	FileNoSchema         Rule = "FILE/MISSING_SCHEMA_URL"
+	FileSchemaGone       Rule = "FILE/SCHEMA_NOT_FOUND"
+	FileInvalid          Rule = "FILE/VALIDATION_ERROR"
+	RefGone              Rule = "REF/FILE_NOT_FOUND"
+	RefWrongSchema       Rule = "REF/INCORRECT_SCHEMA"
+	RefInvalid           Rule = "REF/SCHEMA_REF_VALIDATION_ERROR"
+	ResourceGone         Rule = "REF/RESOURCE_FILE_NOT_FOUND"
+	Duplicate            Rule = "UNIQUE/DUPLICATE_UNIQUE_FIELD"
+	ContextDuplicate     Rule = "UNIQUE/DUPLICATE_CONTEXT_UNIQUE_FIELD"
+	GraphQLType          Rule = "GRAPHQL/UNKNOWN_TYPE"
+	GraphQLRepeated      Rule = "GRAPHQL/REPEATED"
+	GraphQLSchema        Rule = "GRAPHQL/SCHEMA_NOT_FOUND"
+	GraphQLInterface     Rule = "GRAPHQL/INTERFACE"
+	GraphQLInvalid       Rule = "GRAPHQL/INVALID"
+	GraphQLKind          Rule = "GRAPHQL/TYPE_MISMATCH"
+	GraphQLNoProperty    Rule = "GRAPHQL/NO_PROPERTY"
+	GraphQLNoField       Rule = "GRAPHQL/NO_FIELD"
+)
+
+// A Finding is one mistake.
+type Finding struct {
+	Section Section
+	Path    bundle.Path // of the file in its section; "" for the GraphQL types
+	Pointer string      // JSON pointer (RFC 6901) to the place in the file
+	Rule    Rule
+	Message string // what was found, in the words of the bundle: untrusted text
+	Line    int    // in the file's text, from 1; 0 when it is not known
+	Column  int    // in characters, from 1
+}
+
+// compareFindings orders findings by file, place and rule.
+func compareFindings(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.Section.order(), b.Section.order()),
+		cmp.Compare(a.Path, b.Path),
+		comparePointers(a.Pointer, b.Pointer),
+		cmp.Compare(a.Rule, b.Rule),
+		cmp.Compare(a.Message, b.Message),
+	)
+}
+
+func (s Section) order() int {
+	return slices.Index([]Section{Schemas, GraphQL, Data, Resources}, s)
+}
+
+// A Report is what a check found.
+type Report struct {
+	Scope    Scope
+	Findings []Finding // by section, path, place and rule; none twice
+	More     int       // findings that were left out, to keep the report bounded
+}
+
+// newReport sorts findings and keeps the first of them.
+func newReport(scope Scope, all []Finding, limit int) *Report {
+	slices.SortFunc(all, compareFindings)
+	all = slices.Compact(all)
+	r := &Report{Scope: scope, Findings: all}
+	if len(all) > limit {
+		r.Findings, r.More = all[:limit:limit], len(all)-limit
+	}
+	return r
+}

@@ -1,0 +1,188 @@
+package validator
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// A Text is a YAML or JSON file in which places can be looked up.
+type Text struct {
+	root  *yaml.Node
+	lines int
+}
+
+// ParseText reads a file of one YAML document. The error says that it is none.
+func ParseText(text []byte) (t *Text, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the parser, on hostile text
+			t, err = nil, errors.New("not YAML")
+		}
+	}()
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		doc = yaml.Node{}
+		if yaml.Unmarshal(withoutSlashEscapes(text, "//"), &doc) != nil {
+			return nil, err
+		}
+	}
+	if len(doc.Content) == 0 {
+		return nil, errors.New("an empty document")
+	}
+	lines := 1
+	for _, r := range string(text) {
+		if strings.ContainsRune("\n\r\u0085\u2028\u2029", r) { // the line breaks of YAML
+			lines++
+		}
+	}
+	return &Text{doc.Content[0], lines}, nil
+}
+
+// withoutSlashEscapes replaces the escape \/, which JSON and PyYAML have and the
+// parser here has not. A replacement of two bytes leaves all places as they
+// are.
+func withoutSlashEscapes(text []byte, by string) []byte {
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] != '\\' || i+1 == len(text):
+			out = append(out, text[i])
+		case text[i+1] == '/':
+			out = append(out, by...)
+			i++
+		default:
+			out = append(out, text[i], text[i+1])
+			i++
+		}
+	}
+	return out
+}
+
+// At returns the line and the column, from 1, of the place that a JSON pointer
+// leads to: of the key when it is a value of a mapping, of the item when it is
+// one of a list. When the pointer leads nowhere it is the last place on the way
+// that exists, so a missing key is at its parent.
+func (t *Text) At(pointer string) (line, column int) {
+	at, node := t.root, t.root
+	for _, part := range split(pointer) {
+		mark, next := child(node, part)
+		if next == nil {
+			break
+		}
+		at, node = mark, next
+	}
+	if at.Line > t.lines { // the parser puts an empty document behind "---"
+		return t.lines, 1
+	}
+	return at.Line, at.Column
+}
+
+// Locate returns the line and the column, from 1, of the place in a YAML or
+// JSON text that a JSON pointer leads to; see [Text.At]. A text that cannot be
+// read gives 0, 0.
+func Locate(text []byte, pointer string) (line, column int) {
+	t, err := ParseText(text)
+	if err != nil {
+		return 0, 0
+	}
+	return t.At(pointer)
+}
+
+// maxAliases bounds how often an alias or a merge is followed on one step.
+const maxAliases = 32
+
+func resolve(n *yaml.Node) *yaml.Node {
+	for range maxAliases {
+		if n.Kind != yaml.AliasNode || n.Alias == nil {
+			break
+		}
+		n = n.Alias
+	}
+	return n
+}
+
+// child returns what a part of a pointer leads to, and the node that marks its
+// place: the key of a mapping, the item of a list.
+func child(n *yaml.Node, part string) (mark, value *yaml.Node) {
+	switch n = resolve(n); n.Kind {
+	case yaml.SequenceNode:
+		i, err := strconv.Atoi(part)
+		if err != nil || i < 0 || i >= len(n.Content) {
+			return nil, nil
+		}
+		return n.Content[i], n.Content[i]
+	case yaml.MappingNode:
+		left := maxAliases
+		return member(n, part, &left)
+	}
+	return nil, nil
+}
+
+// member finds a key of a mapping: the last of that name, or one that is merged
+// in.
+func member(n *yaml.Node, key string, left *int) (mark, value *yaml.Node) {
+	if *left--; *left < 0 || n.Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	for i := len(n.Content) - 2; i >= 0; i -= 2 {
+		if k := n.Content[i]; k.Tag != "!!merge" && keyText(resolve(k)) == key {
+			return k, n.Content[i+1]
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag != "!!merge" {
+			continue
+		}
+		from := []*yaml.Node{resolve(n.Content[i+1])}
+		if from[0].Kind == yaml.SequenceNode {
+			from = from[0].Content
+		}
+		for _, m := range from {
+			if mark, value := member(resolve(m), key, left); value != nil {
+				return mark, value
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Locate fills in the lines and columns of the findings. read returns the text
+// of a file of a section, or an error when there is none, which leaves its
+// findings without a line. Resources need no read: the bundle has their text.
+func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]byte, error)) {
+	type file struct {
+		section Section
+		path    bundle.Path
+	}
+	texts := map[file]*Text{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		at := file{f.Section, f.Path}
+		text, known := texts[at]
+		if !known {
+			if raw, err := contentOf(head, at.section, at.path, read); err == nil {
+				text, _ = ParseText(raw)
+			}
+			texts[at] = text
+		}
+		if text != nil {
+			f.Line, f.Column = text.At(f.Pointer)
+		}
+	}
+}
+
+func contentOf(head *bundle.Bundle, s Section, p bundle.Path, read func(Section, bundle.Path) ([]byte, error)) ([]byte, error) {
+	if s == Resources {
+		if f, ok := head.Resource(p); ok {
+			return []byte(f.Decode().String("content")), nil
+		}
+	}
+	if read == nil {
+		return nil, errors.New("no texts")
+	}
+	return read(s, p)
+}

@@ -1,0 +1,95 @@
+package validator
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// maxDigits is the length up to which an integer is read exactly.
+const maxDigits = 4300
+
+// rational reads a number as Python does: integers exactly, everything with a
+// point or an exponent as a 64 bit float. What is too large becomes the largest
+// float, so a hostile exponent costs nothing.
+func rational(n bundle.Number) *big.Rat {
+	text := string(n)
+	if !strings.ContainsAny(text, ".eE") && len(text) <= maxDigits {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return new(big.Rat).SetInt64(i)
+		}
+		if i, ok := new(big.Int).SetString(text, 10); ok {
+			return new(big.Rat).SetInt(i)
+		}
+	}
+	f, _ := strconv.ParseFloat(text, 64)
+	if math.IsInf(f, 0) {
+		f = math.Copysign(math.MaxFloat64, f)
+	}
+	if r := new(big.Rat).SetFloat64(f); r != nil {
+		return r
+	}
+	return new(big.Rat)
+}
+
+// isInteger tells whether a number has no fraction: 1.0 is an integer.
+func isInteger(n bundle.Number) bool {
+	return !strings.ContainsAny(string(n), ".eE") || rational(n).IsInt()
+}
+
+// same tells whether two values are equal to a JSON schema: numbers by value.
+func same(a, b any) bool {
+	switch a := a.(type) {
+	case bundle.Number:
+		b, ok := b.(bundle.Number)
+		return ok && (a == b || rational(a).Cmp(rational(b)) == 0)
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !same(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	case *bundle.Object:
+		b, ok := b.(*bundle.Object)
+		if !ok || a.Len() != b.Len() {
+			return false
+		}
+		for _, m := range a.Members() {
+			if v, ok := b.Get(m.Key); !ok || !same(m.Value, v) {
+				return false
+			}
+		}
+		return true
+	}
+	return a == b
+}
+
+// normal returns a value in which equal numbers are written alike, so that
+// equal values have the same canonical text.
+func normal(v any) any {
+	switch v := v.(type) {
+	case bundle.Number:
+		return bundle.Number(rational(v).RatString())
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = normal(v[i])
+		}
+		return out
+	case *bundle.Object:
+		members := make([]bundle.Member, 0, v.Len())
+		for _, m := range v.Members() {
+			members = append(members, bundle.Member{Key: m.Key, Value: normal(m.Value)})
+		}
+		return bundle.ObjectOf(members)
+	}
+	return v
+}

@@ -1,0 +1,105 @@
+package validator
+
+import (
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// A selection is what is checked.
+type selection struct {
+	datafiles []*bundle.File
+	resources []*bundle.File
+	schemas   []*bundle.File
+	types     bool // the GraphQL types
+}
+
+func (c *checker) everything() *selection {
+	return &selection{c.head.Datafiles(), c.head.Resources(), c.head.JSONSchemas(), true}
+}
+
+// changed selects what differs, and whatever can be wrong because of it:
+//
+//   - files of a schema that differs, or that refers to one that does;
+//   - datafiles that mention a path at which something differs: a target may
+//     have gone, have another schema or another identity in a list;
+//   - everything when the GraphQL types differ.
+//
+// Values that must be unique are looked for beyond the selection.
+func (c *checker) changed(d *bundle.Diff) *selection {
+	if len(d.GraphQL) > 0 || !c.base.SameGraphQL(c.head) {
+		return c.everything()
+	}
+	if d.Empty() {
+		return &selection{}
+	}
+	mentions := bundle.IndexMentions(c.head)
+	schemas := c.affectedSchemas(d.Schemas)
+	if !mentions.Whole() {
+		return c.everything()
+	}
+	touched := map[*bundle.File]bool{}
+	for _, list := range [][]bundle.Change{d.Datafiles, d.Resources, d.Backrefs} {
+		for _, change := range list {
+			touched[change.New] = true
+			for _, f := range mentions.Of(change.Path) {
+				touched[f] = true
+			}
+		}
+	}
+	s := &selection{types: len(d.Schemas) > 0}
+	pick := func(files []*bundle.File) (out []*bundle.File) {
+		for _, f := range files {
+			if touched[f] || schemas[schemaPath(string(f.Schema))] {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	s.datafiles, s.resources = pick(c.head.Datafiles()), pick(c.head.Resources())
+	for _, f := range c.head.JSONSchemas() {
+		if schemas[f.Path] {
+			s.schemas = append(s.schemas, f)
+		}
+	}
+	return s
+}
+
+// affectedSchemas returns the schema files that differ, and those that refer to
+// one of them, however far.
+func (c *checker) affectedSchemas(changed []bundle.Path) map[bundle.Path]bool {
+	users := map[bundle.Path][]bundle.Path{}
+	for p, doc := range c.library.docs {
+		eachReference(doc, func(target bundle.Path) { users[target] = append(users[target], p) })
+	}
+	out := map[bundle.Path]bool{}
+	open := append([]bundle.Path(nil), changed...)
+	for len(open) > 0 {
+		p := open[len(open)-1]
+		open = open[:len(open)-1]
+		if !out[p] {
+			out[p] = true
+			open = append(open, users[p]...)
+		}
+	}
+	return out
+}
+
+// eachReference calls yield for every schema file that a schema may refer to,
+// its metaschema included.
+func eachReference(v any, yield func(bundle.Path)) {
+	switch v := v.(type) {
+	case *bundle.Object:
+		for _, m := range v.Members() {
+			if s, ok := m.Value.(string); ok && (m.Key == "$ref" || m.Key == "$schema" || m.Key == "$schemaRef") {
+				file, _, _ := strings.Cut(s, "#")
+				yield(bundle.Path(file))
+			}
+			eachReference(m.Value, yield)
+		}
+	case []any:
+		for _, item := range v {
+			eachReference(item, yield)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package validator
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// A key is what may occur only once.
+type key struct{ typ, field, value string }
+
+func (u use) key() key { return key{u.typ, u.field, u.value} }
+
+// searchKeys is the number of values up to which other files are searched for
+// the text of the values before they are decoded.
+const searchKeys = 32
+
+// duplicates finds the values that occur more than once. The uses are those of
+// the files that are checked; the files that are not are asked when they may
+// hold one of the values.
+func (c *checker) duplicates(uses []use, checked map[bundle.Path]bool) []Finding {
+	wanted := map[key]bool{}
+	for _, u := range uses {
+		wanted[u.key()] = true
+	}
+	if len(wanted) > 0 {
+		uses = append(uses, c.otherUses(wanted, checked)...)
+	}
+	by := map[key][]use{}
+	for _, u := range uses {
+		if wanted[u.key()] {
+			by[u.key()] = append(by[u.key()], u)
+		}
+	}
+	var out []Finding
+	for k, all := range by {
+		if len(all) < 2 {
+			continue
+		}
+		slices.SortFunc(all, func(a, b use) int { return cmp.Compare(a.path, b.path) })
+		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", short(k.value), k.field, paths(all))
+		for _, u := range all {
+			out = append(out, Finding{Section: Data, Path: u.path, Pointer: u.at, Rule: Duplicate, Message: message})
+		}
+	}
+	return out
+}
+
+func short(text string) string {
+	const most = 80
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// paths names the files of uses, not too many.
+func paths(all []use) string {
+	const most = 5
+	var words []string
+	for _, u := range all[:min(len(all), most)] {
+		words = append(words, string(u.path))
+	}
+	if more := len(all) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// otherUses walks the files that are not checked and may hold a wanted value.
+func (c *checker) otherUses(wanted map[key]bool, checked map[bundle.Path]bool) []use {
+	types := map[string]bool{}
+	for k := range wanted {
+		types[k.typ] = true
+	}
+	texts, search := searchTexts(wanted)
+	holds := map[bundle.Schema]bool{}
+	var out []use
+	for _, f := range c.head.Datafiles() {
+		may, known := holds[f.Schema]
+		if !known {
+			may = c.mayHold(f.Schema, types)
+			holds[f.Schema] = may
+		}
+		if !may || checked[f.Path] {
+			continue
+		}
+		if search && !slices.ContainsFunc(texts, func(t []byte) bool { return bytes.Contains(f.Raw(), t) }) {
+			continue
+		}
+		w := &walk{c: c, path: f.Path, limit: types}
+		w.value(f.Decode(), spot{typ: c.types.bySchema[f.Schema]})
+		out = append(out, w.uses...)
+	}
+	return out
+}
+
+// mayHold tells whether files of a schema may hold an object of some type.
+func (c *checker) mayHold(s bundle.Schema, types map[string]bool) bool {
+	typ := c.types.bySchema[s]
+	if typ == nil {
+		return false
+	}
+	for name := range types {
+		if c.types.reaches(typ, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// searchTexts returns the texts that a file with one of the values must hold.
+// Whatever could be written in another way makes a search impossible.
+func searchTexts(wanted map[key]bool) ([][]byte, bool) {
+	if len(wanted) > searchKeys {
+		return nil, false
+	}
+	var out [][]byte
+	for k := range wanted {
+		text, ok := strings.CutPrefix(k.value, `"`)
+		text, isString := strings.CutSuffix(text, `"`)
+		odd := func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\/<>&`, r) }
+		if !ok || !isString || strings.ContainsFunc(text, odd) {
+			return nil, false
+		}
+		out = append(out, []byte(k.value))
+	}
+	return out, true
+}
