@@ -56,7 +56,9 @@ func TestBrowser(t *testing.T) {
 	// The funnel leads to what a rung decided; a column sorts.
 	b.enter(`#funnel a[data-rung="1"][data-decision="skip"]`)
 	b.is(count, "2 of 7 integrations")
+	b.is("followed", "3") // before that the page may still move the focus
 	b.enter("#reset")
+	b.is(active, "find")
 	b.enter(`th[data-sort="t"] button`)
 	b.is(`document.querySelector("#list .name").textContent`, "terraform-users")
 	b.is(`document.querySelector('th[data-sort="t"]').getAttribute("aria-sort")`, "ascending")
