@@ -10,7 +10,7 @@ const module = "github.com/app-sre/prcheck"
 var floors = [][]string{
 	{"bundle", "plan", "state", "reconcile" /* later */},
 	{"gql", "integration", "bundler", "wrapper", "report", "durations"},
-	{"schemafilter", "live", "sharding", "trace", "validator"},
+	{"schemafilter", "live", "note" /* later */, "pipeline" /* later */, "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci" /* later */},
 	{"cmd/planner", "cmd/runner", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
@@ -51,7 +51,7 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"cmd/internal/progress"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
-	"gitlab.com/gitlab-org/api/client-go":      {"ci"},
+	"github.com/xanzy/go-gitlab":               {"ci"},
 	"go.yaml.in/yaml/v3":                       {"bundler", "integration", "validator"},
 	"golang.org/x/sync":                        {"bundler", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
