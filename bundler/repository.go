@@ -98,8 +98,15 @@ func (r *Repository) MergeBase(ctx context.Context, branch string) (string, erro
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if out, err := git(ctx, r.root, "rev-parse", "--is-shallow-repository"); err == nil && strings.TrimSpace(string(out)) == "true" {
+	if r.Shallow(ctx) {
 		return "", fmt.Errorf("the clone is shallow and does not reach back to where HEAD left %s: run git fetch --unshallow (in CI: GIT_DEPTH: 0)", branch)
 	}
 	return "", fmt.Errorf("HEAD and %s have no commit in common: run git fetch origin, or name the base with --base git:REV", branch)
+}
+
+// Shallow tells whether history ends somewhere in the clone because the rest was
+// not fetched.
+func (r *Repository) Shallow(ctx context.Context) bool {
+	out, err := git(ctx, r.root, "rev-parse", "--is-shallow-repository")
+	return err == nil && strings.TrimSpace(string(out)) == "true"
 }

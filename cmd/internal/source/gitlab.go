@@ -109,8 +109,12 @@ func (j *job) find(ctx context.Context, repo *bundler.Repository) error {
 		return fmt.Errorf("the job has %s checked out, and not %s, its CI_COMMIT_SHA: name the change with --base and --head", short(commit), short(j.head))
 	case j.base != "":
 		return fetched(ctx, repo, j.base, j.why)
+	case repo.Shallow(ctx): // whose merge base may be another than the true one
+		return fmt.Errorf("the clone is shallow, so it does not tell where the branch left %s: set GIT_DEPTH: 0 for the job", j.target)
 	}
-	j.base, err = repo.MergeBase(ctx, "refs/remotes/origin/"+j.target)
+	if j.base, err = repo.MergeBase(ctx, "refs/remotes/origin/"+j.target); j.base == j.head {
+		j.why = "it is on the branch " + j.target + " already, so nothing differs"
+	}
 	return err
 }
 
