@@ -67,6 +67,8 @@ func task() {
 		raw, err := os.ReadFile(args[0])
 		must(err)
 		fmt.Printf("%s\n%s", info.Mode(), raw)
+	case "spill": // URL CODE
+		spill(args)
 	case "leak": // VARIABLE
 		v := os.Getenv(args[0])
 		fmt.Println(v, base64.StdEncoding.EncodeToString([]byte(v)), url.QueryEscape(v))

@@ -156,6 +156,11 @@ func (w World) Secrets(tasks []plan.Task) []string {
 }
 
 func isSecret(name string) bool {
-	name = strings.ReplaceAll(strings.ToUpper(name), "AUTHOR", "") // of a commit
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
+	for part := range strings.SplitSeq(strings.ToUpper(name), "_") {
+		holds := func(w string) bool { return strings.Contains(part, w) }
+		if part != "AUTHOR" && slices.ContainsFunc(secretWords, holds) { // the author is one of a commit
+			return true
+		}
+	}
+	return false
 }
