@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/app-sre/prcheck/bundler"
 	"github.com/app-sre/prcheck/integration"
@@ -21,7 +24,8 @@ import (
 // An editor finds out what head edits of the rules that it is planned by.
 type editor struct {
 	rules   Rules
-	root    string          // of the checkout
+	root    string // of the checkout
+	base    *bundler.Git
 	head    string          // the commit, "" for the working tree
 	changed map[string]bool // paths of the repository
 	all     []string        // what concerns every integration
@@ -48,7 +52,7 @@ func (in Inputs) edits(ctx context.Context, rules Rules) (planner.Edits, error) 
 		return planner.Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
 	}
 	e.settings(ctx)
-	e.ciFiles(in.ciConfig)
+	e.ciFiles(ctx, in.ciConfig)
 	return planner.Edits{Notes: e.notes, Of: e.of}, nil
 }
 
@@ -58,8 +62,7 @@ func (e *editor) compare(ctx context.Context, in Inputs) (known bool, err error)
 		return false, nil
 	}
 	rev, dir := revision(strings.TrimPrefix(in.Base, "git:"))
-	base, err := bundler.OpenGit(ctx, dir, rev)
-	if err != nil {
+	if e.base, err = bundler.OpenGit(ctx, dir, rev); err != nil {
 		return false, err
 	}
 	repo, err := bundler.FindRepository(ctx, dir)
@@ -80,7 +83,7 @@ func (e *editor) compare(ctx context.Context, in Inputs) (known bool, err error)
 		return false, ctx.Err()
 	}
 	e.root = repo.Root()
-	paths, err := repo.Changed(ctx, base.Commit(), e.head)
+	paths, err := repo.Changed(ctx, e.base.Commit(), e.head)
 	for _, p := range paths {
 		e.changed[p] = true
 	}
@@ -152,22 +155,52 @@ const maxCIFiles = 5
 
 // ciFiles notes the CI files that head edits. They cannot change what is
 // planned, but whether anything is.
-func (e *editor) ciFiles(own string) {
+func (e *editor) ciFiles(ctx context.Context, own string) {
+	named := e.namedByCI(ctx, cmp.Or(own, usualCI))
 	var edited []string
 	for p := range e.changed {
-		if p == own || e.rules.StartsChecks(p) || e.theirs != nil && e.theirs.StartsChecks(p) {
-			edited = append(edited, p)
+		if p == own || named[p] || e.rules.StartsChecks(p) || e.theirs != nil && e.theirs.StartsChecks(p) {
+			edited = append(edited, shown(p))
 		}
-	}
-	slices.Sort(edited)
-	if n := len(edited) - maxCIFiles; n > 0 {
-		edited = append(edited[:maxCIFiles], fmt.Sprintf("%d more", n))
 	}
 	if len(edited) == 0 {
 		return
 	}
-	e.say("head edits %s, which decides whether and how these checks are started: read that edit before you trust the result; everything runs in full", strings.Join(edited, ", "))
+	slices.Sort(edited)
 	e.all = append(e.all, edited[0])
+	if n := len(edited) - maxCIFiles; n > 0 {
+		edited = append(edited[:maxCIFiles], fmt.Sprintf("%d more", n))
+	}
+	e.say("head edits %s, which decides whether and how these checks are started: read that edit before you trust the result; everything runs in full", strings.Join(edited, ", "))
+}
+
+// usualCI is the CI file of a project that names none.
+const usualCI = ".gitlab-ci.yml"
+
+// namedByCI are the files whose names stand in base's CI file: what it includes
+// and what its jobs start. It need not be read as GitLab would: a name too many
+// runs too much.
+func (e *editor) namedByCI(ctx context.Context, name string) map[string]bool {
+	raw, err := e.base.File(ctx, name, integration.MaxSettings)
+	if err != nil {
+		return nil
+	}
+	named := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(string(raw), func(c rune) bool {
+		return !strings.ContainsRune("/._-+@~", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
+		named[strings.TrimPrefix(path.Clean("/"+word), "/")] = true
+	}
+	delete(named, e.rules.path) // which is compared key by key
+	return named
+}
+
+// shown is a path of head as it can stand in a sentence.
+func shown(p string) string {
+	if quoted := strconv.Quote(p); quoted != `"`+p+`"` || strings.Contains(p, ", ") {
+		return quoted
+	}
+	return p
 }
 
 // of lists what concerns one integration.
@@ -181,12 +214,12 @@ func (e *editor) of(name string) []string {
 	it := e.rules.For(name)
 	for _, q := range it.Queries {
 		if p := path.Join(path.Dir(e.rules.path), q.Path); e.rules.repo != nil && e.changed[p] {
-			out = append(out, p)
+			out = append(out, shown(p))
 		}
 	}
 	for _, word := range it.Exec.Argv {
 		if p, ok := e.program(word); ok {
-			out = append(out, p+", which starts it as head has it")
+			out = append(out, shown(p)+", which starts it as head has it")
 		}
 	}
 	return out
