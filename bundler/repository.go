@@ -23,6 +23,9 @@ func FindRepository(ctx context.Context, dir string) (*Repository, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if strings.Contains(err.Error(), "dubious ownership") {
+			return nil, fmt.Errorf("git does not trust the checkout in %q, since another user owns it: run git config --global --add safe.directory FOLDER", dir)
+		}
 		return nil, fmt.Errorf("%q is not in a checkout: go there, or name it with --repo, or name bundles with --base and --head", dir)
 	}
 	return &Repository{filepath.FromSlash(strings.TrimSpace(string(out)))}, nil
