@@ -23,7 +23,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	case source.IsLive(in.Base) || source.IsLive(in.Head):
 		return in, source.ErrLive
 	case in.Base != "" && in.Head != "":
-		return in, nil
+		return in.Complete(ctx, env)
 	}
 	if dir == "" {
 		dir = "."

@@ -61,12 +61,43 @@ func jobOf(getenv func(string) string) (job, error) {
 	return j, nil
 }
 
-// Complete fills in what was not said where a job of GitLab says it.
+// Complete fills in what was not said where a job of GitLab says it. What is
+// compared may have been said: the rules are base's all the same.
 func (in Inputs) Complete(ctx context.Context, env cli.Env) (Inputs, error) {
-	if in.Base != "" || in.Head != "" || !InJob(env.Getenv) {
+	switch {
+	case !InJob(env.Getenv):
+		return in, nil
+	case in.Base == "" && in.Head == "":
+		return in.InGitLab(ctx, env, ".")
+	case !strings.HasPrefix(in.Base, "git:") || !IsCheckout(in.Head):
 		return in, nil
 	}
-	return in.InGitLab(ctx, env, ".")
+	for _, ref := range []string{in.Base, in.Head} {
+		if err := Reach(ctx, env, ref); err != nil {
+			return in, err
+		}
+	}
+	rev, dir := revision(strings.TrimPrefix(in.Base, "git:"))
+	base, err := bundler.OpenGit(ctx, dir, rev)
+	if err != nil {
+		return in, cli.Invalid(fmt.Errorf("reference %q: %w", in.Base, err))
+	}
+	head := "HEAD"
+	if strings.HasPrefix(in.Head, "git:") {
+		rev, where := revision(strings.TrimPrefix(in.Head, "git:"))
+		g, err := bundler.OpenGit(ctx, where, rev)
+		if err != nil {
+			return in, cli.Invalid(fmt.Errorf("reference %q: %w", in.Head, err))
+		}
+		head = g.Commit()
+	}
+	repo, err := bundler.FindRepository(ctx, dir)
+	if err != nil {
+		return in, cli.Invalid(err)
+	}
+	in.ciConfig, in.gitlab = ciConfig(env.Getenv), true
+	in.Config, err = jobConfig(ctx, repo, job{base: base.Commit(), head: head}, in.Config)
+	return in, cli.Invalid(err)
 }
 
 // InGitLab fills in what the variables of the job say: head is the commit of the
@@ -139,7 +170,7 @@ func Reach(ctx context.Context, env cli.Env, ref string) error {
 	}
 	repo, err := bundler.FindRepository(ctx, dir)
 	if err == nil {
-		err = fetched(ctx, repo, rev, "of the plan")
+		err = fetched(ctx, repo, rev, ref)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -152,7 +183,7 @@ func Reach(ctx context.Context, env cli.Env, ref string) error {
 // there by the job.
 func jobConfig(ctx context.Context, repo *bundler.Repository, j job, name string) (string, error) {
 	if name == "" {
-		return fromBase + DefaultSettings, nil
+		return usualConfig(ctx, repo, j)
 	}
 	if strings.HasPrefix(name, fromBase) || strings.HasPrefix(name, "git:") {
 		return name, nil
@@ -169,6 +200,19 @@ func jobConfig(ctx context.Context, repo *bundler.Repository, j job, name string
 		return fromBase + file, err
 	}
 	return name, err
+}
+
+// usualConfig is where the settings come from when none are named: base's of the
+// current folder, or else of the whole checkout; outside of it, a file here.
+func usualConfig(ctx context.Context, repo *bundler.Repository, j job) (string, error) {
+	file, ok := within(repo.Root(), DefaultSettings)
+	if _, err := os.Lstat(DefaultSettings); !ok && err == nil {
+		return DefaultSettings, nil
+	}
+	if known, err := repo.Knows(ctx, file, j.base); ok && known || err != nil {
+		return fromBase + file, err
+	}
+	return fromBase + DefaultSettings, nil
 }
 
 // ciConfig is the CI file of the project, "" when it lies elsewhere.
