@@ -91,6 +91,13 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 	return p, p.Seal()
 }
 
+// Check tells whether a plan can be made at all: its error is what that of [Make]
+// would be.
+func Check(in Input) error {
+	_, err := newMaker(in)
+	return err
+}
+
 // A maker is an input with what is worked out once.
 type maker struct {
 	Input

@@ -89,7 +89,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
 	if err := j.open(f.state); err != nil {
 		return j, err
 	}
-	if err := source.Reach(ctx, env, j.plan.Base.Ref); err != nil {
+	if err := source.Reach(ctx, env, j.plan.Base.Ref); err != nil && f.base == "" {
 		return j, err
 	}
 	rules, err := source.PlanRules(ctx, f.config, j.plan)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -36,7 +37,7 @@ type editor struct {
 // edits tells what head edits of the rules that it is planned by. They are
 // looked for where the rules are those of base: when they come from a revision,
 // and in a job of GitLab.
-func (in Inputs) edits(ctx context.Context, rules Rules) (planner.Edits, error) {
+func (in Inputs) edits(ctx context.Context, rules Rules, head *bundle.Bundle) (planner.Edits, error) {
 	if rules.repo == nil && !in.gitlab {
 		return planner.Edits{}, nil
 	}
@@ -52,6 +53,7 @@ func (in Inputs) edits(ctx context.Context, rules Rules) (planner.Edits, error) 
 		return planner.Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
 	}
 	e.settings(ctx)
+	e.merged(ctx, head)
 	e.ciFiles(ctx, in.ciConfig)
 	return planner.Edits{Notes: e.notes, Of: e.of}, nil
 }
@@ -125,6 +127,21 @@ func (e *editor) settings(ctx context.Context) {
 		e.all = append(e.all, r.path+", which cannot be read on head")
 	case e.theirs.Digest() != r.Digest():
 		e.say("head edits %s: the plan follows base's, and what the edit concerns runs in full", r.path)
+	}
+}
+
+// merged notes when no plan could be made any more once head is merged.
+func (e *editor) merged(ctx context.Context, head *bundle.Bundle) {
+	if e.theirs == nil {
+		return
+	}
+	err := planner.Check(planner.Input{
+		Base: head, Head: head, Settings: e.theirs, Natives: Natives(),
+		ReadQuery: func(name string) ([]byte, error) { return e.read(ctx, path.Join(path.Dir(e.rules.path), name)) },
+	})
+	if err != nil && ctx.Err() == nil {
+		e.say("once head is merged no plan can be made: %v", err)
+		e.all = append(e.all, e.rules.path+", with which no plan can be made on head")
 	}
 }
 

@@ -62,7 +62,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
 	}
-	if c.input.Edits, err = in.edits(ctx, rules); err != nil {
+	if c.input.Edits, err = in.edits(ctx, rules, c.Head); err != nil {
 		return nil, err
 	}
 	c.input.Base, c.input.Head = c.Base, c.Head
