@@ -23,6 +23,9 @@ func FindRepository(ctx context.Context, dir string) (*Repository, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if strings.Contains(err.Error(), "dubious ownership") {
+			return nil, fmt.Errorf("git does not trust the checkout in %q, since another user owns it: run git config --global --add safe.directory FOLDER", dir)
+		}
 		return nil, fmt.Errorf("%q is not in a checkout: go there, or name it with --repo, or name bundles with --base and --head", dir)
 	}
 	return &Repository{filepath.FromSlash(strings.TrimSpace(string(out)))}, nil
@@ -98,8 +101,15 @@ func (r *Repository) MergeBase(ctx context.Context, branch string) (string, erro
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if out, err := git(ctx, r.root, "rev-parse", "--is-shallow-repository"); err == nil && strings.TrimSpace(string(out)) == "true" {
+	if r.Shallow(ctx) {
 		return "", fmt.Errorf("the clone is shallow and does not reach back to where HEAD left %s: run git fetch --unshallow (in CI: GIT_DEPTH: 0)", branch)
 	}
 	return "", fmt.Errorf("HEAD and %s have no commit in common: run git fetch origin, or name the base with --base git:REV", branch)
+}
+
+// Shallow tells whether history ends somewhere in the clone because the rest was
+// not fetched.
+func (r *Repository) Shallow(ctx context.Context) bool {
+	out, err := git(ctx, r.root, "rev-parse", "--is-shallow-repository")
+	return err == nil && strings.TrimSpace(string(out)) == "true"
 }

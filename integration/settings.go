@@ -31,6 +31,7 @@ type Settings struct {
 	NewIntegrations bool // may the general Exec start what only head defines?
 
 	checkout     Checkout
+	ciFiles      []Glob // nil: the default
 	integrations map[string]Integration
 	digest       string
 }

@@ -56,6 +56,9 @@ var mistakes = []struct {
 	{"no version", "trust: {}\n", `1: version is missing; it starts with "version: 1"`},
 	{"other version", "\nversion: 2\n", "2: version: only version 1 is known"},
 	{"version as text", "version: \"1\"\n", "1: version: must be a whole number, got the string \"1\"\n1: version: only version 1 is known"},
+	{"CI files as text", "version: 1\ntrust: {ci_files: ci.yml}\n", `2: trust.ci_files: must be a list, got the string "ci.yml"`},
+	{"no CI files", "version: 1\ntrust: {ci_files: []}\n", "2: trust.ci_files: is empty; it needs at least one entry"},
+	{"a CI file elsewhere", "version: 1\ntrust: {ci_files: [../ci.yml]}\n", `2: trust.ci_files: pattern "../ci.yml" can never match: it has the part ".."`},
 	{"trust as text", "version: 1\ntrust: {new_integrations: 'yes'}\n", `2: trust.new_integrations: must be true or false, got the string "yes"`},
 
 	// Exec.

@@ -116,9 +116,7 @@ func (r *reader) settings(root *yaml.Node, s *Settings) {
 		s.checkout = r.checkout(n)
 	}
 	if n := keys["trust"]; n != nil {
-		if n := r.object(n, "trust", "new_integrations")["new_integrations"]; n != nil {
-			s.NewIntegrations = r.boolean(n, "trust.new_integrations")
-		}
+		r.trust(n, s)
 	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
@@ -127,6 +125,16 @@ func (r *reader) settings(root *yaml.Node, s *Settings) {
 				s.integrations[e.key] = r.integration(e, s.Exec)
 			}
 		}
+	}
+}
+
+func (r *reader) trust(n *yaml.Node, s *Settings) {
+	keys := r.object(n, "trust", "new_integrations", "ci_files")
+	if n := keys["new_integrations"]; n != nil {
+		s.NewIntegrations = r.boolean(n, "trust.new_integrations")
+	}
+	if n := keys["ci_files"]; n != nil {
+		s.ciFiles = r.globs(r.some(n, "trust.ci_files"), "trust.ci_files")
 	}
 }
 

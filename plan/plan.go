@@ -113,6 +113,7 @@ type Evidence struct {
 	State      *State   `json:"state,omitempty"`      // both desired states, digested
 	Keys       []string `json:"keys,omitempty"`       // affected shard keys
 	Doubts     []string `json:"doubts,omitempty"`     // what could not be proven, so that it runs
+	Edited     []string `json:"edited,omitempty"`     // what head edits of the rules for it (at most 20), so that it runs
 }
 
 // A Query is one declared query and what comparing it found.

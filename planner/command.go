@@ -48,12 +48,12 @@ func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, t *plan.T
 // mayLeaveOut tells whether a task may end early, or leave shards out, when the
 // integration itself sees no difference between base and head. It sees its
 // desired state alone, so it may only when nothing else is a reason to run: not
-// a definition that changed, nor a paths rule, nor a doubt, nor other types and
+// a definition that changed, nor rules that head edits, nor a paths rule, nor a doubt, nor other types and
 // schemas than base has. Nor may it when the planner has compared the desired
 // states itself and found that they differ: the integration could only be wrong.
 func (m *maker) mayLeaveOut(o schemafilter.Outcome) bool {
 	e := o.Decision.Evidence
-	return o.Decided && !m.fromHead(o) && len(e.Fields) == 0 && e.Rule == "" && len(e.Doubts) == 0 &&
+	return o.Decided && !m.fromHead(o) && len(e.Fields) == 0 && len(e.Edited) == 0 && e.Rule == "" && len(e.Doubts) == 0 &&
 		len(m.diff.GraphQL) == 0 && len(m.diff.Schemas) == 0
 }
 

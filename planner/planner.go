@@ -26,8 +26,17 @@ type Input struct {
 	// BaseServer and HeadServer answer in place of the embedded engine, when the
 	// bundles are those of a live server.
 	BaseServer, HeadServer affected.Answerer
+	// Edits are what head changes of the rules that it is planned by.
+	Edits Edits
 	// Estimates tell how long tasks take; nil: nobody knows.
 	Estimates Estimates
+}
+
+// Edits are what head changes of the rules that it is planned by: settings,
+// queries, programs, CI files. The zero value: nothing.
+type Edits struct {
+	Notes []string                   // warnings for who reads the plan
+	Of    func(name string) []string // those that concern an integration, which then runs in full
 }
 
 // Estimates tell how long a task takes, in seconds: half of its runs, and nine
@@ -74,11 +83,19 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 		p.Tasks = append(p.Tasks, tasks...)
 		p.Warnings = append(p.Warnings, m.warn(o, d, tasks)...)
 	}
+	p.Warnings = append(p.Warnings, edited(p.Integrations)...)
 	p.Warnings = append(p.Warnings, unstartable(p.Tasks)...)
 	if err := ctx.Err(); err != nil { // doubts may come from this alone
 		return nil, err
 	}
 	return p, p.Seal()
+}
+
+// Check tells whether a plan can be made at all: its error is what that of [Make]
+// would be.
+func Check(in Input) error {
+	_, err := newMaker(in)
+	return err
 }
 
 // A maker is an input with what is worked out once.

@@ -59,6 +59,7 @@ func (m *maker) outcomes() []schemafilter.Outcome {
 		Base: m.base, Head: m.head, Settings: m.Settings,
 		Changes:  schemafilter.Collect(m.Base, m.Head, m.diff, m.world.Mentions),
 		Readable: m.readable,
+		Edited:   m.Edits.Of,
 	})
 }
 

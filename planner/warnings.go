@@ -13,7 +13,7 @@ const maxDangling = 20
 
 // warnings says what is wrong with the bundles without stopping a plan.
 func (m *maker) warnings() []string {
-	out := []string{}
+	out := append([]string{}, m.Edits.Notes...)
 	dangling := m.world.Mentions().Dangling(m.Head)
 	for i, r := range dangling {
 		if i == maxDangling {
@@ -23,6 +23,27 @@ func (m *maker) warnings() []string {
 		out = append(out, fmt.Sprintf("datafile %q refers to %q, which does not exist on head", r.From, r.To))
 	}
 	return out
+}
+
+// maxEdited bounds how many integrations with edited rules are named.
+const maxEdited = 10
+
+// edited says once which integrations run because head edits their rules.
+func edited(decisions []plan.Decision) []string {
+	var names []string
+	for _, d := range decisions {
+		if len(d.Evidence.Edited) > 0 {
+			names = append(names, d.Name)
+		}
+	}
+	n, rest := len(names), ""
+	if n == 0 {
+		return nil
+	}
+	if n > maxEdited {
+		names, rest = names[:maxEdited], fmt.Sprintf(" and %d more", n-maxEdited)
+	}
+	return []string{fmt.Sprintf("in full, because head edits the rules for it: %s%s", strings.Join(names, ", "), rest)}
 }
 
 // unstartable says once how many tasks nothing says how to start.
@@ -50,6 +71,9 @@ func (m *maker) warn(o schemafilter.Outcome, d plan.Decision, tasks []plan.Task)
 	}
 	if len(tasks) > 0 && tasks[0].Blocked != "" && tasks[0].Blocked != noExec {
 		say("not run: %s", tasks[0].Blocked)
+	}
+	if d.Decision != plan.Skip && len(d.Evidence.Fields) > 0 && !m.fromHead(o) {
+		say("head changes its definition (%s); it runs as base defines it", strings.Join(d.Evidence.Fields, ", "))
 	}
 	for _, q := range m.subjects[o.Name].Queries {
 		if q.Doubt != "" {

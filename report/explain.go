@@ -73,6 +73,7 @@ func evidence(e plan.Evidence) table {
 	}
 	add("changed schemas", e.Schemas...)
 	add("changed files", e.Paths...)
+	add("edited rules", e.Edited...)
 	if e.Rule != "" {
 		add("path rule", e.Rule)
 	}

@@ -191,6 +191,7 @@ func (x *index) facts(e plan.Evidence) []fact {
 	}
 	add("changed schemas", codes(e.Schemas)...)
 	add("changed files", atMost(x.paths(e.Paths))...)
+	add("edited rules", codes(e.Edited)...)
 	if e.Rule != "" {
 		add("path rule", value{Text: line(e.Rule), Code: true})
 	}

@@ -9,6 +9,8 @@
 //     under paths.ignore.
 //   - Base decides about an integration that both sides define. When its
 //     pr_check, schemas or managed differ it runs in full, as base has it.
+//   - So it does when head edits the rules that it is planned by, even if the
+//     bundles are the same or all else is ignored.
 //   - An integration that only head defines has no trusted command; one that
 //     head removes is skipped, and both are said in the report.
 //   - always_run runs; no pr_check or a disabled one is skipped.

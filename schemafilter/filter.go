@@ -18,6 +18,9 @@ type Input struct {
 	Base, Head []integration.Definition // in name order
 	Changes    Changes
 	Settings   *integration.Settings
+	// Edited tells what head edits of the rules that concern an integration.
+	// nil: nothing.
+	Edited func(name string) []string
 	// Readable tells whether the desired state of an integration can be told,
 	// so that the next rungs can look at it. nil: of none.
 	Readable func(name string) bool
@@ -38,6 +41,8 @@ type Outcome struct {
 	// Selected tells that a change concerns it as far as schemas tell; when it
 	// is not decided and not selected, the next rungs confirm the skip.
 	Selected bool
+
+	edited []string
 }
 
 // Filter decides rungs 1 and 2 for every integration of either side, in name
@@ -120,10 +125,13 @@ func (f filter) one(base, head *integration.Definition) Outcome {
 	}
 	o.Name = o.Use.Name
 	o.Decision = plan.Decision{Name: o.Name, Evidence: plan.Evidence{Definition: paths(base, head)}}
+	if f.Edited != nil {
+		o.edited = f.Edited(o.Name)
+	}
 	switch {
-	case f.Changes.Same:
+	case f.Changes.Same && len(o.edited) == 0:
 		o.skip(plan.RungSchema, "base and head are the same bundle")
-	case f.ignored:
+	case f.ignored && len(o.edited) == 0:
 		o.skip(plan.RungSchema, "every change lies under paths.ignore")
 	case head == nil:
 		o.skip(plan.RungDefinition, "head removes its definition, so there is nothing to dry-run after the merge")
@@ -179,6 +187,10 @@ func (f filter) defined(o *Outcome, base, head *integration.Definition) {
 	case len(changed) > 0:
 		o.run(plan.RungDefinition, fmt.Sprintf("its own definition changed (%s); it runs as base defines it", strings.Join(changed, ", ")))
 		o.Decision.Evidence.Fields = changed
+		o.Decision.Evidence.Edited = o.edited[:min(len(o.edited), maxPaths)]
+	case len(o.edited) > 0:
+		o.run(plan.RungDefinition, "head edits the rules for it ("+some(o.edited)+"); it runs by those of base")
+		o.Decision.Evidence.Edited = o.edited[:min(len(o.edited), maxPaths)]
 	case c.AlwaysRun:
 		o.run(plan.RungDefinition, "its pr_check says always_run")
 	default:

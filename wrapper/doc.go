@@ -15,8 +15,9 @@
 //   - A panic fails its own task; the stack goes to its log.
 //   - All output passes a masker before it is stored anywhere: every secret of at
 //     least four bytes is replaced by ***, also as base64 (alone or inside a
-//     longer text, such as a basic-auth header), URL-encoded, JSON-escaped, and
-//     line by line when it has several lines.
+//     longer text, such as a basic-auth header, broken into lines, and in base64
+//     once more), in hex, URL-encoded, escaped for JSON and HTML, and line by line
+//     when it has several lines.
 //   - The complete log goes to the [LogStore]; the result holds the last twenty
 //     lines, without terminal escapes and other control characters.
 //   - A task whose log could not be kept completely fails.

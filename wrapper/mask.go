@@ -1,9 +1,7 @@
 package wrapper
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -16,15 +14,24 @@ const (
 // masked replaces a secret.
 var masked = []byte("***")
 
+// Mask returns what hides secrets in a text, as [Run] hides them in outputs.
+func Mask(secrets []string) func(text string) string { return newMasker(secrets).text }
+
 // A masker knows every form of every secret. It does not change after it was
 // made.
 type masker struct {
-	forms [256][]string // by first byte, longest first
+	forms [256]*[256][]form // by the first two bytes of a text, longest first
+}
+
+// A form is how a secret may appear.
+type form struct {
+	text   string
+	broken bool // into lines, as base64 often is
 }
 
 // newMasker collects the forms of the secrets.
 func newMasker(secrets []string) *masker {
-	var all []string
+	var all []form
 	for _, secret := range secrets {
 		all = append(all, formsOf(secret)...)
 		if secret = strings.TrimSpace(secret); !strings.Contains(secret, "\n") {
@@ -37,47 +44,43 @@ func newMasker(secrets []string) *masker {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
+	slices.SortFunc(all, func(a, b form) int {
+		return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text), compare(b.broken, a.broken))
 	})
+	// The same text may be there twice; broken into lines it covers both.
+	all = slices.CompactFunc(all, func(a, b form) bool { return a.text == b.text })
 	m := &masker{}
-	for _, form := range slices.Compact(all) {
-		m.forms[form[0]] = append(m.forms[form[0]], form)
+	for _, f := range all {
+		m.add(f)
 	}
 	return m
 }
 
-// formsOf returns how a secret may appear in a log, or nothing if it is too
-// short to be told from ordinary text.
-func formsOf(secret string) []string {
-	if len(secret) < minSecret {
-		return nil
+// add files a form under what it may begin with. None is shorter than two bytes.
+func (m *masker) add(f form) {
+	second := m.forms[f.text[0]]
+	if second == nil {
+		second = new([256][]form)
+		m.forms[f.text[0]] = second
 	}
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
-	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
-		forms = append(forms, enc.EncodeToString([]byte(secret)))
+	after := []byte{f.text[1]}
+	if f.broken {
+		after = append(after, '\n', '\r')
 	}
-	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for shift := range 3 {
-			forms = append(forms, shifted(enc, secret, shift))
-		}
+	for _, c := range after {
+		second[c] = append(second[c], f)
 	}
-	if quoted, err := json.Marshal(secret); err == nil {
-		forms = append(forms, string(quoted[1:len(quoted)-1]))
-	}
-	return slices.DeleteFunc(forms, func(form string) bool { return len(form) < minSecret })
 }
 
-// shifted returns the base64 digits that a secret gives inside a longer text
-// that has shift bytes (modulo 3) before it: those that depend on it alone.
-func shifted(enc *base64.Encoding, secret string, shift int) string {
-	digits := enc.EncodeToString(append(make([]byte, shift), secret...))
-	first := (shift*8 + 5) / 6
-	last := (shift + len(secret)) * 8 / 6
-	return digits[first:last]
+// compare puts false before true.
+func compare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // text masks a whole text.
@@ -129,12 +132,47 @@ func (s *maskStream) advance(final bool) []byte {
 // match returns the size of the longest secret that text begins with, and
 // whether a longer one may follow when there is more text.
 func (m *masker) match(text []byte) (size int, more bool) {
-	for _, form := range m.forms[text[0]] {
-		if len(form) > len(text) {
-			more = more || form[:len(text)] == string(text)
-		} else if string(text[:len(form)]) == form {
-			return len(form), more
+	second := m.forms[text[0]]
+	if second == nil || len(text) == 1 {
+		return 0, second != nil
+	}
+	for _, f := range second[text[1]] {
+		n, open := f.match(text)
+		more = more || open
+		if n > 0 {
+			return n, more
 		}
 	}
 	return 0, more
+}
+
+// maxBreak is how many bytes a line break inside a form has.
+const maxBreak = 2
+
+// match returns how much of the text is the form, 0 when it does not begin with
+// it, and whether it may with more text.
+func (f form) match(text []byte) (size int, more bool) {
+	if !f.broken {
+		if len(f.text) > len(text) {
+			return 0, f.text[:len(text)] == string(text)
+		}
+		if string(text[:len(f.text)]) == f.text {
+			return len(f.text), false
+		}
+		return 0, false
+	}
+	at, breaks := 0, 0
+	for i := range len(f.text) {
+		for breaks = 0; i > 0 && breaks < maxBreak && at < len(text) && (text[at] == '\n' || text[at] == '\r'); at++ {
+			breaks++
+		}
+		if at == len(text) {
+			return 0, true
+		}
+		if text[at] != f.text[i] {
+			return 0, false
+		}
+		at++
+	}
+	return at, false
 }

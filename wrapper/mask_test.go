@@ -2,6 +2,7 @@ package wrapper
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"net/url"
 	"strings"
 	"testing"
@@ -14,27 +15,40 @@ func TestMasking(t *testing.T) {
 		secrets  []string
 		in, want string
 	}{
-		"none":         {nil, "all of it", "all of it"},
-		"plain":        {[]string{key}, "a " + key + " b", "a *** b"},
-		"twice":        {[]string{"abcd"}, "abcdabcd", "******"},
-		"short stays":  {[]string{"abc", ""}, "abc", "abc"},
-		"longest":      {[]string{"abcd", "abcdef"}, "abcdef abcde", "*** ***e"},
-		"overlap":      {[]string{"abcdef", "defghi"}, "xabcdefghix", "x***x"},
-		"almost":       {[]string{"abcdef", "abcxyz"}, "abcde abcxy abcx", "abcde abcxy abcx"},
-		"restart":      {[]string{"aaab"}, "aaaab", "a***"},
-		"cut off":      {[]string{"abcdef"}, "see abcd", "see abcd"},
-		"base64":       {[]string{key}, base64.StdEncoding.EncodeToString([]byte(key)), "***"},
-		"base64 raw":   {[]string{key}, base64.RawStdEncoding.EncodeToString([]byte(key)), "***"},
-		"base64 url":   {[]string{key}, base64.URLEncoding.EncodeToString([]byte(key)), "***"},
-		"base64 both":  {[]string{key}, base64.RawURLEncoding.EncodeToString([]byte(key)), "***"},
-		"query":        {[]string{key}, "https://x/?t=" + url.QueryEscape(key) + "&y", "https://x/?t=***&y"},
-		"path":         {[]string{key}, "https://x/" + url.PathEscape(key) + "/y", "https://x/***/y"},
-		"json":         {[]string{`a"b\c` + "\nd"}, `{"k":"a\"b\\c\nd"}`, `{"k":"***"}`},
-		"file newline": {[]string{key + "\n"}, "a " + key + " b", "a *** b"},
-		"lines":        {[]string{"-----BEGIN-----\nc2VjcmV0\nend"}, "  c2VjcmV0  end", "  ***  end"},
-		"basic auth 0": {[]string{key}, basic("ab"), masksMiddle},
-		"basic auth 1": {[]string{key}, basic("abc"), masksMiddle},
-		"basic auth 2": {[]string{key}, basic("abcd"), masksMiddle},
+		"none":                   {nil, "all of it", "all of it"},
+		"plain":                  {[]string{key}, "a " + key + " b", "a *** b"},
+		"twice":                  {[]string{"abcd"}, "abcdabcd", "******"},
+		"short stays":            {[]string{"abc", ""}, "abc", "abc"},
+		"longest":                {[]string{"abcd", "abcdef"}, "abcdef abcde", "*** ***e"},
+		"overlap":                {[]string{"abcdef", "defghi"}, "xabcdefghix", "x***x"},
+		"almost":                 {[]string{"abcdef", "abcxyz"}, "abcde abcxy abcx", "abcde abcxy abcx"},
+		"restart":                {[]string{"aaab"}, "aaaab", "a***"},
+		"cut off":                {[]string{"abcdef"}, "see abcd", "see abcd"},
+		"base64":                 {[]string{key}, base64.StdEncoding.EncodeToString([]byte(key)), "***"},
+		"base64 raw":             {[]string{key}, base64.RawStdEncoding.EncodeToString([]byte(key)), "***"},
+		"base64 url":             {[]string{key}, base64.URLEncoding.EncodeToString([]byte(key)), "***"},
+		"base64 both":            {[]string{key}, base64.RawURLEncoding.EncodeToString([]byte(key)), "***"},
+		"query":                  {[]string{key}, "https://x/?t=" + url.QueryEscape(key) + "&y", "https://x/?t=***&y"},
+		"path":                   {[]string{key}, "https://x/" + url.PathEscape(key) + "/y", "https://x/***/y"},
+		"json":                   {[]string{`a"b\c` + "\nd"}, `{"k":"a\"b\\c\nd"}`, `{"k":"***"}`},
+		"file newline":           {[]string{key + "\n"}, "a " + key + " b", "a *** b"},
+		"lines":                  {[]string{"-----BEGIN-----\nc2VjcmV0\nend"}, "  c2VjcmV0  end", "  ***  end"},
+		"python":                 {[]string{key}, "p%40ss/w%3Frd%2B1%3E~", "***"},
+		"strict":                 {[]string{key}, "p%40ss%2Fw%3Frd%2B1%3E~", "***"},
+		"small hex":              {[]string{key}, "p%40ss%2fw%3frd%2b1%3e~", "***"},
+		"space":                  {[]string{"k ey"}, "k%20ey k+ey", "*** ***"},
+		"javascript":             {[]string{"a!(b)'/ c"}, "a!(b)'%2F%20c", "***"},
+		"hex":                    {[]string{key}, hex.EncodeToString([]byte(key)) + " " + strings.ToUpper(hex.EncodeToString([]byte(key))), "*** ***"},
+		"html":                   {[]string{"<a&\"b"}, "&lt;a&amp;&#34;b", "***"},
+		"escaped":                {[]string{"väl\tue"}, `v\u00e4l\tue väl\tue`, "*** ***"},
+		"base64 in address":      {[]string{key}, url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(key))), "***"},
+		"base64 in lines":        {[]string{key}, inLines(base64.StdEncoding.EncodeToString([]byte(key)), 4, "\n"), "***"},
+		"base64 in lines of DOS": {[]string{key}, inLines(base64.StdEncoding.EncodeToString([]byte(key)), 3, "\r\n"), "***"},
+		"base64 and empty lines": {[]string{"abcd"}, "Y\n\n\nWJjZA==", "Y\n\n\nWJjZA=="},
+		"only line breaks":       {[]string{key}, "c\n\n\n\n\n\n\n", "c\n\n\n\n\n\n\n"},
+		"basic auth 0":           {[]string{key}, basic("ab"), masksMiddle},
+		"basic auth 1":           {[]string{key}, basic("abc"), masksMiddle},
+		"basic auth 2":           {[]string{key}, basic("abcd"), masksMiddle},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,6 +74,35 @@ func TestMasking(t *testing.T) {
 
 // masksMiddle wants a text whose middle is masked.
 const masksMiddle = "…"
+
+// inLines breaks a text into lines of a size.
+func inLines(text string, size int, end string) string {
+	var out string
+	for len(text) > size {
+		out, text = out+text[:size]+end, text[size:]
+	}
+	return out + text
+}
+
+// A secret somewhere in a long text, all of it in base64 and that again, leaves
+// none of its middle, wherever lines break.
+func TestMaskingInside(t *testing.T) {
+	const secret = "glpat-Xk29fLq_7zR-31mTbWqa"
+	m := newMasker([]string{secret})
+	for before := range 80 {
+		once := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + ":" + secret + "@" + strings.Repeat("y", 70)))
+		for _, text := range []string{
+			once, inLines(once, 76, "\n"), inLines(once, 64, "\r\n"), inLines(once, 60, "\n"),
+			base64.StdEncoding.EncodeToString([]byte(`{"auth": "` + once + `"}`)),
+			inLines(base64.StdEncoding.EncodeToString([]byte(`{"auth": "`+once+`"}`)), 76, "\n"),
+		} {
+			got := m.text(text)
+			if strings.Count(got, "***") != 1 || len(got) > len(text)-len(secret) {
+				t.Fatalf("%d bytes before: got %q of %q", before, got, text)
+			}
+		}
+	}
+}
 
 // inPieces masks a text that comes in pieces of this size.
 func inPieces(m *masker, text string, size int) string {

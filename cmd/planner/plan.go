@@ -18,18 +18,25 @@ func planCommand(env cli.Env) *cobra.Command {
 	var validate source.Validation
 	form := format{allowed: []string{"text", "json", "markdown"}, value: "text"}
 	cmd := &cobra.Command{
-		Use:   "plan --base REF --head REF [flags]",
+		Use:   "plan [--base REF --head REF] [flags]",
 		Short: "Decide about every integration",
 		Long: `plan decides about every integration of either bundle and lists the tasks that
 follow. Without --out the plan goes to stdout in the chosen format. With --out
 the file gets the plan as JSON, which runner needs, and stdout gets it too when a
-format is asked for.`,
+format is asked for.
+
+In a job of GitLab, without --base and --head, the variables of the job say what
+is compared, and the settings are those of base.`,
 		Example: `  planner plan --base base.json --head head.json --config prcheck.yaml
   planner plan --base base.json --head head.json --out plan.json
   planner plan --base git:origin/main --head dir:.
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, err := in.Complete(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
 			change, err := in.Checked(cmd.Context(), env, validate)
 			if err != nil {
 				return err
@@ -61,9 +68,9 @@ const references = "a file, git:REV[@DIR], dir:PATH, s3://BUCKET/KEY, or http(s)
 
 // inputFlags are the flags that say what a plan is made from.
 func inputFlags(cmd *cobra.Command, in *source.Inputs) {
-	cmd.Flags().StringVar(&in.Base, "base", "", "bundle before the change: "+references+" (required)")
-	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise (required)")
-	cmd.Flags().StringVar(&in.Config, "config", "", "settings file (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&in.Base, "base", "", "bundle before the change: "+references+" (required but in a job of GitLab)")
+	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise")
+	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
 	cmd.Flags().StringVar(&in.State, "state", "", "folder that remembers what tasks asked when they passed (default: nothing is remembered)")
 }
@@ -91,6 +98,10 @@ something is skipped that cannot be proven.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := source.ReadPlan(name)
+			if err != nil {
+				return err
+			}
+			in, err := in.Complete(cmd.Context(), env)
 			if err != nil {
 				return err
 			}

@@ -95,8 +95,9 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	noted := recording.New(b.SHA256(), b.SHA256())
 	start := starting.World{
 		Base: b, Head: b, Settings: settings, Folder: source.Folder(settings),
-		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv,
+		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}
+	noted.Mask = wrapper.Mask(start.Secrets([]plan.Task{task}))
 	result, err := runOnce(ctx, env, start, task)
 	if err != nil {
 		return err

@@ -23,10 +23,13 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	case source.IsLive(in.Base) || source.IsLive(in.Head):
 		return in, source.ErrLive
 	case in.Base != "" && in.Head != "":
-		return in, nil
+		return in.Complete(ctx, env)
 	}
 	if dir == "" {
 		dir = "."
+	}
+	if in.Base == "" && in.Head == "" && source.InJob(env.Getenv) {
+		return in.InGitLab(ctx, env, dir)
 	}
 	repo, err := bundler.FindRepository(ctx, dir)
 	if err != nil {
@@ -39,7 +42,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if in.Config == "" {
 		in.Config = ownSettings(repo.Root())
 	}
-	at := place(repo.Root())
+	at := source.Place(repo.Root())
 	if in.Base == "" {
 		base, err := mergeBase(ctx, env, repo, commit, branch)
 		if err != nil {
@@ -53,11 +56,11 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if in.Head != "" {
 		return in, nil
 	}
-	settings, err := source.Settings(in.Config)
+	open, err := in.Opener(ctx, env)
 	if err != nil {
 		return in, err
 	}
-	clean, err := repo.Clean(ctx, inside(settings.Checkout())...)
+	clean, err := repo.Clean(ctx, inside(open.Settings.Checkout())...)
 	if err != nil {
 		return in, err
 	}
@@ -99,21 +102,6 @@ func inside(at integration.Checkout) []string {
 
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 
-// place is the end of a git reference that names the checkout, "" for where we
-// are.
-func place(root string) string {
-	here, err := os.Getwd()
-	if err == nil {
-		if real, err := filepath.EvalSymlinks(here); err == nil {
-			here = real
-		}
-	}
-	if err == nil && here == root {
-		return ""
-	}
-	return "@" + root
-}
-
 // ownSettings is the settings file of the checkout, unless there is one where
 // we are.
 func ownSettings(root string) string {
@@ -133,12 +121,10 @@ func baseTrouble(ctx context.Context, env cli.Env, in source.Inputs, err error) 
 	if in.BaseName == "" || errors.Is(err, cli.ErrFailed) || ctx.Err() != nil {
 		return err
 	}
-	settings, trouble := source.Settings(in.Config)
+	open, trouble := in.Opener(ctx, env)
 	if trouble != nil {
 		return err
 	}
-	open := source.In(env)
-	open.Settings = settings
 	if _, trouble := open.Bundle(ctx, in.Base, nil); trouble == nil {
 		return err
 	}

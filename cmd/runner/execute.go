@@ -38,7 +38,7 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	record := recording.New(j.base.SHA256(), j.head.SHA256())
 	start := starting.World{
 		Base: j.base, Head: j.head, Settings: j.settings, Folder: source.Folder(j.settings),
-		Natives: source.Natives(), Observe: record.Task, Getenv: env.Getenv,
+		Natives: source.Natives(), Observe: record.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}
 	runner, err := start.Runner(j.plan.Tasks)
 	if err != nil {
@@ -47,13 +47,15 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	if j.jobs == 0 {
 		j.jobs = runtime.GOMAXPROCS(0)
 	}
+	secrets := start.Secrets(j.plan.Tasks)
+	record.Mask = wrapper.Mask(secrets)
 	show := progress.Start(j.plan, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
 	defer show.Close()
 	defer context.AfterFunc(ctx, show.Stopping)()
 	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, wrapper.Options{
 		Jobs:    j.jobs,
 		Logs:    wrapper.LogFolder{Dir: j.logs},
-		Secrets: start.Secrets(j.plan.Tasks),
+		Secrets: secrets,
 		Observe: show.Observe,
 	})
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}

@@ -29,7 +29,8 @@ func precheckCommand(env cli.Env) *cobra.Command {
 		Long: `precheck decides which integrations the change must be dry-run with, runs them and
 reports what they said. Without --base and --head it compares the working tree of
 a checkout, with all that is not committed, with the commit where HEAD left the
-branch that it will be merged into. Mistakes in what changed are told first, with
+branch that it will be merged into; in a job of GitLab it compares what the
+variables of the job name, and the settings are those of base. Mistakes in what changed are told first, with
 file, line and column, and then nothing runs.
 
 After ctrl-C it stops what runs, reports what was known until then, and ends with
@@ -45,7 +46,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.in.Base, "base", "", "what is before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: where HEAD left the branch that it will be merged into)")
 	cmd.Flags().StringVar(&f.in.Head, "head", "", "what is with the change (default: the working tree with all that is not committed)")
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
-	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings file (default prcheck.yaml, here or in the checkout, if it exists)")
+	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
 	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
 	cmd.Flags().StringVar(&f.in.State, "state", "", "folder to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")

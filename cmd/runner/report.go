@@ -81,9 +81,12 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 // bundles opens the bundles of the plan. Those that nobody named may be missing:
 // then there are none.
 func (f reportFlags) bundles(ctx context.Context, env cli.Env, p *plan.Plan) (base, head *bundle.Bundle, err error) {
-	files := runFlags{plan: f.plan}
-	if base, err = files.bundle(ctx, source.In(env), f.base, p.Base, nil); err == nil {
-		head, err = files.bundle(ctx, source.In(env), f.head, p.Head, base)
+	files, open := runFlags{plan: f.plan}, source.In(env)
+	if rules, err := source.PlanRules(ctx, "", p); err == nil {
+		open = rules.With(open)
+	}
+	if base, err = files.bundle(ctx, open, f.base, p.Base, nil); err == nil {
+		head, err = files.bundle(ctx, open, f.head, p.Head, base)
 	}
 	if err != nil && f.base+f.head == "" {
 		return nil, nil, nil

@@ -42,7 +42,7 @@ and ends with exit code 3.`,
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, when it is not where the plan says")
-	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the plan's base)")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
@@ -89,15 +89,22 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
 	if err := j.open(f.state); err != nil {
 		return j, err
 	}
-	if j.settings, err = source.Settings(f.config); err != nil {
+	if err := source.Reach(ctx, env, j.plan.Base.Ref); err != nil && f.base == "" {
 		return j, err
 	}
+	rules, err := source.PlanRules(ctx, f.config, j.plan)
+	if err != nil {
+		return j, err
+	}
+	j.settings = rules.Settings
 	if j.settings.Digest() != j.plan.Config {
 		return j, cli.Invalid(otherSettings(j.settings))
 	}
-	open := source.In(env)
-	open.Settings = j.settings
+	open := rules.With(source.In(env))
 	if j.base, err = f.bundle(ctx, open, f.base, j.plan.Base, nil); err != nil {
+		return j, err
+	}
+	if err := source.Reach(ctx, env, j.plan.Head.Ref); err != nil && f.head == "" {
 		return j, err
 	}
 	j.head, err = f.bundle(ctx, open, f.head, j.plan.Head, j.base)

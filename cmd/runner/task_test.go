@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +68,13 @@ func task() {
 		raw, err := os.ReadFile(args[0])
 		must(err)
 		fmt.Printf("%s\n%s", info.Mode(), raw)
+	case "spread": // FILE...
+		for _, name := range args {
+			must(os.MkdirAll(filepath.Dir(name), 0o700))
+			must(os.WriteFile(name, nil, 0o600))
+		}
+	case "spill": // URL CODE
+		spill(args)
 	case "leak": // VARIABLE
 		v := os.Getenv(args[0])
 		fmt.Println(v, base64.StdEncoding.EncodeToString([]byte(v)), url.QueryEscape(v))

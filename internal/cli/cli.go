@@ -21,6 +21,8 @@ type Env struct {
 	Stdout io.Writer
 	Stderr io.Writer
 	Getenv func(string) string
+	// Environ lists the environment as NAME=value; nil when it cannot be listed.
+	Environ func() []string
 }
 
 // heap is about what a plan over ten thousand datafiles allocates beside the
@@ -45,7 +47,7 @@ func Main(name string, run func(context.Context, Env) error) int {
 		Stdin:  os.Stdin,
 		Stdout: stdout{os.Stdout},
 		Stderr: os.Stderr,
-		Getenv: os.Getenv,
+		Getenv: os.Getenv, Environ: os.Environ,
 	}, run)
 }
 

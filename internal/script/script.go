@@ -16,11 +16,11 @@ import (
 type Command = func(ts *testscript.TestScript, negated bool, args []string)
 
 // Run runs the scripts in testdata/script, each in a folder that setup fills.
-// They may use the commands of cmds, exits, replace, and the condition root. With
+// They may use the commands of cmds, exits, replace, commit, and the condition root. With
 // update it rewrites the expected output in them.
 func Run(t *testing.T, update bool, setup func(*testscript.Env) error, cmds map[string]Command) {
 	t.Helper()
-	all := map[string]Command{"exits": exits, "replace": replace}
+	all := map[string]Command{"exits": exits, "replace": replace, "commit": commit}
 	maps.Copy(all, cmds)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -61,4 +61,10 @@ func replace(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s does not contain %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
+}
+
+// commit VARIABLE REV puts the hash of a revision of a checkout into a variable.
+func commit(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("git", "rev-parse", "--verify", args[1]+"^{commit}"))
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,9 @@ import (
 // A Recording notes what the tasks of one run ask. Several goroutines may use it
 // at once.
 type Recording struct {
+	// Mask hides secrets in a text. A trace that has one is not kept.
+	Mask func(text string) string
+
 	base, head string
 
 	mu    sync.Mutex
@@ -24,7 +28,10 @@ type Recording struct {
 
 // New returns a recording of a run over the bundles with these sha256.
 func New(base, head string) *Recording {
-	return &Recording{base: base, head: head, tasks: map[string]*trace.Recorder{}}
+	return &Recording{
+		Mask: func(text string) string { return text },
+		base: base, head: head, tasks: map[string]*trace.Recorder{},
+	}
 }
 
 // Task returns what is told every exchange of a task. A task that starts again
@@ -73,7 +80,7 @@ func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result,
 			continue
 		}
 		passed := results[i].OK()
-		if why := breach(store, settings, t, now, passed); why != "" && !broken[t.Integration] {
+		if why := r.Mask(breach(store, settings, t, now, passed)); why != "" && !broken[t.Integration] {
 			broken[t.Integration] = true
 			said = append(said, fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until planner confirm says otherwise", t.Integration, why))
 			if err := store.Break(t.Integration, why, at); err != nil {
@@ -85,12 +92,24 @@ func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result,
 			}
 		}
 		if passed && settings.For(t.Integration).Trace != integration.TraceNone {
-			if err := store.Save(now); err != nil {
+			if err := r.save(store, now); err != nil {
 				said = append(said, err.Error())
 			}
 		}
 	}
 	return said
+}
+
+// save keeps one trace, unless there is a secret in it.
+func (r *Recording) save(store trace.Store, t *trace.Trace) error {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if text := string(raw); r.Mask(text) != text {
+		return fmt.Errorf("nothing is remembered of %q: there is a secret in what it asked, or in an answer", t.Integration)
+	}
+	return store.Save(t)
 }
 
 // breach tells how a task broke the promise of its integration, "" when it did

@@ -147,6 +147,9 @@ func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(Folder(o.Settings), name)
 	}
+	if in, ok := within(o.Root, name); ok && o.Root != "" {
+		return bundler.Section{Tree: tree, Dir: in, Shown: p}, nil
+	}
 	dir, base := name, "."
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
 		dir, base = filepath.Dir(name), filepath.Base(name)

@@ -26,6 +26,7 @@ var ErrLive = cli.Usage(errors.New("a live server cannot be used here, since tas
 // dir:PATH of a checkout, s3://BUCKET/KEY.
 type Opener struct {
 	Settings *integration.Settings // say where the parts of a checkout are; nil: as Settings("") has them
+	Root     string                // of the checkout when the settings are those of a revision: what they name inside it is read from each revision; "" otherwise
 	Cache    string                // folder that remembers what was bundled; "": none
 }
 

@@ -21,6 +21,7 @@ import (
 type Change struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
+	rules      Rules
 	input      planner.Input
 	live       *live.Bundles // nil when they are files
 }
@@ -30,15 +31,18 @@ type Inputs struct {
 	Base, Head string // references
 	// BaseName and HeadName are what the plan calls them; "": see [Name].
 	BaseName, HeadName string
-	Config             string // "" for the default
+	Config             string // a file, base:PATH or git:REV[@DIR]:PATH; "" for the default
 	State              string // folder; "" when nothing is remembered
 	NoCache            bool   // nothing is remembered of checkouts
+
+	gitlab   bool   // filled in from the variables of a job
+	ciConfig string // the CI file of the project, when it is not the usual one
 }
 
 // Open reads everything that a plan is made from. Checkouts are bundled as the
 // settings of the change say.
 func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
-	settings, err := Settings(in.Config)
+	rules, err := rulesOf(ctx, in.Config, in.Base)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +50,8 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Settings: settings, input: planner.Input{
-		Settings: settings, ReadQuery: Query(settings), Natives: Natives(),
+	c := &Change{Settings: rules.Settings, rules: rules, input: planner.Input{
+		Settings: rules.Settings, ReadQuery: rules.Query, Natives: Natives(),
 	}}
 	if store != nil {
 		c.input.Traces = store
@@ -58,6 +62,9 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
 	}
+	if c.input.Edits, err = in.edits(ctx, rules, c.Head); err != nil {
+		return nil, err
+	}
 	c.input.Base, c.input.Head = c.Base, c.Head
 	return c, nil
 }
@@ -66,14 +73,25 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	if live.Is(in.Base) || live.Is(in.Head) {
 		return c.openLive(ctx, env, in)
 	}
-	open := In(env)
-	open.Settings = c.Settings
-	if in.NoCache {
-		open.Cache = ""
-	}
+	open := in.opener(env, c.rules)
 	c.input.BaseRef, c.input.HeadRef = cmp.Or(in.BaseName, Name(in.Base)), cmp.Or(in.HeadName, Name(in.Head))
 	c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head)
 	return err
+}
+
+// opener opens checkouts as the settings of the change say.
+func (in Inputs) opener(env cli.Env, r Rules) Opener {
+	open := r.With(In(env))
+	if in.NoCache {
+		open.Cache = ""
+	}
+	return open
+}
+
+// Opener opens checkouts as the settings of the inputs say.
+func (in Inputs) Opener(ctx context.Context, env cli.Env) (Opener, error) {
+	r, err := rulesOf(ctx, in.Config, in.Base)
+	return in.opener(env, r), err
 }
 
 // Traces opens what is remembered of tasks that passed; nil without a folder.
@@ -95,7 +113,7 @@ func (c *Change) Plan(ctx context.Context) (*plan.Plan, error) {
 	if trouble := c.trouble(); trouble != nil && ctx.Err() == nil {
 		return nil, trouble
 	}
-	return p, invalid(ctx, err)
+	return p, invalid(ctx, c.rules.located(err))
 }
 
 // Unproven evaluates both bundles as a whole and returns what the plan skips
@@ -105,7 +123,7 @@ func (c *Change) Unproven(ctx context.Context, p *plan.Plan) ([]planner.Gap, err
 	if trouble := c.trouble(); trouble != nil && ctx.Err() == nil {
 		return nil, trouble
 	}
-	return gaps, invalid(ctx, err)
+	return gaps, invalid(ctx, c.rules.located(err))
 }
 
 // invalid marks an error as one of the input, unless we were interrupted.

@@ -102,21 +102,15 @@ func (in Inputs) Checked(ctx context.Context, env cli.Env, v Validation) (*Chang
 	if scope == validator.None || live.Is(in.Head) {
 		return c, err
 	}
-	open := In(env)
-	if in.NoCache {
-		open.Cache = ""
-	}
 	if err == nil {
-		open.Settings = c.Settings
-		return c, open.check(ctx, env.Stderr, in.Head, c.Base, c.Head, scope)
+		return c, in.opener(env, c.rules).check(ctx, env.Stderr, in.Head, c.Base, c.Head, scope)
 	}
 	// Perhaps a datafile has no $schema, which no bundle may lack: then all of
 	// them are told, with their lines.
-	settings, trouble := Settings(in.Config)
+	open, trouble := in.Opener(ctx, env)
 	if trouble != nil || ctx.Err() != nil {
 		return nil, err
 	}
-	open.Settings = settings
 	base, trouble := open.Unchecked(ctx, in.Base, nil)
 	if trouble != nil {
 		return nil, err

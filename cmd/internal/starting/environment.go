@@ -3,6 +3,8 @@ package starting
 import (
 	"fmt"
 	"maps"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,17 +87,49 @@ func environment(exec integration.Exec, getenv func(string) string) []string {
 }
 
 // secretWords mark the variables whose values never appear in an output.
-var secretWords = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH"}
+var secretWords = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "JWT"}
+
+// minUnnamed is how long the value of a secret is that the settings do not name.
+// A shorter one is rather a switch than a secret, and GitLab masks none either.
+const minUnnamed = 8
+
+// inAddress finds the password in an address.
+var inAddress = regexp.MustCompile(`://[^/:@\s]*:([^@/\s]+)@`)
+
+// unnamed returns the secrets of the runner's whole environment. No task gets
+// them, but a child of ours can read what we have.
+func (w World) unnamed() []string {
+	if w.Environ == nil {
+		return nil
+	}
+	var out []string
+	for _, entry := range w.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		if isSecret(name) {
+			out = append(out, value)
+		}
+		for _, m := range inAddress.FindAllStringSubmatch(value, -1) {
+			out = append(out, m[1])
+			if plain, err := url.PathUnescape(m[1]); err == nil {
+				out = append(out, plain)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(v string) bool { return len(v) < minUnnamed })
+}
 
 // Secrets returns the values that must not appear in any output of these tasks:
 // of variables that are named like a secret, wherever their values come from or
-// go to.
+// go to, and whether or not a task gets them.
 func (w World) Secrets(tasks []plan.Task) []string {
 	var out []string
 	add := func(v string) {
 		if v != "" && !slices.Contains(out, v) {
 			out = append(out, v)
 		}
+	}
+	for _, v := range w.unnamed() {
+		add(v)
 	}
 	for _, t := range tasks {
 		exec := w.exec(t)
@@ -122,6 +156,11 @@ func (w World) Secrets(tasks []plan.Task) []string {
 }
 
 func isSecret(name string) bool {
-	name = strings.ToUpper(name)
-	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) })
+	for part := range strings.SplitSeq(strings.ToUpper(name), "_") {
+		holds := func(w string) bool { return strings.Contains(part, w) }
+		if part != "AUTHOR" && slices.ContainsFunc(secretWords, holds) { // the author is one of a commit
+			return true
+		}
+	}
+	return false
 }

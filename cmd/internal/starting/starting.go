@@ -21,6 +21,7 @@ type World struct {
 	Natives    []integration.Native
 	Observe    func(task string) func(server.Exchange) // what is told all that a task asks
 	Getenv     func(string) string
+	Environ    func() []string // the whole environment, as NAME=value; nil when it cannot be listed
 }
 
 // Runner returns what runs these tasks. An error means that a bundle cannot be

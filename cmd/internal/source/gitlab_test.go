@@ -1,0 +1,102 @@
+package source
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestJobOf(t *testing.T) {
+	const a, b, c, zeros = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+		"cccccccccccccccccccccccccccccccccccccccc", "0000000000000000000000000000000000000000"
+	long := strings.Repeat("a", 64)
+	for _, tt := range []struct {
+		name, env string
+		want      job
+		failure   string
+	}{
+		{"merge request", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_COMMIT_BEFORE_SHA=" + zeros,
+			job{head: a, base: b, why: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
+		{"merged results", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
+			job{head: a, base: c, why: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
+		{"a target of zeros", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + zeros,
+			job{head: a, base: b, why: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
+		{"a merge request never takes what was there before a push", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main",
+			job{}, "what the merge request starts from"},
+		{"push", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main", job{head: a, base: b, why: "CI_COMMIT_BEFORE_SHA"}, ""},
+		{"new branch", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + zeros + " CI_DEFAULT_BRANCH=main",
+			job{head: a, target: "main", why: "where it left the branch main"}, ""},
+		{"sha256", "CI_COMMIT_SHA=" + long + " CI_COMMIT_BEFORE_SHA=" + strings.Repeat("0", 64) + " CI_DEFAULT_BRANCH=main",
+			job{head: long, target: "main", why: "where it left the branch main"}, ""},
+		{"short", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=abc", job{}, `CI_COMMIT_BEFORE_SHA is "abc"`},
+		{"an option", "CI_COMMIT_SHA=--all", job{}, `CI_COMMIT_SHA is "--all"`},
+		{"capitals", "CI_COMMIT_SHA=" + strings.ToUpper(a), job{}, "CI_COMMIT_SHA is"},
+		{"more behind it", "CI_COMMIT_SHA=" + a + "\n", job{}, "CI_COMMIT_SHA is"},
+		{"nothing", "", job{}, `CI_COMMIT_SHA is ""`},
+		{"no default branch", "CI_COMMIT_SHA=" + a, job{}, "nor CI_DEFAULT_BRANCH"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			env := map[string]string{}
+			for word := range strings.SplitSeq(tt.env, " ") {
+				name, value, _ := strings.Cut(word, "=")
+				env[name] = value
+			}
+			got, err := jobOf(func(name string) string { return env[name] })
+			if tt.failure != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.failure) {
+					t.Errorf("got %v, want an error with %q", err, tt.failure)
+				}
+				return
+			}
+			if err != nil || got != tt.want {
+				t.Errorf("got %+v, %v, want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCIConfig(t *testing.T) {
+	for value, want := range map[string]string{
+		"": "", "ci/own.yml": "ci/own.yml", "./ci/../own.yml": "own.yml", "/own.yml": "own.yml",
+		"ci.yml@group/project": "", "https://example.org/ci.yml": "",
+	} {
+		if got := ciConfig(func(string) string { return value }); got != want {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(top, "repo")
+	if err := os.MkdirAll(filepath.Join(root, "ci"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"repo/out": "..", "in": "repo"} {
+		if err := os.Symlink(to, filepath.Join(top, from)); err != nil {
+			t.Skip("links cannot be made here: ", err)
+		}
+	}
+	t.Chdir(filepath.Join(root, "ci"))
+	for name, want := range map[string]string{
+		"x.yaml":                          "ci/x.yaml",
+		"../x.yaml":                       "x.yaml",
+		"../../x.yaml":                    "",
+		"../../repository/x.yaml":         "",
+		"../out/x.yaml":                   "out/x.yaml", // as head names it, wherever its link leads
+		filepath.Join(root, "a/b"):        "a/b",
+		filepath.Join(top, "in/x.yaml"):   "x.yaml",
+		filepath.Join(top, "x.yaml"):      "",
+		filepath.Join(root, "..x", "b"):   "..x/b",
+		filepath.Join(root, "../nothing"): "",
+	} {
+		got, ok := within(root, name)
+		if got != want || ok != (want != "") {
+			t.Errorf("%s: got %q, %v, want %q", name, got, ok, want)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"testing"
+)
+
+// The check of the canary finds what a masker should hide.
+func TestHolds(t *testing.T) {
+	const secret = "a/b+canary&ä"
+	b64 := base64.StdEncoding.EncodeToString
+	for _, c := range []struct{ text, want string }{
+		{"nothing of it", ""},
+		{"x" + secret + "y", "plain"},
+		{b64([]byte(secret)), "in base64 or hex"}, {b64([]byte("u:" + secret)), "in base64 or hex"}, {b64([]byte("us:" + secret + "@h")), "in base64 or hex"},
+		{b64([]byte("usr:" + secret))[:9] + "\n" + b64([]byte("usr:" + secret))[9:], "in base64 or hex"},
+		{base64.RawURLEncoding.EncodeToString([]byte("~" + secret)), "in base64 or hex"},
+		{url.QueryEscape(secret), "in an address"}, {hex.EncodeToString([]byte(secret)), "in base64 or hex"},
+		{"a/b+canary&amp;ä", "as HTML"}, {`a/b+canary\u0026\u00e4`, "escaped"},
+	} {
+		if got := holds(readings(c.text), secret); (got != "") != (c.want != "") {
+			t.Errorf("%q: got %q, want it found %s", c.text, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDiffer(t *testing.T) {
+	const base = `version: 1
+exec: {argv: [run, "{cmd}", "{shard_args}"], env: {A: b}}
+paths: {ignore: ["docs/**"], select: [{when: ["resources/**"], run: [b]}]}
+integrations:
+  a: {queries: [a.graphql], list_order: significant, shards: {by: ["x[*].name"], arg: --x}}
+  b: {exec: {argv: [own, "{cmd}"]}, trace: static}
+`
+	for _, c := range []struct {
+		name, from, to string
+		want           string // of a, of b, of one without settings
+	}{
+		{"nothing", "", "", "||"},
+		{"a comment and other lines", "version: 1", "# hello\n\nversion: 1", "||"},
+		{"written otherwise", "ignore: [\"docs/**\"]", "ignore: ['docs/**']", "||"},
+		{"the general command", "[run,", "[evil,", "exec||exec"},
+		{"the general environment", "A: b", "A: c", "exec|exec|exec"},
+		{"its own command", "[own,", "[evil,", "|exec|"},
+		{"its queries", "a.graphql", "b.graphql", "queries||"},
+		{"its list order", "list_order: significant, ", "", "list_order||"},
+		{"the default order, said", "list_order: significant", "list_order: ignored", "list_order||"},
+		{"its selector", "x[*].name", "x[*].path", "shards||"},
+		{"its option", "arg: --x", "arg: --y", "shards||"},
+		{"its bound", "arg: --x", "arg: --x, max: 5", "shards||"},
+		{"no shards", `, shards: {by: ["x[*].name"], arg: --x}`, "", "shards||"},
+		{"its promise", "trace: static", "trace: exact", "|trace|"},
+		{"what is ignored", "docs/**", "**", "paths.ignore|paths.ignore|paths.ignore"},
+		{"what selects it", "resources/**", "nothing", "|paths.select|"},
+		{"whom a rule selects", "run: [b]", "run: [a]", "paths.select|paths.select|"},
+		{"the checkout", "version: 1", "version: 1\ncheckout: {data: d}", "checkout|checkout|checkout"},
+		{"the checkout, as it is by default", "version: 1", "version: 1\ncheckout: {data: data}", "||"},
+		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
+		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},
+		{"everything gone", base, "version: 1\n", "exec,paths.ignore,queries,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !strings.Contains(base, c.from) {
+				t.Fatalf("the settings do not contain %q", c.from)
+			}
+			read := func(text string) *Settings {
+				s, err := ReadSettings("prcheck.yaml", []byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			one, two := read(base), read(strings.Replace(base, c.from, c.to, 1))
+			differ := func(one, two *Settings) string {
+				var out []string
+				for _, name := range []string{"a", "b", "c"} {
+					out = append(out, strings.Join(one.Differ(two, name), ","))
+				}
+				return strings.Join(out, "|")
+			}
+			if got := differ(one, two); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if got := differ(two, one); got != c.want {
+				t.Errorf("the other way around: got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestStartsChecks(t *testing.T) {
+	own, err := ReadSettings("prcheck.yaml", []byte("version: 1\ntrust: {ci_files: ['ci/**']}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][2]bool{ // by default, by our own list
+		".gitlab-ci.yml":          {true, false},
+		".gitlab/ci/test.yml":     {true, false},
+		"ci/checks.gitlab-ci.yml": {true, true},
+		"ci/run.sh":               {false, true},
+		"data/.gitlab-ci.txt":     {false, false},
+		"x/.gitlab/ci.yml":        {false, false},
+	} {
+		if got := [2]bool{new(Settings).StartsChecks(path), own.StartsChecks(path)}; got != want {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+	}
+}
