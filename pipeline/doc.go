@@ -7,9 +7,9 @@
 //   - Every task of the plan is run by exactly one instance of one job. Which part
 //     an instance runs follows from the number GitLab gives it, so that a job holds
 //     up to 200 parts and the document stays small whatever the plan holds.
-//   - Nothing of the plan but numbers reaches the document, and commits that are
-//     hex digits: no name, path or command of a merge request is in it, and so no
-//     shell sees one. What is not a number comes from the one who calls.
+//   - Nothing of the plan but numbers reaches the document: no name, path or
+//     command of a merge request is in it, and so no shell sees one. What is not a
+//     number comes from the one who calls.
 //   - A part is of one run order. The jobs of an order wait for those of the one
 //     before, whatever came of them, since a red order stops no other.
 //   - Nothing turns green by what is lost: a part without results is a failure in

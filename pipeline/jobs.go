@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/app-sre/prcheck/plan"
 )
 
 // The keywords of GitLab that are used, in the order they are written.
@@ -57,7 +55,6 @@ const (
 
 // A child is a child pipeline in the making.
 type child struct {
-	plan   *plan.Plan
 	opts   Options
 	groups []group
 	out    yaml.Node
@@ -191,14 +188,11 @@ const (
 func (c *child) script(first int) []string {
 	last := c.groups[len(c.groups)-1]
 	total := last.first + last.count - 1
-	lines := []string{fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), forget, "mkdir -p " + Folder + "/results"}
-	for _, side := range []plan.Side{c.plan.Base, c.plan.Head} {
-		if sha := commit(side); sha != "" {
-			lines = append(lines, fmt.Sprintf("git cat-file -e %s^{commit} || git fetch --no-tags --depth 1 origin %s", sha, sha))
-		}
+	return []string{
+		fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), forget, "mkdir -p " + Folder + "/results",
+		fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/$part.json" $PRCHECK_RUN_FLAGS`,
+			planFile, total, Folder, Folder),
 	}
-	return append(lines, fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/$part.json" $PRCHECK_RUN_FLAGS`,
-		planFile, total, Folder, Folder))
 }
 
 // report is the last job. By its stage it waits for all, and takes what each has
@@ -214,7 +208,7 @@ func (c *child) report() job {
 			"runner comment " + results + " || failed=$?",
 			`exit "$failed"`,
 		},
-		Artifacts: kept(Folder + "/"),
+		Artifacts: kept(Folder+"/report.html", Folder+"/junit.xml", Folder+"/codequality.json"),
 	}
 }
 

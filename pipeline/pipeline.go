@@ -52,7 +52,7 @@ func Write(w io.Writer, p *plan.Plan, opts Options) error {
 	if strings.Trim(opts.Parent, "0123456789") != "" {
 		return fmt.Errorf("the parent pipeline %q is not a number", opts.Parent)
 	}
-	c := &child{plan: p, opts: opts, groups: divide(p.Tasks, opts.Parts)}
+	c := &child{opts: opts, groups: divide(p.Tasks, opts.Parts)}
 	doc, err := c.document()
 	if err != nil {
 		return fmt.Errorf("writing the pipeline: %w", err)
@@ -129,15 +129,4 @@ func timeout(tasks []plan.Task) time.Duration {
 // minutes writes a duration as GitLab reads it.
 func minutes(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(d.Minutes()))) + " minutes"
-}
-
-// commit returns the revision of a bundle that is made from the checkout, when
-// it is a commit's full name; else "".
-func commit(side plan.Side) string {
-	name, ok := strings.CutPrefix(side.Ref, "git:")
-	name, _, _ = strings.Cut(name, "@")
-	if !ok || len(name) != 40 && len(name) != 64 || strings.Trim(name, "0123456789abcdef") != "" {
-		return ""
-	}
-	return name
 }

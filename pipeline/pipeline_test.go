@@ -49,13 +49,12 @@ func writtenPlan(t testing.TB, p *plan.Plan, opts pipeline.Options) string {
 }
 
 func TestGolden(t *testing.T) {
-	sha := strings.Repeat("0a", 20)
 	tests := map[string]struct {
 		plan plan.Plan
 		opts pipeline.Options
 	}{
 		"nothing": {plan.Plan{}, pipeline.Options{Parent: "41"}},
-		"orders": {plan.Plan{Base: plan.Side{Ref: "git:" + sha}, Head: plan.Side{Ref: "base.json"}, Tasks: tasks(6, 2)},
+		"orders": {plan.Plan{Tasks: tasks(6, 2)},
 			pipeline.Options{Parent: "41", Parts: 3, Image: "registry.example.com/prcheck:1", Tags: []string{"docker"}, Include: "/ci/defaults.yml"}},
 		"many": {plan.Plan{Tasks: tasks(402, 2)}, pipeline.Options{Parts: 402}},
 	}
@@ -114,20 +113,6 @@ func TestTimeouts(t *testing.T) {
 	list[1].Timeout = "2562047h0m0s"
 	if got := written(t, list, pipeline.Options{Parts: 1}); !strings.Contains(got, "timeout: 1440 minutes\n") {
 		t.Errorf("want a day, got\n%s", got)
-	}
-}
-
-func TestCommitsOfTheCheckoutAreFetched(t *testing.T) {
-	sha := strings.Repeat("0a", 20)
-	for ref, want := range map[string]bool{
-		"git:" + sha: true, "git:" + sha + "@data": true, "git:" + strings.Repeat("0a", 32): true,
-		"git:main": false, "git:" + sha[:39]: false, "git:" + sha[:39] + ";": false, sha: false, "dir:" + sha: false,
-		"git:" + strings.Repeat("0A", 20): false, "base.json": false,
-	} {
-		got := writtenPlan(t, &plan.Plan{Tasks: tasks(1, 1), Base: plan.Side{Ref: ref}}, pipeline.Options{})
-		if strings.Contains(got, "git fetch") != want {
-			t.Errorf("%q: fetched is %t, want %t", ref, !want, want)
-		}
 	}
 }
 

@@ -21,7 +21,7 @@ func pipelineCommand(env cli.Env) *cobra.Command {
 		Short: "Write a plan as a child pipeline of GitLab",
 		Long: `pipeline writes the child pipeline that runs a plan: parallel jobs that run one
 part of the plan each, one run order after the other, and a last job that puts
-their results together. Nothing of the plan but numbers and commits is in it.
+their results together. Nothing of the plan but numbers is in it.
 
 The jobs take the plan and its bundles from the folder prcheck of the job
 prcheck-plan of the parent pipeline.`,
