@@ -190,7 +190,7 @@ func (c *child) script(first int) []string {
 	total := last.first + last.count - 1
 	return []string{
 		fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), forget, "mkdir -p " + Folder + "/results",
-		fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/$part.json" $PRCHECK_RUN_FLAGS`,
+		fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/results-$part.json" $PRCHECK_RUN_FLAGS`,
 			planFile, total, Folder, Folder),
 	}
 }
@@ -204,11 +204,11 @@ func (c *child) report() job {
 		Script: []string{
 			"mkdir -p " + Folder + "/results",
 			"failed=0",
-			"runner report " + results + " --html " + Folder + "/report.html --junit " + Folder + "/junit.xml --codequality " + Folder + "/codequality.json || failed=$?",
-			"runner comment " + results + " || failed=$?",
+			"runner report " + results + " --html " + Folder + "/report.html --junit " + Folder + "/junit.xml --codequality " + Folder + "/codequality.json --metrics " + Folder + "/metrics.txt || failed=$?",
+			"runner comment " + results + " --out " + Folder + "/note.md --status none || failed=$?",
 			`exit "$failed"`,
 		},
-		Artifacts: kept(Folder+"/report.html", Folder+"/junit.xml", Folder+"/codequality.json"),
+		Artifacts: kept(Folder+"/report.html", Folder+"/note.md", Folder+"/junit.xml", Folder+"/codequality.json", Folder+"/metrics.txt"),
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ or where --base and --head say; without them that file names the fields only.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
-	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder of them (required, repeatable)")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
 	cmd.Flags().StringVar(&f.form, "format", "text", "how to write it: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, for --html, when it is not where the plan says")
@@ -115,27 +114,6 @@ func readResults(p *plan.Plan, names []string) (*plan.Results, error) {
 	}
 	merged, err := plan.MergeResults(p, parts...)
 	return merged, cli.Invalid(err)
-}
-
-// resultFiles puts the *.json of a folder in its place.
-func resultFiles(names []string) ([]string, error) {
-	var files []string
-	for _, name := range names {
-		if info, err := os.Stat(name); err != nil || !info.IsDir() {
-			files = append(files, name)
-			continue
-		}
-		entries, err := os.ReadDir(name)
-		if err != nil {
-			return nil, cli.Invalid(fmt.Errorf("reading results: %w", err))
-		}
-		for _, entry := range entries {
-			if filepath.Ext(entry.Name()) == ".json" {
-				files = append(files, filepath.Join(name, entry.Name()))
-			}
-		}
-	}
-	return files, nil
 }
 
 // writeReport writes the report and returns cli.ErrFailed when a check failed.

@@ -40,7 +40,7 @@ With --partition i/n only the i-th of n parts of the plan runs, so that n machin
 share it: the same plan gives the same parts everywhere. runner report puts their
 results together, and a part that is missing there has failed.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
-  runner run --plan plan.json --partition 2/8 --out results/2.json
+  runner run --plan plan.json --partition 2/8 --out results-2.json
   runner report --plan plan.json --results results.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), env, f) },
