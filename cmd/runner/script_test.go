@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
-	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut, "pipeline": pipeline, "gone": gone, "child": child})
+	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut, "pipeline": pipeline, "gone": gone})
 }
 
 // await FILE waits until a file is there.
