@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	gitlab "github.com/app-sre/prcheck/pipeline"
+	childOf "github.com/app-sre/prcheck/pipeline"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -76,7 +76,7 @@ func write(t *testing.T, name, text string) {
 func runChild(t *testing.T, dir string, p *plan.Plan, parts int) (ran int) {
 	t.Helper()
 	var text bytes.Buffer
-	if err := gitlab.Write(&text, p, gitlab.Options{Parts: parts}); err != nil {
+	if err := childOf.Write(&text, p, childOf.Options{Parts: parts}); err != nil {
 		t.Fatal(err)
 	}
 	var jobs map[string]yaml.Node
