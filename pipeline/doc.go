@@ -22,7 +22,9 @@
 // one, so larger orders wait for the stage before theirs instead. A job that needs
 // any other, also one of the parent pipeline, ignores the stages; so a first job
 // fetches what the parent made, and the others take it from there. A pipeline
-// without jobs is an error for GitLab: when there is no task, a job says so.
+// without jobs is an error for GitLab: when there is no task, a job says so. Jobs
+// without rules are left out of pipelines of merge requests, and so of their
+// children, unless the workflow has rules; so it has one.
 //
 // With more than [MaxOrders] run orders there is one part, which runs them one
 // after the other.

@@ -12,6 +12,12 @@ type (
 	include struct {
 		Local string `yaml:"local"`
 	}
+	workflow struct {
+		Rules []rule `yaml:"rules"`
+	}
+	rule struct {
+		When string `yaml:"when"`
+	}
 	defaults struct {
 		Image         string   `yaml:"image,omitempty"`
 		Tags          []string `yaml:"tags,omitempty"`
@@ -67,6 +73,8 @@ func (c *child) document() (*yaml.Node, error) {
 	if c.opts.Include != "" {
 		c.add("include", []include{{c.opts.Include}})
 	}
+	// Without it jobs without rules are left out of pipelines of merge requests.
+	c.add("workflow", workflow{[]rule{{always}}})
 	c.add("stages", c.stages())
 	if c.opts.Parent != "" {
 		c.add("variables", map[string]string{"PRCHECK_GENERATION": c.opts.Parent})

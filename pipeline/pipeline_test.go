@@ -228,6 +228,9 @@ func check(t *testing.T, schema *jsonschema.Schema, name string, list []plan.Tas
 		t.Fatalf("%s: %d bytes", name, len(text))
 	}
 	validate(t, schema, name, text)
+	if !strings.Contains(text, "workflow:\n  rules:\n    - when: always\n") {
+		t.Fatalf("%s: GitLab leaves its jobs out of pipelines of merge requests", name)
+	}
 	stages, jobs := parse(t, text)
 	divided := plan.Partition(list, pipeline.Parts(list, opts.Parts))
 	ran := map[string]int{}
@@ -286,7 +289,7 @@ func parse(t testing.TB, text string) (stages []string, jobs map[string]job) {
 		switch key {
 		case "stages":
 			err = node.Decode(&stages)
-		case "default", "variables", "include":
+		case "default", "variables", "include", "workflow":
 		default:
 			var j job
 			err = node.Decode(&j)
