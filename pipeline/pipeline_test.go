@@ -103,6 +103,21 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A job may need 50 others: beyond that it waits for the stage before.
+func TestNeeds(t *testing.T) {
+	tests := []struct {
+		parent string
+		parts  int // half of them in each of two orders
+		want   bool
+	}{{"", 100, true}, {"", 102, false}, {"1", 98, true}, {"1", 100, false}}
+	for _, tt := range tests {
+		got := written(t, tasks(200, 2), pipeline.Options{Parent: tt.parent, Parts: tt.parts})
+		if strings.Contains(got, "- job: prcheck-parts-1-to-") != tt.want {
+			t.Errorf("parent %q, %d parts: needs is %t, want %t", tt.parent, tt.parts, !tt.want, tt.want)
+		}
+	}
+}
+
 func TestTimeouts(t *testing.T) {
 	list := tasks(3, 1)
 	list[0].Timeout, list[1].Timeout = "1h0m0.5s", "2h0m0s"

@@ -149,7 +149,7 @@ func randomTasks(r *rand.Rand) []plan.Task {
 	for i := range tasks {
 		tasks[i] = plan.Task{ID: fmt.Sprintf("t%d", i), Order: r.IntN(orders) - 1}
 		if r.IntN(3) >= unknown {
-			tasks[i].EstimateSeconds = float64(1 + r.IntN(100))
+			tasks[i].EstimateSeconds = float64(1+r.IntN(100)) / 7
 		}
 	}
 	return tasks
@@ -208,6 +208,18 @@ func TestPartsOfResults(t *testing.T) {
 	if err != nil || len(many.Warnings) != 1 || !strings.HasSuffix(many.Warnings[0], ", 21/1000, 979 more") {
 		t.Errorf("got %q, %v", many.Warnings, err)
 	}
+}
+
+func FuzzFraction(f *testing.F) {
+	for _, seed := range []string{"2/8", "", "0/0", "1/100000", "9/1", "-1/+2", "1/2/3"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var part plan.Fraction
+		if err := part.Set(s); err == nil && (part.String() != s || part.Part < 1 || part.Part > part.Of || part.Of > plan.MaxParts) {
+			t.Errorf("%q is taken as %+v", s, part)
+		}
+	})
 }
 
 func BenchmarkPartition(b *testing.B) {
