@@ -52,6 +52,8 @@ func TestPartition(t *testing.T) {
 		{"no parts", work(0, 1), 0, []string{"0: 0a"}},
 		{"parts of one order each", slices.Concat(work(7, 1, 1), work(-1, 1, 1)), 2, []string{"-1: -1a -1b", "7: 7a 7b"}},
 		{"by work", slices.Concat(work(1, 1, 1, 1), work(2, 30, 30, 30)), 4, []string{"1: 1a 1b 1c", "2: 2a", "2: 2b", "2: 2c"}},
+		{"equal work however it is added", slices.Concat(work(1, .3, .2, .1), work(2, .1, .2, .3)), 3,
+			[]string{"1: 1a", "1: 1b 1c", "2: 2a 2b 2c"}},
 		{"none in vain", slices.Concat(work(1, 900), work(2, 1, 1)), 3, []string{"1: 1a", "2: 2a", "2: 2b"}},
 		{"fewer parts than orders", slices.Concat(work(1, 5), work(2, 3), work(3, 1)), 2, []string{"1: 1a", "1: 2a 3a"}},
 	}
