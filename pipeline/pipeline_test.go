@@ -145,8 +145,8 @@ func TestEveryPlan(t *testing.T) {
 	schema := ciSchema(t)
 	for _, n := range []int{0, 1, 2, 199, 200, 201, 1000, 5000} {
 		for _, orders := range []int{1, 3, 101} {
-			for _, parts := range []int{0, 1, 49, 50, 200, 201, n} {
-				if n == 5000 && orders != 3 && parts > 1 && parts < n {
+			for _, parts := range []int{0, 50, 201, n} {
+				if parts > n || n > 201 && (orders != 3 || parts == 201) {
 					continue // it takes long, and shows nothing more
 				}
 				list := tasks(n, orders)
@@ -154,15 +154,15 @@ func TestEveryPlan(t *testing.T) {
 			}
 		}
 	}
-	for seed := range uint64(100) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // a test that can be repeated
-		list := tasks(r.IntN(600), 1+r.IntN(7))
+		list := tasks(r.IntN(400), 1+r.IntN(7))
 		for i := range list {
 			list[i].Order = r.IntN(120) % (1 + int(seed)) //nolint:gosec // small
 			list[i].EstimateSeconds = float64(r.IntN(300))
 			list[i].Timeout = fmt.Sprintf("%dm0s", 1+r.IntN(100))
 		}
-		opts := pipeline.Options{Parts: r.IntN(700), Tags: []string{hostile[r.IntN(len(hostile))]}, Image: hostile[r.IntN(len(hostile))]}
+		opts := pipeline.Options{Parts: r.IntN(500), Tags: []string{hostile[r.IntN(len(hostile))]}, Image: hostile[r.IntN(len(hostile))]}
 		if r.IntN(2) > 0 {
 			opts.Parent = "12"
 		}
