@@ -78,3 +78,19 @@ func ExampleWriteResults() {
 	//   ]
 	// }
 }
+
+// Two machines share three tasks: the longest goes to one, the others to the
+// other.
+func ExamplePartition() {
+	tasks := []plan.Task{{ID: "dns", EstimateSeconds: 20}, {ID: "users", EstimateSeconds: 70}, {ID: "quay", EstimateSeconds: 30}}
+	for i, part := range plan.Partition(tasks, 2) {
+		fmt.Printf("%d/2:", i+1)
+		for _, t := range part.Tasks {
+			fmt.Print(" ", t.ID)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 1/2: users
+	// 2/2: dns quay
+}

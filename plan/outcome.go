@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // MissingReason is the reason of a task for which no result was found.
 const MissingReason = "no result: the part that should have run it is missing"
+
+// maxNamed is how many missing parts are named.
+const maxNamed = 20
 
 // OK reports whether the task passed. Nothing else is good.
 func (r Result) OK() bool { return r.Status == Passed }
@@ -89,8 +93,40 @@ func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
 	for _, part := range parts {
 		merged.Warnings = append(merged.Warnings, part.Warnings...)
 	}
+	if lost := missingParts(parts); lost != "" {
+		merged.Warnings = append(merged.Warnings, lost)
+	}
 	merged.Observed = mergeObserved(parts)
 	return merged, nil
+}
+
+// missingParts says which parts nobody gave, when all that were given are of one
+// division of the plan; else "".
+func missingParts(parts []*Results) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	given := map[int]bool{}
+	n := parts[0].Part.Of
+	for _, part := range parts {
+		if part.Part.Of != n {
+			return ""
+		}
+		given[part.Part.Part] = true
+	}
+	var lost []string
+	for i := 1; i <= n; i++ {
+		if !given[i] {
+			lost = append(lost, Fraction{i, n}.String())
+		}
+	}
+	if len(lost) > maxNamed {
+		lost = append(lost[:maxNamed], fmt.Sprintf("%d more", len(lost)-maxNamed))
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return "there are no results of the parts " + strings.Join(lost, ", ")
 }
 
 // check holds the rules for results.

@@ -3,7 +3,8 @@ package plan
 // Results are what the tasks of one plan, or of a part of it, said.
 type Results struct {
 	Version string   `json:"version"`
-	Plan    string   `json:"plan"` // digest of the plan
+	Plan    string   `json:"plan"`          // digest of the plan
+	Part    Fraction `json:"part,omitzero"` // of which part of the plan they are; zero when of the whole
 	Results []Result `json:"results"`
 	// Observed is what the integrations read while their tasks ran, in name
 	// order; only of those that asked something.

@@ -28,6 +28,7 @@ type job struct {
 	traces     *trace.Store     // nil: nothing is remembered
 	took       *durations.Store // nil: nothing is remembered
 	jobs       int
+	part       plan.Fraction // the tasks of the plan are those of this part
 	logs       string
 	progress   progress.Mode
 }
@@ -58,7 +59,7 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 		Secrets: secrets,
 		Observe: show.Observe,
 	})
-	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}
+	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: results}
 	return out, errors.Join(err, j.remember(record, out), interrupted(ctx, results))
 }
 

@@ -43,7 +43,7 @@ or where --base and --head say; without them that file names the fields only.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
-	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it (required, repeatable)")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
 	cmd.Flags().StringVar(&f.form, "format", "text", "how to write it: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, for --html, when it is not where the plan says")
@@ -97,6 +97,10 @@ func (f reportFlags) bundles(ctx context.Context, env cli.Env, p *plan.Plan) (ba
 func readResults(p *plan.Plan, names []string) (*plan.Results, error) {
 	if len(names) == 0 {
 		return nil, cli.Usage(errors.New("--results is required: what runner run wrote"))
+	}
+	names, err := resultFiles(names)
+	if err != nil {
+		return nil, err
 	}
 	var parts []*plan.Results
 	for _, name := range names {

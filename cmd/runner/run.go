@@ -21,6 +21,7 @@ import (
 type runFlags struct {
 	plan, base, head, config, state, logs, out string
 	jobs                                       int
+	part                                       plan.Fraction
 	progress                                   progress.Mode
 }
 
@@ -33,8 +34,13 @@ func runCommand(env cli.Env) *cobra.Command {
 plan's tasks in parallel. The results go to stdout, or to the file that --out
 names. Bundles are looked for where the plan says, beside the plan, or where
 --base and --head say. After ctrl-C it stops what runs, writes the results that there are,
-and ends with exit code 3.`,
+and ends with exit code 3.
+
+With --partition i/n only the i-th of n parts of the plan runs, so that n machines
+share it: the same plan gives the same parts everywhere. runner report puts their
+results together, and a part that is missing there has failed.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
+  runner run --plan plan.json --partition 2/8 --out results-2.json
   runner report --plan plan.json --results results.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), env, f) },
@@ -47,6 +53,7 @@ and ends with exit code 3.`,
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
+	cmd.Flags().Var(&f.part, "partition", "the part of the plan to run: 2/8 is the second of eight (default: all of it)")
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
@@ -78,11 +85,12 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
 // load reads the plan and what it was made from, and checks that nothing
 // changed since.
 func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
-	j := job{jobs: f.jobs, logs: f.logs, progress: f.progress}
+	j := job{jobs: f.jobs, logs: f.logs, part: f.part, progress: f.progress}
 	var err error
 	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err
 	}
+	j.plan.Tasks = f.part.Tasks(j.plan.Tasks) // the others are not ours
 	if f.jobs < 0 {
 		return j, cli.Usage(errors.New("--jobs must not be negative"))
 	}

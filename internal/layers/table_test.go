@@ -10,7 +10,7 @@ const module = "github.com/app-sre/prcheck"
 var floors = [][]string{
 	{"bundle", "plan", "state", "reconcile" /* later */},
 	{"gql", "integration", "bundler", "wrapper", "report", "durations"},
-	{"schemafilter", "live", "note" /* later */, "pipeline" /* later */, "sharding", "trace", "validator"},
+	{"schemafilter", "live", "note" /* later */, "pipeline", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci" /* later */},
 	{"cmd/planner", "cmd/runner", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
@@ -52,14 +52,14 @@ var owners = map[string][]string{
 	"github.com/vbauerster/mpb/v8":             {"cmd/internal/progress"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
-	"go.yaml.in/yaml/v3":                       {"bundler", "integration", "validator"},
+	"go.yaml.in/yaml/v3":                       {"bundler", "integration", "pipeline", "validator"},
 	"golang.org/x/sync":                        {"bundler", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 }
 
 // The deciding packages get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "validator"}
+	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "validator", "pipeline"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
 	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks
