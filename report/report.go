@@ -85,12 +85,16 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		rep.problem("the results belong to plan %q and are not used", r.Plan)
 		r = &plan.Results{}
 	}
+	known := make(map[string]bool, len(p.Tasks))
+	for _, t := range p.Tasks {
+		known[t.ID] = true
+	}
 	results := make(map[string]plan.Result, len(r.Results))
 	for _, result := range r.Results {
 		if _, twice := results[result.Task]; twice {
 			rep.problem("task %q has two results", result.Task)
 		}
-		if _, known := p.Task(result.Task); !known {
+		if !known[result.Task] {
 			rep.problem("there is a result for %q, which is no task of the plan", result.Task)
 		}
 		results[result.Task] = result
