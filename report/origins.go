@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -55,6 +56,7 @@ func (x changes) origins(d plan.Decision) []Origin {
 	}
 	for _, find := range []func(plan.Decision) []Origin{x.read, x.ruled, x.readable, x.everything, x.defined} {
 		if found := find(d); len(found) > 0 {
+			slices.SortStableFunc(found, func(a, b Origin) int { return cmp.Compare(a.gone(), b.gone()) })
 			return found[:min(len(found), maxOrigins)]
 		}
 	}
@@ -207,6 +209,15 @@ func distinct(list []Origin) []Origin {
 		seen[o] = true
 		return twice
 	})
+}
+
+// gone is 1 for a file that head does not have: it cannot be looked at, so it
+// comes last.
+func (o Origin) gone() int {
+	if o.Kind == plan.Removed {
+		return 1
+	}
+	return 0
 }
 
 // named tells whether a part of the path is called as a shard is.
