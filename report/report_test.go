@@ -104,6 +104,7 @@ func TestGolden(t *testing.T) {
 	tests := map[string]func(io.Writer) error{
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
 		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
+		"failed.metrics":     func(w io.Writer) error { return report.Metrics(w, findings) },
 		"passed.junit":       func(w io.Writer) error { return report.JUnit(w, report.Findings{Plan: p, Report: passed}) },
 		"passed.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Findings{Plan: p, Report: passed}) },
 		"failed.txt":         func(w io.Writer) error { return report.Text(w, failed, report.Style{}) },

@@ -18,14 +18,15 @@ import (
 
 // ciFiles are the files that a pipeline shows beside a merge request; "" is not
 // written.
-type ciFiles struct{ junit, codequality string }
+type ciFiles struct{ junit, codequality, metrics string }
 
 func (f *ciFiles) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.junit, "junit", "", "file for a JUnit report, beside the other")
 	cmd.Flags().StringVar(&f.codequality, "codequality", "", "file for a Code Quality report of GitLab: failures at the changed lines that caused the runs")
+	cmd.Flags().StringVar(&f.metrics, "metrics", "", "file for the numbers of the report, as OpenMetrics text")
 }
 
-// placed tells whether one of them shows places in the repository.
+// placed tells whether one of the files shows places in the repository.
 func (f ciFiles) placed() bool { return f.junit+f.codequality != "" }
 
 // files are what the files of a pipeline are made from.
@@ -51,7 +52,7 @@ func (f ciFiles) write(ctx context.Context, env cli.Env, from files) error {
 	for _, file := range []struct {
 		name   string
 		render func(io.Writer, report.Findings) error
-	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}} {
+	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}, {f.metrics, report.Metrics}} {
 		if file.name != "" {
 			errs = append(errs, cli.WriteFile(file.name, func(w io.Writer) error { return file.render(w, found) }))
 		}

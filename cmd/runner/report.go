@@ -45,7 +45,7 @@ names; without a checkout all lines are 1.`,
 		Example: `  runner report --plan plan.json --results results.json
   runner report --plan plan.json --results part1.json --results part2.json --format markdown
   runner report --plan plan.json --results results.json --html report.html
-  runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json`,
+  runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json --metrics metrics.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
