@@ -29,7 +29,7 @@ func Metrics(w io.Writer, f Findings) error {
 	m.integrations(rep)
 	m.tasks(rep)
 	m.each(rep)
-	m.calibration(calibrate(f.Plan, rep))
+	m.calibration(cmp.Or(rep.Estimates, &Calibration{}))
 	m.out.WriteString("# EOF\n")
 	_, err := io.WriteString(w, m.out.String())
 	return err
@@ -119,7 +119,7 @@ func (m *metrics) each(rep *Report) {
 }
 
 // calibration writes how good the estimates were.
-func (m *metrics) calibration(c calibration) {
+func (m *metrics) calibration(c *Calibration) {
 	m.summary("prcheck_estimate_error_seconds", "seconds", "How far the estimates were from what tasks took.", c.errors)
 	m.summary("prcheck_estimate_ratio", "ratio", "What tasks took, as a part of their estimates: 1 is a good estimate, 2 one that was half of it.", c.ratios)
 }

@@ -154,3 +154,20 @@ func TestMetricsAreBounded(t *testing.T) {
 		t.Error("the wrong tasks are left out")
 	}
 }
+
+// Estimates are held against the last attempt of tasks that came to their end.
+func TestCalibration(t *testing.T) {
+	p := change(t) // four tasks, each with an estimate of 42 s
+	r := green(p)
+	r.Results[0].Seconds, r.Results[0].Spans = 100, []plan.Span{{Seconds: 60}, {Started: 61, Seconds: 39}}
+	r.Results[1] = plan.Result{Task: r.Results[1].Task, Status: plan.Failed, Class: plan.ClassTask, Seconds: 43, Attempts: 1}
+	r.Results[2] = plan.Result{Task: r.Results[2].Task, Status: plan.Failed, Class: plan.ClassConfig, Seconds: 1, Attempts: 1}
+	r.Results[3] = plan.Result{Task: r.Results[3].Task, Status: plan.Canceled, Seconds: 1, Attempts: 1}
+	got := report.New(p, r).Estimates
+	if got == nil || got.Tasks != 2 || got.ErrorP50 != 1 || got.ErrorP90 != 3 {
+		t.Errorf("got %+v", got)
+	}
+	if got := report.New(p, nil).Estimates; got != nil {
+		t.Errorf("without results: got %+v", got)
+	}
+}

@@ -32,6 +32,8 @@ type Report struct {
 	Warnings     []string      `json:"warnings"`
 	// Observed is what the integrations read against what they may read.
 	Observed []plan.Observed `json:"observed,omitempty"`
+	// Estimates tells how good those of the plan were; nil when nothing does.
+	Estimates *Calibration `json:"estimates,omitempty"`
 }
 
 // Counts are the numbers of a report.
@@ -108,6 +110,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.Observed = r.Observed
+	rep.Estimates = calibrate(p, rep.Results)
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }
