@@ -76,10 +76,16 @@ var junitDetails = []junitDetail{
 // what is missing.
 func JUnit(w io.Writer, f Findings) error {
 	places := f.placing()
+	files := map[string]string{} // by task
+	for _, t := range f.Report.Results {
+		if !t.OK() {
+			files[t.Task] = places.of(t)[0].Location.Path
+		}
+	}
 	var raw []byte
 	err := errTooLarge
 	for _, d := range junitDetails {
-		if raw, err = junit(f.Report, places, d); !errors.Is(err, errTooLarge) {
+		if raw, err = junit(f.Report, files, d); !errors.Is(err, errTooLarge) {
 			break
 		}
 	}
@@ -91,7 +97,7 @@ func JUnit(w io.Writer, f Findings) error {
 
 var errTooLarge = errors.New("the JUnit report is too large")
 
-func junit(rep *Report, places *placing, d junitDetail) ([]byte, error) {
+func junit(rep *Report, files map[string]string, d junitDetail) ([]byte, error) {
 	s := testSuite{Name: "prcheck", Time: duration(rep.Counts.Seconds)}
 	names := map[[2]string]int{}
 	bad, left := 0, 0
@@ -104,9 +110,7 @@ func junit(rep *Report, places *placing, d junitDetail) ([]byte, error) {
 			bad++
 		}
 		c := newTestCase(t, d)
-		if !t.OK() {
-			c.File = places.of(t)[0].Location.Path
-		}
+		c.File = files[t.Task]
 		id := [2]string{c.ClassName, c.Name}
 		if names[id]++; names[id] > 1 { // GitLab would show only one of them
 			c.Name += fmt.Sprintf(" (%d)", names[id])

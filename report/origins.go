@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
@@ -218,11 +217,4 @@ func (o Origin) gone() int {
 		return 1
 	}
 	return 0
-}
-
-// named tells whether a part of the path is called as a shard is.
-func (o Origin) named(shard string) bool {
-	return slices.ContainsFunc(strings.Split(o.Path, "/"), func(part string) bool {
-		return part == shard || strings.TrimSuffix(part, path.Ext(part)) == shard
-	})
 }

@@ -68,10 +68,11 @@ type placing struct {
 	locator Locator
 	woke    map[string][]Origin // by integration
 	known   map[Origin]Location
+	words   map[string]map[string]bool // by path: what it is made of
 }
 
 func (f Findings) placing() *placing {
-	p := &placing{indexChanges(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{}}
+	p := &placing{indexChanges(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{}, map[string]map[string]bool{}}
 	if p.locator == nil {
 		p.locator = layout{}
 	}
@@ -88,8 +89,8 @@ func (f Findings) placing() *placing {
 func (p *placing) of(t Task) []place {
 	all := p.woke[t.Integration]
 	if t.Shard != "" {
-		own := func(o Origin) bool { return !o.named(t.Shard) && !p.locator.Concerns(o, t.Shard) }
-		if some := slices.DeleteFunc(slices.Clone(all), own); len(some) > 0 {
+		others := func(o Origin) bool { return !p.named(o.Path, t.Shard) && !p.locator.Concerns(o, t.Shard) }
+		if some := slices.DeleteFunc(slices.Clone(all), others); len(some) > 0 {
 			all = some
 		}
 	}
@@ -109,6 +110,19 @@ func (p *placing) of(t Task) []place {
 		return []place{{Location: nowhere}}
 	}
 	return out
+}
+
+// named tells whether a part of a path is called as a shard is.
+func (p *placing) named(name, shard string) bool {
+	words, known := p.words[name]
+	if !known {
+		words = map[string]bool{}
+		for part := range strings.SplitSeq(name, "/") {
+			words[part], words[strings.TrimSuffix(part, path.Ext(part))] = true, true
+		}
+		p.words[name] = words
+	}
+	return words[shard]
 }
 
 // locate holds what the Locator says to be in the repository.

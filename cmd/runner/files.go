@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,7 @@ type files struct {
 // write writes the files that were asked for.
 func (f ciFiles) write(ctx context.Context, env cli.Env, from files) error {
 	found := report.Findings{Plan: from.plan, Report: report.New(from.plan, from.results)}
-	if f.placed() && from.results.Failed() {
+	if f.placed() && unwell(from.results) {
 		var err error
 		if found.Locator, err = from.locator(ctx, env); err != nil {
 			return err
@@ -58,6 +59,12 @@ func (f ciFiles) write(ctx context.Context, env cli.Env, from files) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unwell tells whether there is a task to show a place for, be it one that blocks
+// nothing.
+func unwell(r *plan.Results) bool {
+	return slices.ContainsFunc(r.Results, func(r plan.Result) bool { return !r.OK() })
 }
 
 // locator finds lines in the checkout of head. A checkout that nobody named may

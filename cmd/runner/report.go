@@ -89,7 +89,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results) error {
 	open := source.In(env)
 	needed := f.html != ""
-	if f.ci.placed() && results.Failed() {
+	if f.ci.placed() && unwell(results) {
 		needed = true
 		if f.config == "" && f.repo != "" {
 			f.config = ownSettings(f.repo)
