@@ -128,14 +128,14 @@ func junit(rep *Report, files map[string]string, d junitDetail) ([]byte, error) 
 		}
 	}
 	out := limited{left: maxJUnit}
-	out.Buffer.WriteString(xml.Header)
+	out.WriteString(xml.Header)
 	enc := xml.NewEncoder(&out)
 	enc.Indent("", "  ")
 	if err := enc.Encode(testSuites{Suite: s}); err != nil {
 		return nil, err
 	}
-	out.Buffer.WriteByte('\n')
-	return out.Buffer.Bytes(), nil
+	out.WriteByte('\n')
+	return out.Bytes(), nil
 }
 
 // remarks are test cases that stand for what has none.

@@ -78,7 +78,7 @@ func (f Findings) placing() *placing {
 	}
 	for _, d := range f.Plan.Integrations {
 		if d.Decision != plan.Skip {
-			p.woke[d.Name] = p.changes.origins(d)
+			p.woke[d.Name] = p.origins(d)
 		}
 	}
 	return p

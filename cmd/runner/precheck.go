@@ -101,6 +101,9 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	}
 	open := source.In(env)
 	open.Settings = change.Settings
+	if f.in.NoCache {
+		open.Cache = ""
+	}
 	at := files{open: open, head: f.in.Head, base: change.Base, with: change.Head, plan: p, results: results}
 	if !source.IsCheckout(at.head) {
 		at.repo = f.repo

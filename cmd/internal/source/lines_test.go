@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,4 +185,137 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("%s:%d is no line of the %d", at.Path, at.Line, breaks)
 		}
 	})
+}
+
+// A randomDoc is a value with the text that it has in YAML and in a bundle.
+type randomDoc struct {
+	*rand.Rand
+	next int
+}
+
+// value makes a mapping of values, mappings and lists of mappings.
+func (d *randomDoc) value(depth int) map[string]any {
+	out := map[string]any{}
+	for i := range 1 + d.IntN(4) {
+		d.next++
+		key := fmt.Sprintf("k%d/~%d", i, d.next)
+		switch d.IntN(3 + min(depth, 1)*2) {
+		case 3:
+			out[key] = d.value(depth - 1)
+		case 4:
+			var list []any
+			for range 1 + d.IntN(4) {
+				d.next++
+				item := d.value(depth - 1)
+				item["__identifier"] = fmt.Sprint("id", d.next)
+				list = append(list, item)
+			}
+			out[key] = list
+		default:
+			out[key] = fmt.Sprintf("v%d", d.next)
+		}
+	}
+	return out
+}
+
+// change returns a copy with other values, items gone, new and in another place.
+func (d *randomDoc) change(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key == "__identifier" {
+				out[key] = v[key]
+			} else if d.IntN(8) > 0 {
+				out[key] = d.change(v[key])
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, item := range v {
+			if d.IntN(5) > 0 {
+				out = append(out, d.change(item))
+			}
+			if d.IntN(5) == 0 {
+				d.next++
+				out = append(out, map[string]any{"__identifier": fmt.Sprint("id", d.next), "new": fmt.Sprintf("v%d", d.next)})
+			}
+		}
+		d.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+		return out
+	}
+	if d.IntN(4) == 0 {
+		d.next++
+		return fmt.Sprintf("v%d", d.next)
+	}
+	return v
+}
+
+// write appends the value as YAML, with comments between.
+func (d *randomDoc) write(out *strings.Builder, v any, indent string) {
+	if d.IntN(4) == 0 {
+		out.WriteString("\n" + indent + "# a comment")
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key != "__identifier" {
+				fmt.Fprintf(out, "\n%s%q:", indent, key)
+				d.write(out, v[key], indent+"  ")
+			}
+		}
+	case []any:
+		for _, item := range v {
+			out.WriteString("\n" + indent + "-")
+			d.write(out, item, indent+"  ")
+		}
+	default:
+		fmt.Fprintf(out, "\n%s%v", indent, v)
+	}
+}
+
+// The line of a field with a new value is the one above that value, whatever
+// happened around it.
+func TestLinesOfRandomChanges(t *testing.T) {
+	found := 0
+	for seed := range uint64(150) {
+		d := &randomDoc{Rand: rand.New(rand.NewPCG(seed, 1))}
+		old := d.value(3)
+		now, _ := d.change(old).(map[string]any)
+		for _, v := range []map[string]any{old, now} {
+			v["$schema"] = "/s.yml"
+		}
+		var text strings.Builder
+		text.WriteString("---")
+		d.write(&text, now, "")
+		docs := make([]string, 2)
+		for i, v := range []map[string]any{old, now} {
+			raw, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs[i] = string(raw)
+		}
+		base, head := bundled(t, map[string]string{"/x.yml": docs[0]}, nil), bundled(t, map[string]string{"/x.yml": docs[1]}, nil)
+		l := lines(t, "", map[string]string{"data/x.yml": text.String()}, base, head)
+		rows := strings.Split(text.String(), "\n")
+		for _, change := range bundle.Compare(base, head).Datafiles {
+			for _, f := range change.FieldDiffs(1000) {
+				var value string
+				if f.Kind != bundle.Modified || json.Unmarshal([]byte(f.New), &value) != nil {
+					continue
+				}
+				at := l.Locate(report.Origin{Section: "data", Path: "/x.yml", Pointer: f.Pointer})
+				after := strings.Join(rows[at.Line:min(at.Line+3, len(rows))], "\n")
+				if key := rows[at.Line-1]; !strings.HasSuffix(key, ":") || !strings.Contains(after+"\n", value+"\n") {
+					t.Errorf("seed %d: %s became %s, got line %d, %q", seed, f.Pointer, value, at.Line, key)
+				}
+				found++
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("only %d fields were looked at", found)
+	}
 }
