@@ -50,7 +50,7 @@ type gitlabEnd struct {
 	Text    string `xml:",chardata"`
 }
 
-// junit writes a JUnit report and reads it strictly.
+// junit writes a JUnit report and reads it.
 func junit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
 	t.Helper()
 	var out bytes.Buffer
@@ -60,9 +60,15 @@ func junit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
 	if out.Len() >= 20<<20 {
 		t.Errorf("got %d bytes, more than GitLab shows", out.Len())
 	}
+	return out.Bytes(), read(t, out.Bytes())
+}
+
+// read reads a JUnit report strictly.
+func read(t testing.TB, raw []byte) []gitlabCase {
+	t.Helper()
 	var got gitlabSuites
-	if err := xml.Unmarshal(out.Bytes(), &got); err != nil {
-		t.Fatalf("%v in\n%.1000s", err, out.Bytes())
+	if err := xml.Unmarshal(raw, &got); err != nil {
+		t.Fatalf("%v in\n%.1000s", err, raw)
 	}
 	if len(got.Suites) != 1 || len(got.Extra) > 0 {
 		t.Fatalf("got %d suites, %v", len(got.Suites), got.Extra)
@@ -93,7 +99,7 @@ func junit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
 	if s.Tests != len(s.Cases) || s.Failures != failures || s.Errors != errors || len(s.Extra) > 0 {
 		t.Errorf("the suite says %d, %d, %d; it has %d, %d, %d, and more: %v", s.Tests, s.Failures, s.Errors, len(s.Cases), failures, errors, s.Extra)
 	}
-	return out.Bytes(), s.Cases
+	return s.Cases
 }
 
 type issue struct {
@@ -373,6 +379,7 @@ func TestFindingsAreBounded(t *testing.T) {
 		}
 		return failed, tails, passedTails, passed
 	}
+	const limit = 300_000
 	long := strings.Repeat("\"", 450) // becomes five times as long
 	for _, c := range []struct {
 		name        string
@@ -381,25 +388,38 @@ func TestFindingsAreBounded(t *testing.T) {
 		every       int // how many there are for each that failed
 		want        string
 	}{
-		{"all of it", 100, 1000, "", 2, "50 50 50 50"},
-		{"no tails of passed tasks", 2000, 4000, "", 40, "50 50 0 1950"},
-		{"no passed tasks", 7500, 40, long, 100, "75 75 0 1"},
-		{"short tails", 500, 60_000, "", 1, "500 500 0 0"},
-		{"no tails", 2000, 4500, long, 1, "2000 0 0 0"},
-		{"not even all that failed", 7000, 0, long, 1, "1000 0 0 0"},
+		{"all of it", 100, 500, "", 2, "50 50 50 50"},
+		{"no tails of passed tasks", 100, 4000, "", 10, "10 10 0 90"},
+		{"no passed tasks", 150, 40, long, 10, "15 15 0 1"},
+		{"short tails", 10, 40_000, "", 1, "10 10 0 0"},
+		{"no tails", 50, 4500, long, 1, "50 0 0 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := many(c.tasks, c.tail, c.shard, func(i int) bool { return i%c.every == 0 })
-			raw, cases := junit(t, f)
-			failed, tails, passedTails, passed := count(cases)
-			if got := fmt.Sprint(failed, tails, passedTails, passed); got != c.want {
-				t.Errorf("got %s failed, with tails, passed with tails and passed in %d bytes, want %s", got, len(raw), c.want)
+			raw, err := report.JUnitWithin(limit, f)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if _, list := codeQuality(t, f); len(list) != min(failed, report.MaxFindings) {
-				t.Errorf("got %d findings", len(list))
+			failed, tails, passedTails, passed := count(read(t, raw))
+			if got := fmt.Sprint(failed, tails, passedTails, passed); got != c.want || len(raw) > limit {
+				t.Errorf("got %s failed, with tails, passed with tails and passed in %d bytes, want %s", got, len(raw), c.want)
 			}
 		})
 	}
+	t.Run("not even all that failed", func(t *testing.T) {
+		f := many(1200, 9, strings.Repeat("\"", 500), func(int) bool { return true })
+		raw, err := report.JUnitWithin(2_500_000, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases := read(t, raw)
+		if failed, _, _, _ := count(cases); failed != 500 || cases[len(cases)-1].Error == nil {
+			t.Errorf("got %d failures, and at the end %+v, in %d bytes", failed, cases[len(cases)-1], len(raw))
+		}
+		if _, list := codeQuality(t, f); len(list) != report.MaxFindings {
+			t.Errorf("got %d findings", len(list))
+		}
+	})
 }
 
 // Hostile text breaks neither form, and gives no place outside the repository.

@@ -62,7 +62,7 @@ var junitDetails = []junitDetail{
 	{64 << 10, 0, false, math.MaxInt},
 	{4 << 10, 0, false, math.MaxInt},
 	{0, 0, false, math.MaxInt},
-	{0, 0, false, 1000},
+	{0, 0, false, 500}, // with the longest names that there can be this is 9 MB
 }
 
 // JUnit writes the report as JUnit XML: a test case for each task, called as its
@@ -75,6 +75,16 @@ var junitDetails = []junitDetail{
 // passed, then these tasks, then the last lines of the others; a test case says
 // what is missing.
 func JUnit(w io.Writer, f Findings) error {
+	raw, err := junitWithin(maxJUnit, f)
+	if err == nil {
+		_, err = w.Write(raw)
+	}
+	return err
+}
+
+// junitWithin returns the report with as much detail as fits into a number of
+// bytes.
+func junitWithin(limit int, f Findings) ([]byte, error) {
 	places := f.placing()
 	files := map[string]string{} // by task
 	for _, t := range f.Report.Results {
@@ -85,19 +95,16 @@ func JUnit(w io.Writer, f Findings) error {
 	var raw []byte
 	err := errTooLarge
 	for _, d := range junitDetails {
-		if raw, err = junit(f.Report, files, d); !errors.Is(err, errTooLarge) {
+		if raw, err = junit(f.Report, files, d, limit); !errors.Is(err, errTooLarge) {
 			break
 		}
 	}
-	if err == nil {
-		_, err = w.Write(raw)
-	}
-	return err
+	return raw, err
 }
 
 var errTooLarge = errors.New("the JUnit report is too large")
 
-func junit(rep *Report, files map[string]string, d junitDetail) ([]byte, error) {
+func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]byte, error) {
 	s := testSuite{Name: "prcheck", Time: duration(rep.Counts.Seconds)}
 	names := map[[2]string]int{}
 	bad, left := 0, 0
@@ -127,7 +134,7 @@ func junit(rep *Report, files map[string]string, d junitDetail) ([]byte, error) 
 			s.Errors++
 		}
 	}
-	out := limited{left: maxJUnit}
+	out := limited{left: limit}
 	out.WriteString(xml.Header)
 	enc := xml.NewEncoder(&out)
 	enc.Indent("", "  ")
