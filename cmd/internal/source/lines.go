@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/validator"
 )
@@ -30,7 +33,7 @@ type Lines struct {
 }
 
 // Lines finds lines in what a reference to a checkout names. Without one, and
-// without bundles, it knows the folders only.
+// without bundles, it knows the folders only; so it does when there is an error.
 func (o Opener) Lines(ctx context.Context, head string, base, with *bundle.Bundle) (*Lines, error) {
 	l := &Lines{
 		Base: base, With: with, at: o.Settings.Checkout(), texts: map[bundle.Path]*validator.Text{}, changes: map[bundle.Path]bundle.Change{},
@@ -45,9 +48,14 @@ func (o Opener) Lines(ctx context.Context, head string, base, with *bundle.Bundl
 	if !IsCheckout(head) {
 		return l, nil
 	}
+	if dir, isFolder := strings.CutPrefix(head, "dir:"); isFolder {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(l.at.Data))); err != nil || !info.IsDir() {
+			return l, cli.Invalid(fmt.Errorf("reference %q: there is no folder %s in it: name a checkout, or the settings that tell where its parts are", head, l.at.Data))
+		}
+	}
 	var err error
 	l.Head, err = o.Texts(ctx, head)
-	return l, err // what it knows without the files is good
+	return l, err
 }
 
 // Locate returns the line of a place in head: of the changed field, or of the
