@@ -122,3 +122,39 @@ func TestFieldDiffsAreTheChangedFields(t *testing.T) {
 		}
 	}
 }
+
+// A changed field is found in the new version, whatever happened to the lists
+// around it.
+func TestPlaces(t *testing.T) {
+	type places = map[string]string
+	for _, c := range []struct {
+		name, old, new string
+		want           places
+	}{
+		{"a value", `{"$schema":"/s","x":1}`, `{"$schema":"/s","x":2}`, places{"/x": "/x"}},
+		{"gone", `{"$schema":"/s","x":{"y":1}}`, `{"$schema":"/s","x":{}}`, places{"/x/y": "/x"}},
+		{"the whole of it gone", `{"$schema":"/s","x":1}`, `{"$schema":"/s"}`, places{"/x": ""}},
+		{"added item", `{"$schema":"/s","l":["a"]}`, `{"$schema":"/s","l":["b","a"]}`, places{"/l/0": "/l/0"}},
+		{"item gone", `{"$schema":"/s","l":["a","b"]}`, `{"$schema":"/s","l":["b"]}`, places{"/l/0": "/l"}},
+		{"one item for another", `{"$schema":"/s","l":["a","b"]}`, `{"$schema":"/s","l":["a","c"]}`, places{"/l/1": "/l/1"}},
+		{"moved and changed", `{"$schema":"/s","l":[{"__identifier":"1","v":1},{"__identifier":"2"}]}`,
+			`{"$schema":"/s","l":[{"__identifier":"2"},{"__identifier":"1","v":2}]}`, places{"/l": "/l", "/l/0/v": "/l/1/v"}},
+		{"below what moved", `{"$schema":"/s","l":[{"__identifier":"1","m":["x"]}]}`,
+			`{"$schema":"/s","l":[{"__identifier":"0"},{"__identifier":"1","m":["y","x"]}]}`, places{"/l/0": "/l/0", "/l/0/m/0": "/l/1/m/0"}},
+		{"escaped", `{"$schema":"/s","a/b~c":{"":1}}`, `{"$schema":"/s","a/b~c":{"":2}}`, places{"/a~1b~0c/": "/a~1b~0c/"}},
+		{"a list became a value", `{"$schema":"/s","l":[1]}`, `{"$schema":"/s","l":2}`, places{"/l": "/l"}},
+		{"new file", "", `{"$schema":"/s"}`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := parse(t, files(c.old), nil)
+			change := bundle.Compare(b, parse(t, files(c.new), b)).Datafiles[0]
+			got := change.Places()
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if len(got) != len(change.Fields) {
+				t.Errorf("got places of %d fields, want of %q", len(got), change.Fields)
+			}
+		})
+	}
+}

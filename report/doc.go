@@ -3,7 +3,8 @@
 //
 // [New] computes a [Report]; [Text], [Markdown], [HTML] and [JSON] write it. [PlanText]
 // and [PlanMarkdown] show a plan that was not run, and [ExplainText] shows why
-// one integration runs or is skipped.
+// one integration runs or is skipped. [JUnit], [CodeQuality] and [Metrics] are
+// files that GitLab shows beside a merge request.
 //
 // # Rules
 //
@@ -28,6 +29,11 @@
 // rendered text, where a backslash or an entity is gone. Columns are aligned by
 // counting runes, so wide characters shift a line. At most [MaxTails] failures
 // show their tail in Markdown, because a note has a size limit.
+//
+// In JUnit and Code Quality nothing but a pass is green, however much has to be
+// left out. Where in the repository the change is that made a task run follows
+// from the evidence ([Origin]); whoever has the files tells the line ([Locator]).
+// A path that leads out of the repository is no place, whoever says it.
 //
 // The page has bounds too, and says where something is left out. A plan names
 // changed fields without their values, so these come in as [Contents] from

@@ -32,6 +32,8 @@ type Report struct {
 	Warnings     []string      `json:"warnings"`
 	// Observed is what the integrations read against what they may read.
 	Observed []plan.Observed `json:"observed,omitempty"`
+	// Estimates tells how good those of the plan were; nil when nothing does.
+	Estimates *Calibration `json:"estimates,omitempty"`
 }
 
 // Counts are the numbers of a report.
@@ -85,12 +87,16 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		rep.problem("the results belong to plan %q and are not used", r.Plan)
 		r = &plan.Results{}
 	}
+	known := make(map[string]bool, len(p.Tasks))
+	for _, t := range p.Tasks {
+		known[t.ID] = true
+	}
 	results := make(map[string]plan.Result, len(r.Results))
 	for _, result := range r.Results {
 		if _, twice := results[result.Task]; twice {
 			rep.problem("task %q has two results", result.Task)
 		}
-		if _, known := p.Task(result.Task); !known {
+		if !known[result.Task] {
 			rep.problem("there is a result for %q, which is no task of the plan", result.Task)
 		}
 		results[result.Task] = result
@@ -104,6 +110,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.Observed = r.Observed
+	rep.Estimates = calibrate(p, rep.Results)
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }

@@ -100,21 +100,27 @@ func quiet(t testing.TB) *plan.Plan {
 func TestGolden(t *testing.T) {
 	p := change(t)
 	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
+	findings := report.Findings{Plan: p, Report: failed}
 	tests := map[string]func(io.Writer) error{
-		"failed.txt":      func(w io.Writer) error { return report.Text(w, failed, report.Style{}) },
-		"failed.color":    func(w io.Writer) error { return report.Text(w, failed, report.Style{Color: true}) },
-		"failed.md":       func(w io.Writer) error { return report.Markdown(w, failed) },
-		"failed.json":     func(w io.Writer) error { return report.JSON(w, failed) },
-		"passed.txt":      func(w io.Writer) error { return report.Text(w, passed, report.Style{}) },
-		"passed.md":       func(w io.Writer) error { return report.Markdown(w, passed) },
-		"nothing.txt":     func(w io.Writer) error { return report.Text(w, nothing, report.Style{}) },
-		"nothing.json":    func(w io.Writer) error { return report.JSON(w, nothing) },
-		"plan.txt":        func(w io.Writer) error { return report.PlanText(w, p, report.Style{}) },
-		"plan.md":         func(w io.Writer) error { return report.PlanMarkdown(w, p) },
-		"explain-shards":  func(w io.Writer) error { return report.ExplainText(w, p, "terraform-users") },
-		"explain-run":     func(w io.Writer) error { return report.ExplainText(w, p, "user-validator") },
-		"explain-skip":    func(w io.Writer) error { return report.ExplainText(w, p, "github-users") },
-		"explain-blocked": func(w io.Writer) error { return report.ExplainText(w, p, "new-thing") },
+		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
+		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
+		"failed.metrics":     func(w io.Writer) error { return report.Metrics(w, findings) },
+		"passed.junit":       func(w io.Writer) error { return report.JUnit(w, report.Findings{Plan: p, Report: passed}) },
+		"passed.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Findings{Plan: p, Report: passed}) },
+		"failed.txt":         func(w io.Writer) error { return report.Text(w, failed, report.Style{}) },
+		"failed.color":       func(w io.Writer) error { return report.Text(w, failed, report.Style{Color: true}) },
+		"failed.md":          func(w io.Writer) error { return report.Markdown(w, failed) },
+		"failed.json":        func(w io.Writer) error { return report.JSON(w, failed) },
+		"passed.txt":         func(w io.Writer) error { return report.Text(w, passed, report.Style{}) },
+		"passed.md":          func(w io.Writer) error { return report.Markdown(w, passed) },
+		"nothing.txt":        func(w io.Writer) error { return report.Text(w, nothing, report.Style{}) },
+		"nothing.json":       func(w io.Writer) error { return report.JSON(w, nothing) },
+		"plan.txt":           func(w io.Writer) error { return report.PlanText(w, p, report.Style{}) },
+		"plan.md":            func(w io.Writer) error { return report.PlanMarkdown(w, p) },
+		"explain-shards":     func(w io.Writer) error { return report.ExplainText(w, p, "terraform-users") },
+		"explain-run":        func(w io.Writer) error { return report.ExplainText(w, p, "user-validator") },
+		"explain-skip":       func(w io.Writer) error { return report.ExplainText(w, p, "github-users") },
+		"explain-blocked":    func(w io.Writer) error { return report.ExplainText(w, p, "new-thing") },
 	}
 	for name, render := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.funnel(rep)
 	t.failures(rep.failures())
 	t.tasks(rep.Results)
+	t.estimates(rep.Estimates)
 	t.decisions(rep)
 	t.unread(rep.Observed)
 	t.warnings(rep.Warnings)

@@ -117,6 +117,11 @@ func lastWord(t Task) string {
 	if !t.OK() {
 		return ""
 	}
+	return lastLine(t)
+}
+
+// lastLine returns the last line that a task wrote.
+func lastLine(t Task) string {
 	lines := strings.Split(strings.TrimSpace(block(t.Tail)), "\n")
 	last := []rune(line(lines[len(lines)-1]))
 	if len(last) > maxWord {

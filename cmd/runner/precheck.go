@@ -17,6 +17,7 @@ type precheckFlags struct {
 	in                                   source.Inputs
 	validate                             source.Validation
 	repo, logs, planOut, out, form, html string
+	ci                                   ciFiles
 	jobs                                 int
 	progress                             progress.Mode
 }
@@ -55,6 +56,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
 	cmd.Flags().StringVar(&f.form, "format", "text", "how to write the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
+	f.ci.flags(cmd)
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	progressFlag(cmd, &f.progress)
 	return cmd
@@ -98,5 +100,15 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.html != "" {
 		trouble = errors.Join(trouble, writeHTML(f.html, p, results, change.Base, change.Head))
 	}
+	open := source.In(env)
+	open.Settings = change.Settings
+	if f.in.NoCache {
+		open.Cache = ""
+	}
+	at := files{open: open, head: f.in.Head, base: change.Base, with: change.Head, plan: p, results: results}
+	if !source.IsCheckout(at.head) {
+		at.repo = f.repo
+	}
+	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
 	return errors.Join(trouble, writeReport(env, f.form, p, results))
 }

@@ -23,6 +23,8 @@ var formats = []string{"text", "json", "markdown"}
 type reportFlags struct {
 	plan, base, head, form, html string
 	parts                        []string
+	ci                           ciFiles
+	repo, config                 string
 }
 
 func reportCommand(env cli.Env) *cobra.Command {
@@ -35,10 +37,15 @@ has a result counts as a failure. Exit code 1 when a check failed.
 
 With --html it also writes one file for a browser. The values of changed fields
 come from the bundles, which are looked for where the plan says, beside the plan,
-or where --base and --head say; without them that file names the fields only.`,
+or where --base and --head say; without them that file names the fields only.
+
+With --codequality each failure stands at the lines whose change made it run. They
+are found in the checkout that the plan was made from, or in the one that --repo
+names; without a checkout all lines are 1.`,
 		Example: `  runner report --plan plan.json --results results.json
   runner report --plan plan.json --results part1.json --results part2.json --format markdown
-  runner report --plan plan.json --results results.json --html report.html`,
+  runner report --plan plan.json --results results.json --html report.html
+  runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json --metrics metrics.txt`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
@@ -46,8 +53,11 @@ or where --base and --head say; without them that file names the fields only.`,
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
 	cmd.Flags().StringVar(&f.form, "format", "text", "how to write it: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
-	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, for --html, when it is not where the plan says")
-	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, for --html, when it is not where the plan says")
+	f.ci.flags(cmd)
+	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout, for lines, when it is not where the plan says")
+	cmd.Flags().StringVar(&f.config, "config", "", "settings that say where the parts of the checkout are (default prcheck.yaml, here or in the checkout, if it exists)")
+	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, for the files above, when it is not where the plan says")
+	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, for the files above, when it is not where the plan says")
 	return cmd
 }
 
@@ -55,8 +65,11 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err := checkFormat(f.form); err != nil {
 		return err
 	}
-	if f.html == "" && f.base+f.head != "" {
-		return cli.Usage(errors.New("--base and --head are for --html: give it the file to write"))
+	switch {
+	case f.html == "" && !f.ci.placed() && f.base+f.head != "":
+		return cli.Usage(errors.New("--base and --head are for --html, --junit and --codequality: give one of them"))
+	case !f.ci.placed() && f.repo+f.config != "":
+		return cli.Usage(errors.New("--repo and --config are for --junit and --codequality: give one of them"))
 	}
 	p, err := source.ReadPlan(f.plan)
 	if err != nil {
@@ -66,27 +79,49 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.html != "" {
-		base, head, err := f.bundles(ctx, env, p)
-		if err != nil {
-			return err
-		}
-		if err := writeHTML(f.html, p, results, base, head); err != nil {
-			return err
-		}
+	if err := f.files(ctx, env, p, results); err != nil {
+		return err
 	}
 	return writeReport(env, f.form, p, results)
 }
 
+// files writes the files beside the report.
+func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results) error {
+	open := source.In(env)
+	placed := f.ci.placed() && unwell(results)
+	needed := f.html != "" || placed
+	if needed {
+		if f.config == "" && f.repo != "" {
+			f.config = ownSettings(f.repo)
+		}
+		rules, err := source.PlanRules(ctx, f.config, p)
+		if err == nil {
+			open = rules.With(open)
+		} else if placed {
+			return err
+		}
+	}
+	at := files{open: open, repo: f.repo, head: p.Head.Ref, plan: p, results: results}
+	if needed {
+		var err error
+		if at.base, at.with, err = f.bundles(ctx, open, p); err != nil {
+			return err
+		}
+	}
+	if f.html != "" {
+		if err := writeHTML(f.html, p, results, at.base, at.with); err != nil {
+			return err
+		}
+	}
+	return f.ci.write(ctx, env, at)
+}
+
 // bundles opens the bundles of the plan. Those that nobody named may be missing:
 // then there are none.
-func (f reportFlags) bundles(ctx context.Context, env cli.Env, p *plan.Plan) (base, head *bundle.Bundle, err error) {
-	files, open := runFlags{plan: f.plan}, source.In(env)
-	if rules, err := source.PlanRules(ctx, "", p); err == nil {
-		open = rules.With(open)
-	}
-	if base, err = files.bundle(ctx, open, f.base, p.Base, nil); err == nil {
-		head, err = files.bundle(ctx, open, f.head, p.Head, base)
+func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Plan) (base, head *bundle.Bundle, err error) {
+	files := runFlags{plan: f.plan}
+	if base, err = files.bundle(ctx, open, f.base, inRepo(p.Base, f.repo), nil); err == nil {
+		head, err = files.bundle(ctx, open, f.head, inRepo(p.Head, f.repo), base)
 	}
 	if err != nil && f.base+f.head == "" {
 		return nil, nil, nil
