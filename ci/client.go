@@ -2,6 +2,7 @@ package ci
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -30,11 +31,12 @@ type Options struct {
 // hold.
 const DefaultSettle = 15 * time.Second
 
-// A Client talks to one GitLab with one token.
+// A Client talks to one GitLab with one token, for one goroutine.
 type Client struct {
 	api    api
 	token  Token
 	settle time.Duration
+	author int // whose the token is; 0 until it is asked for
 }
 
 // api is what is used of GitLab. Each call is one request.
@@ -53,6 +55,27 @@ func New(o Options) (*Client, error) {
 	c := &Client{token: o.Token, settle: o.Settle}
 	c.api, err = newLibrary(o.API, o.Token, transport, c.mask)
 	return c, err
+}
+
+// Identify asks GitLab whose the token is. The other methods do so when they need
+// it; who wants to do several learns first, and once, that none can work.
+func (c *Client) Identify(ctx context.Context) error { return remedy(c.identify(ctx), "api") }
+
+func (c *Client) identify(ctx context.Context) error {
+	if c.author != 0 {
+		return nil
+	}
+	err := retry(ctx, requestTimeout, func(ctx context.Context) (err error) {
+		c.author, err = c.api.me(ctx)
+		return err
+	})
+	if err == nil && c.author == 0 {
+		err = errors.New("GitLab does not say")
+	}
+	if err != nil {
+		return fmt.Errorf("asking whose the token is: %w", err)
+	}
+	return nil
 }
 
 // mask replaces the token in what a server says.

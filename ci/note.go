@@ -82,11 +82,10 @@ func (c *Client) Publish(ctx context.Context, at MergeRequest, n Note) (Publishe
 func (c *Client) publish(ctx context.Context, at MergeRequest, n Note) (Published, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, publishTime, fmt.Errorf("it did not settle within %s", publishTime))
 	defer cancel()
-	author, err := whoAmI(ctx, c.api)
-	if err != nil {
+	if err := c.identify(ctx); err != nil {
 		return Published{}, err
 	}
-	p := &publisher{api: c.api, at: at, note: n, author: author, settle: c.settle, mask: c.mask, newest: version{generation: -1}}
+	p := &publisher{api: c.api, at: at, note: n, author: c.author, settle: c.settle, mask: c.mask, newest: version{generation: -1}}
 	for failures := 0; ; {
 		err := p.round(ctx)
 		wait := p.wait()
@@ -109,20 +108,6 @@ func (c *Client) publish(ctx context.Context, at MergeRequest, n Note) (Publishe
 			return Published{}, err
 		}
 	}
-}
-
-func whoAmI(ctx context.Context, api noteAPI) (id int, err error) {
-	err = retry(ctx, requestTimeout, func(ctx context.Context) (err error) {
-		id, err = api.me(ctx)
-		return err
-	})
-	if err == nil && id == 0 {
-		err = errors.New("GitLab does not say whose the token is")
-	}
-	if err != nil {
-		return 0, fmt.Errorf("asking whose the token is: %w", err)
-	}
-	return id, nil
 }
 
 // A version is a body and the generation that it shows; -1 when it shows none.

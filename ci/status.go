@@ -113,8 +113,7 @@ func (c *Client) Report(ctx context.Context, at Commit, overall Status, each []S
 }
 
 func (c *Client) reportEach(ctx context.Context, at Commit, tool string, each []Status) error {
-	author, err := whoAmI(ctx, c.api)
-	if err != nil {
+	if err := c.identify(ctx); err != nil {
 		return err
 	}
 	there, err := pages(ctx, maxNotes/pageSize, func(ctx context.Context, page int) ([]posted, bool, error) {
@@ -124,7 +123,7 @@ func (c *Client) reportEach(ctx context.Context, at Commit, tool string, each []
 		return fmt.Errorf("reading them: %w", err)
 	}
 	there = slices.DeleteFunc(there, func(s posted) bool {
-		return s.author != author || s.pipeline > at.Pipeline || !strings.HasPrefix(s.name, tool+"/")
+		return s.author != c.author || s.pipeline > at.Pipeline || !strings.HasPrefix(s.name, tool+"/")
 	})
 	all, err := chosen(each, there)
 	if err != nil {

@@ -73,7 +73,10 @@ func collect(ctx context.Context, env cli.Env, dir string) error {
 			}
 		}
 	}
-	return trouble
+	if trouble != nil {
+		return interruptedOr(ctx, trouble)
+	}
+	return nil
 }
 
 // isResults tells results files from others by their names.

@@ -149,19 +149,31 @@ func (p *posting) post(ctx context.Context, env cli.Env) error {
 	if err != nil {
 		return cli.Invalid(err)
 	}
+	if err := client.Identify(ctx); err != nil {
+		return interruptedOr(ctx, fmt.Errorf("posting to GitLab: %w; the summary is in %s", err, p.flags.out))
+	}
 	var errs []error
 	if p.flags.status != statusNone {
 		errs = append(errs, p.report(ctx, client))
 	}
 	out, err := client.Publish(ctx, p.at.MergeRequest, p.note)
 	if err != nil {
-		return errors.Join(append(errs, fmt.Errorf("posting %w; the summary is in %s", err, p.flags.out))...)
+		return interruptedOr(ctx, errors.Join(append(errs, fmt.Errorf("posting %w; the summary is in %s", err, p.flags.out))...))
 	}
 	_, _ = fmt.Fprintf(env.Stderr, "runner: note %d of merge request !%d: %s\n", out.ID, p.at.MergeRequest.IID, out.Change) // only a note
 	if out.Change != ci.Superseded {
 		errs = append(errs, p.write(out.Body))
 	}
 	return errors.Join(errs...)
+}
+
+// interruptedOr returns err, unless the command was interrupted: then that is all
+// there is to say.
+func interruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 func (p *posting) report(ctx context.Context, client *ci.Client) error {
