@@ -252,3 +252,18 @@ func TestRetryAfter(t *testing.T) {
 		})
 	}
 }
+
+// What GitLab could not store as it is, and the token, are not sent; so the note is
+// found untouched the next time.
+func TestPublishOddBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := server(t)
+		c := client(t, memory{s})
+		for _, want := range []Change{Created, Updated, Untouched} { // it tells what was before
+			got, err := c.Publish(t.Context(), mr, fake{8, "a\x00\xff" + secret + "\r\n"})
+			if err != nil || got.Change != want || !strings.Contains(got.Body, "a\uFFFD***") {
+				t.Errorf("got %+v, %v, want %s", got, err, want)
+			}
+		}
+	})
+}
