@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -127,31 +126,6 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 		return nil, nil, nil
 	}
 	return base, head, err
-}
-
-func readResults(p *plan.Plan, names []string) (*plan.Results, error) {
-	if len(names) == 0 {
-		return nil, cli.Usage(errors.New("--results is required: what runner run wrote"))
-	}
-	names, err := resultFiles(names)
-	if err != nil {
-		return nil, err
-	}
-	var parts []*plan.Results
-	for _, name := range names {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, cli.Invalid(fmt.Errorf("reading results: %w", err))
-		}
-		part, err := plan.ReadResults(f)
-		_ = f.Close() // it was only read
-		if err != nil {
-			return nil, cli.Invalid(fmt.Errorf("results %q: %w", name, err))
-		}
-		parts = append(parts, part)
-	}
-	merged, err := plan.MergeResults(p, parts...)
-	return merged, cli.Invalid(err)
 }
 
 // writeReport writes the report and returns cli.ErrFailed when a check failed.

@@ -41,9 +41,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 		}
+		e.Values[labKey{}] = &lab{}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
-	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut, "pipeline": pipeline, "gone": gone, "canary": canary})
+	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
+		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab})
 }
 
 // await FILE waits until a file is there.

@@ -30,7 +30,6 @@ var later = map[string]string{
 	"caller_pattern":  "reconcile",
 	"delete_decision": "reconcile",
 	"delete_pattern":  "reconcile",
-	"mr_commands":     "ci",
 }
 
 // untested tells why an area does not apply to us.
@@ -41,7 +40,9 @@ var untested = map[string]string{
 	"gql_urls":       "an address that the reference's client asks; server answers it, and the tests of live and server hold both sides",
 	"is_in_shard":    "how a deployed process finds its share of the work; a dry-run is given its shard as an option",
 	"jsonpath_parts": "how the reference takes a path apart; selectors are parsed by integration.ParseSelector, which refuses positions and filters",
-	"narrow_node":    "a step of apply_constraint",
+	"mr_commands": "who said /lgtm or /hold in a comment. Nothing here reads what people write in a merge request: ci looks for its own note only, " +
+		"and approvals by comment stay with the reference's change-owners",
+	"narrow_node": "a step of apply_constraint",
 	"params_have_shard_info": "whether the reference is called with a shard already; here the shard is added to the command by {shard_args} alone. " +
 		"A pr_check.cmd that names a shard itself must not be given shards in the settings, and nothing checks that yet",
 	"path_display":      "how the reference writes paths; changed fields are JSON pointers, which have one form only",

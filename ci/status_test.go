@@ -1,0 +1,177 @@
+package ci
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/plan"
+)
+
+var commit = Commit{Project: gitlabtest.Project, Pipeline: gitlabtest.Pipeline, SHA: gitlabtest.SHA}
+
+// results has a plan with an integration for each word: the statuses of its tasks.
+func results(words map[string][]plan.Status) (*plan.Plan, *plan.Results) {
+	p, r := &plan.Plan{}, &plan.Results{}
+	for name, statuses := range words {
+		p.Integrations = append(p.Integrations, plan.Decision{Name: name})
+		for i, status := range statuses {
+			id := fmt.Sprint(name, "/", i)
+			p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: name})
+			if status != "" {
+				r.Results = append(r.Results, plan.Result{Task: id, Status: status})
+			}
+		}
+	}
+	slices.SortFunc(p.Integrations, func(a, b plan.Decision) int { return strings.Compare(a.Name, b.Name) })
+	return p, r
+}
+
+func TestStates(t *testing.T) {
+	p, r := results(map[string][]plan.Status{
+		"a-passed":   {plan.Passed, plan.Passed},
+		"b-failed":   {plan.Passed, plan.Failed, plan.Canceled},
+		"c-late":     {plan.TimedOut},
+		"d-canceled": {plan.Canceled, plan.Passed},
+		"e-not-run":  {plan.NotRun},
+		"f-missing":  {""},
+		"g-skipped":  nil,
+	})
+	want := []Status{
+		{"x/a-passed", Success, "2 tasks passed", ""},
+		{"x/b-failed", Failed, "2 of 3 tasks did not pass", ""},
+		{"x/c-late", Failed, "1 of 1 tasks did not pass", ""},
+		{"x/d-canceled", Canceled, "1 of 2 tasks did not pass", ""},
+		{"x/e-not-run", Failed, "1 of 1 tasks did not pass", ""},
+		{"x/f-missing", Failed, "1 of 1 tasks did not pass", ""},
+	}
+	if got := Integrations("x", p, r); !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for _, tt := range []struct {
+		statuses []plan.Status
+		want     Status
+	}{
+		{nil, Status{"x", Success, "nothing to run", ""}},
+		{[]plan.Status{plan.Passed}, Status{"x", Success, "1 tasks passed", ""}},
+		{[]plan.Status{plan.Passed, plan.Canceled}, Status{"x", Canceled, "1 of 2 tasks did not pass", ""}},
+		{[]plan.Status{plan.NotRun, plan.Canceled}, Status{"x", Failed, "2 of 2 tasks did not pass", ""}},
+	} {
+		_, r := results(map[string][]plan.Status{"a": tt.statuses})
+		if got := Overall("x", r); got != tt.want {
+			t.Errorf("got %+v, want %+v", got, tt.want)
+		}
+	}
+}
+
+func shown1(s *gitlabtest.Server) []string {
+	var out []string
+	for _, status := range s.Statuses() {
+		out = append(out, fmt.Sprintf("%s %s by %d", status.Name, status.State, status.Author))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// What is set is set, and what an earlier plan left is brought up to date; what is
+// not ours is left alone.
+func TestReport(t *testing.T) {
+	s := server(t)
+	for _, old := range []gitlabtest.Status{
+		{Name: "x/gone", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline},
+		{Name: "x/gone-green", State: "success", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline},
+		{Name: "x/a", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline},
+		{Name: "x/theirs", State: "failed", Author: gitlabtest.Human, Pipeline: gitlabtest.Pipeline},
+		{Name: "x/newer", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline + 1},
+		{Name: "xy/other", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline},
+	} {
+		s.AddStatus(old)
+	}
+	err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Failed}, []Status{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
+	want := []string{"x failed by 42", "x/a success by 42", "x/b failed by 42", "x/gone success by 42", "x/gone-green success by 42",
+		"x/newer failed by 42", "x/theirs failed by 5", "xy/other failed by 42"}
+	if got := shown1(s); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got  %q, %v\nwant %q", got, err, want)
+	}
+	if all := s.Requests(); !strings.Contains(all[len(all)-1], "POST") || s.Statuses()[len(s.Statuses())-1].Name != "x" {
+		t.Errorf("the overall status is not the last: %q", all)
+	}
+}
+
+// There are never too many, and those that would be wrong without come first.
+func TestReportBounds(t *testing.T) {
+	s := server(t)
+	s.AddStatus(gitlabtest.Status{Name: "x/999", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
+	s.AddStatus(gitlabtest.Status{Name: "x/gone", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
+	var each []Status
+	for i := range 1000 {
+		each = append(each, Status{Name: fmt.Sprintf("x/%03d", i), State: Success})
+	}
+	each[500].State = Failed
+	if err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Failed}, each); err != nil {
+		t.Fatal(err)
+	}
+	got := shown1(s)
+	for _, want := range []string{"x failed by 42", "x/999 success by 42", "x/gone success by 42", "x/500 failed by 42", "x/000 success by 42"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if len(got) != MaxStatuses || len(writes(s)) != MaxStatuses {
+		t.Errorf("got %d statuses by %d requests, want %d", len(got), len(writes(s)), MaxStatuses)
+	}
+}
+
+// Long texts are cut at code points, stay different, and half an address is none.
+func TestStatusTexts(t *testing.T) {
+	s := server(t)
+	long := strings.Repeat("ü", 300)
+	err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
+		[]Status{{Name: "x/" + long + "1", State: Success, Description: secret}, {Name: "x/" + long + "2", State: Success}})
+	got := s.Statuses()
+	if err != nil || len(got) != 3 || got[0].Name == got[1].Name || got[2].TargetURL != "" || got[0].Description != "***" {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	for _, text := range []string{got[0].Name, got[1].Name, got[2].Description} {
+		if n := utf8.RuneCountInString(text); n != 255 || !utf8.ValidString(text) {
+			t.Errorf("got %d characters: %q", n, text)
+		}
+	}
+}
+
+// A status that is not there is an error; the overall one is tried in any case.
+func TestReportFaults(t *testing.T) {
+	tests := []struct {
+		name  string
+		fault func(n int, r *http.Request) gitlabtest.Fault
+		want  []string
+		err   string
+	}{
+		{"passing", func(n int, _ *http.Request) gitlabtest.Fault {
+			return gitlabtest.Fault{Status: []int{0, 409, 0, 503}[n%4], Drop: n%4 == 2}
+		}, []string{"x success by 42", "x/a failed by 42"}, ""},
+		{"reading is refused", func(_ int, r *http.Request) gitlabtest.Fault {
+			return gitlabtest.Fault{Status: map[string]int{"GET": 403}[r.Method], Undone: r.Method == "GET"}
+		}, []string{"x success by 42"}, "the statuses of integrations: asking whose the token is: status 403 Forbidden (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
+		{"setting is refused", func(_ int, r *http.Request) gitlabtest.Fault {
+			return gitlabtest.Fault{Status: map[string]int{"POST": 400}[r.Method], Undone: r.Method == "POST", Body: `{"message":{"name":["is odd"]}}`}
+		}, nil, "the statuses of integrations: \"x/a\": status 400 Bad Request: {message: {name: [is odd]}}\nthe status \"x\": status 400 Bad Request: {message: {name: [is odd]}}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := server(t)
+				s.Fault = tt.fault
+				err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Success}, []Status{{Name: "x/a", State: Failed}})
+				if got := shown1(s); errorText(err) != tt.err || !slices.Equal(got, tt.want) {
+					t.Errorf("got  %q, %v\nwant %q, %s", got, err, tt.want, tt.err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// What --status can be.
+const (
+	statusNone         = "none"
+	statusOverall      = "overall"
+	statusIntegrations = "integrations"
+)
+
+type commentFlags struct {
+	plan, tool, status, out string
+	parts                   []string
+	settle                  time.Duration
+}
+
+func commentCommand(env cli.Env) *cobra.Command {
+	var f commentFlags
+	cmd := &cobra.Command{
+		Use:   "comment --plan FILE --results FILE... [flags]",
+		Short: "Keep the one note of a merge request in GitLab, and commit statuses",
+		Long: `comment puts a plan and the results of its parts together, writes the summary to a
+file and to stdout, makes it the one note of the merge request, and sets commit
+statuses. It takes the merge request from the variables of a GitLab job and a token
+with scope api from PRCHECK_GITLAB_TOKEN. Without them nothing is posted, and one
+line says so.
+
+Exit code 1 when a check failed, 3 when something could not be posted.`,
+		Example: `  runner comment --plan plan.json --results results.json
+  runner comment --plan plan.json --results collected --status integrations`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return comment(cmd.Context(), env, f) },
+	}
+	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
+	cmd.Flags().StringVar(&f.tool, "tool", "prcheck", "name of the note and the statuses; each name has one note")
+	cmd.Flags().StringVar(&f.status, "status", statusOverall, "which commit statuses to set: none, overall or integrations (those too)")
+	cmd.Flags().StringVar(&f.out, "out", "prcheck-note.md", "file for the summary")
+	cmd.Flags().DurationVar(&f.settle, "settle", ci.DefaultSettle, "how long to wait after writing before looking whether an older pipeline wrote over it; less is less safe")
+	return cmd
+}
+
+var toolName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+func (f commentFlags) check() error {
+	switch all := []string{statusNone, statusOverall, statusIntegrations}; {
+	case !slices.Contains(all, f.status):
+		return cli.Usage(fmt.Errorf("--status must be one of %s", strings.Join(all, ", ")))
+	case !toolName.MatchString(f.tool):
+		return cli.Usage(errors.New("--tool must be of lower-case letters, digits, dots, underscores and hyphens, at most 63"))
+	case f.out == "":
+		return cli.Usage(errors.New("--out must name a file"))
+	case f.settle < 0:
+		return cli.Usage(errors.New("--settle must not be negative"))
+	}
+	return nil
+}
+
+func comment(ctx context.Context, env cli.Env, f commentFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	at, err := ci.ReadEnvironment(env.Getenv)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	p, err := source.ReadPlan(f.plan)
+	if err != nil {
+		return err
+	}
+	results, err := readResults(p, f.parts)
+	if err != nil {
+		return err
+	}
+	hide(results, at.Token, at.JobToken)
+	post := posting{flags: f, at: at, plan: p, results: results, note: noteFor(f.tool, at, p, results)}
+	if err := post.write(""); err != nil { // before anything else can fail
+		return err
+	}
+	trouble := post.post(ctx, env)
+	if _, err := io.WriteString(env.Stdout, post.body); err != nil {
+		return errors.Join(trouble, err)
+	}
+	if results.Failed() {
+		trouble = errors.Join(trouble, cli.ErrFailed)
+	}
+	return trouble
+}
+
+// hide takes the tokens out of what tasks said. Later they may be escaped.
+func hide(results *plan.Results, tokens ...ci.Token) {
+	for i := range results.Results {
+		r := &results.Results[i]
+		r.Tail, r.Reason = ci.Mask(r.Tail, tokens...), ci.Mask(r.Reason, tokens...)
+	}
+	for i, w := range results.Warnings {
+		results.Warnings[i] = ci.Mask(w, tokens...)
+	}
+}
+
+// A posting is what is to be shown in GitLab.
+type posting struct {
+	flags   commentFlags
+	at      ci.Environment
+	plan    *plan.Plan
+	results *plan.Results
+	note    ci.Note
+	body    string // as it is in the file
+}
+
+// write writes the summary to its file: the given body, or a new one.
+func (p *posting) write(body string) (err error) {
+	if body == "" {
+		if body, err = p.note.Body(""); err != nil {
+			return err
+		}
+	}
+	p.body = ci.Mask(body, p.at.Token, p.at.JobToken)
+	return cli.WriteFile(p.flags.out, func(w io.Writer) error {
+		_, err := io.WriteString(w, p.body)
+		return err
+	})
+}
+
+// post posts the note and the statuses, or says why not.
+func (p *posting) post(ctx context.Context, env cli.Env) error {
+	if why := p.unposted(); why != "" {
+		_, err := fmt.Fprintf(env.Stderr, "runner: not posted, %s; the summary is in %s\n", why, p.flags.out)
+		return err
+	}
+	client, err := ci.New(ci.Options{API: p.at.API, Token: p.at.Token, CAFile: p.at.CAFile, Settle: p.flags.settle})
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	if err := client.Identify(ctx); err != nil {
+		return interruptedOr(ctx, fmt.Errorf("posting to GitLab: %w; the summary is in %s", err, p.flags.out))
+	}
+	var errs []error
+	if p.flags.status != statusNone {
+		errs = append(errs, p.report(ctx, client))
+	}
+	out, err := client.Publish(ctx, p.at.MergeRequest, p.note)
+	if err != nil {
+		return interruptedOr(ctx, errors.Join(append(errs, fmt.Errorf("posting %w; the summary is in %s", err, p.flags.out))...))
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "runner: note %d of merge request !%d: %s\n", out.ID, p.at.MergeRequest.IID, out.Change) // only a note
+	if out.Change != ci.Superseded {
+		errs = append(errs, p.write(out.Body))
+	}
+	return errors.Join(errs...)
+}
+
+// interruptedOr returns err, unless the command was interrupted: then that is all
+// there is to say.
+func interruptedOr(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (p *posting) report(ctx context.Context, client *ci.Client) error {
+	if c := p.at.Commit; c.Project == 0 || c.Pipeline == 0 || c.SHA == "" {
+		return cli.Invalid(errors.New("posting statuses: CI_PROJECT_ID, CI_PIPELINE_ID and CI_COMMIT_SHA are needed, or --status none"))
+	}
+	overall := ci.Overall(p.flags.tool, p.results)
+	overall.TargetURL = p.at.JobURL
+	var each []ci.Status
+	if p.flags.status == statusIntegrations {
+		each = ci.Integrations(p.flags.tool, p.plan, p.results)
+	}
+	for i := range each {
+		each[i].TargetURL = p.at.JobURL
+	}
+	if err := client.Report(ctx, p.at.Commit, overall, each); err != nil {
+		return fmt.Errorf("posting %w", err)
+	}
+	return nil
+}
+
+// unposted tells why nothing can be posted, and what would be.
+func (p *posting) unposted() string {
+	what := "a note"
+	if p.flags.status != statusNone {
+		what += " and commit statuses"
+	}
+	iid := p.at.MergeRequest.IID
+	switch {
+	case p.at.API == "" || iid == 0 || p.at.MergeRequest.Project == 0:
+		return "this is no pipeline of a merge request in GitLab: there it would be " + what
+	case p.at.Token.Value == "":
+		return fmt.Sprintf("%s is not set: with a token of scope api in it, it would be %s of merge request !%d", ci.TokenVariable, what, iid)
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/app-sre/prcheck/internal/gitlabtest"
+)
+
+// canaryToken is the token of the scripts, in the forms that must not be seen.
+const canaryToken = "glpat-canary/tok+en_123"
+
+// A lab is the GitLab of one script.
+type lab struct {
+	server *gitlabtest.Server
+	mu     sync.Mutex
+	method string
+	fault  gitlabtest.Fault
+}
+
+type labKey struct{}
+
+// gitlab start starts a GitLab and sets the variables of a job in it.
+// gitlab fault METHOD STATUS [BODY] lets it answer so from now on.
+// gitlab note BODY adds a note of the bot, gitlab status NAME STATE a status.
+// gitlab job PIPELINE ID NAME FILE... adds a job with artifacts, and gitlab child
+// PIPELINE ID NAME CHILD one that started a pipeline.
+// gitlab show prints its notes and statuses.
+func gitlab(ts *testscript.TestScript, _ bool, args []string) {
+	l := ts.Value(labKey{}).(*lab)
+	switch args[0] {
+	case "start":
+		l.start(ts)
+	case "fault":
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		status, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		l.method, l.fault = args[1], gitlabtest.Fault{Status: status, Body: strings.Join(args[3:], " "), Undone: true}
+	case "note":
+		l.server.AddNote(gitlabtest.Note{Author: gitlabtest.Bot, Body: args[1]})
+	case "status":
+		l.server.AddStatus(gitlabtest.Status{Pipeline: gitlabtest.Pipeline, Author: gitlabtest.Bot, Name: args[1], State: args[2]})
+	case "job", "child":
+		l.job(ts, args)
+	case "show":
+		l.show(ts)
+	default:
+		ts.Fatalf("gitlab cannot %s", args[0])
+	}
+}
+
+func (l *lab) start(ts *testscript.TestScript) {
+	l.server = &gitlabtest.Server{Token: canaryToken, JobToken: "job" + canaryToken}
+	l.server.Fault = func(_ int, r *http.Request) gitlabtest.Fault {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if r.Method == l.method {
+			return l.fault
+		}
+		return gitlabtest.Fault{}
+	}
+	s := httptest.NewServer(l.server)
+	ts.Defer(func() {
+		s.Close()
+		if wrong := l.server.Wrong(); len(wrong) > 0 {
+			ts.Fatalf("%q", wrong)
+		}
+	})
+	for name, value := range map[string]string{
+		"CI_API_V4_URL": s.URL + "/api/v4", "CI_PROJECT_ID": strconv.Itoa(gitlabtest.Project), "CI_PIPELINE_ID": strconv.Itoa(gitlabtest.Pipeline),
+		"CI_MERGE_REQUEST_PROJECT_ID": strconv.Itoa(gitlabtest.Project), "CI_MERGE_REQUEST_IID": strconv.Itoa(gitlabtest.IID),
+		"CI_COMMIT_SHA": gitlabtest.SHA, "CI_JOB_URL": "https://gitlab.test/jobs/1", "CI_JOB_TOKEN": "job" + canaryToken, "PRCHECK_GITLAB_TOKEN": canaryToken,
+	} {
+		ts.Setenv(name, value)
+	}
+}
+
+func (l *lab) job(ts *testscript.TestScript, args []string) {
+	pipeline, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	id, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	j := gitlabtest.Job{Pipeline: pipeline, ID: id, Name: args[3], Status: "success"}
+	if args[0] == "child" {
+		j.Child, err = strconv.Atoi(args[4])
+		ts.Check(err)
+	} else if len(args) > 4 {
+		var archive bytes.Buffer
+		z := zip.NewWriter(&archive)
+		for _, name := range args[4:] {
+			w, err := z.Create(filepath.ToSlash(name))
+			ts.Check(err)
+			_, err = w.Write([]byte(ts.ReadFile(name)))
+			ts.Check(err)
+		}
+		ts.Check(z.Close())
+		j.Archive = archive.Bytes()
+	}
+	l.server.AddJob(j)
+}
+
+func (l *lab) show(ts *testscript.TestScript) {
+	out := ts.Stdout() // which forgets what was there
+	for _, n := range l.server.Notes("") {
+		fmt.Fprintf(out, "note %d: %s\n", n.ID, n.Body)
+	}
+	for _, s := range l.server.Statuses() {
+		fmt.Fprintf(out, "status %s: %s, %s\n", s.Name, s.State, s.Description)
+	}
+}

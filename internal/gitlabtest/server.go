@@ -1,0 +1,245 @@
+package gitlabtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The numbers that a server starts with.
+const (
+	Project  = 7
+	IID      = 12
+	Pipeline = 100
+	Bot      = 42
+	Human    = 5
+	SHA      = "18f3e63d05582537db6d183d9d557be09e1f90c8"
+)
+
+// A Note is a note of the merge request.
+type Note struct {
+	ID, Author int
+	System     bool
+	Body       string
+}
+
+// A Status is a commit status.
+type Status struct {
+	ID, Pipeline, Author                int
+	Name, State, Description, TargetURL string
+	superseded                          bool
+}
+
+// A Job is a job of a pipeline. Child is the pipeline that it started, if it is a
+// bridge, or negative when it started none; Archive holds its artifacts.
+type Job struct {
+	ID, Pipeline, Child int
+	Name, Status        string
+	Archive             []byte
+}
+
+// A Fault is what goes wrong with a request. The zero value is nothing.
+type Fault struct {
+	Status  int         // answer with this status
+	Header  http.Header // and these headers
+	Body    string      // and this body
+	Drop    bool        // answer nothing
+	Cut     bool        // answer half
+	Undone  bool        // and do nothing
+	Delayed time.Duration
+}
+
+// A Server is a GitLab. Its fields are set before it is used.
+type Server struct {
+	Token    string // of the bot, who may do everything
+	JobToken string // may read artifacts only
+	// Fault is asked about each request with its number, from 1.
+	Fault func(n int, r *http.Request) Fault
+	// Header is added to every answer; NoPages leaves out those about pages.
+	Header  http.Header
+	NoPages bool
+	// ArtifactsAt redirects requests for artifacts to another address.
+	ArtifactsAt string
+
+	mu       sync.Mutex
+	notes    []Note
+	statuses []Status
+	jobs     []Job
+	last     int // id
+	requests []string
+	wrong    []string
+}
+
+// ServeHTTP answers a request of the API.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
+	n := len(s.requests)
+	s.mu.Unlock()
+	var fault Fault
+	if s.Fault != nil {
+		fault = s.Fault(n, r)
+	}
+	if fault.Delayed > 0 {
+		select {
+		case <-time.After(fault.Delayed):
+		case <-r.Context().Done():
+		}
+	}
+	a := &answer{status: http.StatusGatewayTimeout, header: http.Header{}}
+	if !fault.Undone {
+		s.mu.Lock()
+		s.answer(a, r)
+		s.mu.Unlock()
+	}
+	fault.send(w, a)
+}
+
+// send sends an answer, as far as there is no fault.
+func (f Fault) send(w http.ResponseWriter, a *answer) {
+	if f.Drop {
+		panic(http.ErrAbortHandler)
+	}
+	if f.Status != 0 {
+		a = &answer{status: f.Status, header: http.Header{}, body: []byte(f.Body)}
+	}
+	for name, values := range f.Header {
+		a.header[name] = values
+	}
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	w.WriteHeader(a.status)
+	if f.Cut {
+		_, _ = w.Write(a.body[:len(a.body)/2])
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = w.Write(a.body) // nobody may be listening any more
+}
+
+// An answer is what a server says.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a *answer) json(status int, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	a.status, a.body = status, raw
+	a.header.Set("Content-Type", "application/json")
+}
+
+func (a *answer) refuse(status int, text string) {
+	a.json(status, map[string]any{"message": fmt.Sprintf("%d %s", status, text)})
+}
+
+// report notes what a client must not do.
+func (s *Server) report(format string, args ...any) {
+	s.wrong = append(s.wrong, fmt.Sprintf(format, args...))
+}
+
+// answer carries a request out.
+func (s *Server) answer(a *answer, r *http.Request) {
+	for name, values := range s.Header {
+		a.header[name] = values
+	}
+	if strings.Contains(r.URL.String(), s.Token) {
+		s.report("the token is in %s", r.URL)
+	}
+	bot := r.Header.Get("PRIVATE-TOKEN") == s.Token && s.Token != ""
+	job := r.Header.Get("JOB-TOKEN") == s.JobToken && s.JobToken != ""
+	path, known := strings.CutPrefix(r.URL.Path, "/api/v4")
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case !known:
+		s.report("%s %s is no address of the API", r.Method, r.URL)
+		a.refuse(http.StatusNotFound, "Not Found")
+	case !bot && !job:
+		a.refuse(http.StatusUnauthorized, "Unauthorized")
+	case !bot && parts[len(parts)-1] != "artifacts":
+		a.refuse(http.StatusForbidden, "Forbidden")
+	case path == "/user" && r.Method == http.MethodGet:
+		a.json(http.StatusOK, map[string]any{"id": Bot, "username": "project_7_bot", "name": "prcheck", "state": "active"})
+	default:
+		s.project(a, r, parts)
+	}
+}
+
+// project answers what is below /projects/7.
+func (s *Server) project(a *answer, r *http.Request, parts []string) {
+	if len(parts) < 3 || parts[0] != "projects" || parts[1] != strconv.Itoa(Project) {
+		a.refuse(http.StatusNotFound, "Project Not Found")
+		return
+	}
+	notes := fmt.Sprintf("merge_requests/%d/notes", IID)
+	switch rest := strings.Join(parts[2:], "/"); {
+	case rest == notes:
+		s.allNotes(a, r)
+	case strings.HasPrefix(rest, notes+"/"):
+		s.oneNote(a, r, number(parts[len(parts)-1]))
+	case rest == "repository/commits/"+SHA+"/statuses" && r.Method == http.MethodGet:
+		s.listStatuses(a, r)
+	case parts[2] == "statuses" && r.Method == http.MethodPost:
+		s.setStatus(a, r, parts[len(parts)-1])
+	case parts[2] == "pipelines" && len(parts) == 5 && r.Method == http.MethodGet:
+		s.listJobs(a, r, number(parts[3]), parts[4])
+	case parts[2] == "jobs" && len(parts) == 5 && parts[4] == "artifacts" && r.Method == http.MethodGet:
+		s.artifacts(a, number(parts[3]))
+	default:
+		a.refuse(http.StatusNotFound, "Not Found")
+	}
+}
+
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// next makes an id.
+func (s *Server) next() int {
+	s.last++
+	return s.last
+}
+
+// paged answers with one page of a list and the headers that go with it.
+func paged[T any](s *Server, a *answer, r *http.Request, all []T, shape func(T) map[string]any, extra ...string) {
+	q := r.URL.Query()
+	for name := range q {
+		if !slices.Contains(append(extra, "page", "per_page"), name) {
+			s.report("%s has the parameter %q", r.URL.Path, name)
+		}
+	}
+	page, size := max(number(q.Get("page")), 1), number(q.Get("per_page"))
+	if size < 1 || size > 100 {
+		s.report("%s has pages of %q", r.URL.Path, q.Get("per_page"))
+		size = 20
+	}
+	from := min((page-1)*size, len(all))
+	to := min(from+size, len(all))
+	if !s.NoPages {
+		a.header.Set("X-Page", strconv.Itoa(page))
+		a.header.Set("X-Per-Page", strconv.Itoa(size))
+		a.header["X-Next-Page"] = []string{""}
+		if to < len(all) {
+			a.header.Set("X-Next-Page", strconv.Itoa(page+1))
+		}
+	}
+	out := []map[string]any{}
+	for _, x := range all[from:to] {
+		out = append(out, shape(x))
+	}
+	a.json(http.StatusOK, out)
+}
