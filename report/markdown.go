@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	md "github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -83,18 +83,18 @@ func (m *markdown) failures(tasks []Task) {
 	for i, t := range tasks {
 		var more []string
 		for _, detail := range details(t) {
-			more = append(more, escape(detail))
+			more = append(more, md.Escape(detail))
 		}
 		if t.Log != "" {
-			more = append(more, "log "+code(t.Log))
+			more = append(more, "log "+md.Code(t.Log))
 		}
 		suffix := ""
 		if len(more) > 0 {
 			suffix = " (" + strings.Join(more, ", ") + ")"
 		}
-		m.line("\n**%s** %s%s", code(t.Task), escape(result(t)), suffix)
+		m.line("\n**%s** %s%s", md.Code(t.Task), md.Escape(result(t)), suffix)
 		if i < MaxTails && block(t.Tail) != "" {
-			m.line("\n%s", fenced(t.Tail))
+			m.line("\n%s", md.Fence(t.Tail))
 		}
 	}
 	if more := len(tasks) - MaxTails; more > 0 {
@@ -114,7 +114,7 @@ func (m *markdown) tasks(tasks []Task) {
 		if t.Attempts > 0 {
 			took = seconds(t.Seconds)
 		}
-		m.row(code(t.Task), took, escape(result(t)), escape(lastWord(t)))
+		m.row(md.Code(t.Task), took, md.Escape(result(t)), md.Escape(lastWord(t)))
 	}
 	end()
 }
@@ -130,7 +130,7 @@ func (m *markdown) decisions(rep *Report) {
 			if i.Decision == plan.Shards {
 				decision = number(len(i.Tasks), "shard task")
 			}
-			m.row(code(i.Name), escape(decision), escape(string(i.Rung)), escape(i.Reason))
+			m.row(md.Code(i.Name), md.Escape(decision), md.Escape(string(i.Rung)), md.Escape(i.Reason))
 		}
 	}
 	for _, rung := range plan.Rungs() {
@@ -142,7 +142,7 @@ func (m *markdown) decisions(rep *Report) {
 		m.row("integration", "why")
 		m.row(":--", ":--")
 		for _, i := range skipped {
-			m.row(code(i.Name), escape(i.Reason))
+			m.row(md.Code(i.Name), md.Escape(i.Reason))
 		}
 		end()
 	}
@@ -163,11 +163,11 @@ func (m *markdown) changes(c plan.Changes) {
 	for i := range rows {
 		if i < len(c.Datafiles) {
 			d := c.Datafiles[i]
-			m.row(escape(string(d.Kind)), code(d.Path), code(d.Schema))
+			m.row(md.Escape(string(d.Kind)), md.Code(d.Path), md.Code(d.Schema))
 			continue
 		}
 		r := c.Resources[i-len(c.Datafiles)]
-		m.row(escape(string(r.Kind)), code(r.Path), code(r.Schema))
+		m.row(md.Escape(string(r.Kind)), md.Code(r.Path), md.Code(r.Schema))
 	}
 	if more := files - rows; more > 0 {
 		m.line("\nand %s", number(more, "more file"))
@@ -176,10 +176,10 @@ func (m *markdown) changes(c plan.Changes) {
 		m.line("")
 	}
 	for _, schema := range c.Schemas {
-		m.line("- schema %s", code(schema))
+		m.line("- schema %s", md.Code(schema))
 	}
 	for _, name := range c.GraphQL {
-		m.line("- GraphQL type %s", code(name))
+		m.line("- GraphQL type %s", md.Code(name))
 	}
 	end()
 }
@@ -190,56 +190,6 @@ func (m *markdown) warnings(warnings []string) {
 	}
 	m.line("\n#### Warnings\n")
 	for _, warning := range warnings {
-		m.line("- ⚠ %s", escape(warning))
+		m.line("- ⚠ %s", md.Escape(warning))
 	}
-}
-
-// joiner is invisible and keeps a sign from being read together with what
-// follows it.
-const joiner = "\u2060"
-
-var escaper = strings.NewReplacer(
-	"&", "&amp;"+joiner, "<", "&lt;", ">", "&gt;", "|", "&#124;", `\`, "&#92;",
-	"*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
-	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
-	"://", ":"+joiner+"//",
-)
-
-// hosts is what GitHub's Markdown links without a scheme.
-var hosts = regexp.MustCompile(`(?i)(www)\.`)
-
-// escape makes one line of an untrusted value that Markdown takes as plain text.
-func escape(text string) string {
-	return hosts.ReplaceAllString(escaper.Replace(line(text)), "${1}"+joiner+".")
-}
-
-// code shows an untrusted value as code, which Markdown leaves alone. The three
-// characters that mean something even there are escaped as plain text instead.
-func code(text string) string {
-	text = line(text)
-	if text == "" {
-		return ""
-	}
-	if strings.ContainsAny(text, "`|\\") {
-		return escape(text)
-	}
-	return "`" + text + "`"
-}
-
-var (
-	backticks = regexp.MustCompile("`+")
-	commands  = regexp.MustCompile(`(?m)^([ \t]*)/`)
-)
-
-// fenced shows untrusted text as it is, in a fence longer than any inside. Some
-// bots read commands even in code, so a slash does not start a line.
-func fenced(text string) string {
-	text = commands.ReplaceAllString(block(text), "${1}"+joiner+"/")
-	fence := "```"
-	for _, run := range backticks.FindAllString(text, -1) {
-		if len(run) >= len(fence) {
-			fence = run + "`"
-		}
-	}
-	return fence + "\n" + text + "\n" + fence
 }

@@ -1,0 +1,100 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/harmless"
+)
+
+// maxLine bounds a value that is shown on one line, in runes.
+const maxLine = 500
+
+// joiner is invisible and keeps a sign from being read together with what
+// follows it.
+const joiner = "\u2060"
+
+var escaper = strings.NewReplacer(
+	"&", "&amp;"+joiner, "<", "&lt;", ">", joiner+"&gt;", "|", "&#124;", `\`, "&#92;",
+	"*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`+joiner, "]", `\]`, "{", "{"+joiner,
+	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
+)
+
+// signs are what GitLab, or Markdown, reads together. The joiner goes between
+// the two groups.
+var signs = []*regexp.Regexp{
+	regexp.MustCompile(`(:)(\S)`),                       // emoji, schemes, references such as iteration:1
+	regexp.MustCompile(`(?i)(www)(\.)`),                 // a host is linked without a scheme
+	regexp.MustCompile(`([[:xdigit:]]{6})()`),           // a commit, abbreviated to seven or more
+	regexp.MustCompile(`([A-Z][A-Z0-9_\\]*-)([0-9])`),   // an issue of another tracker
+	regexp.MustCompile(`^()([-+=:/]|[0-9]+[.)](?: |$))`), // a block, or a quick action
+}
+
+// Escape makes one line of an untrusted value that Markdown takes as plain text
+// wherever it stands, also in the cell of a table.
+func Escape(text string) string {
+	text = escaper.Replace(line(text))
+	for _, sign := range signs {
+		text = sign.ReplaceAllString(text, "${1}"+joiner+"${2}")
+	}
+	return text
+}
+
+// Code shows an untrusted value as code, which Markdown leaves alone. The three
+// characters that mean something even there are escaped as plain text instead.
+// What shows nothing becomes "".
+func Code(text string) string {
+	text = line(text)
+	if text == "" {
+		return ""
+	}
+	if strings.ContainsAny(text, "`|\\") {
+		return Escape(text)
+	}
+	return "`" + text + "`"
+}
+
+var (
+	backticks = regexp.MustCompile("`+")
+	commands  = regexp.MustCompile(`(?m)^([\t\p{Z}]*)/`)
+)
+
+// Fence shows untrusted text as it is, in a fence longer than any inside. Some
+// bots read commands even in code, so a slash does not start a line. What shows
+// nothing becomes "".
+func Fence(text string) string {
+	text = strings.Trim(visible(text), "\n")
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	text = commands.ReplaceAllString(text, "${1}"+joiner+"/")
+	fence := "```"
+	for _, run := range backticks.FindAllString(text, -1) {
+		if len(run) >= len(fence) {
+			fence = run + "`"
+		}
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+// line makes one harmless, bounded line of an untrusted value.
+func line(text string) string {
+	text = strings.Join(strings.Fields(visible(text)), " ")
+	if utf8.RuneCountInString(text) > maxLine {
+		text = string([]rune(text)[:maxLine]) + "…"
+	}
+	return text
+}
+
+// visible makes text harmless and drops what shows nothing: it could hide in a
+// name, or make two names look the same.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point) {
+			return -1
+		}
+		return r
+	}, harmless.Text(text))
+}
