@@ -2,6 +2,7 @@ package note
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,15 +43,16 @@ func blocks(r plan.Result) bool { return (&plan.Results{Results: []plan.Result{r
 
 // sorted are the tasks that are worth a word, in the order of the plan.
 type sorted struct {
-	compared         bool // with the run before
-	fresh, still     []report.Task
-	unjudged         []report.Task
-	tolerated        []report.Task
-	baseline         []report.Task
-	baselineBlocks   bool
-	fixed            []report.Task
-	vanished         int // failed before and are not in the plan now
-	transient, amiss int // of fresh and still: worth another try; wrong data or settings
+	compared       bool // with the run before
+	fresh, still   []report.Task
+	unjudged       []report.Task
+	tolerated      []report.Task
+	baseline       []report.Task
+	baselineBlocks bool
+	fixed          []report.Task
+	vanished       int // failed before and are not in the plan now
+	transient      int // of fresh and still: worth another try
+	freshTransient int
 }
 
 // sortOut sorts the tasks by what they ask of the author.
@@ -75,24 +77,24 @@ func sortOut(rep *report.Report, before *run) sorted {
 			s.baseline = append(s.baseline, t)
 			s.baselineBlocks = s.baselineBlocks || blocks(t.Result)
 		case failure:
-			s.count(t)
-			if was {
-				s.still = append(s.still, t)
-			} else {
-				s.fresh = append(s.fresh, t)
-			}
+			s.fail(t, was)
 		}
 	}
 	return s
 }
 
-// count counts the classes of failures.
-func (s *sorted) count(t report.Task) {
-	switch t.Class {
-	case plan.ClassTransient:
+// fail takes one failure.
+func (s *sorted) fail(t report.Task, was bool) {
+	if was {
+		s.still = append(s.still, t)
+	} else {
+		s.fresh = append(s.fresh, t)
+	}
+	if t.Class == plan.ClassTransient {
 		s.transient++
-	case plan.ClassConfig:
-		s.amiss++
+		if !was {
+			s.freshTransient++
+		}
 	}
 }
 
@@ -116,7 +118,8 @@ const (
 	maxEntries = 10  // in one section
 	maxTail    = 15  // lines
 	maxWidth   = 300 // of a line, in characters
-	openTails  = 3   // of the first entries; the others are folded
+	maxOutput  = 1 << 16
+	openTails  = 3 // of the first entries; the others are folded
 )
 
 // sections returns the lists of tasks that did not pass, the most important
@@ -148,6 +151,9 @@ func (n Note) sections(s sorted) []section {
 	return out
 }
 
+// figures may differ between tasks that say the same.
+var figures = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+
 // section groups tasks that said the same. Those worth another try come last.
 func (n Note) section(title, intro string, tasks []report.Task) section {
 	s := section{title: fmt.Sprintf("#### %s (%d)", title, len(tasks)), intro: intro, tasks: len(tasks)}
@@ -156,7 +162,7 @@ func (n Note) section(title, intro string, tasks []report.Task) section {
 	var causes []string
 	groups := map[string][]report.Task{}
 	for _, t := range tasks {
-		cause := said(t) + "\x00" + string(t.Class) + "\x00" + lastLine(t.Tail)
+		cause := figures.ReplaceAllString(said(t)+"\x00"+string(t.Class)+"\x00"+lastLine(t.Tail), "0")
 		if groups[cause] == nil {
 			causes = append(causes, cause)
 		}
@@ -220,9 +226,10 @@ func (n Note) entry(t report.Task, alike int) entry {
 	return e
 }
 
-// log returns a link to the log of a task, or where it lies.
+// log returns a link to the log of a task, or where it lies. A task that never
+// started has none.
 func (n Note) log(t report.Task) string {
-	if n.Links.Log != nil {
+	if n.Links.Log != nil && (t.Attempts > 0 || t.Log != "") {
 		if to := link("log", n.Links.Log(t.Task)); to != "" {
 			return to
 		}

@@ -12,6 +12,9 @@ import (
 func (n Note) ran(rep *report.Report) folded {
 	c := rep.Counts
 	f := folded{head: []string{"task", "result", "time", "last line", "log"}}
+	if c.Tasks == 0 {
+		return f
+	}
 	f.summary = number(c.Tasks, "task") + " planned: " + phrases(", ", amount(c.Passed, "passed"), amount(c.Failed, "failed"),
 		amount(c.TimedOut, "timed out"), amount(c.Canceled, "canceled"), amount(c.NotRun, "not run"))
 	for _, t := range rep.Results {

@@ -61,15 +61,16 @@ func (v *view) render(c cut) string {
 
 // failures writes the tasks that did not pass.
 func (v *view) failures(p *page, c *cut) {
-	if c[entries] == 0 {
-		return // the first line says how many
-	}
 	open := openTails
 	for _, s := range v.sections {
+		shown := s.entries[:c.take(entries, len(s.entries))]
+		if len(shown) == 0 {
+			return // what to do says how many there are
+		}
 		p.block(s.title)
 		p.block(s.intro)
 		left := s.tasks
-		for _, e := range s.entries[:c.take(entries, len(s.entries))] {
+		for _, e := range shown {
 			p.entry(e, open > 0, c)
 			open--
 			left--
@@ -82,17 +83,23 @@ func (v *view) failures(p *page, c *cut) {
 	}
 }
 
-// entry writes one failure.
+// entry writes one failure, open or folded.
 func (p *page) entry(e entry, open bool, c *cut) {
 	p.block(e.head)
-	p.block(e.why[:c.take(whyLines, len(e.why))]...)
+	why := e.why[:c.take(whyLines, len(e.why))]
 	lines := e.tail[max(0, len(e.tail)-c[tailLines]):]
-	switch fence := md.Fence(strings.Join(lines, "\n")); {
-	case fence == "":
+	more := func() {
+		p.block(why...)
+		p.block(md.Fence(strings.Join(lines, "\n")))
+	}
+	switch {
+	case len(why)+len(lines) == 0:
 	case open:
-		p.block(fence)
+		more()
+	case len(lines) == 0:
+		p.fold("why it was checked", more)
 	default:
-		p.fold("its last "+number(len(lines), "line"), func() { p.block(fence) })
+		p.fold("why it was checked, and its last words", more)
 	}
 }
 

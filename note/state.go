@@ -65,19 +65,21 @@ func (n Note) state(rep *report.Report, previous string, limit int) state {
 			s.Before = before.Before
 		}
 	}
-	// Both fit into a quarter of the note, as base64.
-	s.Now.bound(limit * 3 / 32)
+	s.Now.bound(limit)
 	if s.Before != nil {
-		s.Before.bound(limit * 3 / 32)
+		s.Before.bound(limit)
+		if s.Before.Commit == s.Now.Commit {
+			s.Before.Commit = "" // the same commit, run again
+		}
 	}
 	return s
 }
 
-// bound forgets lists until the JSON of the run has at most so many bytes, if
-// that is enough.
-func (r *run) bound(size int) {
+// bound forgets lists that are too long for a note with this limit, of which two
+// runs together take a quarter, as base64.
+func (r *run) bound(limit int) {
 	for _, list := range []*[]string{&r.Checked, &r.Failed} {
-		if raw, err := json.Marshal(r); err != nil || len(raw) > size {
+		if raw, err := json.Marshal(r); err != nil || len(raw) > limit*3/32 {
 			*list = nil
 		}
 	}

@@ -134,8 +134,14 @@ func (n Note) ending() string {
 	return phrases(" · ", parts...)
 }
 
-// name shows the name of a task or an integration.
+// maxName bounds a name, in characters.
+const maxName = 200
+
+// name shows the name of a task, an integration or a file.
 func name(text string) string {
+	if runes := []rune(text); len(runes) > maxName {
+		text = string(runes[:maxName]) + "…"
+	}
 	if text = md.Code(text); text != "" {
 		return text
 	}

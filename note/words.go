@@ -19,16 +19,14 @@ func (s sorted) actions(before *run, warnings int) []string {
 			out = append(out, "- "+fmt.Sprintf(format, args...))
 		}
 	}
+	fresh := len(s.fresh) - s.freshTransient
 	look := len(s.fresh) + len(s.still) - s.transient
-	news := ""
-	if s.compared && look+s.transient > 0 {
-		news = fmt.Sprintf(" (%d new, %d still failing since %s)", len(s.fresh), len(s.still), before.called())
+	news := "."
+	if s.compared {
+		news = fmt.Sprintf(": %s since %s.", phrases(", ", amount(fresh, "new"), amount(look-fresh, "still failing")), before.called())
 	}
-	add(look, "**Look at %s** below%s.", number(look, "failure"), news)
-	if look > 0 {
-		news = ""
-	}
-	add(s.transient, "**Try %s again**: they look like passing trouble%s.", number(s.transient, "task"), news)
+	add(look, "**Look at %s** below%s", number(look, "failure"), news)
+	add(s.transient, "**Try %s again**: %s.", number(s.transient, "task"), plural(s.transient, "it looks", "they look")+" like passing trouble")
 	add(len(s.unjudged), "**%s did not run**; why stands below.", number(len(s.unjudged), "task"))
 	add(len(s.baseline), "**Not your change:** %s failed on base already.", number(len(s.baseline), "task"))
 	add(len(s.tolerated), "%s failed without blocking.", number(len(s.tolerated), "task"))
@@ -38,6 +36,14 @@ func (s sorted) actions(before *run, warnings int) []string {
 	}
 	add(warnings, "⚠️ %s below.", number(warnings, "warning"))
 	return out
+}
+
+// plural returns one or many.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // called returns how a note speaks of the run before.
@@ -62,6 +68,7 @@ func said(t report.Task) string {
 
 // tail returns the last lines of a task's output, each bounded.
 func tail(text string) []string {
+	text = text[max(0, len(text)-maxOutput):]
 	lines := strings.Split(strings.TrimSpace(harmless.Text(text)), "\n")
 	lines = lines[max(0, len(lines)-maxTail):]
 	for i, line := range lines {

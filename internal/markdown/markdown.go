@@ -20,15 +20,15 @@ var escaper = strings.NewReplacer(
 	"&", "&amp;"+joiner, "<", "&lt;", ">", joiner+"&gt;", "|", "&#124;", `\`, "&#92;",
 	"*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`+joiner, "]", `\]`, "{", "{"+joiner,
 	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
+	": ", ": ", ":", ":"+joiner, // emoji, schemes, references such as iteration:1
 )
 
 // signs are what GitLab, or Markdown, reads together. The joiner goes between
 // the two groups.
 var signs = []*regexp.Regexp{
-	regexp.MustCompile(`(:)(\S)`),                       // emoji, schemes, references such as iteration:1
-	regexp.MustCompile(`(?i)(www)(\.)`),                 // a host is linked without a scheme
-	regexp.MustCompile(`([[:xdigit:]]{6})()`),           // a commit, abbreviated to seven or more
-	regexp.MustCompile(`([A-Z][A-Z0-9_\\]*-)([0-9])`),   // an issue of another tracker
+	regexp.MustCompile(`(?i)(www)(\.)`),                  // a host is linked without a scheme
+	regexp.MustCompile(`([[:xdigit:]]{6})()`),            // a commit, abbreviated to seven or more
+	regexp.MustCompile(`([A-Z][A-Z0-9_\\]*-)([0-9])`),    // an issue of another tracker
 	regexp.MustCompile(`^()([-+=:/]|[0-9]+[.)](?: |$))`), // a block, or a quick action
 }
 

@@ -24,6 +24,7 @@ func TestEscape(t *testing.T) {
 		"<b> & |":                           "&lt;b⁠&gt; &amp;⁠ &#124;",
 		"@ana #1 !2 ~x %3 $4 ^alert#5":      "@⁠ana \\#⁠1 \\!⁠2 \\~⁠x %⁠3 \\$⁠4 ^⁠alert\\#⁠5",
 		"[x](https://y) :tada: done: yes":   "\\[⁠x\\](https:⁠//y) :⁠tada: done: yes",
+		"mailto::tada:::x":                  "mailto:⁠:⁠tada:⁠:⁠:⁠x",
 		"WWW.example.org":                   "WWW⁠.example.org",
 		"sha256:0123456789abcdef":           "sha256:⁠012345⁠6789ab⁠cdef",
 		"APPSRE-12":                         "APPSRE-⁠12",
