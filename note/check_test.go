@@ -19,6 +19,9 @@ import (
 // reader reads Markdown as GitLab does, as far as a note is concerned.
 var reader = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
 
+// command is what a quick action starts with.
+var command = regexp.MustCompile(`^[\s\p{Z}]*/`)
+
 // wellMade checks what a body promises, whatever is in it.
 func wellMade(t testing.TB, body string) {
 	t.Helper()
@@ -31,7 +34,7 @@ func wellMade(t testing.TB, body string) {
 		}
 	}
 	for line := range strings.Lines(body) {
-		if regexp.MustCompile(`^[\s\p{Z}]*/`).MatchString(line) {
+		if command.MatchString(line) {
 			t.Fatalf("a line starts with a slash: %q in\n%s", line, body)
 		}
 	}

@@ -115,11 +115,11 @@ type entry struct {
 
 // The bounds of what is shown of failures even if there is room for more.
 const (
-	maxEntries = 10  // in one section
-	maxTail    = 15  // lines
-	maxWidth   = 300 // of a line, in characters
-	maxOutput  = 1 << 16
-	openTails  = 3 // of the first entries; the others are folded
+	maxEntries = 10      // in one section
+	maxTail    = 15      // lines
+	maxWidth   = 300     // of a line, in characters
+	maxOutput  = 8 << 10 // that is looked at, in bytes
+	openTails  = 3       // of the first entries; the others are folded
 )
 
 // sections returns the lists of tasks that did not pass, the most important

@@ -69,7 +69,11 @@ func said(t report.Task) string {
 // tail returns the last lines of a task's output, each bounded.
 func tail(text string) []string {
 	text = text[max(0, len(text)-maxOutput):]
-	lines := strings.Split(strings.TrimSpace(harmless.Text(text)), "\n")
+	text = strings.TrimSpace(harmless.Text(text))
+	if text == "" {
+		return nil
+	}
+	lines := strings.Split(text, "\n")
 	lines = lines[max(0, len(lines)-maxTail):]
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t")
@@ -77,9 +81,6 @@ func tail(text string) []string {
 			line = string(runes[:maxWidth]) + "…"
 		}
 		lines[i] = line
-	}
-	if md.Fence(strings.Join(lines, "\n")) == "" {
-		return nil
 	}
 	return lines
 }
@@ -90,7 +91,7 @@ const maxWord = 100
 // lastLine returns the last line of a task's output: most say there what is
 // wrong, or what they would change.
 func lastLine(text string) string {
-	lines := tail(text)
+	lines := tail(text[max(0, len(text)-maxOutput/4):])
 	if len(lines) == 0 {
 		return ""
 	}
