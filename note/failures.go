@@ -197,10 +197,10 @@ func (n Note) entry(t report.Task, alike int) entry {
 	}
 	e.head += " " + md.Escape(said(t))
 	var parts []string
-	switch t.Class {
-	case plan.ClassConfig:
+	switch ran := t.Status == plan.Failed || t.Status == plan.TimedOut; {
+	case ran && t.Class == plan.ClassConfig:
 		parts = append(parts, "the data or the settings are wrong")
-	case plan.ClassTransient:
+	case ran && t.Class == plan.ClassTransient:
 		parts = append(parts, "worth another try")
 	}
 	if t.Attempts > 0 {
@@ -234,8 +234,5 @@ func (n Note) log(t report.Task) string {
 			return to
 		}
 	}
-	if path := md.Code(t.Log); path != "" {
-		return "log " + path
-	}
-	return ""
+	return md.Code(t.Log)
 }

@@ -36,7 +36,7 @@ func (n Note) look(rep *report.Report, before *run) *view {
 	s := sortOut(rep, before)
 	v := &view{
 		title:    n.title(rep),
-		actions:  s.actions(before, len(rep.Warnings)),
+		actions:  s.actions(rep, before),
 		touched:  touched(n.Plan, rep),
 		sections: n.sections(s),
 		ran:      n.ran(rep),
@@ -98,7 +98,7 @@ func touched(p *plan.Plan, rep *report.Report) string {
 	case c.Run+c.Shards == 0:
 		text += fmt.Sprintf(" Of %s none has to be checked; why stands below.", number(c.Integrations, "integration"))
 	default:
-		text += fmt.Sprintf(" %d of %s checked, %d skipped.", c.Run+c.Shards, number(c.Integrations, "integration"), c.Skip)
+		text += fmt.Sprintf(" %d of %s are checked, %d are skipped.", c.Run+c.Shards, number(c.Integrations, "integration"), c.Skip)
 	}
 	return text + took(rep)
 }
@@ -112,13 +112,14 @@ func took(rep *report.Report) string {
 			last = max(last, span.End())
 		}
 	}
+	wall, work := seconds(last), seconds(rep.Counts.Seconds)
 	switch {
 	case rep.Counts.Seconds <= 0:
 		return ""
-	case last > 0:
-		return fmt.Sprintf(" Took %s (%s of work).", seconds(last), seconds(rep.Counts.Seconds))
+	case last == 0, wall == work:
+		return fmt.Sprintf(" It took %s.", work)
 	}
-	return fmt.Sprintf(" %s of work.", seconds(rep.Counts.Seconds))
+	return fmt.Sprintf(" It took %s for %s of work.", wall, work)
 }
 
 // ending returns where to read on.

@@ -12,12 +12,15 @@ import (
 )
 
 // actions says what the author must do, one line each, and what became better.
-func (s sorted) actions(before *run, warnings int) []string {
+func (s sorted) actions(rep *report.Report, before *run) []string {
 	var out []string
 	add := func(n int, format string, args ...any) {
 		if n > 0 {
 			out = append(out, "- "+fmt.Sprintf(format, args...))
 		}
+	}
+	if rep.Verdict == report.Passed {
+		add(1, "**Nothing to do.**")
 	}
 	fresh := len(s.fresh) - s.freshTransient
 	look := len(s.fresh) + len(s.still) - s.transient
@@ -34,7 +37,7 @@ func (s sorted) actions(before *run, warnings int) []string {
 		add(len(s.fixed), "✅ %s fixed since %s.", number(len(s.fixed), "failure"), before.called())
 		add(s.vanished, "%s of %s not planned any more.", number(s.vanished, "failure"), before.called())
 	}
-	add(warnings, "⚠️ %s below.", number(warnings, "warning"))
+	add(len(rep.Warnings), "⚠️ %s below.", number(len(rep.Warnings), "warning"))
 	return out
 }
 
