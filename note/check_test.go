@@ -92,6 +92,10 @@ func wellMadeNode(t testing.TB, n ast.Node, source []byte) {
 		if n.Info != nil {
 			t.Fatalf("a fence has the info %q in\n%s", n.Info.Value(source), source)
 		}
+	case *ast.Paragraph:
+		if _, bold := n.FirstChild().(*ast.Emphasis); !bold && strings.HasPrefix(string(n.Lines().Value(source)), "**") {
+			t.Fatalf("a name is not bold: %q in\n%s", n.Lines().Value(source), source)
+		}
 	case *ast.Heading:
 		if n.Level < 3 {
 			t.Fatalf("a heading of level %d in\n%s", n.Level, source)

@@ -48,7 +48,7 @@ func (v *view) fit(first string, limit int) (string, bool) {
 			continue
 		}
 		if body, ok = render(c); ok {
-			c[what] = sort.Search(full-1, func(n int) bool {
+			c[what] = sort.Search(full, func(n int) bool {
 				more := c
 				more[what] = n + 1
 				_, fits := render(more)
