@@ -11,7 +11,7 @@ import (
 // ran lists every task with what it said.
 func (n Note) ran(rep *report.Report) folded {
 	c := rep.Counts
-	f := folded{head: []string{"task", "result", "time", "last line", "log"}}
+	f := folded{head: []string{"task", "result", "time", "last line", "checked because", "log"}}
 	if c.Tasks == 0 {
 		return f
 	}
@@ -25,7 +25,8 @@ func (n Note) ran(rep *report.Report) folded {
 		if t.Attempts > 0 {
 			took = seconds(t.Seconds)
 		}
-		f.rows = append(f.rows, row(name(t.Task), sign+" "+md.Escape(said(t)), took, md.Escape(lastLine(t.Tail)), n.log(t)))
+		d, _ := n.Plan.Decision(t.Integration)
+		f.rows = append(f.rows, row(name(t.Task), sign+" "+md.Escape(said(t)), took, md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.log(t)))
 	}
 	return f
 }

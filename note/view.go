@@ -98,7 +98,7 @@ func touched(p *plan.Plan, rep *report.Report) string {
 	case c.Run+c.Shards == 0:
 		text += fmt.Sprintf(" Of %s none has to be checked; why stands below.", number(c.Integrations, "integration"))
 	default:
-		text += fmt.Sprintf(" %d of %s are checked, %d are skipped.", c.Run+c.Shards, number(c.Integrations, "integration"), c.Skip)
+		text += fmt.Sprintf(" Checked: %d of %s. Skipped: %d.", c.Run+c.Shards, number(c.Integrations, "integration"), c.Skip)
 	}
 	return text + took(rep)
 }
