@@ -100,7 +100,7 @@ func TestSinceTheRunBefore(t *testing.T) {
 	is.Tasks[0].ID, is.Tasks[0].Integration = "integration-000b", "integration-000b"
 	is.Tasks[1].ID, is.Tasks[1].Integration = "integration-001", "integration-001"
 	is.Integrations = append(is.Integrations, is.Integrations[8])
-	is.Integrations[144].Name = "z"
+	is.Integrations[16].Name = "z"
 	seal(t, is)
 	n := note.Note{Tool: "x", Plan: was, Results: ends(was, "ffp"), Serial: 1, Commit: head}
 	first := body(t, n, "")

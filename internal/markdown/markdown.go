@@ -23,24 +23,47 @@ var escaper = strings.NewReplacer(
 	": ", ": ", ":", ":"+joiner, // emoji, schemes, references such as iteration:1
 )
 
-// signs are what GitLab, or Markdown, reads together. The joiner goes between
-// the two groups.
-var signs = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(www)(\.)`),                  // a host is linked without a scheme
-	regexp.MustCompile(`([[:xdigit:]]{6})()`),            // a commit, abbreviated to seven or more
-	regexp.MustCompile(`([A-Z][A-Z0-9_\\]*-)([0-9])`),    // an issue of another tracker
-	regexp.MustCompile(`^()([-+=:/]|[0-9]+[.)](?: |$))`), // a block, or a quick action
-}
+// starts is what begins a block, or a quick action, at the start of a line.
+var starts = regexp.MustCompile(`^(?:[-+=:/]|[0-9]+[.)](?: |$))`)
 
 // Escape makes one line of an untrusted value that Markdown takes as plain text
 // wherever it stands, also in the cell of a table.
 func Escape(text string) string {
-	text = escaper.Replace(line(text))
-	for _, sign := range signs {
-		text = sign.ReplaceAllString(text, "${1}"+joiner+"${2}")
+	text = separate(escaper.Replace(line(text)))
+	if starts.MatchString(text) {
+		return joiner + text
 	}
 	return text
 }
+
+// separate puts joiners into what is read together without any special sign:
+// the digits of a commit, a host such as www.example.org, which is linked without
+// a scheme, and issues of other trackers such as APP-12.
+func separate(text string) string {
+	var out strings.Builder
+	hex, capitals := 0, false // how many hex digits stand before this byte; whether a word in capitals does
+	for i := range len(text) {
+		c := text[i]
+		if c == '.' && i >= 3 && strings.EqualFold(text[i-3:i], "www") {
+			out.WriteString(joiner)
+		}
+		out.WriteByte(c)
+		if c == '-' && capitals && i+1 < len(text) && isDigit(text[i+1]) {
+			out.WriteString(joiner)
+		}
+		upper := 'A' <= c && c <= 'Z'
+		capitals = upper || capitals && (isDigit(c) || c == '_' || c == '\\')
+		if !isDigit(c) && (c|' ' < 'a' || c|' ' > 'f') {
+			hex = 0
+		} else if hex++; hex == 6 {
+			out.WriteString(joiner)
+			hex = 0
+		}
+	}
+	return out.String()
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // Code shows an untrusted value as code, which Markdown leaves alone. The three
 // characters that mean something even there are escaped as plain text instead.
