@@ -79,6 +79,18 @@ func TestDelta(t *testing.T) {
 	}
 }
 
+// What fails on base, too, is told apart, whether it blocks or not.
+func TestBrokenOnBase(t *testing.T) {
+	p := fleet(t, 3)
+	text := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "bfp")}, "")
+	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n", "- **Look at 1 failure** below.\n",
+		"#### Already broken on base (1)\n\nThey fail without this change too."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // A note that is written again by the same pipeline is compared with the run
 // before, not with itself.
 func TestSameGeneration(t *testing.T) {

@@ -10,17 +10,19 @@ import (
 
 // ran lists every task with what it said.
 func (n Note) ran(rep *report.Report) folded {
-	c := rep.Counts
 	f := folded{head: []string{"task", "result", "time", "last line", "checked because", "log"}}
-	if c.Tasks == 0 {
+	if len(rep.Results) == 0 {
 		return f
 	}
-	f.summary = number(c.Tasks, "task") + " planned: " + phrases(", ", amount(c.Passed, "passed"), amount(c.Failed, "failed"),
-		amount(c.TimedOut, "timed out"), amount(c.Canceled, "canceled"), amount(c.NotRun, "not run"))
+	ends := map[plan.Status]int{}
 	for _, t := range rep.Results {
+		ends[t.Status]++
 		sign, took := "❌", ""
-		if t.OK() {
+		switch {
+		case t.OK():
 			sign = "✅"
+		case !blocks(t.Result):
+			sign = "⚠️"
 		}
 		if t.Attempts > 0 {
 			took = seconds(t.Seconds)
@@ -28,6 +30,8 @@ func (n Note) ran(rep *report.Report) folded {
 		d, _ := n.Plan.Decision(t.Integration)
 		f.rows = append(f.rows, row(name(t.Task), sign+" "+md.Escape(said(t)), took, md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.log(t)))
 	}
+	f.summary = number(len(rep.Results), "task") + " planned: " + phrases(", ", amount(ends[plan.Passed], "passed"), amount(ends[plan.Failed], "failed"),
+		amount(ends[plan.TimedOut], "timed out"), amount(ends[plan.Canceled], "canceled"), amount(ends[plan.NotRun], "not run"))
 	return f
 }
 
