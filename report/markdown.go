@@ -83,18 +83,18 @@ func (m *markdown) failures(tasks []Task) {
 	for i, t := range tasks {
 		var more []string
 		for _, detail := range details(t) {
-			more = append(more, md.Escape(detail))
+			more = append(more, escape(detail))
 		}
 		if t.Log != "" {
-			more = append(more, "log "+md.Code(t.Log))
+			more = append(more, "log "+code(t.Log))
 		}
 		suffix := ""
 		if len(more) > 0 {
 			suffix = " (" + strings.Join(more, ", ") + ")"
 		}
-		m.line("\n**%s** %s%s", md.Code(t.Task), md.Escape(result(t)), suffix)
+		m.line("\n**%s** %s%s", code(t.Task), escape(result(t)), suffix)
 		if i < MaxTails && block(t.Tail) != "" {
-			m.line("\n%s", md.Fence(t.Tail))
+			m.line("\n%s", fenced(t.Tail))
 		}
 	}
 	if more := len(tasks) - MaxTails; more > 0 {
@@ -114,7 +114,7 @@ func (m *markdown) tasks(tasks []Task) {
 		if t.Attempts > 0 {
 			took = seconds(t.Seconds)
 		}
-		m.row(md.Code(t.Task), took, md.Escape(result(t)), md.Escape(lastWord(t)))
+		m.row(code(t.Task), took, escape(result(t)), escape(lastWord(t)))
 	}
 	end()
 }
@@ -130,7 +130,7 @@ func (m *markdown) decisions(rep *Report) {
 			if i.Decision == plan.Shards {
 				decision = number(len(i.Tasks), "shard task")
 			}
-			m.row(md.Code(i.Name), md.Escape(decision), md.Escape(string(i.Rung)), md.Escape(i.Reason))
+			m.row(code(i.Name), escape(decision), escape(string(i.Rung)), escape(i.Reason))
 		}
 	}
 	for _, rung := range plan.Rungs() {
@@ -142,7 +142,7 @@ func (m *markdown) decisions(rep *Report) {
 		m.row("integration", "why")
 		m.row(":--", ":--")
 		for _, i := range skipped {
-			m.row(md.Code(i.Name), md.Escape(i.Reason))
+			m.row(code(i.Name), escape(i.Reason))
 		}
 		end()
 	}
@@ -163,11 +163,11 @@ func (m *markdown) changes(c plan.Changes) {
 	for i := range rows {
 		if i < len(c.Datafiles) {
 			d := c.Datafiles[i]
-			m.row(md.Escape(string(d.Kind)), md.Code(d.Path), md.Code(d.Schema))
+			m.row(escape(string(d.Kind)), code(d.Path), code(d.Schema))
 			continue
 		}
 		r := c.Resources[i-len(c.Datafiles)]
-		m.row(md.Escape(string(r.Kind)), md.Code(r.Path), md.Code(r.Schema))
+		m.row(escape(string(r.Kind)), code(r.Path), code(r.Schema))
 	}
 	if more := files - rows; more > 0 {
 		m.line("\nand %s", number(more, "more file"))
@@ -176,10 +176,10 @@ func (m *markdown) changes(c plan.Changes) {
 		m.line("")
 	}
 	for _, schema := range c.Schemas {
-		m.line("- schema %s", md.Code(schema))
+		m.line("- schema %s", code(schema))
 	}
 	for _, name := range c.GraphQL {
-		m.line("- GraphQL type %s", md.Code(name))
+		m.line("- GraphQL type %s", code(name))
 	}
 	end()
 }
@@ -190,6 +190,15 @@ func (m *markdown) warnings(warnings []string) {
 	}
 	m.line("\n#### Warnings\n")
 	for _, warning := range warnings {
-		m.line("- ⚠ %s", md.Escape(warning))
+		m.line("- ⚠ %s", escape(warning))
 	}
 }
+
+// escape makes plain text of one line of an untrusted value.
+func escape(text string) string { return md.Escape(text) }
+
+// code shows an untrusted value as code.
+func code(text string) string { return md.Code(text) }
+
+// fenced shows untrusted lines as they are.
+func fenced(text string) string { return md.Fence(text) }

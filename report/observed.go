@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	md "github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -69,7 +68,7 @@ func (m *markdown) unread(all []plan.Observed) {
 			m.line("- and %d more integrations", len(list)-maxUnread)
 			break
 		}
-		m.line("- %s: %s", md.Code(o.Integration), md.Escape(someSchemas(o.Unread)))
+		m.line("- %s: %s", code(o.Integration), escape(someSchemas(o.Unread)))
 	}
 	m.line("\n%s.", strings.ToUpper(unreadNote[:1])+unreadNote[1:])
 	end()
