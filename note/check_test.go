@@ -104,7 +104,7 @@ func wellMadeNode(t testing.TB, n ast.Node, source []byte) {
 }
 
 // signs is what GitLab finds in rendered text, outside of code and links.
-var signs = regexp.MustCompile(`[@~%^][\w."]|[#!$&]\d|:[\w+-]+:|://|(?i:www\.)|\w>|[\[{][\w+_[-]|[[:xdigit:]]{7}|\b[A-Z][A-Z0-9_]*-\d|mailto:\w`)
+var signs = regexp.MustCompile(`[@~%^][\w."]|[#!$&]\d|(?:^|\D):[\w+-]+:|://|(?i:www\.)|\w>|[\[{][\w+_[-]|[[:xdigit:]]{7}|\b[A-Z][A-Z0-9_]*-\d|mailto:\w`)
 
 var elements = " html head body h3 h4 p ul li table thead tbody tr th td code pre strong details summary a "
 

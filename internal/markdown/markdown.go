@@ -20,7 +20,6 @@ var escaper = strings.NewReplacer(
 	"&", "&amp;"+joiner, "<", "&lt;", ">", joiner+"&gt;", "|", "&#124;", `\`, "&#92;",
 	"*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`+joiner, "]", `\]`, "{", "{"+joiner,
 	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
-	": ", ": ", ":", ":"+joiner, // emoji, schemes, references such as iteration:1
 )
 
 // starts is what begins a block, or a quick action, at the start of a line.
@@ -36,9 +35,10 @@ func Escape(text string) string {
 	return text
 }
 
-// separate puts joiners into what is read together without any special sign:
-// the digits of a commit, a host such as www.example.org, which is linked without
-// a scheme, and issues of other trackers such as APP-12.
+// separate puts joiners into what is read together for what stands around it:
+// emoji, schemes and references such as iteration:1, but not a time such as
+// 10:30; a host such as www.example.org, which is linked without a scheme; the
+// digits of a commit; issues of other trackers such as APP-12.
 func separate(text string) string {
 	var out strings.Builder
 	hex, capitals := 0, false // how many hex digits stand before this byte; whether a word in capitals does
@@ -48,8 +48,11 @@ func separate(text string) string {
 			out.WriteString(joiner)
 		}
 		out.WriteByte(c)
-		if c == '-' && capitals && i+1 < len(text) && isDigit(text[i+1]) {
-			out.WriteString(joiner)
+		if i+1 < len(text) {
+			next := text[i+1]
+			if c == '-' && capitals && isDigit(next) || c == ':' && next != ' ' && (i == 0 || !isDigit(text[i-1]) || !isDigit(next)) {
+				out.WriteString(joiner)
+			}
 		}
 		upper := 'A' <= c && c <= 'Z'
 		capitals = upper || capitals && (isDigit(c) || c == '_' || c == '\\')
