@@ -63,7 +63,7 @@ func TestDelta(t *testing.T) {
 		{"was broken on base", "bpp", "fpp", "New failures (1) 000"},
 		{"is broken on base", "fpp", "bpp", "Already broken on base (1) 000"},
 		{"transient comes last", "ppp", "tfp", "New failures (2) 007 000"},
-		{"not run", "ppp", "ncf", "New failures (1) 014 Not run (2) 000 007"},
+		{"not run", "ppp", "ncf", "New failures (1) 014 No answer (2) 000 007"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

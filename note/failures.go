@@ -140,7 +140,7 @@ func (n Note) sections(s sorted) []section {
 	}{
 		{fresh, "", s.fresh},
 		{"Still failing", "", s.still},
-		{"Not run", "Nobody knows what these would say.", s.unjudged},
+		{"No answer", "These were canceled or did not run, so nobody knows.", s.unjudged},
 		{"Already broken on base", old, s.baseline},
 		{"Failed without blocking", "", s.tolerated},
 	} {
