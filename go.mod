@@ -22,6 +22,7 @@ require (
 	github.com/vbauerster/mpb/v8 v8.9.3
 	github.com/wI2L/jsondiff v0.7.1
 	github.com/xanzy/go-gitlab v0.115.0
+	github.com/yuin/goldmark v1.8.7
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.24.0

@@ -39,6 +39,7 @@ type Environment struct {
 	MergeRequest MergeRequest
 	Commit       Commit // of the pipeline
 	JobURL       string
+	PipelineURL  string
 	Generation   int64 // of the plan: the id of the outermost pipeline
 }
 
@@ -58,7 +59,7 @@ type Commit struct {
 // ReadEnvironment reads the variables that GitLab sets in a job. An error names
 // the variable that is not as GitLab sets it.
 func ReadEnvironment(getenv func(string) string) (Environment, error) {
-	e := Environment{CAFile: getenv("CI_SERVER_TLS_CA_FILE"), JobURL: getenv("CI_JOB_URL")}
+	e := Environment{CAFile: getenv("CI_SERVER_TLS_CA_FILE"), JobURL: getenv("CI_JOB_URL"), PipelineURL: getenv("CI_PIPELINE_URL")}
 	var errs []error
 	number := func(name string) int {
 		value := getenv(name)

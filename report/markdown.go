@@ -3,9 +3,9 @@ package report
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
+	md "github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -194,52 +194,11 @@ func (m *markdown) warnings(warnings []string) {
 	}
 }
 
-// joiner is invisible and keeps a sign from being read together with what
-// follows it.
-const joiner = "\u2060"
+// escape makes plain text of one line of an untrusted value.
+func escape(text string) string { return md.Escape(text) }
 
-var escaper = strings.NewReplacer(
-	"&", "&amp;"+joiner, "<", "&lt;", ">", "&gt;", "|", "&#124;", `\`, "&#92;",
-	"*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
-	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
-	"://", ":"+joiner+"//",
-)
+// code shows an untrusted value as code.
+func code(text string) string { return md.Code(text) }
 
-// hosts is what GitHub's Markdown links without a scheme.
-var hosts = regexp.MustCompile(`(?i)(www)\.`)
-
-// escape makes one line of an untrusted value that Markdown takes as plain text.
-func escape(text string) string {
-	return hosts.ReplaceAllString(escaper.Replace(line(text)), "${1}"+joiner+".")
-}
-
-// code shows an untrusted value as code, which Markdown leaves alone. The three
-// characters that mean something even there are escaped as plain text instead.
-func code(text string) string {
-	text = line(text)
-	if text == "" {
-		return ""
-	}
-	if strings.ContainsAny(text, "`|\\") {
-		return escape(text)
-	}
-	return "`" + text + "`"
-}
-
-var (
-	backticks = regexp.MustCompile("`+")
-	commands  = regexp.MustCompile(`(?m)^([ \t]*)/`)
-)
-
-// fenced shows untrusted text as it is, in a fence longer than any inside. Some
-// bots read commands even in code, so a slash does not start a line.
-func fenced(text string) string {
-	text = commands.ReplaceAllString(block(text), "${1}"+joiner+"/")
-	fence := "```"
-	for _, run := range backticks.FindAllString(text, -1) {
-		if len(run) >= len(fence) {
-			fence = run + "`"
-		}
-	}
-	return fence + "\n" + text + "\n" + fence
-}
+// fenced shows untrusted lines as they are.
+func fenced(text string) string { return md.Fence(text) }

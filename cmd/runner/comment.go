@@ -57,14 +57,14 @@ Exit code 1 when a check failed, 3 when something could not be posted.`,
 	return cmd
 }
 
-var toolName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+var toolName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 func (f commentFlags) check() error {
 	switch all := []string{statusNone, statusOverall, statusIntegrations}; {
 	case !slices.Contains(all, f.status):
 		return cli.Usage(fmt.Errorf("--status must be one of %s", strings.Join(all, ", ")))
-	case !toolName.MatchString(f.tool):
-		return cli.Usage(errors.New("--tool must be of lower-case letters, digits, dots, underscores and hyphens, at most 63"))
+	case len(f.tool) > 40 || !toolName.MatchString(f.tool):
+		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at most 40"))
 	case f.out == "":
 		return cli.Usage(errors.New("--out must name a file"))
 	case f.settle < 0:
