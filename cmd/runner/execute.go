@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"regexp"
 	"runtime"
 	"slices"
 	"time"
 
+	"github.com/app-sre/prcheck/blame"
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/recording"
@@ -27,7 +29,9 @@ type job struct {
 	settings   *integration.Settings
 	traces     *trace.Store     // nil: nothing is remembered
 	took       *durations.Store // nil: nothing is remembered
+	ended      *blame.Store     // nil: nothing is remembered
 	jobs       int
+	noBaseline bool
 	logs       string
 	progress   progress.Mode
 }
@@ -50,14 +54,20 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	show := progress.Start(j.plan, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
 	defer show.Close()
 	defer context.AfterFunc(ctx, show.Stopping)()
-	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, wrapper.Options{
-		Jobs:    j.jobs,
-		Logs:    wrapper.LogFolder{Dir: j.logs},
-		Secrets: start.Secrets(j.plan.Tasks),
-		Observe: show.Observe,
-	})
+	opts := wrapper.Options{
+		Jobs:      j.jobs,
+		Logs:      wrapper.LogFolder{Dir: j.logs},
+		Secrets:   start.Secrets(j.plan.Tasks),
+		Observe:   show.Observe,
+		Transient: func(t plan.Task) []*regexp.Regexp { return j.settings.For(t.Integration).Transient },
+	}
+	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, opts)
+	show.Close()
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}
-	return out, errors.Join(err, j.remember(record, out), interrupted(ctx, results))
+	found, trouble := j.subtract(ctx, env, out, opts)
+	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
+	j.blames(out, found)
+	return out, err
 }
 
 // interrupted is the error of a run that was not let finish.
@@ -94,7 +104,7 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 func measured(tasks []plan.Task, results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
 	for i, r := range results {
-		failed := r.Status == plan.Failed && r.Class == plan.ClassTask
+		failed := r.Status == plan.Failed && (r.Class == plan.ClassTask || r.Class == plan.ClassBaseline)
 		if !r.OK() && !failed || r.Attempts == 0 {
 			continue
 		}
@@ -113,6 +123,9 @@ func measured(tasks []plan.Task, results []plan.Result, at time.Time) []duration
 func (j *job) open(folder string) (err error) {
 	if j.traces, err = source.Traces(folder); err == nil {
 		j.took, err = source.Durations(folder)
+	}
+	if err == nil {
+		j.ended, err = source.Blame(folder)
 	}
 	return err
 }
