@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/app-sre/prcheck/internal/harmless"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -30,6 +29,10 @@ var quiet = regexp.MustCompile(`^(?:` +
 	`|(?:(?:time|ts)=(?:"[^"]*"|\S+) )?level="?(?i:debug|info)"?(?: |$)` +
 	`|\{"(?:time|ts|timestamp)":"[^"]*","level":"(?i:debug|info)",` +
 	`)`)
+
+// colors are the only terminal escapes that are taken out of a line. Others may
+// swallow what follows them.
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // noise is what differs from run to run, and what stands for it.
 var noise = []struct {
@@ -63,8 +66,8 @@ func (n *normal) lines(r plan.Result, log string) []string {
 	if r.Reason != exitReason(r) {
 		add(r.Reason)
 	}
-	for line := range strings.Lines(harmless.Text(log)) {
-		add(line)
+	for line := range strings.FieldsFuncSeq(log, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		add(colors.ReplaceAllString(line, ""))
 	}
 	return out
 }
