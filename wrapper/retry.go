@@ -8,13 +8,15 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// backoff is the mean pause before a second attempt.
+// backoff is the mean pause before a second attempt, of tasks that may take
+// longer than that.
 const backoff = 5 * time.Second
 
 // jittered spreads the pauses of tasks that failed together, so that they do not
 // come back together.
-func jittered() time.Duration {
-	return backoff/2 + rand.N(backoff)
+func jittered(timeout time.Duration) time.Duration {
+	mean := min(backoff, timeout)
+	return mean/2 + rand.N(mean)
 }
 
 // attempts runs a task, and once more when its failure may pass by itself. The
@@ -22,7 +24,7 @@ func jittered() time.Duration {
 // more of it. The result is that of the last attempt and tells of the one before.
 func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
 	first, err := s.start(ctx, task, timeout, 1)
-	if first.Class != plan.ClassTransient || err != nil || !s.pause(ctx) {
+	if first.Class != plan.ClassTransient || err != nil || !s.pause(ctx, timeout) {
 		return first, err
 	}
 	result, err := s.start(ctx, task, timeout, 2)
@@ -34,12 +36,12 @@ func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Dura
 }
 
 // pause waits before the next attempt, and reports whether there is to be one.
-func (s *single) pause(ctx context.Context) bool {
-	wait := s.opts.Backoff
-	if wait == nil {
-		wait = jittered
+func (s *single) pause(ctx context.Context, timeout time.Duration) bool {
+	wait := jittered
+	if s.opts.Backoff != nil {
+		wait = s.opts.Backoff
 	}
-	timer := time.NewTimer(wait())
+	timer := time.NewTimer(wait(timeout))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -18,7 +18,7 @@ import (
 )
 
 // soon is a pause that does not hold up a test.
-func soon() time.Duration { return time.Millisecond }
+func soon(time.Duration) time.Duration { return time.Millisecond }
 
 // attempts is a Runner that says a word in each attempt, and the last one in all
 // that follow.
@@ -94,6 +94,12 @@ func TestBackoff(t *testing.T) {
 		if len(pauses) < 10 {
 			t.Errorf("only %d different pauses of 50", len(pauses))
 		}
+		short := task("a")
+		short.Timeout = "1s"
+		got := runOne(t, short, attempts("HTTP 503", "ok"), wrapper.Options{})
+		if pause := got.Spans[1].Started; pause < 0.5 || pause >= 1.5 {
+			t.Errorf("a task that may take a second paused %gs, want 0.5 to 1.5", pause)
+		}
 	})
 }
 
@@ -103,7 +109,7 @@ func TestCancelDuringThePause(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		began := time.Now()
-		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.Options{Backoff: func() time.Duration { return time.Hour }})
+		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.Options{Backoff: func(time.Duration) time.Duration { return time.Hour }})
 		want := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Attempts: 1,
 			Spans: []plan.Span{{}}, Tail: "HTTP 503"}}
 		if err != nil || !reflect.DeepEqual(got, want) || time.Since(began) != time.Second {

@@ -36,9 +36,10 @@ type Options struct {
 	// Transient gives the patterns that mark an error of a task as one that
 	// passes by itself, beside those that are built in; may be nil.
 	Transient func(plan.Task) []*regexp.Regexp
-	// Backoff gives the pause before a second attempt; nil means five seconds,
-	// give or take a random half.
-	Backoff func() time.Duration
+	// Backoff gives the pause before a second attempt of a task with this
+	// timeout; nil means five seconds, or the timeout when it is shorter, give
+	// or take a random half.
+	Backoff func(timeout time.Duration) time.Duration
 }
 
 // An Event says that a task starts or has ended.

@@ -190,7 +190,7 @@ func TestTimeout(t *testing.T) {
 		return nil // says it passed, but too late to be believed
 	})
 	synctest.Test(t, func(t *testing.T) {
-		got := runOne(t, task("a"), waits, wrapper.Options{Backoff: func() time.Duration { return 4 * time.Second }})
+		got := runOne(t, task("a"), waits, wrapper.Options{Backoff: func(time.Duration) time.Duration { return 4 * time.Second }})
 		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 1200, Attempts: 2,
 			Spans:  []plan.Span{{Seconds: 600}, {Started: 604, Seconds: 600}},
 			Before: []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s"}}}
