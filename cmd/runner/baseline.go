@@ -29,10 +29,21 @@ const maxLog = 1 << 20
 // errBudget is the cause of a context that ended with the time on base.
 var errBudget = errors.New("the time for runs on base was up (max_baseline_seconds)")
 
+// onBase returns what runs tasks over base alone. Nothing is recorded of it:
+// traces are of head.
+func (j job) onBase(getenv func(string) string) func([]plan.Task) (wrapper.Runner, error) {
+	unseen := func(string) func(server.Exchange) { return nil }
+	return starting.World{
+		Base: j.base, Head: j.base, Settings: j.settings, Folder: source.Folder(j.settings),
+		Natives: source.Natives(), Observe: unseen, Getenv: getenv,
+	}.Runner
+}
+
 // subtract runs the tasks that failed again, over base alone, and marks those
 // that fail there the same way: they are not this change's to mend. It returns
-// what it found of each. What is in doubt stays as it is.
-func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts wrapper.Options) (map[string]blame.Finding, error) {
+// what it found of those. What is in doubt stays as it is.
+func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts wrapper.Options,
+	onBase func([]plan.Task) (wrapper.Runner, error)) (map[string]blame.Finding, error) {
 	budget := j.settings.Baseline()
 	again, err := j.failed(out)
 	if j.noBaseline || budget == 0 || len(again) == 0 || ctx.Err() != nil || err != nil {
@@ -41,12 +52,7 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 	if j.progress != progress.None {
 		_, _ = fmt.Fprintf(env.Stderr, "runner: %s; running %s on base, for at most %s\n", failures(len(again)), it(len(again)), budget) // only a note
 	}
-	unseen := func(string) func(server.Exchange) { return nil } // traces are of head
-	start := starting.World{
-		Base: j.base, Head: j.base, Settings: j.settings, Folder: source.Folder(j.settings),
-		Natives: source.Natives(), Observe: unseen, Getenv: env.Getenv,
-	}
-	runner, err := start.Runner(again)
+	runner, err := onBase(again)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +75,7 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 			found[head.Task] = f
 		}
 	}
-	return found, err
+	return found, errors.Join(err, ctx.Err())
 }
 
 // compare compares what a task said on head with what it said on base.

@@ -59,15 +59,20 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 		Logs:      wrapper.LogFolder{Dir: j.logs},
 		Secrets:   start.Secrets(j.plan.Tasks),
 		Observe:   show.Observe,
-		Transient: func(t plan.Task) []*regexp.Regexp { return j.settings.For(t.Integration).Transient },
+		Transient: j.transient,
 	}
 	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, opts)
 	show.Close()
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}
-	found, trouble := j.subtract(ctx, env, out, opts)
+	found, trouble := j.subtract(ctx, env, out, opts, j.onBase(env.Getenv))
 	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
 	j.blames(out, found)
 	return out, err
+}
+
+// transient gives the patterns of the settings for a task.
+func (j job) transient(t plan.Task) []*regexp.Regexp {
+	return j.settings.For(t.Integration).Transient
 }
 
 // interrupted is the error of a run that was not let finish.
