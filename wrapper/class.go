@@ -42,11 +42,10 @@ var (
 	chained = regexp.MustCompile(`^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$`)
 )
 
-// transient tells whether the end of an output shows that the failure may pass by
-// itself: every error in it does. One that does not is enough for no, since then
-// another try would not help; when no line tells of an error, the last one
-// counts. An exception during which another one was raised is not counted.
-func transient(tail string, more []*regexp.Regexp) bool {
+// told returns the lines at the end of an output that tell of an error: the last
+// line when none does. An exception during which another one was raised is not
+// among them.
+func told(tail string) []string {
 	var errs []string
 	fromTraceback, last := false, ""
 	for line := range strings.Lines(tail) {
@@ -69,18 +68,16 @@ func transient(tail string, more []*regexp.Regexp) bool {
 	if len(errs) == 0 {
 		errs = []string{last}
 	}
-	passes := func(line string) bool {
-		matches := func(p *regexp.Regexp) bool { return p.MatchString(line) }
-		return slices.ContainsFunc(passing, matches) || slices.ContainsFunc(more, matches)
-	}
-	return !slices.ContainsFunc(errs, func(line string) bool { return !passes(line) })
+	return errs
 }
 
-// classify looks into what a task said that failed by itself. What the data or
-// the settings are to blame for stays that.
-func (s *single) classify(task plan.Task, r plan.Result) plan.Class {
+// classify looks into what a task said that failed by itself. The failure is
+// transient when every error is one that passes; it is worth another attempt when
+// any is, since the others may be those of base. What the data or the settings are
+// to blame for stays that, and so does what a Runner that was left behind did.
+func (s *single) classify(task plan.Task, r plan.Result) (class plan.Class, again bool) {
 	if r.Status != plan.Failed || r.Class != plan.ClassTask {
-		return r.Class
+		return r.Class, r.Class == plan.ClassTransient
 	}
 	var more []*regexp.Regexp
 	if s.opts.Transient != nil {
@@ -90,8 +87,14 @@ func (s *single) classify(task plan.Task, r plan.Result) plan.Class {
 	if r.ExitCode < 0 {
 		said += "\n" + r.Reason // there was no command, or a signal killed it
 	}
-	if transient(said, more) {
-		return plan.ClassTransient
+	lasts := false
+	for _, line := range told(said) {
+		matches := func(p *regexp.Regexp) bool { return p.MatchString(line) }
+		passes := slices.ContainsFunc(passing, matches) || slices.ContainsFunc(more, matches)
+		again, lasts = again || passes, lasts || !passes
 	}
-	return r.Class
+	if again && !lasts {
+		return plan.ClassTransient, true
+	}
+	return r.Class, again
 }

@@ -18,8 +18,9 @@
 //     and a short list of what networks and services say. What is not certain is
 //     no such failure, and what the data or the settings are to blame for never
 //     is.
-//   - A transient failure gets one more attempt, after a pause. Each attempt has a
-//     log of its own. One that fails again has failed, whatever its class.
+//   - A failure with any such error gets one more attempt, after a pause. Each
+//     attempt has a log of its own. One that fails again has failed, whatever its
+//     class.
 //   - All output passes a masker before it is stored anywhere: every secret of at
 //     least four bytes is replaced by ***, also as base64 (alone or inside a
 //     longer text, such as a basic-auth header), URL-encoded, JSON-escaped, and

@@ -19,15 +19,15 @@ func jittered(timeout time.Duration) time.Duration {
 	return mean/2 + rand.N(mean)
 }
 
-// attempts runs a task, and once more when its failure may pass by itself. The
+// attempts runs a task, and once more when an error of it may pass by itself. The
 // slot is kept in between: what failed for too much load must not make room for
 // more of it. The result is that of the last attempt and tells of the one before.
 func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
-	first, err := s.start(ctx, task, timeout, 1)
-	if first.Class != plan.ClassTransient || err != nil || !s.pause(ctx, timeout) {
+	first, again, err := s.start(ctx, task, timeout, 1)
+	if !again || !s.pause(ctx, timeout) {
 		return first, err
 	}
-	result, err := s.start(ctx, task, timeout, 2)
+	result, _, err := s.start(ctx, task, timeout, 2)
 	result.Attempts = 2
 	result.Spans = append(first.Spans, result.Spans...)
 	result.Seconds = seconds(time.Duration((first.Seconds + result.Seconds) * float64(time.Second)))

@@ -49,8 +49,9 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 	return result, nil
 }
 
-// start makes one attempt to run the task, with a log of its own.
-func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (plan.Result, error) {
+// start makes one attempt to run the task, with a log of its own, and tells
+// whether another one may end better.
+func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (result plan.Result, again bool, err error) {
 	log := &sink{mask: maskStream{masker: s.masker}}
 	var shown string
 	if s.opts.Logs != nil {
@@ -58,14 +59,14 @@ func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duratio
 		log.log, shown, log.err = s.opts.Logs.Create(task.ID, attempt)
 	}
 	begin := time.Now()
-	result := s.judge(ctx, task, timeout, log)
+	result = s.judge(ctx, task, timeout, log)
 	result.Task, result.Attempts, result.Log = task.ID, 1, shown
 	result.Seconds = seconds(time.Since(begin))
 	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.begin)), Seconds: result.Seconds}}
 
 	tail, err := log.close()
 	result.Tail = tail
-	result.Class = s.classify(task, result)
+	result.Class, again = s.classify(task, result)
 	if err != nil {
 		trouble := s.line("its log could not be kept: " + err.Error())
 		if result.OK() {
@@ -74,7 +75,7 @@ func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duratio
 			result.Reason += "; " + trouble
 		}
 	}
-	return result, err
+	return result, again && err == nil, err
 }
 
 // judge calls the Runner and turns what it says into a result.
