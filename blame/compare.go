@@ -54,9 +54,9 @@ func Compare(t plan.Task, head, base Failure, names ...string) Finding {
 	case h.Class != b.Class:
 		return Finding{Text: fmt.Sprintf("fails otherwise on base: class %s", b.Class)}
 	case head.Err != nil:
-		return Finding{Text: unclear("its log is not at hand: " + head.Err.Error())}
+		return Finding{Text: unclear("its log cannot be compared: " + head.Err.Error())}
 	case base.Err != nil:
-		return Finding{Text: unclear("its log on base is not at hand: " + base.Err.Error())}
+		return Finding{Text: unclear("its log on base cannot be compared: " + base.Err.Error())}
 	}
 	from, to := newNormal(names), newNormal(names)
 	left := map[string]int{}

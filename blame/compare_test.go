@@ -129,8 +129,8 @@ func TestCompareInDoubt(t *testing.T) {
 			blame.Failure{Result: plan.Result{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 1m"}, Log: log}, "not comparable with base: timed out after 1m"},
 		"config on base": {blame.Failure{Result: failed(1), Log: log},
 			blame.Failure{Result: plan.Result{Status: plan.Failed, Class: plan.ClassConfig, ExitCode: 1, Reason: "it may not read /a"}, Log: log}, "not comparable with base: it may not read /a"},
-		"no log":         {blame.Failure{Result: failed(1), Log: log, Err: lost}, blame.Failure{Result: failed(1), Log: log}, "not comparable with base: its log is not at hand: no space left on device"},
-		"no log on base": {blame.Failure{Result: failed(1), Log: log}, blame.Failure{Result: failed(1), Log: log, Err: lost}, "not comparable with base: its log on base is not at hand: no space left on device"},
+		"no log":         {blame.Failure{Result: failed(1), Log: log, Err: lost}, blame.Failure{Result: failed(1), Log: log}, "not comparable with base: its log cannot be compared: no space left on device"},
+		"no log on base": {blame.Failure{Result: failed(1), Log: log}, blame.Failure{Result: failed(1), Log: log, Err: lost}, "not comparable with base: its log on base cannot be compared: no space left on device"},
 	} {
 		if got := blame.Compare(job, c.head, c.base); got != (blame.Finding{Text: c.text}) {
 			t.Errorf("%s: got %+v, want %q", name, got, c.text)

@@ -24,7 +24,7 @@ import (
 )
 
 // maxLog bounds the logs that are compared, in bytes.
-const maxLog = 1 << 20
+const maxLog = 4 << 20
 
 // errBudget is the cause of a context that ended with the time on base.
 var errBudget = errors.New("the time for runs on base was up (max_baseline_seconds)")
