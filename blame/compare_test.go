@@ -156,7 +156,7 @@ func TestNoNewFailureIsSubtracted(t *testing.T) {
 		"[2026-11-21 10:00:%02d] [ERROR] cluster c%[2]d: no owner", "gave up after %d.5s, %d left", "pid=%d died of %d",
 		"[2026-11-21 10:00:%02d] [INFO] would create user %d", "goroutine %d [running]: x%d", "HTTP %d of %d",
 	}
-	for range 3000 {
+	for range 1000 {
 		var base, head []string
 		for range random.IntN(6) {
 			line := noise[random.IntN(len(noise))]

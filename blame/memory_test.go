@@ -201,25 +201,26 @@ func TestDamagedDocuments(t *testing.T) {
 	}
 }
 
-// However much happens, documents stay small.
+// However much happens, documents stay small: those of many shards, and those of
+// many runs.
 func TestDocumentsAreBounded(t *testing.T) {
-	memory := documents{}
-	var tasks []plan.Task
-	var results []plan.Result
-	for i := range 1100 {
-		tasks = append(tasks, plan.Task{ID: fmt.Sprint(i), Integration: "a", Shard: fmt.Sprint(i), Inputs: strings.Repeat("i", 1000)})
-		results = append(results, plan.Result{Task: fmt.Sprint(i), Status: plan.Passed, Attempts: 1})
-	}
-	for day := range 32 {
-		at := noon.Add(time.Duration(day) * time.Hour)
-		if err := blame.NewStore(memory).Remember(tasks, slices.Clone(results), nil, at); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct{ shards, runs, most int }{{1010, 2, 400 << 10}, {3, 100, 20 << 10}} {
+		memory := documents{}
+		var tasks []plan.Task
+		var results []plan.Result
+		for i := range c.shards {
+			tasks = append(tasks, plan.Task{ID: fmt.Sprint(i), Integration: "a", Shard: fmt.Sprint(i), Inputs: strings.Repeat("i", 1000)})
+			results = append(results, plan.Result{Task: fmt.Sprint(i), Status: plan.Passed, Attempts: 1})
 		}
-	}
-	for key, raw := range memory {
-		if len(raw) > 8<<20 {
-			t.Errorf("%s has %d bytes", key, len(raw))
+		for n := range c.runs {
+			if err := blame.NewStore(memory).Remember(tasks, slices.Clone(results), nil, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		t.Logf("%s has %d bytes", key, len(raw))
+		for _, raw := range memory {
+			if len(raw) > c.most || strings.Count(string(raw), `"task":`) != min(c.shards, 1000) || strings.Count(string(raw), `"at":`) != min(c.shards, 1000)*min(c.runs, 30) {
+				t.Errorf("%d runs of %d shards made %d bytes with %d tasks and %d runs", c.runs, c.shards, len(raw), strings.Count(string(raw), `"task":`), strings.Count(string(raw), `"at":`))
+			}
+		}
 	}
 }
