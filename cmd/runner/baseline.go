@@ -80,10 +80,18 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 
 // compare compares what a task said on head with what it said on base.
 func (j job) compare(t plan.Task, head, base plan.Result, logs wrapper.LogFolder) blame.Finding {
-	here, there := blame.Failure{Result: head}, blame.Failure{Result: base}
-	here.Log, here.Err = wrapper.LogFolder{Dir: j.logs}.Read(t.ID, head.Attempts, maxLog)
-	there.Log, there.Err = logs.Read(t.ID, base.Attempts, maxLog)
-	return blame.Compare(t, here, there, j.base.SHA256(), j.head.SHA256())
+	here := failure(t, head, wrapper.LogFolder{Dir: j.logs})
+	return blame.Compare(t, here, failure(t, base, logs), j.base.SHA256(), j.head.SHA256())
+}
+
+// failure is a result with the log of its last attempt. A file that the result
+// does not name is that of an earlier run.
+func failure(t plan.Task, r plan.Result, logs wrapper.LogFolder) blame.Failure {
+	if r.Log == "" {
+		return blame.Failure{Result: r, Err: errors.New("there is none")}
+	}
+	log, err := logs.Read(t.ID, r.Attempts, maxLog)
+	return blame.Failure{Result: r, Log: log, Err: err}
 }
 
 // failed returns the tasks that failed and that base knows, as they are run
