@@ -55,12 +55,32 @@ type statusAPI interface {
 
 // Overall returns the status of the check as a whole.
 func Overall(tool string, r *plan.Results) Status {
-	out := Status{Name: tool, State: Success, Description: fmt.Sprintf("%d tasks passed", len(r.Results))}
-	bad := slices.DeleteFunc(slices.Clone(r.Results), plan.Result.OK)
+	out := summed(r.Results)
+	out.Name = tool
+	return out
+}
+
+// summed is the status of some results, without a name.
+func summed(results []plan.Result) Status {
+	if len(results) == 0 {
+		return Status{State: Success, Description: "nothing to run"}
+	}
+	var bad []plan.Result
+	onBase := 0
+	for _, r := range results {
+		switch {
+		case r.Blocks():
+			bad = append(bad, r)
+		case r.OnBase():
+			onBase++
+		}
+	}
+	out := Status{State: Success, Description: fmt.Sprintf("%d tasks passed", len(results)-onBase)}
 	if len(bad) > 0 {
-		out.State, out.Description = state(bad), fmt.Sprintf("%d of %d tasks did not pass", len(bad), len(r.Results))
-	} else if len(r.Results) == 0 {
-		out.Description = "nothing to run"
+		out.State, out.Description = state(bad), fmt.Sprintf("%d of %d tasks did not pass", len(bad), len(results))
+	}
+	if onBase > 0 {
+		out.Description += fmt.Sprintf(", %d broken on base already", onBase)
 	}
 	return out
 }
@@ -68,21 +88,20 @@ func Overall(tool string, r *plan.Results) Status {
 // Integrations returns a status for each integration of the plan that has tasks,
 // named after the tool and the integration.
 func Integrations(tool string, p *plan.Plan, r *plan.Results) []Status {
-	bad, all := map[string][]plan.Result{}, map[string]int{}
+	of := map[string][]plan.Result{}
 	for _, t := range p.Tasks {
-		all[t.Integration]++
-		if result, ok := r.Result(t.ID); !ok || !result.OK() {
-			bad[t.Integration] = append(bad[t.Integration], result)
+		result, ok := r.Result(t.ID)
+		if !ok {
+			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
+		of[t.Integration] = append(of[t.Integration], result)
 	}
 	var out []Status
 	for _, d := range p.Integrations {
-		switch n := len(bad[d.Name]); {
-		case all[d.Name] == 0:
-		case n > 0:
-			out = append(out, Status{tool + "/" + d.Name, state(bad[d.Name]), fmt.Sprintf("%d of %d tasks did not pass", n, all[d.Name]), ""})
-		default:
-			out = append(out, Status{tool + "/" + d.Name, Success, fmt.Sprintf("%d tasks passed", all[d.Name]), ""})
+		if results := of[d.Name]; len(results) > 0 {
+			one := summed(results)
+			one.Name = tool + "/" + d.Name
+			out = append(out, one)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -32,6 +33,8 @@ type Settings struct {
 
 	checkout     Checkout
 	ciFiles      []Glob // nil: the default
+	transient    []*regexp.Regexp
+	baseline     *time.Duration // nil: not said
 	integrations map[string]Integration
 	digest       string
 }
@@ -45,7 +48,8 @@ type Integration struct {
 	ListOrder ListOrder
 	Ordered   bool // ListOrder was said, and is not only the default
 	Trace     Trace
-	Line      int // 0 when the settings do not name it
+	Transient []*regexp.Regexp // lines of output that tell of a failure that passes by itself; the general ones first
+	Line      int              // 0 when the settings do not name it
 }
 
 // A QueryFile names a file with a GraphQL query, relative to the folder of the
@@ -160,7 +164,7 @@ func (s *Settings) For(name string) Integration {
 	if it, ok := s.integrations[name]; ok {
 		return it
 	}
-	it := Integration{Name: name, Exec: s.Exec}
+	it := Integration{Name: name, Exec: s.Exec, Transient: s.transient}
 	if it.Exec.Timeout == 0 {
 		it.Exec.Timeout = DefaultTimeout
 	}

@@ -21,6 +21,8 @@ func (s *Settings) Differ(other *Settings, name string) []string {
 		{"paths.ignore", patterns(s.Ignore), patterns(other.Ignore)},
 		{"paths.select", s.selecting(name), other.selecting(name)},
 		{"queries", queryPaths(a), queryPaths(b)},
+		{"transient", expressions(a), expressions(b)},
+		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
 		{"list_order", []any{a.ListOrder, a.Ordered}, []any{b.ListOrder, b.Ordered}},
 		{"shards", a.Shards.unplaced(), b.Shards.unplaced()},
 		{"trace", a.Trace, b.Trace},
@@ -48,6 +50,14 @@ func (s *Settings) selecting(name string) [][]string {
 		if slices.ContainsFunc(r.Run, func(n Name) bool { return n.Name == name }) {
 			out = append(out, patterns(r.When))
 		}
+	}
+	return out
+}
+
+func expressions(it Integration) []string {
+	var out []string
+	for _, e := range it.Transient {
+		out = append(out, e.String())
 	}
 	return out
 }

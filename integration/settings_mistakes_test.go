@@ -61,6 +61,18 @@ var mistakes = []struct {
 	{"a CI file elsewhere", "version: 1\ntrust: {ci_files: [../ci.yml]}\n", `2: trust.ci_files: pattern "../ci.yml" can never match: it has the part ".."`},
 	{"trust as text", "version: 1\ntrust: {new_integrations: 'yes'}\n", `2: trust.new_integrations: must be true or false, got the string "yes"`},
 
+	// What a failure means.
+	{"transient as text", "version: 1\ntransient: x\n", `2: transient: must be a list, got the string "x"`},
+	{"no regular expression", "version: 1\ntransient:\n  - ok\n  - 'a(b'\n", `4: transient: pattern "a(b" is no regular expression: missing closing )`},
+	{"look-ahead", "version: 1\ntransient: ['a(?=b)']\n", `2: transient: pattern "a(?=b)" is no regular expression: invalid or unsupported Perl syntax`},
+	{"everything is transient", "version: 1\ntransient: ['.*']\n", `2: transient: pattern ".*" matches every line, so that every failure would be transient`},
+	{"transient twice", "version: 1\ntransient: [a, a]\n", `2: transient[1]: "a" stands on line 2 already`},
+	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + clip(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
+	{"many patterns", "version: 1\ntransient: [" + strings.Repeat("x, ", 51) + "]\n", "2: transient: has more than 50 patterns"},
+	{"transient of an integration", inIntegration("transient: ['[']"), `4: integrations.a.transient: pattern "[" is no regular expression: missing closing ]`},
+	{"a duration on base", "version: 1\nmax_baseline_seconds: 10m\n", `2: max_baseline_seconds: must be a whole number, got the string "10m"`},
+	{"a negative time on base", "version: 1\nmax_baseline_seconds: -1\n", "2: max_baseline_seconds: must be from 0 to 86400, got -1"},
+
 	// Exec.
 	{"exec as list", "version: 1\nexec: [x]\n", "2: exec: must be a mapping, got a list"},
 	{"shell text", inExec("argv: reconcile --dry-run"), `3: exec.argv: must be a list, got the string "reconcile --dry-run"`},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -99,7 +100,7 @@ func syntaxLine(raw []byte, err error) int {
 }
 
 func (r *reader) settings(root *yaml.Node, s *Settings) {
-	keys := r.object(root, "", "version", "exec", "paths", "integrations", "trust", "checkout")
+	keys := r.object(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.integer(n, "version", 0, 1<<31-1) != 1 {
@@ -118,11 +119,17 @@ func (r *reader) settings(root *yaml.Node, s *Settings) {
 	if n := keys["trust"]; n != nil {
 		r.trust(n, s)
 	}
+	if n := keys["transient"]; n != nil {
+		s.transient = r.transient(n, "transient")
+	}
+	if n := keys["max_baseline_seconds"]; n != nil {
+		r.baselineSeconds(n, s)
+	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
 		for _, e := range r.entries(n, "integrations") {
 			if r.name(e.line, "integrations", e.key) {
-				s.integrations[e.key] = r.integration(e, s.Exec)
+				s.integrations[e.key] = r.integration(e, s)
 			}
 		}
 	}
@@ -229,12 +236,12 @@ func badPath(p string) string {
 	return ""
 }
 
-func (r *reader) integration(e entry, general Exec) Integration {
+func (r *reader) integration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general, Line: e.line}
-	keys := r.object(e.value, at, "exec", "queries", "shards", "list_order", "trace")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Line: e.line}
+	keys := r.object(e.value, at, "exec", "queries", "shards", "list_order", "trace", "transient")
 	if n := keys["exec"]; n != nil {
-		it.Exec = r.exec(n, at+".exec", general)
+		it.Exec = r.exec(n, at+".exec", general.Exec)
 	}
 	if n := keys["queries"]; n != nil {
 		for _, t := range r.texts(r.some(n, at+".queries"), at+".queries") {
@@ -250,6 +257,9 @@ func (r *reader) integration(e entry, general Exec) Integration {
 	}
 	if n := keys["trace"]; n != nil {
 		it.Trace = Trace(r.choice(n, at+".trace", traces))
+	}
+	if n := keys["transient"]; n != nil {
+		it.Transient = slices.Concat(general.transient, r.transient(n, at+".transient"))
 	}
 	return it
 }

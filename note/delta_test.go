@@ -79,12 +79,12 @@ func TestDelta(t *testing.T) {
 	}
 }
 
-// What fails on base, too, is told apart, whether it blocks or not.
+// What fails on base, too, is told apart.
 func TestBrokenOnBase(t *testing.T) {
 	p := fleet(t, 3)
 	text := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "bfp")}, "")
 	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n", "- **Look at 1 failure** below.\n",
-		"#### Already broken on base (1)\n\nThey fail without this change too."} {
+		"#### Already broken on base (1)\n\nThey fail the same way without this change, so they do not block it."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

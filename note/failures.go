@@ -15,40 +15,31 @@ import (
 type kind int
 
 const (
-	passed    kind = iota
-	failure        // look at it
-	unjudged       // nobody knows
-	tolerated      // it does not block
-	baseline       // it was broken before
+	passed   kind = iota
+	failure       // look at it
+	unjudged      // nobody knows
+	baseline      // it was broken before
 )
 
-// kindOf returns the kind of a result. Whether it blocks is for package plan to
-// say.
+// kindOf returns the kind of a result.
 func kindOf(r plan.Result) kind {
 	switch {
 	case r.OK():
 		return passed
-	case r.Class == plan.ClassBaseline:
+	case r.OnBase():
 		return baseline
-	case !blocks(r):
-		return tolerated
 	case r.Status == plan.Canceled || r.Status == plan.NotRun:
 		return unjudged
 	}
 	return failure
 }
 
-// blocks reports whether a result fails the check.
-func blocks(r plan.Result) bool { return (&plan.Results{Results: []plan.Result{r}}).Failed() }
-
 // sorted are the tasks that are worth a word, in the order of the plan.
 type sorted struct {
 	compared       bool // with the run before
 	fresh, still   []report.Task
 	unjudged       []report.Task
-	tolerated      []report.Task
 	baseline       []report.Task
-	baselineBlocks bool
 	fixed          []report.Task
 	vanished       int // failed before and are not in the plan now
 	transient      int // of fresh and still: worth another try
@@ -71,11 +62,8 @@ func sortOut(rep *report.Report, before *run) sorted {
 			}
 		case unjudged:
 			s.unjudged = append(s.unjudged, t)
-		case tolerated:
-			s.tolerated = append(s.tolerated, t)
 		case baseline:
 			s.baseline = append(s.baseline, t)
-			s.baselineBlocks = s.baselineBlocks || blocks(t.Result)
 		case failure:
 			s.fail(t, was)
 		}
@@ -129,10 +117,6 @@ func (n Note) sections(s sorted) []section {
 	if s.compared {
 		fresh = "New failures"
 	}
-	old := "They fail without this change too."
-	if s.baselineBlocks {
-		old += " They block all the same."
-	}
 	var out []section
 	for _, list := range []struct {
 		title, intro string
@@ -141,8 +125,7 @@ func (n Note) sections(s sorted) []section {
 		{fresh, "", s.fresh},
 		{"Still failing", "", s.still},
 		{"No answer", "These were canceled or did not run, so nobody knows.", s.unjudged},
-		{"Already broken on base", old, s.baseline},
-		{"Failed without blocking", "", s.tolerated},
+		{"Already broken on base", "They fail the same way without this change, so they do not block it.", s.baseline},
 	} {
 		if len(list.tasks) > 0 {
 			out = append(out, n.section(list.title, list.intro, list.tasks))
@@ -221,6 +204,9 @@ func (n Note) entry(t report.Task, alike int) entry {
 	}
 	if places := n.places(d); places != "" {
 		e.why = append(e.why, "- changed: "+places)
+	}
+	for _, other := range t.Tries() {
+		e.why = append(e.why, "- "+md.Escape(other))
 	}
 	e.tail = tail(t.Tail)
 	return e

@@ -21,7 +21,7 @@ func (n Note) ran(rep *report.Report) folded {
 		switch {
 		case t.OK():
 			sign = "✅"
-		case !blocks(t.Result):
+		case t.OnBase():
 			sign = "⚠️"
 		}
 		if t.Attempts > 0 {

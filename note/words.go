@@ -32,7 +32,6 @@ func (s sorted) actions(rep *report.Report, before *run) []string {
 	add(s.transient, "**Try %s again**: %s.", number(s.transient, "task"), plural(s.transient, "it looks", "they look")+" like passing trouble")
 	add(len(s.unjudged), "**%s gave no answer**; why stands below.", number(len(s.unjudged), "task"))
 	add(len(s.baseline), "**Not your change:** %s failed on base already.", number(len(s.baseline), "task"))
-	add(len(s.tolerated), "%s failed without blocking.", number(len(s.tolerated), "task"))
 	if s.compared {
 		add(len(s.fixed), "✅ %s fixed since %s.", number(len(s.fixed), "failure"), before.called())
 		add(s.vanished, "%s of %s not planned any more.", number(s.vanished, "failure"), before.called())

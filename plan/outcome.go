@@ -17,10 +17,17 @@ const maxNamed = 20
 // OK reports whether the task passed. Nothing else is good.
 func (r Result) OK() bool { return r.Status == Passed }
 
-// Failed reports whether any result is not a pass. It knows only the results it
-// has; [MergeResults] adds what is missing.
+// OnBase reports whether the task failed as it fails on base. It did not pass,
+// but it does not fail the check.
+func (r Result) OnBase() bool { return r.Status == Failed && r.Class == ClassBaseline }
+
+// Blocks reports whether the result fails the check.
+func (r Result) Blocks() bool { return !r.OK() && !r.OnBase() }
+
+// Failed reports whether any result fails the check. It knows only the results
+// it has; [MergeResults] adds what is missing.
 func (rs *Results) Failed() bool {
-	return slices.ContainsFunc(rs.Results, func(r Result) bool { return !r.OK() })
+	return slices.ContainsFunc(rs.Results, Result.Blocks)
 }
 
 // Result returns the result of the task with this id.
@@ -147,6 +154,12 @@ func (rs *Results) check() error {
 			return fmt.Errorf("task %q: the class is %q; it must be config, task, transient or baseline", r.Task, r.Class)
 		case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
 			return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
+		case r.Class == ClassBaseline && (r.Status != Failed || r.Baseline == nil):
+			return fmt.Errorf("task %q: the class is baseline, but the status is %q and \"baseline\" must say what was found on base", r.Task, r.Status)
+		case r.Attempts < len(r.Before)+1 && len(r.Before) > 0:
+			return fmt.Errorf("task %q: it has %d attempts and tells of %d before the last one", r.Task, r.Attempts, len(r.Before))
+		case r.Flaky != nil && (r.Flaky.Failures < 0 || r.Flaky.Failures > r.Flaky.Runs || r.Flaky.LastSeen.Before(r.Flaky.FirstSeen)):
+			return fmt.Errorf("task %q: what flaky says contradicts itself", r.Task)
 		case r.Waited < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
 			return fmt.Errorf("task %q: a time in waited_seconds or spans is negative", r.Task)
 		}

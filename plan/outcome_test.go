@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/app-sre/prcheck/plan"
 )
@@ -81,6 +82,10 @@ func TestResultsReadAndWrite(t *testing.T) {
 	want.Results[1] = plan.Result{Task: "b", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3,
 		Seconds: 3.2, Attempts: 1, Log: "logs/b.log", Tail: "<b>",
 		Waited: 1.5, Spans: []plan.Span{{Started: 1.5, Seconds: 1}, {Started: 4, Seconds: 2.2}}}
+	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	want.Results[1].Attempts, want.Results[1].Before = 2, []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 1s", Log: "logs/b.log"}}
+	want.Results[1].Flaky = &plan.Flaky{FirstSeen: at, LastSeen: at, Failures: 1, Runs: 2, Rate: 0.5}
+	want.Results[1].Class, want.Results[1].Baseline = plan.ClassBaseline, &plan.Baseline{Finding: "fails the same way on base", Since: &at, Seconds: 1, Log: "logs/base/b.log"}
 	var out bytes.Buffer
 	if err := plan.WriteResults(&out, want); err != nil {
 		t.Fatal(err)
@@ -103,6 +108,10 @@ func TestReadResultsRefuses(t *testing.T) {
 		"no status":     {head + `{"task":"a"}]}`, `status is ""`},
 		"class":         {head + `{"task":"a","status":"failed","class":"bad"}]}`, `class is "bad"`},
 		"contradiction": {head + `{"task":"a","status":"passed","exit_code":3}]}`, "contradicts itself"},
+		"no finding":    {head + `{"task":"a","status":"failed","class":"baseline"}]}`, `"baseline" must say what was found`},
+		"not failed":    {head + `{"task":"a","status":"timed_out","class":"baseline","baseline":{"finding":"x"}}]}`, `the status is "timed_out"`},
+		"attempts":      {head + `{"task":"a","status":"passed","attempts":1,"before":[{"status":"failed"}]}]}`, "1 attempts and tells of 1 before"},
+		"flaky":         {head + `{"task":"a","status":"passed","flaky":{"failures":3,"runs":2}}]}`, "what flaky says contradicts itself"},
 		"waited":        {head + `{"task":"a","status":"passed","waited_seconds":-1}]}`, "is negative"},
 		"started":       {head + `{"task":"a","status":"passed","spans":[{"started_seconds":-1}]}]}`, "is negative"},
 		"took":          {head + `{"task":"a","status":"passed","spans":[{},{"seconds":-1}]}]}`, "is negative"},
@@ -113,6 +122,21 @@ func TestReadResultsRefuses(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})
+	}
+}
+
+// Only a failure that is on base, too, neither passes nor blocks.
+func TestWhatBlocks(t *testing.T) {
+	for _, status := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, ""} {
+		for _, class := range []plan.Class{"", plan.ClassConfig, plan.ClassTask, plan.ClassTransient, plan.ClassBaseline} {
+			r := plan.Result{Status: status, Class: class, Baseline: &plan.Baseline{}, Flaky: &plan.Flaky{}}
+			onBase := status == plan.Failed && class == plan.ClassBaseline
+			blocks := status != plan.Passed && !onBase
+			rs := plan.Results{Results: []plan.Result{{Status: plan.Passed}, r}}
+			if r.OnBase() != onBase || r.Blocks() != blocks || rs.Failed() != blocks || r.OK() != (status == plan.Passed) {
+				t.Errorf("%s %s: on base %v, blocks %v, want %v, %v", status, class, r.OnBase(), r.Blocks(), onBase, blocks)
+			}
+		}
 	}
 }
 

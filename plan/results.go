@@ -1,5 +1,7 @@
 package plan
 
+import "time"
+
 // Results are what the tasks of one plan, or of a part of it, said.
 type Results struct {
 	Version string   `json:"version"`
@@ -26,7 +28,8 @@ type Observed struct {
 // A Status is how a task ended.
 type Status string
 
-// The ways a task can end. Everything but Passed fails the check.
+// The ways a task can end. Everything but Passed fails the check, and a failure
+// of class baseline does not either.
 const (
 	Passed   Status = "passed"
 	Failed   Status = "failed"
@@ -42,8 +45,8 @@ type Class string
 const (
 	ClassConfig    Class = "config"    // the data or the settings are wrong
 	ClassTask      Class = "task"      // the integration failed
-	ClassTransient Class = "transient" // worth another try
-	ClassBaseline  Class = "baseline"  // already broken on base
+	ClassTransient Class = "transient" // it may pass by itself: out of time, or the output says so
+	ClassBaseline  Class = "baseline"  // it fails the same way on base: not for this change to mend
 )
 
 // A Result is what one task said.
@@ -59,6 +62,35 @@ type Result struct {
 	Spans    []Span  `json:"spans,omitempty"`          // when each attempt ran, in their order; empty when it is not known
 	Log      string  `json:"log,omitempty"`            // path of the complete log, relative to the results
 	Tail     string  `json:"tail,omitempty"`           // last lines, masked
+
+	Before   []Attempt `json:"before,omitempty"`   // the attempts before the last one
+	Flaky    *Flaky    `json:"flaky,omitempty"`    // nil when nothing of the kind is remembered
+	Baseline *Baseline `json:"baseline,omitempty"` // nil when it was not tried on base
+}
+
+// An Attempt is how an earlier attempt of a task ended.
+type Attempt struct {
+	Status Status `json:"status"`
+	Class  Class  `json:"class,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Log    string `json:"log,omitempty"` // path of its complete log
+}
+
+// Flaky says that a task failed and passed with the same inputs.
+type Flaky struct {
+	FirstSeen time.Time `json:"first_seen"`
+	LastSeen  time.Time `json:"last_seen"`
+	Failures  int       `json:"failures"` // attempts that failed although the same inputs passed, too
+	Runs      int       `json:"runs"`     // all attempts that are remembered
+	Rate      float64   `json:"rate"`     // of the failures in the runs
+}
+
+// Baseline is what a failed task said on base.
+type Baseline struct {
+	Finding string     `json:"finding"`         // one line: "fails the same way", "passes"
+	Since   *time.Time `json:"since,omitempty"` // when it was first seen to fail the same way, as far as it is remembered
+	Seconds float64    `json:"seconds"`
+	Log     string     `json:"log,omitempty"` // path of the complete log on base
 }
 
 // A Span is when one attempt of a task ran.

@@ -27,7 +27,7 @@ func calibrate(p *plan.Plan, results []Task) *Calibration {
 	var c Calibration
 	for _, t := range results {
 		estimate := estimates[t.Task]
-		ended := t.OK() || t.Status == plan.Failed && t.Class == plan.ClassTask
+		ended := t.OK() || t.Status == plan.Failed && (t.Class == plan.ClassTask || t.OnBase())
 		if estimate <= 0 || t.Attempts == 0 || !ended {
 			continue
 		}

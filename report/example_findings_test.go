@@ -20,7 +20,7 @@ func ExampleJUnit() {
 	// Output:
 	// <?xml version="1.0" encoding="UTF-8"?>
 	// <testsuites>
-	//   <testsuite name="prcheck" tests="1" failures="1" errors="0" time="3.200">
+	//   <testsuite name="prcheck" tests="1" failures="1" errors="0" skipped="0" time="3.200">
 	//     <testcase classname="dns" name="dns" file="data/dns/zone.yml" time="3.200">
 	//       <failure message="failed: exit code 3" type="task">failed: exit code 3&#xA;&#xA;no such zone</failure>
 	//     </testcase>

@@ -125,6 +125,7 @@ func ExampleJSON() {
 	//     "timed_out": 0,
 	//     "canceled": 0,
 	//     "not_run": 0,
+	//     "baseline": 0,
 	//     "seconds": 3.2
 	//   },
 	//   "rungs": [

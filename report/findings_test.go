@@ -25,6 +25,7 @@ type gitlabSuites struct {
 		Tests    int          `xml:"tests,attr"`
 		Failures int          `xml:"failures,attr"`
 		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr"`
 		Time     float64      `xml:"time,attr"`
 		Cases    []gitlabCase `xml:"testcase"`
 		Extra    []xml.Attr   `xml:",any,attr"`
@@ -39,6 +40,7 @@ type gitlabCase struct {
 	Time      float64       `xml:"time,attr"`
 	Failure   *gitlabEnd    `xml:"failure"`
 	Error     *gitlabEnd    `xml:"error"`
+	Skipped   *gitlabEnd    `xml:"skipped"`
 	Out       string        `xml:"system-out"`
 	Extra     []xml.Attr    `xml:",any,attr"`
 	More      []interface{} `xml:",any"`
@@ -74,12 +76,12 @@ func read(t testing.TB, raw []byte) []gitlabCase {
 		t.Fatalf("got %d suites, %v", len(got.Suites), got.Extra)
 	}
 	s := got.Suites[0]
-	failures, errors, seen := 0, 0, map[string]bool{}
+	failures, errors, skipped, seen := 0, 0, 0, map[string]bool{}
 	for _, c := range s.Cases {
-		if c.ClassName == "" || c.Name == "" || len(c.Extra)+len(c.More) > 0 || c.Failure != nil && c.Error != nil {
+		if c.ClassName == "" || c.Name == "" || len(c.Extra)+len(c.More) > 0 || (c.Failure != nil || c.Skipped != nil) && c.Error != nil || c.Failure != nil && c.Skipped != nil {
 			t.Errorf("GitLab cannot read %+v", c)
 		}
-		for _, end := range []*gitlabEnd{c.Failure, c.Error} {
+		for _, end := range []*gitlabEnd{c.Failure, c.Error, c.Skipped} {
 			if end != nil && (end.Text == "" || end.Type == "") {
 				t.Errorf("%s %s: GitLab would show nothing of %+v", c.ClassName, c.Name, end)
 			}
@@ -95,8 +97,11 @@ func read(t testing.TB, raw []byte) []gitlabCase {
 		if c.Error != nil {
 			errors++
 		}
+		if c.Skipped != nil {
+			skipped++
+		}
 	}
-	if s.Tests != len(s.Cases) || s.Failures != failures || s.Errors != errors || len(s.Extra) > 0 {
+	if s.Tests != len(s.Cases) || s.Failures != failures || s.Errors != errors || s.Skipped != skipped || len(s.Extra) > 0 {
 		t.Errorf("the suite says %d, %d, %d; it has %d, %d, %d, and more: %v", s.Tests, s.Failures, s.Errors, len(s.Cases), failures, errors, s.Extra)
 	}
 	return s.Cases
@@ -309,7 +314,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// Nothing but a pass is green, and nothing that failed is forgotten.
+// Nothing but a pass is green, and nothing that failed is forgotten. What fails on
+// base is neither green nor red.
 func TestNeverGreen(t *testing.T) {
 	for _, status := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, "strange"} {
 		for _, class := range []plan.Class{"", plan.ClassConfig, plan.ClassTask, plan.ClassTransient, plan.ClassBaseline} {
@@ -319,11 +325,12 @@ func TestNeverGreen(t *testing.T) {
 			f := report.Findings{Plan: p, Report: report.New(p, r)}
 			_, cases := junit(t, f)
 			_, list := codeQuality(t, f)
-			red := status != plan.Passed
-			if got := cases[0].Failure != nil || cases[0].Error != nil; got != red || len(list) > 0 != red {
+			green := status == plan.Passed
+			onBase := status == plan.Failed && class == plan.ClassBaseline
+			if got := cases[0].Failure != nil || cases[0].Error != nil; got == (green || onBase) || len(list) > 0 == (green || onBase) || (cases[0].Skipped != nil) != onBase {
 				t.Errorf("%s %s: got red %v in JUnit and %d findings", status, class, got, len(list))
 			}
-			if got, want := cases[0].Failure != nil, status == plan.Failed && class != plan.ClassTransient; got != want {
+			if got, want := cases[0].Failure != nil, status == plan.Failed && class != plan.ClassTransient && !onBase; got != want {
 				t.Errorf("%s %s: got a failure: %v, want %v", status, class, got, want)
 			}
 		}

@@ -80,12 +80,12 @@ func rows(page Page, links *index) ([]row, []datum) {
 				j.Tail, j.Cut = "", true
 			}
 			r.Tasks = append(r.Tasks, j)
-			worst = worse(worst, t.Status)
+			worst = worse(worst, look(t))
 			d.Seconds += t.Seconds
 		}
 		if len(r.Tasks) > 0 {
 			r.Status, r.StatusClass, r.Took = spaced(worst), class(worst), seconds(d.Seconds)
-			r.Bad, d.Status = worst != plan.Passed, r.StatusClass
+			r.Bad, d.Status = worst != plan.Passed && worst != onBase, r.StatusClass
 		}
 		all, data = append(all, r), append(data, d)
 	}
@@ -131,7 +131,7 @@ func words(e plan.Evidence) string {
 
 // worse returns the status that says more about an integration.
 func worse(a, b plan.Status) plan.Status {
-	order := []plan.Status{"", plan.Passed, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
+	order := []plan.Status{"", plan.Passed, onBase, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
@@ -140,7 +140,7 @@ func worse(a, b plan.Status) plan.Status {
 
 func newJob(t plan.Task, r Task) job {
 	j := job{
-		ID: t.ID, Name: shown(t.ID), Result: result(r), Status: spaced(r.Status), Class: class(r.Status), Bad: !r.OK(),
+		ID: t.ID, Name: shown(t.ID), Result: result(r), Status: spaced(look(r)), Class: class(look(r)), Bad: r.Blocks(),
 		Log: line(r.Log), Tail: block(r.Tail), Attempts: fmt.Sprint(r.Attempts),
 	}
 	if r.Attempts > 0 {
@@ -160,16 +160,15 @@ func newJob(t plan.Task, r Task) job {
 	return j
 }
 
-// failures returns a card for each task that did not pass, and how many more
-// there are.
-func failures(rep *Report) ([]failure, int) {
-	bad := rep.failures()
+// failures returns a card for each of the tasks, which did not pass, and how many
+// more there are.
+func failures(name string, bad []Task) ([]failure, int) {
 	more := max(0, len(bad)-maxFailures)
 	var out []failure
 	for i, t := range bad[:len(bad)-more] {
 		out = append(out, failure{
-			ID: fmt.Sprintf("failure-%d", i+1), Name: shown(t.Task), Result: result(t), Class: class(t.Status),
-			Details: strings.Join(details(t), ", "), Log: line(t.Log), Tail: block(t.Tail),
+			ID: fmt.Sprintf("%s-%d", name, i+1), Name: shown(t.Task), Result: result(t), Class: class(look(t)),
+			Details: strings.Join(append(details(t), t.Tries()...), ", "), Log: line(t.Log), Tail: block(t.Tail),
 			Open: i < maxOpen, Integration: value{Text: shown(t.Integration), Href: "#" + anchor(t.Integration)},
 		})
 	}

@@ -156,7 +156,7 @@ func (t *timeline) draw(r interval, total float64) {
 		t.Bars = append(t.Bars, whole)
 	}
 	for i, s := range r.Spans {
-		kind := class(r.Status)
+		kind := class(look(r.Task))
 		if i < len(r.Spans)-1 {
 			kind = "retried"
 		}

@@ -29,6 +29,8 @@ type view struct {
 
 	Failures     []failure
 	MoreFailures int
+	Broken       []failure // on base, too
+	MoreBroken   int
 	Warnings     []string
 	Funnel       []level
 	Timeline     *timeline
@@ -107,7 +109,8 @@ func newView(page Page) *view {
 	links := newIndex(page)
 	v.Rows, v.Data = rows(page, links)
 	v.Files = links.files
-	v.Failures, v.MoreFailures = failures(rep)
+	v.Failures, v.MoreFailures = failures("failure", rep.failures())
+	v.Broken, v.MoreBroken = failures("broken", rep.broken())
 	if page.Contents == nil && len(v.Files) > 0 {
 		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but not their values."
 	}
@@ -141,8 +144,11 @@ func tiles(rep *Report, files int, t *timeline) []tile {
 		{"integrations", fmt.Sprint(c.Integrations), ""}, {"to check", fmt.Sprint(c.Run + c.Shards), "run"},
 		{"skipped", fmt.Sprint(c.Skip), "skip"}, {"tasks", fmt.Sprint(c.Tasks), ""}, {"passed", fmt.Sprint(c.Passed), "passed"},
 	}
-	if bad := c.Tasks - c.Passed; bad > 0 {
+	if bad := c.bad(); bad > 0 {
 		all = append(all, tile{"not passed", fmt.Sprint(bad), "failed"})
+	}
+	if c.Baseline > 0 {
+		all = append(all, tile{"broken on base", fmt.Sprint(c.Baseline), class(onBase)})
 	}
 	all = append(all, tile{"changed files", fmt.Sprint(files), ""})
 	if t != nil {
@@ -183,7 +189,10 @@ func choices(rep *Report) []choice {
 		rung.Options = append(rung.Options, option{fmt.Sprint(i), string(r)})
 	}
 	status := choice{"status", "Result", []option{{"bad", "not passed"}}}
-	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun} {
+	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, onBase} {
+		if s == onBase && rep.Counts.Baseline == 0 {
+			continue
+		}
 		status.Options = append(status.Options, option{string(s), spaced(s)})
 	}
 	if rep.Counts.Tasks == 0 {
@@ -218,7 +227,7 @@ func anchor(name string) string {
 // class names how something looks: one of the words that the style knows.
 func class[T ~string](word T) string {
 	switch string(word) {
-	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", "added", "removed", "modified", "metadata":
+	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(onBase), "added", "removed", "modified", "metadata":
 		return string(word)
 	}
 	return "other"

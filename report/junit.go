@@ -29,6 +29,7 @@ type (
 		Tests    int        `xml:"tests,attr"`
 		Failures int        `xml:"failures,attr"`
 		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
 		Time     string     `xml:"time,attr"`
 		Cases    []testCase `xml:"testcase"`
 	}
@@ -39,6 +40,7 @@ type (
 		Time      string `xml:"time,attr"`
 		Failure   *ended `xml:"failure"`
 		Error     *ended `xml:"error"`
+		Skipped   *ended `xml:"skipped"`
 		SystemOut string `xml:"system-out,omitempty"`
 	}
 	ended struct {
@@ -69,7 +71,8 @@ var junitDetails = []junitDetail{
 // shard in the class of its integration. Skipped integrations are none, since
 // they would hide the tasks that ran. A failure is what a task said against the
 // change; an error is a task that came to no end of its own: timed out, canceled,
-// not run, or failed for a reason that may pass.
+// not run, or failed for a reason that may pass. One that fails the same way on
+// base is skipped: it says nothing about the change.
 //
 // The report stays below 15 MiB. What goes first are the last lines of tasks that
 // passed, then these tasks, then the last lines of the others; a test case says
@@ -109,11 +112,11 @@ func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]by
 	names := map[[2]string]int{}
 	bad, left := 0, 0
 	for _, t := range rep.Results {
-		if t.OK() && !d.passed || !t.OK() && bad >= d.failures {
+		if !t.Blocks() && !d.passed || t.Blocks() && bad >= d.failures {
 			left++
 			continue
 		}
-		if !t.OK() {
+		if t.Blocks() {
 			bad++
 		}
 		c := newTestCase(t, d)
@@ -124,7 +127,7 @@ func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]by
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	s.Cases = append(s.Cases, remarks(rep, bad, left)...)
+	s.Cases = append(s.Cases, strays(rep, bad, left)...)
 	for _, c := range s.Cases {
 		s.Tests++
 		switch {
@@ -132,6 +135,8 @@ func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]by
 			s.Failures++
 		case c.Error != nil:
 			s.Errors++
+		case c.Skipped != nil:
+			s.Skipped++
 		}
 	}
 	out := limited{left: limit}
@@ -145,8 +150,8 @@ func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]by
 	return out.Bytes(), nil
 }
 
-// remarks are test cases that stand for what has none.
-func remarks(rep *Report, bad, left int) []testCase {
+// strays are test cases that stand for what has none.
+func strays(rep *Report, bad, left int) []testCase {
 	remark := func(name, text string) testCase {
 		return testCase{ClassName: "prcheck", Name: name, Time: duration(0), Error: &ended{text, "report", text}}
 	}
@@ -161,7 +166,7 @@ func remarks(rep *Report, bad, left int) []testCase {
 	if more := len(rep.failures()) - bad; more > 0 {
 		return append(out, remark("left out", fmt.Sprintf("%s; %d of them did not pass", text, more)))
 	}
-	return append(out, testCase{ClassName: "prcheck", Name: text + "; all of them passed", Time: duration(0)})
+	return append(out, testCase{ClassName: "prcheck", Name: text + "; none of them failed", Time: duration(0)})
 }
 
 func newTestCase(t Task, d junitDetail) testCase {
@@ -174,9 +179,12 @@ func newTestCase(t Task, d junitDetail) testCase {
 	how := &ended{Message: blame(t), Type: cmp.Or(line(string(t.Class)), line(string(t.Status)), "unknown")}
 	// GitLab shows the text alone, without the message.
 	how.Text = unattached(strings.TrimSpace(cmp.Or(how.Message, how.Type) + "\n\n" + lastBytes(block(t.Tail), d.tail)))
-	if t.Status == plan.Failed && t.Class != plan.ClassTransient {
+	switch {
+	case t.OnBase():
+		c.Skipped = how
+	case t.Status == plan.Failed && t.Class != plan.ClassTransient:
 		c.Failure = how
-	} else {
+	default:
 		c.Error = how
 	}
 	return c

@@ -17,13 +17,17 @@ const MaxTails = 20
 func Markdown(w io.Writer, rep *Report) error {
 	m := markdown{}
 	sign := "✅"
-	if rep.Verdict == Failed {
+	switch {
+	case rep.Verdict == Failed:
 		sign = "❌"
+	case rep.Counts.Baseline > 0:
+		sign = "⚠️"
 	}
 	m.line("### %s prcheck %s: %s", sign, rep.Verdict, headline(rep))
 	m.line("\n%s.", share(rep.Counts))
 	m.funnel(rep)
-	m.failures(rep.failures())
+	m.failures("Failures", rep.failures())
+	m.failures("Already broken on base", rep.broken())
 	m.tasks(rep.Results)
 	m.decisions(rep)
 	m.unread(rep.Observed)
@@ -75,11 +79,11 @@ func (m *markdown) funnel(rep *Report) {
 	}
 }
 
-func (m *markdown) failures(tasks []Task) {
+func (m *markdown) failures(title string, tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	m.line("\n#### Failures")
+	m.line("\n#### %s", title)
 	for i, t := range tasks {
 		var more []string
 		for _, detail := range details(t) {
@@ -93,6 +97,9 @@ func (m *markdown) failures(tasks []Task) {
 			suffix = " (" + strings.Join(more, ", ") + ")"
 		}
 		m.line("\n**%s** %s%s", code(t.Task), escape(result(t)), suffix)
+		if more := t.Tries(); len(more) > 0 {
+			m.line("\n- %s", escape(strings.Join(more, "; ")))
+		}
 		if i < MaxTails && block(t.Tail) != "" {
 			m.line("\n%s", fenced(t.Tail))
 		}

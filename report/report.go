@@ -48,7 +48,8 @@ type Counts struct {
 	TimedOut     int     `json:"timed_out"`
 	Canceled     int     `json:"canceled"`
 	NotRun       int     `json:"not_run"`
-	Seconds      float64 `json:"seconds"` // of all tasks together
+	Baseline     int     `json:"baseline"` // failed as on base: neither passed, nor a failure of the check
+	Seconds      float64 `json:"seconds"`  // of all tasks together
 }
 
 // A Rung says how many integrations one rung decided, and how.
@@ -158,9 +159,12 @@ func count(v plan.Verdict, run, shards, skip *int) {
 func (rep *Report) add(t Task) {
 	rep.Results = append(rep.Results, t)
 	rep.Counts.Seconds += t.Seconds
-	switch t.Status {
+	switch look(t) {
 	case plan.Passed:
 		rep.Counts.Passed++
+		return
+	case onBase:
+		rep.Counts.Baseline++
 		return
 	case plan.TimedOut:
 		rep.Counts.TimedOut++
@@ -190,13 +194,13 @@ func (rep *Report) funnel() []Rung {
 	return rep.Rungs
 }
 
-// failures returns the tasks that did not pass: first those that ran, since they
-// explain the others.
+// failures returns the tasks that fail the check: first those that ran, since
+// they explain the others.
 func (rep *Report) failures() []Task {
 	var ran, rest []Task
 	for _, t := range rep.Results {
 		switch {
-		case t.OK():
+		case !t.Blocks():
 		case t.Status == plan.Failed || t.Status == plan.TimedOut:
 			ran = append(ran, t)
 		default:

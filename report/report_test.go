@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -80,6 +81,34 @@ func red(p *plan.Plan) *plan.Results {
 	}}
 }
 
+// onBase returns results where one task is broken on base, and the others passed,
+// one of them late.
+func onBase(p *plan.Plan) *plan.Results {
+	rs := green(p)
+	first, last := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	rs.Results[1] = plan.Result{
+		Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassBaseline, Reason: "exit code 3", ExitCode: 3, Seconds: 12.3, Attempts: 1,
+		Log: "logs/a.log", Tail: "Error: <account> is gone", Baseline: &plan.Baseline{Finding: "fails the same way on base", Since: &first, Seconds: 11, Log: "logs/base/a.log"},
+	}
+	rs.Results[2].Attempts = 2
+	rs.Results[2].Before = []plan.Attempt{{Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", Log: "logs/b.log"}}
+	rs.Results[2].Flaky = &plan.Flaky{FirstSeen: first, LastSeen: last, Failures: 3, Runs: 40, Rate: 0.075}
+	return rs
+}
+
+// bothWays returns results where one task is broken on base and another fails as
+// it does not on base, twice.
+func bothWays(p *plan.Plan) *plan.Results {
+	rs := onBase(p)
+	rs.Results[3] = plan.Result{
+		Task: "user-validator", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Seconds: 4, Attempts: 2, Log: "logs/c.2.log",
+		Tail:     "connection reset by peer",
+		Before:   []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", Log: "logs/c.log"}},
+		Baseline: &plan.Baseline{Finding: "passes on base", Seconds: 1, Log: "logs/base/c.log"},
+	}
+	return rs
+}
+
 // green returns results where all passed.
 func green(p *plan.Plan) *plan.Results {
 	rs := &plan.Results{Plan: p.Digest}
@@ -101,6 +130,7 @@ func TestGolden(t *testing.T) {
 	p := change(t)
 	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
 	findings := report.Findings{Plan: p, Report: failed}
+	broken, both := report.New(p, onBase(p)), report.New(p, bothWays(p))
 	tests := map[string]func(io.Writer) error{
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
 		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
@@ -113,6 +143,11 @@ func TestGolden(t *testing.T) {
 		"failed.json":        func(w io.Writer) error { return report.JSON(w, failed) },
 		"passed.txt":         func(w io.Writer) error { return report.Text(w, passed, report.Style{}) },
 		"passed.md":          func(w io.Writer) error { return report.Markdown(w, passed) },
+		"broken.txt":         func(w io.Writer) error { return report.Text(w, broken, report.Style{}) },
+		"broken.color":       func(w io.Writer) error { return report.Text(w, broken, report.Style{Color: true}) },
+		"broken.md":          func(w io.Writer) error { return report.Markdown(w, broken) },
+		"broken.json":        func(w io.Writer) error { return report.JSON(w, broken) },
+		"both.txt":           func(w io.Writer) error { return report.Text(w, both, report.Style{}) },
 		"nothing.txt":        func(w io.Writer) error { return report.Text(w, nothing, report.Style{}) },
 		"nothing.json":       func(w io.Writer) error { return report.JSON(w, nothing) },
 		"plan.txt":           func(w io.Writer) error { return report.PlanText(w, p, report.Style{}) },

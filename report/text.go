@@ -18,12 +18,16 @@ const maxChanges = 20
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
-	if rep.Verdict == Failed {
+	switch {
+	case rep.Verdict == Failed:
 		color = red
+	case rep.Counts.Baseline > 0:
+		color = yellow
 	}
 	t.line("%s: %s", style.paint(color, strings.ToUpper(string(rep.Verdict))), headline(rep))
 	t.funnel(rep)
-	t.failures(rep.failures())
+	t.failures("Failures", red, rep.failures())
+	t.failures("Already broken on base", yellow, rep.broken())
 	t.tasks(rep.Results)
 	t.estimates(rep.Estimates)
 	t.decisions(rep)
@@ -78,11 +82,11 @@ func (t *text) funnel(rep *Report) {
 }
 
 // failures shows what did not pass, with the last lines of its log.
-func (t *text) failures(tasks []Task) {
+func (t *text) failures(title string, color color, tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	t.heading("Failures (%d)", len(tasks))
+	t.heading("%s (%d)", title, len(tasks))
 	unstarted := func(task Task) bool { return task.Status == plan.Canceled && task.Attempts == 0 }
 	rest := slices.DeleteFunc(slices.Clone(tasks), unstarted)
 	defer t.unstarted(len(tasks)-len(rest), len(rest) > 0)
@@ -98,7 +102,10 @@ func (t *text) failures(tasks []Task) {
 		if len(more) > 0 {
 			suffix = " (" + strings.Join(more, ", ") + ")"
 		}
-		t.line("  %s %s%s", t.style.paint(red, line(task.Task)), result(task), suffix)
+		t.line("  %s %s%s", t.style.paint(color, line(task.Task)), result(task), suffix)
+		for _, more := range task.Tries() {
+			t.line("    %s", more)
+		}
 		if tail := block(task.Tail); tail != "" {
 			for row := range strings.SplitSeq(tail, "\n") {
 				t.line("%s", strings.TrimRight("    | "+row, " \t"))
@@ -128,7 +135,10 @@ func (t *text) tasks(tasks []Task) {
 	var rows table
 	for _, task := range tasks {
 		color, took := red, "-"
-		if task.OK() {
+		switch {
+		case task.OnBase():
+			color = yellow
+		case task.OK():
 			color = green
 		}
 		if task.Attempts > 0 {

@@ -35,16 +35,25 @@ func number(n int, noun string) string {
 // headline returns the verdict in one sentence.
 func headline(rep *Report) string {
 	c := rep.Counts
-	switch bad := c.Tasks - c.Passed; {
+	broken := ""
+	if c.Baseline > 0 {
+		broken = fmt.Sprintf(", %d already broken on base", c.Baseline)
+	}
+	switch bad := c.bad(); {
 	case bad > 0:
-		return fmt.Sprintf("%d of %s did not pass (%s)", bad, number(c.Tasks, "task"), breakdown(c))
+		return fmt.Sprintf("%d of %s did not pass (%s)%s", bad, number(c.Tasks, "task"), breakdown(c), broken)
 	case rep.Verdict == Failed:
 		return "the results do not fit the plan, see the warnings"
 	case c.Tasks == 0:
 		return "nothing to run"
+	case c.Baseline > 0:
+		return fmt.Sprintf("%d of %s passed%s", c.Passed, number(c.Tasks, "task"), broken)
 	}
 	return number(c.Tasks, "task") + " passed"
 }
+
+// bad returns how many tasks fail the check.
+func (c Counts) bad() int { return c.Tasks - c.Passed - c.Baseline }
 
 // breakdown returns how tasks ended that did not pass.
 func breakdown(c Counts) string {
@@ -97,8 +106,19 @@ func seconds(s float64) string {
 
 // result returns what a task said in a few words: "failed: exit code 3".
 func result(t Task) string {
-	text := strings.ReplaceAll(string(t.Status), "_", " ")
-	switch reason := line(t.Reason); {
+	switch {
+	case t.OnBase():
+		return "already broken on base" + since(t.Baseline) + ": " + line(t.Reason)
+	case t.OK() && len(remarks(t)) > 0:
+		return "passed " + strings.Join(remarks(t), ", ")
+	}
+	return end(t.Status, t.Reason)
+}
+
+// end returns how an attempt ended in a few words.
+func end(status plan.Status, reason string) string {
+	text := strings.ReplaceAll(string(status), "_", " ")
+	switch reason = line(reason); {
 	case reason == "" || reason == text:
 		return line(text)
 	case strings.HasPrefix(reason, text):

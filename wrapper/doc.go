@@ -13,6 +13,14 @@
 //   - A task stops at its own timeout, or when the context is canceled. A task
 //     that returns after either has not passed, even when it says so.
 //   - A panic fails its own task; the stack goes to its log.
+//   - A failure is transient when the task ran out of its time, or when every
+//     error in its last lines is one that passes by itself: [Options.Transient]
+//     and a short list of what networks and services say. What is not certain is
+//     no such failure, and what the data or the settings are to blame for never
+//     is.
+//   - A failure with any such error gets one more attempt, after a pause. Each
+//     attempt has a log of its own. One that fails again has failed, whatever its
+//     class.
 //   - All output passes a masker before it is stored anywhere: every secret of at
 //     least four bytes is replaced by ***, also as base64 (alone or inside a
 //     longer text, such as a basic-auth header, broken into lines, and in base64

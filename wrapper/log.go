@@ -17,12 +17,12 @@ import (
 
 // A LogStore keeps complete logs.
 type LogStore interface {
-	// Create opens the log of a task, empty, and returns the path to it that
-	// the result shows.
-	Create(task string) (log io.WriteCloser, shown string, err error)
+	// Create opens the log of an attempt of a task, the first is 1, empty, and
+	// returns the path to it that the result shows.
+	Create(task string, attempt int) (log io.WriteCloser, shown string, err error)
 }
 
-// A LogFolder is a LogStore with one file per task. The zero value is not
+// A LogFolder is a LogStore with one file per attempt of a task. The zero value is not
 // usable: Dir is required.
 type LogFolder struct {
 	Dir    string // made when missing
@@ -31,7 +31,7 @@ type LogFolder struct {
 
 // Create opens a new file in the folder, and never one outside of it: the name
 // is made from the task id as [LogName] says, and links are not followed out.
-func (f LogFolder) Create(task string) (io.WriteCloser, string, error) {
+func (f LogFolder) Create(task string, attempt int) (io.WriteCloser, string, error) {
 	if err := os.MkdirAll(f.Dir, 0o750); err != nil {
 		return nil, "", err
 	}
@@ -40,7 +40,7 @@ func (f LogFolder) Create(task string) (io.WriteCloser, string, error) {
 		return nil, "", err
 	}
 	defer root.Close()
-	name := LogName(task)
+	name := attemptName(task, attempt)
 	file, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
 	if err != nil {
 		return nil, "", err
@@ -50,6 +50,36 @@ func (f LogFolder) Create(task string) (io.WriteCloser, string, error) {
 		prefix = filepath.Base(f.Dir)
 	}
 	return file, path.Join(prefix, name), nil
+}
+
+// Read returns the log of an attempt as it was kept, with all that was masked.
+// One that is larger than limit bytes is an error.
+func (f LogFolder) Read(task string, attempt int, limit int64) (string, error) {
+	root, err := os.OpenRoot(f.Dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	file, err := root.Open(attemptName(task, attempt))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(raw)) > limit {
+		err = fmt.Errorf("the log is larger than %d bytes", limit)
+	}
+	return string(raw), err
+}
+
+// attemptName is the file name of an attempt's log: [LogName] for the first, and
+// with its number for the others.
+func attemptName(task string, attempt int) string {
+	name := LogName(task)
+	if attempt > 1 {
+		name = strings.TrimSuffix(name, ".log") + fmt.Sprintf(".%d.log", attempt)
+	}
+	return name
 }
 
 // maxName bounds the readable part of a log's name.

@@ -130,7 +130,7 @@ type fullDisk struct {
 
 var errFull = errors.New("no space left on device")
 
-func (f *fullDisk) Create(string) (io.WriteCloser, string, error) {
+func (f *fullDisk) Create(string, int) (io.WriteCloser, string, error) {
 	if f.openFails {
 		return nil, "", errFull
 	}

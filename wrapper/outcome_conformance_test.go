@@ -136,7 +136,7 @@ func runAll(t *testing.T, names []string, f func(name string, log io.Writer) err
 	}
 	results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
 		return f(task.ID, log)
-	}), wrapper.Options{})
+	}), wrapper.Options{Backoff: soon})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func TestTimeoutEndsGrandchildren(t *testing.T) {
 	slow := shell(fmt.Sprintf(`sh -c 'trap "" TERM; echo $$ >%s; while :; do sleep 0.05; done' & echo started; wait`, pid))
 	slow.Timeout = "300ms"
 	begin := time.Now()
-	r := runOne(t, slow, with(path), wrapper.Options{})
+	r := runOne(t, slow, with(path), wrapper.Options{Backoff: soon})
 	if r.Status != plan.TimedOut || r.Reason != "timed out after 300ms" || r.Tail != "started" {
 		t.Errorf("got %+v", r)
 	}
@@ -150,7 +150,7 @@ func TestTimeoutEndsGrandchildren(t *testing.T) {
 func TestAChildThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	stubborn := shell(`trap "" TERM; echo ready; while :; do sleep 0.05; done`)
 	stubborn.Timeout = "300ms"
-	r := runOne(t, stubborn, with(path), wrapper.Options{})
+	r := runOne(t, stubborn, with(path), wrapper.Options{Backoff: soon})
 	if r.Status != plan.TimedOut || r.ExitCode != -1 || r.Tail != "ready" {
 		t.Errorf("got %+v", r)
 	}
@@ -162,7 +162,7 @@ func TestGrandchildrenHaveTheGraceToo(t *testing.T) {
 	slow.Timeout = "300ms"
 	runner := with(path)
 	runner.Grace = 5 * time.Second
-	r := runOne(t, slow, runner, wrapper.Options{})
+	r := runOne(t, slow, runner, wrapper.Options{Backoff: soon})
 	if r.Status != plan.TimedOut || !strings.HasSuffix(r.Tail, "cleaned") {
 		t.Errorf("got %+v", r)
 	}

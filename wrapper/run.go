@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -31,6 +32,14 @@ type Options struct {
 	Secrets []string      // what must not appear in a log or a result
 	Abandon time.Duration // how long a Runner may ignore the end of its context; 0 means one minute
 	Observe func(Event)   // told about progress, one event at a time; may be nil
+
+	// Transient gives the patterns that mark an error of a task as one that
+	// passes by itself, beside those that are built in; may be nil.
+	Transient func(plan.Task) []*regexp.Regexp
+	// Backoff gives the pause before a second attempt of a task with this
+	// timeout; nil means five seconds, or the timeout when it is shorter, give
+	// or take a random half.
+	Backoff func(timeout time.Duration) time.Duration
 }
 
 // An Event says that a task starts or has ended.

@@ -190,9 +190,10 @@ func TestTimeout(t *testing.T) {
 		return nil // says it passed, but too late to be believed
 	})
 	synctest.Test(t, func(t *testing.T) {
-		got := runOne(t, task("a"), waits, wrapper.Options{})
-		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTask, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 600, Attempts: 1,
-			Spans: []plan.Span{{Seconds: 600}}}
+		got := runOne(t, task("a"), waits, wrapper.Options{Backoff: func(time.Duration) time.Duration { return 4 * time.Second }})
+		want := plan.Result{Task: "a", Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1, Seconds: 1200, Attempts: 2,
+			Spans:  []plan.Span{{Seconds: 600}, {Started: 604, Seconds: 600}},
+			Before: []plan.Attempt{{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s"}}}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v\nwant %+v", got, want)
 		}
@@ -210,8 +211,8 @@ func TestARunnerThatIgnoresItsEndIsLeftBehind(t *testing.T) {
 		})
 		got := runOne(t, task("a"), deaf, wrapper.Options{})
 		want := "timed out after 10m0s; it did not stop within 1m0s and was left behind"
-		if got.Status != plan.TimedOut || got.Reason != want || got.Tail != "" {
-			t.Errorf("got %+v, want reason %q", got, want)
+		if got.Status != plan.TimedOut || got.Reason != want || got.Tail != "" || got.Attempts != 1 {
+			t.Errorf("got %+v, want one attempt and reason %q: it still runs", got, want)
 		}
 		time.Sleep(time.Hour)
 	})

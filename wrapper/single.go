@@ -40,7 +40,7 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 	default:
 		s.tell(s.opts.Observe, Event{Task: task})
 		waited := seconds(time.Since(ready))
-		result, err = s.start(ctx, task, timeout)
+		result, err = s.attempts(ctx, task, timeout)
 		result.Waited = waited
 		s.tell(s.opts.Observe, Event{Task: task, Result: &result})
 		return result, err
@@ -49,22 +49,24 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 	return result, nil
 }
 
-// start runs the task with its log.
-func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
+// start makes one attempt to run the task, with a log of its own, and tells
+// whether another one may end better.
+func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (result plan.Result, again bool, err error) {
 	log := &sink{mask: maskStream{masker: s.masker}}
 	var shown string
 	if s.opts.Logs != nil {
 		// Without a log the task still runs: its tail may tell what is wrong.
-		log.log, shown, log.err = s.opts.Logs.Create(task.ID)
+		log.log, shown, log.err = s.opts.Logs.Create(task.ID, attempt)
 	}
 	begin := time.Now()
-	result := s.judge(ctx, task, timeout, log)
+	result = s.judge(ctx, task, timeout, log)
 	result.Task, result.Attempts, result.Log = task.ID, 1, shown
 	result.Seconds = seconds(time.Since(begin))
 	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.begin)), Seconds: result.Seconds}}
 
 	tail, err := log.close()
 	result.Tail = tail
+	result.Class, again = s.classify(task, result)
 	if err != nil {
 		trouble := s.line("its log could not be kept: " + err.Error())
 		if result.OK() {
@@ -73,7 +75,7 @@ func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duratio
 			result.Reason += "; " + trouble
 		}
 	}
-	return result, err
+	return result, again && err == nil, err
 }
 
 // judge calls the Runner and turns what it says into a result.
@@ -89,7 +91,7 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 	var config *ConfigError
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		result.Status, result.Reason = plan.TimedOut, fmt.Sprintf("timed out after %s", timeout)
+		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
 	case ctx.Err() != nil:
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled"
 	case err == nil:
@@ -100,6 +102,9 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 		result.Reason = s.line(err.Error())
 	}
 	if !returned {
+		if result.Class == plan.ClassTransient {
+			result.Class = plan.ClassTask // it still runs, and must not run twice at once
+		}
 		result.Reason += fmt.Sprintf("; it did not stop within %s and was left behind", s.opts.Abandon)
 	}
 	return result

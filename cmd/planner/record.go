@@ -127,9 +127,9 @@ func runOnce(ctx context.Context, env cli.Env, start starting.World, task plan.T
 // live keeps no log: what a task says goes where it can be read at once.
 type live struct{ out io.Writer }
 
-func (l live) Create(string) (io.WriteCloser, string, error) { return l, "", nil }
-func (l live) Write(p []byte) (int, error)                   { return l.out.Write(p) }
-func (l live) Close() error                                  { return nil }
+func (l live) Create(string, int) (io.WriteCloser, string, error) { return l, "", nil }
+func (l live) Write(p []byte) (int, error)                        { return l.out.Write(p) }
+func (l live) Close() error                                       { return nil }
 
 // toldRecord says what came of it.
 func toldRecord(w io.Writer, name string, result plan.Result, t *trace.Trace) error {

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"regexp"
 	"runtime"
 	"slices"
 	"time"
 
+	"github.com/app-sre/prcheck/blame"
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/recording"
@@ -27,8 +29,10 @@ type job struct {
 	settings   *integration.Settings
 	traces     *trace.Store     // nil: nothing is remembered
 	took       *durations.Store // nil: nothing is remembered
+	ended      *blame.Store     // nil: nothing is remembered
 	jobs       int
 	part       plan.Fraction // the tasks of the plan are those of this part
+	noBaseline bool
 	logs       string
 	progress   progress.Mode
 }
@@ -53,14 +57,25 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	show := progress.Start(j.plan, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
 	defer show.Close()
 	defer context.AfterFunc(ctx, show.Stopping)()
-	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, wrapper.Options{
-		Jobs:    j.jobs,
-		Logs:    wrapper.LogFolder{Dir: j.logs},
-		Secrets: secrets,
-		Observe: show.Observe,
-	})
+	opts := wrapper.Options{
+		Jobs:      j.jobs,
+		Logs:      wrapper.LogFolder{Dir: j.logs},
+		Secrets:   secrets,
+		Observe:   show.Observe,
+		Transient: j.transient,
+	}
+	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, opts)
+	show.Close()
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: results}
-	return out, errors.Join(err, j.remember(record, out), interrupted(ctx, results))
+	found, trouble := j.subtract(ctx, env, out, opts, j.onBase(env.Getenv))
+	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
+	j.blames(out, found)
+	return out, err
+}
+
+// transient gives the patterns of the settings for a task.
+func (j job) transient(t plan.Task) []*regexp.Regexp {
+	return j.settings.For(t.Integration).Transient
 }
 
 // interrupted is the error of a run that was not let finish.
@@ -97,7 +112,7 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 func measured(tasks []plan.Task, results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
 	for i, r := range results {
-		failed := r.Status == plan.Failed && r.Class == plan.ClassTask
+		failed := r.Status == plan.Failed && (r.Class == plan.ClassTask || r.Class == plan.ClassBaseline)
 		if !r.OK() && !failed || r.Attempts == 0 {
 			continue
 		}
@@ -116,6 +131,9 @@ func measured(tasks []plan.Task, results []plan.Result, at time.Time) []duration
 func (j *job) open(folder string) (err error) {
 	if j.traces, err = source.Traces(folder); err == nil {
 		j.took, err = source.Durations(folder)
+	}
+	if err == nil {
+		j.ended, err = source.Blame(folder)
 	}
 	return err
 }

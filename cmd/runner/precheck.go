@@ -19,6 +19,7 @@ type precheckFlags struct {
 	repo, logs, planOut, out, form, html string
 	ci                                   ciFiles
 	jobs                                 int
+	noBaseline                           bool
 	progress                             progress.Mode
 }
 
@@ -50,7 +51,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
 	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&f.in.State, "state", "", "folder to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")
+	cmd.Flags().StringVar(&f.in.State, "state", "", "folder to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file to keep the plan in")
 	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
@@ -58,6 +59,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	f.ci.flags(cmd)
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
+	baselineFlag(cmd, &f.noBaseline)
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
@@ -86,7 +88,8 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress}
+	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings,
+		jobs: f.jobs, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress}
 	if err := j.open(f.in.State); err != nil {
 		return err
 	}

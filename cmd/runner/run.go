@@ -22,6 +22,7 @@ type runFlags struct {
 	plan, base, head, config, state, logs, out string
 	jobs                                       int
 	part                                       plan.Fraction
+	noBaseline                                 bool
 	progress                                   progress.Mode
 }
 
@@ -49,13 +50,19 @@ results together, and a part that is missing there has failed.`,
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the plan's base)")
-	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")
+	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	cmd.Flags().Var(&f.part, "partition", "the part of the plan to run: 2/8 is the second of eight (default: all of it)")
+	baselineFlag(cmd, &f.noBaseline)
 	progressFlag(cmd, &f.progress)
 	return cmd
+}
+
+// baselineFlag is the flag that leaves out the runs on base.
+func baselineFlag(cmd *cobra.Command, no *bool) {
+	cmd.Flags().BoolVar(no, "no-baseline", false, "do not run failed tasks again on base; every failure fails the check")
 }
 
 // progressFlag is the flag that says how progress is shown.
@@ -85,7 +92,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
 // load reads the plan and what it was made from, and checks that nothing
 // changed since.
 func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
-	j := job{jobs: f.jobs, logs: f.logs, part: f.part, progress: f.progress}
+	j := job{jobs: f.jobs, part: f.part, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress}
 	var err error
 	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err

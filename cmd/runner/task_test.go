@@ -29,6 +29,29 @@ func task() {
 		code, err := strconv.Atoi(args[0])
 		must(err)
 		os.Exit(code)
+	case "differ": // BASE HEAD TEXT...: fails when the bundles differ
+		if args[0] != args[1] {
+			fmt.Fprintln(os.Stderr, strings.Join(args[2:], " "))
+			os.Exit(7)
+		}
+	case "words": // BASE HEAD WORD WORD: fails with the first word when the bundles differ, else with the second
+		if args[0] != args[1] {
+			args[3] = args[2]
+		}
+		fmt.Fprintln(os.Stderr, args[3])
+		os.Exit(7)
+	case "slow": // BASE HEAD TEXT...: fails when the bundles differ, else takes its time
+		if args[0] == args[1] {
+			time.Sleep(10 * time.Minute)
+		}
+		fmt.Fprintln(os.Stderr, strings.Join(args[2:], " "))
+		os.Exit(7)
+	case "flaky": // FILE TEXT...: fails the first time
+		if _, err := os.Stat(args[0]); err != nil {
+			must(os.WriteFile(args[0], nil, 0o600))
+			fmt.Fprintln(os.Stderr, strings.Join(args[1:], " "))
+			os.Exit(7)
+		}
 	case "hang": // FILE
 		must(os.WriteFile(args[0], nil, 0o600))
 		time.Sleep(10 * time.Minute)

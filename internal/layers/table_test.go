@@ -9,7 +9,7 @@ const module = "github.com/app-sre/prcheck"
 // later wait for their package.
 var floors = [][]string{
 	{"bundle", "plan", "state", "reconcile" /* later */},
-	{"gql", "integration", "bundler", "wrapper", "report", "durations"},
+	{"gql", "integration", "bundler", "wrapper", "report", "durations", "blame"},
 	{"schemafilter", "live", "note", "pipeline", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci"},
@@ -60,7 +60,7 @@ var owners = map[string][]string{
 
 // The deciding packages get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "note", "validator", "pipeline"}
+	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "note", "validator", "pipeline", "blame"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
 	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks

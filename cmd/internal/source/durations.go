@@ -1,6 +1,7 @@
 package source
 
 import (
+	"github.com/app-sre/prcheck/blame"
 	"github.com/app-sre/prcheck/durations"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/planner"
@@ -18,6 +19,19 @@ func Durations(folder string) (*durations.Store, error) {
 		return nil, cli.Invalid(err)
 	}
 	store := durations.NewStore(dir)
+	return &store, nil
+}
+
+// Blame opens what is remembered of how tasks ended; nil without a folder.
+func Blame(folder string) (*blame.Store, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	dir, err := state.Open(folder)
+	if err != nil {
+		return nil, cli.Invalid(err)
+	}
+	store := blame.NewStore(dir)
 	return &store, nil
 }
 

@@ -1,0 +1,163 @@
+package blame
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
+)
+
+// Lapse is how long a task stays flaky after it was last seen to be, and for how
+// long runs count.
+const Lapse = 14 * 24 * time.Hour
+
+// unseen is for how long a failure on base may not be seen and still be the same.
+const unseen = 24 * time.Hour
+
+// A Memory keeps documents between runs, such as a *state.Dir.
+type Memory interface {
+	Read(key string) ([]byte, error)
+	Write(key string, raw []byte) error
+}
+
+// A Store remembers how tasks ended.
+type Store struct{ memory Memory }
+
+// NewStore keeps what it remembers in a memory.
+func NewStore(memory Memory) Store { return Store{memory} }
+
+func key(integration string) string { return "blame/" + state.Name(integration) + ".json" }
+
+// Remember adds a run of tasks, with a result for each, and fills in what is
+// known of them by then: whether they are flaky, and since when they fail on base
+// as these findings (by task) say. The error joins what could not be written, one
+// for each integration; the results are filled in all the same.
+func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[string]Finding, now time.Time) error {
+	byName := map[string][]int{}
+	for i, t := range tasks {
+		if i < len(results) && results[i].Attempts > 0 {
+			byName[t.Integration] = append(byName[t.Integration], i)
+		}
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		raw, err := s.memory.Read(key(name))
+		if err != nil {
+			raw = nil
+		}
+		doc := parse(raw, name, now)
+		for _, i := range byName[name] {
+			doc.add(tasks[i], &results[i], findings[tasks[i].ID], now)
+		}
+		doc.trim()
+		raw, err = json.Marshal(doc)
+		if err == nil {
+			err = s.memory.Write(key(name), raw)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("remembering how %q ended: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// add takes one result and fills in what is known of its task.
+func (d *document) add(t plan.Task, r *plan.Result, f Finding, now time.Time) {
+	at := now.UTC().Truncate(time.Second)
+	known := d.task(t)
+	if it := attempts(*r, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
+		it.Inputs = state.Name(t.Inputs)
+		known.ran(it)
+	}
+	r.Flaky = known.flaky(at)
+	if !f.Same || r.Baseline == nil {
+		return
+	}
+	if known.Base == nil || known.Base.Mark != f.Mark || at.Sub(known.Base.Last) > unseen {
+		known.Base = &broken{Mark: f.Mark, First: at}
+	}
+	known.Base.Last = at
+	since := known.Base.First
+	r.Baseline.Since = &since
+}
+
+// attempts counts how often a task passed and failed by itself in one run.
+func attempts(r plan.Result, at time.Time) run {
+	out := run{At: at}
+	for _, a := range r.Before {
+		if ownFault(a.Status, a.Class) {
+			out.Failed++
+		}
+	}
+	switch {
+	case r.OK():
+		out.Passed++
+	case ownFault(r.Status, r.Class):
+		out.Failed++
+	}
+	return out
+}
+
+// ownFault tells whether an attempt failed for a reason that may come and go.
+func ownFault(s plan.Status, c plan.Class) bool {
+	return (s == plan.Failed || s == plan.TimedOut) && c != plan.ClassConfig
+}
+
+// ran adds a run. It is a sign of a flake when it fails although the inputs
+// passed, or passes for the first time where they failed.
+func (t *known) ran(it run) {
+	passed, failed := t.with(it.Inputs)
+	if it.Failed > 0 && it.Passed+passed > 0 || it.Passed > 0 && failed > 0 && passed == 0 {
+		if t.Flaky == nil || it.At.Sub(t.Flaky.Last) > Lapse {
+			t.Flaky = &flake{First: it.At}
+		}
+		t.Flaky.Last = it.At
+	}
+	t.Runs = append(t.Runs, it)
+	t.Runs = t.Runs[max(0, len(t.Runs)-maxRuns):]
+}
+
+// with counts the attempts with these inputs.
+func (t *known) with(inputs string) (passed, failed int) {
+	for _, r := range t.Runs {
+		if r.Inputs == inputs {
+			passed, failed = passed+r.Passed, failed+r.Failed
+		}
+	}
+	return passed, failed
+}
+
+// flaky returns the mark of a task, nil when it has none or it has lapsed.
+func (t *known) flaky(now time.Time) *plan.Flaky {
+	if t.Flaky == nil || now.Sub(t.Flaky.Last) > Lapse {
+		return nil
+	}
+	out := &plan.Flaky{FirstSeen: t.Flaky.First, LastSeen: t.Flaky.Last}
+	for _, r := range t.Runs {
+		out.Runs += r.Passed + r.Failed
+		if passed, _ := t.with(r.Inputs); passed > 0 {
+			out.Failures += r.Failed
+		}
+	}
+	if out.Runs > 0 {
+		out.Rate = math.Round(1000*float64(out.Failures)/float64(out.Runs)) / 1000
+	}
+	return out
+}
+
+// task returns what is known of a task, which may be nothing yet.
+func (d *document) task(t plan.Task) *known {
+	name := state.Name(t.Shard, t.Command)
+	i, found := slices.BinarySearchFunc(d.Tasks, name, func(k *known, name string) int { return cmp.Compare(k.Task, name) })
+	if !found {
+		d.Tasks = slices.Insert(d.Tasks, i, &known{Task: name, Runs: []run{}})
+	}
+	return d.Tasks[i]
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// Only what base knows is run there, and it is run to its end.
+func TestWhatIsRunOnBase(t *testing.T) {
+	base, err := bundle.Open("../../examples/shop/base.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1, Reason: "exit code 1", Attempts: 1}
+	config := failed
+	config.Class = plan.ClassConfig
+	for _, c := range []struct {
+		name   string
+		task   plan.Task
+		result plan.Result
+		want   string
+	}{
+		{"a whole integration", plan.Task{Integration: "price-tags"}, failed, "[[]]"},
+		{"a shard", plan.Task{Integration: "warehouse-stock", Shard: "harbor"}, failed, "[[]]"},
+		{"a shard of which base has no word", plan.Task{Integration: "warehouse-stock", Shard: "harbo"}, failed, "[]"},
+		{"a shard that is no word", plan.Task{Integration: "warehouse-stock", Shard: "\xff"}, failed, "[]"},
+		{"an integration that base does not define", plan.Task{Integration: "new"}, failed, "[]"},
+		{"the data is wrong", plan.Task{Integration: "price-tags"}, config, "[]"},
+		{"no result", plan.Task{Integration: "price-tags"}, plan.Result{}, "[]"},
+		{"it may leave something out", plan.Task{Integration: "price-tags", When: []string{"state", "early_exit", "check_only_affected_shards"}}, failed, "[[state]]"},
+	} {
+		c.task.ID, c.result.Task = "a", "a"
+		j := job{plan: &plan.Plan{Tasks: []plan.Task{c.task}}, base: base}
+		again, err := j.failed(&plan.Results{Results: []plan.Result{c.result}})
+		got := [][]string{}
+		for _, task := range again {
+			got = append(got, task.When)
+		}
+		if err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
+		}
+	}
+}

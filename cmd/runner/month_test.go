@@ -1,0 +1,334 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/blame"
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/progress"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+var month = flag.Int("month", 150, "how many merge requests the simulated month has; a whole one has 2000")
+var seed = flag.Uint64("seed", 1, "for the chances of the simulated month")
+
+// The world of the simulation.
+const (
+	monthIntegrations = 24 // two read each schema
+	monthSchemas      = 12
+	monthObjects      = 6    // of a schema
+	flakeRate         = 0.02 // of the attempts of a task
+	brokenRate        = 0.03 // of the time, for each target
+	brokenFor         = 20   // merge requests, in the mean
+	faultRate         = 0.10 // of the merge requests
+	forcedRate        = 0.01 // of the merge requests: a fault is merged all the same
+)
+
+// flakes are errors that pass by themselves.
+var flakes = []string{
+	"requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))",
+	"[%s] [ERROR] [DRY-RUN] [gql.py:query:7] - 503 Server Error: Service Unavailable for url: https://api/%d",
+	"botocore.exceptions.ClientError: An error occurred (ThrottlingException) when calling the ListUsers operation (reached max retries: 4): Rate exceeded",
+	"[%s] [ERROR] [DRY-RUN] [oc.py:get:7] - Get \"https://c%d/api\": net/http: TLS handshake timeout",
+	"Error: unexpected status code: 429",
+	"[%s] [ERROR] [DRY-RUN] [x.py:run:7] - [c%d] 409: Conflict: Data changed during execution",
+}
+
+// A world is the month: what is on base, and which targets are broken.
+type world struct {
+	random *rand.Rand
+	sizes  map[string]int // by path of the object
+	broken [monthIntegrations]bool
+	paths  []string
+}
+
+func newWorld(seed uint64) *world {
+	w := &world{random: rand.New(rand.NewPCG(seed, 1)), sizes: map[string]int{}} //nolint:gosec // repeatable
+	for s := range monthSchemas {
+		for o := range monthObjects {
+			path := fmt.Sprintf("/m/s%02d/o%d.yml", s, o)
+			w.sizes[path] = 10
+			w.paths = append(w.paths, path)
+		}
+	}
+	return w
+}
+
+func (w *world) chance(p float64) bool { return w.random.Float64() < p }
+
+// bundle returns objects of these sizes with the definitions of the integrations.
+func (w *world) bundle(t *testing.T, sizes map[string]int, like *bundle.Bundle) *bundle.Bundle {
+	t.Helper()
+	data, confs := map[string]any{}, []any{}
+	conf := func(name, schema string, fields ...any) {
+		for _, f := range []string{"schema", "path", "name"} {
+			fields = append(fields, map[string]any{"isRequired": true, "name": f, "type": "string"})
+		}
+		confs = append(confs, map[string]any{"name": name, "datafile": schema, "fields": fields})
+	}
+	file := func(path string, f map[string]any) {
+		raw, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f["$file_sha256sum"] = fmt.Sprintf("%x", sha256.Sum256(raw))
+		data[path] = f
+	}
+	conf("Integration_v1", "/app-sre/integration-1.yml")
+	for s := range monthSchemas {
+		conf(fmt.Sprintf("S%02d_v1", s), fmt.Sprintf("/m/s%02d-1.yml", s), map[string]any{"name": "size", "type": "int"})
+	}
+	for i := range monthIntegrations {
+		file(fmt.Sprintf("/integrations/i%02d.yml", i), map[string]any{
+			"$schema": "/app-sre/integration-1.yml", "name": fmt.Sprintf("i%02d", i), "description": "x", "labels": map[string]any{},
+			"pr_check": map[string]any{"cmd": "x"}, "schemas": []string{"/app-sre/integration-1.yml", fmt.Sprintf("/m/s%02d-1.yml", i%monthSchemas)},
+		})
+	}
+	for path, size := range sizes {
+		file(path, map[string]any{"$schema": path[:6] + "-1.yml", "name": path[3:], "size": size})
+	}
+	raw, err := json.Marshal(map[string]any{
+		"data": data, "git_commit": "1", "git_commit_timestamp": "1", "resources": map[string]any{}, "schemas": map[string]any{},
+		"graphql": map[string]any{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": confs},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Parse(raw, like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// An integrationWorld runs the tasks of one side.
+type integrationWorld struct {
+	*world
+	sizes map[string]int
+	tries map[string]int // attempts of tasks
+	first map[string]bool
+}
+
+// Run is an integration that looks at all its objects and at its target.
+func (w integrationWorld) Run(_ context.Context, task plan.Task, log io.Writer) error {
+	var i int
+	if _, err := fmt.Sscanf(task.Integration, "i%d", &i); err != nil {
+		return err
+	}
+	now := fmt.Sprintf("2026-11-%02d %02d:%02d:%02d", 1+w.random.IntN(28), w.random.IntN(24), w.random.IntN(60), w.random.IntN(60))
+	failed := false
+	say := func(level, format string, args ...any) {
+		failed = failed || level == "ERROR"
+		_, _ = fmt.Fprintf(log, "[%s] [%s] [DRY-RUN] [x.py:run:42] - %s\n", now, level, fmt.Sprintf(format, args...))
+	}
+	for _, path := range w.of(i) {
+		if size := w.sizes[path]; size < 1 {
+			say("ERROR", "%s: size %d is too small", path, size)
+		} else {
+			say("INFO", "['resize', '%s', %d]", path, size)
+		}
+	}
+	if w.broken[i] && i%2 == 0 {
+		say("ERROR", "target t%d: access denied (request id: %016x)", i, w.random.Uint64())
+	} else if w.broken[i] {
+		say("ERROR", "target t%d: dial tcp 10.0.0.%d:443: connect: connection refused", i, i)
+	}
+	if w.chance(flakeRate) {
+		text := flakes[w.random.IntN(len(flakes))]
+		if bytes.Count([]byte(text), []byte("%")) > 0 {
+			text = fmt.Sprintf(text, now, w.random.IntN(9))
+		}
+		_, _ = fmt.Fprintln(log, text)
+		failed = true
+	}
+	w.tries[task.ID]++
+	if w.tries[task.ID] == 1 {
+		w.first[task.ID] = failed
+	}
+	if failed {
+		return &wrapper.ExitError{Code: 1}
+	}
+	return nil
+}
+
+// of lists the objects that an integration reads.
+func (w *world) of(i int) []string {
+	n := i % monthSchemas * monthObjects
+	return w.paths[n : n+monthObjects]
+}
+
+// guilty lists the integrations that the change breaks: an object is bad that was
+// not, or is bad otherwise.
+func (w *world) guilty(head map[string]int) []string {
+	var out []string
+	for i := range monthIntegrations {
+		if slices.ContainsFunc(w.of(i), func(p string) bool { return head[p] < 1 && head[p] != w.sizes[p] }) {
+			out = append(out, fmt.Sprintf("i%02d", i))
+		}
+	}
+	return out
+}
+
+// change returns head of one merge request, which is at fault or not.
+func (w *world) change(fault bool) map[string]int {
+	head := map[string]int{}
+	for p, size := range w.sizes {
+		head[p] = size
+	}
+	for range 1 + w.random.IntN(2) {
+		head[w.paths[w.random.IntN(len(w.paths))]] = 1 + w.random.IntN(1000)
+	}
+	if fault {
+		head[w.paths[w.random.IntN(len(w.paths))]] = -w.random.IntN(1000)
+	}
+	return head
+}
+
+// weather lets targets break and be mended.
+func (w *world) weather() {
+	for i := range w.broken {
+		if w.broken[i] {
+			w.broken[i] = !w.chance(1.0 / brokenFor)
+		} else {
+			w.broken[i] = w.chance(brokenRate / (1 - brokenRate) / brokenFor)
+		}
+	}
+}
+
+// memory keeps documents.
+type memory map[string][]byte
+
+func (m memory) Read(key string) ([]byte, error) {
+	if raw, ok := m[key]; ok {
+		return raw, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (m memory) Write(key string, raw []byte) error {
+	m[key] = raw
+	return nil
+}
+
+// A month of merge requests over a world in which always something is broken: a
+// red check means that the change broke something, and no fault gets through.
+func TestMonth(t *testing.T) {
+	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, logs, count := newWorld(*seed), t.TempDir(), map[string]int{}
+	store := blame.NewStore(memory{})
+	base := w.bundle(t, w.sizes, nil)
+	for n := range *month {
+		w.weather()
+		fault := w.chance(faultRate)
+		sizes := w.change(fault)
+		head := w.bundle(t, sizes, base)
+		p, err := planner.Make(t.Context(), planner.Input{Base: base, Head: head, Settings: settings, ReadQuery: func(string) ([]byte, error) { return nil, fs.ErrNotExist }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := job{plan: p, base: base, head: head, settings: settings, logs: logs, progress: progress.None}
+		on := integrationWorld{w, sizes, map[string]int{}, map[string]bool{}}
+		out, found := j.simulate(t, on, integrationWorld{w, w.sizes, map[string]int{}, map[string]bool{}})
+		at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * 20 * time.Minute)
+		if err := store.Remember(p.Tasks, out.Results, found, at); err != nil {
+			t.Fatal(err)
+		}
+		tally(t, count, p, out, w.guilty(sizes), on.first)
+		if !out.Failed() || w.chance(forcedRate) {
+			w.sizes, base = sizes, head
+		}
+	}
+	table(t, count)
+	if count["missed tasks"] > 0 || count["missed"] > 0 {
+		t.Errorf("%d faults got through", count["missed tasks"])
+	}
+	if most := max(1, count["tasks"]/1000); count["false red tasks"] > most {
+		t.Errorf("%d of %d tasks were red without a fault, want at most %d", count["false red tasks"], count["tasks"], most)
+	}
+}
+
+// simulate runs the tasks as execute does, in this world.
+func (j job) simulate(t *testing.T, head, base wrapper.Runner) (*plan.Results, map[string]blame.Finding) {
+	t.Helper()
+	opts := wrapper.Options{
+		Jobs: 1, Logs: wrapper.LogFolder{Dir: j.logs}, Transient: j.transient,
+		Backoff: func(time.Duration) time.Duration { return 0 },
+	}
+	results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
+	out := &plan.Results{Plan: j.plan.Digest, Results: results}
+	found, trouble := j.subtract(t.Context(), cli.Env{Stderr: io.Discard}, out, opts, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
+	if err := errors.Join(err, trouble); err != nil {
+		t.Fatal(err)
+	}
+	return out, found
+}
+
+// tally counts what came of one merge request.
+func tally(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty []string, first map[string]bool) {
+	t.Helper()
+	count["merge requests"]++
+	count["tasks"] += len(p.Tasks)
+	naive := false
+	for i, r := range out.Results {
+		at := slices.Contains(guilty, p.Tasks[i].Integration)
+		naive = naive || first[r.Task]
+		count["tasks: "+cmp.Or(string(r.Class), "passed")]++
+		if r.Attempts > 1 {
+			count["retried"]++
+		}
+		if r.Flaky != nil && r.OK() && r.Attempts > 1 {
+			count["marked flaky"]++
+		}
+		if !at && r.Blocks() {
+			count["false red tasks"]++
+			t.Logf("red without a fault: %s after %d attempts, %s", r.Class, r.Attempts, r.Baseline.Finding)
+		}
+		if at && !r.Blocks() {
+			count["missed tasks"]++
+			t.Errorf("%s is guilty and does not block: %+v", r.Task, r)
+		}
+	}
+	switch red := out.Failed(); {
+	case len(guilty) > 0 && red:
+		count["true red"]++
+	case len(guilty) > 0:
+		count["missed"]++
+	case red:
+		count["false red"]++
+	}
+	if naive && len(guilty) == 0 {
+		count["false red without"]++
+	}
+}
+
+// table prints what was counted.
+func table(t *testing.T, count map[string]int) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		t.Logf("%-24s %6d", name, count[name])
+	}
+	share := func(what, of string) float64 { return 100 * float64(count[what]) / float64(count[of]) }
+	t.Logf("red without a fault: %.3f %% of the tasks, %.2f %% of the merge requests; without classes, retry and base %.1f %% of them",
+		share("false red tasks", "tasks"), share("false red", "merge requests"), share("false red without", "merge requests"))
+}

@@ -1,0 +1,138 @@
+package wrapper_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// soon is a pause that does not hold up a test.
+func soon(time.Duration) time.Duration { return time.Millisecond }
+
+// attempts is a Runner that says a word in each attempt, and the last one in all
+// that follow.
+func attempts(said ...string) runnerFunc {
+	n := 0
+	return func(_ context.Context, _ plan.Task, log io.Writer) error {
+		word := said[min(n, len(said)-1)]
+		n++
+		_, _ = fmt.Fprintln(log, word)
+		switch {
+		case word == "ok":
+			return nil
+		case strings.HasPrefix(word, "config"):
+			return &wrapper.ConfigError{Err: errors.New("HTTP 503")}
+		}
+		return &wrapper.ExitError{Code: 1}
+	}
+}
+
+func TestAttempts(t *testing.T) {
+	const reset = "connection reset by peer"
+	tests := map[string]struct {
+		said     []string
+		status   plan.Status
+		class    plan.Class
+		attempts int
+	}{
+		"passes":                     {[]string{"ok"}, plan.Passed, "", 1},
+		"fails":                      {[]string{"no"}, plan.Failed, plan.ClassTask, 1},
+		"the data is wrong":          {[]string{"config HTTP 503"}, plan.Failed, plan.ClassConfig, 1},
+		"passes the second time":     {[]string{reset, "ok"}, plan.Passed, "", 2},
+		"fails twice":                {[]string{reset, reset, "ok"}, plan.Failed, plan.ClassTransient, 2},
+		"fails otherwise then":       {[]string{reset, "no", "ok"}, plan.Failed, plan.ClassTask, 2},
+		"the data is wrong after it": {[]string{reset, "config", "ok"}, plan.Failed, plan.ClassConfig, 2},
+	}
+	for name, test := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			dir := t.TempDir()
+			got := runOne(t, task("a"), attempts(test.said...), wrapper.Options{Logs: wrapper.LogFolder{Dir: dir, Prefix: "logs"}})
+			if got.Status != test.status || got.Class != test.class || got.Attempts != test.attempts || len(got.Spans) != test.attempts {
+				t.Errorf("%s: got %+v, want %s %q after %d attempts", name, got, test.status, test.class, test.attempts)
+			}
+			shown := []string{got.Log}
+			for _, b := range got.Before {
+				shown = append([]string{b.Log}, shown...)
+			}
+			for i, path := range shown {
+				raw, err := os.ReadFile(filepath.Join(dir, strings.TrimPrefix(path, "logs/")))
+				if want := test.said[i] + "\n"; err != nil || string(raw) != want {
+					t.Errorf("%s: the log of attempt %d, %s, is %q (%v), want %q", name, i+1, path, raw, err, want)
+				}
+				read, err := wrapper.LogFolder{Dir: dir}.Read("a", i+1, 1000)
+				if err != nil || read != string(raw) {
+					t.Errorf("%s: read %q, %v", name, read, err)
+				}
+			}
+		})
+	}
+}
+
+// The pause is five seconds, give or take a half, and not the same for all.
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pauses := map[float64]bool{}
+		for range 50 {
+			got := runOne(t, task("a"), attempts("HTTP 503", "ok"), wrapper.Options{})
+			pause := got.Spans[1].Started
+			if pause < 2.5 || pause >= 7.5 {
+				t.Errorf("paused %gs, want 2.5 to 7.5", pause)
+			}
+			pauses[pause] = true
+		}
+		if len(pauses) < 10 {
+			t.Errorf("only %d different pauses of 50", len(pauses))
+		}
+		short := task("a")
+		short.Timeout = "1s"
+		got := runOne(t, short, attempts("HTTP 503", "ok"), wrapper.Options{})
+		if pause := got.Spans[1].Started; pause < 0.5 || pause >= 1.5 {
+			t.Errorf("a task that may take a second paused %gs, want 0.5 to 1.5", pause)
+		}
+	})
+}
+
+// A run that ends during the pause does not wait for it.
+func TestCancelDuringThePause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.Options{Backoff: func(time.Duration) time.Duration { return time.Hour }})
+		want := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Attempts: 1,
+			Spans: []plan.Span{{}}, Tail: "HTTP 503"}}
+		if err != nil || !reflect.DeepEqual(got, want) || time.Since(began) != time.Second {
+			t.Errorf("after %s got %+v, %v\nwant %+v", time.Since(began), got, err, want)
+		}
+	})
+}
+
+// A log that is too large is not read in part.
+func TestReadLog(t *testing.T) {
+	dir := t.TempDir()
+	logs := wrapper.LogFolder{Dir: dir}
+	runOne(t, task("a"), says("12345678"), wrapper.Options{Logs: logs})
+	if text, err := logs.Read("a", 1, 8); text != "12345678" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if _, err := logs.Read("a", 1, 7); err == nil {
+		t.Error("read a log that is too large")
+	}
+	if _, err := logs.Read("a", 2, 8); err == nil {
+		t.Error("read a log that is not there")
+	}
+	if _, err := logs.Read("../a", 1, 8); err == nil {
+		t.Error("read another log")
+	}
+}
