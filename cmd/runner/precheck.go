@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
 )
 
 type precheckFlags struct {
@@ -48,7 +49,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings file (default prcheck.yaml, here or in the checkout, if it exists)")
 	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&f.in.State, "state", "", "folder to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")
+	cmd.Flags().StringVar(&f.in.State, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, and how long they took (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file to keep the plan in")
 	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
@@ -70,6 +71,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {
 		return err
 	}
+	f.in.Access = state.Writing
 	change, err := f.in.Checked(ctx, env, f.validate)
 	if err != nil {
 		return baseTrouble(ctx, env, f.in, err)
@@ -83,10 +85,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress}
-	if err := j.open(f.in.State); err != nil {
-		return err
-	}
+	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress, state: change.State}
 	results, trouble := j.execute(ctx, env)
 	if results == nil {
 		return trouble

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -85,7 +87,7 @@ func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result,
 			}
 		}
 		if passed && settings.For(t.Integration).Trace != integration.TraceNone {
-			if err := store.Save(now); err != nil {
+			if err := store.Save(now); err != nil && !errors.Is(err, state.ErrReadOnly) {
 				said = append(said, err.Error())
 			}
 		}

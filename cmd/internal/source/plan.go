@@ -14,13 +14,13 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/state"
-	"github.com/app-sre/prcheck/trace"
 )
 
 // A Change is what a plan is made from.
 type Change struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
+	State      state.Store // nil when nothing is remembered
 	input      planner.Input
 	live       *live.Bundles // nil when they are files
 }
@@ -31,8 +31,9 @@ type Inputs struct {
 	// BaseName and HeadName are what the plan calls them; "": see [Name].
 	BaseName, HeadName string
 	Config             string // "" for the default
-	State              string // folder; "" when nothing is remembered
-	NoCache            bool   // nothing is remembered of checkouts
+	State              string // place; "" when nothing is remembered
+	Access             state.Access
+	NoCache            bool // nothing is remembered of checkouts
 }
 
 // Open reads everything that a plan is made from. Checkouts are bundled as the
@@ -42,18 +43,15 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := Traces(in.State)
+	remembered, err := Memory(env, in.State, in.Access)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Settings: settings, input: planner.Input{
+	c := &Change{Settings: settings, State: remembered, input: planner.Input{
 		Settings: settings, ReadQuery: Query(settings), Natives: Natives(),
 	}}
-	if store != nil {
-		c.input.Traces = store
-	}
-	if c.input.Estimates, err = estimates(in.State); err != nil {
-		return nil, err
+	if remembered != nil {
+		c.input.Traces, c.input.Estimates = Traces(remembered), Durations(remembered).Snapshot()
 	}
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
@@ -74,19 +72,6 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	c.input.BaseRef, c.input.HeadRef = cmp.Or(in.BaseName, Name(in.Base)), cmp.Or(in.HeadName, Name(in.Head))
 	c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head)
 	return err
-}
-
-// Traces opens what is remembered of tasks that passed; nil without a folder.
-func Traces(folder string) (*trace.Store, error) {
-	if folder == "" {
-		return nil, nil
-	}
-	dir, err := state.Open(folder)
-	if err != nil {
-		return nil, cli.Invalid(err)
-	}
-	store := trace.NewStore(dir)
-	return &store, nil
 }
 
 // Plan makes the plan of the change.
