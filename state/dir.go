@@ -19,7 +19,8 @@ const unfinished = ".new-"
 // A Dir keeps documents as files of a folder.
 type Dir struct {
 	path string
-	mu   sync.Mutex // held with the lock of the folder, which costs more to wait for
+	wait time.Duration // how long the lock is waited for
+	mu   sync.Mutex    // held with the lock of the folder, which costs more to wait for
 }
 
 var _ Store = (*Dir)(nil)
@@ -35,7 +36,7 @@ func Open(folder string) (*Dir, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("opening the state: %q is not a folder; name the folder to remember in", folder)
 	}
-	return &Dir{path: folder}, nil
+	return &Dir{path: folder, wait: lockWait}, nil
 }
 
 // Read returns a document. The error is [ErrNotFound] when there is none.

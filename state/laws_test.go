@@ -189,7 +189,7 @@ func TestLawsOfDiscard(t *testing.T) {
 // Of updates by many none is lost, and writes come between them as a whole.
 func TestLawsOfMany(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
-		const writers, times = 8, 12
+		const writers, times = 6, 8
 		var all sync.WaitGroup
 		for range writers {
 			s := open()
@@ -213,7 +213,7 @@ func TestLawsOfMany(t *testing.T) {
 			s := open()
 			all.Go(func() {
 				doc := bytes.Repeat(fmt.Appendf(nil, "%d", i), 100_000)
-				for range 5 {
+				for range 3 {
 					err := s.Write("k/same", doc)
 					raw, err2 := s.Read("k/same")
 					if err != nil || err2 != nil || len(raw) != 100_000 || bytes.Count(raw, raw[:1]) != len(raw) {

@@ -30,7 +30,7 @@ func (d *Dir) locked(root *os.Root, do func() error) error {
 		return err
 	}
 	defer f.Close() // and with it goes the lock
-	end := time.Now().Add(lockWait)
+	end := time.Now().Add(d.wait)
 	for pause := lockPause; ; pause = min(2*pause, 20*lockPause) {
 		got, err := tryLock(f)
 		switch {

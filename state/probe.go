@@ -10,7 +10,7 @@ import (
 )
 
 // errNoConditions says that a store is of no use.
-var errNoConditions = errors.New("the store ignores the conditions of writes (If-Match, If-None-Match), so two runs could overwrite each other unseen: " +
+var errNoConditions = errors.New("the store does not keep to the conditions of writes (If-Match, If-None-Match), so two runs could overwrite each other unseen: " +
 	"use one that keeps to them, or a folder")
 
 // probe asks the store, with an object of its own, whether it keeps to the
@@ -21,10 +21,12 @@ func (s *S3) probe(ctx context.Context) error {
 		return s.bucket.Put(ctx, key, []byte(text), was)
 	}
 	first, err := put("first", objects.None)
-	if errors.Is(err, objects.ErrDenied) {
+	switch {
+	case errors.Is(err, objects.ErrDenied):
 		return s.readable(ctx, key, err)
-	}
-	if err != nil {
+	case errors.Is(err, errors.ErrUnsupported):
+		return errNoConditions
+	case err != nil:
 		return err
 	}
 	defer func() { _ = s.bucket.Delete(ctx, key, objects.Any) }() // what is left goes with the next collection

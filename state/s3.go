@@ -29,6 +29,7 @@ type S3 struct {
 	prefix string // "", or ends with a slash
 	// exact: deletes keep to conditions, too.
 	exact bool
+	wait  time.Duration // how long one call may take
 
 	mu    sync.Mutex
 	until time.Time // nothing is tried before
@@ -55,7 +56,7 @@ func OpenS3(place string, to Access) (*S3, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the state: %w", err)
 	}
-	s := &S3{bucket: bucket}
+	s := &S3{bucket: bucket, wait: callWait}
 	if parts[2] != "" {
 		s.prefix = parts[2][1:] + "/"
 	}
@@ -208,7 +209,7 @@ func (s *S3) call(doing, key string, do func(context.Context) error) error {
 	}
 	s.mu.Unlock()
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), callWait)
+		ctx, cancel := context.WithTimeout(context.Background(), s.wait)
 		err = do(ctx)
 		cancel()
 		if errors.Is(err, objects.ErrUnreachable) {

@@ -165,6 +165,8 @@ func kind(err error) error {
 		return ErrChanged
 	case status == http.StatusForbidden, status == http.StatusUnauthorized:
 		return fmt.Errorf("%w (%s)", ErrDenied, code)
+	case status == http.StatusNotImplemented:
+		return fmt.Errorf("%w (%s)", errors.ErrUnsupported, code)
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
 		return fmt.Errorf("%w: it answers %d %s", ErrUnreachable, status, code)
 	case status == 0 && errors.Is(err, context.DeadlineExceeded):
