@@ -226,11 +226,8 @@ func (s *S3) call(doing, key string, do func(context.Context) error) error {
 
 // ours gives an error of the bucket the name that it has here.
 func ours(err error) error {
-	switch {
-	case errors.Is(err, objects.ErrNotFound):
+	if errors.Is(err, objects.ErrNotFound) {
 		return ErrNotFound
-	case errors.Is(err, objects.ErrUnreachable):
-		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
 }

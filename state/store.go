@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/objects"
 )
 
 // MaxDocument is the size in bytes above which a document is neither written
@@ -21,7 +23,7 @@ var (
 	ErrNotFound = fs.ErrNotExist
 	// ErrUnreachable says that the state cannot be asked at present, which is
 	// nobody's mistake: later it may be.
-	ErrUnreachable = errors.New("it cannot be reached")
+	ErrUnreachable = objects.ErrUnreachable
 	// ErrReadOnly says that the state was opened, or can only be, for reading.
 	ErrReadOnly = errors.New("it can only be read")
 	// ErrBusy says that others changed a document, or held a lock, for too long.

@@ -27,7 +27,7 @@ var (
 	ErrDenied = errors.New("access is denied")
 	// ErrUnreachable says that nobody answered, or that the answer was that the
 	// store has trouble of its own.
-	ErrUnreachable = errors.New("the store cannot be reached")
+	ErrUnreachable = errors.New("it cannot be reached")
 )
 
 // patience is how long an answer may take to begin.
