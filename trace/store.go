@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/state"
@@ -82,8 +83,8 @@ func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces 
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the traces of %q are not used: %v", integration, err)}
 	}
-	for _, e := range list {
-		t, err := s.read(e)
+	for i, r := range s.readAll(list) {
+		t, err := r.trace, r.err
 		if errors.Is(err, state.ErrNotFound) {
 			continue // another writer just made room
 		}
@@ -91,13 +92,34 @@ func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces 
 			err = errors.New("it is of something else")
 		}
 		if err != nil {
-			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(e.Key)))
+			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(list[i].Key)))
 			continue
 		}
 		traces = append(traces, t)
 	}
 	slices.SortStableFunc(traces, func(a, b *Trace) int { return b.Recorded.Compare(a.Recorded) })
 	return traces, ignored
+}
+
+// atOnce is how many traces are read at once, since a bucket is far away.
+const atOnce = 8
+
+type reading struct {
+	trace *Trace
+	err   error
+}
+
+// readAll reads the traces of a list, in its order.
+func (s Store) readAll(list []state.Entry) []reading {
+	out := make([]reading, len(list))
+	for first := 0; first < len(list); first += atOnce {
+		var some sync.WaitGroup
+		for i := first; i < min(first+atOnce, len(list)); i++ {
+			some.Go(func() { out[i].trace, out[i].err = s.read(list[i]) })
+		}
+		some.Wait()
+	}
+	return out
 }
 
 // read reads a trace. A corrupt one is set aside where that is possible: it is
