@@ -153,6 +153,6 @@ func (a *attempt) start(doc *document) (free, wrong bool) {
 	if len(recent) > 0 {
 		now = max(now, recent[len(recent)-1])
 	}
-	doc.Starts = append(recent, now)
+	doc.Starts = append(doc.Starts, now)
 	return true, wrong
 }

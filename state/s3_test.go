@@ -127,7 +127,8 @@ func openS3(t *testing.T) (*state.S3, *fakes3.Server) {
 func TestS3Faults(t *testing.T) {
 	for name, f := range map[string]fakes3.Fault{
 		"busy": {Status: 503}, "too many": {Status: 429}, "broken": {Status: 500}, "denied": {Status: 403}, "redirected": {Status: 301},
-		"cut": {Cut: true}, "lost": {Lose: true}, "hangs": {Delay: time.Minute},
+		"not found by a proxy": {Status: 404},
+		"cut":                  {Cut: true}, "lost": {Lose: true}, "hangs": {Delay: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, fake := openS3(t)
@@ -170,7 +171,7 @@ func TestS3Down(t *testing.T) {
 // A write whose answer is lost is tried again by the SDK; then its own condition
 // fails, and change sees its own work.
 func TestS3LostAnswer(t *testing.T) {
-	s, fake := openS3(t)
+	_, fake := openS3(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "3")
 	s, err := state.OpenS3("s3://memory/p", state.Writing)
 	if err != nil {

@@ -159,8 +159,8 @@ func kind(err error) error {
 	}
 	var network net.Error
 	switch {
-	case code == "NoSuchKey", status == http.StatusNotFound && code != "NoSuchBucket":
-		return ErrNotFound
+	case code == "NoSuchKey":
+		return ErrNotFound // and no other 404: a proxy in between may say that of everything
 	case status == http.StatusPreconditionFailed, status == http.StatusConflict:
 		return ErrChanged
 	case status == http.StatusForbidden, status == http.StatusUnauthorized:
