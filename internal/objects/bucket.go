@@ -183,9 +183,13 @@ func plain(err error) error {
 	if errors.As(err, &api) {
 		return fmt.Errorf("%s: %s", api.ErrorCode(), api.ErrorMessage())
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return network
+	}
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) {
+		return operation.Err
 	}
 	return err
 }

@@ -57,14 +57,12 @@ func (r Reader) read(ctx context.Context, p Place) ([]byte, error) {
 
 // connect finds settings and credentials. Nothing is asked yet.
 func connect(ctx context.Context, more ...func(*s3.Options)) (*s3.Client, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
+	// Errors are returned, and nothing else is worth a line on stderr.
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
 	if err != nil {
 		return nil, err
 	}
-	return s3.NewFromConfig(cfg, append(more, func(o *s3.Options) {
-		o.UsePathStyle = o.BaseEndpoint != nil
-		o.Logger = logging.Nop{} // errors are returned, and nothing else is worth a line on stderr
-	})...), nil
+	return s3.NewFromConfig(cfg, append(more, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })...), nil
 }
 
 // pause is how long to wait before asking for an object again.
