@@ -180,8 +180,9 @@ func TestWaitEnds(t *testing.T) {
 func TestLost(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		lost := func(break_ func()) (after time.Duration, cause error) {
-			began := time.Now()
+			var began time.Time
 			err := Hold(t.Context(), m, []Limit{two}, func(ctx context.Context) error {
+				began = time.Now()
 				break_()
 				select {
 				case <-ctx.Done():
@@ -193,6 +194,11 @@ func TestLost(t *testing.T) {
 		}
 		if after, err := lost(func() { m.failing(state.ErrUnreachable) }); after != DefaultTTL/2 || !errors.Is(err, ErrLost) {
 			t.Errorf("without a state it ended after %v with %v, want %v and %v", after, err, DefaultTTL/2, ErrLost)
+		}
+		m.failing(nil)
+		later := func() { time.AfterFunc(2*time.Minute+time.Second, func() { m.failing(state.ErrUnreachable) }) }
+		if after, err := lost(later); after != 2*time.Minute+DefaultTTL/2 || !errors.Is(err, ErrLost) {
+			t.Errorf("without a state since two minutes it ended after %v with %v", after, err)
 		}
 		m.failing(nil)
 		short := func() {
