@@ -57,7 +57,7 @@ func visit(ctx context.Context, address string) error {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(rand.N(400 * time.Millisecond)):
+	case <-time.After(rand.N(300 * time.Millisecond)):
 	}
 	_, _ = io.WriteString(c, "done\n")
 	_, err = bufio.NewReader(c).ReadString('\n') // the end was noted
@@ -158,7 +158,7 @@ func killing(t *testing.T, place string, env map[string]string) {
 	processes := []*exec.Cmd{start(), start(), start()}
 	killed := 0
 	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); killed++ {
-		time.Sleep(100*time.Millisecond + rand.N(300*time.Millisecond))
+		time.Sleep(200*time.Millisecond + rand.N(800*time.Millisecond))
 		i := rand.N(len(processes))
 		_ = processes[i].Process.Kill()
 		_ = processes[i].Wait()
