@@ -340,6 +340,7 @@ func TestLimits(t *testing.T) {
 		want   string
 	}{
 		{[]Limit{{Max: 1}}, `limit "": it has no key`},
+		{[]Limit{{Key: strings.Repeat("k", 501), Max: 1}}, `limit "` + strings.Repeat("k", 40) + `"…: its key has more than 500 bytes`},
 		{[]Limit{{Key: "k"}}, `limit "k": it limits neither places nor starts`},
 		{[]Limit{{Key: "k", Max: -1}}, `limit "k": its places must be from 0 to 1000`},
 		{[]Limit{{Key: "k", Max: 1001}}, `limit "k": its places must be from 0 to 1000`},

@@ -15,6 +15,7 @@ const (
 	maxTTL     = time.Hour
 	maxCount   = 1000 // of places, and of starts in a period
 	maxPeriod  = time.Hour
+	maxKey     = 500 // bytes
 )
 
 // A Limit is how many may use one thing. All who use it give the same limit.
@@ -40,6 +41,8 @@ func (l Limit) check() (Limit, error) {
 	switch {
 	case l.Key == "":
 		wrong = "it has no key"
+	case len(l.Key) > maxKey:
+		return l, fmt.Errorf("limit %.40q…: its key has more than %d bytes", l.Key, maxKey)
 	case l.Max < 0 || l.Max > maxCount:
 		wrong = fmt.Sprintf("its places must be from 0 to %d", maxCount)
 	case l.TTL < minTTL || l.TTL > maxTTL:
