@@ -187,6 +187,23 @@ func TestStuckLock(t *testing.T) {
 	}
 }
 
+// A pipe in place of a document is no document, and nobody waits for it.
+func TestPipe(t *testing.T) {
+	s, folder := open(t)
+	if err := s.Write("other", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	_, err := s.Read("pipe")
+	update := s.Update("pipe", func([]byte) ([]byte, error) { return nil, nil })
+	list, err2 := s.List("")
+	if err == nil || update == nil || err2 != nil || len(list) != 1 {
+		t.Errorf("got %v, %v, %v, %v", err, update, list, err2)
+	}
+}
+
 // mount makes a small disk.
 func mount(t *testing.T, options string) string {
 	t.Helper()

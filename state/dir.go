@@ -49,7 +49,7 @@ func (d *Dir) Read(key string) (raw []byte, err error) {
 }
 
 func read(root *os.Root, key string) ([]byte, error) {
-	f, err := root.Open(key)
+	f, err := root.OpenFile(key, os.O_RDONLY|nowait, 0)
 	if err != nil {
 		return nil, err
 	}

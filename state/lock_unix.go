@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// nowait opens what is no file, such as a pipe, without waiting for somebody.
+const nowait = syscall.O_NONBLOCK
+
 // tryLock takes the lock of a file unless somebody has it.
 func tryLock(f *os.File) (bool, error) {
 	for {
