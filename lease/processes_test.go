@@ -3,6 +3,7 @@ package lease
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -123,7 +124,19 @@ func TestProcesses(t *testing.T) {
 		if os.Getenv("PRCHECK_STATE") == "" {
 			t.Skip("PRCHECK_STATE names no bucket, such as s3://prcheck/test, to try this with")
 		}
-		killing(t, os.Getenv("PRCHECK_STATE")+"/"+newID(), nil)
+		place := os.Getenv("PRCHECK_STATE") + "/" + newID()
+		killing(t, place, nil)
+		s, err := state.At(place, state.Writing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.List("")
+		for _, e := range list {
+			err = errors.Join(err, s.Remove(e.Key))
+		}
+		if err != nil {
+			t.Error(err)
+		}
 	})
 }
 
