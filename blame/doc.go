@@ -32,6 +32,6 @@
 //   - Nothing remembered turns a red task green.
 //   - An integration has one document, "blame/….json", with at most 30 runs of a
 //     task and 1000 tasks; those that ran last stay. One that is damaged, too large
-//     or of another version is none. Of two processes that remember runs of one
-//     integration at once, what one of them saw may be lost.
+//     or of another version is none. Processes that remember runs at once lose
+//     nothing of each other; a run may be counted twice when an answer is lost.
 package blame

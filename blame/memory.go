@@ -21,10 +21,12 @@ const Lapse = 14 * 24 * time.Hour
 // unseen is for how long a failure on base may not be seen and still be the same.
 const unseen = 24 * time.Hour
 
-// A Memory keeps documents between runs, such as a *state.Dir.
+// A Memory keeps documents between runs, such as a state.Store.
 type Memory interface {
 	Read(key string) ([]byte, error)
-	Write(key string, raw []byte) error
+	// Update replaces a document by what change makes of it, nil when there is
+	// none; change may be called again when somebody else wrote in between.
+	Update(key string, change func(old []byte) ([]byte, error)) error
 }
 
 // A Store remembers how tasks ended.
@@ -48,18 +50,20 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		raw, err := s.memory.Read(key(name))
-		if err != nil {
-			raw = nil
+		known := false
+		add := func(old []byte) ([]byte, error) {
+			known = true
+			doc := parse(old, name, now)
+			for _, i := range byName[name] {
+				doc.add(tasks[i], &results[i], findings[tasks[i].ID], now)
+			}
+			doc.trim()
+			return json.Marshal(doc)
 		}
-		doc := parse(raw, name, now)
-		for _, i := range byName[name] {
-			doc.add(tasks[i], &results[i], findings[tasks[i].ID], now)
-		}
-		doc.trim()
-		raw, err = json.Marshal(doc)
-		if err == nil {
-			err = s.memory.Write(key(name), raw)
+		err := s.memory.Update(key(name), add)
+		if !known { // it cannot be written; what is known is told all the same
+			old, _ := s.memory.Read(key(name)) // nil when it cannot be read either
+			_, _ = add(old)                    // for what it fills in
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("remembering how %q ended: %w", name, err))

@@ -26,16 +26,21 @@ func (d documents) Read(key string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-func (d documents) Write(key string, raw []byte) error {
-	d[key] = raw
-	return nil
+func (d documents) Update(key string, change func(old []byte) ([]byte, error)) error {
+	raw, err := change(d[key])
+	if err == nil {
+		d[key] = raw
+	}
+	return err
 }
 
 // broken is a Memory that cannot be used.
 type broken struct{}
 
 func (broken) Read(string) ([]byte, error) { return nil, errors.New("no such disk") }
-func (broken) Write(string, []byte) error  { return errors.New("no such disk") }
+func (broken) Update(string, func([]byte) ([]byte, error)) error {
+	return errors.New("no such disk")
+}
 
 var _ blame.Memory = (*state.Dir)(nil)
 

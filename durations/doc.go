@@ -16,8 +16,9 @@
 //     Statistical Packages", 1996, definition 1): always a duration that was
 //     really measured.
 //   - A document that is cut short, edited, too large or of another version is
-//     no document. Estimates decide about order and what people are told, never
-//     about what runs.
-//   - Of two processes that add runs of one integration at once, the runs of one
-//     may be lost; documents stay whole.
+//     no document. One of another version is left as it is; of the others a copy
+//     is kept when the next runs take their place. Estimates decide about order
+//     and what people are told, never about what runs.
+//   - Several processes may add runs of one integration at once: all are kept. A
+//     run may be counted twice when the answer of a bucket is lost.
 package durations

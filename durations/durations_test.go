@@ -90,7 +90,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A document that is not ours is as good as none, and is replaced.
+// A document that is not ours is as good as none. It is set aside and replaced,
+// unless it is of another version: that one is somebody's.
 func TestForeign(t *testing.T) {
 	good := `{"version":"1","integration":"tf","shards":[{"shard":"","runs":[{"seconds":5,"passed":true,"at":"2026-03-01T12:00:00Z"}]}]}`
 	for _, c := range []struct{ name, text string }{
@@ -120,11 +121,28 @@ func TestForeign(t *testing.T) {
 			if got := s.Estimate("tf", ""); got != (Estimate{}) {
 				t.Errorf("got %+v of it", got)
 			}
-			if err := s.Add(runs("", true, 7)); err != nil {
-				t.Fatal(err)
+			want, aside, told := Estimate{P50: 7, P90: 7, Runs: 1}, 1, "it is kept as"
+			if c.name == "another version" {
+				want, aside, told = Estimate{}, 0, `its version is "2"`
 			}
-			if got, want := s.Estimate("tf", ""), (Estimate{P50: 7, P90: 7, Runs: 1}); got != want {
+			if err := s.Add(runs("", true, 7)); err == nil || !strings.Contains(err.Error(), told) {
+				t.Errorf("got %v, want …%s…", err, told)
+			}
+			if got := s.Estimate("tf", ""); got != want {
 				t.Errorf("afterwards got %+v, want %+v", got, want)
+			}
+			raw, err := os.ReadFile(file)
+			if aside == 0 && string(raw) != c.text {
+				t.Errorf("the document is now %s, %v", raw, err)
+			}
+			kept, err := filepath.Glob(filepath.Join(folder, "corrupt", "*"))
+			if err != nil || len(kept) != aside {
+				t.Errorf("set aside: %q, %v, want %d", kept, err, aside)
+			}
+			if aside > 0 {
+				if err := s.Add(runs("", true, 7)); err != nil {
+					t.Errorf("it is told again: %v", err)
+				}
 			}
 		})
 	}
@@ -170,6 +188,11 @@ func TestWriters(t *testing.T) {
 		})
 	}
 	all.Wait()
+	for i := range 8 {
+		if e := s.Estimate("tf", fmt.Sprint("shard", i)); e.Runs != 15 || e.Pooled {
+			t.Errorf("shard %d: got %+v, want all 15 runs", i, e)
+		}
+	}
 }
 
 func TestUnwritable(t *testing.T) {
@@ -214,7 +237,10 @@ func FuzzDocument(f *testing.F) {
 	f.Add([]byte(`{"version":"1","integration":"tf","shards":[{"shard":"\ud800","runs":[{"seconds":1}]}]}`))
 	f.Add([]byte(`{"version":"1"`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		doc := parse(raw, "tf")
+		doc, err := kind("tf").Decode(raw)
+		if err != nil {
+			doc = &document{Version: Version, Integration: "tf"}
+		}
 		for _, shard := range []string{"", "a", "new"} {
 			if e := doc.estimate(shard); e.P50 < 0 || e.P50 > e.P90 || e.P90 > maxSeconds || (e.Runs == 0) != (e.P90 == 0) {
 				t.Errorf("shard %q: got %+v of %q", shard, e, raw)
@@ -226,7 +252,11 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e := parse(again, "tf").estimate("new"); e.Runs == 0 || e.Pooled {
+		doc, err = kind("tf").Decode(again)
+		if err != nil {
+			t.Fatalf("%v: what was just added to %q", err, raw)
+		}
+		if e := doc.estimate("new"); e.Runs == 0 || e.Pooled {
 			t.Errorf("got %+v of what was just added to %q", e, raw)
 		}
 	})

@@ -2,9 +2,9 @@ package durations
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,10 +35,10 @@ type Run struct {
 
 // A Store remembers durations between runs. Several processes may use one at
 // once.
-type Store struct{ dir *state.Dir }
+type Store struct{ in state.Store }
 
 // NewStore keeps durations in a folder of the state.
-func NewStore(dir *state.Dir) Store { return Store{dir} }
+func NewStore(in state.Store) Store { return Store{in} }
 
 // A document is what is remembered of an integration.
 type document struct {
@@ -61,8 +61,8 @@ type measured struct {
 func key(integration string) string { return "durations/" + state.Name(integration) + ".json" }
 
 // Add remembers runs. Those whose names are too long or whose durations are not
-// positive are left out. The error joins what could not be written, one for each
-// integration.
+// positive are left out. The error joins what could not be written, and what was
+// corrupt, once for each cause.
 func (s Store) Add(runs []Run) error {
 	byName := map[string][]Run{}
 	for _, r := range runs {
@@ -70,23 +70,19 @@ func (s Store) Add(runs []Run) error {
 			byName[r.Integration] = append(byName[r.Integration], r)
 		}
 	}
-	names := make([]string, 0, len(byName))
-	for name := range byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var errs []error
-	for _, name := range names {
-		doc := s.read(name)
-		for _, r := range byName[name] {
-			doc.add(r)
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		warning, err := kind(name).Update(s.in, key(name), func(doc *document) {
+			doc.Version, doc.Integration = Version, name
+			for _, r := range byName[name] {
+				doc.add(r)
+			}
+			doc.trim()
+		})
+		if errors.Is(err, state.ErrUnreachable) || errors.Is(err, state.ErrReadOnly) {
+			return fmt.Errorf("remembering durations: %w", err) // the others would fail alike
 		}
-		doc.trim()
-		raw, err := json.Marshal(doc)
-		if err == nil {
-			err = s.dir.Write(key(name), raw)
-		}
-		if err != nil {
+		if err = errors.Join(warning, err); err != nil {
 			errs = append(errs, fmt.Errorf("remembering the durations of %q: %w", name, err))
 		}
 	}
@@ -102,37 +98,38 @@ func plausible(seconds float64) bool { return seconds > 0 && seconds <= maxSecon
 // read returns the document of an integration, an empty one when there is none
 // that can be used.
 func (s Store) read(integration string) document {
-	raw, err := s.dir.Read(key(integration))
+	doc, err := kind(integration).Read(s.in, key(integration))
 	if err != nil {
-		raw = nil
+		return document{}
 	}
-	return parse(raw, integration)
+	return *doc
 }
 
-func parse(raw []byte, integration string) document {
-	var doc document
-	if len(raw) > maxDocument || json.Unmarshal(raw, &doc) != nil || !doc.ok() || doc.Integration != integration {
-		return document{Version: Version, Integration: integration, Shards: []shard{}}
-	}
-	return doc
+// kind holds the document of an integration to what this package writes.
+func kind(integration string) state.Kind[document] {
+	return state.Kind[document]{Version: Version, Limit: maxDocument, Valid: func(d *document) error {
+		if d.Integration != integration {
+			return errors.New("it is of another integration")
+		}
+		return d.check()
+	}}
 }
 
-// ok holds a document to what this package writes.
-func (d document) ok() bool {
-	if d.Version != Version || len(d.Shards) > maxShards {
-		return false
+func (d *document) check() error {
+	if len(d.Shards) > maxShards {
+		return errors.New("it has too many shards")
 	}
 	for i, s := range d.Shards {
 		if len(s.Runs) == 0 || len(s.Runs) > maxRuns || len(s.Shard) > maxName || i > 0 && s.Shard <= d.Shards[i-1].Shard {
-			return false
+			return fmt.Errorf("shard %.40q in it is not as it was written", s.Shard)
 		}
 		for _, r := range s.Runs {
 			if !plausible(r.Seconds) {
-				return false
+				return fmt.Errorf("a duration of shard %.40q in it cannot be", s.Shard)
 			}
 		}
 	}
-	return true
+	return nil
 }
 
 // add puts a run to its shard, in the place of the oldest one when there are

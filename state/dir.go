@@ -2,29 +2,28 @@ package state
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
-// MaxDocument is the size in bytes above which a document is neither written
-// nor read.
-const MaxDocument = 64 << 20
+// unfinished is how the names of files begin that are no documents yet.
+const unfinished = ".new-"
 
-// ErrNotFound says that there is no document with the key.
-var ErrNotFound = fs.ErrNotExist
+// A Dir keeps documents as files of a folder.
+type Dir struct {
+	path string
+	wait time.Duration // how long the lock is waited for
+	mu   sync.Mutex    // held with the lock of the folder, which costs more to wait for
+}
 
-// A Dir keeps documents as files of a folder. Several goroutines and processes
-// may use the same folder at once.
-type Dir struct{ path string }
+var _ Store = (*Dir)(nil)
 
 // Open returns what is remembered in a folder. The folder need not be there
 // yet; when something else has its name that is an error.
@@ -37,84 +36,92 @@ func Open(folder string) (*Dir, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("opening the state: %q is not a folder; name the folder to remember in", folder)
 	}
-	return &Dir{folder}, nil
-}
-
-// An Entry is a document that is there.
-type Entry struct {
-	Key     string
-	Size    int64
-	Written time.Time
-}
-
-// plainKey is what a key looks like.
-var plainKey = regexp.MustCompile(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
-
-func check(key string) error {
-	if !plainKey.MatchString(key) || len(key) > 200 {
-		return fmt.Errorf("%q is no key of the state", key)
-	}
-	return nil
-}
-
-// Name returns a part of a key that stands for the texts, and for no others.
-func Name(texts ...string) string {
-	h := sha256.New()
-	for _, t := range texts {
-		_, _ = fmt.Fprintf(h, "%d:%s", len(t), t) // never fails
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+	return &Dir{path: folder, wait: lockWait}, nil
 }
 
 // Read returns a document. The error is [ErrNotFound] when there is none.
-func (d *Dir) Read(key string) ([]byte, error) {
-	var raw []byte
-	err := d.in("reading", key, func(root *os.Root) error {
-		f, err := root.Open(key)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is not a file")
-		}
-		if err == nil && info.Size() > MaxDocument {
-			err = fmt.Errorf("it has more than %d bytes", MaxDocument)
-		}
-		if err != nil {
-			return err
-		}
-		raw, err = io.ReadAll(io.LimitReader(f, MaxDocument))
+func (d *Dir) Read(key string) (raw []byte, err error) {
+	err = d.in("reading", key, func(root *os.Root) error {
+		raw, err = read(root, key)
 		return err
 	})
 	return raw, err
 }
 
-// Write stores a document under a key, in place of the one that is there.
+func read(root *os.Root, key string) ([]byte, error) {
+	f, err := root.OpenFile(key, os.O_RDONLY|nowait, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a file")
+	}
+	if err == nil && info.Size() > MaxDocument {
+		err = fmt.Errorf("it has more than %d bytes", MaxDocument)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(f, MaxDocument))
+}
+
+// Write stores a document, in place of the one that is there.
 func (d *Dir) Write(key string, raw []byte) error {
-	if len(raw) > MaxDocument {
-		return fmt.Errorf("writing %q to the state: it has more than %d bytes", key, MaxDocument)
-	}
-	if err := os.MkdirAll(d.path, 0o750); err != nil {
-		return fmt.Errorf("writing %q to the state: %w", key, err)
-	}
-	return d.in("writing", key, func(root *os.Root) error {
-		folder := path.Dir(key)
-		if err := root.MkdirAll(folder, 0o750); err != nil {
+	return d.within("writing", key, func(root *os.Root) error {
+		if err := checkSize(raw); err != nil {
 			return err
 		}
-		temporary := path.Join(folder, ".new-"+rand.Text())
-		if err := fill(root, temporary, raw); err != nil {
-			_ = root.Remove(temporary)
+		return put(root, key, raw, func(move func() error) error {
+			err := d.locked(root, move)
+			if errors.Is(err, errNoLocks) {
+				return move() // whole all the same, and nobody can update here
+			}
 			return err
-		}
-		if err := root.Rename(temporary, key); err != nil {
-			_ = root.Remove(temporary)
-			return err
-		}
-		return sync(root, folder)
+		})
 	})
+}
+
+// Update replaces a document by what change makes of it, while nobody else
+// writes to the folder.
+func (d *Dir) Update(key string, change func(old []byte) ([]byte, error)) error {
+	return d.within("changing", key, func(root *os.Root) error {
+		return d.locked(root, func() error {
+			old, err := read(root, key)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			raw, err := change(old)
+			if err != nil || raw == nil {
+				return err
+			}
+			if err := checkSize(raw); err != nil {
+				return err
+			}
+			return put(root, key, raw, func(move func() error) error { return move() })
+		})
+	})
+}
+
+// put writes a document beside its place and moves it there, with what guard
+// does around the move.
+func put(root *os.Root, key string, raw []byte, guard func(move func() error) error) error {
+	folder := path.Dir(key)
+	if err := root.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	temporary := path.Join(folder, unfinished+rand.Text())
+	err := fill(root, temporary, raw)
+	if err == nil {
+		err = guard(func() error { return root.Rename(temporary, key) })
+	}
+	if err != nil {
+		_ = root.Remove(temporary)
+		return err
+	}
+	flush(root, folder)
+	return nil
 }
 
 // fill makes a new file that is on disk when it returns.
@@ -130,54 +137,125 @@ func fill(root *os.Root, name string, raw []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// sync puts the names of a folder on disk, where the system can.
-func sync(root *os.Root, folder string) error {
-	f, err := root.Open(folder)
-	if err != nil {
-		return err
+// flush puts the names of a folder on disk, where the system can. Where it
+// cannot, documents are whole all the same.
+func flush(root *os.Root, folder string) {
+	if f, err := root.Open(folder); err == nil {
+		_ = f.Sync()
+		_ = f.Close()
 	}
-	defer f.Close()
-	_ = f.Sync() // not every file system can; the document itself is safe
-	return nil
 }
 
 // Remove forgets a document. One that is not there is no error.
 func (d *Dir) Remove(key string) error {
-	err := d.in("removing", key, func(root *os.Root) error { return root.Remove(key) })
+	return d.remove(key, func(*os.Root) error { return nil })
+}
+
+// Discard forgets a document if it is still as it was listed.
+func (d *Dir) Discard(e Entry) error {
+	return d.remove(e.Key, func(root *os.Root) error {
+		info, err := root.Lstat(e.Key)
+		if err == nil && (info.Size() != e.Size || !info.ModTime().Equal(e.Written)) {
+			err = fs.ErrNotExist // that one is gone
+		}
+		return err
+	})
+}
+
+func (d *Dir) remove(key string, unless func(*os.Root) error) error {
+	err := d.in("removing", key, func(root *os.Root) error {
+		forget := func() error {
+			if err := unless(root); err != nil {
+				return err
+			}
+			return root.Remove(key)
+		}
+		if err := d.locked(root, forget); !errors.Is(err, errNoLocks) {
+			return err
+		}
+		return forget()
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// List returns the documents directly below a key, the newest first, and by key
-// when they are equally old.
+// List returns the documents below a key, the newest first.
 func (d *Dir) List(folder string) ([]Entry, error) {
+	if err := checkFolder(folder); err != nil {
+		return nil, err
+	}
 	var out []Entry
-	err := d.in("listing", folder, func(root *os.Root) error {
-		found, err := fs.ReadDir(root.FS(), folder)
-		if err != nil {
-			return err
+	err := d.walk(folder, func(name string, info fs.FileInfo) {
+		if plainKey.MatchString(name) {
+			out = append(out, Entry{Key: name, Size: info.Size(), Written: info.ModTime()})
 		}
-		for _, f := range found {
-			info, err := f.Info()
-			if err != nil || !info.Mode().IsRegular() || !plainKey.MatchString(f.Name()) {
-				continue // just removed, or none of ours
+	})
+	newestFirst(out)
+	return out, err
+}
+
+// walk visits the files below a folder. Links are not followed, and folders
+// whose names begin with a dot are none of ours.
+func (d *Dir) walk(folder string, visit func(name string, info fs.FileInfo)) error {
+	said := folder
+	if folder == "" {
+		said, folder = "all", "."
+	}
+	err := d.in("listing", said, func(root *os.Root) error {
+		return fs.WalkDir(root.FS(), folder, func(name string, e fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && name != folder:
+				return nil // just removed
+			case err != nil:
+				return err
+			case e.IsDir() && name != "." && strings.HasPrefix(e.Name(), "."):
+				return fs.SkipDir
 			}
-			out = append(out, Entry{folder + "/" + f.Name(), info.Size(), info.ModTime()})
-		}
-		return nil
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				visit(name, info)
+			}
+			return nil
+		})
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
-	slices.SortFunc(out, func(a, b Entry) int {
-		if c := b.Written.Compare(a.Written); c != 0 {
-			return c
+	return err
+}
+
+// tidy removes what writers that died left behind before a time.
+func (d *Dir) tidy(before time.Time) error {
+	var left []string
+	err := d.walk("", func(name string, info fs.FileInfo) {
+		if strings.HasPrefix(path.Base(name), unfinished) && info.ModTime().Before(before) {
+			left = append(left, name)
 		}
-		return strings.Compare(a.Key, b.Key)
 	})
-	return out, err
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	return d.in("tidying", "all", func(root *os.Root) error {
+		var errs []error
+		for _, name := range left {
+			if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// within is in, and makes the folder first.
+func (d *Dir) within(doing, key string, do func(*os.Root) error) error {
+	if err := check(key); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.path, 0o750); err != nil {
+		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
+	}
+	return d.in(doing, key, do)
 }
 
 // in calls do with the folder open.
@@ -186,11 +264,11 @@ func (d *Dir) in(doing, key string, do func(*os.Root) error) error {
 		return err
 	}
 	root, err := os.OpenRoot(d.path)
-	if err != nil {
-		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
+	if err == nil {
+		defer root.Close()
+		err = do(root)
 	}
-	defer root.Close()
-	if err := do(root); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
 	}
 	return nil

@@ -22,5 +22,6 @@
 //   - What a program reads elsewhere (a live service, the clock) is not in its
 //     trace. Integrations whose dry-run depends on that belong to always_run, or
 //     get no trace with `trace: none`.
-//   - A file that is cut short, edited or of another version is ignored.
+//   - A document that is cut short or edited is set aside, one of another version
+//     is left as it is; neither is used.
 package trace

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/app-sre/prcheck/state"
 )
 
 // digest covers all of the trace but when it was recorded.
@@ -28,27 +30,16 @@ func (t *Trace) marshal() ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// parse reads a trace, and refuses one that is not whole or not as it was
-// written.
-func parse(raw []byte) (*Trace, error) {
-	var version struct{ Version string }
-	if err := json.Unmarshal(raw, &version); err != nil {
-		return nil, errors.New("it is cut short or damaged")
-	}
-	if version.Version != Version {
-		return nil, fmt.Errorf("its version is %.40q, and this prcheck reads %q", version.Version, Version)
-	}
-	var t Trace
-	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, errors.New("it is cut short or damaged")
-	}
+// kind is what the documents of traces have in common: they are used only when
+// they are whole and as they were written.
+var kind = state.Kind[Trace]{Version: Version, Valid: func(t *Trace) error {
 	if d := t.digest(); d == "" || t.Digest != d {
-		return nil, errors.New("it was edited or damaged: its digest is wrong")
+		return errors.New("its digest is wrong, so it was edited or damaged")
 	}
 	for _, r := range t.Requests {
 		if r.Side != Base && r.Side != Head && r.Side != Either || len(r.Answer) != 64 {
-			return nil, errors.New("a request in it is not whole")
+			return errors.New("a request in it is not whole")
 		}
 	}
-	return &t, nil
-}
+	return nil
+}}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/state"
@@ -16,11 +17,15 @@ import (
 // that are open at once see different worlds.
 const keep = 4
 
+// Breaches is the folder of the state that keeps broken promises. Forgetting one
+// would restore trust.
+const Breaches = "breaches"
+
 // A Store keeps traces between runs. Several processes may use one at once.
-type Store struct{ dir *state.Dir }
+type Store struct{ in state.Store }
 
 // NewStore keeps traces in a folder of the state.
-func NewStore(dir *state.Dir) Store { return Store{dir} }
+func NewStore(in state.Store) Store { return Store{in} }
 
 // folder holds all traces of an integration.
 func folder(integration string) string { return "traces/" + state.Name(integration) }
@@ -34,16 +39,20 @@ func (s Store) Save(t *Trace) error {
 		return err
 	}
 	key := folder(t.Integration) + "/" + prefix(t.Subject) + state.Name(t.Digest) + ".json"
-	if err := s.dir.Write(key, raw); err != nil {
+	if err := s.in.Write(key, raw); err != nil {
 		return fmt.Errorf("remembering the trace of %q: %w", t.Integration, err)
 	}
 	list, err := s.list(t.Integration, prefix(t.Subject))
 	if err != nil {
 		return err
 	}
-	for i, e := range list {
-		if i >= keep {
-			if err := s.dir.Remove(e.Key); err != nil {
+	others := 0
+	for _, e := range list {
+		if e.Key == key {
+			continue
+		}
+		if others++; others >= keep {
+			if err := s.in.Discard(e); err != nil {
 				return err
 			}
 		}
@@ -52,14 +61,14 @@ func (s Store) Save(t *Trace) error {
 }
 
 func (s Store) list(integration, prefix string) ([]state.Entry, error) {
-	list, err := s.dir.List(folder(integration))
+	list, err := s.in.List(folder(integration))
 	return slices.DeleteFunc(list, func(e state.Entry) bool {
 		return !strings.HasPrefix(path.Base(e.Key), prefix)
 	}), err
 }
 
 // Load returns the traces of a subject, the newest first. Those that cannot be
-// read are left out and said in ignored.
+// read are left out and said in ignored; corrupt ones are set aside.
 func (s Store) Load(of Subject) (traces []*Trace, ignored []string) {
 	return s.load(of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
 }
@@ -74,8 +83,8 @@ func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces 
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the traces of %q are not used: %v", integration, err)}
 	}
-	for _, e := range list {
-		t, err := s.read(e.Key)
+	for i, r := range s.readAll(list) {
+		t, err := r.trace, r.err
 		if errors.Is(err, state.ErrNotFound) {
 			continue // another writer just made room
 		}
@@ -83,7 +92,7 @@ func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces 
 			err = errors.New("it is of something else")
 		}
 		if err != nil {
-			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(e.Key)))
+			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(list[i].Key)))
 			continue
 		}
 		traces = append(traces, t)
@@ -92,12 +101,39 @@ func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces 
 	return traces, ignored
 }
 
-func (s Store) read(key string) (*Trace, error) {
-	raw, err := s.dir.Read(key)
+// atOnce is how many traces are read at once, since a bucket is far away.
+const atOnce = 8
+
+type reading struct {
+	trace *Trace
+	err   error
+}
+
+// readAll reads the traces of a list, in its order.
+func (s Store) readAll(list []state.Entry) []reading {
+	out := make([]reading, len(list))
+	for first := 0; first < len(list); first += atOnce {
+		var some sync.WaitGroup
+		for i := first; i < min(first+atOnce, len(list)); i++ {
+			some.Go(func() { out[i].trace, out[i].err = s.read(list[i]) })
+		}
+		some.Wait()
+	}
+	return out
+}
+
+// read reads a trace. A corrupt one is set aside where that is possible: it is
+// then told once.
+func (s Store) read(e state.Entry) (*Trace, error) {
+	raw, err := s.in.Read(e.Key)
 	if err != nil {
 		return nil, err
 	}
-	return parse(raw)
+	t, err := kind.Decode(raw)
+	if errors.Is(err, state.ErrCorrupt) && s.in.Discard(e) == nil {
+		_ = state.SetAside(s.in, e.Key, raw, err) // it is gone anyway, and told below
+	}
+	return t, err
 }
 
 // A Breach says that an integration broke its promise to ask the same always.
@@ -108,7 +144,7 @@ type Breach struct {
 	Found       time.Time `json:"found"`
 }
 
-func breachKey(integration string) string { return "breaches/" + state.Name(integration) + ".json" }
+func breachKey(integration string) string { return Breaches + "/" + state.Name(integration) + ".json" }
 
 // Break remembers that a promise was broken and sets the integration's traces
 // aside.
@@ -117,7 +153,7 @@ func (s Store) Break(integration, why string, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("remembering a broken promise: %w", err)
 	}
-	if err := s.dir.Write(breachKey(integration), raw); err != nil {
+	if err := s.in.Write(breachKey(integration), raw); err != nil {
 		return err
 	}
 	list, err := s.list(integration, "")
@@ -125,12 +161,12 @@ func (s Store) Break(integration, why string, at time.Time) error {
 		return err
 	}
 	for _, e := range list {
-		raw, err := s.dir.Read(e.Key)
+		raw, err := s.in.Read(e.Key)
 		if err != nil {
 			continue // nobody can use it either
 		}
 		aside := "aside/" + strings.TrimPrefix(e.Key, "traces/")
-		if err := errors.Join(s.dir.Write(aside, raw), s.dir.Remove(e.Key)); err != nil {
+		if err := errors.Join(s.in.Write(aside, raw), s.in.Remove(e.Key)); err != nil {
 			return err
 		}
 	}
@@ -140,7 +176,7 @@ func (s Store) Break(integration, why string, at time.Time) error {
 // Broken returns why the promise of an integration does not count, "" when it
 // does. What cannot be read counts as broken.
 func (s Store) Broken(integration string) string {
-	raw, err := s.dir.Read(breachKey(integration))
+	raw, err := s.in.Read(breachKey(integration))
 	if errors.Is(err, state.ErrNotFound) {
 		return ""
 	}
@@ -152,4 +188,4 @@ func (s Store) Broken(integration string) string {
 }
 
 // Confirm lets the promise of an integration count again.
-func (s Store) Confirm(integration string) error { return s.dir.Remove(breachKey(integration)) }
+func (s Store) Confirm(integration string) error { return s.in.Remove(breachKey(integration)) }

@@ -78,7 +78,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// What cannot be trusted is left out with a word about it, and removing nothing.
+// What cannot be trusted is left out with a word about it. It is told once, and a
+// copy is kept, unless it is of another version: that one stays.
 func TestDamaged(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -88,7 +89,7 @@ func TestDamaged(t *testing.T) {
 		{"cut short", func(s string) string { return s[:len(s)/2] }, "cut short or damaged"},
 		{"empty", func(string) string { return "" }, "cut short or damaged"},
 		{"of a later version", func(s string) string { return strings.Replace(s, trace.Version, "prcheck-trace/v2", 1) }, `its version is "prcheck-trace/v2"`},
-		{"of no version", func(s string) string { return "{}" }, `its version is ""`},
+		{"of no version", func(s string) string { return "{}" }, "cut short or damaged"},
 		{"another answer", func(s string) string { return strings.Replace(s, `"answer":"`, `"answer":"0`, 1) }, "it was edited or damaged"},
 		{"another question", func(s string) string { return strings.Replace(s, "{a}", "{b}", 1) }, "it was edited or damaged"},
 		{"another command", func(s string) string { return strings.Replace(s, "sha256:c0", "sha256:c1", 1) }, "it was edited or damaged"},
@@ -111,6 +112,18 @@ func TestDamaged(t *testing.T) {
 			traces, ignored := s.Load(subject)
 			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) {
 				t.Errorf("got %v, %q, want %q", traces, ignored, tt.want)
+			}
+			aside, err := filepath.Glob(filepath.Join(folder, "corrupt", "*.json-*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, again := s.Load(subject)
+			want := 1
+			if tt.name == "of a later version" {
+				want = 0
+			}
+			if len(aside) != want || len(again) != 1-want || len(files(t, folder, "traces")) != 1-want {
+				t.Errorf("set aside %q, then ignored %q, want %d and %d", aside, again, want, 1-want)
 			}
 		})
 	}

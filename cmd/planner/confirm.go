@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/state"
 )
 
 func confirmCommand(env cli.Env) *cobra.Command {
@@ -19,7 +20,7 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 		Example: `  planner confirm --state .prcheck terraform-users`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := requireTraces(folder)
+			store, err := requireTraces(folder, state.Writing)
 			if err != nil {
 				return err
 			}
@@ -39,6 +40,6 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&folder, "state", "", "folder that remembers what tasks asked when they passed (required)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (required)")
 	return cmd
 }

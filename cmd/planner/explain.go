@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -40,18 +41,18 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
-	cmd.Flags().StringVar(&folder, "state", "", "folder that the plan was made with (default: traces are only named)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that the plan was made with (default: traces are only named)")
 	return cmd
 }
 
 // explainTraces tells about the traces that a decision rests on.
 func explainTraces(env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
 	d, _ := p.Decision(name)
-	store, err := source.Traces(folder)
-	if err != nil || store == nil || len(d.Evidence.Traces) == 0 {
+	remembered, err := source.State(folder, state.Reading)
+	if err != nil || remembered == nil || len(d.Evidence.Traces) == 0 {
 		return err
 	}
-	all, _ := store.All(name)
+	all, _ := source.Traces(remembered).All(name)
 	for _, e := range d.Evidence.Traces {
 		i := slices.IndexFunc(all, func(t *trace.Trace) bool { return t.Digest == e.Digest })
 		if i < 0 {

@@ -72,7 +72,7 @@ func inputFlags(cmd *cobra.Command, in *source.Inputs) {
 	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise")
 	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&in.State, "state", "", "folder that remembers what tasks asked when they passed (default: nothing is remembered)")
+	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (default: nothing is remembered)")
 }
 
 func writePlan(env cli.Env, form string, p *plan.Plan) error {

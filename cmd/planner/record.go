@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -57,7 +58,7 @@ then nothing is remembered.`,
 	}
 	cmd.Flags().StringVar(&f.bundle, "bundle", "", "bundle to run it over: a file, git:REV, dir:PATH or s3://BUCKET/KEY (required)")
 	cmd.Flags().StringVar(&f.config, "config", "", "settings file (default prcheck.yaml if it exists)")
-	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in (required)")
+	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in (required)")
 	cmd.Flags().StringVar(&f.integration, "integration", "", "integration, in place of the argument")
 	cmd.Flags().StringVar(&f.shard, "shard", "", "shard to run (default the whole integration)")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", 0, "when to give up (default as in the settings)")
@@ -65,7 +66,7 @@ then nothing is remembered.`,
 }
 
 func record(ctx context.Context, env cli.Env, f recordFlags, name string, command []string) error {
-	store, err := requireTraces(f.state)
+	store, err := requireTraces(f.state, state.Writing)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ See docs/serve.md.`,
 	flags.Int64Var(&f.answers, "answer-cache-mib", 256, "memory for answers that were given, in MiB; 0 for none")
 	flags.IntVar(&f.limits.Connections, "max-connections", 1000, "connections that are open at once")
 	flags.IntVar(&f.limits.Evaluations, "max-evaluations", 0, "queries that are evaluated at once (default 2 for each CPU)")
-	flags.StringVar(&f.record, "record", "", "folder of the state to note in what is read, see --integration")
+	flags.StringVar(&f.record, "record", "", "folder, or s3://BUCKET/PREFIX, to note in what is read, see --integration")
 	flags.StringVar(&f.integration, "integration", "", "integration that asks this server, with --record")
 	flags.DurationVar(&f.limits.Evaluation, "query-timeout", time.Minute, "time for one query, with waiting")
 	return cmd

@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/cmd/internal/recording"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -22,11 +23,11 @@ type notes struct {
 }
 
 func newNotes(folder, name string) (*notes, error) {
-	store, err := source.Traces(folder)
-	if store == nil || err != nil {
+	remembered, err := source.State(folder, state.Writing)
+	if remembered == nil || err != nil {
 		return nil, err
 	}
-	return &notes{store, trace.Subject{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
+	return &notes{source.Traces(remembered), trace.Subject{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
 }
 
 func (n *notes) observe() func(server.Exchange) {

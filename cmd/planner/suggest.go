@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -34,7 +35,7 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 			if err != nil {
 				return err
 			}
-			store, err := requireTraces(folder)
+			store, err := requireTraces(folder, state.Reading)
 			if err != nil {
 				return err
 			}
@@ -42,17 +43,17 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 		},
 	}
 	cmd.Flags().StringVar(&ref, "bundle", "", "bundle that holds the definition (required)")
-	cmd.Flags().StringVar(&folder, "state", "", "folder that remembers what tasks asked when they passed (required)")
+	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (required)")
 	return cmd
 }
 
-// requireTraces opens what is remembered, in a folder that must be named.
-func requireTraces(folder string) (*trace.Store, error) {
-	store, err := source.Traces(folder)
-	if store == nil && err == nil {
-		err = cli.Usage(errors.New("--state is required: the folder that runner was given to remember in"))
+// requireTraces opens what is remembered, at a place that must be named.
+func requireTraces(place string, to state.Access) (*trace.Store, error) {
+	remembered, err := source.State(place, to)
+	if remembered == nil && err == nil {
+		err = cli.Usage(errors.New("--state is required: the place that runner was given to remember in"))
 	}
-	return store, err
+	return source.Traces(remembered), err
 }
 
 // definition returns an integration's definition of a bundle.

@@ -20,6 +20,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -150,10 +151,11 @@ func it(n int) string {
 
 // blames remembers how the tasks ended. Trouble with it is a warning.
 func (j job) blames(out *plan.Results, found map[string]blame.Finding) {
-	if j.ended == nil {
+	if j.state == nil {
 		return
 	}
-	if err := j.ended.Remember(j.plan.Tasks, out.Results, found, time.Now()); err != nil {
+	err := source.Blame(j.state).Remember(j.plan.Tasks, out.Results, found, time.Now())
+	if err != nil && !errors.Is(err, state.ErrReadOnly) { // that was told when it was opened
 		out.Warnings = append(out.Warnings, err.Error())
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/app-sre/prcheck/blame"
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/recording"
@@ -18,7 +17,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/trace"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -27,9 +26,7 @@ type job struct {
 	plan       *plan.Plan
 	base, head *bundle.Bundle
 	settings   *integration.Settings
-	traces     *trace.Store     // nil: nothing is remembered
-	took       *durations.Store // nil: nothing is remembered
-	ended      *blame.Store     // nil: nothing is remembered
+	state      state.Store // nil: nothing is remembered
 	jobs       int
 	part       plan.Fraction // the tasks of the plan are those of this part
 	noBaseline bool
@@ -96,14 +93,17 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 	}
 	out.Observed = record.Observed(j.plan.Tasks, defs)
 	now := time.Now()
-	if j.took != nil {
-		if err := j.took.Add(measured(j.plan.Tasks, out.Results, now)); err != nil {
+	if j.state == nil {
+		return nil
+	}
+	warn := func(err error) {
+		if err != nil && !errors.Is(err, state.ErrReadOnly) { // that was told when it was opened
 			out.Warnings = append(out.Warnings, err.Error())
 		}
 	}
-	if j.traces != nil {
-		out.Warnings = append(out.Warnings, record.Keep(*j.traces, j.plan, out.Results, j.settings, now)...)
-	}
+	warn(source.Durations(j.state).Add(measured(j.plan.Tasks, out.Results, now)))
+	out.Warnings = append(out.Warnings, record.Keep(*source.Traces(j.state), j.plan, out.Results, j.settings, now)...)
+	warn(source.Collect(j.state, now))
 	return nil
 }
 
@@ -125,15 +125,4 @@ func measured(tasks []plan.Task, results []plan.Result, at time.Time) []duration
 		})
 	}
 	return out
-}
-
-// open opens what is remembered in a folder, nothing without one.
-func (j *job) open(folder string) (err error) {
-	if j.traces, err = source.Traces(folder); err == nil {
-		j.took, err = source.Durations(folder)
-	}
-	if err == nil {
-		j.ended, err = source.Blame(folder)
-	}
-	return err
 }

@@ -223,9 +223,12 @@ func (m memory) Read(key string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-func (m memory) Write(key string, raw []byte) error {
-	m[key] = raw
-	return nil
+func (m memory) Update(key string, change func(old []byte) ([]byte, error)) error {
+	raw, err := change(m[key])
+	if err == nil {
+		m[key] = raw
+	}
+	return err
 }
 
 // A month of merge requests over a world in which always something is broken: a

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
 )
 
 type precheckFlags struct {
@@ -51,7 +52,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
 	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&f.in.State, "state", "", "folder to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
+	cmd.Flags().StringVar(&f.in.State, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file to keep the plan in")
 	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
@@ -75,6 +76,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {
 		return err
 	}
+	f.in.Access = state.Writing
 	change, err := f.in.Checked(ctx, env, f.validate)
 	if err != nil {
 		return baseTrouble(ctx, env, f.in, err)
@@ -88,11 +90,8 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings,
+	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, state: change.State,
 		jobs: f.jobs, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress}
-	if err := j.open(f.in.State); err != nil {
-		return err
-	}
 	results, trouble := j.execute(ctx, env)
 	if results == nil {
 		return trouble

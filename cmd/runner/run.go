@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
 )
 
 type runFlags struct {
@@ -50,7 +51,7 @@ results together, and a part that is missing there has failed.`,
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the plan's base)")
-	cmd.Flags().StringVar(&f.state, "state", "", "folder to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
+	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
@@ -101,7 +102,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
 	if f.jobs < 0 {
 		return j, cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	if err := j.open(f.state); err != nil {
+	if j.state, err = source.Memory(env, f.state, state.Writing); err != nil {
 		return j, err
 	}
 	if err := source.Reach(ctx, env, j.plan.Base.Ref); err != nil && f.base == "" {

@@ -3,6 +3,8 @@ package main
 import (
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/app-sre/prcheck/internal/fakes3"
 	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -45,7 +48,7 @@ func TestScripts(t *testing.T) {
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
-		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab})
+		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket})
 }
 
 // await FILE waits until a file is there.
@@ -129,4 +132,31 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 func pipeline(ts *testscript.TestScript, _ bool, args []string) {
 	base, head := strings.TrimSpace(ts.ReadFile(args[0])), strings.TrimSpace(ts.ReadFile(args[1]))
 	ts.Check(ts.Exec("runner", append([]string{"precheck", "--base", "git:" + base, "--head", "git:" + head}, args[2:]...)...))
+}
+
+// bucket FAULT starts an empty S3 with the bucket "memory", and a fault: none,
+// ignores conditions, refuses writes, or is down.
+func bucket(ts *testscript.TestScript, _ bool, args []string) {
+	fake := fakes3.New()
+	fault, known := map[string]func(method string) fakes3.Fault{
+		"none":    func(string) fakes3.Fault { return fakes3.Fault{} },
+		"ignores": func(string) fakes3.Fault { return fakes3.Fault{Ignore: true} },
+		"refuses": func(method string) fakes3.Fault {
+			if method == http.MethodPut || method == http.MethodDelete {
+				return fakes3.Fault{Status: http.StatusForbidden}
+			}
+			return fakes3.Fault{}
+		},
+		"down": func(string) fakes3.Fault { return fakes3.Fault{Status: http.StatusServiceUnavailable} },
+	}[args[0]]
+	if !known {
+		ts.Fatalf("unknown fault %q", args[0])
+	}
+	fake.Fail(func(r *http.Request) fakes3.Fault { return fault(r.Method) })
+	h := httptest.NewServer(fake)
+	ts.Defer(h.Close)
+	fake.URL = h.URL
+	for name, value := range fake.Environ() {
+		ts.Setenv(name, value)
+	}
 }

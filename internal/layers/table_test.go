@@ -9,7 +9,7 @@ const module = "github.com/app-sre/prcheck"
 // later wait for their package.
 var floors = [][]string{
 	{"bundle", "plan", "state", "reconcile" /* later */},
-	{"gql", "integration", "bundler", "wrapper", "report", "durations", "blame"},
+	{"gql", "integration", "bundler", "wrapper", "report", "durations", "blame", "lease"},
 	{"schemafilter", "live", "note", "pipeline", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci"},
@@ -17,7 +17,7 @@ var floors = [][]string{
 }
 
 // side lists the packages beside the floors; they import only each other.
-var side = []string{"internal/cli", "internal/gitlabtest", "internal/harmless", "internal/huge", "internal/layers",
+var side = []string{"internal/cli", "internal/fakes3", "internal/gitlabtest", "internal/harmless", "internal/huge", "internal/layers",
 	"internal/markdown", "internal/objects", "internal/script", "internal/shared", "internal/shellwords", "internal/similar"}
 
 // programs lists the folders whose programs are not part of the product: they
@@ -42,6 +42,7 @@ var only = map[string][]string{
 var owners = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":         {"integration"},
 	"github.com/aws/aws-sdk-go-v2":             {"internal/objects"},
+	"github.com/aws/smithy-go":                 {"internal/objects"},
 	"github.com/dlclark/regexp2":               {"validator"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"validator"},
 	"github.com/hashicorp/go-multierror":       {"wrapper"},

@@ -1,4 +1,5 @@
-// Package objects reads files from S3, or from what speaks like it.
+// Package objects reads and writes files in S3, or in what speaks like it: whole
+// ones with a [Reader], and many, with conditions, with a [Bucket].
 //
 // Credentials, region and endpoint are found as the AWS SDK finds them: in the
 // environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 )
 
 // A Place is where an object is kept.
@@ -36,11 +37,10 @@ func (r Reader) Read(ctx context.Context, p Place) ([]byte, error) {
 }
 
 func (r Reader) read(ctx context.Context, p Place) ([]byte, error) {
-	cfg, err := config.LoadDefaultConfig(ctx)
+	client, err := connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
 	if r.Wait > 0 {
 		waiter := s3.NewObjectExistsWaiter(client, func(o *s3.ObjectExistsWaiterOptions) { o.MinDelay, o.MaxDelay = pause, pause })
 		if err := waiter.Wait(ctx, &s3.HeadObjectInput{Bucket: &p.Bucket, Key: &p.Key}, r.Wait); err != nil {
@@ -53,6 +53,16 @@ func (r Reader) read(ctx context.Context, p Place) ([]byte, error) {
 	}
 	defer out.Body.Close()
 	return r.body(out)
+}
+
+// connect finds settings and credentials. Nothing is asked yet.
+func connect(ctx context.Context, more ...func(*s3.Options)) (*s3.Client, error) {
+	// Errors are returned, and nothing else is worth a line on stderr.
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
+	if err != nil {
+		return nil, err
+	}
+	return s3.NewFromConfig(cfg, append(more, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })...), nil
 }
 
 // pause is how long to wait before asking for an object again.

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -92,7 +94,7 @@ func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result,
 			}
 		}
 		if passed && settings.For(t.Integration).Trace != integration.TraceNone {
-			if err := r.save(store, now); err != nil {
+			if err := r.save(store, now); err != nil && !errors.Is(err, state.ErrReadOnly) {
 				said = append(said, err.Error())
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/state"
-	"github.com/app-sre/prcheck/trace"
 )
 
 // A Change is what a plan is made from.
@@ -22,6 +21,7 @@ type Change struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
 	rules      Rules
+	State      state.Store // nil when nothing is remembered
 	input      planner.Input
 	live       *live.Bundles // nil when they are files
 }
@@ -32,8 +32,9 @@ type Inputs struct {
 	// BaseName and HeadName are what the plan calls them; "": see [Name].
 	BaseName, HeadName string
 	Config             string // a file, base:PATH or git:REV[@DIR]:PATH; "" for the default
-	State              string // folder; "" when nothing is remembered
-	NoCache            bool   // nothing is remembered of checkouts
+	State              string // place; "" when nothing is remembered
+	Access             state.Access
+	NoCache            bool // nothing is remembered of checkouts
 
 	gitlab   bool   // filled in from the variables of a job
 	ciConfig string // the CI file of the project, when it is not the usual one
@@ -46,18 +47,15 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := Traces(in.State)
+	remembered, err := Memory(env, in.State, in.Access)
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Settings: rules.Settings, rules: rules, input: planner.Input{
+	c := &Change{Settings: rules.Settings, rules: rules, State: remembered, input: planner.Input{
 		Settings: rules.Settings, ReadQuery: rules.Query, Natives: Natives(),
 	}}
-	if store != nil {
-		c.input.Traces = store
-	}
-	if c.input.Estimates, err = estimates(in.State); err != nil {
-		return nil, err
+	if remembered != nil {
+		c.input.Traces, c.input.Estimates = Traces(remembered), Durations(remembered).Snapshot()
 	}
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
@@ -92,19 +90,6 @@ func (in Inputs) opener(env cli.Env, r Rules) Opener {
 func (in Inputs) Opener(ctx context.Context, env cli.Env) (Opener, error) {
 	r, err := rulesOf(ctx, in.Config, in.Base)
 	return in.opener(env, r), err
-}
-
-// Traces opens what is remembered of tasks that passed; nil without a folder.
-func Traces(folder string) (*trace.Store, error) {
-	if folder == "" {
-		return nil, nil
-	}
-	dir, err := state.Open(folder)
-	if err != nil {
-		return nil, cli.Invalid(err)
-	}
-	store := trace.NewStore(dir)
-	return &store, nil
 }
 
 // Plan makes the plan of the change.

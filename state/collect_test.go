@@ -1,0 +1,163 @@
+package state_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/state"
+)
+
+const day = 24 * time.Hour
+
+// aged runs a test over a folder and a bucket, with a function that makes what
+// is there older.
+func aged(t *testing.T, test func(t *testing.T, s state.Store, age func(name string, by time.Duration), names func() string)) {
+	t.Run("folder", func(t *testing.T) {
+		dir := t.TempDir()
+		s, err := state.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		age := func(name string, by time.Duration) {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at := time.Now().Add(-by)
+			if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		test(t, s, age, func() string {
+			var out []string
+			err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+				if name, _ := filepath.Rel(dir, name); !e.IsDir() && name != ".lock" && name != "collection/last.json" {
+					out = append(out, name)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(out, " ")
+		})
+	})
+	t.Run("bucket", func(t *testing.T) {
+		s, fake := openS3(t)
+		if err := s.Remove("k"); err != nil {
+			t.Fatal(err)
+		}
+		age := func(name string, by time.Duration) {
+			if strings.HasPrefix(name, ".") {
+				fake.Put("p/"+name, "")
+			}
+			fake.Age("p/"+name, by)
+		}
+		test(t, s, age, func() string {
+			var out []string
+			for _, key := range fake.Keys() {
+				if key = strings.TrimPrefix(key, "p/"); key != "collection/last.json" {
+					out = append(out, key)
+				}
+			}
+			return strings.Join(out, " ")
+		})
+	})
+}
+
+func TestCollect(t *testing.T) {
+	aged(t, func(t *testing.T, s state.Store, age func(string, time.Duration), names func() string) {
+		write := func(key string, size int, by time.Duration) {
+			t.Helper()
+			if err := s.Write(key, make([]byte, size)); err != nil {
+				t.Fatal(err)
+			}
+			age(key, by)
+		}
+		write("t/a", 100, 91*day)
+		write("t/b", 100, 89*day)
+		write("t/c", 100, 50*day)
+		write("t/d", 100, 2*day)
+		write("t/young", 1000, 23*time.Hour)
+		write("kept/e", 100, 400*day)
+		write("leases/held", 10, 5*time.Minute)
+		age(".new-DEAD", 2*time.Hour)
+		age(".new-BUSY", 10*time.Minute)
+		now := time.Now()
+		collect := func(size int64, after time.Duration) {
+			t.Helper()
+			if err := state.Collect(s, state.Limits{Age: 90 * day, Size: size, Keep: []string{"kept"}}, now.Add(after)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range []struct {
+			size  int64
+			after time.Duration
+			want  string
+		}{
+			{10_000, 0, ".new-BUSY kept/e leases/held t/b t/c t/d t/young"}, // by age
+			{1400, time.Hour, ".new-BUSY kept/e leases/held t/b t/c t/d t/young"},
+			{1400, -time.Hour, ".new-BUSY kept/e leases/held t/b t/c t/d t/young"},
+			{1400, -25 * time.Hour, ".new-BUSY kept/e leases/held t/c t/d t/young"}, // by size, one; the clock was wrong
+			{1, 0, ".new-BUSY kept/e leases/held t/young"},                          // by size, all that is not young
+		} {
+			collect(step.size, step.after)
+			if got := names(); got != step.want {
+				t.Errorf("size %d after %v: left are %s\nwant %s", step.size, step.after, got, step.want)
+			}
+		}
+	})
+}
+
+// What is written while others collect stays.
+func TestCollectBesideWriters(t *testing.T) {
+	everywhere(t, func(t *testing.T, open func() state.Store) {
+		var all sync.WaitGroup
+		for i := range 4 {
+			s := open()
+			all.Go(func() {
+				for j := range 8 {
+					key := fmt.Sprintf("w/%d-%d", i, j)
+					if err := s.Write(key, []byte(key)); err != nil {
+						t.Error(err)
+					}
+					if raw, err := s.Read(key); err != nil || string(raw) != key {
+						t.Errorf("got %q, %v", raw, err)
+					}
+				}
+			})
+		}
+		s := open()
+		all.Go(func() {
+			for i := range 10 {
+				if err := state.Collect(s, state.Limits{}, time.Now().Add(time.Duration(i)*2*time.Hour)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		all.Wait()
+		if list, err := open().List("w"); err != nil || len(list) != 32 {
+			t.Errorf("%d are left, %v, want 32", len(list), err)
+		}
+	})
+}
+
+func TestCollectFails(t *testing.T) {
+	fakes3.Start(t)
+	s, err := state.At("s3://memory/p", state.Reading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = state.Collect(s, state.Limits{}, time.Now())
+	if !errors.Is(err, state.ErrReadOnly) || !strings.HasPrefix(err.Error(), "collecting what is too old: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,261 @@
+package state_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/state"
+)
+
+// everywhere runs a test over each kind of store: a folder, a bucket in this
+// process, and a real one when PRCHECK_STATE names it, for instance
+// s3://prcheck/test, with the settings that the AWS SDK takes.
+func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) {
+	at := func(t *testing.T, place string) func() state.Store {
+		return func() state.Store {
+			s, err := state.At(place, state.Writing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	}
+	t.Run("folder", func(t *testing.T) { test(t, at(t, t.TempDir()+"/state")) })
+	t.Run("bucket", func(t *testing.T) {
+		fakes3.Start(t).Page(3)
+		test(t, at(t, "s3://memory/some/prefix"))
+	})
+	t.Run("real", func(t *testing.T) {
+		place := os.Getenv("PRCHECK_STATE")
+		if place == "" {
+			t.Skip("PRCHECK_STATE names no bucket, such as s3://prcheck/test, to try this with")
+		}
+		place += "/" + strings.ToLower(rand.Text())
+		test(t, at(t, place))
+		s := at(t, place)()
+		list, err := s.List("")
+		for _, e := range list {
+			err = errors.Join(err, s.Remove(e.Key))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func keys(t *testing.T, s state.Store, folder string) string {
+	t.Helper()
+	list, err := s.List(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range list {
+		out = append(out, fmt.Sprintf("%s:%d", e.Key, e.Size))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+func TestLawsOfOne(t *testing.T) {
+	everywhere(t, func(t *testing.T, open func() state.Store) {
+		s := open()
+		if _, err := s.Read("a/b.json"); !errors.Is(err, state.ErrNotFound) {
+			t.Errorf("before the first write: %v", err)
+		}
+		if got := keys(t, s, "a") + keys(t, s, ""); got != "" {
+			t.Errorf("list before the first write: %s", got)
+		}
+		for _, text := range []string{"first", "second", ""} {
+			if err := s.Write("a/b.json", []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if raw, err := open().Read("a/b.json"); err != nil || string(raw) != text {
+				t.Errorf("got %q, %v, want %q", raw, err, text)
+			}
+		}
+		for i := range 7 {
+			if err := s.Write(fmt.Sprintf("a/c/%d", i), make([]byte, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Write("ab", nil); err != nil {
+			t.Fatal(err)
+		}
+		for folder, want := range map[string]string{
+			"":    "a/b.json:0 a/c/0:0 a/c/1:1 a/c/2:2 a/c/3:3 a/c/4:4 a/c/5:5 a/c/6:6 ab:0",
+			"a":   "a/b.json:0 a/c/0:0 a/c/1:1 a/c/2:2 a/c/3:3 a/c/4:4 a/c/5:5 a/c/6:6",
+			"a/c": "a/c/0:0 a/c/1:1 a/c/2:2 a/c/3:3 a/c/4:4 a/c/5:5 a/c/6:6", "b": "",
+		} {
+			if got := keys(t, s, folder); got != want {
+				t.Errorf("below %q: got %s, want %s", folder, got, want)
+			}
+		}
+		for range 2 { // the second time there is none
+			if err := s.Remove("a/b.json"); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := s.Read("a/b.json"); !errors.Is(err, state.ErrNotFound) {
+			t.Errorf("after removal: %v", err)
+		}
+		if err := s.Write("big", make([]byte, state.MaxDocument+1)); err == nil || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("too large: %v", err)
+		}
+		for _, key := range []string{"", "/a", "../a", "a/../../b", "a//b", "A", "a b", "a\x00", ".hidden", "a/.new", strings.Repeat("a", 201)} {
+			_, err := s.Read(key)
+			update := s.Update(key, func([]byte) ([]byte, error) { return []byte("x"), nil })
+			if err == nil || update == nil || s.Write(key, nil) == nil || s.Remove(key) == nil {
+				t.Errorf("key %q is taken", key)
+			}
+		}
+	})
+}
+
+func TestLawsOfUpdate(t *testing.T) {
+	everywhere(t, func(t *testing.T, open func() state.Store) {
+		s := open()
+		var saw []string
+		update := func(raw []byte, err error) error {
+			return s.Update("k", func(old []byte) ([]byte, error) {
+				saw = append(saw, fmt.Sprintf("%q %t", old, old == nil))
+				return raw, err
+			})
+		}
+		wrong := errors.New("no")
+		for _, c := range []struct {
+			raw  []byte
+			fail error
+			want string // afterwards
+		}{
+			{nil, nil, "none"}, {nil, wrong, "none"}, {[]byte("1"), nil, "1"}, {nil, nil, "1"}, {[]byte("2"), wrong, "1"},
+			{[]byte{}, nil, ""}, {[]byte("3"), nil, "3"}, {make([]byte, state.MaxDocument+1), nil, "3"},
+		} {
+			err := update(c.raw, c.fail)
+			if (err != nil) != (c.fail != nil || len(c.raw) > state.MaxDocument) || c.fail != nil && !errors.Is(err, c.fail) {
+				t.Errorf("%.9q: got %v", c.raw, err)
+			}
+			raw, err := s.Read("k")
+			if errors.Is(err, state.ErrNotFound) {
+				raw = []byte("none")
+			}
+			if string(raw) != c.want {
+				t.Errorf("got %q, want %q", raw, c.want)
+			}
+		}
+		const want = `["\"\" true" "\"\" true" "\"\" true" "\"1\" false" "\"1\" false" "\"1\" false" "\"\" false" "\"3\" false"]`
+		if got := fmt.Sprintf("%q", saw); got != want {
+			t.Errorf("change got %s\nwant       %s", got, want)
+		}
+	})
+}
+
+// What is listed can be discarded as long as it is the same.
+func TestLawsOfDiscard(t *testing.T) {
+	everywhere(t, func(t *testing.T, open func() state.Store) {
+		s := open()
+		for _, key := range []string{"f/same", "f/gone", "f/changed"} {
+			if err := s.Write(key, []byte("1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := s.List("f")
+		if err != nil || len(list) != 3 {
+			t.Fatal(list, err)
+		}
+		if err := errors.Join(s.Remove("f/gone"), s.Write("f/changed", []byte("2"))); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			if err := s.Discard(e); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := keys(t, s, ""); got != "f/changed:1" {
+			t.Errorf("left are %s, want what was changed", got)
+		}
+	})
+}
+
+// Of updates by many none is lost, and writes come between them as a whole.
+func TestLawsOfMany(t *testing.T) {
+	everywhere(t, func(t *testing.T, open func() state.Store) {
+		const writers, times = 6, 8
+		var all sync.WaitGroup
+		for range writers {
+			s := open()
+			all.Go(func() {
+				for range times {
+					err := s.Update("k/count", func(old []byte) ([]byte, error) {
+						n, _ := strconv.Atoi(string(old))
+						return strconv.AppendInt(nil, int64(n+1), 10), nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if raw, err := open().Read("k/count"); err != nil || string(raw) != strconv.Itoa(writers*times) {
+			t.Errorf("got %s, %v, want %d", raw, err, writers*times)
+		}
+		for i := range writers {
+			s := open()
+			all.Go(func() {
+				doc := bytes.Repeat(fmt.Appendf(nil, "%d", i), 100_000)
+				for range 3 {
+					err := s.Write("k/same", doc)
+					raw, err2 := s.Read("k/same")
+					if err != nil || err2 != nil || len(raw) != 100_000 || bytes.Count(raw, raw[:1]) != len(raw) {
+						t.Errorf("read a mixture of %d bytes, %v, %v", len(raw), err, err2)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if got := keys(t, open(), ""); got != "k/count:2 k/same:100000" {
+			t.Errorf("left behind: %s", got)
+		}
+	})
+}
+
+// What is opened for reading is not written to.
+func TestLawsOfReading(t *testing.T) {
+	fakes3.Start(t).Put("p/k", "1")
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/k", []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{dir, "s3://memory/p"} {
+		s, err := state.At(place, state.Reading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := s.List("")
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		refused := map[string]error{
+			"write": s.Write("k", nil), "remove": s.Remove("k"), "discard": s.Discard(list[0]),
+			"update": s.Update("k", func([]byte) ([]byte, error) { return []byte("2"), nil }),
+		}
+		for name, err := range refused {
+			if !errors.Is(err, state.ErrReadOnly) {
+				t.Errorf("%s: %s: got %v", place, name, err)
+			}
+		}
+		if raw, err := s.Read("k"); err != nil || string(raw) != "1" {
+			t.Errorf("%s: got %q, %v", place, raw, err)
+		}
+	}
+}

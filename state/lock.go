@@ -1,0 +1,46 @@
+package state
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// lockFile is the file of the folder that is locked while a document is put in
+// its place. It is never removed: whoever waits for it would wait for another.
+const lockFile = ".lock"
+
+// How long a lock is waited for. It is held for the time of one small write, so
+// who waits for this long waits for a process that was stopped.
+const (
+	lockWait  = 10 * time.Second
+	lockPause = time.Millisecond
+)
+
+// errNoLocks says that the system, or the file system, has no file locks.
+var errNoLocks = errors.New("it cannot be changed safely, since there are no file locks here: use a bucket")
+
+// locked calls do while no other goroutine and no other process is in here for
+// the same folder. The system lets go of the lock when its holder dies.
+func (d *Dir) locked(root *os.Root, do func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f, err := root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // and with it goes the lock
+	end := time.Now().Add(d.wait)
+	for pause := lockPause; ; pause = min(2*pause, 20*lockPause) {
+		got, err := tryLock(f)
+		switch {
+		case err != nil:
+			return err
+		case got:
+			return do()
+		case time.Now().After(end):
+			return ErrBusy
+		}
+		time.Sleep(pause)
+	}
+}

@@ -1,0 +1,154 @@
+package state
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/objects"
+)
+
+// MaxDocument is the size in bytes above which a document is neither written
+// nor read.
+const MaxDocument = 64 << 20
+
+// Errors that callers tell apart.
+var (
+	// ErrNotFound says that there is no document with the key.
+	ErrNotFound = fs.ErrNotExist
+	// ErrUnreachable says that the state cannot be asked at present, which is
+	// nobody's mistake: later it may be.
+	ErrUnreachable = objects.ErrUnreachable
+	// ErrReadOnly says that the state was opened, or can only be, for reading.
+	ErrReadOnly = errors.New("it can only be read")
+	// ErrBusy says that others changed a document, or held a lock, for too long.
+	ErrBusy = errors.New("others are writing to it all the time")
+)
+
+// A Store keeps documents under keys. Several goroutines, processes and, with
+// [S3], machines may use the same one at once. No call waits for longer than
+// about half a minute.
+type Store interface {
+	// Read returns a document. The error is [ErrNotFound] when there is none.
+	Read(key string) ([]byte, error)
+	// Write stores a document, in place of the one that is there.
+	Write(key string, raw []byte) error
+	// Update replaces a document by what change makes of it, and nobody else
+	// writes it in between. There is no document when old is nil; when change
+	// returns nil nothing is written. When somebody else was faster, change is
+	// called again; that may also happen when its work was written and only the
+	// answer was lost, so doing it twice must do no harm.
+	Update(key string, change func(old []byte) ([]byte, error)) error
+	// Remove forgets a document. One that is not there is no error.
+	Remove(key string) error
+	// List returns the documents below a key, in all of the state when it is "":
+	// the newest first, and by key when they are equally old.
+	List(folder string) ([]Entry, error)
+	// Discard forgets a document if it is still as it was listed.
+	Discard(Entry) error
+}
+
+// An Entry is a document that is there.
+type Entry struct {
+	Key     string
+	Size    int64
+	Written time.Time
+	etag    string // what S3 calls this version of it
+}
+
+// newestFirst is the order of lists.
+func newestFirst(list []Entry) {
+	slices.SortFunc(list, func(a, b Entry) int {
+		if c := b.Written.Compare(a.Written); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
+}
+
+// plainKey is what a key looks like.
+var plainKey = regexp.MustCompile(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
+
+func check(key string) error {
+	if !plainKey.MatchString(key) || len(key) > 200 {
+		return fmt.Errorf("%q is no key of the state", key)
+	}
+	return nil
+}
+
+// checkFolder is check for what is listed.
+func checkFolder(folder string) error {
+	if folder == "" {
+		return nil
+	}
+	return check(folder)
+}
+
+func checkSize(raw []byte) error {
+	if len(raw) > MaxDocument {
+		return fmt.Errorf("it has more than %d bytes", MaxDocument)
+	}
+	return nil
+}
+
+// Name returns a part of a key that stands for the texts, and for no others.
+func Name(texts ...string) string {
+	h := sha256.New()
+	for _, t := range texts {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(t), t) // never fails
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+}
+
+// Access is what a state is opened for.
+type Access int
+
+// What a state can be opened for.
+const (
+	Reading Access = iota // nothing is written, whatever is called
+	Writing
+)
+
+// At opens the state at a place: a folder, or s3://BUCKET/PREFIX. A bucket is
+// asked whether it can be used. The error is [ErrUnreachable] when that cannot
+// be told at present, and otherwise says what to do about it. When a bucket
+// lets nothing be written, the error is [ErrReadOnly], and the state that is
+// returned with it can be read.
+func At(place string, to Access) (Store, error) {
+	if strings.HasPrefix(place, "s3://") {
+		s, err := OpenS3(place, to)
+		switch {
+		case errors.Is(err, ErrReadOnly):
+			return readOnly{s}, err
+		case err != nil:
+			return nil, err
+		case to == Reading:
+			return readOnly{s}, nil
+		}
+		return s, nil
+	}
+	d, err := Open(place)
+	switch {
+	case err != nil:
+		return nil, err
+	case to == Reading:
+		return readOnly{d}, nil
+	}
+	return d, nil
+}
+
+// readOnly is a store that nothing is written to.
+type readOnly struct{ Store }
+
+func refuse(key string) error { return fmt.Errorf("writing %q to the state: %w", key, ErrReadOnly) }
+
+func (readOnly) Write(key string, _ []byte) error { return refuse(key) }
+func (readOnly) Remove(key string) error          { return refuse(key) }
+func (readOnly) Discard(e Entry) error            { return refuse(e.Key) }
+
+func (readOnly) Update(key string, _ func([]byte) ([]byte, error)) error { return refuse(key) }
