@@ -51,20 +51,15 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 
 // start runs the task with its log.
 func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
-	log := &sink{mask: maskStream{masker: s.masker}}
-	var shown string
-	if s.opts.Logs != nil {
-		// Without a log the task still runs: its tail may tell what is wrong.
-		log.log, shown, log.err = s.opts.Logs.Create(task.ID)
-	}
+	log := &sink{mask: maskStream{masker: s.masker}, logs: s.opts.Logs, task: task.ID}
 	begin := time.Now()
 	result := s.judge(ctx, task, timeout, log)
-	result.Task, result.Attempts, result.Log = task.ID, 1, shown
+	result.Task, result.Attempts = task.ID, 1
 	result.Seconds = seconds(time.Since(begin))
 	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.begin)), Seconds: result.Seconds}}
 
 	tail, err := log.close()
-	result.Tail = tail
+	result.Tail, result.Log = tail, log.shown
 	if err != nil {
 		trouble := s.line("its log could not be kept: " + err.Error())
 		if result.OK() {
