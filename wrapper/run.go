@@ -31,6 +31,10 @@ type Options struct {
 	Secrets []string      // what must not appear in a log or a result
 	Abandon time.Duration // how long a Runner may ignore the end of its context; 0 means one minute
 	Observe func(Event)   // told about progress, one event at a time; may be nil
+
+	// FailFast starts nothing more after the first result that is not a pass;
+	// the tasks that did not start are canceled.
+	FailFast bool
 }
 
 // An Event says that a task starts or has ended.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/app-sre/prcheck/internal/harmless"
@@ -21,7 +22,8 @@ type single struct {
 	runner Runner
 	opts   Options
 	masker *masker
-	begin  time.Time // of the run
+	begin  time.Time   // of the run
+	failed atomic.Bool // a task did not pass
 	observer
 }
 
@@ -37,16 +39,26 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 		result.Reason = oneLine(fmt.Sprintf("the timeout %q is not a positive duration", task.Timeout))
 	case ctx.Err() != nil:
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started"
+	case s.opts.FailFast && s.failed.Load():
+		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started, since another task failed"
 	default:
 		s.tell(s.opts.Observe, Event{Task: task})
 		waited := seconds(time.Since(ready))
 		result, err = s.start(ctx, task, timeout)
 		result.Waited = waited
-		s.tell(s.opts.Observe, Event{Task: task, Result: &result})
+		s.end(task, &result)
 		return result, err
 	}
-	s.tell(s.opts.Observe, Event{Task: task, Result: &result})
+	s.end(task, &result)
 	return result, nil
+}
+
+// end notes how a task ended, and tells it.
+func (s *single) end(task plan.Task, result *plan.Result) {
+	if !result.OK() {
+		s.failed.Store(true)
+	}
+	s.tell(s.opts.Observe, Event{Task: task, Result: result})
 }
 
 // start runs the task with its log.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/journal"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/recording"
 	"github.com/app-sre/prcheck/cmd/internal/source"
@@ -30,6 +31,9 @@ type job struct {
 	jobs       int
 	logs       string
 	progress   progress.Mode
+	failFast   bool
+	journal    *journal.Journal       // nil: none is kept
+	finished   map[string]plan.Result // by task: what an earlier run left
 }
 
 // execute runs the tasks of the plan. The results are complete also when there
@@ -47,16 +51,18 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	if j.jobs == 0 {
 		j.jobs = runtime.GOMAXPROCS(0)
 	}
-	show := progress.Start(j.plan, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
+	left := j.left()
+	show := progress.Start(left, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
 	defer show.Close()
 	defer context.AfterFunc(ctx, show.Stopping)()
-	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, wrapper.Options{
-		Jobs:    j.jobs,
-		Logs:    wrapper.LogFolder{Dir: j.logs},
-		Secrets: start.Secrets(j.plan.Tasks),
-		Observe: show.Observe,
+	results, err := wrapper.Run(ctx, left.Tasks, runner, wrapper.Options{
+		Jobs:     j.jobs,
+		Logs:     wrapper.LogFolder{Dir: j.logs},
+		Secrets:  start.Secrets(j.plan.Tasks),
+		Observe:  j.observe(show.Observe),
+		FailFast: j.failFast,
 	})
-	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: results}
+	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: j.whole(results)}
 	return out, errors.Join(err, j.remember(record, out), interrupted(ctx, results))
 }
 
@@ -78,8 +84,13 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 	}
 	out.Observed = record.Observed(j.plan.Tasks, defs)
 	now := time.Now()
+	if j.journal != nil {
+		if err := j.journal.Trouble(); err != nil {
+			out.Warnings = append(out.Warnings, err.Error())
+		}
+	}
 	if j.took != nil {
-		if err := j.took.Add(measured(j.plan.Tasks, out.Results, now)); err != nil {
+		if err := j.took.Add(j.measured(out.Results, now)); err != nil {
 			out.Warnings = append(out.Warnings, err.Error())
 		}
 	}
@@ -89,13 +100,15 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 	return nil
 }
 
-// measured are the durations of the tasks that ran to their end. What the data or
-// the settings are to blame for ends early, or does not start.
-func measured(tasks []plan.Task, results []plan.Result, at time.Time) []durations.Run {
+// measured are the durations of the tasks that ran to their end now. What the data
+// or the settings are to blame for ends early, or does not start.
+func (j job) measured(results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
+	tasks := j.plan.Tasks
 	for i, r := range results {
+		_, before := j.finished[r.Task]
 		failed := r.Status == plan.Failed && r.Class == plan.ClassTask
-		if !r.OK() && !failed || r.Attempts == 0 {
+		if !r.OK() && !failed || r.Attempts == 0 || before {
 			continue
 		}
 		seconds := r.Seconds

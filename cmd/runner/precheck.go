@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/guard"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -19,6 +21,7 @@ type precheckFlags struct {
 	repo, logs, planOut, out, form, html string
 	jobs                                 int
 	progress                             progress.Mode
+	failFast                             bool
 }
 
 func precheckCommand(env cli.Env) *cobra.Command {
@@ -40,7 +43,9 @@ exit code 3.`,
   runner precheck --base base.json --head head.json --format markdown > report.md
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return precheck(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return guard.Work(cmd.Context(), env, guard.Hold{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
+		},
 	}
 	cmd.Flags().StringVar(&f.in.Base, "base", "", "what is before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: where HEAD left the branch that it will be merged into)")
 	cmd.Flags().StringVar(&f.in.Head, "head", "", "what is with the change (default: the working tree with all that is not committed)")
@@ -55,6 +60,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.form, "format", "text", "how to write the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
+	failFastFlag(cmd, &f.failFast)
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
@@ -83,7 +89,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress}
+	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress, failFast: f.failFast}
 	if err := j.open(f.in.State); err != nil {
 		return err
 	}

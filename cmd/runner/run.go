@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/guard"
+	"github.com/app-sre/prcheck/cmd/internal/journal"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/integration"
@@ -22,6 +24,7 @@ type runFlags struct {
 	plan, base, head, config, state, logs, out string
 	jobs                                       int
 	progress                                   progress.Mode
+	resume, failFast                           bool
 }
 
 func runCommand(env cli.Env) *cobra.Command {
@@ -33,11 +36,21 @@ func runCommand(env cli.Env) *cobra.Command {
 plan's tasks in parallel. The results go to stdout, or to the file that --out
 names. Bundles are looked for where the plan says, beside the plan, or where
 --base and --head say. After ctrl-C it stops what runs, writes the results that there are,
-and ends with exit code 3.`,
+and ends with exit code 3.
+
+Each result is written down when its task ends, in results.jsonl beside --out
+results.json, or in the folder of the logs. After a run that was killed, --resume
+runs only what had not finished.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
   runner report --plan plan.json --results results.json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hold := guard.Hold{Name: journal.Name(f.out, f.logs), Open: journal.Open}
+			return guard.Work(cmd.Context(), env, hold, func(ctx context.Context, file *os.File) error {
+				defer journal.Tidy(file)
+				return runPlan(ctx, env, f, file)
+			})
+		},
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
@@ -47,8 +60,15 @@ and ends with exit code 3.`,
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
+	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
+	failFastFlag(cmd, &f.failFast)
 	progressFlag(cmd, &f.progress)
 	return cmd
+}
+
+// failFastFlag is the flag that says when to stop.
+func failFastFlag(cmd *cobra.Command, failFast *bool) {
+	cmd.Flags().BoolVar(failFast, "fail-fast", false, "start nothing more after the first task that fails (default: run everything)")
 }
 
 // progressFlag is the flag that says how progress is shown.
@@ -59,9 +79,12 @@ names what runs, and sections in GitLab), none, or auto: terminal where stderr i
 one and CI is not set, else plain`)
 }
 
-func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
+func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error {
 	j, err := f.load(ctx, env)
 	if err != nil {
+		return err
+	}
+	if err := j.begin(file, f.resume, env.Stderr); err != nil {
 		return err
 	}
 	results, trouble := j.execute(ctx, env)
@@ -78,7 +101,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
 // load reads the plan and what it was made from, and checks that nothing
 // changed since.
 func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
-	j := job{jobs: f.jobs, logs: f.logs, progress: f.progress}
+	j := job{jobs: f.jobs, logs: f.logs, progress: f.progress, failFast: f.failFast}
 	var err error
 	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err
