@@ -125,6 +125,7 @@ func worker(ctx context.Context, hold Hold, work func(context.Context, *os.File)
 	})
 	defer watch.Wait()
 	defer lifeline.Close()
+	defer killAll() // here, since nobody does it when the guard is killed after we ended
 	return work(ctx, held)
 }
 

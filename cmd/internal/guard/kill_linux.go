@@ -2,10 +2,12 @@ package guard
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // adopt makes this process the parent of all processes below it that lose theirs.
@@ -18,22 +20,28 @@ func adopt() error {
 }
 
 // killAll kills all processes below this one and waits until they are gone. When
-// a child is gone its own children are ours, so it is done when there is none.
+// a child is gone its own children are ours, so it is done when there is none, and
+// that is for the kernel to say: a list of processes may miss one that is being
+// handed on.
 func killAll() {
-	for {
-		list := children()
-		if len(list) == 0 {
-			return
-		}
-		for _, pid := range list {
+	for !childless() {
+		for _, pid := range children() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		for _, pid := range list {
-			for {
-				if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR { //nolint:errorlint // it is a number
-					break // gone, or somebody else has waited for it
-				}
-			}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// childless takes note of the children that have ended, and tells whether there
+// is none left.
+func childless() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.ECHILD):
+			return true
+		case err == nil && pid == 0:
+			return false
 		}
 	}
 }
