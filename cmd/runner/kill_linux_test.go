@@ -260,3 +260,24 @@ func (s *site) family(t *testing.T, name string) []int {
 	t.Fatalf("%s did not come", name)
 	return nil
 }
+
+// A task has its input and its outputs, and no file that the runner has open or
+// was started with.
+func TestTasksInheritNoFile(t *testing.T) {
+	s := newSite(t, 1, func(string, string, int) []string { return []string{"/bin/ls", "-l", "/proc/self/fd"} })
+	foreign, err := os.Create(filepath.Join(s.dir, "foreign"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foreign.Close()
+	cmd := exec.CommandContext(t.Context(), s.runner, "run", "--plan", "plan.json")
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = s.dir, []string{"GORACE=atexit_sleep_ms=0"}, []*os.File{foreign, foreign, foreign}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One of them is the list itself.
+	if n := strings.Count(string(out), " -> "); n != 4 || strings.Contains(string(out), "foreign") {
+		t.Errorf("got %d files, want 4, in\n%s", n, out)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -52,6 +53,7 @@ func opened(file int) string {
 
 // guard starts the worker, waits for it, and kills what it left behind.
 func guard(ctx context.Context, env cli.Env, held *os.File) error {
+	keepFiles()
 	if err := adopt(); err != nil {
 		return err
 	}
@@ -84,6 +86,20 @@ func guard(ctx context.Context, env cli.Env, held *os.File) error {
 	stop()
 	killAll()
 	return verdict(cmd.ProcessState, err)
+}
+
+// keepFiles keeps to itself what this process was started with, beside its input
+// and outputs.
+func keepFiles() {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, f := range list {
+		if file, err := strconv.Atoi(f.Name()); err == nil && file > 2 {
+			syscall.CloseOnExec(file)
+		}
+	}
 }
 
 // verdict turns the end of the worker into the error of the command.

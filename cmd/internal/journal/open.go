@@ -31,15 +31,15 @@ func Name(results, logs string) string {
 // Open opens a journal, makes it and the folder for logs when there is none, and
 // locks it until every copy of the file is closed.
 func Open(ctx context.Context, name string) (*os.File, error) {
-	if filepath.Base(name) == inLogs {
-		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-			return nil, fmt.Errorf("opening the journal: %w", err)
-		}
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, cli.Invalid(fmt.Errorf(
 		"another run writes %q: wait for its end, or give this one another name for --out or --logs", name)))
 	defer cancel()
 	for {
+		if filepath.Base(name) == inLogs {
+			if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+				return nil, fmt.Errorf("opening the journal: %w", err)
+			}
+		}
 		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o640)
 		if err != nil {
 			return nil, fmt.Errorf("opening the journal: %w", err)
