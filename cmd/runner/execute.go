@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/journal"
+	"github.com/app-sre/prcheck/cmd/internal/memory"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/recording"
 	"github.com/app-sre/prcheck/cmd/internal/source"
@@ -31,6 +33,7 @@ type job struct {
 	jobs       int
 	logs       string
 	progress   progress.Mode
+	memory     memory.Limit
 	failFast   bool
 	journal    *journal.Journal       // nil: none is kept
 	finished   map[string]plan.Result // by task: what an earlier run left
@@ -60,6 +63,7 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 		Logs:     wrapper.LogFolder{Dir: j.logs},
 		Secrets:  start.Secrets(j.plan.Tasks),
 		Observe:  j.observe(show.Observe),
+		Memory:   j.memory.Bytes(os.DirFS("/")),
 		FailFast: j.failFast,
 	})
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Results: j.whole(results)}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/cmd/internal/guard"
+	"github.com/app-sre/prcheck/cmd/internal/memory"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -21,6 +22,7 @@ type precheckFlags struct {
 	repo, logs, planOut, out, form, html string
 	jobs                                 int
 	progress                             progress.Mode
+	memory                               memory.Limit
 	failFast                             bool
 }
 
@@ -60,7 +62,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.form, "format", "text", "how to write the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
-	failFastFlag(cmd, &f.failFast)
+	limitFlags(cmd, &f.memory, &f.failFast)
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
@@ -89,7 +91,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress, failFast: f.failFast}
+	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, jobs: f.jobs, logs: f.logs, progress: f.progress, memory: f.memory, failFast: f.failFast}
 	if err := j.open(f.in.State); err != nil {
 		return err
 	}

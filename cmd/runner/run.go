@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/guard"
 	"github.com/app-sre/prcheck/cmd/internal/journal"
+	"github.com/app-sre/prcheck/cmd/internal/memory"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/integration"
@@ -24,6 +25,7 @@ type runFlags struct {
 	plan, base, head, config, state, logs, out string
 	jobs                                       int
 	progress                                   progress.Mode
+	memory                                     memory.Limit
 	resume, failFast                           bool
 }
 
@@ -61,13 +63,16 @@ runs only what had not finished.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
-	failFastFlag(cmd, &f.failFast)
+	limitFlags(cmd, &f.memory, &f.failFast)
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
 
-// failFastFlag is the flag that says when to stop.
-func failFastFlag(cmd *cobra.Command, failFast *bool) {
+// limitFlags are the flags that say what does not start.
+func limitFlags(cmd *cobra.Command, limit *memory.Limit, failFast *bool) {
+	cmd.Flags().Var(limit, "memory", `how much memory the tasks that run at once may need together, by what exec.memory
+says: an amount such as 8GiB, or auto for nine tenths of what this machine has
+to give (default: no limit)`)
 	cmd.Flags().BoolVar(failFast, "fail-fast", false, "start nothing more after the first task that fails (default: run everything)")
 }
 
@@ -101,7 +106,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 // load reads the plan and what it was made from, and checks that nothing
 // changed since.
 func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
-	j := job{jobs: f.jobs, logs: f.logs, progress: f.progress, failFast: f.failFast}
+	j := job{jobs: f.jobs, logs: f.logs, progress: f.progress, memory: f.memory, failFast: f.failFast}
 	var err error
 	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err
