@@ -39,7 +39,22 @@ func Work(ctx context.Context, env cli.Env, hold Hold, work func(context.Context
 	if held != nil {
 		defer held.Close()
 	}
+	if err := able(); err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "%s: what tasks start may outlive a kill: %v\n", command, err)
+		return work(ctx, held)
+	}
 	return guard(ctx, env, held)
+}
+
+// self is this program, also when its file was replaced.
+const self = "/proc/self/exe"
+
+// able tells why nothing can be guarded here, nil when it can.
+func able() error {
+	if _, err := os.Readlink(self); err != nil {
+		return err
+	}
+	return adopt()
 }
 
 // opened tells what a file is, "" when it is not open.
@@ -54,18 +69,11 @@ func opened(file int) string {
 // guard starts the worker, waits for it, and kills what it left behind.
 func guard(ctx context.Context, env cli.Env, held *os.File) error {
 	keepFiles()
-	if err := adopt(); err != nil {
-		return err
-	}
 	lifeline, ours, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer ours.Close()
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	// The context is not the one to be killed by: a signal lets it finish.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, env.Args...) //nolint:gosec // it is this program
 	cmd.Args[0] = command
