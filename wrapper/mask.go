@@ -20,7 +20,6 @@ var masked = []byte("***")
 // made.
 type masker struct {
 	forms [256][]string // by first byte, longest first
-	any   bool          // there is a form
 }
 
 // newMasker collects the forms of the secrets.
@@ -46,7 +45,7 @@ func newMasker(secrets []string) *masker {
 	})
 	m := &masker{}
 	for _, form := range slices.Compact(all) {
-		m.forms[form[0]], m.any = append(m.forms[form[0]], form), true
+		m.forms[form[0]] = append(m.forms[form[0]], form)
 	}
 	return m
 }
@@ -97,9 +96,6 @@ type maskStream struct {
 
 // feed takes the next piece and returns what can be shown by now.
 func (s *maskStream) feed(piece []byte) []byte {
-	if !s.any {
-		return piece
-	}
 	s.held = append(s.held, piece...)
 	return s.advance(false)
 }
