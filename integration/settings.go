@@ -83,7 +83,7 @@ const (
 func (o ListOrder) String() string { return word(int(o), listOrders) }
 
 // Strategy says which objects of a bundle are the shards of an integration. Its
-// words are those of managed[].sharding.strategy.
+// words are those of managed[].sharding.strategy, and managed for what stands there.
 type Strategy int
 
 // The strategies. With the zero value no object is.
@@ -92,6 +92,7 @@ const (
 	PerAWSAccount
 	PerOpenShiftCluster
 	PerOCMOrganization
+	Managed
 )
 
 func (s Strategy) String() string { return word(int(s), strategies) }

@@ -19,6 +19,7 @@ type Exec struct {
 	Env     map[string]string // variables set for the process
 	PassEnv []string          // variables handed on from the runner's own environment
 	Timeout time.Duration
+	Memory  int64               // bytes that a task needs; 0 when nothing is said
 	When    map[Condition]Piece // what is added when the definition says so
 	// Variables are what pr_check.cmd may name as $NAME, and what they become.
 	Variables map[string]string
@@ -77,7 +78,7 @@ func shardArgs(arg, shard string) []string {
 // exec reads an exec mapping; keys that it does not hold are those of general.
 func (r *reader) exec(n *yaml.Node, at string, general Exec) Exec {
 	e := general
-	keys := r.object(n, at, "argv", "config", "env", "pass_env", "timeout", "when", "variables", "image_ref")
+	keys := r.object(n, at, "argv", "config", "env", "pass_env", "timeout", "memory", "when", "variables", "image_ref")
 	if n := keys["argv"]; n != nil {
 		e.Argv = r.argv(n, at+".argv")
 	}
@@ -93,6 +94,9 @@ func (r *reader) exec(n *yaml.Node, at string, general Exec) Exec {
 	}
 	if n := keys["timeout"]; n != nil {
 		e.Timeout = r.timeout(n, at+".timeout")
+	}
+	if n := keys["memory"]; n != nil {
+		e.Memory = r.memory(n, at+".memory")
 	}
 	if n := keys["when"]; n != nil {
 		e.When = r.when(n, at+".when")

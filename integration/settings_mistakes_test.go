@@ -92,6 +92,8 @@ var mistakes = []struct {
 	{"set and passed", inExec("env: {A: x}\npass_env: [A]"), `4: exec.pass_env: "A" is set in env too; keep one of them`},
 	{"timeout without unit", inExec("timeout: 600"), `3: exec.timeout: must be a duration such as 90s or 10m, got the number "600"`},
 	{"timeout as text", inExec("timeout: soon"), `3: exec.timeout: must be a duration such as 90s or 10m, got the string "soon"`},
+	{"memory without unit", inExec("memory: 512"), `3: exec.memory: must be an amount of memory such as 512MiB or 4GiB, got the number "512"`},
+	{"memory as a list", inExec("memory: [512MiB]"), "3: exec.memory: must be an amount of memory such as 512MiB or 4GiB, got a list"},
 	{"negative timeout", inExec("timeout: -5m"), "3: exec.timeout: must be from 1s to 24h0m0s, got -5m0s"},
 	{"flags inside a word", inExec(`argv: [x, "-{flags}"]`), "3: exec.argv[1]: {flags} becomes any number of words, so it must be a word of its own"},
 	{"bad variable of the environment", inExec(`argv: [x, "{env.A-B}"]`), "3: exec.argv[1]: unknown placeholder {env.A-B}"},

@@ -152,8 +152,10 @@ type Task struct {
 	Native          bool     `json:"native,omitempty"`  // a native integration: run in the runner itself, argv is empty
 	Blocked         string   `json:"blocked,omitempty"` // why it cannot be started; it is reported as not run and fails the check
 	Order           int      `json:"order"`
-	Timeout         string   `json:"timeout"` // as time.Duration prints it
-	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`
-	Command         string   `json:"command,omitempty"` // "sha256:…" of all that decides how it is started
-	Inputs          string   `json:"inputs"`            // "sha256:…" of all that decides what it does
+	Timeout         string   `json:"timeout"`                        // as time.Duration prints it
+	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`     // half of the runs took no longer
+	EstimateP90     float64  `json:"estimate_p90_seconds,omitempty"` // nine tenths of them did not
+	Memory          int64    `json:"memory_bytes,omitempty"`         // that it needs, as the settings say
+	Command         string   `json:"command,omitempty"`              // "sha256:…" of all that decides how it is started
+	Inputs          string   `json:"inputs"`                         // "sha256:…" of all that decides what it does
 }

@@ -88,7 +88,7 @@ func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *p
 	var arg string
 	if it.Shards != nil {
 		if arg = it.Shards.Arg; arg == "" {
-			arg = sharding.Option(it.Shards.Strategy)
+			arg = sharding.Option(m.strategy(o.Name, it.Shards.Strategy))
 		}
 	}
 	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, arg, t.Shard)...)

@@ -43,7 +43,10 @@ func TestEstimates(t *testing.T) {
 			if with.Tasks[0].Inputs != without.Tasks[0].Inputs || with.Tasks[0].Command != without.Tasks[0].Command {
 				t.Errorf("the digests depend on the estimate")
 			}
-			with.Tasks[0].EstimateSeconds = 0
+			if got := with.Tasks[0].EstimateP90; got != 2*tt.want {
+				t.Errorf("got an estimate of at most %v, want %v", got, 2*tt.want)
+			}
+			with.Tasks[0].EstimateSeconds, with.Tasks[0].EstimateP90 = 0, 0
 			if err := with.Seal(); err != nil {
 				t.Fatal(err)
 			}

@@ -146,9 +146,22 @@ func (m *maker) recallShards(ctx context.Context, o schemafilter.Outcome, it int
 	}
 }
 
+// strategy is the one that an integration is divided by: that of its definition
+// where the settings say so, none when base and head differ in it.
+func (m *maker) strategy(name string, s integration.Strategy) integration.Strategy {
+	if s != integration.Managed {
+		return s
+	}
+	s = sharding.Declared(name, m.Base)
+	if sharding.Declared(name, m.Head) != s {
+		return integration.StrategyNone
+	}
+	return s
+}
+
 // keys returns the shards of a strategy on both sides, and whether they are all.
 func (m *maker) keys(name string, s integration.Strategy) ([]string, bool) {
-	if s == integration.StrategyNone {
+	if s = m.strategy(name, s); s == integration.StrategyNone {
 		return nil, false
 	}
 	base, err := sharding.Keys(s, name, m.Base)

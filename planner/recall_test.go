@@ -53,6 +53,20 @@ func accounts(s *side) {
 
 const perAccount = exec + "integrations: {it: {shards: {strategy: per-aws-account}}}\n"
 
+const managed = exec + "integrations: {it: {shards: {strategy: managed}}}\n"
+
+// deployed makes the definition name strategies.
+func deployed(strategies ...string) func(*side) {
+	return func(s *side) {
+		accounts(s)
+		all := list{}
+		for _, word := range strategies {
+			all = append(all, object{"sharding": object{"strategy": word}})
+		}
+		s.at("/it.yml")["managed"] = all
+	}
+}
+
 func TestRecall(t *testing.T) {
 	email := func(_, head *side) { head.at("/users/ana.yml")["email"] = "new" }
 	tests := []struct {
@@ -99,6 +113,15 @@ func TestRecall(t *testing.T) {
 			email(base, head)
 			head.data["/a/three.yml"] = object{"$schema": "/aws/account-1.yml", "name": "three"}
 		}), map[string][]string{"one": {names}, "two": {names}}, "", "shards shards it/three", "2 of its 3 shards need not run"},
+		{"shards as deployed", managed, both(deployed("per-aws-account", "per-aws-account"), email), nil, "", "run schema it-wrapper/one it-wrapper/two", "fanned out over its 2 shards"},
+		{"one deployed shard sees the change", managed, both(deployed("per-aws-account"), email), map[string][]string{"one": {names}, "two": {emails}}, "", "shards shards it/two", "1 of its 2 shards need not run"},
+		{"deployed in two ways", managed, both(deployed("per-aws-account", "per-openshift-cluster"), email), nil, "", "run schema it", "its shards are not known"},
+		{"deployed as a whole, too", managed, both(deployed("per-aws-account", "static"), email), nil, "", "run schema it", "its shards are not known"},
+		{"not deployed", managed, both(accounts, email), nil, "", "run schema it", "its shards are not known"},
+		{"deployed otherwise on head", managed, func(base, head *side) {
+			deployed("per-openshift-cluster")(base)
+			deployed("per-aws-account")(head)
+		}, nil, "", "run definition it", "its own definition changed (managed)"},
 		{"a trace of the whole covers all shards", perAccount, both(accounts, email), map[string][]string{"": {names}}, "", "skip state", "head answers all"},
 		{"shards that are not known", perAccount, both(func(s *side) { accounts(s); s.at("/a/one.yml")["name"] = 7 }, email),
 			map[string][]string{"two": {names}}, "", "run schema it", "its shards are not known"},

@@ -83,8 +83,9 @@ func (m *maker) task(o schemafilter.Outcome, id, shard string) plan.Task {
 	}
 	t.Command = commandDigest(o, it, t)
 	t.Inputs = m.inputs(it, t)
+	t.Memory = it.Exec.Memory
 	if m.Estimates != nil {
-		t.EstimateSeconds, _ = m.Estimates.Seconds(t.Integration, t.Shard)
+		t.EstimateSeconds, t.EstimateP90 = m.Estimates.Seconds(t.Integration, t.Shard)
 	}
 	return t
 }

@@ -124,7 +124,11 @@ func remembered(t plan.Trace) string {
 func (t *text) task(task plan.Task) {
 	parts := []string{"timeout " + line(task.Timeout)}
 	if task.EstimateSeconds > 0 {
-		parts = append(parts, "about "+seconds(task.EstimateSeconds))
+		about := "about " + seconds(task.EstimateSeconds)
+		if task.EstimateP90 > task.EstimateSeconds {
+			about += ", nine times of ten within " + seconds(task.EstimateP90)
+		}
+		parts = append(parts, about)
 	}
 	if task.Order != 0 {
 		parts = append(parts, "order "+strconv.Itoa(task.Order))

@@ -1,8 +1,10 @@
 package sharding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
@@ -10,16 +12,18 @@ import (
 
 // A row is a strategy.
 type row struct {
-	schema bundle.Schema // of the objects
-	key    string        // the field that holds an object's key
-	option string        // the option of an integration that takes a key
-	free   bool          // objects cannot disable integrations
+	schema  bundle.Schema // of the objects
+	key     string        // the field that holds an object's key
+	option  string        // the option of an integration that takes a key
+	free    bool          // objects cannot disable integrations
+	lower   bool          // names are in lower case
+	divided bool          // an object's part can be divided further
 }
 
 var table = map[integration.Strategy]row{
 	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", key: "name", option: "--account-name"},
-	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name"},
-	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", free: true},
+	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name", divided: true},
+	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", free: true, lower: true},
 }
 
 // Option returns the option that hands a key to an integration, "" for a
@@ -34,9 +38,22 @@ func Keys(s integration.Strategy, name string, b *bundle.Bundle) ([]string, erro
 	if !ok {
 		return nil, fmt.Errorf("strategy %q has no shards", s)
 	}
+	list, err := r.objects(name, b)
 	var keys []string
+	for _, s := range list {
+		keys = append(keys, s.key)
+	}
+	return slices.Compact(keys), err
+}
+
+// A shard is an object that an integration has a process for.
+type shard struct{ key, name string }
+
+// objects returns the shards of a strategy that an integration has, by their keys.
+func (r row) objects(integration string, b *bundle.Bundle) ([]shard, error) {
+	var list []shard
 	for _, f := range b.BySchema(r.schema) {
-		if !r.free && disables(f.Object(), name) {
+		if !r.free && disables(f.Object(), integration) {
 			continue
 		}
 		v, _ := f.Object().Get(r.key)
@@ -47,10 +64,12 @@ func Keys(s integration.Strategy, name string, b *bundle.Bundle) ([]string, erro
 		if err := Usable(key); err != nil {
 			return nil, fmt.Errorf("%s %w", f.Path, err)
 		}
-		keys = append(keys, key)
+		list = append(list, shard{key, f.Object().String("name")})
 	}
-	slices.Sort(keys)
-	return slices.Compact(keys), nil
+	slices.SortFunc(list, func(a, b shard) int {
+		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.name, b.name))
+	})
+	return list, nil
 }
 
 // disables tells whether an object wants nothing to do with an integration.

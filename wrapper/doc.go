@@ -27,7 +27,9 @@
 //     once more), in hex, URL-encoded, escaped for JSON and HTML, and line by line
 //     when it has several lines.
 //   - The complete log goes to the [LogStore]; the result holds the last twenty
-//     lines, without terminal escapes and other control characters.
+//     lines, without terminal escapes and other control characters. A task that
+//     says nothing has no log.
+//   - With FailFast nothing starts after the first result that is not a pass.
 //   - A task whose log could not be kept completely fails.
 //
 // # Processes
@@ -41,11 +43,12 @@
 //
 // # Awkward cases
 //
-// A child that leaves its process group (setsid) survives; it cannot hold us up,
-// since its end of the output is given up after the grace period. Children also
-// survive when the runner itself is killed with SIGKILL: the kernel's parent
-// death signal is tied to a thread, not to a process, so a Go program cannot rely
-// on it. Outside unix there are no process groups and only the command itself is
+// A child that leaves its process group (setsid) survives its task; it cannot hold
+// us up, since its end of the output is given up after the grace period. On Linux
+// the kernel kills a command when we die, however we die, unless it is setuid. It
+// kills nothing that the command started; a program that wants that too has to see
+// to it, as cmd/internal/guard does for runner. Elsewhere commands survive when we
+// are killed with SIGKILL. Outside unix there are no process groups and only the command itself is
 // killed. A secret that a program cuts with its own line breaks or escapes is not
 // recognised in the log file; in the result it is, once the escapes are gone. A
 // Runner that ignores its context is left behind after Options.Abandon and its

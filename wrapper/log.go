@@ -3,8 +3,10 @@ package wrapper
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,11 +17,14 @@ import (
 	"github.com/app-sre/prcheck/internal/harmless"
 )
 
-// A LogStore keeps complete logs.
+// A LogStore keeps complete logs. A task that says nothing has none.
 type LogStore interface {
 	// Create opens the log of an attempt of a task, the first is 1, empty, and
 	// returns the path to it that the result shows.
 	Create(task string, attempt int) (log io.WriteCloser, shown string, err error)
+	// Remove removes the log that an earlier run left of an attempt, if there is
+	// one.
+	Remove(task string, attempt int) error
 }
 
 // A LogFolder is a LogStore with one file per attempt of a task. The zero value is not
@@ -82,6 +87,14 @@ func attemptName(task string, attempt int) string {
 	return name
 }
 
+// Remove removes the file of an earlier run.
+func (f LogFolder) Remove(task string, attempt int) error {
+	if err := os.Remove(filepath.Join(f.Dir, attemptName(task, attempt))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing an earlier one: %w", err)
+	}
+	return nil
+}
+
 // maxName bounds the readable part of a log's name.
 const maxName = 60
 
@@ -113,13 +126,20 @@ const (
 // A sink takes a task's output: masked, into the log and the tail. It can be
 // used by several goroutines at once. Trouble with the log is remembered, never
 // returned to the writer: a full disk must not stop a task half-way.
+//
+// The log is opened when there is something to write, since making a file costs
+// about half as much as running a command.
 type sink struct {
-	mu     sync.Mutex
-	mask   maskStream
-	log    io.WriteCloser // nil: not kept
-	recent []byte
-	err    error
-	closed bool
+	mu      sync.Mutex
+	mask    maskStream
+	logs    LogStore // nil: not kept
+	task    string
+	attempt int
+	log     io.WriteCloser // nil: not opened
+	shown   string         // where it is, for the result
+	recent  []byte
+	err     error
+	closed  bool
 }
 
 // Write takes output until the sink is closed.
@@ -139,10 +159,13 @@ func (s *sink) close() (tail string, err error) {
 	defer s.mu.Unlock()
 	s.closed = true
 	s.store(s.mask.flush())
-	if s.log != nil {
+	switch {
+	case s.log != nil:
 		if err := s.log.Close(); err != nil && s.err == nil {
 			s.err = err
 		}
+	case s.logs != nil && s.err == nil:
+		s.err = s.logs.Remove(s.task, s.attempt)
 	}
 	// Escapes inside a secret hid it from the masker; they are gone now.
 	return tailOf(s.mask.text(harmless.Text(string(s.recent)))), s.err
@@ -154,8 +177,15 @@ func (s *sink) store(out []byte) {
 	if len(s.recent) > 2*tailWindow {
 		s.recent = append(s.recent[:0], s.recent[len(s.recent)-tailWindow:]...)
 	}
-	if s.log == nil || s.err != nil || len(out) == 0 {
+	if s.logs == nil || s.err != nil || len(out) == 0 {
 		return
+	}
+	if s.log == nil {
+		// Without a log the task still runs: its tail may tell what is wrong.
+		if s.log, s.shown, s.err = s.logs.Create(s.task, s.attempt); s.err != nil {
+			s.log = nil
+			return
+		}
 	}
 	n, err := s.log.Write(out)
 	if err == nil && n < len(out) {

@@ -137,6 +137,8 @@ func (f *fullDisk) Create(string, int) (io.WriteCloser, string, error) {
 	return f, "logs/a.log", nil
 }
 
+func (f *fullDisk) Remove(string, int) error { return nil }
+
 func (f *fullDisk) Write(p []byte) (int, error) {
 	if len(p) > f.room {
 		return f.room, errFull
@@ -183,5 +185,22 @@ func TestLogTroubleIsAddedToARedResult(t *testing.T) {
 	}
 	if err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("got %v, want one line per task", err)
+	}
+}
+
+// A task that says nothing has no log, and least of all that of an earlier run.
+func TestASilentTaskHasNoLog(t *testing.T) {
+	logs := t.TempDir()
+	opts := wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}}
+	if r := runOne(t, task("a"), says("once"), opts); r.Log == "" {
+		t.Errorf("got %+v, want a log", r)
+	}
+	for range 2 {
+		if r := runOne(t, task("a"), says(""), opts); !r.OK() || r.Log != "" {
+			t.Errorf("got %+v, want no log", r)
+		}
+		if files, err := os.ReadDir(logs); err != nil || len(files) != 0 {
+			t.Errorf("got %v, %v, want nothing", files, err)
+		}
 	}
 }

@@ -113,7 +113,7 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 		kill = time.Now().Add(grace)
 		return terminate(cmd.Process)
 	}
-	inGroup(cmd)
+	defer inGroup(cmd)()
 	err = cmd.Start()
 	in.Close()
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 )
 
 // inGroup gives the command a process group of its own, whose id is its pid.
-func inGroup(cmd *exec.Cmd) {
+// Release is to be called when the command has ended.
+func inGroup(cmd *exec.Cmd) (release func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return notOutliving(cmd.SysProcAttr)
 }
 
 // terminate asks the whole group to end.
@@ -22,9 +24,15 @@ func terminate(p *os.Process) error {
 	return nil
 }
 
-// killGroup ends what is left of the group. There is usually nothing.
+// killGroup ends what is left of the group. There is usually nothing. Where its
+// members become children of ours, they are waited for, or they would stay as
+// zombies.
 func killGroup(p *os.Process) {
-	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
+	for syscall.Kill(-p.Pid, syscall.SIGKILL) == nil {
+		if _, err := syscall.Wait4(-p.Pid, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
 }
 
 // groupAlive reports whether the group has a member.

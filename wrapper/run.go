@@ -40,6 +40,12 @@ type Options struct {
 	// timeout; nil means five seconds, or the timeout when it is shorter, give
 	// or take a random half.
 	Backoff func(timeout time.Duration) time.Duration
+	// Memory is how many bytes all tasks that run at once may need together, as
+	// they say; one that needs more runs alone. 0 means no limit.
+	Memory int64
+	// FailFast starts nothing more after the first result that is not a pass;
+	// the tasks that did not start are canceled.
+	FailFast bool
 }
 
 // An Event says that a task starts or has ended.
@@ -61,12 +67,15 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	one := &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), begin: time.Now()}
 	results := make([]plan.Result, len(tasks))
 	troubles := make([]error, len(tasks))
+	room := newRoom(opts.Memory)
 	for _, group := range groups(tasks) {
 		var g errgroup.Group
 		g.SetLimit(opts.Jobs)
 		ready := time.Now()
 		for _, i := range group {
+			leave := room.enter(ctx, tasks[i].Memory)
 			g.Go(func() error {
+				defer leave()
 				results[i], troubles[i] = one.run(ctx, tasks[i], ready)
 				return nil
 			})
@@ -95,7 +104,7 @@ func groups(tasks []plan.Task) [][]int {
 	slices.SortStableFunc(indices, func(a, b int) int {
 		return cmp.Or(
 			cmp.Compare(tasks[a].Order, tasks[b].Order),
-			cmp.Compare(tasks[b].EstimateSeconds, tasks[a].EstimateSeconds))
+			cmp.Compare(longest(tasks[b]), longest(tasks[a])))
 	})
 	var all [][]int
 	for from, to := 0, 1; to <= len(indices); to++ {
@@ -106,6 +115,10 @@ func groups(tasks []plan.Task) [][]int {
 	}
 	return all
 }
+
+// longest is how long a task takes when it takes long: what ends last decides
+// when all is done.
+func longest(t plan.Task) float64 { return max(t.EstimateSeconds, t.EstimateP90) }
 
 // joinLines formats many errors, one per line.
 func joinLines(errs []error) string {

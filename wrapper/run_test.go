@@ -296,3 +296,85 @@ func TestNoTasksNoResults(t *testing.T) {
 		t.Errorf("got %v, %v", results, err)
 	}
 }
+
+// Tasks share the memory that there is; one that needs more than all runs alone,
+// and those that say nothing wait for nobody.
+func TestMemoryIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		needs := []int64{3, 3, 2, 1, 9, 0, 0, 4, 1}
+		tasks := make([]plan.Task, len(needs))
+		for i, n := range needs {
+			tasks[i] = task(fmt.Sprint(i))
+			tasks[i].Memory = n
+		}
+		var mu sync.Mutex
+		var used, most, running, atOnce int64
+		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+			add := func(sign int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				used, running = used+sign*min(task.Memory, 5), running+sign
+				most, atOnce = max(most, used), max(atOnce, running)
+			}
+			add(1)
+			time.Sleep(time.Second)
+			add(-1)
+			return nil
+		}), wrapper.Options{Jobs: 8, Memory: 5})
+		if err != nil || len(results) != len(needs) || most != 5 || atOnce < 3 {
+			t.Errorf("got %d results, %d bytes and %d tasks at once, %v; want at most 5 bytes", len(results), most, atOnce, err)
+		}
+		// A run that is canceled ends although there is no room.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		results, err = wrapper.Run(ctx, tasks, runnerFunc(func(ctx context.Context, _ plan.Task, _ io.Writer) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}), wrapper.Options{Jobs: 8, Memory: 5})
+		for _, r := range results {
+			if r.Status != plan.Canceled {
+				t.Errorf("got %+v, %v, want it canceled", r, err)
+			}
+		}
+	})
+}
+
+// What ends last decides when all is done: the p90 counts where there is one.
+func TestLongestFirst(t *testing.T) {
+	tasks := []plan.Task{task("unknown"), task("steady"), task("varies"), task("short")}
+	tasks[1].EstimateSeconds, tasks[1].EstimateP90 = 60, 61
+	tasks[2].EstimateSeconds, tasks[2].EstimateP90 = 10, 300
+	tasks[3].EstimateSeconds = 20
+	var order []string
+	_, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+		order = append(order, task.ID)
+		return nil
+	}), wrapper.Options{Jobs: 1})
+	if want := []string{"varies", "steady", "short", "unknown"}; err != nil || !slices.Equal(order, want) {
+		t.Errorf("got %q, %v, want %q", order, err, want)
+	}
+}
+
+// After the first task that does not pass nothing starts, what runs ends, and
+// every task has a result.
+func TestFailFast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := []plan.Task{task("fails"), task("runs"), task("next"), task("later")}
+		tasks[3].Order = 1
+		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, _ io.Writer) error {
+			if task.ID == "fails" {
+				time.Sleep(time.Second)
+				return &wrapper.ExitError{Code: 1}
+			}
+			time.Sleep(2 * time.Second)
+			return nil
+		}), wrapper.Options{Jobs: 2, FailFast: true})
+		var got []plan.Status
+		for _, r := range results {
+			got = append(got, r.Status)
+		}
+		if want := []plan.Status{plan.Failed, plan.Passed, plan.Canceled, plan.Canceled}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %q, %v, want %q", got, err, want)
+		}
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/app-sre/prcheck/internal/harmless"
@@ -21,7 +22,8 @@ type single struct {
 	runner Runner
 	opts   Options
 	masker *masker
-	begin  time.Time // of the run
+	begin  time.Time   // of the run
+	failed atomic.Bool // a task did not pass
 	observer
 }
 
@@ -37,35 +39,40 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 		result.Reason = oneLine(fmt.Sprintf("the timeout %q is not a positive duration", task.Timeout))
 	case ctx.Err() != nil:
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started"
+	case s.opts.FailFast && s.failed.Load():
+		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started, since another task failed"
 	default:
 		s.tell(s.opts.Observe, Event{Task: task})
 		waited := seconds(time.Since(ready))
 		result, err = s.attempts(ctx, task, timeout)
 		result.Waited = waited
-		s.tell(s.opts.Observe, Event{Task: task, Result: &result})
+		s.end(task, &result)
 		return result, err
 	}
-	s.tell(s.opts.Observe, Event{Task: task, Result: &result})
+	s.end(task, &result)
 	return result, nil
+}
+
+// end notes how a task ended, and tells it.
+func (s *single) end(task plan.Task, result *plan.Result) {
+	if !result.OK() {
+		s.failed.Store(true)
+	}
+	s.tell(s.opts.Observe, Event{Task: task, Result: result})
 }
 
 // start makes one attempt to run the task, with a log of its own, and tells
 // whether another one may end better.
 func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (result plan.Result, again bool, err error) {
-	log := &sink{mask: maskStream{masker: s.masker}}
-	var shown string
-	if s.opts.Logs != nil {
-		// Without a log the task still runs: its tail may tell what is wrong.
-		log.log, shown, log.err = s.opts.Logs.Create(task.ID, attempt)
-	}
+	log := &sink{mask: maskStream{masker: s.masker}, logs: s.opts.Logs, task: task.ID, attempt: attempt}
 	begin := time.Now()
 	result = s.judge(ctx, task, timeout, log)
-	result.Task, result.Attempts, result.Log = task.ID, 1, shown
+	result.Task, result.Attempts = task.ID, 1
 	result.Seconds = seconds(time.Since(begin))
 	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.begin)), Seconds: result.Seconds}}
 
 	tail, err := log.close()
-	result.Tail = tail
+	result.Tail, result.Log = tail, log.shown
 	result.Class, again = s.classify(task, result)
 	if err != nil {
 		trouble := s.line("its log could not be kept: " + err.Error())

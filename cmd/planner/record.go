@@ -129,6 +129,7 @@ func runOnce(ctx context.Context, env cli.Env, start starting.World, task plan.T
 type live struct{ out io.Writer }
 
 func (l live) Create(string, int) (io.WriteCloser, string, error) { return l, "", nil }
+func (l live) Remove(string, int) error                           { return nil }
 func (l live) Write(p []byte) (int, error)                        { return l.out.Write(p) }
 func (l live) Close() error                                       { return nil }
 

@@ -60,7 +60,7 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 	limited, cancel := context.WithTimeoutCause(ctx, budget, errBudget)
 	defer cancel()
 	logs := wrapper.LogFolder{Dir: filepath.Join(j.logs, "base"), Prefix: path.Join(filepath.Base(j.logs), "base")}
-	opts.Logs, opts.Observe = logs, nil
+	opts.Logs, opts.Observe, opts.FailFast = logs, nil, false
 	results, err := wrapper.Run(limited, again, runner, opts)
 	found := map[string]blame.Finding{}
 	for i, on := range results {

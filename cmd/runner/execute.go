@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"regexp"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/journal"
+	"github.com/app-sre/prcheck/cmd/internal/memory"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/recording"
 	"github.com/app-sre/prcheck/cmd/internal/source"
@@ -32,6 +35,10 @@ type job struct {
 	noBaseline bool
 	logs       string
 	progress   progress.Mode
+	memory     memory.Limit
+	failFast   bool
+	journal    *journal.Journal       // nil: none is kept
+	finished   map[string]plan.Result // by task: what an earlier run left
 }
 
 // execute runs the tasks of the plan. The results are complete also when there
@@ -51,19 +58,22 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	}
 	secrets := start.Secrets(j.plan.Tasks)
 	record.Mask = wrapper.Mask(secrets)
-	show := progress.Start(j.plan, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
+	left := j.left()
+	show := progress.Start(left, progress.Options{Out: env.Stderr, Mode: j.progress, Getenv: env.Getenv, Jobs: j.jobs})
 	defer show.Close()
 	defer context.AfterFunc(ctx, show.Stopping)()
 	opts := wrapper.Options{
 		Jobs:      j.jobs,
 		Logs:      wrapper.LogFolder{Dir: j.logs},
 		Secrets:   secrets,
-		Observe:   show.Observe,
+		Observe:   j.observe(show.Observe),
+		Memory:    j.memory.Bytes(os.DirFS("/")),
+		FailFast:  j.failFast,
 		Transient: j.transient,
 	}
-	results, err := wrapper.Run(ctx, j.plan.Tasks, runner, opts)
+	results, err := wrapper.Run(ctx, left.Tasks, runner, opts)
 	show.Close()
-	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: results}
+	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: j.whole(results)}
 	found, trouble := j.subtract(ctx, env, out, opts, j.onBase(env.Getenv))
 	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
 	j.blames(out, found)
@@ -93,6 +103,11 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 	}
 	out.Observed = record.Observed(j.plan.Tasks, defs)
 	now := time.Now()
+	if j.journal != nil {
+		if err := j.journal.Trouble(); err != nil {
+			out.Warnings = append(out.Warnings, err.Error())
+		}
+	}
 	if j.state == nil {
 		return nil
 	}
@@ -101,19 +116,21 @@ func (j job) remember(record *recording.Recording, out *plan.Results) error {
 			out.Warnings = append(out.Warnings, err.Error())
 		}
 	}
-	warn(source.Durations(j.state).Add(measured(j.plan.Tasks, out.Results, now)))
+	warn(source.Durations(j.state).Add(j.measured(out.Results, now)))
 	out.Warnings = append(out.Warnings, record.Keep(*source.Traces(j.state), j.plan, out.Results, j.settings, now)...)
 	warn(source.Collect(j.state, now))
 	return nil
 }
 
-// measured are the durations of the tasks that ran to their end. What the data or
-// the settings are to blame for ends early, or does not start.
-func measured(tasks []plan.Task, results []plan.Result, at time.Time) []durations.Run {
+// measured are the durations of the tasks that ran to their end now. What the data
+// or the settings are to blame for ends early, or does not start.
+func (j job) measured(results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
+	tasks := j.plan.Tasks
 	for i, r := range results {
+		_, before := j.finished[r.Task]
 		failed := r.Status == plan.Failed && (r.Class == plan.ClassTask || r.Class == plan.ClassBaseline)
-		if !r.OK() && !failed || r.Attempts == 0 {
+		if !r.OK() && !failed || r.Attempts == 0 || before {
 			continue
 		}
 		seconds := r.Seconds

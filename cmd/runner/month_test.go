@@ -213,17 +213,17 @@ func (w *world) weather() {
 	}
 }
 
-// memory keeps documents.
-type memory map[string][]byte
+// remembered keeps documents.
+type remembered map[string][]byte
 
-func (m memory) Read(key string) ([]byte, error) {
+func (m remembered) Read(key string) ([]byte, error) {
 	if raw, ok := m[key]; ok {
 		return raw, nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-func (m memory) Update(key string, change func(old []byte) ([]byte, error)) error {
+func (m remembered) Update(key string, change func(old []byte) ([]byte, error)) error {
 	raw, err := change(m[key])
 	if err == nil {
 		m[key] = raw
@@ -239,7 +239,7 @@ func TestMonth(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, logs, count := newWorld(*seed), t.TempDir(), map[string]int{}
-	store := blame.NewStore(memory{})
+	store := blame.NewStore(remembered{})
 	base := w.bundle(t, w.sizes, nil)
 	for n := range *month {
 		w.weather()

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/guard"
+	"github.com/app-sre/prcheck/cmd/internal/memory"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -22,6 +25,8 @@ type precheckFlags struct {
 	jobs                                 int
 	noBaseline                           bool
 	progress                             progress.Mode
+	memory                               memory.Limit
+	failFast                             bool
 }
 
 func precheckCommand(env cli.Env) *cobra.Command {
@@ -44,7 +49,9 @@ exit code 3.`,
   runner precheck --base base.json --head head.json --format markdown > report.md
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return precheck(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return guard.Work(cmd.Context(), env, guard.Hold{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
+		},
 	}
 	cmd.Flags().StringVar(&f.in.Base, "base", "", "what is before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: where HEAD left the branch that it will be merged into)")
 	cmd.Flags().StringVar(&f.in.Head, "head", "", "what is with the change (default: the working tree with all that is not committed)")
@@ -61,6 +68,7 @@ exit code 3.`,
 	f.ci.flags(cmd)
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	baselineFlag(cmd, &f.noBaseline)
+	limitFlags(cmd, &f.memory, &f.failFast)
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
@@ -91,7 +99,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		}
 	}
 	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, state: change.State,
-		jobs: f.jobs, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress}
+		jobs: f.jobs, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress, memory: f.memory, failFast: f.failFast}
 	results, trouble := j.execute(ctx, env)
 	if results == nil {
 		return trouble

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/guard"
+	"github.com/app-sre/prcheck/cmd/internal/journal"
+	"github.com/app-sre/prcheck/cmd/internal/memory"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/integration"
@@ -25,6 +28,8 @@ type runFlags struct {
 	part                                       plan.Fraction
 	noBaseline                                 bool
 	progress                                   progress.Mode
+	memory                                     memory.Limit
+	resume, failFast                           bool
 }
 
 func runCommand(env cli.Env) *cobra.Command {
@@ -40,12 +45,22 @@ and ends with exit code 3.
 
 With --partition i/n only the i-th of n parts of the plan runs, so that n machines
 share it: the same plan gives the same parts everywhere. runner report puts their
-results together, and a part that is missing there has failed.`,
+results together, and a part that is missing there has failed.
+
+Each result is written down when its task ends, in results.jsonl beside --out
+results.json, or in the folder of the logs. After a run that was killed, --resume
+runs only what had not finished.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
   runner run --plan plan.json --partition 2/8 --out results-2.json
   runner report --plan plan.json --results results.json`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), env, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hold := guard.Hold{Name: journal.Name(f.out, f.logs), Open: journal.Open}
+			return guard.Work(cmd.Context(), env, hold, func(ctx context.Context, file *os.File) error {
+				defer journal.Tidy(file)
+				return runPlan(ctx, env, f, file)
+			})
+		},
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
@@ -56,7 +71,9 @@ results together, and a part that is missing there has failed.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	cmd.Flags().Var(&f.part, "partition", "the part of the plan to run: 2/8 is the second of eight (default: all of it)")
+	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
 	baselineFlag(cmd, &f.noBaseline)
+	limitFlags(cmd, &f.memory, &f.failFast)
 	progressFlag(cmd, &f.progress)
 	return cmd
 }
@@ -64,6 +81,14 @@ results together, and a part that is missing there has failed.`,
 // baselineFlag is the flag that leaves out the runs on base.
 func baselineFlag(cmd *cobra.Command, no *bool) {
 	cmd.Flags().BoolVar(no, "no-baseline", false, "do not run failed tasks again on base; every failure fails the check")
+}
+
+// limitFlags are the flags that say what does not start.
+func limitFlags(cmd *cobra.Command, limit *memory.Limit, failFast *bool) {
+	cmd.Flags().Var(limit, "memory", `how much memory the tasks that run at once may need together, by what exec.memory
+says: an amount such as 8GiB, or auto for nine tenths of what this machine has
+to give (default: no limit)`)
+	cmd.Flags().BoolVar(failFast, "fail-fast", false, "start nothing more after the first task that fails (default: run everything)")
 }
 
 // progressFlag is the flag that says how progress is shown.
@@ -74,9 +99,12 @@ names what runs, and sections in GitLab), none, or auto: terminal where stderr i
 one and CI is not set, else plain`)
 }
 
-func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
+func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error {
 	j, err := f.load(ctx, env)
 	if err != nil {
+		return err
+	}
+	if err := j.begin(file, f.resume, env.Stderr); err != nil {
 		return err
 	}
 	results, trouble := j.execute(ctx, env)
@@ -93,7 +121,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags) error {
 // load reads the plan and what it was made from, and checks that nothing
 // changed since.
 func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
-	j := job{jobs: f.jobs, part: f.part, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress}
+	j := job{jobs: f.jobs, part: f.part, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress, memory: f.memory, failFast: f.failFast}
 	var err error
 	if j.plan, err = source.ReadPlan(f.plan); err != nil {
 		return j, err

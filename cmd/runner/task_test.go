@@ -64,6 +64,12 @@ func task() {
 		must(os.WriteFile(args[0]+".new", []byte(strconv.Itoa(child.Process.Pid)), 0o600))
 		must(os.Rename(args[0]+".new", args[0]))
 		must(child.Wait())
+	case "sleep":
+		time.Sleep(10 * time.Minute)
+	case "alone": // LOCK NUMBER
+		alone(args[0], args[1])
+	case "family": // FILE
+		family(args[0])
 	case "note": // FILE TEXT
 		f, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		must(err)

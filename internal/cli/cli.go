@@ -86,6 +86,15 @@ func contained(ctx context.Context, env Env, run func(context.Context, Env) erro
 	return run(ctx, env)
 }
 
+// File returns the file behind a stream, so that another process can be given
+// it, or the stream itself when there is none.
+func File(w io.Writer) io.Writer {
+	if s, ok := w.(stdout); ok {
+		return s.File
+	}
+	return w
+}
+
 // stdout is the process's standard output; it knows when nobody reads it.
 type stdout struct{ *os.File }
 

@@ -23,6 +23,18 @@ var ErrFailed = errors.New("a check failed")
 // errNobodyReads is a write to a standard output that was closed by its reader.
 var errNobodyReads = errors.New("nobody reads the output")
 
+// errTold is an error that somebody else has told.
+var errTold = errors.New("it is told already")
+
+// Told is the error of a command whose work another process did, and whose exit
+// code that was. Nothing is printed for it. It is nil for [ExitOK].
+func Told(code int) error {
+	if code == ExitOK {
+		return nil
+	}
+	return &coded{code: code, err: errTold}
+}
+
 // A coded error carries the exit code that belongs to it.
 type coded struct {
 	code int
@@ -64,6 +76,8 @@ func problems(err error, code int) []problem {
 		return nil
 	case ErrFailed:
 		return []problem{{code: ExitFailed, silent: true}}
+	case errTold:
+		return []problem{{code: code, silent: true}}
 	case errNobodyReads:
 		return []problem{{code: ExitTrouble, silent: true}}
 	case context.Canceled:

@@ -21,7 +21,10 @@ var tested = map[string][]string{
 	"pr_check_exit_code":      {"wrapper TestPRCheckExitCode"},
 	"runner_flow":             {"affected TestRunnerFlow", "wrapper TestRunnerFlow"},
 	"select_integrations":     {"schemafilter TestSelectIntegrations"},
+	"is_in_shard":             {"sharding TestIndex"},
+	"shard_index":             {"sharding TestIndex"},
 	"sharding_filter":         {"sharding TestFilter"},
+	"sharding_strategy":       {"sharding TestStrategy"},
 	"task_result_is_error":    {"wrapper TestTaskResultIsError"},
 }
 
@@ -38,7 +41,6 @@ var untested = map[string]string{
 	"gql_error_mapping": "how often the reference's client tries again and what it calls an error. The client of a live server has bounds of its own, " +
 		"which the tests of live hold; the stand-in for that client in cmd/runner behaves like it",
 	"gql_urls":       "an address that the reference's client asks; server answers it, and the tests of live and server hold both sides",
-	"is_in_shard":    "how a deployed process finds its share of the work; a dry-run is given its shard as an option",
 	"jsonpath_parts": "how the reference takes a path apart; selectors are parsed by integration.ParseSelector, which refuses positions and filters",
 	"mr_commands": "who said /lgtm or /hold in a comment. Nothing here reads what people write in a merge request: ci looks for its own note only, " +
 		"and approvals by comment stay with the reference's change-owners",
@@ -50,11 +52,8 @@ var untested = map[string]string{
 	"remove_prefix":     "arithmetic on the paths of the reference, which ours does not need",
 	"round_robin_shard": "a way to share out work that deployed processes no longer use",
 	"runner_pool":       "a pool for the shards of one integration; all tasks of a plan share one pool (Jobs, held by wrapper TestLimitIsRespected)",
-	"shard_index":       "a step of is_in_shard",
-	"sharding_strategy": "how the deployments of an integration are written down: names, replicas, arguments. A plan needs the keys alone, " +
-		"which sharding.Keys tells; it applies once integrations are deployed from here",
-	"sortable_path": "how the reference sorts paths; changed fields are sorted as text",
-	"wrapper_pool":  "how the reference divides a pool among the shards of a wrapper; all tasks of a plan share one pool",
+	"sortable_path":     "how the reference sorts paths; changed fields are sorted as text",
+	"wrapper_pool":      "how the reference divides a pool among the shards of a wrapper; all tasks of a plan share one pool",
 }
 
 const root = "../.."

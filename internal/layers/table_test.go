@@ -13,7 +13,7 @@ var floors = [][]string{
 	{"schemafilter", "live", "note", "pipeline", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci"},
-	{"cmd/planner", "cmd/runner", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
+	{"cmd/planner", "cmd/runner", "cmd/internal/guard", "cmd/internal/journal", "cmd/internal/memory", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
 }
 
 // side lists the packages beside the floors; they import only each other.

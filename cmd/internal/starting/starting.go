@@ -3,7 +3,10 @@ package starting
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
@@ -58,18 +61,36 @@ func (w World) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, 
 		return nil, cli.Invalid(err)
 	}
 	return func(ctx context.Context, t plan.Task) (wrapper.Endpoint, error) {
+		observe := w.Observe(t.ID)
+		if !w.asks(t) {
+			return endpoint{nil, base, head}, nil
+		}
 		old, now := before[t.Integration], after[t.Integration]
 		e, err := server.Open(ctx, server.Options{
 			Base: base, Head: head, Integration: t.Integration,
 			BaseAllowed: old.Schemas, HeadAllowed: now.Schemas,
 			Unenforced: unenforced(old, now),
-			Observe:    w.Observe(t.ID),
+			Observe:    observe,
 		})
 		if err != nil {
 			return nil, err
 		}
 		return endpoint{e, base, head}, nil
 	}, nil
+}
+
+// asks tells whether a task is told the address of a server. One that is not can
+// ask nothing, so that it needs none.
+func (w World) asks(t plan.Task) bool {
+	if t.Native {
+		return true
+	}
+	exec := w.exec(t)
+	told := func(text string) bool {
+		return strings.Contains(text, "{"+graphqlURL+"}") || strings.Contains(text, "{"+baseURL+"}")
+	}
+	return told(exec.Config) || slices.ContainsFunc(t.Argv, told) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(exec.Env)), told)
 }
 
 // unenforced tells whether a task may read everything. That is for base to say
@@ -90,20 +111,30 @@ func definitions(b *bundle.Bundle) (map[string]integration.Definition, error) {
 	return out, err
 }
 
+// The placeholders that tell a task where to ask.
+const (
+	graphqlURL = "graphql_url"
+	baseURL    = "base_url"
+)
+
 // An endpoint is a server as the wrapper wants it.
 type endpoint struct {
-	*server.Endpoint
-	base, head *server.Snapshot
+	*server.Endpoint // nil for a task that does not ask
+	base, head       *server.Snapshot
 }
 
 func (e endpoint) Vars() map[string]string {
-	return map[string]string{
-		"graphql_url": e.URL(), "base_url": e.BaseURL(),
-		"base_sha": e.base.Bundle.SHA256(), "head_sha": e.head.Bundle.SHA256(),
+	vars := map[string]string{"base_sha": e.base.Bundle.SHA256(), "head_sha": e.head.Bundle.SHA256()}
+	if e.Endpoint != nil {
+		vars[graphqlURL], vars[baseURL] = e.URL(), e.BaseURL()
 	}
+	return vars
 }
 
 func (e endpoint) Close() error {
+	if e.Endpoint == nil {
+		return nil
+	}
 	err := e.Endpoint.Close()
 	var forbidden *server.ForbiddenError
 	if errors.As(err, &forbidden) {

@@ -1,0 +1,41 @@
+package integration
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// size is an amount of memory as people write it.
+var size = regexp.MustCompile(`^([1-9][0-9]{0,8})(KiB|MiB|GiB|TiB)$`)
+
+// ParseBytes reads an amount of memory: 512MiB, 4GiB.
+func ParseBytes(text string) (int64, error) {
+	parts := size.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, errors.New("must be an amount of memory such as 512MiB or 4GiB")
+	}
+	n, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	shift := map[string]int{"KiB": 10, "MiB": 20, "GiB": 30, "TiB": 40}[parts[2]]
+	if n > 1<<50>>shift {
+		return 0, errors.New("must be at most 1024TiB")
+	}
+	return n << shift, nil
+}
+
+func (r *reader) memory(n *yaml.Node, at string) int64 {
+	bytes, err := ParseBytes(n.Value)
+	if err == nil && n.Kind == yaml.ScalarNode {
+		return bytes
+	}
+	if err == nil {
+		err = errors.New("must be an amount of memory such as 512MiB or 4GiB")
+	}
+	r.fail(n.Line, at, "%s, got %s", err, kind(n))
+	return 0
+}
