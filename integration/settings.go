@@ -37,6 +37,7 @@ type Settings struct {
 	baseline     *time.Duration // nil: not said
 	integrations map[string]Integration
 	digest       string
+	text         []byte
 }
 
 // An Integration is what the settings say about one integration.
@@ -179,6 +180,9 @@ func (s *Settings) Names() []string {
 
 // Digest identifies the file's bytes: "sha256:…", or "" when there is no file.
 func (s *Settings) Digest() string { return s.digest }
+
+// Text returns the file's bytes, nil when there is no file.
+func (s *Settings) Text() []byte { return s.text }
 
 // Ignored reports whether a change of path alone plans nothing. The path is
 // one of the repository: the datafile /a.yml is data/a.yml, the resource /r is

@@ -35,7 +35,7 @@ const (
 // joins one [SettingsError] for each mistake.
 func ReadSettings(name string, raw []byte) (*Settings, error) {
 	r := &reader{file: name, misspelt: map[*yaml.Node]bool{}}
-	s := &Settings{File: name, digest: digest(raw)}
+	s := &Settings{File: name, digest: digest(raw), text: raw}
 	if root := r.document(raw); root != nil {
 		r.settings(root, s)
 	}

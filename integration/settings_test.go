@@ -68,7 +68,7 @@ func TestReadSettings(t *testing.T) {
 				},
 			},
 		},
-		digest: digest(raw),
+		digest: digest(raw), text: raw,
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)

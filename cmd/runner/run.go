@@ -45,7 +45,8 @@ and ends with exit code 3.
 
 With --partition i/n only the i-th of n parts of the plan runs, so that n machines
 share it: the same plan gives the same parts everywhere. runner report puts their
-results together, and a part that is missing there has failed.
+results together, and a part that is missing there has failed. Plan, bundles,
+settings and results may be objects, s3://BUCKET/KEY.
 
 Each result is written down when its task ends, in results.jsonl beside --out
 results.json, or in the folder of the logs. After a run that was killed, --resume
@@ -55,7 +56,7 @@ runs only what had not finished.`,
   runner report --plan plan.json --results results.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hold := guard.Hold{Name: journal.Name(f.out, f.logs), Open: journal.Open}
+			hold := guard.Hold{Name: journal.Name(f.file(), f.logs), Open: journal.Open}
 			return guard.Work(cmd.Context(), env, hold, func(ctx context.Context, file *os.File) error {
 				defer journal.Tidy(file)
 				return runPlan(ctx, env, f, file)
@@ -70,7 +71,8 @@ runs only what had not finished.`,
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
-	cmd.Flags().Var(&f.part, "partition", "the part of the plan to run: 2/8 is the second of eight (default: all of it)")
+	cmd.Flags().Var(indexed{&f.part, env.Getenv}, "partition", `the part of the plan to run: 2/8 is the second of eight, and index/8 the one after
+the number in JOB_COMPLETION_INDEX (default: all of it)`)
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
 	baselineFlag(cmd, &f.noBaseline)
 	limitFlags(cmd, &f.memory, &f.failFast)
@@ -111,7 +113,11 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 	if results == nil {
 		return trouble
 	}
-	trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
+	if source.IsObject(f.out) {
+		trouble = errors.Join(trouble, putResults(ctx, f.out, results))
+	} else {
+		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
+	}
 	if results.Failed() {
 		trouble = errors.Join(trouble, cli.ErrFailed)
 	}
@@ -123,7 +129,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
 	j := job{jobs: f.jobs, part: f.part, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress, memory: f.memory, failFast: f.failFast}
 	var err error
-	if j.plan, err = source.ReadPlan(f.plan); err != nil {
+	if j.plan, err = source.FetchPlan(ctx, f.plan); err != nil {
 		return j, err
 	}
 	j.plan.Tasks = f.part.Tasks(j.plan.Tasks) // the others are not ours
@@ -133,17 +139,11 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
 	if j.state, err = source.Memory(env, f.state, state.Writing); err != nil {
 		return j, err
 	}
-	if err := source.Reach(ctx, env, j.plan.Base.Ref); err != nil && f.base == "" {
-		return j, err
-	}
-	rules, err := source.PlanRules(ctx, f.config, j.plan)
+	rules, err := f.rules(ctx, env, j.plan)
 	if err != nil {
 		return j, err
 	}
 	j.settings = rules.Settings
-	if j.settings.Digest() != j.plan.Config {
-		return j, cli.Invalid(otherSettings(j.settings))
-	}
 	open := rules.With(source.In(env))
 	if j.base, err = f.bundle(ctx, open, f.base, j.plan.Base, nil); err != nil {
 		return j, err
@@ -155,6 +155,18 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (job, error) {
 	return j, err
 }
 
+// rules reads the settings of the plan.
+func (f runFlags) rules(ctx context.Context, env cli.Env, p *plan.Plan) (source.Rules, error) {
+	if err := source.Reach(ctx, env, p.Base.Ref); err != nil && f.base == "" {
+		return source.Rules{}, err
+	}
+	rules, err := source.PlanRules(ctx, f.config, p)
+	if err == nil && rules.Digest() != p.Config {
+		err = cli.Invalid(otherSettings(rules.Settings))
+	}
+	return rules, err
+}
+
 func otherSettings(s *integration.Settings) error {
 	if s.File == "" {
 		return errors.New("the plan was made with settings, and there is no " + source.DefaultSettings + " here: give them with --config")
@@ -164,24 +176,37 @@ func otherSettings(s *integration.Settings) error {
 
 // bundle opens one side's bundle and holds it to the plan's sha256.
 func (f runFlags) bundle(ctx context.Context, open source.Opener, flag string, side plan.Side, like *bundle.Bundle) (*bundle.Bundle, error) {
-	name := flag
-	if name == "" {
-		name = side.Ref
-	}
-	if flag == "" && !source.IsLive(name) && !source.IsCheckout(name) && !source.IsObject(name) {
-		name = filepath.FromSlash(name)
-		if _, err := os.Stat(name); err != nil && !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(f.plan), name)
-		}
-	}
+	name := f.reference(flag, side)
 	b, err := open.Bundle(ctx, name, like)
 	if err != nil {
 		return nil, err
 	}
-	if b.SHA256() != side.SHA256 {
-		return nil, cli.Invalid(fmt.Errorf("bundle %q is not the one of the plan: its sha256 is %s, the plan's %s", name, b.SHA256(), side.SHA256))
+	return b, held(name, b.SHA256(), side)
+}
+
+// reference is where a side's bundle is looked for: where the flag says, where
+// the plan says, or beside the plan.
+func (f runFlags) reference(flag string, side plan.Side) string {
+	if flag != "" {
+		return flag
 	}
-	return b, nil
+	name := side.Ref
+	if source.IsLive(name) || source.IsCheckout(name) || source.IsObject(name) {
+		return name
+	}
+	name = filepath.FromSlash(name)
+	if _, err := os.Stat(name); err != nil && !filepath.IsAbs(name) {
+		name = filepath.Join(filepath.Dir(f.plan), name)
+	}
+	return name
+}
+
+// held is an error unless a bundle is the one of the plan.
+func held(name, sha256 string, side plan.Side) error {
+	if sha256 == side.SHA256 {
+		return nil
+	}
+	return cli.Invalid(fmt.Errorf("bundle %q is not the one of the plan: its sha256 is %s, the plan's %s", name, sha256, side.SHA256))
 }
 
 func writeResults(stdout io.Writer, name string, r *plan.Results) error {

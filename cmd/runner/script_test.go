@@ -45,10 +45,11 @@ func TestScripts(t *testing.T) {
 			}
 		}
 		e.Values[labKey{}] = &lab{}
+		e.Values[clusterKey{}] = &smallCluster{}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
-		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket})
+		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster})
 }
 
 // await FILE waits until a file is there.

@@ -9,7 +9,7 @@ const module = "github.com/app-sre/prcheck"
 // later wait for their package.
 var floors = [][]string{
 	{"bundle", "plan", "state", "reconcile" /* later */},
-	{"gql", "integration", "bundler", "wrapper", "report", "durations", "blame", "lease"},
+	{"gql", "integration", "bundler", "wrapper", "report", "durations", "blame", "lease", "kube"},
 	{"schemafilter", "live", "note", "pipeline", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci"},
@@ -51,6 +51,7 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"cmd/internal/progress"},
+	"k8s.io":                                   {"kube"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "note"}, // in tests

@@ -41,7 +41,7 @@ func (o Opener) Bundle(ctx context.Context, ref string, like *bundle.Bundle) (*b
 
 // parsed reads a reference and lets parse make a bundle of it.
 func (o Opener) parsed(ctx context.Context, ref string, parse func([]byte) (*bundle.Bundle, error)) (*bundle.Bundle, error) {
-	raw, err := o.bytes(ctx, ref)
+	raw, err := o.Bytes(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (o Opener) parsed(ctx context.Context, ref string, parse func([]byte) (*bun
 	return b, nil
 }
 
-// bytes reads the bundle of a reference.
-func (o Opener) bytes(ctx context.Context, ref string) ([]byte, error) {
+// Bytes reads the file that the bundle of a reference is, or would be.
+func (o Opener) Bytes(ctx context.Context, ref string) ([]byte, error) {
 	switch {
 	case IsCheckout(ref):
 		return o.checkout(ctx, ref)
@@ -73,11 +73,11 @@ func IsObject(ref string) bool { return strings.HasPrefix(ref, "s3://") }
 // read reads the whole of a file or an object.
 func read(ctx context.Context, ref string) ([]byte, error) {
 	if IsObject(ref) {
-		bucket, key, _ := strings.Cut(strings.TrimPrefix(ref, "s3://"), "/")
-		if bucket == "" || key == "" {
-			return nil, errors.New("give s3://BUCKET/KEY")
+		at, err := placeOf(ref)
+		if err != nil {
+			return nil, err
 		}
-		return objects.Reader{Limit: maxObject}.Read(ctx, objects.Place{Bucket: bucket, Key: key})
+		return objects.Reader{Limit: maxObject}.Read(ctx, at)
 	}
 	raw, err := bundle.ReadFile(ref)
 	var at *os.PathError
@@ -98,7 +98,7 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	var reading sync.WaitGroup
 	var raw []byte
 	var failed error
-	reading.Go(func() { raw, failed = o.bytes(ctx, head) })
+	reading.Go(func() { raw, failed = o.Bytes(ctx, head) })
 	b, err := o.Bundle(ctx, base, nil)
 	if err != nil {
 		cancel()

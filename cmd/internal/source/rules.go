@@ -32,11 +32,13 @@ type Rules struct {
 	missing bool // the revision has no such file
 }
 
-// rulesOf reads settings: a file, base:PATH of the revision that base names, or
-// git:REV[@DIR]:PATH of any. All errors are of the user's making.
+// rulesOf reads settings: a file, an object, base:PATH of the revision that base
+// names, or git:REV[@DIR]:PATH of any. All errors are of the user's making.
 func rulesOf(ctx context.Context, name, base string) (Rules, error) {
 	ref, file, ok := "", "", false
 	switch {
+	case IsObject(name):
+		return objectRules(ctx, name)
 	case strings.HasPrefix(name, fromBase):
 		ref, file, ok = base, strings.TrimPrefix(name, fromBase), true
 		if !strings.HasPrefix(base, "git:") {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A smallCluster is a Kubernetes that runs the pods of one Job as processes.
+type smallCluster struct {
+	ts     *testscript.TestScript
+	lost   string // the index whose pod is lost
+	mu     sync.Mutex
+	job    *batch.Job
+	log    []string
+	pods   sync.WaitGroup
+	denied bool
+}
+
+// cluster runs starts a cluster and lets kubectl's variables lead to it; cluster
+// loses INDEX one that loses a pod, cluster hangs one whose pods never end, and
+// cluster refuses one that refuses. cluster log FILE writes what it was asked.
+func cluster(ts *testscript.TestScript, _ bool, args []string) {
+	if args[0] == "log" {
+		c := ts.Value(clusterKey{}).(*smallCluster)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(c.log, "\n")+"\n"), 0o600))
+		return
+	}
+	c := ts.Value(clusterKey{}).(*smallCluster)
+	*c = smallCluster{ts: ts, denied: args[0] == "refuses"}
+	switch args[0] {
+	case "loses":
+		c.lost = args[1]
+	case "hangs":
+		c.lost = "all"
+	}
+	h := httptest.NewServer(c)
+	ts.Defer(func() { h.Close(); c.pods.Wait() })
+	config := fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "x",
+"clusters": [{"name": "c", "cluster": {"server": %q}}], "users": [{"name": "u", "user": {"token": "cluster-token"}}],
+"contexts": [{"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "checks"}}]}`, h.URL)
+	file := ts.MkAbs("kubeconfig")
+	ts.Check(os.WriteFile(file, []byte(config), 0o600))
+	ts.Setenv("KUBECONFIG", file)
+}
+
+type clusterKey struct{}
+
+func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log = append(c.log, r.Method+" "+r.URL.Path)
+	status, answer := http.StatusOK, any(c.job)
+	fail := func(code int, reason meta.StatusReason) {
+		status, answer = code, &meta.Status{TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: reason, Code: int32(code), Message: string(reason)} //nolint:gosec // a status
+	}
+	switch {
+	case c.denied:
+		fail(http.StatusForbidden, meta.StatusReasonForbidden)
+	case r.Method == http.MethodPost:
+		c.job = &batch.Job{}
+		if err := json.NewDecoder(r.Body).Decode(c.job); err != nil {
+			fail(http.StatusBadRequest, meta.StatusReasonBadRequest)
+			break
+		}
+		answer = c.job
+		if c.lost != "all" {
+			c.run()
+		}
+	case c.job == nil:
+		fail(http.StatusNotFound, meta.StatusReasonNotFound)
+	case r.Method == http.MethodDelete:
+		c.job = nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// run starts the pods; the Job has ended when they have.
+func (c *smallCluster) run() {
+	job := c.job.DeepCopy()
+	var each sync.WaitGroup
+	failed := make([]bool, *job.Spec.Completions)
+	for i := range failed {
+		each.Go(func() { failed[i] = c.pod(job.Spec.Template.Spec.Containers[0], strconv.Itoa(i)) != nil })
+	}
+	c.pods.Go(func() {
+		each.Wait()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.job == nil {
+			return
+		}
+		end := batch.JobCondition{Type: batch.JobComplete, Status: core.ConditionTrue}
+		if slices.Contains(failed, true) {
+			end.Type, end.Reason, end.Message = batch.JobFailed, "FailedIndexes", "Job has failed indexes"
+		}
+		c.job.Status.Conditions = []batch.JobCondition{end}
+	})
+}
+
+// pod runs one part in a folder of its own, which is /work there.
+func (c *smallCluster) pod(container core.Container, index string) error {
+	if index == c.lost {
+		return fmt.Errorf("its machine is gone")
+	}
+	dir := c.ts.MkAbs("pod-" + index)
+	c.ts.Check(os.MkdirAll(dir, 0o750))
+	words := slices.Concat(container.Command, container.Args)
+	for i := range words {
+		words[i] = strings.NewReplacer("$(JOB_COMPLETION_INDEX)", index, "/work/", dir+"/").Replace(words[i])
+	}
+	cmd := exec.Command(filepath.Join(c.bin(), words[0]), words[1:]...)
+	cmd.Dir = dir
+	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
+		cmd.Env = append(cmd.Env, name+"="+c.ts.Getenv(name))
+	}
+	cmd.Env = append(cmd.Env, "JOB_COMPLETION_INDEX="+index)
+	out, err := cmd.CombinedOutput()
+	_ = os.WriteFile(filepath.Join(dir, "said"), out, 0o600)
+	return err
+}
+
+// bin is where the programs of the scripts are.
+func (c *smallCluster) bin() string {
+	return filepath.SplitList(c.ts.Getenv("PATH"))[0]
+}

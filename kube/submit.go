@@ -1,0 +1,171 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	failure "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// A Cluster is where Jobs run.
+type Cluster struct {
+	api   api
+	Every time.Duration // between two looks at a Job, the first ones aside; 0 means two seconds
+	Lost  time.Duration // how long the cluster may be out of reach; 0 means two minutes
+}
+
+// Start creates the Job. One that is there already under the name is the same
+// work when it has the same spec, and then it is waited for like a new one;
+// otherwise it is an error.
+func (c Cluster) Start(ctx context.Context, job *batch.Job) error {
+	err := c.api.create(ctx, job, false)
+	if !failure.IsAlreadyExists(err) {
+		return plain("creating", job, err)
+	}
+	found, err := c.api.get(ctx, job.Namespace, job.Name)
+	if err != nil {
+		return plain("looking at", job, err)
+	}
+	if !same(job, found) {
+		return fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
+	}
+	return nil
+}
+
+// same reports whether a Job of the cluster is the one that was asked for. The
+// cluster adds to a spec; what says what runs is left as it was.
+func same(want, is *batch.Job) bool {
+	a, b := want.Spec.Template.Spec.Containers[0], is.Spec.Template.Spec.Containers
+	return len(b) == 1 && a.Image == b[0].Image && *want.Spec.Completions == number(is.Spec.Completions) &&
+		equality.Semantic.DeepEqual(a.Command, b[0].Command) && equality.Semantic.DeepEqual(a.Args, b[0].Args) &&
+		equality.Semantic.DeepEqual(a.Env, b[0].Env)
+}
+
+func number(n *int32) int32 {
+	if n == nil {
+		return -1
+	}
+	return *n
+}
+
+// A Status is how far a Job is.
+type Status struct {
+	Running, Passed, Failed int    // parts
+	Ended                   bool   // nothing of it will run any more
+	Reason                  string // why it ended without all parts passed, in the cluster's words
+	Stuck                   string // why a pod does not start, if one does not
+}
+
+// Wait looks at the Job until it has ended, and tells observe what changed.
+func (c Cluster) Wait(ctx context.Context, job *batch.Job, observe func(Status)) (Status, error) {
+	every, lost := c.Every, c.Lost
+	if every <= 0 {
+		every = 2 * time.Second
+	}
+	if lost <= 0 {
+		lost = 2 * time.Minute
+	}
+	var last Status
+	seen := time.Now()
+	pause := every / 16
+	for first := true; ; first = false {
+		now, err := c.look(ctx, job)
+		switch {
+		case err == nil:
+			seen = time.Now()
+			if (first || now != last) && observe != nil {
+				observe(now)
+			}
+			if last = now; now.Ended {
+				return now, nil
+			}
+		case ctx.Err() != nil:
+			return last, ctx.Err()
+		case failure.IsNotFound(err) || failure.IsUnauthorized(err) || failure.IsForbidden(err) || time.Since(seen) > lost:
+			return last, plain("waiting for", job, err)
+		}
+		pause = min(2*pause, every)
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return last, ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// look asks the cluster once.
+func (c Cluster) look(ctx context.Context, job *batch.Job) (Status, error) {
+	is, err := c.api.get(ctx, job.Namespace, job.Name)
+	if err != nil {
+		return Status{}, err
+	}
+	out := Status{Running: int(is.Status.Active), Passed: int(is.Status.Succeeded)}
+	out.Failed = count(is.Status.FailedIndexes)
+	for _, condition := range is.Status.Conditions {
+		if condition.Status != core.ConditionTrue {
+			continue
+		}
+		switch condition.Type {
+		case batch.JobComplete:
+			out.Ended = true
+		case batch.JobFailed:
+			out.Ended, out.Reason = true, condition.Reason+": "+condition.Message
+		}
+	}
+	if out.Running > 0 && number(is.Status.Ready) < is.Status.Active {
+		out.Stuck = c.stuck(ctx, job)
+	}
+	return out, nil
+}
+
+// stuck tells why a pod of the Job does not start, "" when none says so.
+func (c Cluster) stuck(ctx context.Context, job *batch.Job) string {
+	pods, err := c.api.pods(ctx, job.Namespace, job.Name)
+	if err != nil {
+		return ""
+	}
+	for _, pod := range pods {
+		for _, s := range pod.Status.ContainerStatuses {
+			if w := s.State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+				return fmt.Sprintf("pod %s: %s: %s", pod.Name, w.Reason, w.Message)
+			}
+		}
+		for _, s := range pod.Status.Conditions {
+			if s.Type == core.PodScheduled && s.Status == core.ConditionFalse {
+				return fmt.Sprintf("pod %s: %s: %s", pod.Name, s.Reason, s.Message)
+			}
+		}
+	}
+	return ""
+}
+
+// Cancel removes the Job and all its pods. One that is gone is no error.
+func (c Cluster) Cancel(ctx context.Context, job *batch.Job) error {
+	err := c.api.remove(ctx, job.Namespace, job.Name)
+	if failure.IsNotFound(err) {
+		return nil
+	}
+	return plain("canceling", job, err)
+}
+
+// plain says what was being done, and what is missing when the cluster refuses.
+func plain(doing string, job *batch.Job, err error) error {
+	var status failure.APIStatus
+	switch {
+	case err == nil:
+		return nil
+	case failure.IsForbidden(err):
+		return fmt.Errorf("%s the Job %s/%s: %w; the account needs create, get and delete of jobs, and list of pods", doing, job.Namespace, job.Name, err)
+	case errors.As(err, &status) && status.Status().Code == http.StatusNotFound:
+		return fmt.Errorf("%s the Job %s/%s: %w; was it, or its namespace, removed?", doing, job.Namespace, job.Name, err)
+	}
+	return fmt.Errorf("%s the Job %s/%s: %w", doing, job.Namespace, job.Name, err)
+}

@@ -1,0 +1,209 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	failure "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// A fake is a cluster that keeps one Job, or refuses.
+type fake struct {
+	job     *batch.Job
+	listed  []core.Pod
+	refuses error
+	looks   []any // what get tells, one after the other; the last for ever
+}
+
+func (f *fake) create(_ context.Context, job *batch.Job, _ bool) error {
+	switch {
+	case f.refuses != nil:
+		return f.refuses
+	case f.job != nil:
+		return failure.NewAlreadyExists(jobs, job.Name)
+	}
+	f.job = job
+	return nil
+}
+
+func (f *fake) get(_ context.Context, _, name string) (*batch.Job, error) {
+	if len(f.looks) == 0 {
+		if f.job == nil {
+			return nil, failure.NewNotFound(jobs, name)
+		}
+		return f.job, nil
+	}
+	now := f.looks[0]
+	if len(f.looks) > 1 {
+		f.looks = f.looks[1:]
+	}
+	if err, is := now.(error); is {
+		return nil, err
+	}
+	return &batch.Job{Status: now.(batch.JobStatus)}, nil
+}
+
+func (f *fake) remove(_ context.Context, _, name string) error {
+	if f.job == nil {
+		return failure.NewNotFound(jobs, name)
+	}
+	f.job = nil
+	return nil
+}
+
+func (f *fake) pods(context.Context, string, string) ([]core.Pod, error) { return f.listed, nil }
+
+var jobs = schema.GroupResource{Group: "batch", Resource: "jobs"}
+
+func manifest(t *testing.T, j Job) *batch.Job {
+	t.Helper()
+	job, err := j.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job
+}
+
+// A Job that is there already is taken for the same work only when it is.
+func TestStartTwice(t *testing.T) {
+	c := Cluster{api: &fake{}}
+	job := manifest(t, whole())
+	for range 2 {
+		if err := c.Start(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := whole()
+	other.Image = "registry.example/runner:2"
+	if err := c.Start(t.Context(), manifest(t, other)); err == nil || !strings.Contains(err.Error(), "another Job prcheck-0123456789ab") {
+		t.Errorf("another image: got %v", err)
+	}
+}
+
+func TestStartRefused(t *testing.T) {
+	err := Cluster{api: &fake{refuses: failure.NewForbidden(jobs, "x", errors.New("no"))}}.Start(t.Context(), manifest(t, whole()))
+	if err == nil || !strings.Contains(err.Error(), "the account needs create, get and delete of jobs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// looks makes a cluster that shows one status after the other, and then the
+// last for ever.
+func looks(statuses ...any) Cluster { return Cluster{api: &fake{looks: statuses}} }
+
+func ended(kind batch.JobConditionType, reason string) []batch.JobCondition {
+	return []batch.JobCondition{{Type: kind, Status: core.ConditionTrue, Reason: reason, Message: "said so"}}
+}
+
+func TestWait(t *testing.T) {
+	failed := "0,3-5,7"
+	gone := errors.New("connection refused")
+	for name, c := range map[string]struct {
+		cluster Cluster
+		want    []Status
+		failure string
+	}{
+		"passes": {looks(batch.JobStatus{}, batch.JobStatus{Active: 2, Ready: new(int32(2))}, batch.JobStatus{Active: 2, Ready: new(int32(2))},
+			batch.JobStatus{Succeeded: 2, Conditions: ended(batch.JobComplete, "")}),
+			[]Status{{}, {Running: 2}, {Passed: 2, Ended: true}}, ""},
+		"fails": {looks(batch.JobStatus{Succeeded: 3, FailedIndexes: &failed, Conditions: ended(batch.JobFailed, "FailedIndexes")}),
+			[]Status{{Passed: 3, Failed: 5, Ended: true, Reason: "FailedIndexes: said so"}}, ""},
+		"is about to fail": {looks(batch.JobStatus{Conditions: ended(batch.JobFailureTarget, "x")}, batch.JobStatus{Conditions: ended(batch.JobFailed, "x")}),
+			[]Status{{}, {Ended: true, Reason: "x: said so"}}, ""},
+		"comes back":  {looks(batch.JobStatus{}, gone, gone, batch.JobStatus{Conditions: ended(batch.JobComplete, "")}), []Status{{}, {Ended: true}}, ""},
+		"stays away":  {looks(batch.JobStatus{}, gone), []Status{{}}, "connection refused"},
+		"was removed": {looks(failure.NewNotFound(schema.GroupResource{}, "x")), nil, "removed?"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got []Status
+				last, err := c.cluster.Wait(t.Context(), manifest(t, whole()), func(s Status) { got = append(got, s) })
+				if !slices.Equal(got, c.want) {
+					t.Errorf("saw %+v, want %+v", got, c.want)
+				}
+				if (err == nil) != (c.failure == "") || err != nil && !strings.Contains(err.Error(), c.failure) {
+					t.Errorf("got %v, want an error with %q", err, c.failure)
+				}
+				if err == nil && (!last.Ended || last != c.want[len(c.want)-1]) {
+					t.Errorf("ended with %+v", last)
+				}
+			})
+		})
+	}
+}
+
+// A pod that does not start says why.
+func TestWaitSaysWhatIsStuck(t *testing.T) {
+	for name, c := range map[string]struct {
+		status core.PodStatus
+		want   string
+	}{
+		"image": {core.PodStatus{ContainerStatuses: []core.ContainerStatus{{State: core.ContainerState{
+			Waiting: &core.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}}}}}, "pod p: ImagePullBackOff: no such image"},
+		"no room": {core.PodStatus{Conditions: []core.PodCondition{{Type: core.PodScheduled, Status: core.ConditionFalse,
+			Reason: "Unschedulable", Message: "0/3 nodes"}}}, "pod p: Unschedulable: 0/3 nodes"},
+		"starting": {core.PodStatus{ContainerStatuses: []core.ContainerStatus{{State: core.ContainerState{
+			Waiting: &core.ContainerStateWaiting{Reason: "ContainerCreating"}}}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cluster := looks(batch.JobStatus{Active: 1}, batch.JobStatus{Conditions: ended(batch.JobComplete, "")})
+				job := manifest(t, whole())
+				cluster.api.(*fake).listed = []core.Pod{{ObjectMeta: meta.ObjectMeta{Name: "p"}, Status: c.status}}
+				var first *Status
+				_, err := cluster.Wait(t.Context(), job, func(s Status) {
+					if first == nil {
+						first = &s
+					}
+				})
+				if err != nil || first.Stuck != c.want {
+					t.Errorf("got %+v, %v, want %q", first, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := looks(batch.JobStatus{}).Wait(ctx, manifest(t, whole()), nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	c := Cluster{api: &fake{}}
+	job := manifest(t, whole())
+	if err := c.Start(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is gone
+		if err := c.Cancel(t.Context(), job); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := c.Wait(t.Context(), job, nil); err == nil {
+		t.Error("the canceled Job is still there")
+	}
+}
+
+func TestConnect(t *testing.T) {
+	env := func(values map[string]string) func(string) string {
+		return func(name string) string { return values[name] }
+	}
+	if _, _, err := Connect(env(map[string]string{"KUBECONFIG": "/nowhere/config"})); err == nil || !strings.Contains(err.Error(), "KUBECONFIG") {
+		t.Errorf("a file that is not there: got %v", err)
+	}
+}
