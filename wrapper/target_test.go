@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"sync"
@@ -146,7 +147,7 @@ func TestTargetsAndTheEnd(t *testing.T) {
 				results, err := wrapper.Run(ctx, sharing("", "a", "a", "a"), run, wrapper.Options{
 					Jobs: 2, FailFast: fast, Targets: bearing(wrapper.Target{Max: 1, Rate: 1, Per: time.Hour}), Lease: lease,
 				})
-				if err != nil || time.Since(began) > time.Minute {
+				if err != nil || fast && time.Since(began) > 0 || time.Since(began) > time.Minute {
 					t.Errorf("%s: it took %v, %v", name, time.Since(began), err)
 				}
 				for i, r := range results {
@@ -222,6 +223,7 @@ func TestLeasesAreLost(t *testing.T) {
 			times := 0
 			return func(ctx context.Context, _ []wrapper.Target, do func(context.Context)) {
 				ctx, lose := context.WithCancelCause(ctx)
+				defer lose(nil)
 				if times++; times < 3 {
 					lose(lost)
 				}
@@ -320,4 +322,97 @@ func letter(r plan.Result) string {
 		return "f"
 	}
 	return string(r.Status[:1])
+}
+
+// Whatever tasks there are: all end, at no target are ever more than it bears, and
+// a lease is held while a task runs, and by no more tasks than there is room for.
+func TestTargetsHoldAlways(t *testing.T) {
+	for seed := range uint64(200) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			limit := wrapper.Target{Max: 1 + r.IntN(3)}
+			var tasks []plan.Task
+			took := map[string]time.Duration{}
+			uses := map[string][]wrapper.Target{}
+			for i := range 30 {
+				one := task(fmt.Sprint(i))
+				one.Order, one.Memory = r.IntN(2), int64(r.IntN(4))
+				took[one.ID] = time.Duration(r.IntN(300)) * time.Second
+				for _, name := range []string{"a", "b", "c"}[:r.IntN(4)] {
+					uses[one.ID] = append(uses[one.ID], wrapper.Target{Name: name, Max: limit.Max})
+				}
+				tasks = append(tasks, one)
+			}
+			leases := &pool{now: map[string]int{}}
+			u := newUse()
+			run := runnerFunc(func(ctx context.Context, task plan.Task, log io.Writer) error {
+				for _, use := range uses[task.ID] {
+					u.enter(use.Name)
+					defer u.leave(use.Name)
+				}
+				select {
+				case <-time.After(took[task.ID]):
+				case <-ctx.Done():
+				}
+				return nil
+			})
+			opts := wrapper.Options{Jobs: 1 + r.IntN(4), Memory: 5, Targets: func(task plan.Task) []wrapper.Target { return uses[task.ID] }}
+			if seed%2 == 0 {
+				opts.Lease = leases.hold
+			}
+			results, err := wrapper.Run(t.Context(), tasks, run, opts)
+			for _, result := range results {
+				if !result.OK() {
+					t.Errorf("seed %d: %+v", seed, result)
+				}
+			}
+			for name, most := range u.most {
+				if most > limit.Max || leases.now[name] != 0 {
+					t.Errorf("seed %d: %d at %s at once, want at most %d; %d leases are left", seed, most, name, limit.Max, leases.now[name])
+				}
+			}
+			if err != nil || leases.wrong {
+				t.Errorf("seed %d: %v, more leases than there is room for: %v", seed, err, leases.wrong)
+			}
+		})
+	}
+}
+
+// A pool gives one lease of each target at a time, and has some lost before they
+// are used.
+type pool struct {
+	mu    sync.Mutex
+	now   map[string]int
+	asked int
+	wrong bool
+}
+
+func (p *pool) hold(ctx context.Context, targets []wrapper.Target, do func(context.Context)) {
+	for !p.take(targets, 1) {
+		time.Sleep(time.Second)
+	}
+	defer p.take(targets, -1)
+	ctx, lose := context.WithCancel(ctx)
+	defer lose()
+	p.mu.Lock()
+	if p.asked++; p.asked%5 == 0 {
+		lose()
+	}
+	p.mu.Unlock()
+	do(ctx)
+}
+
+func (p *pool) take(targets []wrapper.Target, by int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, t := range targets {
+		if by > 0 && p.now[t.Name] > 0 {
+			return false
+		}
+	}
+	for _, t := range targets {
+		p.now[t.Name] += by
+		p.wrong = p.wrong || p.now[t.Name] > 1
+	}
+	return true
 }
