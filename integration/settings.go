@@ -35,6 +35,7 @@ type Settings struct {
 	ciFiles      []Glob // nil: the default
 	transient    []*regexp.Regexp
 	baseline     *time.Duration // nil: not said
+	limits       map[string]Limit
 	integrations map[string]Integration
 	digest       string
 	text         []byte
@@ -50,6 +51,7 @@ type Integration struct {
 	Ordered   bool // ListOrder was said, and is not only the default
 	Trace     Trace
 	Transient []*regexp.Regexp // lines of output that tell of a failure that passes by itself; the general ones first
+	Limits    []Limit          // of the live targets that its tasks use
 	Line      int              // 0 when the settings do not name it
 }
 

@@ -23,6 +23,7 @@ func (s *Settings) Differ(other *Settings, name string) []string {
 		{"queries", queryPaths(a), queryPaths(b)},
 		{"transient", expressions(a), expressions(b)},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
+		{"limits", unplacedLimits(a), unplacedLimits(b)},
 		{"list_order", []any{a.ListOrder, a.Ordered}, []any{b.ListOrder, b.Ordered}},
 		{"shards", a.Shards.unplaced(), b.Shards.unplaced()},
 		{"trace", a.Trace, b.Trace},
@@ -66,6 +67,15 @@ func queryPaths(it Integration) []string {
 	var out []string
 	for _, q := range it.Queries {
 		out = append(out, q.Path)
+	}
+	return out
+}
+
+// unplacedLimits are copies without lines.
+func unplacedLimits(it Integration) []Limit {
+	out := slices.Clone(it.Limits)
+	for i := range out {
+		out[i].Line = 0
 	}
 	return out
 }

@@ -7,10 +7,11 @@ import (
 
 func TestDiffer(t *testing.T) {
 	const base = `version: 1
+limits: {aws: {max: 2}}
 exec: {argv: [run, "{cmd}", "{shard_args}"], env: {A: b}}
 paths: {ignore: ["docs/**"], select: [{when: ["resources/**"], run: [b]}]}
 integrations:
-  a: {queries: [a.graphql], list_order: significant, shards: {by: ["x[*].name"], arg: --x}}
+  a: {queries: [a.graphql], list_order: significant, shards: {by: ["x[*].name"], arg: --x}, limits: [aws]}
   b: {exec: {argv: [own, "{cmd}"]}, trace: static}
 `
 	for _, c := range []struct {
@@ -39,9 +40,12 @@ integrations:
 		{"what passes by itself", "version: 1", "version: 1\ntransient: [slow]", "transient|transient|transient"},
 		{"what passes by itself in one", "trace: static", "trace: static, transient: [slow]", "|transient|"},
 		{"the time on base", "version: 1", "version: 1\nmax_baseline_seconds: 5", "max_baseline_seconds|max_baseline_seconds|max_baseline_seconds"},
+		{"a limit that nobody uses", "aws: {max: 2}", "aws: {max: 2}, gcp: {max: 1}", "||"},
+		{"the bound of a limit", "aws: {max: 2}", "\n  aws: {max: 3}", "limits||"},
+		{"its limits", "trace: static", "trace: static, limits: [aws]", "|limits|"},
 		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
 		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},
-		{"everything gone", base, "version: 1\n", "exec,paths.ignore,queries,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},
+		{"everything gone", base, "version: 1\n", "exec,paths.ignore,queries,limits,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(base, c.from) {

@@ -231,6 +231,7 @@ func FuzzReadSettings(f *testing.F) {
 				t.Errorf("%s: shards %+v", name, *it.Shards)
 			}
 			it.Exec.Expand(name, []string{"cmd"}, "--arg", "shard")
+			it.Targets("shard")
 		}
 	})
 }

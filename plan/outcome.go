@@ -160,6 +160,8 @@ func (rs *Results) check() error {
 			return fmt.Errorf("task %q: it has %d attempts and tells of %d before the last one", r.Task, r.Attempts, len(r.Before))
 		case r.Flaky != nil && (r.Flaky.Failures < 0 || r.Flaky.Failures > r.Flaky.Runs || r.Flaky.LastSeen.Before(r.Flaky.FirstSeen)):
 			return fmt.Errorf("task %q: what flaky says contradicts itself", r.Task)
+		case r.Unavailable != "" && r.Status != NotRun:
+			return fmt.Errorf("task %q: its target is unavailable, but the status is %q", r.Task, r.Status)
 		case r.Waited < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
 			return fmt.Errorf("task %q: a time in waited_seconds or spans is negative", r.Task)
 		}

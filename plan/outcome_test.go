@@ -112,6 +112,7 @@ func TestReadResultsRefuses(t *testing.T) {
 		"not failed":    {head + `{"task":"a","status":"timed_out","class":"baseline","baseline":{"finding":"x"}}]}`, `the status is "timed_out"`},
 		"attempts":      {head + `{"task":"a","status":"passed","attempts":1,"before":[{"status":"failed"}]}]}`, "1 attempts and tells of 1 before"},
 		"flaky":         {head + `{"task":"a","status":"passed","flaky":{"failures":3,"runs":2}}]}`, "what flaky says contradicts itself"},
+		"unavailable":   {head + `{"task":"a","status":"failed","unavailable":"aws/x"}]}`, "its target is unavailable, but the status is"},
 		"waited":        {head + `{"task":"a","status":"passed","waited_seconds":-1}]}`, "is negative"},
 		"started":       {head + `{"task":"a","status":"passed","spans":[{"started_seconds":-1}]}]}`, "is negative"},
 		"took":          {head + `{"task":"a","status":"passed","spans":[{},{"seconds":-1}]}]}`, "is negative"},

@@ -63,6 +63,10 @@ type Result struct {
 	Log      string  `json:"log,omitempty"`            // path of the complete log, relative to the results
 	Tail     string  `json:"tail,omitempty"`           // last lines, masked
 
+	// Unavailable names the target for which the task was not run, since it failed
+	// others; "" otherwise.
+	Unavailable string `json:"unavailable,omitempty"`
+
 	Before   []Attempt `json:"before,omitempty"`   // the attempts before the last one
 	Flaky    *Flaky    `json:"flaky,omitempty"`    // nil when nothing of the kind is remembered
 	Baseline *Baseline `json:"baseline,omitempty"` // nil when it was not tried on base

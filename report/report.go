@@ -48,8 +48,9 @@ type Counts struct {
 	TimedOut     int     `json:"timed_out"`
 	Canceled     int     `json:"canceled"`
 	NotRun       int     `json:"not_run"`
-	Baseline     int     `json:"baseline"` // failed as on base: neither passed, nor a failure of the check
-	Seconds      float64 `json:"seconds"`  // of all tasks together
+	Unavailable  int     `json:"unavailable,omitempty"` // of those not run: their target failed other tasks
+	Baseline     int     `json:"baseline"`              // failed as on base: neither passed, nor a failure of the check
+	Seconds      float64 `json:"seconds"`               // of all tasks together
 }
 
 // A Rung says how many integrations one rung decided, and how.
@@ -172,6 +173,9 @@ func (rep *Report) add(t Task) {
 		rep.Counts.Canceled++
 	case plan.NotRun:
 		rep.Counts.NotRun++
+		if t.Unavailable != "" {
+			rep.Counts.Unavailable++
+		}
 	default:
 		rep.Counts.Failed++
 	}

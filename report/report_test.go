@@ -238,3 +238,23 @@ func TestUnknownNames(t *testing.T) {
 		}
 	}
 }
+
+// What was not run since its target is unavailable is counted apart, and is not
+// green.
+func TestUnavailable(t *testing.T) {
+	p := &plan.Plan{Tasks: []plan.Task{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
+	down := plan.Result{Task: "c", Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws/x", Unavailable: "aws/x"}
+	rep := report.New(p, &plan.Results{Results: []plan.Result{{Task: "a", Status: plan.Passed}, {Task: "b", Status: plan.NotRun}, down}})
+	if rep.Verdict != report.Failed || rep.Counts.NotRun != 2 || rep.Counts.Unavailable != 1 {
+		t.Errorf("got %s, %+v", rep.Verdict, rep.Counts)
+	}
+	var out strings.Builder
+	if err := report.Text(&out, rep, report.Style{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 of 3 tasks did not pass (1 not run, 1 not run since the target is unavailable)", "not run: target unavailable: aws/x"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}

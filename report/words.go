@@ -61,7 +61,8 @@ func breakdown(c Counts) string {
 	for _, end := range []struct {
 		n    int
 		word string
-	}{{c.Failed, "failed"}, {c.TimedOut, "timed out"}, {c.Canceled, "canceled"}, {c.NotRun, "not run"}} {
+	}{{c.Failed, "failed"}, {c.TimedOut, "timed out"}, {c.Canceled, "canceled"}, {c.NotRun - c.Unavailable, "not run"},
+		{c.Unavailable, "not run since the target is unavailable"}} {
 		if end.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", end.n, end.word))
 		}

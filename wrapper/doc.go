@@ -10,6 +10,10 @@
 //     time, was canceled or was not run. One red task never stops another.
 //   - Tasks with a lower order run first; a group of equal order starts when the
 //     one before has ended. Within a group the longest estimate starts first.
+//   - Tasks that share a [Target] queue for it, and those that wait hold no slot.
+//     With a [Lease] they queue with those of other processes, too; a task that
+//     loses its targets is canceled. After three tasks in a row that failed at a
+//     target for reasons that pass, what waits for it is not run.
 //   - A task stops at its own timeout, or when the context is canceled. A task
 //     that returns after either has not passed, even when it says so.
 //   - A panic fails its own task; the stack goes to its log.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-multierror"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/app-sre/prcheck/plan"
 )
@@ -46,12 +45,19 @@ type Options struct {
 	// FailFast starts nothing more after the first result that is not a pass;
 	// the tasks that did not start are canceled.
 	FailFast bool
+	// Targets gives what a task shares with others, which then wait for it; may
+	// be nil.
+	Targets func(plan.Task) []Target
+	// Lease holds these targets against other processes; nil: only this one
+	// counts.
+	Lease Lease
 }
 
-// An Event says that a task starts or has ended.
+// An Event says that a task starts, has ended, or waits for a target.
 type Event struct {
 	Task   plan.Task
-	Result *plan.Result // nil when it starts
+	Result *plan.Result // nil unless it has ended
+	Waits  string       // the target that it waits for, although there is a slot
 }
 
 // Run runs the tasks and returns one result for each, in the order of the tasks.
@@ -64,24 +70,20 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	if opts.Abandon <= 0 {
 		opts.Abandon = time.Minute
 	}
-	one := &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), begin: time.Now()}
-	results := make([]plan.Result, len(tasks))
-	troubles := make([]error, len(tasks))
-	room := newRoom(opts.Memory)
-	for _, group := range groups(tasks) {
-		var g errgroup.Group
-		g.SetLimit(opts.Jobs)
-		ready := time.Now()
-		for _, i := range group {
-			leave := room.enter(ctx, tasks[i].Memory)
-			g.Go(func() error {
-				defer leave()
-				results[i], troubles[i] = one.run(ctx, tasks[i], ready)
-				return nil
-			})
-		}
-		_ = g.Wait()
+	d := &dispatcher{
+		one:   &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), begin: time.Now(), stopped: func() bool { return ctx.Err() != nil }},
+		tasks: tasks, uses: targets(tasks, opts.Targets), room: newRoom(opts.Memory), free: opts.Jobs,
+		results: make([]plan.Result, len(tasks)), troubles: make([]error, len(tasks)),
+		events: make(chan func()), asking: map[int]context.CancelFunc{}, told: map[int]bool{},
 	}
+	for _, group := range groups(tasks) {
+		d.group(ctx, group)
+	}
+	return d.results, joined(tasks, d.troubles)
+}
+
+// joined are the troubles with the logs of tasks.
+func joined(tasks []plan.Task, troubles []error) error {
 	var errs *multierror.Error
 	for i, err := range troubles {
 		if err != nil {
@@ -91,7 +93,7 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	if errs != nil {
 		errs.ErrorFormat = joinLines
 	}
-	return results, errs.ErrorOrNil()
+	return errs.ErrorOrNil()
 }
 
 // groups returns the indices of the tasks: one list per order, ascending, and in

@@ -24,6 +24,8 @@ type single struct {
 	masker *masker
 	begin  time.Time   // of the run
 	failed atomic.Bool // a task did not pass
+
+	stopped func() bool // is all of the run to end?
 	observer
 }
 
@@ -51,6 +53,16 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 	}
 	s.end(task, &result)
 	return result, nil
+}
+
+// unavailable is the result of a task whose target is taken for unavailable.
+func (s *single) unavailable(task plan.Task, target string) plan.Result {
+	result := plan.Result{
+		Task: task.ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: s.line(target),
+		Reason: s.line(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass", target, trips)),
+	}
+	s.end(task, &result)
+	return result
 }
 
 // end notes how a task ended, and tells it.
@@ -101,6 +113,9 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
 	case ctx.Err() != nil:
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled"
+		if !s.stopped() { // only this task, which may run beside others at its targets
+			result.Class, result.Reason = plan.ClassTransient, s.line("canceled: "+context.Cause(ctx).Error())
+		}
 	case err == nil:
 		return plan.Result{Status: plan.Passed}
 	case errors.As(err, &config):

@@ -70,11 +70,17 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 		Memory:    j.memory.Bytes(os.DirFS("/")),
 		FailFast:  j.failFast,
 		Transient: j.transient,
+		Targets:   j.targets,
 	}
+	shared := &sharing{state: j.state}
+	opts.Lease = shared.lease()
 	results, err := wrapper.Run(ctx, left.Tasks, runner, opts)
 	show.Close()
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: j.whole(results)}
 	found, trouble := j.subtract(ctx, env, out, opts, j.onBase(env.Getenv))
+	if trouble := shared.trouble(); trouble != nil {
+		out.Warnings = append(out.Warnings, trouble.Error())
+	}
 	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
 	j.blames(out, found)
 	return out, err

@@ -68,6 +68,15 @@ func task() {
 		time.Sleep(10 * time.Minute)
 	case "alone": // LOCK NUMBER
 		alone(args[0], args[1])
+	case "own": // FILE: fails beside another one with this file
+		f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			must(os.WriteFile(args[0]+".met", nil, 0o600))
+			os.Exit(7)
+		}
+		must(f.Close())
+		time.Sleep(50 * time.Millisecond)
+		must(os.Remove(args[0]))
 	case "family": // FILE
 		family(args[0])
 	case "note": // FILE TEXT

@@ -69,6 +69,9 @@ func bar(v *view, width int) string {
 	if left := v.left(); left != "" {
 		parts = append(parts, left)
 	}
+	if queues := v.queues(); queues != "" {
+		parts = append(parts, queues)
+	}
 	if bad := v.bad(); bad != "" {
 		parts = append(parts, bad)
 	}

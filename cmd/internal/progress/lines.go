@@ -79,14 +79,19 @@ func (l *lines) stopping(v *view) {
 }
 
 func (l *lines) tick(v *view) {
-	if len(v.running) == 0 {
+	if len(v.running) == 0 && len(v.queued) == 0 {
 		return
 	}
 	text := fmt.Sprintf("%s %d/%d done", clock(v), v.done(), v.total)
 	if bad := v.bad(); bad != "" {
 		text += " (" + bad + ")"
 	}
-	text += ", running: " + v.list()
+	if len(v.running) > 0 {
+		text += ", running: " + v.list()
+	}
+	if queues := v.queues(); queues != "" {
+		text += ", " + queues
+	}
 	if left := v.left(); left != "" {
 		text += ", " + left
 	}

@@ -110,6 +110,24 @@ func TestLines(t *testing.T) {
 [1m30s] 1/4 done (1 failed), running: b 50s of ~1m00s, about 1m05s left
 [1m31s] 2/4 passed b in 51.0s
 `},
+		{"for targets", 0, []string{"a", "b", "c", "d"}, nil, func(s stage) {
+			s.start(0)
+			for i, target := range []string{"aws/x", "gcp", "aws/x\x1b[2J"} {
+				s.Observe(wrapper.Event{Task: s.plan.Tasks[i+1], Waits: target})
+			}
+			time.Sleep(31 * time.Second)
+			s.end(0, passed(31))
+			time.Sleep(30 * time.Second)
+			s.start(1)
+			s.end(2, plan.Result{Status: plan.NotRun, Reason: "target unavailable: gcp"})
+			time.Sleep(30 * time.Second)
+		}, `
+[ 30s] 0/4 done, running: a 30s, waiting: 1 for aws/x, 1 for aws/x, 1 for gcp
+[ 31s] 1/4 passed a in 31.0s
+[1m00s] 1/4 done, waiting: 1 for aws/x, 1 for aws/x, 1 for gcp, about 47s left
+[1m01s] 2/4 not run c: target unavailable: gcp
+[1m30s] 2/4 done (1 not run), running: b 29s, waiting: 1 for aws/x, about 31s left
+`},
 		{"many run", 0, strings.Split("abcdefgh", ""), nil, func(s stage) {
 			for i := range 8 {
 				s.start(i)

@@ -77,7 +77,11 @@ func (p *Progress) now(tell func(*view)) {
 // Observe is for [wrapper.Options].
 func (p *Progress) Observe(e wrapper.Event) {
 	p.now(func(v *view) {
-		if e.Result == nil {
+		switch {
+		case e.Waits != "":
+			v.wait(e.Task, e.Waits)
+			return
+		case e.Result == nil:
 			v.start(e.Task)
 			return
 		}

@@ -3,6 +3,7 @@ package progress
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type view struct {
 	stopping   bool
 
 	waiting map[string]time.Duration // tasks that did not start, with their estimates, 0 when unknown
+	queued  map[string]string        // tasks that wait for a target, with its name
 	running []running                // in the order of their starts
 	counts  map[plan.Status]int
 	took    time.Duration // of all that ran to their end, together
@@ -32,7 +34,7 @@ type running struct {
 }
 
 func newView(tasks []plan.Task, jobs int, now time.Time) view {
-	v := view{began: now, now: now, total: len(tasks), jobs: max(1, jobs), waiting: map[string]time.Duration{}, counts: map[plan.Status]int{}}
+	v := view{began: now, now: now, total: len(tasks), jobs: max(1, jobs), waiting: map[string]time.Duration{}, queued: map[string]string{}, counts: map[plan.Status]int{}}
 	for _, t := range tasks {
 		v.waiting[t.ID] = estimate(t)
 	}
@@ -49,13 +51,17 @@ func estimate(t plan.Task) time.Duration {
 	return time.Duration(min(t.EstimateSeconds, longest.Seconds()) * float64(time.Second))
 }
 
+func (v *view) wait(t plan.Task, target string) { v.queued[t.ID] = target }
+
 func (v *view) start(t plan.Task) {
 	delete(v.waiting, t.ID)
+	delete(v.queued, t.ID)
 	v.running = append(v.running, running{t.ID, v.now, estimate(t)})
 }
 
 func (v *view) end(t plan.Task, r *plan.Result) {
 	delete(v.waiting, t.ID)
+	delete(v.queued, t.ID)
 	v.running = slices.DeleteFunc(v.running, func(o running) bool { return o.id == t.ID })
 	v.counts[r.Status]++
 	if r.Status == plan.Passed || r.Status == plan.Failed {
@@ -126,6 +132,30 @@ func (v *view) bad() string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// queues tells how many tasks wait for targets: "3 wait for aws/app-sre", or
+// nothing.
+func (v *view) queues() string {
+	count := map[string]int{}
+	for _, target := range v.queued {
+		count[target]++
+	}
+	most := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(count[b]-count[a], strings.Compare(a, b))
+	})
+	var parts []string
+	for i, target := range most {
+		if i == named {
+			parts = append(parts, fmt.Sprintf("and for %d more", len(most)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%d for %s", count[target], name(target)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "waiting: " + strings.Join(parts, ", ")
 }
 
 func word(s plan.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
