@@ -57,7 +57,7 @@ func TestHostileIDsStayInTheFolder(t *testing.T) {
 	}
 }
 
-func TestLogFolderDoesNotFollowLinksOut(t *testing.T) {
+func TestLogFolderDoesNotFollowLinks(t *testing.T) {
 	logs, outside := t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	if err := os.WriteFile(outside, []byte("keep"), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,11 +66,14 @@ func TestLogFolderDoesNotFollowLinksOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("gone"), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
-	if err == nil || results[0].OK() {
-		t.Errorf("got %+v, %v, want a failure", results, err)
+	if err != nil || !results[0].OK() {
+		t.Errorf("got %+v, %v", results, err)
 	}
 	if text, _ := os.ReadFile(outside); string(text) != "keep" {
 		t.Errorf("the file outside holds %q", text)
+	}
+	if text, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a"))); string(text) != "gone" {
+		t.Errorf("the log holds %q, %v", text, err)
 	}
 }
 

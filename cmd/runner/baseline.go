@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -59,7 +60,10 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, budget, errBudget)
 	defer cancel()
-	logs := wrapper.LogFolder{Dir: filepath.Join(j.logs, "base"), Prefix: path.Join(filepath.Base(j.logs), "base")}
+	logs, err := j.baseLogs()
+	if err != nil {
+		return nil, err
+	}
 	opts.Logs, opts.Observe, opts.FailFast = logs, nil, false
 	results, err := wrapper.Run(limited, again, runner, opts)
 	found := map[string]blame.Finding{}
@@ -77,6 +81,16 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 		}
 	}
 	return found, errors.Join(err, ctx.Err())
+}
+
+// baseLogs is the folder for logs on base. A link there could lead to the logs that
+// they are compared with.
+func (j job) baseLogs() (wrapper.LogFolder, error) {
+	dir := filepath.Join(j.logs, "base")
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return wrapper.LogFolder{}, cli.Invalid(fmt.Errorf("nothing runs on base: %q is no folder, take it away", filepath.ToSlash(dir)))
+	}
+	return wrapper.LogFolder{Dir: dir, Prefix: path.Join(filepath.Base(j.logs), "base")}, nil
 }
 
 // compare compares what a task said on head with what it said on base.
