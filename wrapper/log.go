@@ -201,6 +201,9 @@ func (s *sink) store(out []byte) {
 	}
 }
 
+// Tail returns the end of a whole log as a result has it.
+func Tail(log string) string { return tailOf(harmless.Text(log)) }
+
 // tailOf returns the last lines of a text, bounded in lines and bytes.
 func tailOf(text string) string {
 	text = strings.Trim(text, "\n")

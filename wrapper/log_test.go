@@ -207,3 +207,22 @@ func TestASilentTaskHasNoLog(t *testing.T) {
 		}
 	}
 }
+
+// The end of a log is the tail of its result, whatever was written.
+func TestTailOfALog(t *testing.T) {
+	for _, text := range []string{
+		"", "\n\n", "one", "one\r\ntwo\r\n", "\x1b[31mred\x1b[0m\n\tpart", "bad \xff\xfe utf-8\n", "progress 1%\rprogress 2%\n\n",
+		strings.Repeat("line\n", 50), strings.Repeat("é", 100_000), strings.Repeat("0123456789\n", 30_000) + "end",
+		"token hunter22 end",
+	} {
+		logs := wrapper.LogFolder{Dir: t.TempDir()}
+		r := runOne(t, task("a"), says(text), wrapper.Options{Logs: logs, Secrets: []string{"hunter22"}})
+		if text == "" {
+			continue
+		}
+		log, err := logs.Read("a", 1, 1<<20)
+		if got := wrapper.Tail(log); err != nil || got != r.Tail {
+			t.Errorf("%.40q: got %q, %v, want %q", text, got, err, r.Tail)
+		}
+	}
+}

@@ -100,12 +100,16 @@ func (j job) compare(t plan.Task, head, base plan.Result, logs wrapper.LogFolder
 }
 
 // failure is a result with the log of its last attempt. A file that the result
-// does not name is that of an earlier run.
+// does not name is that of an earlier run, and one that ends otherwise that of a
+// later one.
 func failure(t plan.Task, r plan.Result, logs wrapper.LogFolder) blame.Failure {
 	if r.Log == "" {
 		return blame.Failure{Result: r, Err: errors.New("there is none")}
 	}
 	log, err := logs.Read(t.ID, r.Attempts, maxLog)
+	if err == nil && wrapper.Tail(log) != r.Tail {
+		err = errors.New("another run wrote it")
+	}
 	return blame.Failure{Result: r, Log: log, Err: err}
 }
 
