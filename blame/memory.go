@@ -87,7 +87,7 @@ func (d *document) add(t plan.Task, r *plan.Result, f Finding, now time.Time) {
 	if known.Base == nil || known.Base.Mark != f.Mark || at.Sub(known.Base.Last) > unseen {
 		known.Base = &broken{Mark: f.Mark, First: at}
 	}
-	known.Base.Last = at
+	known.Base.Last = later(known.Base.Last, at)
 	since := known.Base.First
 	r.Baseline.Since = &since
 }
@@ -122,10 +122,19 @@ func (t *known) ran(it run) {
 		if t.Flaky == nil || it.At.Sub(t.Flaky.Last) > Lapse {
 			t.Flaky = &flake{First: it.At}
 		}
-		t.Flaky.Last = it.At
+		t.Flaky.Last = later(t.Flaky.Last, it.At)
 	}
 	t.Runs = append(t.Runs, it)
 	t.Runs = t.Runs[max(0, len(t.Runs)-maxRuns):]
+}
+
+// later is the later of two times: clocks of machines differ, and what was seen
+// last is not before what was seen first.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // with counts the attempts with these inputs.

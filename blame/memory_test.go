@@ -133,6 +133,35 @@ func TestFlakyIsOfOneTask(t *testing.T) {
 	}
 }
 
+// Machines whose clocks differ write the same documents, and what they say of it
+// is still a result that can be written.
+func TestClocksDiffer(t *testing.T) {
+	memory := documents{}
+	run(t, memory, "both", "1", noon.Add(30*time.Minute))
+	r := run(t, memory, "both", "1", noon)
+	want := &plan.Flaky{FirstSeen: noon.Add(30 * time.Minute), LastSeen: noon.Add(30 * time.Minute), Failures: 2, Runs: 4, Rate: 0.5}
+	if !reflect.DeepEqual(r.Flaky, want) || r.Check() != nil {
+		t.Errorf("got %+v, %v, want %+v", r.Flaky, r.Check(), want)
+	}
+	if r := run(t, memory, "pass", "1", noon); r.Flaky == nil {
+		t.Error("what the other machine saw is forgotten")
+	}
+
+	memory = documents{}
+	for _, at := range []time.Time{noon.Add(30 * time.Minute), noon, noon} {
+		r := failed(1)
+		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
+		results := []plan.Result{r}
+		task := plan.Task{ID: "a", Integration: "a", Inputs: "x"}
+		if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, map[string]blame.Finding{"a": {Same: true, Mark: "m"}}, at); err != nil {
+			t.Fatal(err)
+		}
+		if got := results[0].Baseline.Since; got == nil || !got.Equal(noon.Add(30*time.Minute)) {
+			t.Errorf("at %s: since %v, want what was seen first", at, got)
+		}
+	}
+}
+
 func TestSince(t *testing.T) {
 	memory := documents{}
 	task := plan.Task{ID: "a", Integration: "a", Inputs: "x"}

@@ -25,7 +25,8 @@ const (
 	guess       = 60  // seconds that a task without an estimate counts there
 	manyParts   = 40  // at most, unless the number is given: all fit into needs
 
-	margin     = 15 * time.Minute // of a job, beyond the timeouts of its tasks
+	attempts   = 2                // of a task that runs out of time
+	margin     = 30 * time.Minute // of a job, beyond the timeouts of its tasks; runs on base take up to ten minutes
 	maxTimeout = 24 * time.Hour
 )
 
@@ -113,13 +114,16 @@ func Parts(tasks []plan.Task, wanted int) int {
 	return min(max(wanted, len(orders)), len(tasks), plan.MaxParts)
 }
 
-// timeout bounds a part by what its tasks may take one after the other.
+// timeout bounds a part by what its tasks may take one after the other. A job that
+// ends before its runner leaves no results.
 func timeout(tasks []plan.Task) time.Duration {
 	sum := margin
 	for _, t := range tasks {
 		limit, _ := time.ParseDuration(t.Timeout) // a plan that was read has only good ones
-		sum += limit
-		if sum > maxTimeout || sum < 0 {
+		if limit > maxTimeout {
+			return maxTimeout
+		}
+		if sum += attempts * limit; sum > maxTimeout {
 			return maxTimeout
 		}
 	}

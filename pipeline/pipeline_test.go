@@ -121,8 +121,8 @@ func TestNeeds(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	list := tasks(3, 1)
 	list[0].Timeout, list[1].Timeout = "1h0m0.5s", "2h0m0s"
-	if got := written(t, list, pipeline.Options{Parts: 1}); !strings.Contains(got, "timeout: 197 minutes\n") {
-		t.Errorf("want the sum and a quarter of an hour, got\n%s", got)
+	if got := written(t, list, pipeline.Options{Parts: 1}); !strings.Contains(got, "timeout: 393 minutes\n") {
+		t.Errorf("want twice the sum and half an hour, got\n%s", got)
 	}
 	list[0].Timeout = "2562047h0m0s"
 	list[1].Timeout = "2562047h0m0s"

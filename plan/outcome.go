@@ -136,6 +136,29 @@ func missingParts(parts []*Results) string {
 	return "there are no results of the parts " + strings.Join(lost, ", ")
 }
 
+// Check holds the rules for one result, whatever task it is of.
+func (r Result) Check() error {
+	switch {
+	case !slices.Contains([]Status{Passed, Failed, TimedOut, Canceled, NotRun}, r.Status):
+		return fmt.Errorf("task %q: the status is %q; it must be passed, failed, timed_out, canceled or not_run", r.Task, r.Status)
+	case !slices.Contains([]Class{"", ClassConfig, ClassTask, ClassTransient, ClassBaseline}, r.Class):
+		return fmt.Errorf("task %q: the class is %q; it must be config, task, transient or baseline", r.Task, r.Class)
+	case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
+		return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
+	case r.Class == ClassBaseline && (r.Status != Failed || r.Baseline == nil || r.Baseline.Finding == ""):
+		return fmt.Errorf("task %q: the class is baseline, but the status is %q and \"baseline\" must say what was found on base", r.Task, r.Status)
+	case r.Attempts < len(r.Before)+1 && len(r.Before) > 0:
+		return fmt.Errorf("task %q: it has %d attempts and tells of %d before the last one", r.Task, r.Attempts, len(r.Before))
+	case r.Flaky != nil && (r.Flaky.Failures < 0 || r.Flaky.Failures > r.Flaky.Runs || r.Flaky.LastSeen.Before(r.Flaky.FirstSeen)):
+		return fmt.Errorf("task %q: what flaky says contradicts itself", r.Task)
+	case r.Unavailable != "" && r.Status != NotRun:
+		return fmt.Errorf("task %q: its target is unavailable, but the status is %q", r.Task, r.Status)
+	case r.Waited < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
+		return fmt.Errorf("task %q: a time in waited_seconds or spans is negative", r.Task)
+	}
+	return nil
+}
+
 // check holds the rules for results.
 func (rs *Results) check() error {
 	if rs.Plan == "" {
@@ -148,22 +171,9 @@ func (rs *Results) check() error {
 			return fmt.Errorf("results[%d]: the task is empty", i)
 		case seen[r.Task]:
 			return fmt.Errorf("results[%d]: task %q has two results; give each part once", i, r.Task)
-		case !slices.Contains([]Status{Passed, Failed, TimedOut, Canceled, NotRun}, r.Status):
-			return fmt.Errorf("task %q: the status is %q; it must be passed, failed, timed_out, canceled or not_run", r.Task, r.Status)
-		case !slices.Contains([]Class{"", ClassConfig, ClassTask, ClassTransient, ClassBaseline}, r.Class):
-			return fmt.Errorf("task %q: the class is %q; it must be config, task, transient or baseline", r.Task, r.Class)
-		case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
-			return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
-		case r.Class == ClassBaseline && (r.Status != Failed || r.Baseline == nil):
-			return fmt.Errorf("task %q: the class is baseline, but the status is %q and \"baseline\" must say what was found on base", r.Task, r.Status)
-		case r.Attempts < len(r.Before)+1 && len(r.Before) > 0:
-			return fmt.Errorf("task %q: it has %d attempts and tells of %d before the last one", r.Task, r.Attempts, len(r.Before))
-		case r.Flaky != nil && (r.Flaky.Failures < 0 || r.Flaky.Failures > r.Flaky.Runs || r.Flaky.LastSeen.Before(r.Flaky.FirstSeen)):
-			return fmt.Errorf("task %q: what flaky says contradicts itself", r.Task)
-		case r.Unavailable != "" && r.Status != NotRun:
-			return fmt.Errorf("task %q: its target is unavailable, but the status is %q", r.Task, r.Status)
-		case r.Waited < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
-			return fmt.Errorf("task %q: a time in waited_seconds or spans is negative", r.Task)
+		}
+		if err := r.Check(); err != nil {
+			return err
 		}
 		seen[r.Task] = true
 	}

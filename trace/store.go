@@ -176,15 +176,33 @@ func (s Store) Break(integration, why string, at time.Time) error {
 // Broken returns why the promise of an integration does not count, "" when it
 // does. What cannot be read counts as broken.
 func (s Store) Broken(integration string) string {
-	raw, err := s.in.Read(breachKey(integration))
-	if errors.Is(err, state.ErrNotFound) {
-		return ""
-	}
-	var b Breach
-	if err != nil || json.Unmarshal(raw, &b) != nil || b.Why == "" {
+	why, err := s.breach(integration)
+	if err != nil {
 		return "a broken promise is noted, but the note cannot be read"
 	}
-	return b.Why
+	return why
+}
+
+// Breach returns how the promise of an integration was broken, "" when there is
+// no note of that or it cannot be read.
+func (s Store) Breach(integration string) string {
+	why, _ := s.breach(integration)
+	return why
+}
+
+func (s Store) breach(integration string) (why string, err error) {
+	raw, err := s.in.Read(breachKey(integration))
+	if errors.Is(err, state.ErrNotFound) {
+		return "", nil
+	}
+	var b Breach
+	if err == nil {
+		err = json.Unmarshal(raw, &b)
+	}
+	if err == nil && b.Why == "" {
+		err = errors.New("it says nothing")
+	}
+	return b.Why, err
 }
 
 // Confirm lets the promise of an integration count again.

@@ -34,8 +34,9 @@ type LogFolder struct {
 	Prefix string // of the paths in the results; "" means the last element of Dir
 }
 
-// Create opens a new file in the folder, and never one outside of it: the name
-// is made from the task id as [LogName] says, and links are not followed out.
+// Create makes a new file in the folder, and never one outside of it: the name
+// is made from the task id as [LogName] says. What had that name is taken away, so
+// that no link makes one file of two.
 func (f LogFolder) Create(task string, attempt int) (io.WriteCloser, string, error) {
 	if err := os.MkdirAll(f.Dir, 0o750); err != nil {
 		return nil, "", err
@@ -46,7 +47,11 @@ func (f LogFolder) Create(task string, attempt int) (io.WriteCloser, string, err
 	}
 	defer root.Close()
 	name := attemptName(task, attempt)
-	file, err := root.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
+	const anew = os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	file, err := root.OpenFile(name, anew, 0o640)
+	if errors.Is(err, fs.ErrExist) && root.Remove(name) == nil {
+		file, err = root.OpenFile(name, anew, 0o640)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -195,6 +200,9 @@ func (s *sink) store(out []byte) {
 		s.err = fmt.Errorf("writing: %w", err)
 	}
 }
+
+// Tail returns the end of a whole log as a result has it.
+func Tail(log string) string { return tailOf(harmless.Text(log)) }
 
 // tailOf returns the last lines of a text, bounded in lines and bytes.
 func tailOf(text string) string {

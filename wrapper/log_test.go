@@ -57,7 +57,7 @@ func TestHostileIDsStayInTheFolder(t *testing.T) {
 	}
 }
 
-func TestLogFolderDoesNotFollowLinksOut(t *testing.T) {
+func TestLogFolderDoesNotFollowLinks(t *testing.T) {
 	logs, outside := t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	if err := os.WriteFile(outside, []byte("keep"), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,11 +66,14 @@ func TestLogFolderDoesNotFollowLinksOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	results, err := wrapper.Run(t.Context(), []plan.Task{task("a")}, says("gone"), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
-	if err == nil || results[0].OK() {
-		t.Errorf("got %+v, %v, want a failure", results, err)
+	if err != nil || !results[0].OK() {
+		t.Errorf("got %+v, %v", results, err)
 	}
 	if text, _ := os.ReadFile(outside); string(text) != "keep" {
 		t.Errorf("the file outside holds %q", text)
+	}
+	if text, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a"))); string(text) != "gone" {
+		t.Errorf("the log holds %q, %v", text, err)
 	}
 }
 
@@ -201,6 +204,25 @@ func TestASilentTaskHasNoLog(t *testing.T) {
 		}
 		if files, err := os.ReadDir(logs); err != nil || len(files) != 0 {
 			t.Errorf("got %v, %v, want nothing", files, err)
+		}
+	}
+}
+
+// The end of a log is the tail of its result, whatever was written.
+func TestTailOfALog(t *testing.T) {
+	for _, text := range []string{
+		"", "\n\n", "one", "one\r\ntwo\r\n", "\x1b[31mred\x1b[0m\n\tpart", "bad \xff\xfe utf-8\n", "progress 1%\rprogress 2%\n\n",
+		strings.Repeat("line\n", 50), strings.Repeat("é", 100_000), strings.Repeat("0123456789\n", 30_000) + "end",
+		"token hunter22 end",
+	} {
+		logs := wrapper.LogFolder{Dir: t.TempDir()}
+		r := runOne(t, task("a"), says(text), wrapper.Options{Logs: logs, Secrets: []string{"hunter22"}})
+		if text == "" {
+			continue
+		}
+		log, err := logs.Read("a", 1, 1<<20)
+		if got := wrapper.Tail(log); err != nil || got != r.Tail {
+			t.Errorf("%.40q: got %q, %v, want %q", text, got, err, r.Tail)
 		}
 	}
 }

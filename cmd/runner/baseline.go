@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -59,7 +60,10 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, budget, errBudget)
 	defer cancel()
-	logs := wrapper.LogFolder{Dir: filepath.Join(j.logs, "base"), Prefix: path.Join(filepath.Base(j.logs), "base")}
+	logs, err := j.baseLogs()
+	if err != nil {
+		return nil, err
+	}
 	opts.Logs, opts.Observe, opts.FailFast = logs, nil, false
 	results, err := wrapper.Run(limited, again, runner, opts)
 	found := map[string]blame.Finding{}
@@ -79,6 +83,16 @@ func (j job) subtract(ctx context.Context, env cli.Env, out *plan.Results, opts 
 	return found, errors.Join(err, ctx.Err())
 }
 
+// baseLogs is the folder for logs on base. A link there could lead to the logs that
+// they are compared with.
+func (j job) baseLogs() (wrapper.LogFolder, error) {
+	dir := filepath.Join(j.logs, "base")
+	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+		return wrapper.LogFolder{}, cli.Invalid(fmt.Errorf("nothing runs on base: %q is no folder, take it away", filepath.ToSlash(dir)))
+	}
+	return wrapper.LogFolder{Dir: dir, Prefix: path.Join(filepath.Base(j.logs), "base")}, nil
+}
+
 // compare compares what a task said on head with what it said on base.
 func (j job) compare(t plan.Task, head, base plan.Result, logs wrapper.LogFolder) blame.Finding {
 	here := failure(t, head, wrapper.LogFolder{Dir: j.logs})
@@ -86,12 +100,16 @@ func (j job) compare(t plan.Task, head, base plan.Result, logs wrapper.LogFolder
 }
 
 // failure is a result with the log of its last attempt. A file that the result
-// does not name is that of an earlier run.
+// does not name is that of an earlier run, and one that ends otherwise that of a
+// later one.
 func failure(t plan.Task, r plan.Result, logs wrapper.LogFolder) blame.Failure {
 	if r.Log == "" {
 		return blame.Failure{Result: r, Err: errors.New("there is none")}
 	}
 	log, err := logs.Read(t.ID, r.Attempts, maxLog)
+	if err == nil && wrapper.Tail(log) != r.Tail {
+		err = errors.New("another run wrote it")
+	}
 	return blame.Failure{Result: r, Log: log, Err: err}
 }
 

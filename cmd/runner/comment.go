@@ -109,6 +109,12 @@ func hide(results *plan.Results, tokens ...ci.Token) {
 	for i := range results.Results {
 		r := &results.Results[i]
 		r.Tail, r.Reason = ci.Mask(r.Tail, tokens...), ci.Mask(r.Reason, tokens...)
+		for k := range r.Before {
+			r.Before[k].Reason = ci.Mask(r.Before[k].Reason, tokens...)
+		}
+		if r.Baseline != nil {
+			r.Baseline.Finding = ci.Mask(r.Baseline.Finding, tokens...)
+		}
 	}
 	for i, w := range results.Warnings {
 		results.Warnings[i] = ci.Mask(w, tokens...)

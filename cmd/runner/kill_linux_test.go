@@ -281,3 +281,30 @@ func TestTasksInheritNoFile(t *testing.T) {
 		t.Errorf("got %d files, want 4, in\n%s", n, out)
 	}
 }
+
+// timeout and the like signal a process and then its group, which are two signals
+// for one wish to stop: results are written all the same.
+func TestTwoSignalsAtOnce(t *testing.T) {
+	s := newSite(t, 1, func(task, dir string, _ int) []string {
+		return []string{task, "hang", filepath.Join(dir, "hangs")}
+	})
+	for i := range 12 {
+		cmd, said := s.start(t)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if os.Remove(filepath.Join(s.dir, "hangs")) == nil {
+				break
+			}
+		}
+		for range 2 {
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			time.Sleep(time.Duration(i) * 100 * time.Microsecond)
+		}
+		err := cmd.Wait()
+		if cmd.ProcessState.ExitCode() != 3 {
+			t.Fatalf("got %v, want exit code 3: %s", err, said)
+		}
+		if err := os.Remove(filepath.Join(s.dir, "results.json")); err != nil {
+			t.Fatalf("there are no results: %v", err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/app-sre/prcheck/internal/harmless"
 	"github.com/app-sre/prcheck/internal/huge"
@@ -29,12 +30,16 @@ type Env struct {
 // bundles, in bytes.
 const heap = 32 << 20
 
+// once is for how long more signals mean the same wish to stop: a terminal, a shell
+// and timeout may each send one.
+const once = time.Second
+
 // Main runs a command in the process's own world and returns its exit code.
 func Main(name string, run func(context.Context, Env) error) int {
 	huge.Heap(heap)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // from here on a second signal ends the process
+	context.AfterFunc(ctx, func() { time.AfterFunc(once, stop) }) // from then on another signal ends the process
 
 	// Once somebody listens, writing to a closed pipe is an error instead of
 	// a deadly signal, and a command can still stop what it started.

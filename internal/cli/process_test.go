@@ -49,7 +49,7 @@ func demo(ctx context.Context, env Env) error {
 
 func TestMainAsProcess(t *testing.T) {
 	const (
-		wait   = "demo wait >out & p=$!; until grep -q waiting out; do :; done; "
+		wait   = "demo wait >out & p=$!; until grep -qs waiting out; do :; done; "
 		status = "; echo status $?"
 	)
 	tests := []struct{ name, script, stdout, stderr string }{

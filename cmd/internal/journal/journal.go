@@ -124,16 +124,17 @@ func results(whole []byte, p *plan.Plan) map[string]plan.Result {
 	lines.Buffer(nil, len(whole)+1)
 	for lines.Scan() {
 		var r plan.Result
-		if json.Unmarshal(lines.Bytes(), &r) == nil && known[r.Task] && final(r) {
+		if json.Unmarshal(lines.Bytes(), &r) == nil && known[r.Task] && final(r) && r.Check() == nil {
 			out[r.Task] = r
 		}
 	}
 	return out
 }
 
-// final tells whether a task ran to an end.
+// final tells whether a task ran to an end. Whether it is broken on base is found
+// out later, and always anew.
 func final(r plan.Result) bool {
-	return r.Status == plan.Passed || r.Status == plan.Failed || r.Status == plan.TimedOut
+	return r.Status == plan.Passed || r.Status == plan.Failed && !r.OnBase() || r.Status == plan.TimedOut
 }
 
 // Add writes a result, if it is final.

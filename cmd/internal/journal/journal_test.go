@@ -154,6 +154,34 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
+// A line that no run wrote is none: results with it could not be written, or
+// would be believed without a run on base.
+func TestOnlyWhatARunWrites(t *testing.T) {
+	for line, want := range map[string]int{
+		`{"task":"a","status":"passed","exit_code":0,"attempts":1}`:                       1,
+		`{"task":"a","status":"failed","class":"task","exit_code":7,"attempts":1}`:        1,
+		`{"task":"a","status":"passed","class":"task","exit_code":0}`:                     0,
+		`{"task":"a","status":"passed","exit_code":7}`:                                    0,
+		`{"task":"a","status":"failed","class":"mine"}`:                                   0,
+		`{"task":"a","status":"failed","class":"baseline","baseline":{"finding":"as I"}}`: 0,
+		`{"task":"a","status":"failed","class":"task","waited_seconds":-1,"attempts":1}`:  0,
+		`{"task":"a","status":"failed","class":"task","before":[{"status":"failed"}]}`:    0,
+	} {
+		name := filepath.Join(t.TempDir(), "x.jsonl")
+		f := open(t, name)
+		if _, _, err := journal.Begin(f, tasks("a"), false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(line + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Close()
+		if _, found, err := journal.Begin(open(t, name), tasks("a"), true); err != nil || len(found) != want {
+			t.Errorf("%s: got %v, %v, want %d", line, found, err, want)
+		}
+	}
+}
+
 func FuzzBegin(f *testing.F) {
 	f.Add([]byte(`{"version":"prcheck/v1","plan":"sha256:1","tasks":"x"}` + "\n" + `{"task":"a","status":"passed"}` + "\n"))
 	f.Add([]byte("{}\n"))

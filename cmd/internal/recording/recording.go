@@ -25,14 +25,14 @@ type Recording struct {
 	base, head string
 
 	mu    sync.Mutex
-	tasks map[string]*trace.Recorder
+	tasks map[string][]*trace.Recorder // one for each attempt
 }
 
 // New returns a recording of a run over the bundles with these sha256.
 func New(base, head string) *Recording {
 	return &Recording{
 		Mask: func(text string) string { return text },
-		base: base, head: head, tasks: map[string]*trace.Recorder{},
+		base: base, head: head, tasks: map[string][]*trace.Recorder{},
 	}
 }
 
@@ -42,7 +42,7 @@ func (r *Recording) Task(id string) func(server.Exchange) {
 	recorder := trace.NewRecorder(r.base, r.head)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tasks[id] = recorder
+	r.tasks[id] = append(r.tasks[id], recorder)
 	return Into(recorder)
 }
 
@@ -55,51 +55,72 @@ func Into(recorder *trace.Recorder) func(server.Exchange) {
 	}
 }
 
-// Trace returns what a task asked, nil when it never started.
+// Trace returns what a task asked when it started last, nil when it never did.
 func (r *Recording) Trace(t plan.Task, at time.Time) *trace.Trace {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	recorder, ok := r.tasks[t.ID]
-	if !ok {
+	all := r.attempts(t, at)
+	if len(all) == 0 {
 		return nil
 	}
-	return recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Shard}, at)
+	return all[len(all)-1]
+}
+
+// attempts returns what a task asked in each of its attempts.
+func (r *Recording) attempts(t plan.Task, at time.Time) []*trace.Trace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []*trace.Trace
+	for _, recorder := range r.tasks[t.ID] {
+		all = append(all, recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Shard}, at))
+	}
+	return all
 }
 
 // Keep remembers the traces of the tasks that passed. Of an integration that
 // promised to ask always the same, every task is held to the promise; what it
 // says of broken ones and of traces that cannot be kept is for people.
 //
-// When a task breaks the promise while the plan leaves out other shards of its
-// integration, they were left out on that promise: the task's result is changed
-// to a failure that says so.
+// When the promise is broken, now or since the plan was made, while the plan
+// leaves out other shards of its integration, they were left out on that promise:
+// the task's result is changed to a failure that says so.
 func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result, settings *integration.Settings, at time.Time) []string {
 	var said []string
-	broken := map[string]bool{}
+	broken := map[string]bool{} // in this run
 	for i, t := range p.Tasks {
-		now := r.Trace(t, at)
-		if now == nil || i >= len(results) || t.Native {
+		all := r.attempts(t, at)
+		if len(all) == 0 || i >= len(results) || t.Native {
 			continue
 		}
-		passed := results[i].OK()
-		if why := r.Mask(breach(store, settings, t, now, passed)); why != "" && !broken[t.Integration] {
-			broken[t.Integration] = true
-			said = append(said, fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until planner confirm says otherwise", t.Integration, why))
-			if err := store.Break(t.Integration, why, at); err != nil {
-				said = append(said, err.Error())
-			}
-			if d, ok := p.Decision(t.Integration); ok && passed && d.Decision == plan.Shards {
-				results[i].Status, results[i].Class = plan.Failed, plan.ClassConfig
-				results[i].Reason = "it is trace: static, but " + why + "; shards were left out on that promise: plan again"
+		passed, keeps := results[i].OK(), settings.For(t.Integration).Trace
+		if keeps == integration.TraceStatic {
+			why := r.Mask(breach(store, all, passed))
+			switch d, _ := p.Decision(t.Integration); {
+			case why != "" && !broken[t.Integration]:
+				broken[t.Integration] = true
+				said = append(said, fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until planner confirm says otherwise", t.Integration, why))
+				if err := store.Break(t.Integration, why, at); err != nil {
+					said = append(said, err.Error())
+				}
+				revoke(d, &results[i], why)
+			case !broken[t.Integration] && len(d.Evidence.Traces) > 0:
+				revoke(d, &results[i], store.Breach(t.Integration))
 			}
 		}
-		if passed && settings.For(t.Integration).Trace != integration.TraceNone {
-			if err := r.save(store, now); err != nil && !errors.Is(err, state.ErrReadOnly) {
+		if passed && keeps != integration.TraceNone {
+			if err := r.save(store, all[len(all)-1]); err != nil && !errors.Is(err, state.ErrReadOnly) {
 				said = append(said, err.Error())
 			}
 		}
 	}
 	return said
+}
+
+// revoke turns a result that does not fail the check into one that does, when
+// shards were left out on a promise that was broken.
+func revoke(d plan.Decision, r *plan.Result, why string) {
+	if why != "" && d.Decision == plan.Shards && !r.Blocks() {
+		r.Status, r.Class = plan.Failed, plan.ClassConfig
+		r.Reason = "it is trace: static, but " + why + "; shards were left out on that promise: plan again"
+	}
 }
 
 // save keeps one trace, unless there is a secret in it.
@@ -114,17 +135,23 @@ func (r *Recording) save(store trace.Store, t *trace.Trace) error {
 	return store.Save(t)
 }
 
-// breach tells how a task broke the promise of its integration, "" when it did
-// not, or there is none, or nothing to compare with.
-func breach(store trace.Store, settings *integration.Settings, t plan.Task, now *trace.Trace, passed bool) string {
-	if settings.For(t.Integration).Trace != integration.TraceStatic || store.Broken(t.Integration) != "" {
+// breach tells how a task broke the promise of its integration in one of its
+// attempts, "" when it did not, or there is nothing to compare with.
+func breach(store trace.Store, attempts []*trace.Trace, passed bool) string {
+	last := attempts[len(attempts)-1]
+	if store.Broken(last.Integration) != "" {
 		return ""
 	}
-	traces, _ := store.Load(now.Subject)
+	traces, _ := store.Load(last.Subject)
 	if len(traces) == 0 {
 		return ""
 	}
-	return traces[0].Asks(now, !passed)
+	for _, now := range attempts {
+		if why := traces[0].Asks(now, now != last || !passed); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // Observed says, for each integration that asked something, what it read and

@@ -74,6 +74,9 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// onBase stands for a failure of class baseline.
+const onBase plan.Status = "on base"
+
 // A promise that is broken is said once, and takes back what was left out on it.
 func TestBrokenPromise(t *testing.T) {
 	promised := settings(t, "integrations: {users: {trace: static}}\n")
@@ -91,6 +94,7 @@ func TestBrokenPromise(t *testing.T) {
 		{"less, since it failed", plan.Run, plan.Failed, []string{"a"}, "", plan.Failed},
 		{"more, and it failed", plan.Run, plan.Failed, []string{"c"}, `it asked "c"`, plan.Failed},
 		{"more, and shards were left out", plan.Shards, plan.Passed, []string{"a", "b", "c"}, `it asked "c"`, plan.Failed},
+		{"more, and it is broken on base, too", plan.Shards, onBase, []string{"a", "c"}, `it asked "c"`, plan.Failed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,14 +102,79 @@ func TestBrokenPromise(t *testing.T) {
 			p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{{Name: "users", Decision: tt.decision}}}
 			run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
 			results := []plan.Result{{Status: tt.status}}
+			if tt.status == onBase {
+				results[0] = plan.Result{Status: plan.Failed, Class: plan.ClassBaseline, Baseline: &plan.Baseline{}}
+			}
 			said := strings.Join(run(map[string][]string{one.ID: tt.now}).Keep(s, p, results, promised, time.Unix(1, 0)), "\n")
-			if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) || results[0].Status != tt.want {
+			if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) || results[0].Status != tt.want || results[0].Blocks() != (tt.want != plan.Passed) {
 				t.Errorf("got %q and %+v, want %q and %s", said, results[0], tt.said, tt.want)
 			}
 			if broken := s.Broken("users"); (broken == "") != (tt.said == "") {
 				t.Errorf("noted as broken: %q", broken)
 			}
 		})
+	}
+}
+
+// A plan that leaves out shards on a promise is of no use once the promise is
+// broken, whoever found that out: another part, or an earlier run of the plan.
+func TestBrokenBefore(t *testing.T) {
+	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	for _, tt := range []struct {
+		name   string
+		broken bool
+		traces []plan.Trace
+		want   plan.Status
+	}{
+		{"by traces", true, []plan.Trace{{}}, plan.Failed},
+		{"by traces, and kept", false, []plan.Trace{{}}, plan.Passed},
+		{"by declared queries", true, nil, plan.Passed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, one := store(t), task("users/x", "x")
+			if tt.broken {
+				if err := s.Break("users", "it asked more", time.Unix(0, 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
+				{Name: "users", Decision: plan.Shards, Evidence: plan.Evidence{Traces: tt.traces}},
+			}}
+			results := []plan.Result{{Status: plan.Passed}}
+			said := run(map[string][]string{one.ID: {"a"}}).Keep(s, p, results, promised, time.Unix(1, 0))
+			if results[0].Status != tt.want || len(said) > 0 {
+				t.Errorf("got %+v and %q, want %s", results[0], said, tt.want)
+			}
+		})
+	}
+}
+
+// What an attempt asked that failed counts, too, when another one passes.
+func TestPromiseOfEveryAttempt(t *testing.T) {
+	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	for _, tt := range []struct {
+		first []string
+		said  string
+	}{
+		{[]string{"a"}, ""},
+		{[]string{"c"}, `it asked "c"`},
+	} {
+		s, one := store(t), task("users", "")
+		p := &plan.Plan{Tasks: []plan.Task{one}}
+		passed := []plan.Result{{Status: plan.Passed}}
+		run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, passed, promised, time.Unix(0, 0))
+		r := run(map[string][]string{one.ID: tt.first})
+		again := r.Task(one.ID)
+		for _, q := range []string{"a", "b"} {
+			again(server.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: q}, Status: 200, Body: []byte(q)})
+		}
+		said := strings.Join(r.Keep(s, p, passed, promised, time.Unix(1, 0)), "\n")
+		if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) {
+			t.Errorf("first %q: got %q, want %q", tt.first, said, tt.said)
+		}
+		if kept := r.Trace(one, time.Unix(1, 0)); len(kept.Requests) != 2 {
+			t.Errorf("got %+v, want what the last attempt asked", kept.Requests)
+		}
 	}
 }
 
