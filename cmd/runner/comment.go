@@ -128,7 +128,7 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) 
 		return nil, err
 	}
 	hide(results, at.Token, at.JobToken)
-	n.Plan, n.Results = p, results
+	n.Plan, n.Results, n.Links.Log = p, results, f.logAddresses(at, results)
 	post := &posting{flags: f, at: at, note: n, overall: ci.Overall(f.tool, results)}
 	if f.status == statusIntegrations {
 		post.each = ci.Integrations(f.tool, p, results)

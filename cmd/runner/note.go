@@ -7,9 +7,14 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // maxWords bounds what is read of what planner said, in bytes.
@@ -59,9 +64,46 @@ func (f commentFlags) reportAddress(at ci.Environment, env cli.Env) string {
 		_, _ = fmt.Fprintf(env.Stderr, "runner: there is no report %s for the note to lead to\n", f.report) // only a note
 		return ""
 	}
-	job, err := url.Parse(at.JobURL)
-	if err != nil || at.JobURL == "" {
+	return artifact(at.JobURL, f.report)
+}
+
+// artifact returns where GitLab shows a file that a job keeps.
+func artifact(job, name string) string {
+	at, err := url.Parse(job)
+	if err != nil || job == "" {
 		return ""
 	}
-	return job.JoinPath("artifacts", "file", (&url.URL{Path: f.report}).EscapedPath()).String()
+	return at.JoinPath("artifacts", "file", (&url.URL{Path: name}).EscapedPath()).String()
+}
+
+// collected is a folder of a job that runner collect unpacked.
+var collected = regexp.MustCompile(`^job-([0-9]+)/(.+\.log)$`)
+
+// logAddresses returns where GitLab shows the log of a task, as far as runner
+// collect found the job of this project that keeps it.
+func (f commentFlags) logAddresses(at ci.Environment, results *plan.Results) func(task string) string {
+	found := map[string]string{} // by folder and name
+	jobs, _, ok := strings.Cut(at.JobURL, "/-/jobs/")
+	for _, dir := range f.parts {
+		_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error { // without it there is no link
+			if m := collected.FindStringSubmatch(name); ok && err == nil && m != nil && d.Type().IsRegular() {
+				found[place(m[2])] = artifact(jobs+"/-/jobs/"+m[1], m[2])
+			}
+			return nil
+		})
+	}
+	logs := map[string]string{}
+	for _, r := range results.Results {
+		if r.Log != "" {
+			logs[r.Task] = found[place(r.Log)]
+		}
+	}
+	return func(task string) string { return logs[task] }
+}
+
+// place is what the log of a task and the file in a collected folder share: their
+// name and that of the folder they are in.
+func place(name string) string {
+	name = filepath.ToSlash(name)
+	return path.Join(path.Base(path.Dir(name)), path.Base(name))
 }
