@@ -15,7 +15,7 @@ func (n Note) unplanned() *view {
 		},
 		ending: n.ending(),
 	}
-	if lines := tail(n.Unplanned); len(lines) > 0 {
+	if lines := tail(n.Unplanned, maxSaid); len(lines) > 0 {
 		v.sections = []section{{title: "#### Last words of planner", tasks: 1, entries: []entry{{tail: lines}}}}
 	}
 	return v

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"maps"
 	"os"
 	"strings"
 	"testing"
@@ -100,14 +101,24 @@ func TestMergeRequest(t *testing.T) {
 		t.Errorf("a fork ended with %d and %d, and asked for %q", fork.child.code, fork.report.code, s.server.Requests()[before:])
 	}
 
+	// The child pipeline never came: nothing has a result.
+	lost := maps.Clone(fork.env)
+	lost["CI_PIPELINE_ID"], lost["PRCHECK_GITLAB_TOKEN"] = "550", token
+	s.server.Pipelines[550] = lost["CI_COMMIT_SHA"]
+	if got := s.run(s.template()["prcheck-report"], lost, fork.plan); got.code != 1 {
+		t.Errorf("without a child pipeline the report ended with %d: %s", got.code, got.log)
+	}
+	s.has(s.note(), "### ❌ prcheck: 3 of 3 tasks did not pass", "no result: the part that should have run it is missing")
+
 	// The target branch went on, and the pipeline is of merged results.
 	s.git("switch", "-q", "main")
 	target := s.commit(map[string]string{"data/users/zoe.yml": "$schema: /access/user-1.yml\nname: zoe\n"})
 	s.git("switch", "-q", "feature")
 	s.git("merge", "-q", "--no-edit", "main")
-	s.has(s.pipeline(600, map[string]string{"CI_MERGE_REQUEST_TARGET_BRANCH_SHA": target, "CI_MERGE_REQUEST_EVENT_TYPE": "merged_result"}).plan.log,
-		"(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)")
-	s.has(s.note(), "### ✅ prcheck: 3 tasks passed", "touches 2 datafiles")
+	merged := map[string]string{
+		"CI_PIPELINE_ID": "600", "CI_COMMIT_SHA": s.git("rev-parse", "HEAD"), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": target, "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train",
+	}
+	s.has(s.run(s.template()["prcheck-plan"], merged).log, "(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)", "Changed: 2 datafiles (2 added)")
 }
 
 // template returns the jobs of the template.
