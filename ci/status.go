@@ -85,6 +85,11 @@ func summed(results []plan.Result) Status {
 	return out
 }
 
+// Unplanned returns the status of a check that could not even be planned.
+func Unplanned(tool string) Status {
+	return Status{Name: tool, State: Failed, Description: "could not be planned"}
+}
+
 // Integrations returns a status for each integration of the plan that has tasks,
 // named after the tool and the integration.
 func Integrations(tool string, p *plan.Plan, r *plan.Results) []Status {
@@ -117,11 +122,15 @@ func state(bad []plan.Result) State {
 
 // Report sets the statuses of a commit, the overall one last and whatever became of
 // the others. Statuses of integrations that an earlier plan left on the commit are
-// brought up to date. Any error means that what GitLab shows may be wrong.
+// brought up to date, unless each is nil and the check did not succeed: then nobody
+// knows what they are. Any error means that what GitLab shows may be wrong.
 func (c *Client) Report(ctx context.Context, at Commit, overall Status, each []Status) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, reportTime, fmt.Errorf("it took longer than %s", reportTime))
 	defer cancel()
-	err := c.reportEach(ctx, at, overall.Name, each)
+	var err error
+	if each != nil || overall.State == Success {
+		err = c.reportEach(ctx, at, overall.Name, each)
+	}
 	if err != nil {
 		err = fmt.Errorf("the statuses of integrations: %w", remedy(err, "api"))
 	}

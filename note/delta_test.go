@@ -103,6 +103,24 @@ func TestSameGeneration(t *testing.T) {
 	}
 }
 
+// A run without a plan is nothing to compare with: the next one is compared with
+// the run before it, also in the same pipeline.
+func TestUnplannedIsPassedOver(t *testing.T) {
+	p := fleet(t, 3)
+	first := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "ppf"), Serial: 1}, "")
+	unplanned := body(t, note.Note{Tool: "x", Unplanned: "no base", Serial: 2}, first)
+	unplanned = body(t, note.Note{Tool: "x", Unplanned: "no head", Serial: 3}, unplanned)
+	for serial := range int64(2) {
+		got := headings(body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "fpp"), Serial: 3 + serial}, unplanned))
+		if want := "New failures (1) 000 Fixed (1) 014"; !strings.HasPrefix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := headings(body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "fpp"), Serial: 9}, body(t, note.Note{Tool: "x", Unplanned: "no"}, ""))); !strings.HasPrefix(got, "Failures (1)") {
+		t.Errorf("got %q, want nothing compared", got)
+	}
+}
+
 func TestSinceTheRunBefore(t *testing.T) {
 	was, is := fleet(t, 3), fleet(t, 3)
 	is.Integrations[1], is.Integrations[0].Name = plan.Decision{Name: "integration-001", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read more",

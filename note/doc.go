@@ -21,6 +21,9 @@
 //     others and are not trusted: the words pass package internal/markdown, the
 //     links must be plain http ones without credentials.
 //
+// A note without a plan, [Note.Unplanned], says that nothing was checked, for which
+// the next run is compared with the one before it.
+//
 // # The marker
 //
 // The first line is a comment, which nobody sees: the id of the tool and, in

@@ -105,6 +105,7 @@ type entry struct {
 const (
 	maxEntries = 10      // in one section
 	maxTail    = 15      // lines
+	maxSaid    = 50      // lines, when there is no plan
 	maxWidth   = 300     // of a line, in characters
 	maxOutput  = 8 << 10 // that is looked at, in bytes
 	openTails  = 3       // of the first entries; the others are folded
@@ -208,7 +209,7 @@ func (n Note) entry(t report.Task, alike int) entry {
 	for _, other := range t.Tries() {
 		e.why = append(e.why, "- "+md.Escape(other))
 	}
-	e.tail = tail(t.Tail)
+	e.tail = tail(t.Tail, maxTail)
 	return e
 }
 

@@ -167,7 +167,10 @@ func FuzzBody(f *testing.F) {
 			Tasks: []plan.Task{{ID: text, Integration: text}, {ID: text + "2", Integration: text}, {ID: text + "3", Integration: text}},
 		}
 		n := note.Note{Tool: "x", Plan: p, Results: infestedResults(p, text), Commit: text, Links: links(), Limit: 500 + (limit&0xffff)%30000}
-		body(t, n, text)
+		previous := body(t, n, text)
+		if n.Plan, n.Results, n.Unplanned = nil, nil, text; strings.TrimSpace(text) != "" {
+			body(t, n, previous)
+		}
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/report"
 )
 
 // The bounds of a body, in characters. GitLab takes a million.
@@ -24,10 +23,13 @@ type Note struct {
 	Tool    string
 	Plan    *plan.Plan
 	Results *plan.Results // of all parts; a task without a result has failed
-	Serial  int64         // the generation: greater for a newer pipeline, never negative
-	Commit  string        // that was checked
-	Links   Links
-	Limit   int // of the body, in characters; 0 is DefaultLimit
+	// Unplanned is what was said when no plan could be made, for a note without a
+	// plan: it says that nothing was checked.
+	Unplanned string
+	Serial    int64  // the generation: greater for a newer pipeline, never negative
+	Commit    string // that was checked
+	Links     Links
+	Limit     int // of the body, in characters; 0 is DefaultLimit
 }
 
 // Links are the addresses a note leads to. Each may be missing; one that is not
@@ -57,7 +59,7 @@ func (n Note) Body(previous string) (string, error) {
 	if err := n.check(limit); err != nil {
 		return "", fmt.Errorf("writing the note: %w", err)
 	}
-	rep := report.New(n.Plan, n.Results)
+	rep := n.report()
 	s := n.state(rep, previous, limit)
 	first := n.Marker() + s.encode() + end
 	body, ok := n.look(rep, s.Before).fit(first, limit)
@@ -72,8 +74,8 @@ func (n Note) check(limit int) error {
 	switch {
 	case len(n.Tool) > 40 || !tools.MatchString(n.Tool):
 		return fmt.Errorf("the tool id is %q; it must be lower-case letters, digits and single hyphens between them, at most 40", n.Tool)
-	case n.Plan == nil:
-		return errors.New("there is no plan; give the plan that was run")
+	case n.Plan == nil && strings.TrimSpace(n.Unplanned) == "":
+		return errors.New("there is no plan; give the plan that was run, or what was said in its place")
 	case n.Serial < 0:
 		return fmt.Errorf("the generation is %d; it must not be negative", n.Serial)
 	case limit < MinLimit:

@@ -224,17 +224,19 @@ func TestGolden(t *testing.T) {
 		note     note.Note
 		previous string
 	}{
-		"nothing":      {note.Note{Plan: quiet}, ""},
-		"green":        {note.Note{Plan: trust, Results: results(trust, nil)}, before},
-		"three":        {note.Note{Plan: big, Results: results(big, three)}, ""},
-		"delta":        {note.Note{Plan: trust, Results: results(trust, three)}, before},
-		"many":         {note.Note{Plan: bigger, Results: results(bigger, many)}, before},
-		"lost":         {note.Note{Plan: big}, ""},
-		"hostile":      {note.Note{Plan: host, Results: infestedResults(host, hostile)}, ""},
-		"limit-500":    {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 500}, before},
-		"limit-2000":   {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 2000}, before},
-		"limit-20000":  {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 20000}, before},
-		"hostile-2000": {note.Note{Plan: host, Results: infestedResults(host, hostile), Limit: 2000}, ""},
+		"nothing":           {note.Note{Plan: quiet}, ""},
+		"green":             {note.Note{Plan: trust, Results: results(trust, nil)}, before},
+		"three":             {note.Note{Plan: big, Results: results(big, three)}, ""},
+		"delta":             {note.Note{Plan: trust, Results: results(trust, three)}, before},
+		"many":              {note.Note{Plan: bigger, Results: results(bigger, many)}, before},
+		"lost":              {note.Note{Plan: big}, ""},
+		"hostile":           {note.Note{Plan: host, Results: infestedResults(host, hostile)}, ""},
+		"unplanned":         {note.Note{Unplanned: "note: comparing 4be1f0c9d27a with aa1f0c9d27a1\nplanner: data/users/eve.yml:2:1: this is no YAML\n"}, before},
+		"unplanned-hostile": {note.Note{Unplanned: hostile + "\n```\n" + hostile, Limit: 2000}, ""},
+		"limit-500":         {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 500}, before},
+		"limit-2000":        {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 2000}, before},
+		"limit-20000":       {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 20000}, before},
+		"hostile-2000":      {note.Note{Plan: host, Results: infestedResults(host, hostile), Limit: 2000}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -31,8 +31,10 @@ type run struct {
 	Commit  string         `json:"commit,omitempty"` // the first digits
 	Verdict report.Verdict `json:"verdict"`
 	Tasks   int            `json:"tasks"`
-	Failed  []string       `json:"failed,omitzero"`  // hashes of the tasks that failed and block; nil: not known
-	Checked []string       `json:"checked,omitzero"` // hashes of the integrations that were not skipped; nil: not known
+	// Unplanned is a run without a plan: the next one is compared with that before.
+	Unplanned bool     `json:"unplanned,omitempty"`
+	Failed    []string `json:"failed,omitzero"`  // hashes of the tasks that failed and block; nil: not known
+	Checked   []string `json:"checked,omitzero"` // hashes of the integrations that were not skipped; nil: not known
 }
 
 var (
@@ -43,25 +45,13 @@ var (
 // state returns what this note remembers. Of a body of the same generation only
 // what that was compared with counts: it is this very run.
 func (n Note) state(rep *report.Report, previous string, limit int) state {
-	s := state{Version: 1, Generation: n.Serial, Now: run{
-		Plan: digits(strings.TrimPrefix(n.Plan.Digest, "sha256:")), Verdict: rep.Verdict, Tasks: len(n.Plan.Tasks), Failed: []string{}, Checked: []string{},
-	}}
+	s := state{Version: 1, Generation: n.Serial, Now: n.now(rep)}
 	if commits.MatchString(n.Commit) {
 		s.Now.Commit = digits(n.Commit)
 	}
-	for _, t := range rep.Results {
-		if kindOf(t.Result) == failure {
-			s.Now.Failed = append(s.Now.Failed, hash(t.Task))
-		}
-	}
-	for _, d := range n.Plan.Integrations {
-		if d.Decision != plan.Skip {
-			s.Now.Checked = append(s.Now.Checked, hash(d.Name))
-		}
-	}
 	if before, ok := n.read(previous); ok {
 		s.Before = &before.Now
-		if before.Generation == n.Serial {
+		if before.Generation == n.Serial || before.Now.Unplanned {
 			s.Before = before.Before
 		}
 	}
@@ -73,6 +63,25 @@ func (n Note) state(rep *report.Report, previous string, limit int) state {
 		}
 	}
 	return s
+}
+
+// now returns what is remembered of this run, but for its commit.
+func (n Note) now(rep *report.Report) run {
+	if n.Plan == nil {
+		return run{Verdict: rep.Verdict, Unplanned: true}
+	}
+	r := run{Plan: n.digest(), Verdict: rep.Verdict, Tasks: len(n.Plan.Tasks), Failed: []string{}, Checked: []string{}}
+	for _, t := range rep.Results {
+		if kindOf(t.Result) == failure {
+			r.Failed = append(r.Failed, hash(t.Task))
+		}
+	}
+	for _, d := range n.Plan.Integrations {
+		if d.Decision != plan.Skip {
+			r.Checked = append(r.Checked, hash(d.Name))
+		}
+	}
+	return r
 }
 
 // bound forgets lists that are too long for a note with this limit, of which two
@@ -151,6 +160,14 @@ func (s state) encode() string {
 func hash(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return base64.RawStdEncoding.EncodeToString(sum[:6])
+}
+
+// digest returns as much of the digest of the plan.
+func (n Note) digest() string {
+	if n.Plan == nil {
+		return ""
+	}
+	return digits(strings.TrimPrefix(n.Plan.Digest, "sha256:"))
 }
 
 // digits returns as many digits of a digest as are remembered and shown.

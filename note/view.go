@@ -33,6 +33,9 @@ type folded struct {
 
 // look puts together what a note says. Before is the run it is compared with.
 func (n Note) look(rep *report.Report, before *run) *view {
+	if n.Plan == nil {
+		return n.unplanned()
+	}
 	s := sortOut(rep, before)
 	v := &view{
 		title:    n.title(rep),
@@ -125,7 +128,7 @@ func took(rep *report.Report) string {
 // ending returns where to read on.
 func (n Note) ending() string {
 	var parts []string
-	if digest := digits(strings.TrimPrefix(n.Plan.Digest, "sha256:")); digest != "" {
+	if digest := n.digest(); digest != "" {
 		parts = append(parts, "plan "+md.Code(digest))
 	}
 	if commits.MatchString(n.Commit) {

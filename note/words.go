@@ -68,15 +68,15 @@ func said(t report.Task) string {
 	return text + ": " + t.Reason
 }
 
-// tail returns the last lines of a task's output, each bounded.
-func tail(text string) []string {
+// tail returns the last lines of an output, each bounded.
+func tail(text string, most int) []string {
 	text = text[max(0, len(text)-maxOutput):]
 	text = strings.TrimSpace(harmless.Text(text))
 	if text == "" {
 		return nil
 	}
 	lines := strings.Split(text, "\n")
-	lines = lines[max(0, len(lines)-maxTail):]
+	lines = lines[max(0, len(lines)-most):]
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t")
 		if runes := []rune(line); len(runes) > maxWidth {
@@ -93,7 +93,7 @@ const maxWord = 100
 // lastLine returns the last line of a task's output: most say there what is
 // wrong, or what they would change.
 func lastLine(text string) string {
-	lines := tail(text[max(0, len(text)-maxOutput/4):])
+	lines := tail(text[max(0, len(text)-maxOutput/4):], 1)
 	if len(lines) == 0 {
 		return ""
 	}

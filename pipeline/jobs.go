@@ -213,7 +213,7 @@ func (c *child) report() job {
 			"mkdir -p " + Folder + "/results",
 			"failed=0",
 			"runner report " + results + " --html " + Folder + "/report.html --junit " + Folder + "/junit.xml --codequality " + Folder + "/codequality.json --metrics " + Folder + "/metrics.txt || failed=$?",
-			"runner comment " + results + " --out " + Folder + "/note.md --status none || failed=$?",
+			"runner comment " + results + " --report " + Folder + "/report.html --out " + Folder + "/note.md --status none || failed=$?",
 			`exit "$failed"`,
 		},
 		Artifacts: kept(Folder+"/report.html", Folder+"/note.md", Folder+"/junit.xml", Folder+"/codequality.json", Folder+"/metrics.txt"),

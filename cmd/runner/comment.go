@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/note"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -28,13 +30,14 @@ const (
 type commentFlags struct {
 	plan, tool, status, out string
 	parts                   []string
+	unplanned, report       string
 	settle                  time.Duration
 }
 
 func commentCommand(env cli.Env) *cobra.Command {
 	var f commentFlags
 	cmd := &cobra.Command{
-		Use:   "comment --plan FILE --results FILE... [flags]",
+		Use:   "comment {--plan FILE --results FILE... | --unplanned FILE} [flags]",
 		Short: "Keep the one note of a merge request in GitLab, and commit statuses",
 		Long: `comment puts a plan and the results of its parts together, writes the summary to a
 file and to stdout, makes it the one note of the merge request, and sets commit
@@ -42,14 +45,20 @@ statuses. It takes the merge request from the variables of a GitLab job and a to
 with scope api from PRCHECK_GITLAB_TOKEN. Without them nothing is posted, and one
 line says so.
 
-Exit code 1 when a check failed, 3 when something could not be posted.`,
+When no plan could be made, --unplanned takes its place: the note and the status then
+say that nothing was checked, with the last words of planner.
+
+Exit code 1 when a check failed or could not be planned, 3 when something could not be posted.`,
 		Example: `  runner comment --plan plan.json --results results.json
-  runner comment --plan plan.json --results collected --status integrations`,
+  runner comment --plan plan.json --results collected --status integrations
+  runner comment --unplanned planner.log`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return comment(cmd.Context(), env, f) },
 	}
-	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
-	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
+	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required, or --unplanned)")
+	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required with --plan, repeatable)")
+	cmd.Flags().StringVar(&f.unplanned, "unplanned", "", "what planner said on stderr when it could make no plan; it may be missing, as after a job that died")
+	cmd.Flags().StringVar(&f.report, "report", "", "HTML report among the artifacts of this job, relative to the checkout, for the note to lead to")
 	cmd.Flags().StringVar(&f.tool, "tool", "prcheck", "name of the note and the statuses; each name has one note")
 	cmd.Flags().StringVar(&f.status, "status", statusOverall, "which commit statuses to set: none, overall or integrations (those too)")
 	cmd.Flags().StringVar(&f.out, "out", "prcheck-note.md", "file for the summary")
@@ -67,6 +76,10 @@ func (f commentFlags) check() error {
 		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at most 40"))
 	case f.out == "":
 		return cli.Usage(errors.New("--out must name a file"))
+	case f.unplanned != "" && (f.plan != "" || len(f.parts) > 0):
+		return cli.Usage(errors.New("--unplanned is for when there is no plan: leave out --plan and --results"))
+	case f.report != "" && !fs.ValidPath(f.report):
+		return cli.Usage(fmt.Errorf("--report must be a path inside the checkout, such as prcheck/report.html, not %q", f.report))
 	case f.settle < 0:
 		return cli.Usage(errors.New("--settle must not be negative"))
 	}
@@ -81,16 +94,10 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if err != nil {
 		return cli.Invalid(err)
 	}
-	p, err := source.ReadPlan(f.plan)
+	post, err := f.posting(at, env)
 	if err != nil {
 		return err
 	}
-	results, err := readResults(p, f.parts)
-	if err != nil {
-		return err
-	}
-	hide(results, at.Token, at.JobToken)
-	post := posting{flags: f, at: at, plan: p, results: results, note: noteFor(f.tool, at, p, results)}
 	if err := post.write(""); err != nil { // before anything else can fail
 		return err
 	}
@@ -98,10 +105,35 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if _, err := io.WriteString(env.Stdout, post.body); err != nil {
 		return errors.Join(trouble, err)
 	}
-	if results.Failed() {
+	if post.overall.State != ci.Success {
 		trouble = errors.Join(trouble, cli.ErrFailed)
 	}
 	return trouble
+}
+
+// posting reads what is to be shown.
+func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) {
+	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA, Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportAddress(at, env)}}
+	if f.unplanned != "" {
+		said, err := lastWords(f.unplanned)
+		n.Unplanned = ci.Mask(said, at.Token, at.JobToken)
+		return &posting{flags: f, at: at, note: n, overall: ci.Unplanned(f.tool)}, err
+	}
+	p, err := source.ReadPlan(f.plan)
+	if err != nil {
+		return nil, err
+	}
+	results, err := readResults(p, f.parts)
+	if err != nil {
+		return nil, err
+	}
+	hide(results, at.Token, at.JobToken)
+	n.Plan, n.Results, n.Links.Log = p, results, f.logAddresses(at, results)
+	post := &posting{flags: f, at: at, note: n, overall: ci.Overall(f.tool, results)}
+	if f.status == statusIntegrations {
+		post.each = ci.Integrations(f.tool, p, results)
+	}
+	return post, nil
 }
 
 // hide takes the tokens out of what tasks said. Later they may be escaped.
@@ -125,10 +157,10 @@ func hide(results *plan.Results, tokens ...ci.Token) {
 type posting struct {
 	flags   commentFlags
 	at      ci.Environment
-	plan    *plan.Plan
-	results *plan.Results
 	note    ci.Note
-	body    string // as it is in the file
+	overall ci.Status
+	each    []ci.Status // of the integrations, if they are wanted
+	body    string      // as it is in the file
 }
 
 // write writes the summary to its file: the given body, or a new one.
@@ -186,16 +218,11 @@ func (p *posting) report(ctx context.Context, client *ci.Client) error {
 	if c := p.at.Commit; c.Project == 0 || c.Pipeline == 0 || c.SHA == "" {
 		return cli.Invalid(errors.New("posting statuses: CI_PROJECT_ID, CI_PIPELINE_ID and CI_COMMIT_SHA are needed, or --status none"))
 	}
-	overall := ci.Overall(p.flags.tool, p.results)
-	overall.TargetURL = p.at.JobURL
-	var each []ci.Status
-	if p.flags.status == statusIntegrations {
-		each = ci.Integrations(p.flags.tool, p.plan, p.results)
+	p.overall.TargetURL = p.at.JobURL
+	for i := range p.each {
+		p.each[i].TargetURL = p.at.JobURL
 	}
-	for i := range each {
-		each[i].TargetURL = p.at.JobURL
-	}
-	if err := client.Report(ctx, p.at.Commit, overall, each); err != nil {
+	if err := client.Report(ctx, p.at.Commit, p.overall, p.each); err != nil {
 		return fmt.Errorf("posting %w", err)
 	}
 	return nil

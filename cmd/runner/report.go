@@ -90,6 +90,9 @@ func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, resul
 	placed := f.ci.placed() && unwell(results)
 	needed := f.html != "" || placed
 	if needed {
+		if err := f.reach(ctx, env, p); err != nil {
+			return err
+		}
 		if f.config == "" && f.repo != "" {
 			f.config = ownSettings(f.repo)
 		}
@@ -113,6 +116,17 @@ func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, resul
 		}
 	}
 	return f.ci.write(ctx, env, at)
+}
+
+// reach fetches the commits of the plan that a shallow clone of a job lacks. What
+// cannot be had is as if it were not there; only an interruption counts.
+func (f reportFlags) reach(ctx context.Context, env cli.Env, p *plan.Plan) error {
+	for _, side := range []plan.Side{p.Base, p.Head} {
+		if err := source.Reach(ctx, env, inRepo(side, f.repo).Ref); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bundles opens the bundles of the plan. Those that nobody named may be missing:

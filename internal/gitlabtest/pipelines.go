@@ -1,6 +1,7 @@
 package gitlabtest
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (s *Server) setStatus(a *answer, r *http.Request, sha string) {
 		}
 	}
 	switch {
-	case sha != SHA || in.PipelineID != Pipeline:
+	case s.commits()[in.PipelineID] != sha:
 		a.json(http.StatusNotFound, map[string]any{"message": "404 Pipeline for pipeline_id, sha and ref Not Found"})
 		return
 	case !slices.Contains([]string{"pending", "running", "success", "failed", "canceled"}, in.State):
@@ -62,6 +63,19 @@ func (s *Server) setStatus(a *answer, r *http.Request, sha string) {
 	made := Status{ID: s.next(), Pipeline: in.PipelineID, Author: Bot, Name: in.Name, State: in.State, Description: in.Description, TargetURL: in.TargetURL}
 	s.statuses = append(s.statuses, made)
 	a.json(http.StatusCreated, made.shape())
+}
+
+// commits are those of the pipelines.
+func (s *Server) commits() map[int]string {
+	if s.Pipelines == nil {
+		return map[int]string{Pipeline: SHA}
+	}
+	return s.Pipelines
+}
+
+// knows tells whether there is a pipeline of a commit.
+func (s *Server) knows(sha string) bool {
+	return slices.Contains(slices.Collect(maps.Values(s.commits())), sha)
 }
 
 // listJobs lists the jobs of a pipeline that start a pipeline, or those that do not.

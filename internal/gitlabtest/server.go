@@ -58,6 +58,8 @@ type Fault struct {
 type Server struct {
 	Token    string // of the bot, who may do everything
 	JobToken string // may read artifacts only
+	// Pipelines are the commits of the pipelines, instead of SHA for Pipeline.
+	Pipelines map[int]string
 	// Fault is asked about each request with its number, from 1.
 	Fault func(n int, r *http.Request) Fault
 	// Header is added to every answer; NoPages leaves out those about pages.
@@ -187,7 +189,7 @@ func (s *Server) project(a *answer, r *http.Request, parts []string) {
 		s.allNotes(a, r)
 	case strings.HasPrefix(rest, notes+"/"):
 		s.oneNote(a, r, number(parts[len(parts)-1]))
-	case rest == "repository/commits/"+SHA+"/statuses" && r.Method == http.MethodGet:
+	case parts[2] == "repository" && len(parts) == 6 && parts[3] == "commits" && parts[5] == "statuses" && s.knows(parts[4]) && r.Method == http.MethodGet:
 		s.listStatuses(a, r)
 	case parts[2] == "statuses" && r.Method == http.MethodPost:
 		s.setStatus(a, r, parts[len(parts)-1])

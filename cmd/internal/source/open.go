@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/objects"
@@ -102,6 +103,9 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	b, err := o.Bundle(ctx, base, nil)
 	if err != nil {
 		cancel()
+		if in := (bundler.Problem{}); errors.As(err, &in) { // its files have the names of those of head
+			err = fmt.Errorf("base: %w", err)
+		}
 	}
 	reading.Wait()
 	if err == nil {
