@@ -41,6 +41,9 @@ confs:
 // One merge request, push by push: every script of the template and of the child
 // pipelines runs, with the programs and with an API of GitLab.
 func TestMergeRequest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole story with binaries of their own is left out of a short run")
+	}
 	s := newStage(t)
 	s.git("init", "-q", "-b", "main", ".")
 	s.commit(users())

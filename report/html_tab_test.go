@@ -31,6 +31,9 @@ type tab struct {
 // names one, it must work.
 func browse(t *testing.T) *tab {
 	t.Helper()
+	if testing.Short() && os.Getenv("PRCHECK_BROWSER") == "" {
+		t.Skip("a short run tries no browser")
+	}
 	program, must := os.Getenv("PRCHECK_BROWSER"), true
 	if program == "" {
 		program, must = findBrowser(), false

@@ -120,6 +120,9 @@ func TestKilledAtRandom(t *testing.T) {
 		return []string{task, "alone", filepath.Join(dir, fmt.Sprintf("%d.lock", i)), strconv.Itoa(i)}
 	})
 	complete, killed := 0, 0
+	if testing.Short() {
+		*kills = min(*kills, 4)
+	}
 	for killed < *kills || complete == 0 {
 		cmd, said := s.start(t, "--resume")
 		ended := make(chan error, 1)
