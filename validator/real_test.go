@@ -11,6 +11,9 @@ import (
 
 // Mistakes in copies of a real checkout are found at their lines.
 func TestMistakesInRealCheckout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a checkout for each mistake is left out of a short run")
+	}
 	dir := shared.Path(t, "data", "checkout")
 	clean := tree{}
 	clean.add(t, "data", dir+"/head/data")
