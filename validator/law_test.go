@@ -52,7 +52,7 @@ func TestLawOfChanged(t *testing.T) {
 			}
 		}
 	}
-	if broken < 12 {
+	if broken < int(seeds) {
 		t.Errorf("the changes broke %d things, too few to prove anything", broken)
 	}
 }
