@@ -40,6 +40,7 @@ type run struct {
 	At     time.Time `json:"at"`
 	Passed int       `json:"passed,omitempty"`
 	Failed int       `json:"failed,omitempty"`
+	Began  time.Time `json:"began,omitzero"` // the attempt that passed; zero when none did, or nobody knows
 }
 
 // A flake is when a task was seen to fail and to pass with the same inputs.
@@ -83,7 +84,7 @@ func (d document) ok(now time.Time) bool {
 			return false
 		}
 		for _, r := range t.Runs {
-			if !past(r.At, r.At) || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
+			if !past(r.At, r.At) || !past(r.Began, r.At) || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
 				return false
 			}
 		}

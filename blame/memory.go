@@ -37,11 +37,11 @@ func NewStore(memory Memory) Store { return Store{memory} }
 
 func key(integration string) string { return "blame/" + state.Name(integration) + ".json" }
 
-// Remember adds a run of tasks, with a result for each, and fills in what is
-// known of them by then: whether they are flaky, and since when they fail on base
-// as these findings (by task) say. The error joins what could not be written, one
+// Remember adds a run of tasks from its begin until now, with a result for each, and
+// fills in what is known of them by then: whether they are flaky, and since when they
+// fail on base as these findings (by task) say. The error joins what could not be written, one
 // for each integration; the results are filled in all the same.
-func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[string]Finding, now time.Time) error {
+func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[string]Finding, begin, now time.Time) error {
 	byName := map[string][]int{}
 	for i, t := range tasks {
 		if i < len(results) && results[i].Attempts > 0 {
@@ -55,7 +55,7 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 			known = true
 			doc := parse(old, name, now)
 			for _, i := range byName[name] {
-				doc.add(tasks[i], &results[i], findings[tasks[i].ID], now)
+				doc.add(tasks[i], &results[i], findings[tasks[i].ID], begin, now)
 			}
 			doc.trim()
 			return json.Marshal(doc)
@@ -73,11 +73,17 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 }
 
 // add takes one result and fills in what is known of its task.
-func (d *document) add(t plan.Task, r *plan.Result, f Finding, now time.Time) {
+func (d *document) add(t plan.Task, r *plan.Result, f Finding, begin, now time.Time) {
 	at := now.UTC().Truncate(time.Second)
 	known := d.task(t)
+	if r.Status == plan.Failed || r.Status == plan.TimedOut {
+		known.doubt(state.Name(t.Inputs))
+	}
 	if it := attempts(*r, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
 		it.Inputs = state.Name(t.Inputs)
+		if n := len(r.Spans); r.OK() && n > 0 {
+			it.Began = begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
+		}
 		known.ran(it)
 	}
 	r.Flaky = known.flaky(at)
@@ -126,6 +132,15 @@ func (t *known) ran(it run) {
 	}
 	t.Runs = append(t.Runs, it)
 	t.Runs = t.Runs[max(0, len(t.Runs)-maxRuns):]
+}
+
+// doubt forgets when these inputs passed: they failed, for whatever reason.
+func (t *known) doubt(inputs string) {
+	for i := range t.Runs {
+		if t.Runs[i].Inputs == inputs {
+			t.Runs[i].Began = time.Time{}
+		}
+	}
 }
 
 // later is the later of two times: clocks of machines differ, and what was seen

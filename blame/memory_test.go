@@ -64,7 +64,7 @@ func run(t *testing.T, memory blame.Memory, word, inputs string, at time.Time) p
 	}
 	r.Task = "a"
 	results := []plan.Result{r}
-	if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, nil, at); err != nil {
+	if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, nil, at, at); err != nil {
 		t.Fatal(err)
 	}
 	results[0].Flaky, r.Flaky = nil, results[0].Flaky
@@ -127,7 +127,7 @@ func TestFlakyIsOfOneTask(t *testing.T) {
 		{ID: "a", Integration: "b", Shard: "s", Command: "sha256:c", Inputs: "1"},
 	} {
 		results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 1}}
-		if err := blame.NewStore(memory).Remember([]plan.Task{other}, results, nil, noon); err != nil || results[0].Flaky != nil {
+		if err := blame.NewStore(memory).Remember([]plan.Task{other}, results, nil, noon, noon); err != nil || results[0].Flaky != nil {
 			t.Errorf("%+v is flaky: %+v, %v", other, results[0].Flaky, err)
 		}
 	}
@@ -153,7 +153,7 @@ func TestClocksDiffer(t *testing.T) {
 		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
 		results := []plan.Result{r}
 		task := plan.Task{ID: "a", Integration: "a", Inputs: "x"}
-		if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, map[string]blame.Finding{"a": {Same: true, Mark: "m"}}, at); err != nil {
+		if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, map[string]blame.Finding{"a": {Same: true, Mark: "m"}}, at, at); err != nil {
 			t.Fatal(err)
 		}
 		if got := results[0].Baseline.Since; got == nil || !got.Equal(noon.Add(30*time.Minute)) {
@@ -180,7 +180,7 @@ func TestSince(t *testing.T) {
 		r := failed(1)
 		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
 		results := []plan.Result{r}
-		if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, map[string]blame.Finding{"a": {Same: c.same, Mark: c.mark}}, hours(c.hours)); err != nil {
+		if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, map[string]blame.Finding{"a": {Same: c.same, Mark: c.mark}}, hours(c.hours), hours(c.hours)); err != nil {
 			t.Fatal(err)
 		}
 		got := results[0].Baseline.Since
@@ -195,7 +195,7 @@ func TestSince(t *testing.T) {
 func TestTroubleWithMemory(t *testing.T) {
 	results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2, Before: []plan.Attempt{{Status: plan.Failed}}}, {Task: "b", Status: plan.NotRun}}
 	tasks := []plan.Task{{ID: "a", Integration: "a", Inputs: "x"}, {ID: "b", Integration: "b", Inputs: "x"}}
-	err := blame.NewStore(broken{}).Remember(tasks, results, nil, noon)
+	err := blame.NewStore(broken{}).Remember(tasks, results, nil, noon, noon)
 	if want := `remembering how "a" ended: no such disk`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
@@ -247,7 +247,7 @@ func TestDocumentsAreBounded(t *testing.T) {
 			results = append(results, plan.Result{Task: fmt.Sprint(i), Status: plan.Passed, Attempts: 1})
 		}
 		for n := range c.runs {
-			if err := blame.NewStore(memory).Remember(tasks, slices.Clone(results), nil, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+			if err := blame.NewStore(memory).Remember(tasks, slices.Clone(results), nil, noon, noon.Add(time.Duration(n)*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -35,6 +35,7 @@ type Settings struct {
 	ciFiles      []Glob // nil: the default
 	transient    []*regexp.Regexp
 	baseline     *time.Duration // nil: not said
+	reuse        *time.Duration // nil: not said
 	limits       map[string]Limit
 	integrations map[string]Integration
 	digest       string
@@ -52,6 +53,7 @@ type Integration struct {
 	Trace     Trace
 	Transient []*regexp.Regexp // lines of output that tell of a failure that passes by itself; the general ones first
 	Limits    []Limit          // of the live targets that its tasks use
+	Reuse     time.Duration    // for how long a task that passed need not run again on the same inputs; 0 for never
 	Line      int              // 0 when the settings do not name it
 }
 
@@ -134,6 +136,11 @@ type Rule struct {
 	Line int
 }
 
+// Runs tells whether the rule starts an integration.
+func (r Rule) Runs(name string) bool {
+	return slices.ContainsFunc(r.Run, func(n Name) bool { return n.Name == name })
+}
+
 // A Name is an integration's name at a place in the settings.
 type Name struct {
 	Name string
@@ -168,7 +175,7 @@ func (s *Settings) For(name string) Integration {
 	if it, ok := s.integrations[name]; ok {
 		return it
 	}
-	it := Integration{Name: name, Exec: s.Exec, Transient: s.transient}
+	it := Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.fresh()}
 	if it.Exec.Timeout == 0 {
 		it.Exec.Timeout = DefaultTimeout
 	}

@@ -24,6 +24,7 @@ func (s *Settings) Differ(other *Settings, name string) []string {
 		{"transient", expressions(a), expressions(b)},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
 		{"limits", unplacedLimits(a), unplacedLimits(b)},
+		{"reuse", a.Reuse, b.Reuse},
 		{"list_order", []any{a.ListOrder, a.Ordered}, []any{b.ListOrder, b.Ordered}},
 		{"shards", a.Shards.unplaced(), b.Shards.unplaced()},
 		{"trace", a.Trace, b.Trace},
@@ -48,7 +49,7 @@ func patterns(globs []Glob) []string {
 func (s *Settings) selecting(name string) [][]string {
 	var out [][]string
 	for _, r := range s.Rules {
-		if slices.ContainsFunc(r.Run, func(n Name) bool { return n.Name == name }) {
+		if r.Runs(name) {
 			out = append(out, patterns(r.When))
 		}
 	}

@@ -69,6 +69,12 @@ var mistakes = []struct {
 	{"transient twice", "version: 1\ntransient: [a, a]\n", `2: transient[1]: "a" stands on line 2 already`},
 	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + clip(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
 	{"many patterns", "version: 1\ntransient: [" + strings.Repeat("x, ", 51) + "]\n", "2: transient: has more than 50 patterns"},
+	// Reuse.
+	{"reuse without a unit", "version: 1\nreuse: 30\n", "2: reuse: must be none or a duration such as 30m or 4h, got the number \"30\""},
+	{"reuse as list", "version: 1\nreuse: [1h]\n", "2: reuse: must be none or a duration such as 30m or 4h, got a list"},
+	{"reuse of nothing", "version: 1\nreuse:\n", "2: reuse: must be none or a duration such as 30m or 4h, got nothing"},
+	{"reuse backwards", "version: 1\nintegrations:\n  a: {reuse: -1h}\n", `3: integrations.a.reuse: must be none or from 1s to 336h, got "-1h"`},
+	{"reuse for too long", "version: 1\nreuse: 337h\n", `2: reuse: must be none or from 1s to 336h, got "337h"`},
 	// Limits.
 	{"limits as list", "version: 1\nlimits: [aws]\n", "2: limits: must be a mapping, got a list"},
 	{"limit without a bound", "version: 1\nlimits:\n  aws: {key: x}\n", "3: limits.aws: max or rate is missing: how many tasks at once, or how many starts such as 10/min"},

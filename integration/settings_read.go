@@ -100,7 +100,7 @@ func syntaxLine(raw []byte, err error) int {
 }
 
 func (r *reader) settings(root *yaml.Node, s *Settings) {
-	keys := r.object(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits")
+	keys := r.object(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.integer(n, "version", 0, 1<<31-1) != 1 {
@@ -127,6 +127,10 @@ func (r *reader) settings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["limits"]; n != nil {
 		s.limits = r.limits(n)
+	}
+	if n := keys["reuse"]; n != nil {
+		d := r.fresh(n, "reuse")
+		s.reuse = &d
 	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
@@ -241,8 +245,8 @@ func badPath(p string) string {
 
 func (r *reader) integration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Line: e.line}
-	keys := r.object(e.value, at, "exec", "queries", "shards", "list_order", "trace", "transient", "limits")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.fresh(), Line: e.line}
+	keys := r.object(e.value, at, "exec", "queries", "shards", "list_order", "trace", "transient", "limits", "reuse")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.exec(n, at+".exec", general.Exec)
 	}
@@ -266,6 +270,9 @@ func (r *reader) integration(e entry, general *Settings) Integration {
 	}
 	if n := keys["limits"]; n != nil {
 		it.Limits = r.used(n, at+".limits", general.limits)
+	}
+	if n := keys["reuse"]; n != nil {
+		it.Reuse = r.fresh(n, at+".reuse")
 	}
 	return it
 }

@@ -59,10 +59,10 @@ func TestReadSettings(t *testing.T) {
 					},
 					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 24,
 				},
-				ListOrder: OrderSignificant, Ordered: true, Trace: TraceStatic, Line: 21,
+				ListOrder: OrderSignificant, Ordered: true, Trace: TraceStatic, Reuse: DefaultReuse, Line: 21,
 			},
 			"own-program": {
-				Name: "own-program", Exec: own, Line: 31,
+				Name: "own-program", Exec: own, Reuse: DefaultReuse, Line: 31,
 				Shards: &Shards{
 					By: []Selector{selectorAt(t, "state.*.shard", 36)}, Max: DefaultMaxShards, Line: 36,
 				},
@@ -87,7 +87,7 @@ func selectorAt(t *testing.T, text string, line int) Selector {
 
 func TestZeroSettings(t *testing.T) {
 	var s Settings
-	want := Integration{Name: "any", Exec: Exec{Timeout: DefaultTimeout}}
+	want := Integration{Name: "any", Exec: Exec{Timeout: DefaultTimeout}, Reuse: DefaultReuse}
 	if got := s.For("any"); !reflect.DeepEqual(got, want) {
 		t.Errorf("For: got %+v, want %+v", got, want)
 	}
@@ -98,7 +98,7 @@ func TestZeroSettings(t *testing.T) {
 
 func TestUnnamedIntegration(t *testing.T) {
 	s := read(t, "version: 1\nexec: {argv: [x], timeout: 1m}\nintegrations: {b: {}, a: {}}\n")
-	want := Integration{Name: "other", Exec: Exec{Argv: []string{"x"}, Timeout: time.Minute}}
+	want := Integration{Name: "other", Exec: Exec{Argv: []string{"x"}, Timeout: time.Minute}, Reuse: DefaultReuse}
 	if got := s.For("other"); !reflect.DeepEqual(got, want) {
 		t.Errorf("For: got %+v, want %+v", got, want)
 	}

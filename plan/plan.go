@@ -1,5 +1,7 @@
 package plan
 
+import "time"
+
 // Version names the format of both documents of this package. Fields may be
 // added within a version, never renamed.
 const Version = "prcheck/v1"
@@ -102,18 +104,19 @@ type Decision struct {
 
 // Evidence is what a decision rests on. Only what applies is filled in.
 type Evidence struct {
-	Definition []string `json:"definition,omitempty"` // paths of its definition, base before head when they differ
-	Fields     []string `json:"fields,omitempty"`     // fields of its definition that changed
-	Allowed    int      `json:"allowed,omitempty"`    // how many schemas it may read
-	Schemas    []string `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
-	Paths      []string `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
-	Rule       string   `json:"rule,omitempty"`       // the paths rule that selected it
-	Queries    []Query  `json:"queries,omitempty"`    // its queries, each with what comparing it found
-	Traces     []Trace  `json:"traces,omitempty"`     // what was remembered of it (at most 20)
-	State      *State   `json:"state,omitempty"`      // both desired states, digested
-	Keys       []string `json:"keys,omitempty"`       // affected shard keys
-	Doubts     []string `json:"doubts,omitempty"`     // what could not be proven, so that it runs
-	Edited     []string `json:"edited,omitempty"`     // what head edits of the rules for it (at most 20), so that it runs
+	Definition []string  `json:"definition,omitempty"` // paths of its definition, base before head when they differ
+	Fields     []string  `json:"fields,omitempty"`     // fields of its definition that changed
+	Allowed    int       `json:"allowed,omitempty"`    // how many schemas it may read
+	Schemas    []string  `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
+	Paths      []string  `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
+	Rule       string    `json:"rule,omitempty"`       // the paths rule that selected it
+	Queries    []Query   `json:"queries,omitempty"`    // its queries, each with what comparing it found
+	Traces     []Trace   `json:"traces,omitempty"`     // what was remembered of it (at most 20)
+	State      *State    `json:"state,omitempty"`      // both desired states, digested
+	Keys       []string  `json:"keys,omitempty"`       // affected shard keys
+	Doubts     []string  `json:"doubts,omitempty"`     // what could not be proven, so that it runs
+	Passed     []Earlier `json:"passed,omitempty"`     // tasks that are left out, since they passed with the same inputs (at most 20)
+	Edited     []string  `json:"edited,omitempty"`     // what head edits of the rules for it (at most 20), so that it runs
 }
 
 // A Query is one declared query and what comparing it found.
@@ -133,6 +136,14 @@ type Trace struct {
 	Digest   string `json:"digest,omitempty"` // of the trace; "" when there is none
 	Requests int    `json:"requests"`         // how many it compares
 	Doubt    string `json:"doubt,omitempty"`  // why it proves nothing; "" when it does
+}
+
+// An Earlier is a task that is not in the plan, since it passed before with the
+// same inputs.
+type Earlier struct {
+	Shard  string    `json:"shard,omitempty"`
+	Inputs string    `json:"inputs"` // as the task would have them
+	Began  time.Time `json:"began"`  // when it last passed with them
 }
 
 // A State is the digest of a desired state on both sides, as far as it was

@@ -3,6 +3,8 @@ package planner
 import (
 	"context"
 	"fmt"
+	"sync"
+	"time"
 
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/bundle"
@@ -30,6 +32,9 @@ type Input struct {
 	Edits Edits
 	// Estimates tell how long tasks take; nil: nobody knows.
 	Estimates Estimates
+	// Results are what is remembered of tasks that passed; nil: nothing, and then
+	// no task is left out because of one.
+	Results Results
 }
 
 // Edits are what head changes of the rules that it is planned by: settings,
@@ -54,6 +59,14 @@ type Traces interface {
 	// Broken returns why the promise that an integration always asks the same
 	// does not count, "" when it does.
 	Broken(integration string) string
+}
+
+// Results remember which tasks passed.
+type Results interface {
+	// Passed tells whether a task passed with these inputs, and never failed with
+	// them, and when it last began to; what began longer ago than that does not
+	// count.
+	Passed(t plan.Task, within time.Duration) (began time.Time, ok bool)
 }
 
 // Make decides about every integration and returns the sealed plan. An error
@@ -107,6 +120,9 @@ type maker struct {
 	subjects   map[string]affected.Subject // of the integrations whose state can be told
 	natives    map[string]integration.Native
 	ignored    []string // traces that could not be used, of the integration at hand
+	anyAge     bool     // results are asked for whenever they are of
+	contents   func() [2]string
+	types      func() [2]string
 }
 
 func newMaker(in Input) (*maker, error) {
@@ -129,6 +145,8 @@ func newMaker(in Input) (*maker, error) {
 	if in.BaseServer != nil && in.HeadServer != nil {
 		m.world.Ask(in.BaseServer, in.HeadServer)
 	}
+	m.contents = sync.OnceValue(func() [2]string { return [2]string{in.Base.Contents(), in.Head.Contents()} })
+	m.types = sync.OnceValue(func() [2]string { return [2]string{in.Base.Types(), in.Head.Types()} })
 	return m, m.makeSubjects()
 }
 
@@ -139,8 +157,8 @@ func (m *maker) readable(name string) bool {
 
 // decide climbs the remaining rungs and makes the tasks.
 func (m *maker) decide(ctx context.Context, o schemafilter.Outcome) (plan.Decision, []plan.Task) {
-	d := m.climb(ctx, o)
-	tasks := m.tasks(ctx, o, &d)
+	d, s := m.climb(ctx, o)
+	tasks := m.reuse(ctx, o, s, &d, m.tasks(ctx, o, &d))
 	d.Tasks = []string{}
 	for _, t := range tasks {
 		d.Tasks = append(d.Tasks, t.ID)
@@ -148,16 +166,17 @@ func (m *maker) decide(ctx context.Context, o schemafilter.Outcome) (plan.Decisi
 	return d, tasks
 }
 
-// climb climbs the rungs that look at desired states and traces.
-func (m *maker) climb(ctx context.Context, o schemafilter.Outcome) plan.Decision {
-	d := o.Decision
+// climb climbs the rungs that look at desired states and traces. It returns what
+// tells the desired state, too; the zero value when nothing does.
+func (m *maker) climb(ctx context.Context, o schemafilter.Outcome) (plan.Decision, affected.Subject) {
+	d, s := o.Decision, m.subjects[o.Name]
 	switch {
 	case !o.Decided:
-		m.world.Judge(ctx, m.subjects[o.Name], o.Selected, &d)
+		m.world.Judge(ctx, s, o.Selected, &d)
 	case m.recallable(o):
-		m.recall(ctx, o, &d)
+		s = m.recall(ctx, o, &d)
 	}
-	return d
+	return d, s
 }
 
 func side(ref string, b *bundle.Bundle) plan.Side {

@@ -27,39 +27,41 @@ func (m *maker) recallable(o schemafilter.Outcome) bool {
 }
 
 // recall asks the traces of an integration whether it needs to run. What they
-// do not prove stays as it was decided.
-func (m *maker) recall(ctx context.Context, o schemafilter.Outcome, d *plan.Decision) {
+// do not prove stays as it was decided. When recorded queries tell its desired
+// state, it returns them.
+func (m *maker) recall(ctx context.Context, o schemafilter.Outcome, d *plan.Decision) (s affected.Subject) {
 	it := m.Settings.For(o.Name)
 	if it.Trace == integration.TraceStatic {
 		if why := m.Traces.Broken(o.Name); why != "" {
 			why = "it broke its promise to ask always the same (" + why + "); planner confirm lets it count again"
 			d.Reason += "; " + why
 			d.Evidence.Doubts = append(d.Evidence.Doubts, why)
-			return
+			return s
 		}
 	}
 	whole := m.task(o, taskName(o.Name), "")
 	if whole.Blocked != "" {
-		return
+		return s
 	}
 	if names := integration.NamesFromEnv(whole.Argv...); len(names) > 0 {
 		d.Reason += fmt.Sprintf("; its command has the value of %s, which no plan knows, so no trace is asked", names[0])
-		return
+		return s
 	}
 	r := m.remember(ctx, it, whole)
 	if it.Shards != nil && it.Shards.Strategy != integration.StrategyNone && r.Doubt != "" {
 		m.recallShards(ctx, o, it, d)
-		return
+		return s
 	}
 	d.Evidence.Traces = []plan.Trace{r.Trace}
 	switch {
 	case r.Doubt == "":
 		d.Decision, d.Rung, d.Reason = plan.Skip, plan.RungState, r.reason
 	case r.static != nil:
-		m.judgeStatic(ctx, it, r.static, d)
+		return m.judgeStatic(ctx, it, r.static, d)
 	default:
 		d.Reason += "; " + r.Doubt
 	}
+	return s
 }
 
 // A memory is what the traces of one task prove.
@@ -101,18 +103,19 @@ func (m *maker) remember(ctx context.Context, it integration.Integration, t plan
 	return out
 }
 
-// judgeStatic takes recorded queries as declared ones.
-func (m *maker) judgeStatic(ctx context.Context, it integration.Integration, t *trace.Trace, d *plan.Decision) {
+// judgeStatic takes recorded queries as declared ones, and returns them.
+func (m *maker) judgeStatic(ctx context.Context, it integration.Integration, t *trace.Trace, d *plan.Decision) affected.Subject {
 	queries, err := m.world.Recorded(t)
 	if err != nil || t.Doubt() != "" {
 		d.Reason += "; its recorded queries cannot be compared"
-		return
+		return affected.Subject{}
 	}
 	s := affected.Subject{Queries: queries, Shards: it.Shards, Order: integration.OrderSignificant}
 	if it.Ordered {
 		s.Order = it.ListOrder
 	}
 	m.world.Judge(ctx, s, true, d)
+	return s
 }
 
 // recallShards asks the trace of each shard. A shard without one runs.

@@ -26,7 +26,9 @@ func Task(in Input, name, shard string) (plan.Task, error) {
 			id += "/" + shard
 		}
 		o.Decided = true // no state says that it must not end early
-		return m.task(o, id, shard), nil
+		t := m.task(o, id, shard)
+		t.Inputs = inputs(t, m.bundles())
+		return t, nil
 	}
 	return plan.Task{}, fmt.Errorf("no bundle defines an integration named %q", name)
 }

@@ -82,7 +82,6 @@ func (m *maker) task(o schemafilter.Outcome, id, shard string) plan.Task {
 		m.command(o, it, &t)
 	}
 	t.Command = commandDigest(o, it, t)
-	t.Inputs = m.inputs(it, t)
 	t.Memory = it.Exec.Memory
 	if m.Estimates != nil {
 		t.EstimateSeconds, t.EstimateP90 = m.Estimates.Seconds(t.Integration, t.Shard)
@@ -102,19 +101,6 @@ func commandDigest(o schemafilter.Outcome, it integration.Integration, t plan.Ta
 	})
 	if err != nil { // strings and maps of strings always encode
 		return ""
-	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
-}
-
-// inputs digests all that decides what a task does.
-func (m *maker) inputs(it integration.Integration, t plan.Task) string {
-	raw, err := json.Marshal(map[string]any{
-		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv,
-		"integration": t.Integration, "shard": t.Shard,
-		"base": m.Base.SHA256(), "head": m.Head.SHA256(),
-	})
-	if err != nil { // strings and maps of strings always encode
-		raw = []byte(err.Error())
 	}
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 }

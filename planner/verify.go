@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
 )
@@ -18,7 +19,9 @@ type Gap struct {
 // Verify replays every decision of a plan in which something is left out: the
 // first rungs as they are, the desired states evaluated as a whole on both
 // sides instead of only where the change can reach. It returns the decisions
-// that leave out more than that allows, or have no task for what they do not.
+// that leave out more than that allows, or have no task for what they do not. That a
+// task passed with the same inputs must be remembered; how fresh that was is not
+// known any more.
 func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
 	for _, s := range []struct {
 		side      string
@@ -37,6 +40,7 @@ func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
 		return nil, err
 	}
 	m.world.Thorough()
+	m.anyAge = true
 	var gaps []Gap
 	for _, o := range m.outcomes() {
 		if err := ctx.Err(); err != nil {
@@ -77,31 +81,57 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Pl
 	if slices.Contains(shards, "") {
 		return ""
 	}
-	if d.Decision == plan.Run {
-		return missing(shards, m.fanOut(ctx, o), "it must run in full")
-	}
-	again := m.climb(ctx, o)
+	again, subject := m.climb(ctx, o)
+	lost := m.lost(ctx, o, subject, shards, m.needed(ctx, o, d, again))
 	planned := map[plan.Verdict]string{plan.Skip: "to be skipped", plan.Shards: "for single shards"}[d.Decision]
 	switch {
+	case len(lost) == 0:
+		return ""
+	case d.Decision == plan.Run:
+		return missing(lost[0], "it must run in full")
 	case again.Decision == plan.Run:
 		return fmt.Sprintf("planned %s, but must run in full: %s", planned, again.Reason)
-	case again.Decision == plan.Shards && d.Decision == plan.Skip:
+	case d.Decision == plan.Skip:
 		return fmt.Sprintf("planned %s, but %s", planned, again.Reason)
-	case again.Decision == plan.Shards:
-		return missing(shards, again.Evidence.Keys, "its desired state differs")
 	}
-	return ""
+	return missing(lost[0], "its desired state differs")
 }
 
-// missing names the first shard that has no task.
-func missing(shards, keys []string, why string) string {
-	if len(keys) == 0 {
+// needed lists the shards of which there must be tasks; the empty one is the
+// whole.
+func (m *maker) needed(ctx context.Context, o schemafilter.Outcome, d, again plan.Decision) []string {
+	switch {
+	case d.Decision == plan.Run || again.Decision == plan.Run:
+		if keys := m.fanOut(ctx, o); len(keys) > 0 {
+			return keys
+		}
+		return []string{""}
+	case again.Decision == plan.Shards:
+		return again.Evidence.Keys
+	}
+	return nil
+}
+
+// lost lists the needed shards that no task covers, but for those that passed with
+// the same inputs.
+func (m *maker) lost(ctx context.Context, o schemafilter.Outcome, s affected.Subject, covered, needed []string) []string {
+	out := slices.DeleteFunc(slices.Clone(needed), func(shard string) bool { return slices.Contains(covered, shard) })
+	if len(out) == 0 || m.Results == nil {
+		return out
+	}
+	sees := m.sees(ctx, o, s)
+	return slices.DeleteFunc(out, func(shard string) bool {
+		t := m.task(o, taskName(o.Name), shard)
+		t.Inputs = inputs(t, sees(shard))
+		_, ok := m.passed(o, t)
+		return ok
+	})
+}
+
+// missing says that a shard has no task.
+func missing(shard, why string) string {
+	if shard == "" {
 		return "there is no task for the whole of it, but " + why
 	}
-	for _, k := range keys {
-		if !slices.Contains(shards, k) {
-			return fmt.Sprintf("shard %q is left out, but %s", k, why)
-		}
-	}
-	return ""
+	return fmt.Sprintf("shard %q is left out, but %s", shard, why)
 }

@@ -58,6 +58,7 @@ is compared, and the settings are those of base.`,
 	}
 	inputFlags(cmd, &in)
 	cmd.Flags().Var(&validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
+	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as --state remembers")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
 	cmd.Flags().Var(&form, "format", "how to write it to stdout: text, json or markdown")
 	return cmd
@@ -72,7 +73,7 @@ func inputFlags(cmd *cobra.Command, in *source.Inputs) {
 	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise")
 	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (default: nothing is remembered)")
+	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed, and with which inputs, and how long they took (default: nothing is remembered)")
 }
 
 func writePlan(env cli.Env, form string, p *plan.Plan) error {

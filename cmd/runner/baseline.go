@@ -167,12 +167,13 @@ func it(n int) string {
 	return "them"
 }
 
-// blames remembers how the tasks ended. Trouble with it is a warning.
-func (j job) blames(out *plan.Results, found map[string]blame.Finding) {
+// blames remembers how the tasks ended that ran since the begin. Trouble with it is a
+// warning.
+func (j job) blames(out *plan.Results, found map[string]blame.Finding, begin time.Time) {
 	if j.state == nil {
 		return
 	}
-	err := source.Blame(j.state).Remember(j.plan.Tasks, out.Results, found, time.Now())
+	err := source.Blame(j.state).Remember(j.plan.Tasks, out.Results, found, begin, time.Now())
 	if err != nil && !errors.Is(err, state.ErrReadOnly) { // that was told when it was opened
 		out.Warnings = append(out.Warnings, err.Error())
 	}

@@ -74,6 +74,7 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	}
 	shared := &sharing{state: j.state}
 	opts.Lease = shared.lease()
+	begin := time.Now()
 	results, err := wrapper.Run(ctx, left.Tasks, runner, opts)
 	show.Close()
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: j.whole(results)}
@@ -82,7 +83,7 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 		out.Warnings = append(out.Warnings, trouble.Error())
 	}
 	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
-	j.blames(out, found)
+	j.blames(out, found, begin)
 	return out, err
 }
 

@@ -254,7 +254,7 @@ func TestMonth(t *testing.T) {
 		on := integrationWorld{w, sizes, map[string]int{}, map[string]bool{}}
 		out, found := j.simulate(t, on, integrationWorld{w, w.sizes, map[string]int{}, map[string]bool{}})
 		at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * 20 * time.Minute)
-		if err := store.Remember(p.Tasks, out.Results, found, at); err != nil {
+		if err := store.Remember(p.Tasks, out.Results, found, at, at); err != nil {
 			t.Fatal(err)
 		}
 		tally(t, count, p, out, w.guilty(sizes), on.first)

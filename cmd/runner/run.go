@@ -67,7 +67,7 @@ runs only what had not finished.`,
 	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, when it is not where the plan says")
 	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the plan's base)")
-	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, how long they took, and which are flaky (default: nothing is remembered)")
+	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, and with which inputs, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
@@ -35,6 +36,7 @@ type Inputs struct {
 	State              string // place; "" when nothing is remembered
 	Access             state.Access
 	NoCache            bool // nothing is remembered of checkouts
+	NoReuse            bool // what passed before runs again
 
 	gitlab   bool   // filled in from the variables of a job
 	ciConfig string // the CI file of the project, when it is not the usual one
@@ -56,6 +58,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}}
 	if remembered != nil {
 		c.input.Traces, c.input.Estimates = Traces(remembered), Durations(remembered).Snapshot()
+		c.input.Results = Passed(remembered, in.NoReuse, time.Now())
 	}
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err

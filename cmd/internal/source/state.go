@@ -9,6 +9,8 @@ import (
 	"github.com/app-sre/prcheck/durations"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
@@ -75,6 +77,20 @@ func Blame(in state.Store) *blame.Store {
 	store := blame.NewStore(in)
 	return &store
 }
+
+// Passed is what is remembered of tasks that passed by now. With none nothing counts
+// as passed; the tasks have the inputs all the same by which they are remembered.
+func Passed(in state.Store, none bool, now time.Time) planner.Results {
+	if none {
+		return nothing{}
+	}
+	return Blame(in).Snapshot(now)
+}
+
+// nothing passed.
+type nothing struct{}
+
+func (nothing) Passed(plan.Task, time.Duration) (time.Time, bool) { return time.Time{}, false }
 
 // Collect forgets what is old or too much, at most once a day.
 func Collect(in state.Store, now time.Time) error {

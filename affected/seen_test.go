@@ -1,0 +1,182 @@
+package affected
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A shard sees the same in two states exactly when no difference between them is
+// attributed to it.
+func TestOutlooksAgreeWithAttribution(t *testing.T) {
+	seen := map[string]int{}
+	for i := range uint64(rounds) {
+		m := newMaker(i, 3)
+		base := m.documents()
+		head := clone(base).([]any)
+		for range m.IntN(4) {
+			m.change(head)
+		}
+		b, h := m.real(base), m.real(head)
+		a := Attribute(b, h, m.selectors, integration.OrderIgnored)
+		before, after := outlooks(b, m.selectors), outlooks(h, m.selectors)
+		keys := append(differing(before.views, after.views), "nobody has this key")
+		for key := range before.views {
+			keys = append(keys, key)
+		}
+		for _, key := range keys {
+			same := before.of(key) == after.of(key)
+			moved := strings.Contains(a.Why, "cannot be told apart") // of no shard, and every shard sees its own as it was
+			want := a.Same || moved && same || len(a.Keys) > 0 && !slices.Contains(a.Keys, key)
+			if same != want {
+				t.Fatalf("seed %d, %v: key %q sees the same: %v, but the difference is %+v\nbase %s\nhead %s", i, m.selectors, key, same, a, show(t, base), show(t, head))
+			}
+			seen[verdict(a)]++
+		}
+	}
+	if seen["same"] == 0 || seen["keys"] == 0 || len(seen) < 3 {
+		t.Errorf("the states are one-sided: %v", seen)
+	}
+}
+
+// When a task sees the same in two changes, then neither their bases nor their
+// heads differ in anything for which the ladder would run it.
+func TestSeenIsWhatTheLadderLooksAt(t *testing.T) {
+	raw, err := os.ReadFile("../examples/shop/base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName, err := integration.ParseSelector("warehouses[*].name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := append(slices.Clone(shopQueries), "{ warehouses { name shelves products { name } } staff { name } }")
+	same, differ := 0, 0
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // repeatable
+		var sides [2][2]*bundle.Bundle      // by change: base and head
+		for i := range sides {
+			o := shop(t, raw)
+			for range r.IntN(2) {
+				vandalize(r, o)
+			}
+			sides[i][0] = parseShop(t, o, nil)
+			for range 1 + r.IntN(2) {
+				vandalize(r, o)
+			}
+			sides[i][1] = parseShop(t, o, nil)
+		}
+		for _, text := range queries {
+			for _, shard := range []string{"", "harbor", "hill"} {
+				a, okA := seenFrom(t, sides[0], text, byName, shard)
+				b, okB := seenFrom(t, sides[1], text, byName, shard)
+				if !okA || !okB || a != b {
+					differ++
+					continue
+				}
+				same++
+				for side := range 2 {
+					d := judged(t, sides[0][side], sides[1][side], text, byName)
+					runs := d.Decision == plan.Run && !strings.Contains(d.Reason, "cannot be told apart") ||
+						d.Decision == plan.Shards && (shard == "" || slices.Contains(d.Evidence.Keys, shard))
+					if runs {
+						t.Errorf("seed %d, %s, shard %q: it sees the same, and yet: %s", seed, text, shard, d.Reason)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d saw the same, %d did not", same, differ)
+	if same == 0 || differ == 0 {
+		t.Errorf("%d saw the same, %d did not: want some of each", same, differ)
+	}
+}
+
+func seenFrom(t *testing.T, sides [2]*bundle.Bundle, text string, by integration.Selector, shard string) (string, bool) {
+	t.Helper()
+	w := NewWorld(sides[0], sides[1], bundle.Compare(sides[0], sides[1]))
+	seen, ok := w.See(t.Context(), subjectOf(t, w, text, by))
+	if !ok {
+		return "", false
+	}
+	return seen.From(shard), true
+}
+
+func judged(t *testing.T, from, to *bundle.Bundle, text string, by integration.Selector) plan.Decision {
+	t.Helper()
+	w := NewWorld(from, to, bundle.Compare(from, to))
+	var d plan.Decision
+	w.Judge(t.Context(), subjectOf(t, w, text, by), true, &d)
+	return d
+}
+
+func subjectOf(t *testing.T, w *World, text string, by integration.Selector) Subject {
+	t.Helper()
+	q, err := w.Compile("q", gql.Request{Query: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Subject{Queries: []Query{q}}
+	if strings.Contains(text, "warehouses {") {
+		s.Shards = &integration.Shards{By: []integration.Selector{by}}
+	}
+	return s
+}
+
+// Everything that the digest stands for changes it.
+func TestSeenCovers(t *testing.T) {
+	raw, err := os.ReadFile("../examples/shop/base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := parseShop(t, shop(t, raw), nil)
+	w := NewWorld(b, b, bundle.Compare(b, b))
+	known := map[string]string{}
+	add := func(name string, s Subject, shard string) {
+		seen, ok := w.See(t.Context(), s)
+		if !ok {
+			t.Fatalf("%s: nothing is seen", name)
+		}
+		digest := seen.From(shard)
+		if other, twice := known[digest]; twice {
+			t.Errorf("%s looks like %s", name, other)
+		}
+		known[digest] = name
+	}
+	name, err := integration.ParseSelector("warehouses[*].name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	city, err := integration.ParseSelector("warehouses[*].city")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := subjectOf(t, w, "{ warehouses { name city shelves } }", name)
+	add("the whole", plain, "")
+	add("a shard", plain, "harbor")
+	add("another shard", plain, "hill")
+	other := plain
+	other.Shards = &integration.Shards{By: []integration.Selector{city}}
+	add("a shard by another selector", other, "harbor")
+	other.Order = integration.OrderSignificant
+	add("with an order", other, "")
+	add("another text", subjectOf(t, w, "{ warehouses { name  city shelves } }", name), "")
+	twice := plain
+	twice.Queries = append(slices.Clone(plain.Queries), plain.Queries[0])
+	add("two queries", twice, "")
+	if _, ok := w.See(t.Context(), Subject{}); ok {
+		t.Error("an integration without queries sees something")
+	}
+	broken := plain
+	broken.Queries = []Query{{Doubt: "head rejects it"}}
+	if _, ok := w.See(t.Context(), broken); ok {
+		t.Error("a query that cannot be compared is seen")
+	}
+}

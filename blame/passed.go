@@ -1,0 +1,43 @@
+package blame
+
+import (
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
+)
+
+// A Snapshot tells which tasks passed, from one reading of each document. It is for
+// one goroutine.
+type Snapshot struct {
+	store Store
+	now   time.Time
+	read  map[string]document
+}
+
+// Snapshot returns a snapshot in which nothing was read yet.
+func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[string]document{}} }
+
+// Passed tells whether a task passed with its inputs and never failed with them, as
+// far as that is remembered, and when it last began to. What began longer ago than
+// that, or in the future, does not count.
+func (s *Snapshot) Passed(t plan.Task, within time.Duration) (began time.Time, ok bool) {
+	doc, known := s.read[t.Integration]
+	if !known {
+		raw, _ := s.store.memory.Read(key(t.Integration)) // what cannot be read says nothing
+		doc = parse(raw, t.Integration, s.now)
+		s.read[t.Integration] = doc
+	}
+	inputs := state.Name(t.Inputs)
+	for _, r := range doc.task(t).Runs {
+		switch {
+		case t.Inputs == "" || r.Inputs != inputs:
+		case r.Failed > 0:
+			return time.Time{}, false
+		case r.Passed > 0 && r.Began.After(began):
+			began = r.Began
+		}
+	}
+	age := s.now.Sub(began)
+	return began, !began.IsZero() && age >= 0 && age <= within
+}

@@ -1,0 +1,144 @@
+package planner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/app-sre/prcheck/affected"
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// maxPassed bounds how many tasks evidence names.
+const maxPassed = 20
+
+// reuse gives the tasks of an integration their inputs and leaves out those that
+// passed with the same not long ago.
+func (m *maker) reuse(ctx context.Context, o schemafilter.Outcome, s affected.Subject, d *plan.Decision, tasks []plan.Task) []plan.Task {
+	var left []plan.Task
+	var passed []plan.Earlier
+	sees := m.sees(ctx, o, s)
+	for _, t := range tasks {
+		t.Inputs = inputs(t, sees(t.Shard))
+		if p, ok := m.passed(o, t); ok {
+			passed = append(passed, p)
+			continue
+		}
+		left = append(left, t)
+	}
+	if len(passed) == 0 {
+		return left
+	}
+	d.Evidence.Passed = passed[:min(len(passed), maxPassed)]
+	first := passed[0].Began
+	for _, p := range passed {
+		if p.Began.Before(first) {
+			first = p.Began
+		}
+	}
+	at := first.UTC().Format("2006-01-02 15:04 UTC")
+	switch {
+	case len(left) > 0:
+		d.Reason += fmt.Sprintf("; %d of its %d tasks passed with the same inputs and do not run again", len(passed), len(tasks))
+		return left
+	case len(passed) == 1:
+		d.Reason += "; its task passed with the same inputs, " + at
+	default:
+		d.Reason += fmt.Sprintf("; each of its %d tasks passed with the same inputs, the first %s", len(passed), at)
+	}
+	d.Decision, d.Rung = plan.Skip, plan.RungResult
+	return nil
+}
+
+// passed tells whether a task need not run, since it passed with the same inputs.
+// What always runs, what may do something else although its inputs are the same
+// (head edits its programs, its command has a value that no plan knows, it is part
+// of this program, of which there are many versions) and what cannot start does.
+func (m *maker) passed(o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
+	within := m.Settings.For(o.Name).Reuse
+	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
+	if m.Results == nil || within <= 0 || always || t.Native || t.Blocked != "" ||
+		len(o.Decision.Evidence.Edited) > 0 || len(integration.NamesFromEnv(t.Argv...)) > 0 {
+		return plan.Earlier{}, false
+	}
+	if m.anyAge {
+		within = math.MaxInt64
+	}
+	began, ok := m.Results.Passed(t, within)
+	return plan.Earlier{Shard: t.Shard, Inputs: t.Inputs, Began: began}, ok
+}
+
+// sees returns what the tasks of an integration see of the two bundles, for each
+// shard: without a memory of results both as they are; with one, no more than
+// counts. That is its desired states, with the files for which paths rules run it,
+// its definition and all types, where the desired states can be told, and otherwise
+// all contents.
+func (m *maker) sees(ctx context.Context, o schemafilter.Outcome, s affected.Subject) func(shard string) any {
+	if m.Results == nil || m.BaseServer != nil || m.HeadServer != nil {
+		return func(string) any { return m.bundles() }
+	}
+	seen, ok := m.world.See(ctx, s)
+	if !ok {
+		return func(string) any { return map[string]any{"contents": m.contents()} }
+	}
+	sides := [2]*bundle.Bundle{m.Base, m.Head}
+	var definitions [2]string
+	var ruled [2][]string
+	for i, b := range sides {
+		for _, p := range o.Decision.Evidence.Definition {
+			if f, ok := b.Datafile(bundle.Path(p)); ok {
+				definitions[i] += sum(f)
+			}
+		}
+		ruled[i] = m.ruled(o.Name, b)
+	}
+	return func(shard string) any {
+		return map[string]any{"states": seen.From(shard), "types": m.types(), "definition": definitions, "ruled": ruled}
+	}
+}
+
+// bundles are both of them as they are, to the byte.
+func (m *maker) bundles() any {
+	return map[string]any{"bundles": [2]string{m.Base.SHA256(), m.Head.SHA256()}}
+}
+
+// ruled lists the files of a bundle for which paths rules run an integration.
+func (m *maker) ruled(name string, b *bundle.Bundle) []string {
+	var out []string
+	for _, rule := range m.Settings.Rules {
+		if !rule.Runs(name) {
+			continue
+		}
+		for _, f := range b.Datafiles() {
+			if _, ok := rule.Match("data" + string(f.Path)); ok {
+				out = append(out, sum(f))
+			}
+		}
+		for _, f := range b.Resources() {
+			if _, ok := rule.Match("resources" + string(f.Path)); ok {
+				out = append(out, sum(f))
+			}
+		}
+	}
+	return out
+}
+
+// sum digests a file with its path.
+func sum(f *bundle.File) string {
+	return fmt.Sprintf("%q %x", f.Path, sha256.Sum256(f.Raw()))
+}
+
+// inputs digests all that decides what a task does: how it is started, and what it
+// sees.
+func inputs(t plan.Task, sees any) string {
+	raw, err := json.Marshal(map[string]any{"command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees})
+	if err != nil { // strings and lists of strings always encode
+		raw = []byte(err.Error())
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+}

@@ -1,0 +1,216 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/trace"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// results are what tasks passed with, and how long ago.
+type results map[string]time.Duration
+
+func (r results) Passed(t plan.Task, within time.Duration) (time.Time, bool) {
+	ago, ok := r[t.Command+t.Inputs]
+	return noon.Add(-ago), ok && ago <= within
+}
+
+// passing remembers that all tasks of a plan passed half an hour ago, but for those of
+// these ids.
+func passing(p *plan.Plan, but ...string) results {
+	r := results{}
+	for _, t := range p.Tasks {
+		if !slices.Contains(but, t.ID) {
+			r[t.Command+t.Inputs] = 30 * time.Minute
+		}
+	}
+	return r
+}
+
+func TestReuse(t *testing.T) {
+	const again = exec + "integrations: {it: {}}\n"
+	resize := func(role string) func(*side) {
+		return func(s *side) { s.at("/groups/" + role + ".yml")["size"] = 7 }
+	}
+	email := func(s *side) { s.at("/users/bob.yml")["email"] = "new" }
+	nothing := func(*side) {}
+	fanned := strings.Replace(byAccount(", fan_out: true"), "queries: [roles.graphql]", "queries: [roles.graphql, names.graphql]", 1)
+	rename := func(s *side) { s.at("/users/bob.yml")["name"] = "rob" }
+	tests := []struct {
+		name, settings string
+		change, moved  func(*side) // what head changes; what base and head got since
+		red            []string    // tasks that did not pass
+		want, because  string
+	}{
+		{"once more", asks("", "roles.graphql"), resize("dev"), nothing, nil, "skip result", "differs between base and head; its task passed with the same inputs, 2026-11-21 11:30 UTC"},
+		{"it had failed", asks("", "roles.graphql"), resize("dev"), nothing, []string{"it"}, "run state it", "differs"},
+		{"what it does not ask for moved", asks("", "roles.graphql"), resize("dev"), email, nil, "skip result", "passed with the same inputs"},
+		{"what it asks for moved", asks("", "roles.graphql"), resize("dev"), resize("ops"), nil, "run state it", "differs"},
+		{"a JSON schema moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} }, nil, "run state it", "differs"},
+		{"a type moved", asks("", "roles.graphql"), resize("dev"), func(s *side) {
+			s.types[1]["fields"] = append(s.types[1]["fields"].([]object), field("more", "string", nil))
+		}, nil, "run state it", "differs"},
+		{"its schemas moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/it.yml")["schemas"] = list{"/role-1.yml", "/group-1.yml"} }, nil, "run state it", "differs"},
+		{"its command moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.check()["cmd"] = "it --more" }, nil, "run state it", "differs"},
+		{"its image moved", strings.Replace(asks("", "roles.graphql"), "argv: [run,", "image_ref: latest, argv: [run, '{image_ref}',", 1), resize("dev"), func(s *side) { s.check()["imageRef"] = "v2" }, nil, "run state it", "differs"},
+		{"the definition of another moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/two.yml")["description"] = "y" }, nil, "skip result", "passed"},
+		{"a file of its paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['resources/lone.txt'], run: [it]}]}\n", resize("dev"),
+			func(s *side) { s.resources["/lone.txt"] = resource("/lone.txt", "other", nil) }, nil, "run state it", "differs"},
+		{"a datafile of its paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [it]}]}\n", resize("dev"),
+			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run state it", "differs"},
+		{"a file of another's paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [two]}]}\n", resize("dev"),
+			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "skip result", "passed"},
+		{"a resource that it asks for moved", asks("", "templates.graphql"), func(s *side) { s.at("/groups/dev.yml")["name"] = "x" },
+			func(s *side) { s.resources["/t.txt"] = resource("/t.txt", "other", nil) }, nil, "run state it", "differs"},
+		{"an answer with an error", asks("", "names.graphql"), func(s *side) { rename(s); delete(s.at("/users/ana.yml"), "name") }, email, nil, "run state it", "not proven"},
+
+		{"another shard moved", byAccount(""), resize("dev"), resize("ops"), nil, "skip result", `differs for shard "one" only; its task passed`},
+		{"what all shards see moved", byAccount(""), resize("dev"), func(s *side) { s.data["/roles/none.yml"] = object{"$schema": "/role-1.yml", "name": "none"} }, nil, "shards shards it/one", "differs"},
+		{"what is around the shard moved", byAccount(""), resize("dev"), func(s *side) { s.at("/roles/dev.yml")["tags"] = list{"z"} }, nil, "shards shards it/one", "differs"},
+		{"one of two shards failed", byAccount(""), func(s *side) { resize("dev")(s); resize("ops")(s) }, nothing, []string{"it/two"}, "shards shards it/two", "; 1 of its 2 tasks passed with the same inputs and do not run again"},
+		{"with an order every shard sees all", asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"),
+			resize("dev"), resize("ops"), nil, "shards shards it/one", "differs"},
+		{"a full run in shards", fanned, rename, nothing, []string{"it-wrapper/two"}, "run shards it-wrapper/two", "1 of its 2 tasks passed"},
+		{"all of a full run in shards", fanned, rename, nothing, nil, "skip result", "each of its 2 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"},
+
+		{"nothing tells its state", again, email, nothing, nil, "skip result", "it may read /users/bob.yml, which changed, and has no queries to look closer; its task passed"},
+		{"nothing tells its state, and anything moved", again, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run schema it", "may read"},
+		{"its definition changed", again, func(s *side) { s.check()["cmd"] = "x" }, nothing, nil, "skip result", "it runs as base defines it; its task passed"},
+		{"it always runs", again, email, nothing, nil, "run definition it", "always_run"},
+		{"a value that no plan knows", strings.Replace(again, "argv: [run,", "argv: [run, '{env.IID}',", 1), email, nothing, nil, "run schema it", "may read"},
+		{"it never counts", exec + "integrations: {it: {reuse: none}}\n", email, nothing, nil, "run schema it", "may read"},
+		{"it counts for longer", exec + "integrations: {it: {reuse: 30m}}\n", email, nothing, nil, "skip result", "passed"},
+		{"it is too long ago", exec + "integrations: {it: {reuse: 29m}}\n", email, nothing, nil, "run schema it", "may read"},
+		{"nothing can start it", "version: 1\nintegrations: {it: {}}\n", email, nothing, nil, "run schema it", "may read"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			first := [2]*side{world(), world()}
+			second := [2]*side{world(), world()}
+			for _, s := range []*side{first[0], first[1], second[0], second[1]} {
+				s.data["/two.yml"] = definition("two", nil)
+				s.check()["always_run"] = tt.name == "it always runs"
+			}
+			tt.change(first[1])
+			for _, s := range second {
+				tt.moved(s)
+			}
+			tt.change(second[1])
+			before := input(t, first[0], first[1], tt.settings)
+			before.Results = results{}
+			earlier := made(t, before)
+			in := input(t, second[0], second[1], tt.settings)
+			in.Results = passing(earlier, tt.red...)
+			p := made(t, in)
+			d, _ := p.Decision("it")
+			if got := brief(d); got != tt.want || !strings.Contains(d.Reason, tt.because) {
+				t.Errorf("got %s: %s\nwant %s: … %s", got, d.Reason, tt.want, tt.because)
+			}
+			if gaps := verify(t, in, p); len(gaps) > 0 {
+				t.Errorf("got gaps %v", gaps)
+			}
+			if len(d.Evidence.Passed) == 0 {
+				return
+			}
+			forgotten := in
+			forgotten.Results = results{}
+			if gaps := verify(t, forgotten, p); len(gaps) != 1 {
+				t.Errorf("nobody remembers that it passed, and the gaps are %v", gaps)
+			}
+			independent(t, before, in, d)
+		})
+	}
+}
+
+// independent holds that what is not run again would not be run for what base, or
+// head, got since it passed.
+func independent(t *testing.T, before, after planner.Input, d plan.Decision) {
+	t.Helper()
+	for _, side := range []string{"base", "head"} {
+		in := before
+		in.Results = nil
+		if in.Head = after.Head; side == "base" {
+			in.Head = after.Base
+		} else {
+			in.Base = before.Head
+		}
+		would, _ := made(t, in).Decision(d.Name)
+		for _, e := range d.Evidence.Passed {
+			if would.Decision == plan.Run || slices.Contains(would.Evidence.Keys, e.Shard) {
+				t.Errorf("%s got what shard %q must run for: %s", side, e.Shard, would.Reason)
+			}
+		}
+	}
+}
+
+// Recorded queries of an integration that promised to ask always the same tell what
+// its tasks see.
+func TestReuseOfRecordedQueries(t *testing.T) {
+	settings := exec + "integrations: {it: {trace: static, shards: {by: ['roles[*].groups[*].account'], arg: --account}, list_order: ignored}}\n"
+	change := func(s *side) { s.at("/groups/dev.yml")["size"] = 2 }
+	traces := memory{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ roles { name groups { account size } } }")}}}
+	plans := func(moved func(*side), results planner.Results, broken string) *plan.Plan {
+		base, head := world(), world()
+		moved(base)
+		moved(head)
+		change(head)
+		in := input(t, base, head, settings)
+		traces.broken = broken
+		in.Traces, in.Results = traces, results
+		p := made(t, in)
+		if gaps := verify(t, in, p); len(gaps) > 0 {
+			t.Errorf("got gaps %v", gaps)
+		}
+		return p
+	}
+	passed := passing(plans(func(*side) {}, results{}, ""))
+	for _, c := range []struct {
+		name, broken, want string
+		moved              func(*side)
+	}{
+		{"another shard moved", "", "skip result", func(s *side) { s.at("/groups/ops.yml")["size"] = 3 }},
+		{"the shard moved", "", "shards shards it/one", func(s *side) { s.at("/groups/dev.yml")["account"] = "one"; s.at("/roles/dev.yml")["name"] = "x" }},
+		{"the promise is broken", "it asked more", "run schema it", func(*side) {}},
+	} {
+		d, _ := plans(c.moved, passed, c.broken).Decision("it")
+		if got := brief(d); got != c.want {
+			t.Errorf("%s: got %s: %s, want %s", c.name, got, d.Reason, c.want)
+		}
+	}
+}
+
+// What head edits of the rules, and what is part of this very program, runs whatever
+// passed before.
+func TestNoReuse(t *testing.T) {
+	base, head := world(), world()
+	head.at("/users/bob.yml")["email"] = "new"
+	edited := input(t, base, head, exec)
+	edited.Edits.Of = func(string) []string { return []string{"hack/run.sh"} }
+	native := input(t, base, head, exec, native("it"))
+	for name, in := range map[string]planner.Input{"edited": edited, "native": native} {
+		in.Results = results{}
+		in.Results = passing(made(t, in))
+		p := made(t, in)
+		if d, _ := p.Decision("it"); d.Decision != plan.Run || len(p.Tasks) != 1 {
+			t.Errorf("%s: got %s: %s", name, brief(d), d.Reason)
+		}
+	}
+}
+
+// Without a memory the inputs are both bundles as they are.
+func TestInputsWithoutMemory(t *testing.T) {
+	base, head, more := world(), world(), world()
+	head.at("/users/bob.yml")["email"] = "new"
+	more.at("/users/bob.yml")["email"] = "new"
+	more.at("/others/else.yml")["name"] = "x"
+	a, b := made(t, input(t, base, head, exec)), made(t, input(t, base, more, exec))
+	if a.Tasks[0].Inputs == b.Tasks[0].Inputs || a.Tasks[0].Inputs == "" {
+		t.Errorf("got inputs %s and %s", a.Tasks[0].Inputs, b.Tasks[0].Inputs)
+	}
+}
