@@ -89,6 +89,9 @@ func evidence(e plan.Evidence) table {
 		add("state on head", s.Head)
 	}
 	add("shards", e.Keys...)
+	for _, p := range e.Passed {
+		add("passed", earlier(p))
+	}
 	add("in doubt", e.Doubts...)
 	return rows
 }
@@ -118,6 +121,15 @@ func remembered(t plan.Trace) string {
 		return of + says
 	}
 	return fmt.Sprintf("%s%.19s…, %s: %s", of, t.Digest, number(t.Requests, "request"), says)
+}
+
+// earlier returns when a task passed that does not run again.
+func earlier(p plan.Earlier) string {
+	of := ""
+	if p.Shard != "" {
+		of = "shard " + strconv.Quote(p.Shard) + ", "
+	}
+	return fmt.Sprintf("%s%s, with inputs %.19s…", of, p.Began.UTC().Format("2006-01-02 15:04:05 UTC"), p.Inputs)
 }
 
 // task shows one task.

@@ -209,6 +209,11 @@ func (x *index) facts(e plan.Evidence) []fact {
 		add("state on head", value{Text: line(s.Head), Code: true})
 	}
 	add("shards", codes(e.Keys)...)
+	var passed []value
+	for _, p := range e.Passed {
+		passed = append(passed, value{Text: line(earlier(p))})
+	}
+	add("passed", atMost(passed)...)
 	var doubts []value
 	for _, d := range e.Doubts {
 		doubts = append(doubts, value{Text: line(d)})
