@@ -1,6 +1,6 @@
 // Package blame tells whether a failure is this change's: it compares how a task
 // failed on head with how it failed on base, and remembers which tasks fail and
-// pass with the same inputs.
+// pass with the same inputs. So it knows, too, what passed and need not run again.
 //
 // # The same failure
 //
@@ -29,6 +29,8 @@
 //   - Since when a task fails on base is known as long as it is seen to fail the
 //     same way once in 24 hours. It is for people: whether it fails on base is
 //     always found out anew.
+//   - A task passed before ([Snapshot.Passed]) when the same inputs did at the first
+//     attempt, and never failed. When that attempt began must be known.
 //   - Nothing remembered turns a red task green.
 //   - An integration has one document, "blame/….json", with at most 30 runs of a
 //     task and 1000 tasks; those that ran last stay. One that is damaged, too large
