@@ -23,6 +23,7 @@ type World struct {
 	compiled   map[askedKey]compiled
 	compared   map[comparedKey]*comparison
 	digests    map[askedKey]string // of answers, see answered
+	seen       map[string]*Seen    // nil: not to be told
 }
 
 // compiled is a query text for both sides, or why one of them rejects it.
@@ -46,6 +47,7 @@ func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
 		compiled: map[askedKey]compiled{},
 		compared: map[comparedKey]*comparison{},
 		digests:  map[askedKey]string{},
+		seen:     map[string]*Seen{},
 	}
 	w.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
 	w.canonical = sync.OnceValue(w.isCanonical)

@@ -138,6 +138,23 @@ func BenchmarkPlan(b *testing.B) {
 			b.ReportMetric(peer/ours, "times-faster")
 		}
 	})
+	b.Run("plan-with-inputs", func(b *testing.B) { // as with a memory in which nothing is found
+		clock := startClock(b)
+		tasks := 0
+		for b.Loop() {
+			in := fleetInput(b, dir, settings)
+			in.Results = results{}
+			p, err := planner.Make(b.Context(), in)
+			if err != nil {
+				b.Fatal(err)
+			}
+			tasks = len(p.Tasks)
+		}
+		b.ReportMetric(float64(tasks), "tasks")
+		if with := clock.stop(); ours > 0 {
+			b.ReportMetric(with/ours, "times-plan")
+		}
+	})
 }
 
 // decodeAndCompare returns how many datafiles differ.

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -212,5 +213,77 @@ func TestInputsWithoutMemory(t *testing.T) {
 	a, b := made(t, input(t, base, head, exec)), made(t, input(t, base, more, exec))
 	if a.Tasks[0].Inputs == b.Tasks[0].Inputs || a.Tasks[0].Inputs == "" {
 		t.Errorf("got inputs %s and %s", a.Tasks[0].Inputs, b.Tasks[0].Inputs)
+	}
+}
+
+// Whatever a change does and whatever base gets: what is left out would not run for
+// what has come between.
+func TestReuseLaw(t *testing.T) {
+	set := func(path, field string, value any) func(*side) {
+		return func(s *side) { s.at(path)[field] = value }
+	}
+	changes := []func(*side){
+		set("/users/ana.yml", "email", "new"), set("/users/bob.yml", "name", "rob"), set("/users/bob.yml", "roles", list{}),
+		set("/roles/dev.yml", "tags", list{"y"}), set("/roles/dev.yml", "tags", list{"y", "x"}), set("/roles/ops.yml", "groups", list{object{"$ref": "/groups/dev.yml"}}),
+		set("/groups/dev.yml", "size", 2), set("/groups/ops.yml", "size", 3), set("/groups/ops.yml", "account", "one"), set("/groups/ops.yml", "account", nil),
+		set("/groups/dev.yml", "template", "/own.yml"), set("/others/else.yml", "name", "x"), set("/it.yml", "schemas", list{"/role-1.yml"}),
+		func(s *side) { s.check()["cmd"] = "it --more" },
+		func(s *side) {
+			s.data["/roles/new.yml"] = object{"$schema": "/role-1.yml", "name": "new", "groups": list{}}
+		},
+		func(s *side) { s.resources["/t.txt"] = resource("/t.txt", "other", nil) },
+		func(s *side) { s.resources["/lone.txt"] = resource("/lone.txt", "other", nil) },
+		func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} },
+	}
+	var settings []string
+	for _, s := range []string{asks("", "names.graphql"), asks("", "roles.graphql"), asks("", "templates.graphql"), asks("", "members.graphql", "emails.graphql"),
+		byAccount(""), byAccount(", fan_out: true"), asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"), exec} {
+		settings = append(settings, s, s+"paths: {select: [{when: ['resources/l*', 'data/others/*'], run: [it]}]}\n")
+	}
+	reused, ran := 0, 0
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 9)) //nolint:gosec // repeatable
+		some := func(n int) (out []func(*side)) {
+			for range n {
+				out = append(out, changes[r.IntN(len(changes))])
+			}
+			return out
+		}
+		sides := func(base, more []func(*side)) (b, h *side) {
+			b, h = world(), world()
+			for _, f := range base {
+				f(b)
+				f(h)
+			}
+			for _, f := range more {
+				f(h)
+			}
+			return b, h
+		}
+		change := some(1 + r.IntN(2))
+		was, since := some(r.IntN(2)), some(1+r.IntN(2))
+		text := settings[r.IntN(len(settings))]
+		base, head := sides(was, change)
+		before := input(t, base, head, text)
+		before.Results = results{}
+		base, head = sides(slices.Concat(was, since), change)
+		after := input(t, base, head, text)
+		after.Results = passing(made(t, before))
+		p := made(t, after)
+		ran += len(p.Tasks)
+		for _, d := range p.Integrations {
+			reused += len(d.Evidence.Passed)
+			independent(t, before, after, d)
+		}
+		if gaps := verify(t, after, p); len(gaps) > 0 {
+			t.Errorf("the plan does not verify: %v", gaps)
+		}
+		if t.Failed() {
+			t.Fatalf("seed %d: %s", seed, text)
+		}
+	}
+	t.Logf("%d left out, %d ran", reused, ran)
+	if reused < 50 || ran < 50 {
+		t.Errorf("%d left out, %d ran: the changes are one-sided", reused, ran)
 	}
 }
