@@ -21,12 +21,12 @@ func Task(in Input, name, shard string) (plan.Task, error) {
 		if o.Use.Check == nil {
 			return plan.Task{}, fmt.Errorf("integration %q has no pr_check, so no plan has a task for it", name)
 		}
-		id := taskName(name)
-		if shard != "" {
-			id += "/" + shard
-		}
 		o.Decided = true // no state says that it must not end early
-		return m.task(o, id, shard), nil
+		p := part{shard: shard}
+		for _, of := range m.shard(o, shard) {
+			p.image = of.image
+		}
+		return m.task(o, taskName(name), p), nil
 	}
 	return plan.Task{}, fmt.Errorf("no bundle defines an integration named %q", name)
 }

@@ -3,7 +3,6 @@ package planner
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
@@ -65,20 +64,21 @@ func (m *maker) outcomes() []schemafilter.Outcome {
 
 // unproven says why a decision does not hold, "" when it does.
 func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Plan, d plan.Decision) string {
-	var shards []string // what its tasks cover; the empty one is the whole
+	have := map[part]bool{} // what its tasks cover
 	for _, t := range p.Tasks {
 		if t.Integration == o.Name {
-			shards = append(shards, t.Shard)
+			have[part{shard: t.Shard, static: t.Static}] = true
 		}
 	}
 	if id := m.early(o, p); id != "" {
 		return fmt.Sprintf("its task %q may end early, though it must run to its end", id)
 	}
-	if slices.Contains(shards, "") {
+	if have[part{}] {
 		return ""
 	}
 	if d.Decision == plan.Run {
-		return missing(shards, m.fanOut(ctx, o), "it must run in full")
+		parts, _ := m.fanOut(ctx, o)
+		return missing(have, parts, "it must run in full")
 	}
 	again := m.climb(ctx, o)
 	planned := map[plan.Verdict]string{plan.Skip: "to be skipped", plan.Shards: "for single shards"}[d.Decision]
@@ -88,19 +88,21 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Pl
 	case again.Decision == plan.Shards && d.Decision == plan.Skip:
 		return fmt.Sprintf("planned %s, but %s", planned, again.Reason)
 	case again.Decision == plan.Shards:
-		return missing(shards, again.Evidence.Keys, "its desired state differs")
+		return missing(have, m.only(o, again.Evidence.Keys), "its desired state differs")
 	}
 	return ""
 }
 
-// missing names the first shard that has no task.
-func missing(shards, keys []string, why string) string {
-	if len(keys) == 0 {
+// missing names the first part that has no task. A task for a whole shard is one for
+// all its static shards; one of another number of static shards is none.
+func missing(have map[part]bool, parts []part, why string) string {
+	if len(parts) == 0 {
 		return "there is no task for the whole of it, but " + why
 	}
-	for _, k := range keys {
-		if !slices.Contains(shards, k) {
-			return fmt.Sprintf("shard %q is left out, but %s", k, why)
+	for _, p := range parts {
+		if !have[part{shard: p.shard, static: p.static}] && !have[part{shard: p.shard}] {
+			label := plan.Task{Shard: p.shard, Static: p.static}.Label()
+			return fmt.Sprintf("shard %q is left out, but %s", label, why)
 		}
 	}
 	return ""
