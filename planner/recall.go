@@ -138,7 +138,7 @@ func (m *maker) recallShards(ctx context.Context, o schemafilter.Outcome, it int
 	case len(keys) == 0: // the tasks say so
 	case len(left) == 0:
 		d.Decision, d.Rung = plan.Skip, plan.RungState
-		d.Reason = fmt.Sprintf("for each of its %s, %s", shardsOf(division.parts), sameAnswers)
+		d.Reason = fmt.Sprintf("for each of its %d shards, %s", len(division.parts), sameAnswers)
 	case len(left) == len(keys):
 		d.Reason += "; no trace proves that one of its shards can be left out"
 	default:
