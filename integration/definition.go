@@ -82,6 +82,23 @@ func (d Definition) Differs(other Definition) []string {
 	return out
 }
 
+// Managed returns the elements of managed: each says how the integration is
+// deployed somewhere. What is no object is an empty one.
+func (d Definition) Managed() []*bundle.Object {
+	if d.object == nil {
+		return nil
+	}
+	v, _ := d.object.Get("managed")
+	list, _ := v.([]any)
+	out := make([]*bundle.Object, len(list))
+	for i, v := range list {
+		if out[i], _ = v.(*bundle.Object); out[i] == nil {
+			out[i] = &bundle.Object{}
+		}
+	}
+	return out
+}
+
 // Allows tells whether the integration may read datafiles of a schema.
 func (d Definition) Allows(s bundle.Schema) bool { return slices.Contains(d.Schemas, s) }
 

@@ -17,6 +17,8 @@
 //	{shard_args}   shards.arg and the shard, nothing when all shards run
 //	{name}         the integration's name
 //	{shard}        the shard, empty when all shards run
+//	{shards}       how many static shards share the work, 1 when none do
+//	{shard_id}     which of these it is, from 0
 //	{task}         the task's id
 //	{config}       path of the private file that holds exec.config
 //	{graphql_url}  GraphQL address for the head bundle
@@ -24,8 +26,8 @@
 //	{base_sha}     sha256 of the base bundle
 //	{head_sha}     sha256 of the head bundle
 //
-// The first four are filled in when the plan is made ([Exec.Expand]), the rest
-// when the task starts. Braces around anything that is not a plain word, as in
+// The first six are filled in when the plan is made ([Exec.Expand], [Exec.Number]),
+// the rest when the task starts. Braces around anything that is not a plain word, as in
 // JSON or an inline table, are left alone.
 //
 // # Selectors

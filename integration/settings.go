@@ -87,16 +87,18 @@ const (
 
 func (o ListOrder) String() string { return word(int(o), listOrders) }
 
-// Strategy says which objects of a bundle are the shards of an integration. Its
-// words are those of managed[].sharding.strategy, and managed for what stands there.
+// Strategy says which objects of a bundle are the shards of an integration, or
+// that processes share its work by number. Its words are those of
+// managed[].sharding.strategy, and managed for what stands there.
 type Strategy int
 
-// The strategies. With the zero value no object is.
+// The strategies. With the zero value nothing is a shard.
 const (
 	StrategyNone Strategy = iota
 	PerAWSAccount
 	PerOpenShiftCluster
 	PerOCMOrganization
+	Static
 	Managed
 )
 

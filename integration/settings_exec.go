@@ -31,7 +31,7 @@ type Exec struct {
 // cannot name its own path. {env.NAME} may stand everywhere.
 var (
 	manyWords    = []string{"cmd", "flags", "shard_args"}
-	inConfig     = []string{"name", "shard", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
+	inConfig     = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
 	inEnv        = append([]string{"config"}, inConfig...)
 	inFlags      = append([]string{"image_ref"}, inEnv...)
 	inArgv       = slices.Concat(manyWords, inFlags)

@@ -179,6 +179,8 @@ var mistakes = []struct {
 	{"fan_out", inIntegration("shards: {by: ['a[*].b'], fan_out: 1}"), `4: integrations.a.shards.fan_out: must be true or false, got the number "1"`},
 	{"arg missing", inIntegration(`exec: {argv: [x, "{shard_args}"]}` + "\nshards: {by: ['a[*].b']}"), "5: integrations.a.shards: arg is missing: the option that {shard_args} puts before the shard"},
 	{"arg unused", inIntegration(`exec: {argv: [x, "{shard}"]}` + "\nshards: {by: ['a[*].b'], arg: --x}"), "5: integrations.a.shards.arg: is never used, since exec.argv has no {shard_args}"},
+	{"static shards unused", inIntegration(`exec: {argv: [x, "{shard_args}", "{shards}"]}` + "\nshards: {strategy: static}"), "5: integrations.a.shards: the static shards reach no process: exec has not both {shards} and {shard_id} in its argv, env or config"},
+	{"strategy", inIntegration("shards: {strategy: per-moon}"), `4: integrations.a.shards.strategy: must be per-aws-account or per-openshift-cluster or per-ocm-organization or static or managed, got "per-moon"`},
 	{"shard unused", inIntegration(`exec: {argv: [x]}` + "\nshards: {by: ['a[*].b']}"), "5: integrations.a.shards: the shard reaches no process: exec.argv has neither {shard_args} nor {shard}"},
 
 	{"all of them", "version: 1\nexec: {timeout: x}\nfoo: 1\npaths: 3\n", `2: exec.timeout: must be a duration such as 90s or 10m, got the string "x"

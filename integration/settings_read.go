@@ -19,7 +19,7 @@ import (
 var (
 	listOrders = []string{"ignored", "significant"}
 	traces     = []string{"exact", "static", "none"}
-	strategies = []string{"", "per-aws-account", "per-openshift-cluster", "per-ocm-organization", "managed"}
+	strategies = []string{"", "per-aws-account", "per-openshift-cluster", "per-ocm-organization", "static", "managed"}
 )
 
 // Bounds of names and patterns; a pattern with many alternatives can take very

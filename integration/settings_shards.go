@@ -29,7 +29,7 @@ func (r *reader) shards(n *yaml.Node, at string, exec Exec) *Shards {
 		s.FanOut = r.boolean(n, at+".fan_out")
 	}
 	if n.Kind == yaml.MappingNode && !r.misspelt[n] {
-		r.reachable(n, keys, at, exec)
+		r.reachable(s, n, keys, at, exec)
 	}
 	return s
 }
@@ -47,9 +47,12 @@ func (r *reader) strategy(s *Shards, keys map[string]*yaml.Node, at string) {
 }
 
 // reachable notes when the process would never learn which shard is its own.
-func (r *reader) reachable(n *yaml.Node, keys map[string]*yaml.Node, at string, exec Exec) {
+func (r *reader) reachable(s *Shards, n *yaml.Node, keys map[string]*yaml.Node, at string, exec Exec) {
 	args, shard := slices.Contains(exec.Argv, "{shard_args}"), exec.needs("{shard}")
 	switch {
+	case s.Strategy == Static && exec.Argv != nil && !exec.Numbered():
+		r.fail(n.Line, at, "the static shards reach no process: exec has not both {shards} and {shard_id} in its argv, env or config")
+	case s.Strategy == Static && keys["arg"] == nil:
 	case args && keys["arg"] == nil && keys["strategy"] == nil:
 		r.fail(n.Line, at, "arg is missing: the option that {shard_args} puts before the shard")
 	case !args && keys["arg"] != nil && exec.Argv != nil:

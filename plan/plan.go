@@ -158,6 +158,7 @@ type Task struct {
 	ID              string   `json:"id"`
 	Integration     string   `json:"integration"`
 	Shard           string   `json:"shard,omitempty"`
+	Static          Fraction `json:"static,omitzero"`   // which of the static shards of it; zero when it is all of them
 	Argv            []string `json:"argv"`              // run-time placeholders such as {config} are still in it
 	When            []string `json:"when,omitempty"`    // the conditions of its definition that hold, by the names of pr_check
 	Native          bool     `json:"native,omitempty"`  // a native integration: run in the runner itself, argv is empty

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,8 +22,8 @@ var (
 )
 
 // started is how the task is started: the settings with what its definition
-// adds to them.
-func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, t *plan.Task) integration.Exec {
+// adds to them. An image of its own goes before that of pr_check.
+func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, image string, t *plan.Task) integration.Exec {
 	c := o.Use.Check
 	if c == nil {
 		return exec.With(nil, "")
@@ -34,6 +35,11 @@ func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, t *plan.T
 		}
 	}
 	switch {
+	case image != "" && !imageTag.MatchString(image):
+		block(t, "the imageRef %q of its shard in managed is not the tag of an image", image)
+		return exec.With(conditions, "")
+	case image != "":
+		return exec.With(conditions, image)
 	case c.ImageRef == "":
 	case !imageTag.MatchString(c.ImageRef):
 		block(t, "its pr_check.imageRef %q is not the tag of an image", c.ImageRef)
@@ -85,13 +91,7 @@ func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *p
 	if o.Use.Check != nil {
 		cmd = m.words(o, it.Exec, t)
 	}
-	var arg string
-	if it.Shards != nil {
-		if arg = it.Shards.Arg; arg == "" {
-			arg = sharding.Option(m.strategy(o.Name, it.Shards.Strategy))
-		}
-	}
-	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, arg, t.Shard)...)
+	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, m.shardArg(it), t.Shard)...)
 	if len(t.Argv) > 0 && t.Argv[0] != "" {
 		return
 	}
@@ -101,6 +101,15 @@ func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *p
 		return
 	}
 	block(t, "its pr_check.cmd names no program")
+}
+
+// shardArg is the option that hands a shard to an integration, "" when none does.
+func (m *maker) shardArg(it integration.Integration) string {
+	if it.Shards == nil {
+		return ""
+	}
+	strategy, _ := m.strategy(it.Name, it.Shards.Strategy) // without one there is no shard
+	return cmp.Or(it.Shards.Arg, sharding.Option(strategy))
 }
 
 // words splits pr_check.cmd. Variables become placeholders that the runner

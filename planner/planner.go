@@ -119,14 +119,15 @@ type maker struct {
 	base, head []integration.Definition
 	subjects   map[string]affected.Subject // of the integrations whose state can be told
 	natives    map[string]integration.Native
-	ignored    []string // traces that could not be used, of the integration at hand
-	anyAge     bool     // results are asked for whenever they are of
+	divisions  map[string]division // by integration, as far as they were asked for
+	ignored    []string            // traces that could not be used, of the integration at hand
+	anyAge     bool                // results are asked for whenever they are of
 	contents   func() [2]string
 	types      func() [2]string
 }
 
 func newMaker(in Input) (*maker, error) {
-	m := &maker{Input: in, subjects: map[string]affected.Subject{}, natives: map[string]integration.Native{}}
+	m := &maker{Input: in, subjects: map[string]affected.Subject{}, natives: map[string]integration.Native{}, divisions: map[string]division{}}
 	var err error
 	if m.base, err = integration.List(in.Base); err != nil {
 		return nil, fmt.Errorf("base: %w", err)

@@ -9,7 +9,6 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
-	"github.com/app-sre/prcheck/sharding"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -39,7 +38,7 @@ func (m *maker) recall(ctx context.Context, o schemafilter.Outcome, d *plan.Deci
 			return s
 		}
 	}
-	whole := m.task(o, taskName(o.Name), "")
+	whole := m.task(o, taskName(o.Name), part{})
 	if whole.Blocked != "" {
 		return s
 	}
@@ -79,9 +78,9 @@ const (
 
 // remember looks at the traces of one task.
 func (m *maker) remember(ctx context.Context, it integration.Integration, t plan.Task) memory {
-	traces, ignored := m.Traces.Load(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Shard})
+	traces, ignored := m.Traces.Load(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
 	m.ignored = append(m.ignored, ignored...)
-	out := memory{Trace: plan.Trace{Shard: t.Shard, Doubt: noTrace}}
+	out := memory{Trace: plan.Trace{Shard: t.Label(), Doubt: noTrace}}
 	if len(traces) == 0 {
 		return out
 	}
@@ -118,29 +117,31 @@ func (m *maker) judgeStatic(ctx context.Context, it integration.Integration, t *
 	return s
 }
 
-// recallShards asks the trace of each shard. A shard without one runs.
+// recallShards asks the trace of each shard. A shard without one runs, and so does
+// one of which a static shard has none.
 func (m *maker) recallShards(ctx context.Context, o schemafilter.Outcome, it integration.Integration, d *plan.Decision) {
-	keys, ok := m.keys(o.Name, it.Shards.Strategy)
-	if !ok || len(keys) > maxFanOut {
-		d.Reason += "; its shards are not known"
-		return
+	division := m.division(o, it.Shards.Strategy)
+	if division.err != nil {
+		return // the tasks say why
 	}
-	var left []string
-	for _, key := range keys {
-		r := m.remember(ctx, it, m.task(o, taskName(o.Name)+"/"+key, key))
-		if r.Doubt != "" {
-			left = append(left, key)
+	var keys, left []string
+	for _, p := range division.parts {
+		r := m.proven(ctx, o, it, p)
+		if !slices.Contains(keys, p.shard) {
+			keys = append(keys, p.shard)
+		}
+		if r.Doubt != "" && !slices.Contains(left, p.shard) {
+			left = append(left, p.shard)
 		}
 		if len(d.Evidence.Traces) < maxTraces {
 			d.Evidence.Traces = append(d.Evidence.Traces, r.Trace)
 		}
 	}
 	switch {
-	case len(keys) == 0:
-		d.Reason += "; it has no shards"
+	case len(keys) == 0: // the tasks say so
 	case len(left) == 0:
 		d.Decision, d.Rung = plan.Skip, plan.RungState
-		d.Reason = fmt.Sprintf("for each of its %d shards, %s", len(keys), sameAnswers)
+		d.Reason = fmt.Sprintf("for each of its %d shards, %s", len(division.parts), sameAnswers)
 	case len(left) == len(keys):
 		d.Reason += "; no trace proves that one of its shards can be left out"
 	default:
@@ -149,33 +150,16 @@ func (m *maker) recallShards(ctx context.Context, o schemafilter.Outcome, it int
 	}
 }
 
-// strategy is the one that an integration is divided by: that of its definition
-// where the settings say so, none when base and head differ in it.
-func (m *maker) strategy(name string, s integration.Strategy) integration.Strategy {
-	if s != integration.Managed {
-		return s
+// proven looks at the traces of a part, and at those of its whole shard, which
+// cover every static shard of it. Those of the whole integration were asked before.
+func (m *maker) proven(ctx context.Context, o schemafilter.Outcome, it integration.Integration, p part) memory {
+	r := m.remember(ctx, it, m.task(o, taskName(o.Name), p))
+	if r.Doubt == "" || p.shard == "" || p.static == (plan.Fraction{}) {
+		return r
 	}
-	s = sharding.Declared(name, m.Base)
-	if sharding.Declared(name, m.Head) != s {
-		return integration.StrategyNone
+	p.static = plan.Fraction{}
+	if whole := m.remember(ctx, it, m.task(o, taskName(o.Name), p)); whole.Doubt == "" {
+		return whole
 	}
-	return s
-}
-
-// keys returns the shards of a strategy on both sides, and whether they are all.
-func (m *maker) keys(name string, s integration.Strategy) ([]string, bool) {
-	if s = m.strategy(name, s); s == integration.StrategyNone {
-		return nil, false
-	}
-	base, err := sharding.Keys(s, name, m.Base)
-	if err != nil {
-		return nil, false
-	}
-	head, err := sharding.Keys(s, name, m.Head)
-	if err != nil {
-		return nil, false
-	}
-	all := slices.Concat(base, head)
-	slices.Sort(all)
-	return slices.Compact(all), true
+	return r
 }

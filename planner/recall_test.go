@@ -115,16 +115,22 @@ func TestRecall(t *testing.T) {
 		}), map[string][]string{"one": {names}, "two": {names}}, "", "shards shards it/three", "2 of its 3 shards need not run"},
 		{"shards as deployed", managed, both(deployed("per-aws-account", "per-aws-account"), email), nil, "", "run schema it-wrapper/one it-wrapper/two", "fanned out over its 2 shards"},
 		{"one deployed shard sees the change", managed, both(deployed("per-aws-account"), email), map[string][]string{"one": {names}, "two": {emails}}, "", "shards shards it/two", "1 of its 2 shards need not run"},
-		{"deployed in two ways", managed, both(deployed("per-aws-account", "per-openshift-cluster"), email), nil, "", "run schema it", "its shards are not known"},
-		{"deployed as a whole, too", managed, both(deployed("per-aws-account", "static"), email), nil, "", "run schema it", "its shards are not known"},
-		{"not deployed", managed, both(accounts, email), nil, "", "run schema it", "its shards are not known"},
+		{"deployed in two ways", managed, both(deployed("per-aws-account", "per-openshift-cluster"), email), nil, "", "run schema it",
+			`not fanned out: its definition names the sharding strategies "per-aws-account" and "per-openshift-cluster"`},
+		{"deployed by number, too", managed, both(deployed("per-aws-account", "static"), email), nil, "", "run schema it",
+			`not fanned out: its definition names the sharding strategies "per-aws-account" and "static"`},
+		{"deployed as a whole, too", managed, both(deployed("per-aws-account", ""), email), nil, "", "run schema it",
+			`not fanned out: its definition deploys it as a whole, too, not only by the sharding strategy "per-aws-account"`},
+		{"deployed by what nobody knows", managed, both(deployed("per-moon"), email), nil, "", "run schema it",
+			`not fanned out: its definition names the sharding strategy "per-moon", which is not known`},
+		{"not deployed", managed, both(accounts, email), nil, "", "run schema it", "not fanned out: its definition names no sharding strategy"},
 		{"deployed otherwise on head", managed, func(base, head *side) {
 			deployed("per-openshift-cluster")(base)
 			deployed("per-aws-account")(head)
-		}, nil, "", "run definition it", "its own definition changed (managed)"},
+		}, nil, "", "run definition it", "(managed); it runs as base defines it; not fanned out: base and head deploy it by different sharding strategies"},
 		{"a trace of the whole covers all shards", perAccount, both(accounts, email), map[string][]string{"": {names}}, "", "skip state", "head answers all"},
 		{"shards that are not known", perAccount, both(func(s *side) { accounts(s); s.at("/a/one.yml")["name"] = 7 }, email),
-			map[string][]string{"two": {names}}, "", "run schema it", "its shards are not known"},
+			map[string][]string{"two": {names}}, "", "run schema it", "not fanned out: /a/one.yml has no name to be a shard by"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (m *maker) passed(o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool)
 		within = math.MaxInt64
 	}
 	began, ok := m.Results.Passed(t, within)
-	return plan.Earlier{Shard: t.Shard, Inputs: t.Inputs, Began: began}, ok
+	return plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}, ok
 }
 
 // sees returns what the tasks of an integration see of the two bundles, for each

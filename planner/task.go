@@ -21,12 +21,12 @@ func Task(in Input, name, shard string) (plan.Task, error) {
 		if o.Use.Check == nil {
 			return plan.Task{}, fmt.Errorf("integration %q has no pr_check, so no plan has a task for it", name)
 		}
-		id := taskName(name)
-		if shard != "" {
-			id += "/" + shard
-		}
 		o.Decided = true // no state says that it must not end early
-		t := m.task(o, id, shard)
+		p := part{shard: shard}
+		for _, of := range m.shard(o, shard) {
+			p.image = of.image
+		}
+		t := m.task(o, taskName(name), p)
 		t.Inputs = inputs(t, m.bundles())
 		return t, nil
 	}

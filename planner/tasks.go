@@ -1,11 +1,11 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
@@ -26,78 +26,63 @@ func (m *maker) tasks(ctx context.Context, o schemafilter.Outcome, d *plan.Decis
 	case plan.Skip:
 		return nil
 	case plan.Shards:
-		return m.perShard(o, taskName(o.Name), d.Evidence.Keys)
+		return m.each(o, taskName(o.Name), m.only(o, d.Evidence.Keys))
 	}
-	if keys := m.fanOut(ctx, o); len(keys) > 0 {
-		d.Reason += fmt.Sprintf("; fanned out over its %d shards", len(keys))
-		return m.perShard(o, taskName(o.Name)+"-wrapper", keys)
+	parts, why := m.fanOut(ctx, o)
+	if len(parts) > 0 {
+		d.Reason += "; fanned out over its " + shardsOf(parts)
 	}
-	return []plan.Task{m.task(o, taskName(o.Name), "")}
+	if why != "" {
+		d.Reason += "; " + why
+	}
+	if len(parts) > 0 {
+		return m.each(o, taskName(o.Name)+"-wrapper", parts)
+	}
+	return []plan.Task{m.task(o, taskName(o.Name), part{})}
 }
 
-// fanOut returns the shards that a full run is split into, none when it must
-// stay whole.
-func (m *maker) fanOut(ctx context.Context, o schemafilter.Outcome) []string {
-	shards := m.Settings.For(o.Name).Shards
-	s, ok := m.subjects[o.Name]
-	if ok {
-		shards = s.Shards
-	}
-	if shards == nil || !shards.FanOut || o.Blocked != "" {
-		return nil
-	}
-	named := func(d integration.Definition) bool { return d.Name == o.Name+"-wrapper" }
-	if slices.ContainsFunc(m.base, named) || slices.ContainsFunc(m.head, named) {
-		return nil
-	}
-	keys, whole := m.keys(o.Name, shards.Strategy)
-	if shards.Strategy == integration.StrategyNone && ok {
-		keys, whole = m.world.ShardKeys(ctx, s)
-	}
-	if !whole || len(keys) > maxFanOut {
-		return nil
-	}
-	return keys
-}
-
-func (m *maker) perShard(o schemafilter.Outcome, prefix string, keys []string) []plan.Task {
+func (m *maker) each(o schemafilter.Outcome, prefix string, parts []part) []plan.Task {
 	var out []plan.Task
-	for _, k := range keys {
-		out = append(out, m.task(o, prefix+"/"+k, k))
+	for _, p := range parts {
+		out = append(out, m.task(o, prefix, p))
 	}
 	return out
 }
 
-func (m *maker) task(o schemafilter.Outcome, id, shard string) plan.Task {
+// task makes the task of a part. Its id begins with prefix, which has no slash.
+func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 	it := m.Settings.For(o.Name)
 	t := plan.Task{
-		ID: id, Integration: o.Name, Shard: shard,
+		ID: prefix, Integration: o.Name, Shard: p.shard, Static: p.static,
 		Blocked: o.Blocked, Timeout: it.Exec.Timeout.String(), Argv: []string{},
+	}
+	if label := t.Label(); label != "" {
+		t.ID += "/" + label
 	}
 	if o.Use.Check != nil {
 		t.Order = o.Use.Check.Order
 	}
 	if _, t.Native = m.natives[o.Name]; !t.Native {
-		it.Exec = m.started(o, it.Exec, &t)
+		it.Exec = m.started(o, it.Exec, p.image, &t).Number(p.static.Numbers())
 		m.command(o, it, &t)
 	}
-	t.Command = commandDigest(o, it, t)
+	t.Command = commandDigest(o, it, p.image, t)
 	t.Memory = it.Exec.Memory
 	if m.Estimates != nil {
-		t.EstimateSeconds, t.EstimateP90 = m.Estimates.Seconds(t.Integration, t.Shard)
+		t.EstimateSeconds, t.EstimateP90 = m.Estimates.Seconds(t.Integration, t.Label())
 	}
 	return t
 }
 
 // commandDigest digests all that decides how a task is started. Traces speak for
 // one command.
-func commandDigest(o schemafilter.Outcome, it integration.Integration, t plan.Task) string {
-	image := []string{it.Exec.ImageRef}
+func commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
+	images := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
-		image = append(image, o.Use.Check.ImageRef)
+		images = append(images, cmp.Or(image, o.Use.Check.ImageRef))
 	}
 	raw, err := json.Marshal(map[string]any{
-		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv, "image": image,
+		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv, "image": images,
 	})
 	if err != nil { // strings and maps of strings always encode
 		return ""

@@ -69,20 +69,20 @@ func (m *maker) outcomes() []schemafilter.Outcome {
 
 // unproven says why a decision does not hold, "" when it does.
 func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Plan, d plan.Decision) string {
-	var shards []string // what its tasks cover; the empty one is the whole
+	have := map[part]bool{} // what its tasks cover
 	for _, t := range p.Tasks {
 		if t.Integration == o.Name {
-			shards = append(shards, t.Shard)
+			have[part{shard: t.Shard, static: t.Static}] = true
 		}
 	}
 	if id := m.early(o, p); id != "" {
 		return fmt.Sprintf("its task %q may end early, though it must run to its end", id)
 	}
-	if slices.Contains(shards, "") {
+	if have[part{}] {
 		return ""
 	}
 	again, subject := m.climb(ctx, o)
-	lost := m.lost(ctx, o, subject, shards, m.needed(ctx, o, d, again))
+	lost := m.lost(ctx, o, subject, have, m.needed(ctx, o, d, again))
 	planned := map[plan.Verdict]string{plan.Skip: "to be skipped", plan.Shards: "for single shards"}[d.Decision]
 	switch {
 	case len(lost) == 0:
@@ -97,41 +97,43 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Pl
 	return missing(lost[0], "its desired state differs")
 }
 
-// needed lists the shards of which there must be tasks; the empty one is the
-// whole.
-func (m *maker) needed(ctx context.Context, o schemafilter.Outcome, d, again plan.Decision) []string {
+// needed lists the parts of which there must be tasks.
+func (m *maker) needed(ctx context.Context, o schemafilter.Outcome, d, again plan.Decision) []part {
 	switch {
 	case d.Decision == plan.Run || again.Decision == plan.Run:
-		if keys := m.fanOut(ctx, o); len(keys) > 0 {
-			return keys
+		if parts, _ := m.fanOut(ctx, o); len(parts) > 0 {
+			return parts
 		}
-		return []string{""}
+		return []part{{}}
 	case again.Decision == plan.Shards:
-		return again.Evidence.Keys
+		return m.only(o, again.Evidence.Keys)
 	}
 	return nil
 }
 
-// lost lists the needed shards that no task covers, but for those that passed with
-// the same inputs.
-func (m *maker) lost(ctx context.Context, o schemafilter.Outcome, s affected.Subject, covered, needed []string) []string {
-	out := slices.DeleteFunc(slices.Clone(needed), func(shard string) bool { return slices.Contains(covered, shard) })
+// lost lists the needed parts that no task covers, but for those that passed with
+// the same inputs. A task for a whole shard covers all its static shards; one of
+// another number of static shards covers none.
+func (m *maker) lost(ctx context.Context, o schemafilter.Outcome, s affected.Subject, have map[part]bool, needed []part) []part {
+	out := slices.DeleteFunc(slices.Clone(needed), func(p part) bool {
+		return have[part{shard: p.shard, static: p.static}] || have[part{shard: p.shard}]
+	})
 	if len(out) == 0 || m.Results == nil {
 		return out
 	}
 	sees := m.sees(ctx, o, s)
-	return slices.DeleteFunc(out, func(shard string) bool {
-		t := m.task(o, taskName(o.Name), shard)
-		t.Inputs = inputs(t, sees(shard))
+	return slices.DeleteFunc(out, func(p part) bool {
+		t := m.task(o, taskName(o.Name), p)
+		t.Inputs = inputs(t, sees(p.shard))
 		_, ok := m.passed(o, t)
 		return ok
 	})
 }
 
-// missing says that a shard has no task.
-func missing(shard, why string) string {
-	if shard == "" {
+// missing says that a part has no task.
+func missing(p part, why string) string {
+	if p == (part{}) {
 		return "there is no task for the whole of it, but " + why
 	}
-	return fmt.Sprintf("shard %q is left out, but %s", shard, why)
+	return fmt.Sprintf("shard %q is left out, but %s", plan.Task{Shard: p.shard, Static: p.static}.Label(), why)
 }

@@ -2,10 +2,13 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/sharding"
 )
 
 // maxDangling bounds how many references to nowhere are named.
@@ -69,8 +72,9 @@ func (m *maker) warn(o schemafilter.Outcome, d plan.Decision, tasks []plan.Task)
 	if d.Rung == plan.RungDefinition && d.Decision == plan.Skip && m.removed(o.Name) {
 		say("head removes its definition, so nothing checks what it did")
 	}
-	if len(tasks) > 0 && tasks[0].Blocked != "" && tasks[0].Blocked != noExec {
-		say("not run: %s", tasks[0].Blocked)
+	blocked := func(t plan.Task) bool { return t.Blocked != "" && t.Blocked != noExec }
+	if i := slices.IndexFunc(tasks, blocked); i >= 0 {
+		say("not run: %s", tasks[i].Blocked)
 	}
 	if d.Decision != plan.Skip && len(d.Evidence.Fields) > 0 && !m.fromHead(o) {
 		say("head changes its definition (%s); it runs as base defines it", strings.Join(d.Evidence.Fields, ", "))
@@ -83,13 +87,43 @@ func (m *maker) warn(o schemafilter.Outcome, d plan.Decision, tasks []plan.Task)
 	if o.Use.Check != nil && !o.Use.Check.Disabled && len(o.Use.Schemas) == 0 {
 		say("its definition allows no schema at all")
 	}
-	if s := m.Settings.For(o.Name).Shards; s != nil && s.Arg != "" && o.Use.Check != nil && strings.Contains(o.Use.Check.Cmd, s.Arg) {
-		say("its pr_check.cmd %q has %s already, which its shards add once more", o.Use.Check.Cmd, s.Arg)
+	if arg := m.shardArg(m.Settings.For(o.Name)); arg != "" && o.Use.Check != nil && strings.Contains(o.Use.Check.Cmd, arg) {
+		say("its pr_check.cmd %q has %s already, which its shards add once more", o.Use.Check.Cmd, arg)
 	}
 	if d.Decision != plan.Skip && o.Use.Check != nil && o.Use.Check.ImageRef != "" && !m.Settings.For(o.Name).Exec.UsesImage() {
 		say("its pr_check.imageRef %q is not used, since exec.argv has no {image_ref}", o.Use.Check.ImageRef)
 	}
+	if unused := m.unusedImages(o, tasks); len(unused) > 0 {
+		say("its managed[].sharding names images of single shards (%s), which are not used: %s", strings.Join(unused, ", "), m.whyUnused(o))
+	}
 	return out
+}
+
+// unusedImages lists the images that a definition names for single shards and that
+// no task of theirs is started from.
+func (m *maker) unusedImages(o schemafilter.Outcome, tasks []plan.Task) []string {
+	if len(tasks) == 0 {
+		return nil
+	}
+	named := sharding.Images(o.Use.Managed())
+	divided := m.Settings.For(o.Name).Exec.UsesImage() && !slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Shard == "" })
+	if s := m.Settings.For(o.Name).Shards; divided && s != nil && s.Strategy != integration.StrategyNone {
+		for _, p := range m.division(o, s.Strategy).parts {
+			named = slices.DeleteFunc(named, func(image string) bool { return image == p.image })
+		}
+	}
+	return named
+}
+
+// whyUnused tells why images of single shards are not used, and the remedy.
+func (m *maker) whyUnused(o schemafilter.Outcome) string {
+	switch s := m.Settings.For(o.Name).Shards; {
+	case s == nil || s.Strategy == integration.StrategyNone:
+		return "shards.strategy: managed in the settings would run these shards alone"
+	case !m.Settings.For(o.Name).Exec.UsesImage():
+		return "exec.argv has no {image_ref}"
+	}
+	return "no task is for one of these shards alone"
 }
 
 func (m *maker) removed(name string) bool {

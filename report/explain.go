@@ -145,6 +145,9 @@ func (t *text) task(task plan.Task) {
 	if task.Order != 0 {
 		parts = append(parts, "order "+strconv.Itoa(task.Order))
 	}
+	if shards, id := task.Static.Numbers(); task.Static != (plan.Fraction{}) {
+		parts = append(parts, fmt.Sprintf("shards %d, shard_id %d", shards, id))
+	}
 	t.line("  %s (%s)", line(task.ID), strings.Join(parts, ", "))
 	switch {
 	case task.Blocked != "":

@@ -171,7 +171,8 @@ func strays(rep *Report, bad, left int) []testCase {
 
 func newTestCase(t Task, d junitDetail) testCase {
 	name := cmp.Or(line(t.Integration), "unnamed")
-	c := testCase{ClassName: name, Name: cmp.Or(line(t.Shard), name), Time: duration(t.Seconds)}
+	label := plan.Task{Shard: t.Shard, Static: t.Static}.Label()
+	c := testCase{ClassName: name, Name: cmp.Or(line(label), name), Time: duration(t.Seconds)}
 	if t.OK() {
 		c.SystemOut = unattached(lastBytes(block(t.Tail), d.passedTail))
 		return c

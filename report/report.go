@@ -73,8 +73,9 @@ type Integration struct {
 
 // A Task is what one task said.
 type Task struct {
-	Integration string `json:"integration"`
-	Shard       string `json:"shard,omitempty"`
+	Integration string        `json:"integration"`
+	Shard       string        `json:"shard,omitempty"`
+	Static      plan.Fraction `json:"static,omitzero"` // which of the static shards of it
 	plan.Result
 }
 
@@ -108,7 +109,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		if !ok {
 			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
-		rep.add(Task{Integration: t.Integration, Shard: t.Shard, Result: result})
+		rep.add(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.Observed = r.Observed

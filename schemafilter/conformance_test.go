@@ -34,7 +34,7 @@ var notExpressible = map[string]string{
 
 	"change-owners mode data only": "it is about an environment variable of one integration, which exec.env gives it, and not about selection",
 
-	"terraform-resources imageRef overrides split into one run per imageRef plus one with --exclude-accounts": "images of single shards are not planned yet; they belong to the package sharding",
+	"terraform-resources imageRef overrides split into one run per imageRef plus one with --exclude-accounts": "the planner gives each of these accounts a task with its image, and no bundle lists command lines; planner TestImagesOfShards holds the images",
 }
 
 // The integrations that the reference selects run here too, and no others.

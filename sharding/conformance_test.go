@@ -31,7 +31,7 @@ func TestFilter(t *testing.T) {
 				data["/"+strconv.Itoa(i)+".yml"] = a
 			}
 			b := parsed(t, data)
-			got, err := sharding.Keys(integration.PerAWSAccount, c.Input.Integration, b)
+			got, err := keys(c.Input.Integration, integration.PerAWSAccount, b)
 			if err != nil || !slices.Equal(got, c.Expected) {
 				t.Errorf("got %q, %v, want %q", got, err, c.Expected)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// A row is a strategy.
+// A row is a strategy. The one of nothing divides by number alone.
 type row struct {
 	schema  bundle.Schema // of the objects
 	key     string        // the field that holds an object's key
@@ -24,27 +24,12 @@ var table = map[integration.Strategy]row{
 	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", key: "name", option: "--account-name"},
 	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name", divided: true},
 	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", free: true, lower: true},
+	integration.Static:              {},
 }
 
 // Option returns the option that hands a key to an integration, "" for a
 // strategy without objects.
 func Option(s integration.Strategy) string { return table[s].option }
-
-// Keys returns the keys of an integration's shards in a bundle, sorted. It is an
-// error when an object has no key that can be used, since then the shards do not
-// cover everything.
-func Keys(s integration.Strategy, name string, b *bundle.Bundle) ([]string, error) {
-	r, ok := table[s]
-	if !ok {
-		return nil, fmt.Errorf("strategy %q has no shards", s)
-	}
-	list, err := r.objects(name, b)
-	var keys []string
-	for _, s := range list {
-		keys = append(keys, s.key)
-	}
-	return slices.Compact(keys), err
-}
 
 // A shard is an object that an integration has a process for.
 type shard struct{ key, name string }

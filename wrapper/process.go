@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
@@ -37,9 +38,10 @@ type Endpoint interface {
 // A Process is a [Runner] for tasks that are commands. The zero value runs them
 // in an empty environment.
 //
-// Placeholders are words in braces. {task}, {shard}, {config} and {lbrace}, which
-// is an opening brace, are built in; the Endpoint adds its own, and Command.Vars
-// the rest, such as env.HOME. In case of conflict the first of these wins.
+// Placeholders are words in braces. {task}, {shard}, {shards}, {shard_id}, {config}
+// and {lbrace}, which is an opening brace, are built in; the Endpoint adds its own,
+// and Command.Vars the rest, such as env.HOME. In case of conflict the first of
+// these wins.
 type Process struct {
 	Command func(plan.Task) (Command, error)                            // nil: the task's own arguments
 	Open    func(ctx context.Context, task plan.Task) (Endpoint, error) // nil: no endpoint
@@ -69,6 +71,8 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 		maps.Copy(vars, endpoint.Vars())
 	}
 	vars["task"], vars["shard"], vars["lbrace"] = task.ID, task.Shard, "{"
+	shards, id := task.Static.Numbers()
+	vars["shards"], vars["shard_id"] = strconv.Itoa(shards), strconv.Itoa(id)
 	return p.runIn(ctx, command, vars, log)
 }
 

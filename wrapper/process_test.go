@@ -112,6 +112,18 @@ func TestTheChildSeesNothingButWhatItIsGiven(t *testing.T) {
 	}
 }
 
+// A task learns which static shard it is; one that is not divided is the only one.
+func TestNumbersOfStaticShards(t *testing.T) {
+	for part, want := range map[plan.Fraction]string{{}: "0 of 1\n", {Part: 3, Of: 3}: "2 of 3\n"} {
+		var out strings.Builder
+		it := shell("echo $ID of $N")
+		it.Static = part
+		if err := with(wrapper.Command{Env: []string{"N={shards}", "ID={shard_id}"}}).Run(t.Context(), it, &out); err != nil || out.String() != want {
+			t.Errorf("%s: got %q, %v, want %q", part, out.String(), err, want)
+		}
+	}
+}
+
 func TestACommandThatCannotStart(t *testing.T) {
 	missing := task("a")
 	missing.Argv = []string{"no-such-program-at-all"}

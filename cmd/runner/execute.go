@@ -145,7 +145,7 @@ func (j job) measured(results []plan.Result, at time.Time) []durations.Run {
 			seconds = r.Spans[n-1].Seconds
 		}
 		out = append(out, durations.Run{
-			Integration: tasks[i].Integration, Shard: tasks[i].Shard, Seconds: seconds, Passed: r.OK(), At: at,
+			Integration: tasks[i].Integration, Shard: tasks[i].Label(), Seconds: seconds, Passed: r.OK(), At: at,
 		})
 	}
 	return out

@@ -20,7 +20,7 @@ var tested = map[string][]string{
 	"gql_schema_validation":   {"server TestSchemaValidation"},
 	"pr_check_exit_code":      {"wrapper TestPRCheckExitCode"},
 	"runner_flow":             {"affected TestRunnerFlow", "wrapper TestRunnerFlow"},
-	"select_integrations":     {"schemafilter TestSelectIntegrations"},
+	"select_integrations":     {"schemafilter TestSelectIntegrations", "planner TestImagesOfShards"},
 	"is_in_shard":             {"sharding TestIndex"},
 	"shard_index":             {"sharding TestIndex"},
 	"sharding_filter":         {"sharding TestFilter"},

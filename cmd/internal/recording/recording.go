@@ -70,7 +70,7 @@ func (r *Recording) attempts(t plan.Task, at time.Time) []*trace.Trace {
 	defer r.mu.Unlock()
 	var all []*trace.Trace
 	for _, recorder := range r.tasks[t.ID] {
-		all = append(all, recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Shard}, at))
+		all = append(all, recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()}, at))
 	}
 	return all
 }
@@ -169,7 +169,7 @@ func (r *Recording) Observed(tasks []plan.Task, defs []integration.Definition) [
 			all[t.Integration] = o
 		}
 		add(o, seen)
-		o.Partial = o.Partial && t.Shard != ""
+		o.Partial = o.Partial && t.Label() != ""
 	}
 	for _, d := range defs {
 		if o := all[d.Name]; o != nil {
