@@ -46,7 +46,8 @@ and ends with exit code 3.
 With --partition i/n only the i-th of n parts of the plan runs, so that n machines
 share it: the same plan gives the same parts everywhere. runner report puts their
 results together, and a part that is missing there has failed. Plan, bundles,
-settings and results may be objects, s3://BUCKET/KEY.
+settings and results may be objects, s3://BUCKET/KEY; beside results in a bucket
+the complete logs are kept, too.
 
 Each result is written down when its task ends, in results.jsonl beside --out
 results.json, or in the folder of the logs. After a run that was killed, --resume
@@ -114,7 +115,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 		return trouble
 	}
 	if source.IsObject(f.out) {
-		trouble = errors.Join(trouble, putResults(ctx, f.out, results))
+		trouble = errors.Join(trouble, keepResults(ctx, f.out, f.logs, results))
 	} else {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
