@@ -58,6 +58,7 @@ func TestHTMLGolden(t *testing.T) {
 	for name, text := range map[string]string{
 		"failed.html":  page(t, p, timed(p), values()),
 		"broken.html":  page(t, p, onBase(p), nil),
+		"outage.html":  page(t, p, outage(p), nil),
 		"passed.html":  page(t, p, green(p), nil),
 		"nothing.html": page(t, quiet(t), nil, nil),
 	} {
