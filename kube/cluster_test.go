@@ -94,7 +94,7 @@ func TestOnCluster(t *testing.T) {
 			if err != nil || got.Passed != of.passed || got.Failed != of.failed || (got.Reason != "") != of.reason {
 				t.Errorf("got %+v, %v, want %d passed, %d failed", got, err, of.passed, of.failed)
 			}
-			if err := c.Cancel(ctx, job.Namespace, job.Name); err != nil {
+			if err := c.Cancel(ctx, job); err != nil {
 				t.Error(err)
 			}
 			for ctx.Err() == nil {

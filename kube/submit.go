@@ -11,7 +11,6 @@ import (
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	failure "k8s.io/apimachinery/pkg/api/errors"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // A Cluster is where Jobs run.
@@ -160,13 +159,18 @@ func (c Cluster) stuck(ctx context.Context, job *batch.Job) string {
 	return ""
 }
 
-// Cancel removes a Job and all its pods. One that is gone is no error.
-func (c Cluster) Cancel(ctx context.Context, namespace, name string) error {
-	err := c.api.remove(ctx, namespace, name)
+// Cancel removes the Job and all its pods. One that is gone is no error, and
+// another one of its name stays.
+func (c Cluster) Cancel(ctx context.Context, job *batch.Job) error {
+	there, err := c.Has(ctx, job)
+	if err != nil || !there {
+		return err
+	}
+	err = c.api.remove(ctx, job.Namespace, job.Name)
 	if failure.IsNotFound(err) {
 		return nil
 	}
-	return plain("canceling", &batch.Job{ObjectMeta: meta.ObjectMeta{Namespace: namespace, Name: name}}, err)
+	return plain("canceling", job, err)
 }
 
 // plain says what was being done, and what is missing when the cluster refuses.

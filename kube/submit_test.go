@@ -214,12 +214,20 @@ func TestCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it is gone
-		if err := c.Cancel(t.Context(), job.Namespace, job.Name); err != nil {
+		if err := c.Cancel(t.Context(), job); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, err := c.Wait(t.Context(), job, nil); err == nil {
 		t.Error("the canceled Job is still there")
+	}
+	other := whole()
+	other.Image = "registry.example/runner:2"
+	if err := c.Start(t.Context(), manifest(t, other)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Cancel(t.Context(), job); err == nil || c.api.(*fake).job == nil {
+		t.Errorf("the Job of somebody else is gone (%v)", err)
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 // Two writers over a bucket that answers neither always nor in time: a write that
 // counted and whose answer was lost gives no second place, and blocks none.
 func TestTwoWritersOverABucket(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
 	fake := fakes3.Start(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "3")
 	var stores []state.Store

@@ -15,11 +15,11 @@ import (
 type kind int
 
 const (
-	passed   kind = iota
-	failure       // look at it
-	unjudged      // nobody knows
-	unchecked     // its target was unavailable
-	baseline      // it was broken before
+	passed    kind = iota
+	failure        // look at it
+	unjudged       // nobody knows
+	unchecked      // its target was unavailable
+	baseline       // it was broken before
 )
 
 // kindOf returns the kind of a result.

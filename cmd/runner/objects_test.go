@@ -21,17 +21,14 @@ import (
 func TestKeepResults(t *testing.T) {
 	const ref = "s3://" + fakes3.Bucket + "/run/results-3.json"
 	name := wrapper.LogName("a")
-	interrupted, cancel := context.WithCancel(t.Context())
-	cancel()
 	for what, c := range map[string]struct {
-		ctx     context.Context
-		refused bool // by the bucket
-		want    []string
-		warning string
+		interrupted, refused bool // the run, and by the bucket
+		want                 []string
+		warning              string
 	}{
-		"kept":        {t.Context(), false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
-		"interrupted": {interrupted, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
-		"refused":     {t.Context(), true, []string{"run/results-3.json"}, `1 of 1 logs are not in the bucket; of task "a": access is denied (Forbidden)`},
+		"kept":        {false, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
+		"interrupted": {true, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
+		"refused":     {false, true, []string{"run/results-3.json"}, `1 of 1 logs are not in the bucket; of task "a": access is denied (Forbidden)`},
 	} {
 		s := fakes3.Start(t)
 		s.Fail(func(r *http.Request) (f fakes3.Fault) {
@@ -49,7 +46,12 @@ func TestKeepResults(t *testing.T) {
 		}
 		r := &plan.Results{Version: plan.Version, Plan: "sha256:" + strings.Repeat("0", 64),
 			Results: []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 1, Log: "logs/" + name}}}
-		if err := keepResults(c.ctx, ref, dir, r); err != nil {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if c.interrupted {
+			cancel()
+		}
+		if err := keepResults(ctx, ref, dir, r); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if got := s.Keys(); !slices.Equal(got, c.want) {

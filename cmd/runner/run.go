@@ -73,7 +73,7 @@ runs only what had not finished.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	cmd.Flags().Var(indexed{&f.part, env.Getenv}, "partition", `the part of the plan to run: 2/8 is the second of eight, and index/8 the one after
-the number in JOB_COMPLETION_INDEX (default: all of it)`)
+the number in JOB_COMPLETION_INDEX, index+3/8 three further on (default: all of it)`)
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
 	baselineFlag(cmd, &f.noBaseline)
 	limitFlags(cmd, &f.memory, &f.failFast)

@@ -54,6 +54,9 @@ func (s submission) run(ctx context.Context, env cli.Env, p *plan.Plan) (*plan.R
 			job.Deadline = max(time.Until(end), time.Second)
 		}
 		status, err := s.runJob(ctx, env, job, i)
+		if ctx.Err() != nil {
+			return nil, errors.Join(ctx.Err(), s.cancel(ctx, p, i))
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -94,21 +97,21 @@ func (s submission) runJob(ctx context.Context, env cli.Env, of kube.Job, round 
 		has += fmt.Sprintf(", run order %d of %d", round+1, n)
 	}
 	_, _ = fmt.Fprintf(env.Stderr, "runner: Job %s/%s has %s\n", job.Namespace, job.Name, has) // only a note
-	status, err := s.cluster.Wait(ctx, job, func(now kube.Status) { tell(env, of.Parts, now) })
-	if err != nil {
-		err = errors.Join(err, s.cancel(ctx, job.Namespace, round))
-	}
-	return status, err
+	return s.cluster.Wait(ctx, job, func(now kube.Status) { tell(env, of.Parts, now) })
 }
 
 // cancel removes the Jobs up to this round, also those that have ended: then none
 // of them is taken up again.
-func (s submission) cancel(ctx context.Context, namespace string, last int) error {
+func (s submission) cancel(ctx context.Context, p *plan.Plan, last int) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer stop()
 	var errs []error
 	for i := last; i >= 0; i-- {
-		errs = append(errs, s.cluster.Cancel(ctx, namespace, s.name(i)))
+		job, err := s.jobOf(p, i).Manifest()
+		if err == nil {
+			err = s.cluster.Cancel(ctx, job)
+		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
