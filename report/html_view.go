@@ -27,24 +27,25 @@ type view struct {
 	Facts    []fact // what was compared
 	Tiles    []tile
 
-	Failures                      []failure
-	MoreFailures                  int
-	Unchecked                     []failure // their target was unavailable
 	UncheckedTitle, UncheckedNote string
-	MoreUnchecked                 int
-	Broken                        []failure // on base, too
-	MoreBroken                    int
-	Warnings                      []string
-	Funnel                        []level
-	Timeline                      *timeline
-	Rows                          []row
-	Choices                       []choice
-	Files                         []file
-	Changed                       string   // all changes in one sentence
-	Schemas                       []string // JSON schemas that changed
-	Types                         []string // GraphQL types that changed
-	ValuesNote                    string   // why no values are shown
-	Data                          []datum  // for the script, one per row
+
+	Failures      []failure
+	MoreFailures  int
+	Unchecked     []failure // their target was unavailable
+	MoreUnchecked int
+	Broken        []failure // on base, too
+	MoreBroken    int
+	Warnings      []string
+	Funnel        []level
+	Timeline      *timeline
+	Rows          []row
+	Choices       []choice
+	Files         []file
+	Changed       string   // all changes in one sentence
+	Schemas       []string // JSON schemas that changed
+	Types         []string // GraphQL types that changed
+	ValuesNote    string   // why no values are shown
+	Data          []datum  // for the script, one per row
 }
 
 // A tile is one number of the summary.
