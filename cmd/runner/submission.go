@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type submission struct {
 	submitFlags
 	cluster kube.Cluster
 	at      string // in the bucket
+	parts   []plan.Part
 	rounds  []round
 }
 
@@ -33,7 +35,8 @@ func (s *submission) prepare(p *plan.Plan) {
 	s.job.Labels = map[string]string{"prcheck/plan": labelled(p.Digest)}
 	s.at = strings.TrimRight(s.store, "/") + "/" + s.job.Name
 	s.job.Parts = divided(p.Tasks, s.job.Parts)
-	s.rounds = rounds(plan.Partition(p.Tasks, s.job.Parts))
+	s.parts = plan.Partition(p.Tasks, s.job.Parts)
+	s.rounds = rounds(s.parts)
 }
 
 // run stores what the pods need, runs one Job after the other, each to its end,
@@ -60,7 +63,7 @@ func (s submission) run(ctx context.Context, env cli.Env, p *plan.Plan) (*plan.R
 		if err != nil {
 			return nil, err
 		}
-		said, missing, err := s.collect(ctx, r)
+		said, missing, err := s.collect(ctx, p, r)
 		if err != nil {
 			return nil, err
 		}
@@ -128,21 +131,37 @@ func tell(env cli.Env, parts int, now kube.Status) {
 	_, _ = fmt.Fprintln(env.Stderr, text) // only a note
 }
 
-// collect reads what the parts of a round have written.
-func (s submission) collect(ctx context.Context, r round) (said []*plan.Results, missing []string, err error) {
+// collect reads what the parts of a round have written. What is there and not of
+// its part is as good as nothing.
+func (s submission) collect(ctx context.Context, p *plan.Plan, r round) (said []*plan.Results, missing []string, err error) {
 	for i := range r.parts {
+		is := plan.Fraction{Part: r.first + i + 1, Of: s.job.Parts}
 		raw, err := source.Object(ctx, s.at+"/"+r.results(fmt.Sprint(i)))
 		if err != nil {
 			return nil, nil, err
 		}
 		part, err := plan.ReadResults(bytes.NewReader(raw))
-		if err != nil {
-			missing = append(missing, fmt.Sprintf("part %d/%d left no results", r.first+i+1, s.job.Parts))
-			continue
+		switch {
+		case raw == nil:
+			missing = append(missing, fmt.Sprintf("part %s left no results", is))
+		case err != nil:
+			missing = append(missing, fmt.Sprintf("part %s left none that can be used: %v", is, err))
+		case part.Plan != p.Digest || part.Part != is || !only(part, s.parts[r.first+i].Tasks):
+			missing = append(missing, fmt.Sprintf("part %s left results of something else", is))
+		default:
+			said = append(said, part)
 		}
-		said = append(said, part)
 	}
 	return said, missing, nil
+}
+
+// only tells whether results are of these tasks and no others.
+func only(r *plan.Results, tasks []plan.Task) bool {
+	ids := make(map[string]bool, len(tasks))
+	for _, t := range tasks {
+		ids[t.ID] = true
+	}
+	return !slices.ContainsFunc(r.Results, func(r plan.Result) bool { return !ids[r.Task] })
 }
 
 // fetch fetches the logs that the pods have stored beside their results.
