@@ -28,14 +28,26 @@ func (c Cluster) Start(ctx context.Context, job *batch.Job) error {
 	if !failure.IsAlreadyExists(err) {
 		return plain("creating", job, err)
 	}
+	there, err := c.Has(ctx, job)
+	if err == nil && !there {
+		err = fmt.Errorf("the Job %s/%s was there and is being removed: try again", job.Namespace, job.Name)
+	}
+	return err
+}
+
+// Has reports whether the Job is there. It is an error when another one has its
+// name.
+func (c Cluster) Has(ctx context.Context, job *batch.Job) (bool, error) {
 	found, err := c.api.get(ctx, job.Namespace, job.Name)
-	if err != nil {
-		return plain("looking at", job, err)
+	switch {
+	case failure.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, plain("looking at", job, err)
+	case !same(job, found):
+		return false, fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
 	}
-	if !same(job, found) {
-		return fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
-	}
-	return nil
+	return true, nil
 }
 
 // same reports whether a Job of the cluster is the one that was asked for. The
@@ -44,7 +56,7 @@ func same(want, is *batch.Job) bool {
 	a, b := want.Spec.Template.Spec.Containers[0], is.Spec.Template.Spec.Containers
 	return len(b) == 1 && a.Image == b[0].Image && *want.Spec.Completions == number(is.Spec.Completions) &&
 		equality.Semantic.DeepEqual(a.Command, b[0].Command) && equality.Semantic.DeepEqual(a.Args, b[0].Args) &&
-		equality.Semantic.DeepEqual(a.Env, b[0].Env)
+		equality.Semantic.DeepEqual(a.Env, b[0].Env) && equality.Semantic.DeepEqual(a.EnvFrom, b[0].EnvFrom)
 }
 
 func number(n *int32) int32 {
@@ -147,9 +159,14 @@ func (c Cluster) stuck(ctx context.Context, job *batch.Job) string {
 	return ""
 }
 
-// Cancel removes the Job and all its pods. One that is gone is no error.
+// Cancel removes the Job and all its pods. One that is gone is no error, and
+// another one of its name stays.
 func (c Cluster) Cancel(ctx context.Context, job *batch.Job) error {
-	err := c.api.remove(ctx, job.Namespace, job.Name)
+	there, err := c.Has(ctx, job)
+	if err != nil || !there {
+		return err
+	}
+	err = c.api.remove(ctx, job.Namespace, job.Name)
 	if failure.IsNotFound(err) {
 		return nil
 	}

@@ -82,10 +82,34 @@ func TestStartTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other := whole()
-	other.Image = "registry.example/runner:2"
-	if err := c.Start(t.Context(), manifest(t, other)); err == nil || !strings.Contains(err.Error(), "another Job prcheck-0123456789ab") {
-		t.Errorf("another image: got %v", err)
+	for what, change := range map[string]func(*Job){
+		"image":   func(j *Job) { j.Image = "registry.example/runner:2" },
+		"parts":   func(j *Job) { j.Parts++ },
+		"command": func(j *Job) { j.Command = append(j.Command, "--no-baseline") },
+		"access":  func(j *Job) { j.EnvSecrets = []string{"other.access"} },
+	} {
+		other := whole()
+		other.Command = slices.Clone(other.Command)
+		change(&other)
+		if err := c.Start(t.Context(), manifest(t, other)); err == nil || !strings.Contains(err.Error(), "another Job prcheck-0123456789ab") {
+			t.Errorf("another %s: got %v", what, err)
+		}
+		if _, err := c.Has(t.Context(), manifest(t, other)); err == nil {
+			t.Errorf("another %s is taken for this one", what)
+		}
+	}
+}
+
+func TestHas(t *testing.T) {
+	c := Cluster{api: &fake{}}
+	job := manifest(t, whole())
+	for _, want := range []bool{false, true} {
+		if got, err := c.Has(t.Context(), job); err != nil || got != want {
+			t.Errorf("got %t, %v, want %t", got, err, want)
+		}
+		if err := c.Start(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -196,6 +220,14 @@ func TestCancel(t *testing.T) {
 	}
 	if _, err := c.Wait(t.Context(), job, nil); err == nil {
 		t.Error("the canceled Job is still there")
+	}
+	other := whole()
+	other.Image = "registry.example/runner:2"
+	if err := c.Start(t.Context(), manifest(t, other)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Cancel(t.Context(), job); err == nil || c.api.(*fake).job == nil {
+		t.Errorf("the Job of somebody else is gone (%v)", err)
 	}
 }
 

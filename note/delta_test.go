@@ -10,7 +10,7 @@ import (
 )
 
 // ends returns results where the tasks end as the letters say: passed, failed,
-// timed out, transient, canceled, not run, baseline.
+// timed out, transient, canceled, not run, unavailable, baseline.
 func ends(p *plan.Plan, letters string) *plan.Results {
 	return results(p, func(i int) plan.Result {
 		switch letters[i] {
@@ -24,6 +24,8 @@ func ends(p *plan.Plan, letters string) *plan.Results {
 			return plan.Result{Status: plan.Canceled, Reason: "canceled", ExitCode: -1}
 		case 'n':
 			return plan.Result{Status: plan.NotRun, Reason: "blocked"}
+		case 'u':
+			return plan.Result{Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws", Unavailable: "aws"}
 		case 'b':
 			return failed(plan.ClassBaseline, 1, "old")
 		}
@@ -64,6 +66,9 @@ func TestDelta(t *testing.T) {
 		{"is broken on base", "fpp", "bpp", "Already broken on base (1) 000"},
 		{"transient comes last", "ppp", "tfp", "New failures (2) 007 000"},
 		{"not run", "ppp", "ncf", "New failures (1) 014 No answer (2) 000 007"},
+		{"target down", "ppf", "ucu", "No answer (1) 007 Not checked: target `aws` unavailable (2) 000"}, // the other one said the same
+		{"was not checked", "upp", "fpp", "New failures (1) 000"},
+		{"was not checked and passes", "upp", "ppp", ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,6 +90,32 @@ func TestBrokenOnBase(t *testing.T) {
 	text := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "bfp")}, "")
 	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n", "- **Look at 1 failure** below.\n",
 		"#### Already broken on base (1)\n\nThey fail the same way without this change, so they do not block it."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// What was not run since its target was unavailable is neither green nor held
+// against the change.
+func TestUnavailable(t *testing.T) {
+	p := fleet(t, 3)
+	text := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "upu")}, "")
+	for _, want := range []string{"### ❌ x: 2 of 3 tasks did not pass", "- **Not checked:** 2 tasks, since a target is unavailable; try again when it is back.\n",
+		"#### Not checked: target `aws` unavailable (2)\n\nOther tasks failed there again and again, so these were not run. That says nothing against this change."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, wrong := range []string{"Look at", "Nothing to do", "Failures", "gave no answer"} {
+		if strings.Contains(text, wrong) {
+			t.Errorf("%q in\n%s", wrong, text)
+		}
+	}
+	two := ends(p, "upu")
+	two.Results[2].Unavailable = "gcp"
+	text = body(t, note.Note{Tool: "x", Plan: p, Results: two}, "")
+	for _, want := range []string{"since targets are unavailable; try again when they are back.", "#### Not checked: targets unavailable (2)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -15,10 +15,11 @@ import (
 type kind int
 
 const (
-	passed   kind = iota
-	failure       // look at it
-	unjudged      // nobody knows
-	baseline      // it was broken before
+	passed    kind = iota
+	failure        // look at it
+	unjudged       // nobody knows
+	unchecked      // its target was unavailable
+	baseline       // it was broken before
 )
 
 // kindOf returns the kind of a result.
@@ -28,6 +29,8 @@ func kindOf(r plan.Result) kind {
 		return passed
 	case r.OnBase():
 		return baseline
+	case r.Status == plan.NotRun && r.Unavailable != "":
+		return unchecked
 	case r.Status == plan.Canceled || r.Status == plan.NotRun:
 		return unjudged
 	}
@@ -39,6 +42,7 @@ type sorted struct {
 	compared       bool // with the run before
 	fresh, still   []report.Task
 	unjudged       []report.Task
+	unchecked      []report.Task
 	baseline       []report.Task
 	fixed          []report.Task
 	vanished       int // failed before and are not in the plan now
@@ -62,6 +66,8 @@ func sortOut(rep *report.Report, before *run) sorted {
 			}
 		case unjudged:
 			s.unjudged = append(s.unjudged, t)
+		case unchecked:
+			s.unchecked = append(s.unchecked, t)
 		case baseline:
 			s.baseline = append(s.baseline, t)
 		case failure:
@@ -126,6 +132,7 @@ func (n Note) sections(s sorted) []section {
 		{fresh, "", s.fresh},
 		{"Still failing", "", s.still},
 		{"No answer", "These were canceled or did not run, so nobody knows.", s.unjudged},
+		{outage(s.unchecked), "Other tasks failed there again and again, so these were not run. That says nothing against this change.", s.unchecked},
 		{"Already broken on base", "They fail the same way without this change, so they do not block it.", s.baseline},
 	} {
 		if len(list.tasks) > 0 {
@@ -133,6 +140,19 @@ func (n Note) sections(s sorted) []section {
 		}
 	}
 	return out
+}
+
+// outage is the title for tasks whose targets were unavailable.
+func outage(tasks []report.Task) string {
+	for _, t := range tasks {
+		if t.Unavailable != tasks[0].Unavailable {
+			return "Not checked: targets unavailable"
+		}
+	}
+	if len(tasks) == 0 {
+		return ""
+	}
+	return "Not checked: target " + name(tasks[0].Unavailable) + " unavailable"
 }
 
 // figures may differ between tasks that say the same.

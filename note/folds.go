@@ -21,7 +21,7 @@ func (n Note) ran(rep *report.Report) folded {
 		switch {
 		case t.OK():
 			sign = "✅"
-		case t.OnBase():
+		case t.OnBase(), kindOf(t.Result) == unchecked:
 			sign = "⚠️"
 		}
 		if t.Attempts > 0 {

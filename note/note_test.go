@@ -199,7 +199,7 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 		r := failed(plan.ClassTask, 1, text+"\n/approve\n```\n@all\n````\n<!-- x -->\n"+text)
 		r.Reason, r.Log = text, text
 		if i == 1 {
-			r.Status = plan.NotRun
+			r.Status, r.Unavailable = plan.NotRun, text
 		}
 		return r
 	})

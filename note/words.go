@@ -31,6 +31,8 @@ func (s sorted) actions(rep *report.Report, before *run) []string {
 	add(look, "**Look at %s** below%s", number(look, "failure"), news)
 	add(s.transient, "**Try %s again**: %s.", number(s.transient, "task"), plural(s.transient, "it looks", "they look")+" like passing trouble")
 	add(len(s.unjudged), "**%s gave no answer**; why stands below.", number(len(s.unjudged), "task"))
+	add(len(s.unchecked), "**Not checked:** %s, since %s; try again when %s back.", number(len(s.unchecked), "task"),
+		plural(targets(s.unchecked), "a target is unavailable", "targets are unavailable"), plural(targets(s.unchecked), "it is", "they are"))
 	add(len(s.baseline), "**Not your change:** %s failed on base already.", number(len(s.baseline), "task"))
 	if s.compared {
 		add(len(s.fixed), "✅ %s fixed since %s.", number(len(s.fixed), "failure"), before.called())
@@ -38,6 +40,15 @@ func (s sorted) actions(rep *report.Report, before *run) []string {
 	}
 	add(len(rep.Warnings), "⚠️ %s below.", number(len(rep.Warnings), "warning"))
 	return out
+}
+
+// targets counts the targets that tasks were not run for.
+func targets(tasks []report.Task) int {
+	names := map[string]bool{}
+	for _, t := range tasks {
+		names[t.Unavailable] = true
+	}
+	return len(names)
 }
 
 // plural returns one or many.

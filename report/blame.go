@@ -13,8 +13,11 @@ const onBase plan.Status = "broken_on_base"
 
 // look returns how a task ended, as people tell ends apart.
 func look(t Task) plan.Status {
-	if t.OnBase() {
+	switch {
+	case t.OnBase():
 		return onBase
+	case t.Status == plan.NotRun && t.Unavailable != "":
+		return unavailable
 	}
 	return t.Status
 }

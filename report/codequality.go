@@ -33,7 +33,7 @@ type lineRange struct {
 // severities are GitLab's words, the worst first.
 var severities = []string{"blocker", "critical", "major", "minor", "info"}
 
-// CodeQuality writes the tasks that did not pass as a Code Quality report of
+// CodeQuality writes the tasks that failed or gave no answer as a Code Quality report of
 // GitLab: each at the lines whose change made it run, at most five. The worst
 // come first, and those are kept when there are more than [MaxFindings].
 //
@@ -89,6 +89,9 @@ func finding(t Task, at place) codeQuality {
 
 // blame returns what a task said, and whose fault it is not.
 func blame(t Task) string {
+	if look(t) == unavailable {
+		return "nothing against this change, " + result(t)
+	}
 	switch t.Class {
 	case plan.ClassBaseline:
 		return "already broken on base, " + result(t)

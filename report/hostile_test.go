@@ -33,11 +33,14 @@ func infested(text string) (*plan.Plan, *plan.Results) {
 		Tasks: []plan.Task{{ID: text, Integration: text, Shard: text, Argv: []string{text, text}, Timeout: text},
 			{ID: text + "b", Integration: text, Blocked: text, Timeout: text}},
 	}
-	p.Tasks = append(p.Tasks, plan.Task{ID: text + "c", Integration: text, Shard: text, Argv: []string{text}, Timeout: text})
+	for _, more := range []string{"c", "d"} {
+		p.Tasks = append(p.Tasks, plan.Task{ID: text + more, Integration: text, Shard: text, Argv: []string{text}, Timeout: text})
+	}
 	earlier, base := []plan.Attempt{{Status: plan.Status(text), Class: plan.Class(text), Reason: text, Log: text}}, &plan.Baseline{Finding: text, Log: text}
 	r := &plan.Results{Results: []plan.Result{
 		{Task: text, Status: plan.Status(text), Class: plan.Class(text), Reason: text, Log: text, Tail: text, Attempts: 2, Before: earlier, Baseline: base},
 		{Task: text + "c", Status: plan.Failed, Class: plan.ClassBaseline, Reason: text, Log: text, Tail: text, Attempts: 1, Baseline: base, Flaky: &plan.Flaky{Failures: -1}},
+		{Task: text + "d", Status: plan.NotRun, Class: plan.ClassTransient, Reason: text, Unavailable: text},
 	}}
 	return p, r
 }

@@ -131,7 +131,7 @@ func words(e plan.Evidence) string {
 
 // worse returns the status that says more about an integration.
 func worse(a, b plan.Status) plan.Status {
-	order := []plan.Status{"", plan.Passed, onBase, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
+	order := []plan.Status{"", plan.Passed, onBase, unavailable, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}

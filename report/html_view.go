@@ -27,21 +27,25 @@ type view struct {
 	Facts    []fact // what was compared
 	Tiles    []tile
 
-	Failures     []failure
-	MoreFailures int
-	Broken       []failure // on base, too
-	MoreBroken   int
-	Warnings     []string
-	Funnel       []level
-	Timeline     *timeline
-	Rows         []row
-	Choices      []choice
-	Files        []file
-	Changed      string   // all changes in one sentence
-	Schemas      []string // JSON schemas that changed
-	Types        []string // GraphQL types that changed
-	ValuesNote   string   // why no values are shown
-	Data         []datum  // for the script, one per row
+	UncheckedTitle, UncheckedNote string
+
+	Failures      []failure
+	MoreFailures  int
+	Unchecked     []failure // their target was unavailable
+	MoreUnchecked int
+	Broken        []failure // on base, too
+	MoreBroken    int
+	Warnings      []string
+	Funnel        []level
+	Timeline      *timeline
+	Rows          []row
+	Choices       []choice
+	Files         []file
+	Changed       string   // all changes in one sentence
+	Schemas       []string // JSON schemas that changed
+	Types         []string // GraphQL types that changed
+	ValuesNote    string   // why no values are shown
+	Data          []datum  // for the script, one per row
 }
 
 // A tile is one number of the summary.
@@ -110,6 +114,8 @@ func newView(page Page) *view {
 	v.Rows, v.Data = rows(page, links)
 	v.Files = links.files
 	v.Failures, v.MoreFailures = failures("failure", rep.failures())
+	v.Unchecked, v.MoreUnchecked = failures("unchecked", rep.unchecked())
+	v.UncheckedTitle, v.UncheckedNote = uncheckedTitle, uncheckedNote
 	v.Broken, v.MoreBroken = failures("broken", rep.broken())
 	if page.Contents == nil && len(v.Files) > 0 {
 		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but not their values."
@@ -144,8 +150,11 @@ func tiles(rep *Report, files int, t *timeline) []tile {
 		{"integrations", fmt.Sprint(c.Integrations), ""}, {"to check", fmt.Sprint(c.Run + c.Shards), "run"},
 		{"skipped", fmt.Sprint(c.Skip), "skip"}, {"tasks", fmt.Sprint(c.Tasks), ""}, {"passed", fmt.Sprint(c.Passed), "passed"},
 	}
-	if bad := c.bad(); bad > 0 {
+	if bad := c.bad() - c.Unavailable; bad > 0 {
 		all = append(all, tile{"not passed", fmt.Sprint(bad), "failed"})
+	}
+	if c.Unavailable > 0 {
+		all = append(all, tile{"not checked", fmt.Sprint(c.Unavailable), class(unavailable)})
 	}
 	if c.Baseline > 0 {
 		all = append(all, tile{"broken on base", fmt.Sprint(c.Baseline), class(onBase)})
@@ -189,8 +198,8 @@ func choices(rep *Report) []choice {
 		rung.Options = append(rung.Options, option{fmt.Sprint(i), string(r)})
 	}
 	status := choice{"status", "Result", []option{{"bad", "not passed"}}}
-	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, onBase} {
-		if s == onBase && rep.Counts.Baseline == 0 {
+	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, unavailable, onBase} {
+		if s == onBase && rep.Counts.Baseline == 0 || s == unavailable && rep.Counts.Unavailable == 0 {
 			continue
 		}
 		status.Options = append(status.Options, option{string(s), spaced(s)})
@@ -227,7 +236,7 @@ func anchor(name string) string {
 // class names how something looks: one of the words that the style knows.
 func class[T ~string](word T) string {
 	switch string(word) {
-	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(onBase), "added", "removed", "modified", "metadata":
+	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(onBase), string(unavailable), "added", "removed", "modified", "metadata":
 		return string(word)
 	}
 	return "other"

@@ -156,14 +156,14 @@ func strays(rep *Report, bad, left int) []testCase {
 		return testCase{ClassName: "prcheck", Name: name, Time: duration(0), Error: &ended{text, "report", text}}
 	}
 	var out []testCase
-	if rep.Verdict == Failed && len(rep.failures()) == 0 {
+	if rep.Verdict == Failed && rep.Counts.bad() == 0 {
 		out = append(out, remark("results", headline(rep)))
 	}
 	if left == 0 {
 		return out
 	}
 	text := number(left, "task") + " left out, since this report would become too large"
-	if more := len(rep.failures()) - bad; more > 0 {
+	if more := rep.Counts.bad() - bad; more > 0 {
 		return append(out, remark("left out", fmt.Sprintf("%s; %d of them did not pass", text, more)))
 	}
 	return append(out, testCase{ClassName: "prcheck", Name: text + "; none of them failed", Time: duration(0)})
@@ -178,6 +178,9 @@ func newTestCase(t Task, d junitDetail) testCase {
 		return c
 	}
 	how := &ended{Message: blame(t), Type: cmp.Or(line(string(t.Class)), line(string(t.Status)), "unknown")}
+	if look(t) == unavailable {
+		how.Type = string(unavailable)
+	}
 	// GitLab shows the text alone, without the message.
 	how.Text = unattached(strings.TrimSpace(cmp.Or(how.Message, how.Type) + "\n\n" + lastBytes(block(t.Tail), d.tail)))
 	switch {

@@ -27,6 +27,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.line("\n%s.", share(rep.Counts))
 	m.funnel(rep)
 	m.failures("Failures", rep.failures())
+	m.unchecked(rep)
 	m.failures("Already broken on base", rep.broken())
 	m.tasks(rep.Results)
 	m.decisions(rep)

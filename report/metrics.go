@@ -28,6 +28,8 @@ func Metrics(w io.Writer, f Findings) error {
 	m.sample(boolean(rep.Verdict == Passed))
 	m.integrations(rep)
 	m.tasks(rep)
+	m.again(rep)
+	m.outages(rep)
 	m.each(rep)
 	m.calibration(cmp.Or(rep.Estimates, &Calibration{}))
 	m.out.WriteString("# EOF\n")
@@ -82,8 +84,45 @@ func (m *metrics) tasks(rep *Report) {
 	m.sample(float64(retries))
 	m.family("prcheck_tasks_duration_seconds", "gauge", "seconds", "Time that all tasks took together.")
 	m.sample(took)
-	m.family("prcheck_tasks_wait_seconds", "gauge", "seconds", "Time that all tasks together were ready and waited for a free slot.")
+	m.family("prcheck_tasks_wait_seconds", "gauge", "seconds", "Time that all tasks together were ready and waited for a free slot and for their targets.")
 	m.sample(waited)
+}
+
+// again writes what ran more than once, and what can be relied upon less.
+func (m *metrics) again(rep *Report) {
+	flaky, onBase, took := 0, 0, 0.0
+	for _, t := range rep.Results {
+		if t.Flaky != nil {
+			flaky++
+		}
+		if t.Baseline != nil {
+			onBase++
+			took += t.Baseline.Seconds
+		}
+	}
+	m.family("prcheck_tasks_flaky", "gauge", "", "Tasks that are known to have failed and passed with the same inputs.")
+	m.sample(float64(flaky))
+	m.family("prcheck_baseline_tasks", "gauge", "", "Failed tasks that were compared with base.")
+	m.sample(float64(onBase))
+	m.family("prcheck_baseline_duration_seconds", "gauge", "seconds", "Time that tasks took on base together.")
+	m.sample(took)
+}
+
+// maxTargets is how many targets have a series of their own.
+const maxTargets = 100
+
+// outages writes what was not run since a target was unavailable.
+func (m *metrics) outages(rep *Report) {
+	outages := rep.Outages()
+	m.family("prcheck_tasks_unavailable", "gauge", "", "Tasks that were not run, since their target was unavailable.")
+	m.sample(float64(rep.Counts.Unavailable))
+	m.family("prcheck_targets_unavailable", "gauge", "", "Targets that were unavailable, as far as tasks were not run for that.")
+	m.sample(float64(len(outages)))
+	slices.SortStableFunc(outages, func(a, b Outage) int { return cmp.Compare(len(b.Tasks), len(a.Tasks)) })
+	m.family("prcheck_target_tasks_unavailable", "gauge", "", "Tasks that were not run, since this target was unavailable; of the targets with most of them.")
+	for _, o := range outages[:min(len(outages), maxTargets)] {
+		m.sample(float64(len(o.Tasks)), "target", o.Target)
+	}
 }
 
 // each writes the series of single tasks.
@@ -108,7 +147,7 @@ func (m *metrics) each(rep *Report) {
 	}{
 		{"prcheck_task_attempts", "", "How often a task was started.", func(t Task) float64 { return float64(t.Attempts) }},
 		{"prcheck_task_duration_seconds", "seconds", "Time that a task took, all attempts together.", func(t Task) float64 { return t.Seconds }},
-		{"prcheck_task_wait_seconds", "seconds", "Time that a task was ready and waited for a free slot.", func(t Task) float64 { return t.Waited }},
+		{"prcheck_task_wait_seconds", "seconds", "Time that a task was ready and waited for a free slot and for its targets.", func(t Task) float64 { return t.Waited }},
 	} {
 		m.family(series.name, "gauge", series.unit, series.help)
 		for _, i := range ran {

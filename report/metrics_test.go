@@ -114,6 +114,29 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// What runs on base, what flakes and what was not run has numbers of its own.
+func TestMetricsOfTrouble(t *testing.T) {
+	p := change(t)
+	for name, c := range map[string]struct {
+		results *plan.Results
+		want    map[string]string
+	}{
+		"broken on base": {onBase(p), map[string]string{
+			`prcheck_tasks{class="baseline",status="failed"}`: "1", "prcheck_tasks_flaky": "1", "prcheck_baseline_tasks": "1",
+			"prcheck_baseline_duration_seconds": "11", "prcheck_retries": "1", "prcheck_passed": "1", "prcheck_tasks_unavailable": "0"}},
+		"an outage": {outage(p), map[string]string{
+			`prcheck_tasks{class="transient",status="not_run"}`: "2", "prcheck_tasks_unavailable": "2", "prcheck_targets_unavailable": "1",
+			`prcheck_target_tasks_unavailable{target="aws/<x>"}`: "2", "prcheck_tasks_flaky": "0", "prcheck_baseline_tasks": "0", "prcheck_passed": "0"}},
+	} {
+		got := metrics(t, report.Findings{Plan: p, Report: report.New(p, c.results)})
+		for sample, want := range c.want {
+			if got[sample] != want {
+				t.Errorf("%s: %s: got %q, want %q", name, sample, got[sample], want)
+			}
+		}
+	}
+}
+
 // Different tasks have different series, whatever their names.
 func TestHostileMetrics(t *testing.T) {
 	texts := []string{"", "a b", `"`, `\`, `\"`, "#", "%23", "\n", "\x00", "\xff", "\xc285", "\u0085", "é", "a\"} 1\nprcheck_passed 1", strings.Repeat("x", 500), strings.Repeat("x", 501),
@@ -146,8 +169,12 @@ func TestMetricsAreBounded(t *testing.T) {
 	for i := range 3 * report.MaxSeries {
 		rep.Results = append(rep.Results, report.Task{Integration: "it", Result: plan.Result{Task: fmt.Sprint(i), Attempts: 1, Status: plan.Passed, Seconds: float64(i)}})
 	}
+	for i := range 500 {
+		down := plan.Result{Task: fmt.Sprint("down", i), Status: plan.NotRun, Unavailable: fmt.Sprint("target", i/2*i%300)}
+		rep.Results = append(rep.Results, report.Task{Integration: "it", Result: down})
+	}
 	got := metrics(t, report.Findings{Plan: p, Report: rep})
-	if len(got) > 3*report.MaxSeries+50 || got["prcheck_tasks_left_out"] != "2000" || got[`prcheck_tasks{class="",status="passed"}`] != "3000" {
+	if len(got) > 3*report.MaxSeries+150 || got["prcheck_tasks_left_out"] != "2000" || got[`prcheck_tasks{class="",status="passed"}`] != "3000" {
 		t.Errorf("got %d series, %q left out", len(got), got["prcheck_tasks_left_out"])
 	}
 	if got[`prcheck_task_attempts{integration="it",task="2999"}`] == "" || got[`prcheck_task_attempts{integration="it",task="1999"}`] != "" {

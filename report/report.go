@@ -172,11 +172,11 @@ func (rep *Report) add(t Task) {
 		rep.Counts.TimedOut++
 	case plan.Canceled:
 		rep.Counts.Canceled++
+	case unavailable:
+		rep.Counts.NotRun++
+		rep.Counts.Unavailable++
 	case plan.NotRun:
 		rep.Counts.NotRun++
-		if t.Unavailable != "" {
-			rep.Counts.Unavailable++
-		}
 	default:
 		rep.Counts.Failed++
 	}
@@ -199,13 +199,13 @@ func (rep *Report) funnel() []Rung {
 	return rep.Rungs
 }
 
-// failures returns the tasks that fail the check: first those that ran, since
-// they explain the others.
+// failures returns the tasks that fail the check and whose target was there:
+// first those that ran, since they explain the others.
 func (rep *Report) failures() []Task {
 	var ran, rest []Task
 	for _, t := range rep.Results {
 		switch {
-		case !t.Blocks():
+		case !t.Blocks(), look(t) == unavailable:
 		case t.Status == plan.Failed || t.Status == plan.TimedOut:
 			ran = append(ran, t)
 		default:

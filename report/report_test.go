@@ -109,6 +109,19 @@ func bothWays(p *plan.Plan) *plan.Results {
 	return rs
 }
 
+// outage returns results where two tasks were not run, since their target failed
+// another one.
+func outage(p *plan.Plan) *plan.Results {
+	rs := green(p)
+	rs.Results[1] = plan.Result{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1,
+		Seconds: 3, Attempts: 2, Tail: "connection refused"}
+	for _, i := range []int{2, 3} {
+		rs.Results[i] = plan.Result{Task: p.Tasks[i].ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: "aws/<x>",
+			Reason: "target unavailable: aws/<x>: 3 tasks in a row failed there for reasons that may pass"}
+	}
+	return rs
+}
+
 // green returns results where all passed.
 func green(p *plan.Plan) *plan.Results {
 	rs := &plan.Results{Plan: p.Digest}
@@ -131,7 +144,14 @@ func TestGolden(t *testing.T) {
 	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
 	findings := report.Findings{Plan: p, Report: failed}
 	broken, both := report.New(p, onBase(p)), report.New(p, bothWays(p))
+	down := report.New(p, outage(p))
 	tests := map[string]func(io.Writer) error{
+		"outage.txt":         func(w io.Writer) error { return report.Text(w, down, report.Style{}) },
+		"outage.color":       func(w io.Writer) error { return report.Text(w, down, report.Style{Color: true}) },
+		"outage.md":          func(w io.Writer) error { return report.Markdown(w, down) },
+		"outage.junit":       func(w io.Writer) error { return report.JUnit(w, report.Findings{Plan: p, Report: down}) },
+		"outage.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Findings{Plan: p, Report: down}) },
+		"outage.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Findings{Plan: p, Report: down}) },
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
 		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
 		"failed.metrics":     func(w io.Writer) error { return report.Metrics(w, findings) },
@@ -252,7 +272,8 @@ func TestUnavailable(t *testing.T) {
 	if err := report.Text(&out, rep, report.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 of 3 tasks did not pass (1 not run, 1 not run since the target is unavailable)", "not run: target unavailable: aws/x"} {
+	for _, want := range []string{"2 of 3 tasks did not pass (1 not run, 1 not run since the target is unavailable)", "not run: target unavailable: aws/x",
+		"\nFailures (1)\n  b not run\n", "\nNot checked: target unavailable (1)\n", "\n  aws/x: c\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}

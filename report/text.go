@@ -14,7 +14,7 @@ import (
 const maxChanges = 20
 
 // Text writes a report for people: the verdict, what each rung decided, the
-// failures with their last lines, all tasks, all decisions, the warnings.
+// failures with their last lines, what was not checked, all tasks, all decisions, the warnings.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
@@ -27,6 +27,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.line("%s: %s", style.paint(color, strings.ToUpper(string(rep.Verdict))), headline(rep))
 	t.funnel(rep)
 	t.failures("Failures", red, rep.failures())
+	t.unchecked(rep)
 	t.failures("Already broken on base", yellow, rep.broken())
 	t.tasks(rep.Results)
 	t.estimates(rep.Estimates)
@@ -136,7 +137,7 @@ func (t *text) tasks(tasks []Task) {
 	for _, task := range tasks {
 		color, took := red, "-"
 		switch {
-		case task.OnBase():
+		case task.OnBase(), look(task) == unavailable:
 			color = yellow
 		case task.OK():
 			color = green

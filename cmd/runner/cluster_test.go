@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,30 +20,32 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A smallCluster is a Kubernetes that runs the pods of one Job as processes.
+// A smallCluster is a Kubernetes that runs the pods of Jobs as processes.
 type smallCluster struct {
 	ts     *testscript.TestScript
 	lost   string // the index whose pod is lost
 	mu     sync.Mutex
-	job    *batch.Job
-	log    []string
+	jobs   map[string]*batch.Job
+	log    []string // what it was asked
+	story  []string // what became of the Jobs
 	pods   sync.WaitGroup
 	denied bool
 }
 
 // cluster runs starts a cluster and lets kubectl's variables lead to it; cluster
 // loses INDEX one that loses a pod, cluster hangs one whose pods never end, and
-// cluster refuses one that refuses. cluster log FILE writes what it was asked.
+// cluster refuses one that refuses. cluster log FILE writes what it was asked, and
+// cluster story FILE what became of the Jobs.
 func cluster(ts *testscript.TestScript, _ bool, args []string) {
-	if args[0] == "log" {
-		c := ts.Value(clusterKey{}).(*smallCluster)
+	c := ts.Value(clusterKey{}).(*smallCluster)
+	if args[0] == "log" || args[0] == "story" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(c.log, "\n")+"\n"), 0o600))
+		lines := map[string][]string{"log": c.log, "story": c.story}[args[0]]
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		return
 	}
-	c := ts.Value(clusterKey{}).(*smallCluster)
-	*c = smallCluster{ts: ts, denied: args[0] == "refuses"}
+	*c = smallCluster{ts: ts, denied: args[0] == "refuses", jobs: map[string]*batch.Job{}}
 	switch args[0] {
 	case "loses":
 		c.lost = args[1]
@@ -65,7 +68,8 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log = append(c.log, r.Method+" "+r.URL.Path)
-	status, answer := http.StatusOK, any(c.job)
+	job := c.jobs[path.Base(r.URL.Path)]
+	status, answer := http.StatusOK, any(job)
 	fail := func(code int, reason meta.StatusReason) {
 		status, answer = code, &meta.Status{TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: reason, Code: int32(code), Message: string(reason)} //nolint:gosec // a status
 	}
@@ -73,54 +77,65 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case c.denied:
 		fail(http.StatusForbidden, meta.StatusReasonForbidden)
 	case r.Method == http.MethodPost:
-		c.job = &batch.Job{}
-		if err := json.NewDecoder(r.Body).Decode(c.job); err != nil {
+		job = &batch.Job{}
+		if err := json.NewDecoder(r.Body).Decode(job); err != nil {
 			fail(http.StatusBadRequest, meta.StatusReasonBadRequest)
 			break
 		}
-		answer = c.job
-		if c.lost != "all" {
-			c.run()
+		if c.jobs[job.Name] != nil {
+			c.mark("asked-" + job.Name)
+			fail(http.StatusConflict, meta.StatusReasonAlreadyExists)
+			break
 		}
-	case c.job == nil:
+		answer = job
+		c.jobs[job.Name] = job
+		c.story = append(c.story, "created "+job.Name)
+		if c.lost != "all" {
+			c.run(job)
+		}
+		c.mark("created-" + job.Name)
+	case job == nil:
 		fail(http.StatusNotFound, meta.StatusReasonNotFound)
 	case r.Method == http.MethodDelete:
-		c.job = nil
+		delete(c.jobs, job.Name)
+		c.story = append(c.story, "removed "+job.Name)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
+// mark makes a file that a script may wait for.
+func (c *smallCluster) mark(name string) { c.ts.Check(os.WriteFile(c.ts.MkAbs(name), nil, 0o600)) }
+
 // run starts the pods; the Job has ended when they have.
-func (c *smallCluster) run() {
-	job := c.job.DeepCopy()
+func (c *smallCluster) run(is *batch.Job) {
+	job := is.DeepCopy()
 	var each sync.WaitGroup
 	failed := make([]bool, *job.Spec.Completions)
 	for i := range failed {
-		each.Go(func() { failed[i] = c.pod(job.Spec.Template.Spec.Containers[0], strconv.Itoa(i)) != nil })
+		each.Go(func() { failed[i] = c.pod(job, strconv.Itoa(i)) != nil })
 	}
 	c.pods.Go(func() {
 		each.Wait()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.job == nil {
-			return
-		}
 		end := batch.JobCondition{Type: batch.JobComplete, Status: core.ConditionTrue}
 		if slices.Contains(failed, true) {
 			end.Type, end.Reason, end.Message = batch.JobFailed, "FailedIndexes", "Job has failed indexes"
 		}
-		c.job.Status.Conditions = []batch.JobCondition{end}
+		is.Status.Conditions = []batch.JobCondition{end}
+		c.story = append(c.story, "ended "+job.Name)
 	})
 }
 
 // pod runs one part in a folder of its own, which is /work there.
-func (c *smallCluster) pod(container core.Container, index string) error {
+func (c *smallCluster) pod(job *batch.Job, index string) error {
 	if index == c.lost {
 		return fmt.Errorf("its machine is gone")
 	}
-	dir := c.ts.MkAbs("pod-" + index)
+	container := job.Spec.Template.Spec.Containers[0]
+	dir := c.ts.MkAbs("pod-" + job.Name + "-" + index)
 	c.ts.Check(os.MkdirAll(dir, 0o750))
 	words := slices.Concat(container.Command, container.Args)
 	for i := range words {

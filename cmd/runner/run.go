@@ -46,7 +46,8 @@ and ends with exit code 3.
 With --partition i/n only the i-th of n parts of the plan runs, so that n machines
 share it: the same plan gives the same parts everywhere. runner report puts their
 results together, and a part that is missing there has failed. Plan, bundles,
-settings and results may be objects, s3://BUCKET/KEY.
+settings and results may be objects, s3://BUCKET/KEY; beside results in a bucket
+the complete logs are kept, too.
 
 Each result is written down when its task ends, in results.jsonl beside --out
 results.json, or in the folder of the logs. After a run that was killed, --resume
@@ -72,7 +73,7 @@ runs only what had not finished.`,
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
 	cmd.Flags().Var(indexed{&f.part, env.Getenv}, "partition", `the part of the plan to run: 2/8 is the second of eight, and index/8 the one after
-the number in JOB_COMPLETION_INDEX (default: all of it)`)
+the number in JOB_COMPLETION_INDEX, index+3/8 three further on (default: all of it)`)
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
 	baselineFlag(cmd, &f.noBaseline)
 	limitFlags(cmd, &f.memory, &f.failFast)
@@ -114,7 +115,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 		return trouble
 	}
 	if source.IsObject(f.out) {
-		trouble = errors.Join(trouble, putResults(ctx, f.out, results))
+		trouble = errors.Join(trouble, keepResults(ctx, f.out, f.logs, results))
 	} else {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}

@@ -13,7 +13,7 @@ var floors = [][]string{
 	{"schemafilter", "live", "note", "pipeline", "sharding", "trace", "validator"},
 	{"affected", "server", "integrations/*" /* later */},
 	{"planner", "ci"},
-	{"cmd/planner", "cmd/runner", "cmd/internal/guard", "cmd/internal/journal", "cmd/internal/memory", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
+	{"cmd/planner", "cmd/runner", "cmd/internal/guard", "cmd/internal/journal", "cmd/internal/logs", "cmd/internal/memory", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
 }
 
 // side lists the packages beside the floors; they import only each other.
@@ -56,7 +56,7 @@ var owners = map[string][]string{
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "note"}, // in tests
 	"go.yaml.in/yaml/v3":                       {"bundler", "integration", "pipeline", "validator"},
-	"golang.org/x/sync":                        {"bundler", "live", "wrapper"},
+	"golang.org/x/sync":                        {"bundler", "cmd/internal/logs", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 }
 

@@ -81,7 +81,7 @@
   });
 
   // Sorting.
-  const order = { d: ["run", "shards", "skip"], s: ["failed", "timed_out", "canceled", "not_run", "other", "broken_on_base", "passed", ""] };
+  const order = { d: ["run", "shards", "skip"], s: ["failed", "timed_out", "canceled", "not_run", "unavailable", "other", "broken_on_base", "passed", ""] };
   const compare = {
     n: (a, b) => (a.n < b.n ? -1 : a.n > b.n ? 1 : 0),
     d: (a, b) => order.d.indexOf(a.d) - order.d.indexOf(b.d),

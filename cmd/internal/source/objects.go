@@ -22,17 +22,23 @@ func placeOf(ref string) (objects.Place, error) {
 	return objects.Place{Bucket: bucket, Key: key}, nil
 }
 
-// Put stores an object, in place of the one that is there.
-func Put(ctx context.Context, ref string, raw []byte) error {
+// Bucket opens the bucket of an object, and returns the object's key.
+func Bucket(ctx context.Context, ref string) (*objects.Bucket, string, error) {
 	at, err := placeOf(ref)
 	if err != nil {
-		return cli.Usage(fmt.Errorf("%s: %w", ref, err))
+		return nil, "", cli.Usage(fmt.Errorf("%s: %w", ref, err))
 	}
 	bucket, err := objects.Open(ctx, at.Bucket)
-	if err == nil {
-		_, err = bucket.Put(ctx, at.Key, raw, objects.Any)
-	}
+	return bucket, at.Key, err
+}
+
+// Put stores an object, in place of the one that is there.
+func Put(ctx context.Context, ref string, raw []byte) error {
+	bucket, key, err := Bucket(ctx, ref)
 	if err != nil {
+		return err
+	}
+	if _, err := bucket.Put(ctx, key, raw, objects.Any); err != nil {
 		return fmt.Errorf("writing %s: %w", ref, err)
 	}
 	return nil
@@ -40,15 +46,11 @@ func Put(ctx context.Context, ref string, raw []byte) error {
 
 // Object returns an object, nil when there is none.
 func Object(ctx context.Context, ref string) ([]byte, error) {
-	at, err := placeOf(ref)
-	if err != nil {
-		return nil, cli.Usage(fmt.Errorf("%s: %w", ref, err))
-	}
-	bucket, err := objects.Open(ctx, at.Bucket)
+	bucket, key, err := Bucket(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	raw, _, err := bucket.Get(ctx, at.Key, maxObject)
+	raw, _, err := bucket.Get(ctx, key, maxObject)
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
 		return nil, nil

@@ -1,0 +1,68 @@
+package lease
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/state"
+)
+
+// Two writers over a bucket that answers neither always nor in time: a write that
+// counted and whose answer was lost gives no second place, and blocks none.
+func TestTwoWritersOverABucket(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	fake := fakes3.Start(t)
+	t.Setenv("AWS_MAX_ATTEMPTS", "3")
+	var stores []state.Store
+	for range 2 {
+		s, err := state.At("s3://memory/leases", state.Writing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores = append(stores, s)
+	}
+	var puts atomic.Int32
+	fake.Fail(func(r *http.Request) (f fakes3.Fault) {
+		if r.Method == http.MethodPut {
+			f.Delay = time.Millisecond
+			f.Lose = puts.Add(1)%5 == 0
+		}
+		return f
+	})
+	const holds = 3
+	var now, most, ended atomic.Int32
+	var all sync.WaitGroup
+	began := time.Now()
+	for _, s := range stores {
+		for range 2 {
+			all.Go(func() {
+				for range holds {
+					err := Hold(t.Context(), s, []Limit{{Key: "one at a time", Max: 1, TTL: time.Second}}, func(context.Context) error {
+						if n := now.Add(1); n > most.Load() {
+							most.Store(n)
+						}
+						time.Sleep(2 * time.Millisecond)
+						now.Add(-1)
+						ended.Add(1)
+						return nil
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	t.Logf("%d writes, %d visits in %v", puts.Load(), ended.Load(), time.Since(began))
+	if most.Load() != 1 || ended.Load() != 2*2*holds {
+		t.Errorf("at most %d at once, %d ended; want 1 and %d", most.Load(), ended.Load(), 2*2*holds)
+	}
+}
