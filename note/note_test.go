@@ -208,7 +208,10 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 func TestGolden(t *testing.T) {
 	big, bigger := fleet(t, 80), fleet(t, 340)
 	small := fleet(t, 70)
-	quiet := fleet(t, 0)
+	quiet, again := fleet(t, 0), fleet(t, 0)
+	again.Integrations[5].Rung, again.Integrations[5].Reason = plan.RungResult, "its desired state differs; each of its 3 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"
+	again.Integrations[5].Evidence = plan.Evidence{Reused: 3}
+	seal(t, again)
 	trust := fleet(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
 		`datafile "/users/ana.yml" refers to "/roles/gone.yml", which does not exist on head`)
 	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small, Results: results(small, func(i int) plan.Result {
@@ -225,6 +228,7 @@ func TestGolden(t *testing.T) {
 		previous string
 	}{
 		"nothing":           {note.Note{Plan: quiet}, ""},
+		"reused":            {note.Note{Plan: again}, ""},
 		"green":             {note.Note{Plan: trust, Results: results(trust, nil)}, before},
 		"three":             {note.Note{Plan: big, Results: results(big, three)}, ""},
 		"delta":             {note.Note{Plan: trust, Results: results(trust, three)}, before},

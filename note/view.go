@@ -69,6 +69,8 @@ func (n Note) title(rep *report.Report) string {
 		text = fmt.Sprintf("%d of %s did not pass", bad, number(c.Tasks, "task"))
 	case rep.Verdict == report.Failed:
 		text = "the results do not fit the plan"
+	case c.Tasks == 0 && c.Reused > 0:
+		text = "nothing new to check, " + number(c.Reused, "task") + " passed before"
 	case c.Tasks == 0:
 		text = "nothing to check"
 	default:
@@ -102,6 +104,9 @@ func touched(p *plan.Plan, rep *report.Report) string {
 		text += fmt.Sprintf(" Of %s none has to be checked; why stands below.", number(c.Integrations, "integration"))
 	default:
 		text += fmt.Sprintf(" Checked: %d of %s. Skipped: %d.", c.Run+c.Shards, number(c.Integrations, "integration"), c.Skip)
+	}
+	if c.Reused > 0 {
+		text += fmt.Sprintf(" Not run again: %s that passed with the same inputs before.", number(c.Reused, "task"))
 	}
 	return text + took(rep)
 }

@@ -115,7 +115,8 @@ type Evidence struct {
 	State      *State    `json:"state,omitempty"`      // both desired states, digested
 	Keys       []string  `json:"keys,omitempty"`       // affected shard keys
 	Doubts     []string  `json:"doubts,omitempty"`     // what could not be proven, so that it runs
-	Passed     []Earlier `json:"passed,omitempty"`     // tasks that are left out, since they passed with the same inputs (at most 20)
+	Reused     int       `json:"reused,omitempty"`     // how many tasks are left out, since they passed with the same inputs
+	Passed     []Earlier `json:"passed,omitempty"`     // those (at most 20)
 	Edited     []string  `json:"edited,omitempty"`     // what head edits of the rules for it (at most 20), so that it runs
 }
 

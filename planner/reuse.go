@@ -34,7 +34,7 @@ func (m *maker) reuse(ctx context.Context, o schemafilter.Outcome, s affected.Su
 	if len(passed) == 0 {
 		return left
 	}
-	d.Evidence.Passed = passed[:min(len(passed), maxPassed)]
+	d.Evidence.Reused, d.Evidence.Passed = len(passed), passed[:min(len(passed), maxPassed)]
 	first := passed[0].Began
 	for _, p := range passed {
 		if p.Began.Before(first) {

@@ -59,6 +59,7 @@ func TestHTMLGolden(t *testing.T) {
 		"failed.html":  page(t, p, timed(p), values()),
 		"broken.html":  page(t, p, onBase(p), nil),
 		"outage.html":  page(t, p, outage(p), nil),
+		"reused.html":  page(t, reused(t), green(reused(t)), nil),
 		"passed.html":  page(t, p, green(p), nil),
 		"nothing.html": page(t, quiet(t), nil, nil),
 	} {

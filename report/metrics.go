@@ -54,6 +54,8 @@ func (m *metrics) integrations(rep *Report) {
 	}
 	m.family("prcheck_results_reused", "gauge", "", "Integrations that were not run, since an earlier result still holds.")
 	m.sample(float64(reused))
+	m.family("prcheck_tasks_reused", "gauge", "", "Tasks that were not run, since they passed with the same inputs before.")
+	m.sample(float64(rep.Counts.Reused))
 }
 
 // tasks writes how the tasks ended, and their sums.

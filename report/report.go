@@ -50,6 +50,7 @@ type Counts struct {
 	NotRun       int     `json:"not_run"`
 	Unavailable  int     `json:"unavailable,omitempty"` // of those not run: their target failed other tasks
 	Baseline     int     `json:"baseline"`              // failed as on base: neither passed, nor a failure of the check
+	Reused       int     `json:"reused,omitempty"`      // not in the plan, since they passed with the same inputs before
 	Seconds      float64 `json:"seconds"`               // of all tasks together
 }
 
@@ -139,6 +140,7 @@ func outline(p *plan.Plan) *Report {
 	}
 	for _, d := range p.Integrations {
 		count(d.Decision, &rep.Counts.Run, &rep.Counts.Shards, &rep.Counts.Skip)
+		rep.Counts.Reused += d.Evidence.Reused
 		rep.Integrations = append(rep.Integrations,
 			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Reason: d.Reason, Tasks: append([]string{}, d.Tasks...)})
 	}

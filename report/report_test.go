@@ -139,12 +139,32 @@ func quiet(t testing.TB) *plan.Plan {
 	return p
 }
 
+// reused returns a plan of which all tasks but one passed before.
+func reused(t testing.TB) *plan.Plan {
+	t.Helper()
+	began := time.Date(2026, 11, 21, 11, 30, 1, 0, time.UTC)
+	p := &plan.Plan{
+		Integrations: []plan.Decision{
+			{Name: "dns", Decision: plan.Skip, Rung: plan.RungResult, Reason: "it may read /a, which changed; its task passed with the same inputs, 2026-11-21 11:30 UTC",
+				Evidence: plan.Evidence{Reused: 1, Passed: []plan.Earlier{{Inputs: "sha256:0123456789abcdef", Began: began}}}},
+			{Name: "users", Decision: plan.Shards, Rung: plan.RungShards, Reason: "its desired state differs; 2 of its 3 tasks passed with the same inputs and do not run again",
+				Tasks: []string{"users/<b>"},
+				Evidence: plan.Evidence{Keys: []string{"<b>", "a", "c"}, Reused: 2, Passed: []plan.Earlier{
+					{Shard: "a", Inputs: "sha256:0123456789abcdef", Began: began}, {Shard: "c{1/2}", Inputs: "sha256:0123456789abcdef", Began: began.Add(time.Hour)}}}},
+		},
+		Tasks: []plan.Task{{ID: "users/<b>", Integration: "users", Shard: "<b>", Argv: []string{"x"}, Timeout: "1m0s"}},
+	}
+	seal(t, p)
+	return p
+}
+
 func TestGolden(t *testing.T) {
 	p := change(t)
 	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
 	findings := report.Findings{Plan: p, Report: failed}
 	broken, both := report.New(p, onBase(p)), report.New(p, bothWays(p))
-	down := report.New(p, outage(p))
+	down, before := report.New(p, outage(p)), reused(t)
+	again := report.New(before, green(before))
 	tests := map[string]func(io.Writer) error{
 		"outage.txt":         func(w io.Writer) error { return report.Text(w, down, report.Style{}) },
 		"outage.color":       func(w io.Writer) error { return report.Text(w, down, report.Style{Color: true}) },
@@ -152,6 +172,11 @@ func TestGolden(t *testing.T) {
 		"outage.junit":       func(w io.Writer) error { return report.JUnit(w, report.Findings{Plan: p, Report: down}) },
 		"outage.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Findings{Plan: p, Report: down}) },
 		"outage.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Findings{Plan: p, Report: down}) },
+		"reused.txt":         func(w io.Writer) error { return report.Text(w, again, report.Style{}) },
+		"reused.md":          func(w io.Writer) error { return report.Markdown(w, again) },
+		"reused.json":        func(w io.Writer) error { return report.JSON(w, again) },
+		"reused.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Findings{Plan: before, Report: again}) },
+		"explain-reused":     func(w io.Writer) error { return report.ExplainText(w, before, "users") },
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
 		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
 		"failed.metrics":     func(w io.Writer) error { return report.Metrics(w, findings) },

@@ -93,7 +93,11 @@ func share(c Counts) string {
 	if c.Shards > 0 {
 		text += fmt.Sprintf(" (%d on some shards only)", c.Shards)
 	}
-	return fmt.Sprintf("%s, %d skipped", text, c.Skip)
+	text = fmt.Sprintf("%s, %d skipped", text, c.Skip)
+	if c.Reused > 0 {
+		text += fmt.Sprintf("; %s passed before with the same inputs", number(c.Reused, "task"))
+	}
+	return text
 }
 
 // seconds returns "3.2s" or "2m03s".
