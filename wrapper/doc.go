@@ -33,7 +33,7 @@
 //   - The complete log goes to the [LogStore]; the result holds the last twenty
 //     lines, without terminal escapes and other control characters. A task that
 //     says nothing has no log.
-//   - With FailFast nothing starts after the first result that is not a pass.
+//   - With FailFast nothing starts after the first result that fails the check.
 //   - A task whose log could not be kept completely fails.
 //
 // # Processes
