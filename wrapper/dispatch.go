@@ -157,13 +157,14 @@ func (d *dispatcher) start(ctx context.Context, i int) (leave func()) {
 
 // work runs a task that has all it needs.
 func (d *dispatcher) work(ctx context.Context, i int, leave func()) {
-	d.results[i], d.troubles[i] = d.one.run(ctx, d.tasks[i], d.ready)
+	result, trouble := d.one.run(ctx, d.tasks[i], d.ready)
+	d.results[i], d.troubles[i] = d.one.settle(ctx, d.tasks[i], result), trouble
 	leave()
 	d.events <- func() {
 		d.free++
 		for _, t := range d.uses[i] {
-			if d.troubles[i] == nil {
-				t.saw(d.results[i])
+			if trouble == nil {
+				t.saw(result) // what is known of it beyond that tells nothing of the target
 			}
 		}
 	}

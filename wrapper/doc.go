@@ -24,7 +24,7 @@
 //     is.
 //   - A failure with any such error gets one more attempt, after a pause. Each
 //     attempt has a log of its own. One that fails again has failed, whatever its
-//     class.
+//     class. [Options.Before] asks for another attempt later.
 //   - All output passes a masker before it is stored anywhere: every secret of at
 //     least four bytes is replaced by ***, also as base64 (alone or inside a
 //     longer text, such as a basic-auth header, broken into lines, and in base64
@@ -33,7 +33,7 @@
 //   - The complete log goes to the [LogStore]; the result holds the last twenty
 //     lines, without terminal escapes and other control characters. A task that
 //     says nothing has no log.
-//   - With FailFast nothing starts after the first result that is not a pass.
+//   - With FailFast nothing starts after the first result that fails the check.
 //   - A task whose log could not be kept completely fails.
 //
 // # Processes

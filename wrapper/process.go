@@ -128,7 +128,9 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 	}
 	copied := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(log, out) // ends when nobody holds the other end, or out is closed
+		// It ends when nobody holds the other end, or out is closed. Most tasks say
+		// little, and the buffer is most of what one takes of our memory.
+		_, _ = io.CopyBuffer(log, struct{ io.Reader }{out}, make([]byte, 8<<10))
 		close(copied)
 	}()
 	err = cmd.Wait()

@@ -3,6 +3,7 @@ package wrapper
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
@@ -21,18 +22,34 @@ func jittered(timeout time.Duration) time.Duration {
 
 // attempts runs a task, and once more when an error of it may pass by itself. The
 // slot is kept in between: what failed for too much load must not make room for
-// more of it. The result is that of the last attempt and tells of the one before.
+// more of it. A task that ran before gets one attempt.
 func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
+	if before, ran := s.opts.Before[task.ID]; ran {
+		last, _, err := s.start(ctx, task, timeout, before.Attempts+1)
+		return after(before, last), err
+	}
 	first, again, err := s.start(ctx, task, timeout, 1)
 	if !again || !s.pause(ctx, timeout) {
 		return first, err
 	}
-	result, _, err := s.start(ctx, task, timeout, 2)
-	result.Attempts = 2
-	result.Spans = append(first.Spans, result.Spans...)
-	result.Seconds = seconds(time.Duration((first.Seconds + result.Seconds) * float64(time.Second)))
-	result.Before = []plan.Attempt{{Status: first.Status, Class: first.Class, Reason: first.Reason, Log: first.Log}}
-	return result, err
+	second, _, err := s.start(ctx, task, timeout, 2)
+	return after(first, second), err
+}
+
+// after is the result of an attempt that tells of those before, too.
+func after(before, last plan.Result) plan.Result {
+	last.Attempts = before.Attempts + 1
+	last.Seconds = sum(before.Seconds, last.Seconds)
+	last.Waited = before.Waited
+	if len(before.Spans) == before.Attempts { // otherwise it is not known when they were
+		last.Spans = slices.Concat(before.Spans, last.Spans)
+	} else {
+		last.Spans = nil
+	}
+	last.Before = append(slices.Clone(before.Before), plan.Attempt{
+		Status: before.Status, Class: before.Class, Reason: before.Reason, Log: before.Log,
+	})
+	return last
 }
 
 // pause waits before the next attempt, and reports whether there is to be one.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -135,4 +136,46 @@ func TestReadLog(t *testing.T) {
 	if _, err := logs.Read("../a", 1, 8); err == nil {
 		t.Error("read another log")
 	}
+}
+
+// A task that ran before gets one attempt more, with the next log, and its result
+// tells of all.
+func TestBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opts := wrapper.Options{Logs: wrapper.LogFolder{Dir: t.TempDir()}, Began: time.Now(), Backoff: soon}
+		said := attempts("HTTP 503", "HTTP 503", "HTTP 503", "ok")
+		first := runOne(t, task("a"), said, opts)
+		time.Sleep(time.Minute)
+		opts.Before = map[string]plan.Result{"a": first}
+		second := runOne(t, task("a"), said, opts)
+		if second.Class != plan.ClassTransient || second.Attempts != 3 || len(second.Before) != 2 {
+			t.Errorf("got %+v, want that it failed in attempt 3, and no other one", second)
+		}
+		lost := second
+		lost.Waited, lost.Spans = 4, nil // as when a run goes on
+		opts.Before["a"] = lost
+		third := runOne(t, task("a"), said, opts)
+		for _, test := range []struct {
+			got    plan.Result
+			status plan.Status
+			waited float64
+			spans  []float64
+		}{{second, plan.Failed, 0, []float64{0, 0.001, 60.001}}, {third, plan.Passed, 4, nil}} {
+			var spans []float64
+			for _, s := range test.got.Spans {
+				spans = append(spans, s.Started)
+			}
+			if test.got.Status != test.status || test.got.Waited != test.waited || !slices.Equal(spans, test.spans) {
+				t.Errorf("got %+v, want %s, waited %g, %v", test.got, test.status, test.waited, test.spans)
+			}
+			logs := []string{test.got.Log}
+			for _, b := range test.got.Before {
+				logs = append(logs, b.Log)
+			}
+			slices.Sort(logs)
+			if n := len(slices.Compact(logs)); n != test.got.Attempts {
+				t.Errorf("%d attempts have %d logs: %q", test.got.Attempts, n, logs)
+			}
+		}
+	})
 }

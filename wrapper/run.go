@@ -42,9 +42,18 @@ type Options struct {
 	// Memory is how many bytes all tasks that run at once may need together, as
 	// they say; one that needs more runs alone. 0 means no limit.
 	Memory int64
-	// FailFast starts nothing more after the first result that is not a pass;
+	// Before gives the results of tasks that ran before, by task. Such a task gets
+	// one attempt more, with a log of its own, and its result tells of all.
+	Before map[string]plan.Result
+	// Began is when the run began, for the times of attempts; zero means now.
+	Began time.Time
+	// FailFast starts nothing more after the first result that fails the check;
 	// the tasks that did not start are canceled.
 	FailFast bool
+	// Settle is asked with FailFast of each task that failed, and returns its
+	// result with what more can be found out. The task keeps its slot and its
+	// targets meanwhile. It may be called by several goroutines at once; may be nil.
+	Settle func(context.Context, plan.Task, plan.Result) plan.Result
 	// Targets gives what a task shares with others, which then wait for it; may
 	// be nil.
 	Targets func(plan.Task) []Target
@@ -70,8 +79,11 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	if opts.Abandon <= 0 {
 		opts.Abandon = time.Minute
 	}
+	if opts.Began.IsZero() {
+		opts.Began = time.Now()
+	}
 	d := &dispatcher{
-		one:   &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), begin: time.Now(), stopped: func() bool { return ctx.Err() != nil }},
+		one:   &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), stopped: func() bool { return ctx.Err() != nil }},
 		tasks: tasks, uses: targets(tasks, opts.Targets), room: newRoom(opts.Memory), free: opts.Jobs,
 		results: make([]plan.Result, len(tasks)), troubles: make([]error, len(tasks)),
 		events: make(chan func()), asking: map[int]context.CancelFunc{}, told: map[int]bool{},

@@ -378,3 +378,68 @@ func TestFailFast(t *testing.T) {
 		}
 	})
 }
+
+// A failure of which it is found out that it does not fail the check stops
+// nothing. Meanwhile the task keeps its slot and its target, whose state is told
+// by what it said itself.
+func TestFailFastAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := []plan.Task{task("base"), task("base"), task("base"), task("passes"), task("fails"), task("next")}
+		for i := range tasks {
+			tasks[i].Shard = "s"
+		}
+		asked, running := []string{}, 0
+		began := time.Now()
+		results, err := wrapper.Run(t.Context(), tasks, runnerFunc(func(_ context.Context, task plan.Task, log io.Writer) error {
+			if running++; running > 1 {
+				t.Errorf("%s runs beside another", task.ID)
+			}
+			defer func() { running-- }()
+			if task.ID == "passes" {
+				return nil
+			}
+			_, _ = fmt.Fprintln(log, task.ID)
+			return &wrapper.ExitError{Code: 1}
+		}), wrapper.Options{
+			Jobs: 2, FailFast: true, Targets: bearing(wrapper.Target{Max: 1}),
+			Settle: func(_ context.Context, task plan.Task, r plan.Result) plan.Result {
+				running++
+				time.Sleep(time.Second)
+				running--
+				asked = append(asked, task.ID)
+				if r.Baseline = (&plan.Baseline{Finding: "it does"}); task.ID == "base" {
+					r.Class = plan.ClassBaseline
+				}
+				return r
+			},
+		})
+		var got []string
+		for _, r := range results {
+			got = append(got, string(r.Status)+" "+string(r.Class))
+		}
+		want := []string{"failed baseline", "failed baseline", "failed baseline", "passed ", "failed task", "canceled "}
+		if err != nil || !slices.Equal(got, want) || !slices.Equal(asked, []string{"base", "base", "base", "fails"}) {
+			t.Errorf("got %q, %v, want %q; asked of %q", got, err, want, asked)
+		}
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("it took %s, want 4s", took)
+		}
+	})
+}
+
+// What is broken on base for reasons that pass tells that a target is down.
+func TestBaseTellsOfNoTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := sharing("s", "s", "s", "s")
+		results, err := wrapper.Run(t.Context(), tasks, attempts("connection refused"), wrapper.Options{
+			Jobs: 1, FailFast: true, Backoff: soon, Targets: bearing(wrapper.Target{}),
+			Settle: func(_ context.Context, _ plan.Task, r plan.Result) plan.Result {
+				r.Class, r.Baseline = plan.ClassBaseline, &plan.Baseline{Finding: "it does"}
+				return r
+			},
+		})
+		if err != nil || results[2].Blocks() || results[3].Unavailable != "aws/s" {
+			t.Errorf("got %+v, %v, want that the fourth is not run", results, err)
+		}
+	})
+}

@@ -22,8 +22,7 @@ type single struct {
 	runner Runner
 	opts   Options
 	masker *masker
-	begin  time.Time   // of the run
-	failed atomic.Bool // a task did not pass
+	failed atomic.Bool // a result fails the check
 
 	stopped func() bool // is all of the run to end?
 	observer
@@ -47,7 +46,7 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 		s.tell(s.opts.Observe, Event{Task: task})
 		waited := seconds(time.Since(ready))
 		result, err = s.attempts(ctx, task, timeout)
-		result.Waited = waited
+		result.Waited = sum(result.Waited, waited)
 		s.end(task, &result)
 		return result, err
 	}
@@ -61,16 +60,26 @@ func (s *single) unavailable(task plan.Task, target string) plan.Result {
 		Task: task.ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: s.line(target),
 		Reason: s.line(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass", target, trips)),
 	}
+	s.failed.Store(true)
 	s.end(task, &result)
 	return result
 }
 
-// end notes how a task ended, and tells it.
+// end tells how a task ended.
 func (s *single) end(task plan.Task, result *plan.Result) {
-	if !result.OK() {
+	s.tell(s.opts.Observe, Event{Task: task, Result: result})
+}
+
+// settle tells whether a task ended so that nothing more is to start, and what is
+// known of its failure then.
+func (s *single) settle(ctx context.Context, task plan.Task, result plan.Result) plan.Result {
+	if s.opts.FailFast && s.opts.Settle != nil && result.Status == plan.Failed {
+		result = s.opts.Settle(ctx, task, result)
+	}
+	if result.Blocks() {
 		s.failed.Store(true)
 	}
-	s.tell(s.opts.Observe, Event{Task: task, Result: result})
+	return result
 }
 
 // start makes one attempt to run the task, with a log of its own, and tells
@@ -81,7 +90,7 @@ func (s *single) start(ctx context.Context, task plan.Task, timeout time.Duratio
 	result = s.judge(ctx, task, timeout, log)
 	result.Task, result.Attempts = task.ID, 1
 	result.Seconds = seconds(time.Since(begin))
-	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.begin)), Seconds: result.Seconds}}
+	result.Spans = []plan.Span{{Started: seconds(begin.Sub(s.opts.Began)), Seconds: result.Seconds}}
 
 	tail, err := log.close()
 	result.Tail, result.Log = tail, log.shown
@@ -169,3 +178,6 @@ func (s *single) line(message string) string {
 
 // seconds returns a duration as results have it, to the millisecond.
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// sum adds two of them.
+func sum(a, b float64) float64 { return math.Round((a+b)*1000) / 1000 }

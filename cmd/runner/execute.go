@@ -74,16 +74,18 @@ func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	}
 	shared := &sharing{state: j.state}
 	opts.Lease = shared.lease()
-	begin := time.Now()
+	opts.Began = time.Now()
+	sub := j.subtract(opts, runner, j.onBase(env.Getenv))
+	opts.Settle = sub.one
 	results, err := wrapper.Run(ctx, left.Tasks, runner, opts)
 	show.Close()
 	out := &plan.Results{Version: plan.Version, Plan: j.plan.Digest, Part: j.part, Results: j.whole(results)}
-	found, trouble := j.subtract(ctx, env, out, opts, j.onBase(env.Getenv))
+	found, trouble := sub.all(ctx, env.Stderr, out.Results)
 	if trouble := shared.trouble(); trouble != nil {
 		out.Warnings = append(out.Warnings, trouble.Error())
 	}
 	err = errors.Join(err, trouble, j.remember(record, out), interrupted(ctx, results))
-	j.blames(out, found, begin)
+	j.blames(out, found, opts.Began)
 	return out, err
 }
 

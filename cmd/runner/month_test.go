@@ -21,7 +21,6 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/wrapper"
@@ -40,6 +39,7 @@ const (
 	brokenFor         = 20   // merge requests, in the mean
 	faultRate         = 0.10 // of the merge requests
 	forcedRate        = 0.01 // of the merge requests: a fault is merged all the same
+	shakyRate         = 0.02 // of the tasks, where they flake by nature: half of their attempts fail
 )
 
 // flakes are errors that pass by themselves.
@@ -57,11 +57,13 @@ type world struct {
 	random *rand.Rand
 	sizes  map[string]int // by path of the object
 	broken [monthIntegrations]bool
+	nature bool                    // tasks flake by nature, not attempts by chance
+	shaky  [monthIntegrations]bool // which do
 	paths  []string
 }
 
-func newWorld(seed uint64) *world {
-	w := &world{random: rand.New(rand.NewPCG(seed, 1)), sizes: map[string]int{}} //nolint:gosec // repeatable
+func newWorld(seed uint64, nature bool) *world {
+	w := &world{nature: nature, random: rand.New(rand.NewPCG(seed, 1)), sizes: map[string]int{}} //nolint:gosec // repeatable
 	for s := range monthSchemas {
 		for o := range monthObjects {
 			path := fmt.Sprintf("/m/s%02d/o%d.yml", s, o)
@@ -151,8 +153,11 @@ func (w integrationWorld) Run(_ context.Context, task plan.Task, log io.Writer) 
 	} else if w.broken[i] {
 		say("ERROR", "target t%d: dial tcp 10.0.0.%d:443: connect: connection refused", i, i)
 	}
-	if w.chance(flakeRate) {
+	if w.flakes(i) {
 		text := flakes[w.random.IntN(len(flakes))]
+		if w.nature && i%2 == 0 {
+			text = "[%s] [ERROR] [DRY-RUN] [x.py:run:7] - [c%d] it is not as it was" // nobody listed that
+		}
 		if bytes.Count([]byte(text), []byte("%")) > 0 {
 			text = fmt.Sprintf(text, now, w.random.IntN(9))
 		}
@@ -167,6 +172,14 @@ func (w integrationWorld) Run(_ context.Context, task plan.Task, log io.Writer) 
 		return &wrapper.ExitError{Code: 1}
 	}
 	return nil
+}
+
+// flakes tells whether an attempt fails without a reason.
+func (w *world) flakes(i int) bool {
+	if w.nature {
+		return w.shaky[i] && w.chance(0.5)
+	}
+	return w.chance(flakeRate)
 }
 
 // of lists the objects that an integration reads.
@@ -210,6 +223,7 @@ func (w *world) weather() {
 		} else {
 			w.broken[i] = w.chance(brokenRate / (1 - brokenRate) / brokenFor)
 		}
+		w.shaky[i] = w.nature && w.chance(shakyRate)
 	}
 }
 
@@ -234,11 +248,27 @@ func (m remembered) Update(key string, change func(old []byte) ([]byte, error)) 
 // A month of merge requests over a world in which always something is broken: a
 // red check means that the change broke something, and no fault gets through.
 func TestMonth(t *testing.T) {
+	t.Run("attempts that flake", func(t *testing.T) {
+		count := simulatedMonth(t, false)
+		for what, of := range map[string]string{"false red tasks": "tasks", "false red": "merge requests"} {
+			if most := max(1, count[of]/1000); count[what] > most {
+				t.Errorf("%d of %d %s were red without a fault, want at most %d", count[what], count[of], of, most)
+			}
+		}
+	})
+	// Half of these fail with words that nobody listed. That they are red is no
+	// mistake of the runner, only to be known.
+	t.Run("tasks that flake by nature", func(t *testing.T) { simulatedMonth(t, true) })
+}
+
+// simulatedMonth simulates one, and returns what was counted.
+func simulatedMonth(t *testing.T, nature bool) map[string]int {
+	t.Helper()
 	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, logs, count := newWorld(*seed), t.TempDir(), map[string]int{}
+	w, logs, count := newWorld(*seed, nature), t.TempDir(), map[string]int{}
 	store := blame.NewStore(remembered{})
 	base := w.bundle(t, w.sizes, nil)
 	for n := range *month {
@@ -266,9 +296,7 @@ func TestMonth(t *testing.T) {
 	if count["missed tasks"] > 0 || count["missed"] > 0 {
 		t.Errorf("%d faults got through", count["missed tasks"])
 	}
-	if most := max(1, count["tasks"]/1000); count["false red tasks"] > most {
-		t.Errorf("%d of %d tasks were red without a fault, want at most %d", count["false red tasks"], count["tasks"], most)
-	}
+	return count
 }
 
 // simulate runs the tasks as execute does, in this world.
@@ -280,7 +308,8 @@ func (j job) simulate(t *testing.T, head, base wrapper.Runner) (*plan.Results, m
 	}
 	results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
 	out := &plan.Results{Plan: j.plan.Digest, Results: results}
-	found, trouble := j.subtract(t.Context(), cli.Env{Stderr: io.Discard}, out, opts, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
+	sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
+	found, trouble := sub.all(t.Context(), io.Discard, out.Results)
 	if err := errors.Join(err, trouble); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,9 @@ func (j *job) begin(file *os.File, resume bool, stderr io.Writer) (err error) {
 
 // left is the plan with the tasks that did not finish before.
 func (j job) left() *plan.Plan {
+	if len(j.finished) == 0 {
+		return j.plan // which may be large
+	}
 	left := *j.plan
 	left.Tasks = nil
 	for _, t := range j.plan.Tasks {
@@ -43,6 +46,9 @@ func (j job) left() *plan.Plan {
 // whole puts the results of the tasks that were left among those of the others,
 // in the order of the plan. When those ran is not known any more.
 func (j job) whole(left []plan.Result) []plan.Result {
+	if len(j.finished) == 0 {
+		return left
+	}
 	all := make([]plan.Result, 0, len(j.plan.Tasks))
 	for _, t := range j.plan.Tasks {
 		r, done := j.finished[t.ID]

@@ -91,7 +91,7 @@ func limitFlags(cmd *cobra.Command, limit *memory.Limit, failFast *bool) {
 	cmd.Flags().Var(limit, "memory", `how much memory the tasks that run at once may need together, by what exec.memory
 says: an amount such as 8GiB, or auto for nine tenths of what this machine has
 to give (default: no limit)`)
-	cmd.Flags().BoolVar(failFast, "fail-fast", false, "start nothing more after the first task that fails (default: run everything)")
+	cmd.Flags().BoolVar(failFast, "fail-fast", false, "start nothing more after the first task that fails and does not fail the same way on base (default: run everything)")
 }
 
 // progressFlag is the flag that says how progress is shown.

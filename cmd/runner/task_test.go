@@ -52,6 +52,14 @@ func task() {
 			fmt.Fprintln(os.Stderr, strings.Join(args[1:], " "))
 			os.Exit(7)
 		}
+	case "flakes": // FILE N BASE HEAD TEXT...: fails the first N times when the bundles differ
+		n, err := strconv.Atoi(args[1])
+		must(err)
+		if ran, _ := os.ReadFile(args[0]); args[2] != args[3] && len(ran) < n {
+			must(os.WriteFile(args[0], append(ran, '.'), 0o600))
+			fmt.Fprintln(os.Stderr, strings.Join(args[4:], " "))
+			os.Exit(7)
+		}
 	case "hang": // FILE
 		must(os.WriteFile(args[0], nil, 0o600))
 		time.Sleep(10 * time.Minute)
@@ -79,12 +87,16 @@ func task() {
 		must(os.Remove(args[0]))
 	case "family": // FILE
 		family(args[0])
-	case "note": // FILE TEXT
+	case "note", "notes": // FILE TEXT: notes fails, too
 		f, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		must(err)
 		_, err = fmt.Fprintln(f, args[1])
 		must(err)
 		must(f.Close())
+		if os.Args[1] == "notes" {
+			fmt.Fprintln(os.Stderr, "it is noted")
+			os.Exit(7)
+		}
 	case "ask": // URL QUERY
 		post(args[0], args[1])
 	case "askfile": // URL FILE: a query a line, and exit code 1 when the last line is fail

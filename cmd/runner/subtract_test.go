@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/progress"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/lease"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// A side says a word in each attempt of its tasks, and the last one in all that
+// follow.
+type side struct {
+	words string // "ok" passes, "slow" takes an hour, "config" is the data's fault; all else fails
+	ran   int
+}
+
+func (s *side) Run(ctx context.Context, _ plan.Task, log io.Writer) error {
+	words := strings.Split(s.words, ",")
+	word := words[min(s.ran, len(words)-1)]
+	s.ran++
+	time.Sleep(time.Second)
+	_, _ = fmt.Fprintln(log, word)
+	switch word {
+	case "ok":
+		return nil
+	case "config":
+		return &wrapper.ConfigError{Err: errors.New("no such program")}
+	case "slow":
+		<-ctx.Done()
+	}
+	return &wrapper.ExitError{Code: 1}
+}
+
+// subtracting is a job with one task, and what runs it.
+func subtracting(t *testing.T, settings string) (j job, opts wrapper.Options) {
+	t.Helper()
+	base, err := bundle.Open("../../examples/shop/base.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"+settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &plan.Plan{Tasks: []plan.Task{{ID: "a", Integration: "price-tags", Argv: []string{"x"}, Timeout: "20m"}}}
+	j = job{plan: p, base: base, head: base, settings: read, logs: t.TempDir(), progress: progress.Plain}
+	return j, wrapper.Options{Logs: wrapper.LogFolder{Dir: j.logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
+}
+
+// Errors that pass, and that are not the same.
+const flake1, flake2, flake3 = "connection reset by peer", "HTTP 503", "i/o timeout"
+
+func TestSubtraction(t *testing.T) {
+	const flakes = flake1 + "," + flake2
+	for name, test := range map[string]struct {
+		head, base string
+		settings   string
+		before     []plan.Result // what an earlier run left
+		no         bool          // baseline
+		want       string        // status, class, attempts, finding
+		ran        int           // on base
+	}{
+		"passes":                         {head: "ok", want: `passed "" 1 ""`},
+		"fails":                          {head: "bad", base: "ok", want: `failed "task" 1 "passes on base"`, ran: 1},
+		"fails on base":                  {head: "bad", base: "bad", want: `failed "baseline" 1 "fails the same way on base"`, ran: 1},
+		"passes the second time":         {head: flake1 + ",ok", want: `passed "" 2 ""`},
+		"passes the last time":           {head: flakes + ",ok", base: "ok", want: `passed "" 3 ""`, ran: 1},
+		"fails the last time":            {head: flakes + "," + flake3 + ",ok", base: "ok", want: `failed "transient" 3 "passes on base"`, ran: 1},
+		"flakes on base, too":            {head: flakes + ",ok", base: flake1 + "," + flake3, want: `passed "" 3 ""`, ran: 2},
+		"is at fault":                    {head: flakes + ",bad", base: "ok", want: `failed "task" 3 "passes on base"`, ran: 1},
+		"is at fault from the second on": {head: flake1 + ",bad", base: "ok", want: `failed "task" 3 "passes on base"`, ran: 1},
+		"is of base the second time":     {head: flake1 + ",bad,ok", base: "bad", want: `failed "baseline" 2 "fails the same way on base"`, ran: 1},
+		"flakes beside base":             {head: flakes + ",bad", base: "bad", want: `failed "baseline" 3 "fails the same way on base"`, ran: 1},
+		"the data is wrong":              {head: flakes + ",config", base: "ok", want: `failed "config" 3 ""`, ran: 1},
+		"runs out of time":               {head: "slow", base: "ok", want: `timed_out "transient" 2 ""`},
+		"runs out of time at last":       {head: flakes + ",slow", base: "ok", settings: "max_baseline_seconds: 3000", want: `timed_out "transient" 3 ""`, ran: 1},
+		"no time is left for it":         {head: flakes + ",slow", base: "ok", settings: "max_baseline_seconds: 60", want: `failed "transient" 2 "passes on base"`, ran: 1},
+		"base takes all the time":        {head: flakes + ",ok", base: "slow", want: `failed "transient" 2 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`, ran: 1},
+		"nothing runs on base":           {head: flakes + ",ok", base: "ok", no: true, want: `failed "transient" 2 ""`},
+		"no time for base":               {head: flakes + ",ok", base: "ok", settings: "max_baseline_seconds: 0", want: `failed "transient" 2 ""`},
+		"it had its last attempt":        {head: "ok", base: "ok", before: []plan.Result{{}, {}}, want: `failed "transient" 3 "passes on base"`, ran: 1},
+		"it had two attempts":            {head: "ok", base: "ok", before: []plan.Result{{}}, want: `passed "" 3 ""`, ran: 1},
+	} {
+		for _, fast := range []bool{false, true} {
+			if fast && len(test.before) > 0 {
+				continue // what finished before stops nothing
+			}
+			synctest.Test(t, func(t *testing.T) {
+				j, opts := subtracting(t, test.settings)
+				j.noBaseline = test.no
+				head, base := &side{words: test.head}, &side{words: test.base}
+				sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
+				opts.FailFast, opts.Settle = fast, sub.one
+				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1, Reason: "exit code 1", Attempts: len(test.before) + 1}}
+				for range test.before {
+					results[0].Before = append(results[0].Before, plan.Attempt{Status: plan.Failed, Class: plan.ClassTransient})
+				}
+				if test.before == nil {
+					var err error
+					if results, err = wrapper.Run(t.Context(), j.plan.Tasks, head, opts); err != nil {
+						t.Fatal(err)
+					}
+				}
+				found, err := sub.all(t.Context(), io.Discard, results)
+				r := results[0]
+				finding := ""
+				if r.Baseline != nil {
+					finding = r.Baseline.Finding
+				}
+				got := fmt.Sprintf("%s %q %d %q", r.Status, r.Class, r.Attempts, finding)
+				if got != test.want || err != nil || base.ran != test.ran {
+					t.Errorf("%s (at once: %t): got %s, %v, and it ran %d times on base\nwant %s, and %d times", name, fast, got, err, base.ran, test.want, test.ran)
+				}
+				if _, same := found["a"]; same != r.OnBase() {
+					t.Errorf("%s: found %v of %s", name, found, got)
+				}
+			})
+		}
+	}
+}
+
+// What is said and written down of a last attempt.
+func TestLastAttemptIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, opts := subtracting(t, "")
+		head := &side{words: flake1 + "," + flake2 + ",ok"}
+		results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var note bytes.Buffer
+		sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return &side{words: "ok"}, nil })
+		if _, err := sub.all(t.Context(), &note, results); err != nil {
+			t.Fatal(err)
+		}
+		const want = "runner: 1 task failed; running it on base, for at most 10m0s\n" +
+			"runner: 1 task failed for reasons that may pass; running it a last time\n"
+		if note.String() != want {
+			t.Errorf("got %q, want %q", note.String(), want)
+		}
+	})
+}
+
+// A run that ends on base or in a last attempt says so, and leaves the failure
+// what it was.
+func TestSubtractionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, opts := subtracting(t, "")
+		for _, words := range [][2]string{{"slow", "ok"}, {"ok", "slow"}} {
+			head, base := &side{words: flake1 + "," + flake2 + "," + words[0]}, &side{words: words[1]}
+			results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(30*time.Second, cancel)
+			began := time.Now()
+			_, err = j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil }).all(ctx, io.Discard, results)
+			if !errors.Is(err, context.Canceled) || time.Since(began) != 30*time.Second || results[0].Attempts != 2 || !results[0].Blocks() {
+				t.Errorf("after %s: got %+v, %v", time.Since(began), results[0], err)
+			}
+		}
+	})
+}
+
+// With --fail-fast a task keeps its targets while it runs on base. When it loses
+// them, it ends, and the run goes on.
+func TestSubtractionLosesTargets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, opts := subtracting(t, "")
+		opts.Lease = func(context.Context, []wrapper.Target, func(context.Context)) { t.Error("it asks for its targets") }
+		sub := j.subtract(opts, nil, func([]plan.Task) (wrapper.Runner, error) { return &side{words: "slow"}, nil })
+		held, lose := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { lose(lease.ErrLost) })
+		r := sub.one(held, j.plan.Tasks[0], plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1, Reason: "exit code 1", Attempts: 1})
+		_, err := sub.all(t.Context(), io.Discard, []plan.Result{r})
+		if want := "not comparable with base: " + lease.ErrLost.Error(); err != nil || !r.Blocks() || r.Baseline.Finding != want {
+			t.Errorf("got %+v, %v, want a failure and %q", r, err, want)
+		}
+	})
+}
