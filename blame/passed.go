@@ -7,8 +7,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// A Snapshot tells which tasks passed, from one reading of each document. It is for
-// one goroutine.
+// A Snapshot tells which tasks passed, and which are flaky, from one reading of each
+// document. It is for one goroutine.
 type Snapshot struct {
 	store Store
 	now   time.Time
@@ -22,14 +22,8 @@ func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[
 // far as that is remembered, and when it last began to. What began longer ago than
 // that, or in the future, does not count.
 func (s *Snapshot) Passed(t plan.Task, within time.Duration) (began time.Time, ok bool) {
-	doc, known := s.read[t.Integration]
-	if !known {
-		raw, _ := s.store.memory.Read(key(t.Integration)) // what cannot be read says nothing
-		doc = parse(raw, t.Integration, s.now)
-		s.read[t.Integration] = doc
-	}
 	inputs := state.Name(t.Inputs)
-	for _, r := range doc.task(t).Runs {
+	for _, r := range s.known(t).Runs {
 		switch {
 		case t.Inputs == "" || r.Inputs != inputs:
 		case r.Failed > 0:
@@ -40,4 +34,18 @@ func (s *Snapshot) Passed(t plan.Task, within time.Duration) (began time.Time, o
 	}
 	age := s.now.Sub(began)
 	return began, !began.IsZero() && age >= 0 && age <= within
+}
+
+// Flaky tells whether a task is known to have failed and passed with the same inputs.
+func (s *Snapshot) Flaky(t plan.Task) bool { return s.known(t).flaky(s.now) != nil }
+
+// known is what is remembered of a task.
+func (s *Snapshot) known(t plan.Task) *known {
+	doc, read := s.read[t.Integration]
+	if !read {
+		raw, _ := s.store.memory.Read(key(t.Integration)) // what cannot be read says nothing
+		doc = parse(raw, t.Integration, s.now)
+		s.read[t.Integration] = doc
+	}
+	return doc.task(t)
 }

@@ -126,6 +126,14 @@ func it(n int) string {
 	return "them"
 }
 
+// flaky tells which tasks are known to be flaky.
+func (j job) flaky() func(plan.Task) bool {
+	if j.state == nil {
+		return func(plan.Task) bool { return false }
+	}
+	return source.Blame(j.state).Snapshot(time.Now()).Flaky
+}
+
 // blames remembers how the tasks ended that ran since the begin. Trouble with it is a
 // warning.
 func (j job) blames(out *plan.Results, found map[string]blame.Finding, begin time.Time) {

@@ -25,6 +25,7 @@ type subtraction struct {
 	opts   wrapper.Options // of the run on head
 	head   wrapper.Runner
 	onBase func() (wrapper.Runner, error)
+	flaky  func(plan.Task) bool // known to be so
 
 	mu    sync.Mutex
 	left  time.Duration            // of the time for all that runs here
@@ -42,7 +43,7 @@ type doubt struct {
 // subtract begins the subtraction of a run.
 func (j job) subtract(opts wrapper.Options, head wrapper.Runner, onBase func([]plan.Task) (wrapper.Runner, error)) *subtraction {
 	s := &subtraction{
-		job: j, opts: opts, head: head, found: map[string]blame.Finding{}, left: j.settings.Baseline(),
+		job: j, opts: opts, head: head, flaky: j.flaky(), found: map[string]blame.Finding{}, left: j.settings.Baseline(),
 		onBase: sync.OnceValues(func() (wrapper.Runner, error) { return onBase(j.plan.Tasks) }),
 	}
 	if j.noBaseline {
@@ -71,8 +72,7 @@ func (s *subtraction) all(ctx context.Context, note io.Writer, results []plan.Re
 
 // from runs the tasks that failed again, over base alone, and marks those that
 // fail there the same way: they are not this change's to mend. What is left of
-// those that were tried again gets a last attempt on head. What is in doubt stays
-// as it is.
+// those that may pass gets last attempts on head. What is in doubt stays as it is.
 func (s *subtraction) from(ctx context.Context, note io.Writer, opts wrapper.Options, tasks []plan.Task, results []plan.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,22 +144,55 @@ func (s *subtraction) judge(d *doubt, ended error) {
 	}
 }
 
-// last runs on head once more what was tried again there, since an error of it may
-// pass, and is not of base. Errors that pass come in bunches: by now all others
-// have ended, and time has passed. When it runs to an end, that counts, and is
-// compared with base as before.
+// How many attempts a task has at most when its failure is not of base.
+const (
+	ofRetried = 3 // it was tried again already, since an error of it may pass
+	ofFlaky   = 5 // it is known to fail and to pass with the same inputs
+)
+
+// most is how many attempts a task may have.
+func (s *subtraction) most(d *doubt) int {
+	switch {
+	case s.flaky(d.task):
+		return ofFlaky
+	case len(d.head.Before) > 0:
+		return ofRetried
+	}
+	return 1
+}
+
+// last runs on head again what failed there for reasons that may pass, and not as
+// on base. Such reasons come in bunches: by now all others have ended, and time has
+// passed.
 func (s *subtraction) last(ctx context.Context, note io.Writer, opts wrapper.Options, all []*doubt) error {
+	most := map[*doubt]int{}
+	for _, d := range all {
+		most[d] = s.most(d)
+	}
+	for range ofFlaky { // also when one cannot start
+		left := slices.DeleteFunc(slices.Clone(all), func(d *doubt) bool {
+			return d.head.Attempts >= most[d] || !blame.Eligible(d.task, *d.head)
+		})
+		if len(left) == 0 || ctx.Err() != nil {
+			return nil
+		}
+		_, _ = fmt.Fprintf(note, "runner: %s for reasons that may pass; running %s once more\n", failures(len(left)), it(len(left))) // only a note
+		if err := s.again(ctx, opts, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again runs failures on head once more. Where that comes to an end it counts, and
+// is compared with base as before.
+func (s *subtraction) again(ctx context.Context, opts wrapper.Options, all []*doubt) error {
 	var tasks []plan.Task
 	opts.Before = map[string]plan.Result{}
-	all = slices.DeleteFunc(slices.Clone(all), func(d *doubt) bool { return d.head.OnBase() || len(d.head.Before) != 1 })
 	for _, d := range all {
 		tasks = append(tasks, d.task)
 		opts.Before[d.task.ID] = *d.head
 	}
-	if len(tasks) == 0 {
-		return nil
-	}
-	_, _ = fmt.Fprintf(note, "runner: %s for reasons that may pass; running %s a last time\n", failures(len(tasks)), it(len(tasks))) // only a note
 	opts.Observe = s.observe(func(wrapper.Event) {})
 	results, err := wrapper.Run(ctx, tasks, s.head, opts)
 	for i, d := range all {

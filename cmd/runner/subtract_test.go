@@ -68,6 +68,7 @@ func TestSubtraction(t *testing.T) {
 		head, base string
 		settings   string
 		before     []plan.Result // what an earlier run left
+		flaky      bool          // as is known
 		no         bool          // baseline
 		want       string        // status, class, attempts, finding
 		ran        int           // on base
@@ -90,6 +91,14 @@ func TestSubtraction(t *testing.T) {
 		"base takes all the time":        {head: flakes + ",ok", base: "slow", want: `failed "transient" 2 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`, ran: 1},
 		"nothing runs on base":           {head: flakes + ",ok", base: "ok", no: true, want: `failed "transient" 2 ""`},
 		"no time for base":               {head: flakes + ",ok", base: "ok", settings: "max_baseline_seconds: 0", want: `failed "transient" 2 ""`},
+		"flaky, passes the second time":  {head: "bad,ok", base: "ok", flaky: true, want: `passed "" 2 ""`, ran: 1},
+		"flaky, passes the fifth time":   {head: "bad,bad," + flakes + ",ok", base: "ok", flaky: true, want: `passed "" 5 ""`, ran: 1},
+		"flaky, and at fault":            {head: "bad", base: "ok", flaky: true, want: `failed "task" 5 "passes on base"`, ran: 1},
+		"flaky, and of base":             {head: "bad", base: "bad", flaky: true, want: `failed "baseline" 1 "fails the same way on base"`, ran: 1},
+		"flaky beside base":              {head: "bad,worse", base: "worse", flaky: true, want: `failed "baseline" 2 "fails the same way on base"`, ran: 1},
+		"flaky, and the data is wrong":   {head: "config", base: "ok", flaky: true, want: `failed "config" 1 ""`},
+		"flaky, and runs out of time":    {head: "bad,slow", base: "ok", flaky: true, settings: "max_baseline_seconds: 3000", want: `timed_out "transient" 2 ""`, ran: 1},
+		"flaky, with no time":            {head: "bad,ok", base: "ok", flaky: true, settings: "max_baseline_seconds: 0", want: `failed "task" 1 ""`},
 		"it had its last attempt":        {head: "ok", base: "ok", before: []plan.Result{{}, {}}, want: `failed "transient" 3 "passes on base"`, ran: 1},
 		"it had two attempts":            {head: "ok", base: "ok", before: []plan.Result{{}}, want: `passed "" 3 ""`, ran: 1},
 	} {
@@ -102,6 +111,7 @@ func TestSubtraction(t *testing.T) {
 				j.noBaseline = test.no
 				head, base := &side{words: test.head}, &side{words: test.base}
 				sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
+				sub.flaky = func(plan.Task) bool { return test.flaky }
 				opts.FailFast, opts.Settle = fast, sub.one
 				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1, Reason: "exit code 1", Attempts: len(test.before) + 1}}
 				for range test.before {
@@ -146,7 +156,7 @@ func TestLastAttemptIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		const want = "runner: 1 task failed; running it on base, for at most 10m0s\n" +
-			"runner: 1 task failed for reasons that may pass; running it a last time\n"
+			"runner: 1 task failed for reasons that may pass; running it once more\n"
 		if note.String() != want {
 			t.Errorf("got %q, want %q", note.String(), want)
 		}
