@@ -113,6 +113,18 @@ func TestMergeRequest(t *testing.T) {
 	}
 	s.has(s.note(), "### ❌ prcheck: 3 of 3 tasks did not pass", "no result: the part that should have run it is missing")
 
+	// With a state, another pipeline of the same commit runs what failed in the last
+	// one. What did so once is never taken as passed.
+	state := s.TempDir()
+	remember := map[string]string{"PRCHECK_PLAN_FLAGS": "--state " + state, "PRCHECK_RUN_FLAGS": "--state " + state}
+	s.failing("quay")
+	s.everyTaskOnce(s.pipeline(560, remember), 3)
+	s.failing()
+	again := s.pipeline(570, remember)
+	s.everyTaskOnce(again, 1)
+	s.has(again.plan.log, "Skipped at result (2)")
+	s.has(s.note(), "### ✅ prcheck: 1 task passed", "Not run again: 2 tasks that passed with the same inputs before.", "#### Fixed (1)\n\n`quay`")
+
 	// The target branch went on, and the pipeline is of merged results.
 	s.git("switch", "-q", "main")
 	target := s.commit(map[string]string{"data/users/zoe.yml": "$schema: /access/user-1.yml\nname: zoe\n"})
