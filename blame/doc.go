@@ -33,7 +33,8 @@
 //     attempt, and never failed. When that attempt began must be known.
 //   - Nothing remembered turns a red task green.
 //   - An integration has one document, "blame/….json", with at most 30 runs of a
-//     task and 1000 tasks; those that ran last stay. One that is damaged, too large
-//     or of another version is none. Processes that remember runs at once lose
+//     task and 1000 tasks; those that ran last stay. One that is damaged or too
+//     large is none, and a copy is kept when the next runs take its place; one of
+//     another version is left as it is. Processes that remember runs at once lose
 //     nothing of each other; a run may be counted twice when an answer is lost.
 package blame

@@ -2,9 +2,11 @@ package blame
 
 import (
 	"cmp"
-	"encoding/json"
+	"errors"
 	"slices"
 	"time"
+
+	"github.com/app-sre/prcheck/state"
 )
 
 // Version is the version of the documents.
@@ -56,23 +58,27 @@ type broken struct {
 	Last  time.Time `json:"last"`
 }
 
-// parse returns a document without what has lapsed, an empty one when it cannot
-// be used.
-func parse(raw []byte, integration string, now time.Time) document {
-	var doc document
-	if len(raw) > maxDocument || json.Unmarshal(raw, &doc) != nil || !doc.ok(now) || doc.Integration != integration {
-		return document{Version: Version, Integration: integration, Tasks: []*known{}}
-	}
-	for _, t := range doc.Tasks {
-		t.Runs = slices.DeleteFunc(t.Runs, func(r run) bool { return now.Sub(r.At) > Lapse })
-	}
-	doc.Tasks = slices.DeleteFunc(doc.Tasks, func(t *known) bool { return now.Sub(t.last()) > Lapse })
-	return doc
+// kind holds the document of an integration to what this package writes.
+func kind(integration string, now time.Time) state.Kind[document] {
+	return state.Kind[document]{Version: Version, Limit: maxDocument, Valid: func(d *document) error {
+		if d.Integration != integration || !d.ok(now) {
+			return errors.New("it is not as it was written")
+		}
+		return nil
+	}}
 }
 
-// ok holds a document to what this package writes.
+// lapse forgets what was too long ago.
+func (d *document) lapse(now time.Time) {
+	for _, t := range d.Tasks {
+		t.Runs = slices.DeleteFunc(t.Runs, func(r run) bool { return now.Sub(r.At) > Lapse })
+	}
+	d.Tasks = slices.DeleteFunc(d.Tasks, func(t *known) bool { return now.Sub(t.last()) > Lapse })
+}
+
+// ok tells whether the tasks can be what this package writes.
 func (d document) ok(now time.Time) bool {
-	if d.Version != Version || len(d.Tasks) > maxTasks {
+	if len(d.Tasks) > maxTasks {
 		return false
 	}
 	past := func(first, last time.Time) bool { return !last.Before(first) && last.Sub(now) <= ahead }

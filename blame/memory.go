@@ -2,7 +2,6 @@ package blame
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -21,19 +20,11 @@ const Lapse = 14 * 24 * time.Hour
 // unseen is for how long a failure on base may not be seen and still be the same.
 const unseen = 24 * time.Hour
 
-// A Memory keeps documents between runs, such as a state.Store.
-type Memory interface {
-	Read(key string) ([]byte, error)
-	// Update replaces a document by what change makes of it, nil when there is
-	// none; change may be called again when somebody else wrote in between.
-	Update(key string, change func(old []byte) ([]byte, error)) error
-}
-
 // A Store remembers how tasks ended.
-type Store struct{ memory Memory }
+type Store struct{ in state.Store }
 
-// NewStore keeps what it remembers in a memory.
-func NewStore(memory Memory) Store { return Store{memory} }
+// NewStore keeps what it remembers in a folder of the state.
+func NewStore(in state.Store) Store { return Store{in} }
 
 func key(integration string) string { return "blame/" + state.Name(integration) + ".json" }
 
@@ -51,25 +42,35 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		known := false
-		add := func(old []byte) ([]byte, error) {
+		add := func(doc *document) {
 			known = true
-			doc := parse(old, name, now)
+			doc.Version, doc.Integration = Version, name
+			doc.lapse(now)
 			for _, i := range byName[name] {
 				doc.add(tasks[i], &results[i], findings[tasks[i].ID], begin, now)
 			}
 			doc.trim()
-			return json.Marshal(doc)
 		}
-		err := s.memory.Update(key(name), add)
+		warning, err := kind(name, now).Update(s.in, key(name), add)
 		if !known { // it cannot be written; what is known is told all the same
-			old, _ := s.memory.Read(key(name)) // nil when it cannot be read either
-			_, _ = add(old)                    // for what it fills in
+			add(s.read(name, now))
 		}
-		if err != nil {
+		if err = errors.Join(warning, err); err != nil {
 			errs = append(errs, fmt.Errorf("remembering how %q ended: %w", name, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// read returns the document of an integration, an empty one when there is none that
+// can be used.
+func (s Store) read(integration string, now time.Time) *document {
+	doc, err := kind(integration, now).Read(s.in, key(integration))
+	if err != nil {
+		return &document{}
+	}
+	doc.lapse(now)
+	return doc
 }
 
 // add takes one result and fills in what is known of its task.

@@ -16,8 +16,13 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// documents are a Memory.
+// documents are a state in memory.
 type documents map[string][]byte
+
+func (d documents) Write(key string, raw []byte) error { d[key] = raw; return nil }
+func (d documents) Remove(key string) error            { delete(d, key); return nil }
+func (documents) List(string) ([]state.Entry, error)   { return nil, nil }
+func (documents) Discard(state.Entry) error            { return nil }
 
 func (d documents) Read(key string) ([]byte, error) {
 	if raw, ok := d[key]; ok {
@@ -28,27 +33,35 @@ func (d documents) Read(key string) ([]byte, error) {
 
 func (d documents) Update(key string, change func(old []byte) ([]byte, error)) error {
 	raw, err := change(d[key])
-	if err == nil {
+	if err == nil && raw != nil {
 		d[key] = raw
 	}
 	return err
 }
 
-// broken is a Memory that cannot be used.
-type broken struct{}
+// broken is a state that cannot be used.
+type broken struct{ state.Store }
 
 func (broken) Read(string) ([]byte, error) { return nil, errors.New("no such disk") }
 func (broken) Update(string, func([]byte) ([]byte, error)) error {
 	return errors.New("no such disk")
 }
 
-var _ blame.Memory = (*state.Dir)(nil)
-
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 // a run is one task at a time, in words: pass, fail, both (it failed, then passed),
 // config, canceled.
-func run(t *testing.T, memory blame.Memory, word, inputs string, at time.Time) plan.Result {
+func run(t *testing.T, memory state.Store, word, inputs string, at time.Time) plan.Result {
+	t.Helper()
+	r, err := remember(t, memory, word, inputs, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// remember is run, with what was told of the memory.
+func remember(t *testing.T, memory state.Store, word, inputs string, at time.Time) (plan.Result, error) {
 	t.Helper()
 	task := plan.Task{ID: "a", Integration: "a", Shard: "s", Command: "sha256:c", Inputs: inputs}
 	r := failed(1)
@@ -64,14 +77,12 @@ func run(t *testing.T, memory blame.Memory, word, inputs string, at time.Time) p
 	}
 	r.Task = "a"
 	results := []plan.Result{r}
-	if err := blame.NewStore(memory).Remember([]plan.Task{task}, results, nil, at, at); err != nil {
-		t.Fatal(err)
-	}
+	err := blame.NewStore(memory).Remember([]plan.Task{task}, results, nil, at, at)
 	results[0].Flaky, r.Flaky = nil, results[0].Flaky
 	if want := results[0]; want.Status != r.Status || want.Class != r.Class {
 		t.Errorf("%s became %+v", word, want)
 	}
-	return r
+	return r, err
 }
 
 func TestFlaky(t *testing.T) {
@@ -204,7 +215,7 @@ func TestTroubleWithMemory(t *testing.T) {
 	}
 }
 
-// No damaged document does harm, and each is replaced.
+// No damaged document does harm, and each is replaced but that of another version.
 func TestDamagedDocuments(t *testing.T) {
 	good := documents{}
 	run(t, good, "both", "1", noon)
@@ -214,7 +225,7 @@ func TestDamagedDocuments(t *testing.T) {
 	}
 	raw := string(good[key])
 	for name, bad := range map[string]string{
-		"empty": "", "cut": raw[:len(raw)/2], "another version": strings.Replace(raw, `"version":"1"`, `"version":"2"`, 1),
+		"empty": "", "cut": raw[:len(raw)/2],
 		"another integration": strings.Replace(raw, `"integration":"a"`, `"integration":"b"`, 1),
 		"null":                strings.Replace(raw, `"tasks":[`, `"tasks":[null,`, 1),
 		"huge counts":         strings.Replace(raw, `"failed":1`, `"failed":1000000000`, 1),
@@ -226,12 +237,19 @@ func TestDamagedDocuments(t *testing.T) {
 			t.Fatalf("%s: nothing changed in %s", name, raw)
 		}
 		memory := documents{key: []byte(bad)}
-		if got := run(t, memory, "pass", "2", noon); got.Flaky != nil {
-			t.Errorf("%s: flaky %+v", name, got.Flaky)
+		got, err := remember(t, memory, "pass", "2", noon)
+		if got.Flaky != nil || err == nil || !strings.Contains(err.Error(), "in the state is not used: it is cut short or damaged") {
+			t.Errorf("%s: flaky %+v, %v", name, got.Flaky, err)
 		}
 		if !json.Valid(memory[key]) || len(memory[key]) > 1000 {
 			t.Errorf("%s: now %d bytes", name, len(memory[key]))
 		}
+	}
+
+	newer := strings.Replace(raw, `"version":"1"`, `"version":"2"`, 1)
+	memory := documents{key: []byte(newer)}
+	if got, err := remember(t, memory, "pass", "2", noon); got.Flaky != nil || !errors.Is(err, state.ErrOtherVersion) || string(memory[key]) != newer {
+		t.Errorf("another version: flaky %+v, %v, now %s", got.Flaky, err, memory[key])
 	}
 }
 

@@ -12,11 +12,11 @@ import (
 type Snapshot struct {
 	store Store
 	now   time.Time
-	read  map[string]document
+	read  map[string]*document
 }
 
 // Snapshot returns a snapshot in which nothing was read yet.
-func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[string]document{}} }
+func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[string]*document{}} }
 
 // Passed tells whether a task passed with its inputs and never failed with them, as
 // far as that is remembered, and when it last began to. What began longer ago than
@@ -43,8 +43,7 @@ func (s *Snapshot) Flaky(t plan.Task) bool { return s.known(t).flaky(s.now) != n
 func (s *Snapshot) known(t plan.Task) *known {
 	doc, read := s.read[t.Integration]
 	if !read {
-		raw, _ := s.store.memory.Read(key(t.Integration)) // what cannot be read says nothing
-		doc = parse(raw, t.Integration, s.now)
+		doc = s.store.read(t.Integration, s.now)
 		s.read[t.Integration] = doc
 	}
 	return doc.task(t)

@@ -23,6 +23,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -232,24 +233,6 @@ func (w *world) weather() {
 	}
 }
 
-// remembered keeps documents.
-type remembered map[string][]byte
-
-func (m remembered) Read(key string) ([]byte, error) {
-	if raw, ok := m[key]; ok {
-		return raw, nil
-	}
-	return nil, fs.ErrNotExist
-}
-
-func (m remembered) Update(key string, change func(old []byte) ([]byte, error)) error {
-	raw, err := change(m[key])
-	if err == nil {
-		m[key] = raw
-	}
-	return err
-}
-
 // A month of merge requests over a world in which always something is broken: a
 // red check means that the change broke something, and no fault gets through.
 func TestMonth(t *testing.T) {
@@ -274,7 +257,11 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 		t.Fatal(err)
 	}
 	w, logs, count := newWorld(*seed, nature), t.TempDir(), map[string]int{}
-	store := blame.NewStore(remembered{})
+	remembered, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := blame.NewStore(remembered)
 	base := w.bundle(t, w.sizes, nil)
 	for n := range *month {
 		w.weather()
