@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/trace"
 )
 
 // maxPassed bounds how many tasks evidence names.
@@ -133,10 +134,10 @@ func sum(f *bundle.File) string {
 	return fmt.Sprintf("%q %x", f.Path, sha256.Sum256(f.Raw()))
 }
 
-// inputs digests all that decides what a task does: how it is started, and what it
-// sees.
+// inputs digests all that decides what a task does: how it is started, what it sees,
+// and which engine answers it.
 func inputs(t plan.Task, sees any) string {
-	raw, err := json.Marshal(map[string]any{"command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees})
+	raw, err := json.Marshal(map[string]any{"engine": trace.Version, "command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees})
 	if err != nil { // strings and lists of strings always encode
 		raw = []byte(err.Error())
 	}
