@@ -141,11 +141,11 @@ func (w *World) ShardKeys(ctx context.Context, s Subject) (keys []string, whole 
 		if q.Doubt != "" {
 			return nil, false
 		}
-		base, head, problem := w.answers(ctx, q)
-		if problem != "" {
-			return nil, false
+		base, head, err := w.responses(ctx, q)
+		if err != nil || len(base.Errors)+len(head.Errors) > 0 {
+			return nil, false // an error may hide a key, also when both sides have it
 		}
-		documents = append(documents, base, head)
+		documents = append(documents, base.Data, head.Data)
 	}
 	return Keys(documents, s.Shards.By)
 }

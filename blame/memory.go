@@ -82,7 +82,8 @@ func (d *document) add(t plan.Task, r *plan.Result, f Finding, begin, now time.T
 	}
 	if it := attempts(*r, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
 		it.Inputs = state.Name(t.Inputs)
-		if n := len(r.Spans); r.OK() && n > 0 {
+		_, failed := known.with(it.Inputs) // which may be forgotten before this is
+		if n := len(r.Spans); r.OK() && n > 0 && failed == 0 {
 			it.Began = begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
 		}
 		known.ran(it)

@@ -74,6 +74,30 @@ func TestPassed(t *testing.T) {
 	}
 }
 
+// A task that passed where it had failed is no proof when the failure is forgotten
+// before it is.
+func TestPassedAfterForgottenFailure(t *testing.T) {
+	store := blame.NewStore(documents{})
+	passed := plan.Result{Status: plan.Passed, Attempts: 1, Spans: []plan.Span{{}}}
+	run := func(inputs string, r plan.Result) {
+		if err := store.Remember([]plan.Task{{Integration: "a", Inputs: inputs}}, []plan.Result{r}, nil, noon, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("it", failed(1))
+	run("it", passed)
+	for i := range 29 { // with the pass, as many as are remembered
+		run(fmt.Sprint(i), passed)
+	}
+	s := store.Snapshot(noon)
+	if _, ok := s.Passed(plan.Task{Integration: "a", Inputs: "28"}, time.Hour); !ok {
+		t.Error("the last one is forgotten")
+	}
+	if _, ok := s.Passed(plan.Task{Integration: "a", Inputs: "it"}, time.Hour); ok {
+		t.Error("a pass after a failure counts")
+	}
+}
+
 // What another input said does not count, and what cannot be read says nothing.
 func TestPassedOfOthers(t *testing.T) {
 	memory := documents{}

@@ -103,7 +103,7 @@ func TestVerifyEarlyExit(t *testing.T) {
 		want []planner.Gap
 	}{
 		{"none", nil, nil},
-		{"others", []string{"state", "no_validate_schemas"}, nil},
+		{"others, which do not hold", []string{"state", "no_validate_schemas"}, []planner.Gap{{Integration: "it", Why: `its task "it" is not started as the settings and its definition say`}}},
 		{"early exit", []string{"early_exit"}, []planner.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
 		{"shards", []string{"check_only_affected_shards"}, []planner.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
 	}

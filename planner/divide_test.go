@@ -293,14 +293,42 @@ func TestVerifyStatic(t *testing.T) {
 	} {
 		bad := clone(p)
 		change(&bad.Tasks[2]) // two{2/3}
-		if gaps := verify(t, in, bad); len(gaps) != 1 || !strings.Contains(gaps[0].Why, `"two{2/3}" is left out`) {
+		if gaps := verify(t, in, bad); len(gaps) != 1 || !strings.Contains(gaps[0].Why, `two{2/3}" is not started as`) {
 			t.Errorf("%s: got %v", name, gaps)
 		}
 	}
+	two, err := planner.Task(in, "it", "two")
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := clone(p)
-	all.Tasks = []plan.Task{p.Tasks[0], {Integration: "it", Shard: "two"}}
+	all.Tasks = []plan.Task{p.Tasks[0], two}
 	if gaps := verify(t, in, all); len(gaps) != 0 {
 		t.Errorf("all static shards in one: got %v", gaps)
+	}
+}
+
+// A plan in which a task does something else than it says does not verify.
+func TestVerifyCommands(t *testing.T) {
+	base, head := world(), world()
+	both(clusters(override("two", object{"imageRef": "img2", "subSharding": subshards(2)["subSharding"]})), rename)(base, head)
+	in := input(t, base, head, numbered(asDeployed))
+	p := made(t, in)
+	for name, change := range map[string]func(one, two *plan.Task){
+		"another program":        func(one, _ *plan.Task) { one.Argv = []string{"true"} },
+		"an option more":         func(one, _ *plan.Task) { one.Argv = append(slices.Clone(one.Argv), "--help") },
+		"another shard's":        func(one, two *plan.Task) { one.Argv = two.Argv },
+		"the command of another": func(one, two *plan.Task) { one.Command = two.Command },
+		"native":                 func(one, _ *plan.Task) { one.Native = true },
+		"not to be started":      func(one, _ *plan.Task) { one.Blocked = "trust me" },
+		"with a condition":       func(one, _ *plan.Task) { one.When = []string{"state"} },
+	} {
+		bad := clone(p)
+		change(&bad.Tasks[0], &bad.Tasks[1])
+		want := []planner.Gap{{Integration: "it", Why: `its task "it-wrapper/one" is not started as the settings and its definition say`}}
+		if gaps := verify(t, in, bad); !slices.Equal(gaps, want) {
+			t.Errorf("%s: got %v", name, gaps)
+		}
 	}
 }
 

@@ -120,6 +120,7 @@ type maker struct {
 	subjects   map[string]affected.Subject // of the integrations whose state can be told
 	natives    map[string]integration.Native
 	divisions  map[string]division // by integration, as far as they were asked for
+	covered    map[ruledKey]string // likewise, see ruled
 	ignored    []string            // traces that could not be used, of the integration at hand
 	anyAge     bool                // results are asked for whenever they are of
 	contents   func() [2]string
@@ -127,7 +128,10 @@ type maker struct {
 }
 
 func newMaker(in Input) (*maker, error) {
-	m := &maker{Input: in, subjects: map[string]affected.Subject{}, natives: map[string]integration.Native{}, divisions: map[string]division{}}
+	m := &maker{
+		Input: in, subjects: map[string]affected.Subject{}, natives: map[string]integration.Native{},
+		divisions: map[string]division{}, covered: map[ruledKey]string{},
+	}
 	var err error
 	if m.base, err = integration.List(in.Base); err != nil {
 		return nil, fmt.Errorf("base: %w", err)

@@ -21,6 +21,9 @@ const maxPassed = 20
 // reuse gives the tasks of an integration their inputs and leaves out those that
 // passed with the same not long ago.
 func (m *maker) reuse(ctx context.Context, o schemafilter.Outcome, s affected.Subject, d *plan.Decision, tasks []plan.Task) []plan.Task {
+	if len(tasks) == 0 {
+		return nil // nothing is evaluated for what does not run
+	}
 	var left []plan.Task
 	var passed []plan.Earlier
 	sees := m.sees(ctx, o, s)
@@ -88,8 +91,7 @@ func (m *maker) sees(ctx context.Context, o schemafilter.Outcome, s affected.Sub
 		return func(string) any { return map[string]any{"contents": m.contents()} }
 	}
 	sides := [2]*bundle.Bundle{m.Base, m.Head}
-	var definitions [2]string
-	var ruled [2][]string
+	var definitions, ruled [2]string
 	for i, b := range sides {
 		for _, p := range o.Decision.Evidence.Definition {
 			if f, ok := b.Datafile(bundle.Path(p)); ok {
@@ -108,25 +110,45 @@ func (m *maker) bundles() any {
 	return map[string]any{"bundles": [2]string{m.Base.SHA256(), m.Head.SHA256()}}
 }
 
-// ruled lists the files of a bundle for which paths rules run an integration.
-func (m *maker) ruled(name string, b *bundle.Bundle) []string {
-	var out []string
-	for _, rule := range m.Settings.Rules {
+// ruled digests the files of a bundle for which paths rules run an integration, ""
+// when there are no such rules. There may be many files, so each rule is looked at
+// once.
+func (m *maker) ruled(name string, b *bundle.Bundle) string {
+	out := ""
+	for i, rule := range m.Settings.Rules {
 		if !rule.Runs(name) {
 			continue
 		}
-		for _, f := range b.Datafiles() {
-			if _, ok := rule.Match("data" + string(f.Path)); ok {
-				out = append(out, sum(f))
-			}
+		at := ruledKey{i, b}
+		digest, known := m.covered[at]
+		if !known {
+			digest = covered(rule, b)
+			m.covered[at] = digest
 		}
-		for _, f := range b.Resources() {
-			if _, ok := rule.Match("resources" + string(f.Path)); ok {
-				out = append(out, sum(f))
+		out += digest
+	}
+	return out
+}
+
+// A ruledKey is a paths rule by its index, and a bundle.
+type ruledKey struct {
+	rule int
+	in   *bundle.Bundle
+}
+
+// covered digests the files of a bundle that a paths rule covers.
+func covered(rule integration.Rule, b *bundle.Bundle) string {
+	all := sha256.New()
+	add := func(folder string, files []*bundle.File) {
+		for _, f := range files {
+			if _, ok := rule.Match(folder + string(f.Path)); ok {
+				_, _ = fmt.Fprintln(all, folder, sum(f)) // a hash never fails
 			}
 		}
 	}
-	return out
+	add("data", b.Datafiles())
+	add("resources", b.Resources())
+	return fmt.Sprintf("%x", all.Sum(nil))
 }
 
 // sum digests a file with its path.

@@ -204,6 +204,51 @@ func TestNoReuse(t *testing.T) {
 	}
 }
 
+// What passed while head edited the rules or a program is no proof once the edit is
+// gone, nor while it goes on: nobody knows that it is the same edit.
+func TestNoReuseAfterEdits(t *testing.T) {
+	for name, c := range map[string]struct {
+		base func(*side)
+		more string
+	}{
+		"it is there on both sides": {func(*side) {}, ""},
+		"only head defines it":      {func(s *side) { delete(s.data, "/it.yml") }, "trust: {new_integrations: true}\n"},
+		"its pr_check is new":       {func(s *side) { delete(s.at("/it.yml"), "pr_check") }, "trust: {new_integrations: true}\n"},
+	} {
+		base, head := world(), world()
+		c.base(base)
+		head.at("/users/bob.yml")["email"] = "new"
+		plain := input(t, base, head, exec+c.more)
+		plain.Results = results{}
+		edited := plain
+		edited.Edits = edits("hack/run.sh, which starts it as head has it")
+		was := made(t, edited)
+		plain.Results, edited.Results = passing(was), passing(was)
+		for _, in := range []planner.Input{plain, edited} {
+			p := made(t, in)
+			if len(p.Tasks) != 1 || p.Tasks[0].Blocked != "" {
+				t.Errorf("%s: got %s", name, text(t, p))
+			}
+		}
+		if p := made(t, plain); p.Tasks[0].Command == was.Tasks[0].Command {
+			t.Errorf("%s: traces of the edited program speak for the other", name)
+		}
+	}
+}
+
+// What does not run costs nothing more with a memory.
+func TestReuseOfNothingIsFree(t *testing.T) {
+	dir := t.TempDir()
+	in := fleetInput(t, dir, fleetFiles(t, dir, 600))
+	in.Head = in.Base
+	without := testing.AllocsPerRun(1, func() { made(t, in) })
+	in.Results = results{}
+	with := testing.AllocsPerRun(1, func() { made(t, in) })
+	if with > 1.2*without {
+		t.Errorf("%v allocations, and %v without a memory", with, without)
+	}
+}
+
 // Without a memory the inputs are both bundles as they are.
 func TestInputsWithoutMemory(t *testing.T) {
 	base, head, more := world(), world(), world()

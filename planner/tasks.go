@@ -74,16 +74,21 @@ func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 	return t
 }
 
-// commandDigest digests all that decides how a task is started. Traces speak for
-// one command.
+// commandDigest digests all that decides how a task is started. Traces and results
+// speak for one command; what passed while head edits the rules or the programs
+// speaks for no task without the edit.
 func commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
 	images := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
 		images = append(images, cmp.Or(image, o.Use.Check.ImageRef))
 	}
-	raw, err := json.Marshal(map[string]any{
+	how := map[string]any{
 		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv, "image": images,
-	})
+	}
+	if edited := o.Decision.Evidence.Edited; len(edited) > 0 {
+		how["edited"] = edited
+	}
+	raw, err := json.Marshal(how)
 	if err != nil { // strings and maps of strings always encode
 		return ""
 	}

@@ -69,14 +69,18 @@ func (m *maker) outcomes() []schemafilter.Outcome {
 
 // unproven says why a decision does not hold, "" when it does.
 func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Plan, d plan.Decision) string {
-	have := map[part]bool{} // what its tasks cover
-	for _, t := range p.Tasks {
-		if t.Integration == o.Name {
-			have[part{shard: t.Shard, static: t.Static}] = true
-		}
-	}
 	if id := m.early(o, p); id != "" {
 		return fmt.Sprintf("its task %q may end early, though it must run to its end", id)
+	}
+	have := map[part]bool{} // what its tasks cover
+	for _, t := range p.Tasks {
+		if t.Integration != o.Name {
+			continue
+		}
+		if !m.starts(o, t) {
+			return fmt.Sprintf("its task %q is not started as the settings and its definition say", t.ID)
+		}
+		have[part{shard: t.Shard, static: t.Static}] = true
 	}
 	if have[part{}] {
 		return ""
@@ -95,6 +99,18 @@ func (m *maker) unproven(ctx context.Context, o schemafilter.Outcome, p *plan.Pl
 		return fmt.Sprintf("planned %s, but %s", planned, again.Reason)
 	}
 	return missing(lost[0], "its desired state differs")
+}
+
+// starts tells whether a task does what it says: that it is started as the one of
+// its shard is.
+func (m *maker) starts(o schemafilter.Outcome, t plan.Task) bool {
+	p := part{shard: t.Shard, static: t.Static}
+	for _, of := range m.shard(o, t.Shard) {
+		p.image = of.image
+	}
+	want := m.task(o, taskName(o.Name), p)
+	return t.Command == want.Command && slices.Equal(t.Argv, want.Argv) && slices.Equal(t.When, want.When) &&
+		t.Native == want.Native && t.Blocked == want.Blocked
 }
 
 // needed lists the parts of which there must be tasks.

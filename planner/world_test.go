@@ -118,6 +118,7 @@ var queries = map[string]string{
 	"roles.graphql":     "{ roles { name tags groups { name account size } } }",
 	"members.graphql":   "{ roles { name users { name } } }",
 	"emails.graphql":    "{ users { email } }",
+	"groups.graphql":    "{ groups { name account size } }",
 	"templates.graphql": "{ groups { name template { content } } }",
 	"everyone.graphql":  "{ users { name roles { groups { account } } } }",
 	"syntax.graphql":    "{ users { name }",

@@ -158,6 +158,7 @@ func (f filter) added(o *Outcome) {
 // untrusted plans an integration whose command comes from head.
 func (f filter) untrusted(o *Outcome, why string) {
 	o.run(plan.RungDefinition, "it is new: "+why)
+	o.Decision.Evidence.Edited = o.edited[:min(len(o.edited), maxPaths)]
 	switch {
 	case !f.Settings.NewIntegrations:
 		o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"

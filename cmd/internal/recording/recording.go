@@ -80,8 +80,8 @@ func (r *Recording) attempts(t plan.Task, at time.Time) []*trace.Trace {
 // says of broken ones and of traces that cannot be kept is for people.
 //
 // When the promise is broken, now or since the plan was made, while the plan
-// leaves out other shards of its integration, they were left out on that promise:
-// the task's result is changed to a failure that says so.
+// leaves out other shards of its integration, or tasks that passed before, they were
+// left out on that promise: the task's result is changed to a failure that says so.
 func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result, settings *integration.Settings, at time.Time) []string {
 	var said []string
 	broken := map[string]bool{} // in this run
@@ -115,9 +115,9 @@ func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result,
 }
 
 // revoke turns a result that does not fail the check into one that does, when
-// shards were left out on a promise that was broken.
+// tasks were left out on a promise that was broken.
 func revoke(d plan.Decision, r *plan.Result, why string) {
-	if why != "" && d.Decision == plan.Shards && !r.Blocks() {
+	if why != "" && (d.Decision == plan.Shards || d.Evidence.Reused > 0) && !r.Blocks() {
 		r.Status, r.Class = plan.Failed, plan.ClassConfig
 		r.Reason = "it is trace: static, but " + why + "; shards were left out on that promise: plan again"
 	}

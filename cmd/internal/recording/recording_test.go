@@ -116,6 +116,24 @@ func TestBrokenPromise(t *testing.T) {
 	}
 }
 
+// So is one that runs in full, but for tasks that passed with the same inputs: what
+// those are rests on the promise, too.
+func TestBrokenPromiseOfReused(t *testing.T) {
+	promised := settings(t, "integrations: {users: {trace: static}}\n")
+	for reused, want := range map[int]plan.Status{0: plan.Passed, 1: plan.Failed} {
+		s, one := store(t), task("users/x", "x")
+		p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
+			{Name: "users", Decision: plan.Run, Evidence: plan.Evidence{Traces: []plan.Trace{{}}, Reused: reused}},
+		}}
+		run(map[string][]string{one.ID: {"a"}}).Keep(s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+		results := []plan.Result{{Status: plan.Passed}}
+		run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, results, promised, time.Unix(1, 0))
+		if results[0].Status != want {
+			t.Errorf("%d tasks passed before: got %+v, want %s", reused, results[0], want)
+		}
+	}
+}
+
 // A plan that leaves out shards on a promise is of no use once the promise is
 // broken, whoever found that out: another part, or an earlier run of the plan.
 func TestBrokenBefore(t *testing.T) {
