@@ -21,6 +21,9 @@ type Input struct {
 	Settings         *integration.Settings
 	// ReadQuery returns the text of a query file that the settings name.
 	ReadQuery func(path string) ([]byte, error)
+	// Programs digests what a command's words name where it starts, "" when that is
+	// nothing: the command is another one when they are; nil: nothing is known.
+	Programs func(argv []string) string
 	// Natives are the integrations that are part of the program.
 	Natives []integration.Native
 	// Traces are what is remembered of tasks that passed; nil: nothing.

@@ -66,7 +66,7 @@ func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 		it.Exec = m.started(o, it.Exec, p.image, &t).Number(p.static.Numbers())
 		m.command(o, it, &t)
 	}
-	t.Command = commandDigest(o, it, p.image, t)
+	t.Command = m.commandDigest(o, it, p.image, t)
 	t.Memory = it.Exec.Memory
 	if m.Estimates != nil {
 		t.EstimateSeconds, t.EstimateP90 = m.Estimates.Seconds(t.Integration, t.Label())
@@ -77,7 +77,7 @@ func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 // commandDigest digests all that decides how a task is started. Traces and results
 // speak for one command; what passed while head edits the rules or the programs
 // speaks for no task without the edit.
-func commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
+func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
 	images := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
 		images = append(images, cmp.Or(image, o.Use.Check.ImageRef))
@@ -87,6 +87,11 @@ func commandDigest(o schemafilter.Outcome, it integration.Integration, image str
 	}
 	if edited := o.Decision.Evidence.Edited; len(edited) > 0 {
 		how["edited"] = edited
+	}
+	if m.Programs != nil {
+		if programs := m.Programs(t.Argv); programs != "" {
+			how["programs"] = programs
+		}
 	}
 	raw, err := json.Marshal(how)
 	if err != nil { // strings and maps of strings always encode

@@ -82,7 +82,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 		return err
 	}
 	task, err := planner.Task(planner.Input{
-		Base: b, Head: b, Settings: settings, ReadQuery: source.Query(settings), Natives: source.Natives(),
+		Base: b, Head: b, Settings: settings, ReadQuery: source.Query(settings), Programs: source.Programs(settings), Natives: source.Natives(),
 	}, name, f.shard)
 	if err != nil {
 		return cli.Invalid(err)

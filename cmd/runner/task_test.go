@@ -99,8 +99,8 @@ func task() {
 		}
 	case "ask": // URL QUERY
 		post(args[0], args[1])
-	case "askfile": // URL FILE: a query a line, and exit code 1 when the last line is fail
-		raw, err := os.ReadFile(args[1])
+	case "askfile": // URL @FILE: a query a line, and exit code 1 when the last line is fail
+		raw, err := os.ReadFile(strings.TrimPrefix(args[1], "@")) // the word itself names no file
 		must(err)
 		for line := range strings.Lines(string(raw)) {
 			if strings.TrimSpace(line) == "fail" {

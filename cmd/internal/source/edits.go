@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -235,18 +236,27 @@ func (e *editor) of(name string) []string {
 		}
 	}
 	for _, word := range it.Exec.Argv {
-		if p, ok := e.program(word); ok {
+		if p, ok := e.program(strings.ReplaceAll(word, "{name}", name)); ok {
 			out = append(out, shown(p)+", which starts it as head has it")
 		}
 	}
 	return out
 }
 
-// program is the changed file of the repository that a word of a command names.
+// program is the changed file of the repository that a word of a command names, or
+// a changed one in the folder that it names.
 func (e *editor) program(word string) (string, bool) {
 	if !filepath.IsAbs(word) {
 		word = filepath.Join(Folder(e.rules.Settings), filepath.FromSlash(word))
 	}
 	p, ok := within(e.root, word)
-	return p, ok && e.changed[p]
+	if !ok || e.changed[p] || p == "." {
+		return p, ok && e.changed[p]
+	}
+	for _, changed := range slices.Sorted(maps.Keys(e.changed)) {
+		if strings.HasPrefix(changed, p+"/") {
+			return changed, true
+		}
+	}
+	return "", false
 }

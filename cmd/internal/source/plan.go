@@ -54,7 +54,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		return nil, err
 	}
 	c := &Change{Settings: rules.Settings, rules: rules, State: remembered, input: planner.Input{
-		Settings: rules.Settings, ReadQuery: rules.Query, Natives: Natives(),
+		Settings: rules.Settings, ReadQuery: rules.Query, Programs: Programs(rules.Settings), Natives: Natives(),
 	}}
 	if remembered != nil {
 		c.input.Traces, c.input.Estimates = Traces(remembered), Durations(remembered).Snapshot()
