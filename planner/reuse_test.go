@@ -249,6 +249,55 @@ func TestReuseOfNothingIsFree(t *testing.T) {
 	}
 }
 
+// A whole that ran in doubt, since both sides answer with the same error, covers the
+// shards that verify finds, and only while somebody remembers that it passed.
+func TestVerifyWholeThatPassed(t *testing.T) {
+	base, head := world(), world()
+	for _, s := range []*side{base, head} {
+		delete(s.at("/users/ana.yml"), "name")
+	}
+	base.at("/users/ana.yml")["email"], head.at("/users/ana.yml")["email"] = "old", "new"
+	head.at("/groups/dev.yml")["size"] = 2
+	in := input(t, base, head, strings.Replace(byAccount(", fan_out: true"), "[roles.graphql]", "[roles.graphql, people.graphql]", 1))
+	in.Results = results{}
+	earlier := made(t, in)
+	in.Results = passing(earlier)
+	p := made(t, in)
+	if d, _ := p.Decision("it"); len(earlier.Tasks) != 1 || brief(d) != "skip result" || len(verify(t, in, p)) > 0 {
+		t.Errorf("%d tasks, then %s: %s, and the gaps are %v", len(earlier.Tasks), brief(d), d.Reason, verify(t, in, p))
+	}
+	in.Results = results{}
+	if gaps := verify(t, in, p); len(gaps) != 1 {
+		t.Errorf("nobody remembers that it passed, and the gaps are %v", gaps)
+	}
+}
+
+// Answers with errors, be they the same on both sides, do not tell which shards there
+// are: a plan that runs those that they show does not verify.
+func TestVerifyShardsBehindErrors(t *testing.T) {
+	base, head := world(), world()
+	for _, s := range []*side{base, head} {
+		s.data["/roles/new.yml"] = object{"$schema": "/role-1.yml", "name": "new", "tags": nil, "groups": list{}}
+	}
+	head.check()["cmd"] = "new"
+	in := input(t, base, head, byAccount(", fan_out: true"))
+	p := made(t, in)
+	if len(p.Tasks) != 1 || len(verify(t, in, p)) > 0 {
+		t.Errorf("got %s, and the gaps %v", text(t, p), verify(t, in, p))
+	}
+	p.Tasks = nil
+	for _, shard := range []string{"one", "two"} {
+		task, err := planner.Task(in, "it", shard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Tasks = append(p.Tasks, task)
+	}
+	if gaps := verify(t, in, p); len(gaps) != 1 {
+		t.Errorf("got the gaps %v", gaps)
+	}
+}
+
 // Without a memory the inputs are both bundles as they are.
 func TestInputsWithoutMemory(t *testing.T) {
 	base, head, more := world(), world(), world()

@@ -128,22 +128,36 @@ func (m *maker) needed(ctx context.Context, o schemafilter.Outcome, d, again pla
 }
 
 // lost lists the needed parts that no task covers, but for those that passed with
-// the same inputs. A task for a whole shard covers all its static shards; one of
-// another number of static shards covers none.
+// the same inputs. A task of another number of static shards covers none.
 func (m *maker) lost(ctx context.Context, o schemafilter.Outcome, s affected.Subject, have map[part]bool, needed []part) []part {
 	out := slices.DeleteFunc(slices.Clone(needed), func(p part) bool {
-		return have[part{shard: p.shard, static: p.static}] || have[part{shard: p.shard}]
+		return slices.ContainsFunc(p.within(), func(p part) bool { return have[part{shard: p.shard, static: p.static}] })
 	})
 	if len(out) == 0 || m.Results == nil {
 		return out
 	}
 	sees := m.sees(ctx, o, s)
-	return slices.DeleteFunc(out, func(p part) bool {
+	passed := func(p part) bool {
 		t := m.task(o, taskName(o.Name), p)
 		t.Inputs = inputs(t, sees(p.shard))
 		_, ok := m.passed(o, t)
 		return ok
-	})
+	}
+	return slices.DeleteFunc(out, func(p part) bool { return slices.ContainsFunc(p.within(), passed) })
+}
+
+// within lists what covers a part: itself, the whole of its shard, and everything,
+// unless that has another image. What a plan ran as a whole in doubt, verify may
+// divide, since it evaluates more.
+func (p part) within() []part {
+	all := []part{p}
+	if p.static != (plan.Fraction{}) {
+		all = append(all, part{shard: p.shard, image: p.image})
+	}
+	if p.image == "" {
+		all = append(all, part{})
+	}
+	return all
 }
 
 // missing says that a part has no task.

@@ -115,6 +115,7 @@ func (s *side) bundle(t testing.TB, like *bundle.Bundle) *bundle.Bundle {
 // queries are the query files beside the settings.
 var queries = map[string]string{
 	"names.graphql":     "{ users { name } }",
+	"people.graphql":    "{ users { name email } }",
 	"roles.graphql":     "{ roles { name tags groups { name account size } } }",
 	"members.graphql":   "{ roles { name users { name } } }",
 	"emails.graphql":    "{ users { email } }",
