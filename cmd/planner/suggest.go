@@ -29,7 +29,7 @@ schemas that it read in the runs that are remembered, and those that every
 definition must allow. Comments say what was left out, and which fields were
 read. It is a suggestion: what no remembered run happened to need is not in it.`,
 		Example: `  planner suggest --bundle head.json --state .prcheck terraform-users`,
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Takes("INTEGRATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := definition(cmd.Context(), env, ref, args[0])
 			if err != nil {

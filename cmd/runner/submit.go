@@ -36,7 +36,9 @@ kubectl would take; the pods get their access to the bucket from --env-secret. A
 ctrl-C the Job is removed; one whose submit was killed is taken up again by the same
 command with the same --name.
 
-What follows two dashes are flags of runner run in each pod. With --print the manifest of the Job goes to stdout, and nothing else happens.`,
+What follows two dashes are flags of runner run in each pod. With --print the
+manifest of the Job goes to stdout, or a List of several, and nothing else
+happens.`,
 		Example: `  runner submit --kubernetes --plan plan.json --store s3://checks/runs --image registry.example.com/prcheck:1 \
     --parts 8 --memory 2Gi --env-secret bucket-access --out results.json -- --jobs 4 --state s3://checks/state
   runner report --plan plan.json --results results.json`,
