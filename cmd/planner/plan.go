@@ -94,7 +94,8 @@ func verifyCommand(env cli.Env) *cobra.Command {
 		Short: "Replay every skip of a plan from the two bundles",
 		Long: `verify proves every skip of a plan once more, the slow way: desired states are
 evaluated as a whole on both bundles and compared. Exit code 1 and a list when
-something is skipped that cannot be proven.`,
+something is skipped that cannot be proven. What was skipped by traces or earlier
+results is proven by the --state that the plan was made with.`,
 		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml`,
 		Args:    cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -102,7 +102,11 @@ func suggest(env cli.Env, d integration.Definition, store *trace.Store) error {
 		return err
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "# %s: what was read in %d remembered runs\n", report.Printable(d.Name), len(traces))
+	runs := "1 remembered run"
+	if len(traces) != 1 {
+		runs = fmt.Sprintf("%d remembered runs", len(traces))
+	}
+	fmt.Fprintf(&out, "# %s: what was read in %s\n", report.Printable(d.Name), runs)
 	if !whole {
 		out.WriteString("# of single shards only; other shards may need more\n")
 	}
