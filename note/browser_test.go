@@ -25,6 +25,7 @@ document.body.textContent = "active " + active + ", foreign " + foreign + ", fol
 
 func TestBrowserFindsNothingForeign(t *testing.T) {
 	program := os.Getenv("PRCHECK_BROWSER")
+	must := program != ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil && program == "" {
 			program = path
@@ -48,6 +49,9 @@ func TestBrowserFindsNothingForeign(t *testing.T) {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-component-update",
 		"--user-data-dir="+filepath.Join(dir, "user"), "--dump-dom", "file://"+filepath.ToSlash(page)).Output()
+	if err != nil && must {
+		t.Fatalf("starting %s: %v", program, err)
+	}
 	if err != nil {
 		t.Skipf("%s does not start, the note is not tried in a browser: %v", program, err)
 	}

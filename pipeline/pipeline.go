@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -58,12 +60,14 @@ func Write(w io.Writer, p *plan.Plan, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("writing the pipeline: %w", err)
 	}
-	enc := yaml.NewEncoder(w)
+	var text bytes.Buffer // the encoder hides why a writer failed
+	enc := yaml.NewEncoder(&text)
 	enc.SetIndent(2)
-	if err := enc.Encode(doc); err != nil {
+	if err := errors.Join(enc.Encode(doc), enc.Close()); err != nil {
 		return fmt.Errorf("writing the pipeline: %w", err)
 	}
-	return enc.Close()
+	_, err = text.WriteTo(w)
+	return err
 }
 
 // A group is the parts of one run order.

@@ -133,6 +133,9 @@ func missingParts(parts []*Results) string {
 	if len(lost) == 0 {
 		return ""
 	}
+	if len(lost) == 1 {
+		return "there are no results of part " + lost[0]
+	}
 	return "there are no results of the parts " + strings.Join(lost, ", ")
 }
 

@@ -192,7 +192,7 @@ func TestPartsOfResults(t *testing.T) {
 		want  []string
 	}{
 		"all":           {[]*plan.Results{of(2, 2, "c"), of(1, 2, "a", "b")}, nil},
-		"one missing":   {[]*plan.Results{of(1, 2, "a", "b")}, []string{"there are no results of the parts 2/2"}},
+		"one missing":   {[]*plan.Results{of(1, 2, "a", "b")}, []string{"there are no results of part 2/2"}},
 		"two missing":   {[]*plan.Results{of(2, 3, "a")}, []string{"there are no results of the parts 1/3, 3/3"}},
 		"whole":         {[]*plan.Results{part(p, "a")}, nil},
 		"two divisions": {[]*plan.Results{of(1, 2, "a"), of(1, 3, "b")}, nil},

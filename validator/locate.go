@@ -81,17 +81,6 @@ func (t *Text) At(pointer string) (line, column int) {
 	return at.Line, at.Column
 }
 
-// Locate returns the line and the column, from 1, of the place in a YAML or
-// JSON text that a JSON pointer leads to; see [Text.At]. A text that cannot be
-// read gives 0, 0.
-func Locate(text []byte, pointer string) (line, column int) {
-	t, err := ParseText(text)
-	if err != nil {
-		return 0, 0
-	}
-	return t.At(pointer)
-}
-
 // maxAliases bounds how often an alias or a merge is followed on one step.
 const maxAliases = 32
 

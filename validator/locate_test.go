@@ -70,7 +70,7 @@ twice: 2
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			line, column := validator.Locate([]byte(tt.text), tt.pointer)
+			line, column := locate(tt.text, tt.pointer)
 			if got := fmt.Sprintf("%d:%d", line, column); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
@@ -78,9 +78,22 @@ twice: 2
 	}
 }
 
-func ExampleLocate() {
-	text := "name: lamp\nparts:\n- kind: screw\n  length: long\n"
-	line, column := validator.Locate([]byte(text), "/parts/0/length")
+// locate is the place that a pointer leads to; 0, 0 of a text that cannot be read.
+func locate(text, pointer string) (line, column int) {
+	t, err := validator.ParseText([]byte(text))
+	if err != nil {
+		return 0, 0
+	}
+	return t.At(pointer)
+}
+
+func ExampleText_At() {
+	text, err := validator.ParseText([]byte("name: lamp\nparts:\n- kind: screw\n  length: long\n"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	line, column := text.At("/parts/0/length")
 	fmt.Printf("%d:%d\n", line, column)
 	// Output: 4:3
 }
@@ -94,7 +107,7 @@ func FuzzLocate(f *testing.F) {
 	f.Add("---", "/a")
 	f.Add("? [a, b]\n: 1\n? {x: y}\n: 2", "/a")
 	f.Fuzz(func(t *testing.T, text, pointer string) {
-		line, column := validator.Locate([]byte(text), pointer)
+		line, column := locate(text, pointer)
 		if line == 0 && column == 0 {
 			return
 		}

@@ -35,7 +35,7 @@ and the exit code is 2. A bundle that is written is then checked as planner
 validate does; the exit code is 1 when it has mistakes.`,
 		Example: `  planner bundle --data data --resources resources --schemas ../schemas/schemas --graphql ../schemas/graphql-schemas/schema.yml --out bundle.json
   planner bundle --data data --resources resources --schemas schemas --graphql schema.yml --commit "$(git rev-parse HEAD)" --timestamp "$(git log -1 --format=%ct)" --out -`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), env) },
 	}
 	cmd.Flags().StringVar(&f.folders.Data, "data", "", "folder of the datafiles (required)")

@@ -18,7 +18,7 @@ func confirmCommand(env cli.Env) *cobra.Command {
 asked something else. Until then it runs in full. Confirm when its program was
 changed on purpose; otherwise take "trace: static" out of the settings.`,
 		Example: `  planner confirm --state .prcheck terraform-users`,
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cli.Takes("INTEGRATION..."),
 		RunE: func(_ *cobra.Command, args []string) error {
 			store, err := requireTraces(folder, state.Writing)
 			if err != nil {

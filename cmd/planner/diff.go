@@ -16,7 +16,7 @@ import (
 
 func diffCommand(env cli.Env) *cobra.Command {
 	var base, head string
-	form := format{allowed: []string{"text", "json"}, value: "text"}
+	form := cli.OneOf("text", "json")
 	cmd := &cobra.Command{
 		Use:   "diff --base REF --head REF [--format text|json]",
 		Short: "Show what differs between two bundles",
@@ -26,13 +26,13 @@ changed) and the changed fields as JSON pointers; then resources, JSON schemas
 and GraphQL types.`,
 		Example: `  planner diff --base base.json --head head.json
   planner diff --base base.json --head head.json --format json | jq '.datafiles[].path'`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b, h, err := source.Pair(cmd.Context(), env, base, head)
 			if err != nil {
 				return err
 			}
-			return writeChanges(env.Stdout, form.value, planner.Changes(b, h))
+			return writeChanges(env.Stdout, form.String(), planner.Changes(b, h))
 		},
 	}
 	cmd.Flags().StringVar(&base, "base", "", "bundle before the change: "+references+" (required)")

@@ -25,7 +25,7 @@ ladder that decided, the reason, the evidence and the tasks. With --state it als
 tells how old the traces are that were looked at, and what was asked in them.`,
 		Example: `  planner explain --plan plan.json terraform-users
   planner explain --plan plan.json --state .prcheck terraform-users`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Takes("INTEGRATION"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := source.ReadPlan(name)
 			if err != nil {

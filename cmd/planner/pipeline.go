@@ -27,7 +27,7 @@ The jobs take the plan and its bundles from the folder prcheck of the job
 prcheck-plan of the parent pipeline.`,
 		Example: `  planner pipeline --plan prcheck/plan.json --out child.yml
   planner pipeline --plan prcheck/plan.json --image registry.example.com/prcheck:1 --parts 20`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("parent") {
 				opts.Parent = env.Getenv("CI_PIPELINE_ID")

@@ -16,7 +16,7 @@ func planCommand(env cli.Env) *cobra.Command {
 	var in source.Inputs
 	var out string
 	var validate source.Validation
-	form := format{allowed: []string{"text", "json", "markdown"}, value: "text"}
+	form := cli.OneOf("text", "json", "markdown")
 	cmd := &cobra.Command{
 		Use:   "plan [--base REF --head REF] [flags]",
 		Short: "Decide about every integration",
@@ -31,7 +31,7 @@ is compared, and the settings are those of base.`,
   planner plan --base base.json --head head.json --out plan.json
   planner plan --base git:origin/main --head dir:.
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			in, err := in.Complete(cmd.Context(), env)
 			if err != nil {
@@ -53,7 +53,7 @@ is compared, and the settings are those of base.`,
 			if out != "" && !cmd.Flags().Changed("format") {
 				return nil
 			}
-			return writePlan(env, form.value, p)
+			return writePlan(env, form.String(), p)
 		},
 	}
 	inputFlags(cmd, &in)
@@ -94,9 +94,10 @@ func verifyCommand(env cli.Env) *cobra.Command {
 		Short: "Replay every skip of a plan from the two bundles",
 		Long: `verify proves every skip of a plan once more, the slow way: desired states are
 evaluated as a whole on both bundles and compared. Exit code 1 and a list when
-something is skipped that cannot be proven.`,
+something is skipped that cannot be proven. What was skipped by traces or earlier
+results is proven by the --state that the plan was made with.`,
 		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml`,
-		Args:    cobra.NoArgs,
+		Args:    cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := source.ReadPlan(name)
 			if err != nil {

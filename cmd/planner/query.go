@@ -28,7 +28,7 @@ response that qontract-server would give goes to stdout. Exit code 0: a clean
 answer; 1: the answer holds errors; 2: the query is rejected (status 400 there).`,
 		Example: `  planner query --bundle head.json users.graphql
   echo '{ users_v1 { name } }' | planner query --bundle head.json -`,
-		Args: cobra.ExactArgs(1),
+		Args: cli.Takes("QUERY-FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req, err := readRequest(env, args[0], variables, operation)
 			if err != nil {

@@ -48,7 +48,7 @@ There is no authentication: whoever can connect can read everything and reload.
 See docs/serve.md.`,
 		Example: `  planner serve --bundle base.json --bundle head.json
   INIT_BUNDLES=fs://base.json,s3://head.json AWS_S3_BUCKET=b planner serve --listen 0.0.0.0:4000`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), env, f) },
 	}
 	flags := cmd.Flags()

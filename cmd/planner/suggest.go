@@ -29,7 +29,7 @@ schemas that it read in the runs that are remembered, and those that every
 definition must allow. Comments say what was left out, and which fields were
 read. It is a suggestion: what no remembered run happened to need is not in it.`,
 		Example: `  planner suggest --bundle head.json --state .prcheck terraform-users`,
-		Args:    cobra.ExactArgs(1),
+		Args:    cli.Takes("INTEGRATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := definition(cmd.Context(), env, ref, args[0])
 			if err != nil {
@@ -102,7 +102,11 @@ func suggest(env cli.Env, d integration.Definition, store *trace.Store) error {
 		return err
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "# %s: what was read in %d remembered runs\n", report.Printable(d.Name), len(traces))
+	runs := "1 remembered run"
+	if len(traces) != 1 {
+		runs = fmt.Sprintf("%d remembered runs", len(traces))
+	}
+	fmt.Fprintf(&out, "# %s: what was read in %s\n", report.Printable(d.Name), runs)
 	if !whole {
 		out.WriteString("# of single shards only; other shards may need more\n")
 	}

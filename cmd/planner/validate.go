@@ -16,15 +16,14 @@ import (
 type validation struct {
 	head, base string
 	scope      validator.Scope
-	form       string
+	form       cli.Choice
 	from       source.Folders
 	config     string
 	noCache    bool
 }
 
 func validateCommand(env cli.Env) *cobra.Command {
-	v := validation{scope: validator.All}
-	form := format{allowed: []string{"text", "json"}, value: "text"}
+	v := validation{scope: validator.All, form: cli.OneOf("text", "json")}
 	cmd := &cobra.Command{
 		Use:   "validate --bundle REF [--base REF] [--scope all|changed] [flags]",
 		Short: "Find the mistakes in a bundle",
@@ -40,9 +39,8 @@ Exit code 0: no mistake; 1: there are some.`,
   planner validate --bundle head.json --base base.json --scope changed
   planner validate --bundle dir:. --base git:origin/main --scope changed
   planner validate --bundle head.json --data data --resources resources --schemas schemas --graphql schema.yml`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v.form = form.value
 			return validate(cmd.Context(), env, v)
 		},
 	}
@@ -50,7 +48,7 @@ Exit code 0: no mistake; 1: there are some.`,
 	f.StringVar(&v.head, "bundle", "", "bundle to check (required)")
 	f.StringVar(&v.base, "base", "", "bundle before the change")
 	f.Var(&v.scope, "scope", "what to check: all, or changed, which needs --base")
-	f.Var(&form, "format", "how to write it: text or json")
+	f.Var(&v.form, "format", "how to write it: text or json")
 	f.StringVar(&v.config, "config", "", "settings file, which says where the parts of a checkout are (default prcheck.yaml if it exists)")
 	f.BoolVar(&v.noCache, "no-cache", false, "remember nothing of checkouts")
 	f.StringVar(&v.from.Data, "data", "", "folder of the datafiles, to find lines")
@@ -99,7 +97,7 @@ func validate(ctx context.Context, env cli.Env, v validation) error {
 		return err
 	}
 	write := r.WriteText
-	if v.form == "json" {
+	if v.form.String() == "json" {
 		write = r.WriteJSON
 	}
 	if err := write(env.Stdout, texts.Names); err != nil {

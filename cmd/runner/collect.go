@@ -26,7 +26,7 @@ read_api from PRCHECK_GITLAB_TOKEN. Without that it tries CI_JOB_TOKEN, which Gi
 lets read artifacts but not find them.`,
 		Example: `  runner collect --out collected
   runner comment --plan plan.json --results collected`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return collect(cmd.Context(), env, out) },
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder to collect in (required)")

@@ -7,8 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,14 +26,15 @@ const (
 )
 
 type commentFlags struct {
-	plan, tool, status, out string
-	parts                   []string
-	unplanned, report       string
-	settle                  time.Duration
+	plan, tool, out   string
+	status            cli.Choice
+	parts             []string
+	unplanned, report string
+	settle            time.Duration
 }
 
 func commentCommand(env cli.Env) *cobra.Command {
-	var f commentFlags
+	f := commentFlags{status: cli.OneOf(statusOverall, statusIntegrations, statusNone)}
 	cmd := &cobra.Command{
 		Use:   "comment {--plan FILE --results FILE... | --unplanned FILE} [flags]",
 		Short: "Keep the one note of a merge request in GitLab, and commit statuses",
@@ -45,14 +44,15 @@ statuses. It takes the merge request from the variables of a GitLab job and a to
 with scope api from PRCHECK_GITLAB_TOKEN. Without them nothing is posted, and one
 line says so.
 
-When no plan could be made, --unplanned takes its place: the note and the status then
-say that nothing was checked, with the last words of planner.
+When no plan could be made, --unplanned takes its place: the note and the status
+then say that nothing was checked, with the last words of planner.
 
-Exit code 1 when a check failed or could not be planned, 3 when something could not be posted.`,
+Exit code 1 when a check failed or could not be planned, 3 when something could
+not be posted.`,
 		Example: `  runner comment --plan plan.json --results results.json
   runner comment --plan plan.json --results collected --status integrations
   runner comment --unplanned planner.log`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return comment(cmd.Context(), env, f) },
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required, or --unplanned)")
@@ -60,7 +60,7 @@ Exit code 1 when a check failed or could not be planned, 3 when something could 
 	cmd.Flags().StringVar(&f.unplanned, "unplanned", "", "what planner said on stderr when it could make no plan; it may be missing, as after a job that died")
 	cmd.Flags().StringVar(&f.report, "report", "", "HTML report among the artifacts of this job, relative to the checkout, for the note to lead to")
 	cmd.Flags().StringVar(&f.tool, "tool", "prcheck", "name of the note and the statuses; each name has one note")
-	cmd.Flags().StringVar(&f.status, "status", statusOverall, "which commit statuses to set: none, overall or integrations (those too)")
+	cmd.Flags().Var(&f.status, "status", "which commit statuses to set: overall, integrations (those too) or none")
 	cmd.Flags().StringVar(&f.out, "out", "prcheck-note.md", "file for the summary")
 	cmd.Flags().DurationVar(&f.settle, "settle", ci.DefaultSettle, "how long to wait after writing before looking whether an older pipeline wrote over it; less is less safe")
 	return cmd
@@ -69,9 +69,7 @@ Exit code 1 when a check failed or could not be planned, 3 when something could 
 var toolName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 func (f commentFlags) check() error {
-	switch all := []string{statusNone, statusOverall, statusIntegrations}; {
-	case !slices.Contains(all, f.status):
-		return cli.Usage(fmt.Errorf("--status must be one of %s", strings.Join(all, ", ")))
+	switch {
 	case len(f.tool) > 40 || !toolName.MatchString(f.tool):
 		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at most 40"))
 	case f.out == "":
@@ -130,7 +128,7 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) 
 	hide(results, at.Token, at.JobToken)
 	n.Plan, n.Results, n.Links.Log = p, results, f.logAddresses(at, results)
 	post := &posting{flags: f, at: at, note: n, overall: ci.Overall(f.tool, results)}
-	if f.status == statusIntegrations {
+	if f.status.String() == statusIntegrations {
 		post.each = ci.Integrations(f.tool, p, results)
 	}
 	return post, nil
@@ -191,7 +189,7 @@ func (p *posting) post(ctx context.Context, env cli.Env) error {
 		return interruptedOr(ctx, fmt.Errorf("posting to GitLab: %w; the summary is in %s", err, p.flags.out))
 	}
 	var errs []error
-	if p.flags.status != statusNone {
+	if p.flags.status.String() != statusNone {
 		errs = append(errs, p.report(ctx, client))
 	}
 	out, err := client.Publish(ctx, p.at.MergeRequest, p.note)
@@ -231,7 +229,7 @@ func (p *posting) report(ctx context.Context, client *ci.Client) error {
 // unposted tells why nothing can be posted, and what would be.
 func (p *posting) unposted() string {
 	what := "a note"
-	if p.flags.status != statusNone {
+	if p.flags.status.String() != statusNone {
 		what += " and commit statuses"
 	}
 	iid := p.at.MergeRequest.IID

@@ -18,19 +18,20 @@ import (
 )
 
 type precheckFlags struct {
-	in                                   source.Inputs
-	validate                             source.Validation
-	repo, logs, planOut, out, form, html string
-	ci                                   ciFiles
-	jobs                                 int
-	noBaseline                           bool
-	progress                             progress.Mode
-	memory                               memory.Limit
-	failFast                             bool
+	in                             source.Inputs
+	validate                       source.Validation
+	repo, logs, planOut, out, html string
+	form                           cli.Choice
+	ci                             ciFiles
+	jobs                           int
+	noBaseline                     bool
+	progress                       progress.Mode
+	memory                         memory.Limit
+	failFast                       bool
 }
 
 func precheckCommand(env cli.Env) *cobra.Command {
-	var f precheckFlags
+	f := precheckFlags{form: formats()}
 	cmd := &cobra.Command{
 		Use:   "precheck [flags]",
 		Short: "Plan, run and report in one go",
@@ -38,8 +39,8 @@ func precheckCommand(env cli.Env) *cobra.Command {
 reports what they said. Without --base and --head it compares the working tree of
 a checkout, with all that is not committed, with the commit where HEAD left the
 branch that it will be merged into; in a job of GitLab it compares what the
-variables of the job name, and the settings are those of base. Mistakes in what changed are told first, with
-file, line and column, and then nothing runs.
+variables of the job name, and the settings are those of base. Mistakes in what
+changed are told first, with file, line and column, and then nothing runs.
 
 After ctrl-C it stops what runs, reports what was known until then, and ends with
 exit code 3.`,
@@ -48,7 +49,7 @@ exit code 3.`,
   runner precheck --base base.json --head head.json --config prcheck.yaml
   runner precheck --base base.json --head head.json --format markdown > report.md
   runner precheck --base base.json --head head.json --html report.html`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return guard.Work(cmd.Context(), env, guard.Hold{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
 		},
@@ -64,7 +65,7 @@ exit code 3.`,
 	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file to keep the plan in")
 	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
-	cmd.Flags().StringVar(&f.form, "format", "text", "how to write the report: text, json or markdown")
+	cmd.Flags().Var(&f.form, "format", "how to write the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	f.ci.flags(cmd)
 	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
@@ -75,9 +76,6 @@ exit code 3.`,
 }
 
 func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
-	if err := checkFormat(f.form); err != nil {
-		return err
-	}
 	if f.jobs < 0 {
 		return cli.Usage(errors.New("--jobs must not be negative"))
 	}
@@ -121,5 +119,5 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		at.repo = f.repo
 	}
 	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
-	return errors.Join(trouble, writeReport(env, f.form, p, results))
+	return errors.Join(trouble, writeReport(env, f.form.String(), p, results))
 }

@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,17 +14,18 @@ import (
 )
 
 // formats are the ways to write a report.
-var formats = []string{"text", "json", "markdown"}
+func formats() cli.Choice { return cli.OneOf("text", "json", "markdown") }
 
 type reportFlags struct {
-	plan, base, head, form, html string
-	parts                        []string
-	ci                           ciFiles
-	repo, config                 string
+	plan, base, head, html string
+	form                   cli.Choice
+	parts                  []string
+	ci                     ciFiles
+	repo, config           string
 }
 
 func reportCommand(env cli.Env) *cobra.Command {
-	var f reportFlags
+	f := reportFlags{form: formats()}
 	cmd := &cobra.Command{
 		Use:   "report --plan FILE --results FILE... [--format text|json|markdown] [--html FILE]",
 		Short: "Write one report from a plan and its results",
@@ -45,12 +43,12 @@ names; without a checkout all lines are 1.`,
   runner report --plan plan.json --results part1.json --results part2.json --format markdown
   runner report --plan plan.json --results results.json --html report.html
   runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json --metrics metrics.txt`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
 	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
-	cmd.Flags().StringVar(&f.form, "format", "text", "how to write it: text, json or markdown")
+	cmd.Flags().Var(&f.form, "format", "how to write it: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	f.ci.flags(cmd)
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout, for lines, when it is not where the plan says")
@@ -61,9 +59,6 @@ names; without a checkout all lines are 1.`,
 }
 
 func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
-	if err := checkFormat(f.form); err != nil {
-		return err
-	}
 	switch {
 	case f.html == "" && !f.ci.placed() && f.base+f.head != "":
 		return cli.Usage(errors.New("--base and --head are for --html, --junit and --codequality: give one of them"))
@@ -81,7 +76,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err := f.files(ctx, env, p, results); err != nil {
 		return err
 	}
-	return writeReport(env, f.form, p, results)
+	return writeReport(env, f.form.String(), p, results)
 }
 
 // files writes the files beside the report.
@@ -158,11 +153,4 @@ func writeReport(env cli.Env, form string, p *plan.Plan, results *plan.Results) 
 		err = cli.ErrFailed
 	}
 	return err
-}
-
-func checkFormat(form string) error {
-	if !slices.Contains(formats, form) {
-		return cli.Usage(fmt.Errorf("--format must be one of %s", strings.Join(formats, ", ")))
-	}
-	return nil
 }

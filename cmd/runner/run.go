@@ -40,8 +40,8 @@ func runCommand(env cli.Env) *cobra.Command {
 		Long: `run checks the plan's digest, the bundles' sha256 and the settings, then runs the
 plan's tasks in parallel. The results go to stdout, or to the file that --out
 names. Bundles are looked for where the plan says, beside the plan, or where
---base and --head say. After ctrl-C it stops what runs, writes the results that there are,
-and ends with exit code 3.
+--base and --head say. After ctrl-C it stops what runs, writes the results that
+there are, and ends with exit code 3.
 
 With --partition i/n only the i-th of n parts of the plan runs, so that n machines
 share it: the same plan gives the same parts everywhere. runner report puts their
@@ -55,7 +55,7 @@ runs only what had not finished.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
   runner run --plan plan.json --partition 2/8 --out results-2.json
   runner report --plan plan.json --results results.json`,
-		Args: cobra.NoArgs,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hold := guard.Hold{Name: journal.Name(f.file(), f.logs), Open: journal.Open}
 			return guard.Work(cmd.Context(), env, hold, func(ctx context.Context, file *os.File) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,9 @@ kubectl would take; the pods get their access to the bucket from --env-secret. A
 ctrl-C the Job is removed; one whose submit was killed is taken up again by the same
 command with the same --name.
 
-What follows two dashes are flags of runner run in each pod. With --print the manifest of the Job goes to stdout, and nothing else happens.`,
+What follows two dashes are flags of runner run in each pod. With --print the
+manifest of the Job goes to stdout, or a List of several, and nothing else
+happens.`,
 		Example: `  runner submit --kubernetes --plan plan.json --store s3://checks/runs --image registry.example.com/prcheck:1 \
     --parts 8 --memory 2Gi --env-secret bucket-access --out results.json -- --jobs 4 --state s3://checks/state
   runner report --plan plan.json --results results.json`,
@@ -45,6 +48,9 @@ What follows two dashes are flags of runner run in each pod. With --print the ma
 				return cli.Usage(fmt.Errorf("unexpected argument %q; flags of runner run come after two dashes", args[0]))
 			}
 			f.flags = args
+			if err := checkRunFlags(env, args); err != nil {
+				return err
+			}
 			return submit(cmd.Context(), env, f)
 		},
 	}
@@ -109,11 +115,29 @@ func submit(ctx context.Context, env cli.Env, f submitFlags) error {
 	return err
 }
 
+// checkRunFlags refuses flags that no pod would take, before anything is stored,
+// and those that say where the parts find what they need and leave what they say.
+func checkRunFlags(env cli.Env, args []string) error {
+	flags := runCommand(env).Flags()
+	if err := flags.Parse(args); err != nil {
+		return cli.Usage(fmt.Errorf("what follows the dashes: %w (run 'runner run --help')", err))
+	}
+	if flags.NArg() > 0 {
+		return cli.Usage(fmt.Errorf("what follows the dashes: unexpected argument %q (run 'runner run --help')", flags.Arg(0)))
+	}
+	for _, own := range []string{"plan", "base", "head", "config", "partition", "logs", "out", "resume"} {
+		if flags.Changed(own) {
+			return cli.Usage(fmt.Errorf("what follows the dashes: submit itself says --%s in each pod: leave it out", own))
+		}
+	}
+	return nil
+}
+
 func (f submitFlags) check() error {
 	switch {
 	case !f.kubernetes:
 		return cli.Usage(errors.New("--kubernetes is required: where to run the plan"))
-	case !source.IsObject(f.store):
+	case !source.IsObject(f.store), f.store == "s3://", strings.HasPrefix(f.store, "s3:///"):
 		return cli.Usage(errors.New("--store is required: s3://BUCKET/PREFIX for what the pods read and write"))
 	case f.job.Image == "":
 		return cli.Usage(errors.New("--image is required: the one with the runner and the integrations"))

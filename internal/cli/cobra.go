@@ -48,7 +48,8 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 	return nil
 }
 
-// watch sets *started when any command of the tree begins its work.
+// watch sets *started when any command of the tree begins its work, and lets
+// shells complete its flags.
 func watch(cmd *cobra.Command, started *bool) {
 	if work := cmd.RunE; work != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -56,6 +57,7 @@ func watch(cmd *cobra.Command, started *bool) {
 			return work(cmd, args)
 		}
 	}
+	complete(cmd)
 	for _, child := range cmd.Commands() {
 		watch(child, started)
 	}

@@ -15,7 +15,7 @@ import (
 func tree(env Env) *cobra.Command {
 	root := &cobra.Command{Use: "demo", Short: "Shows how a tree behaves"}
 	add := &cobra.Command{
-		Use: "add A B", Short: "Adds", Args: cobra.ExactArgs(2),
+		Use: "add A B", Short: "Adds", Args: Takes("A", "B"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "fail" {
 				return errors.New("cannot add")
@@ -26,15 +26,24 @@ func tree(env Env) *cobra.Command {
 	}
 	add.Flags().Int("times", 1, "how `often`")
 	add.Flags().String("to", "", "where the sum goes")
+	in := OneOf("text", "json")
+	add.Flags().Var(&in, "in", "how to write it")
 	list := &cobra.Command{Use: "list", Short: "Lists"}
 	list.AddCommand(&cobra.Command{
-		Use: "all", Short: "Lists all", Args: cobra.NoArgs,
+		Use: "all", Short: "Lists all", Args: Takes(),
 		RunE: func(*cobra.Command, []string) error { return nil },
 	})
 	must := &cobra.Command{Use: "must", Short: "Needs a flag", RunE: list.Commands()[0].RunE}
 	must.Flags().String("base", "", "the base")
 	_ = must.MarkFlagRequired("base")
-	root.AddCommand(add, list, must)
+	many := &cobra.Command{
+		Use: "many NAME...", Short: "Counts", Args: Takes("NAME..."),
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, err := fmt.Fprintln(env.Stdout, len(args))
+			return err
+		},
+	}
+	root.AddCommand(add, list, must, many)
 	return root
 }
 
@@ -65,7 +74,12 @@ func TestExecute(t *testing.T) {
 		{"add --tims 2 1 2", ExitUsage, "", "demo: unknown flag: --tims (run 'demo add --help')\n"},
 		{"add --times x 1 2", ExitUsage, "", `demo: invalid argument "x" for "--times" flag: strconv.ParseInt: parsing "x": invalid syntax (run 'demo add --help')` + "\n"},
 		{"add 1 2 --to", ExitUsage, "", "demo: flag needs an argument: --to (run 'demo add --help')\n"},
-		{"add 1", ExitUsage, "", "demo: accepts 2 arg(s), received 1 (run 'demo add --help')\n"},
+		{"add 1", ExitUsage, "", "demo: B is missing (run 'demo add --help')\n"},
+		{"add 1 2 3", ExitUsage, "", `demo: unexpected argument "3" (run 'demo add --help')` + "\n"},
+		{"list all 1", ExitUsage, "", `demo: unexpected argument "1" (run 'demo list all --help')` + "\n"},
+		{"many", ExitUsage, "", "demo: NAME is missing (run 'demo many --help')\n"},
+		{"many 1 2 3", ExitOK, "3\n", ""},
+		{"add --in yaml 1 2", ExitUsage, "", `demo: invalid argument "yaml" for "--in" flag: must be one of text, json (run 'demo add --help')` + "\n"},
 		{"must", ExitUsage, "", "demo: required flag(s) \"base\" not set (run 'demo must --help')\n"},
 		{"help nothing", ExitUsage, "", `demo: unknown command "nothing" for "demo" (run 'demo --help')` + "\n"},
 		{"help list nothing", ExitUsage, "", `demo: unknown command "nothing" for "demo list" (run 'demo list --help')` + "\n"},
@@ -94,6 +108,9 @@ func TestExecuteHelp(t *testing.T) {
 		{"help list all", "demo list all"},
 		{"completion bash", "# bash completion"},
 		{"__complete li", "list\tLists"},
+		{"__complete add --in t", "text\n"},
+		{"add --help", "(default text)"},
+		{"add --help", "--in text|json"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {

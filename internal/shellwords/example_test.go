@@ -13,15 +13,14 @@ func ExampleSplit() {
 		return
 	}
 	for _, w := range words {
-		text, ok := w.Text()
-		fmt.Printf("%q %v %v\n", text, ok, w)
+		fmt.Println(w)
 	}
 	_, err = shellwords.Split("terraform-users; rm -rf /")
 	fmt.Println(err)
 	// Output:
-	// "change-tester" true [{change-tester }]
-	// "" false [{project  } { project}]
-	// "" false [{ iid}]
-	// "$5" true [{$5 }]
+	// [{change-tester }]
+	// [{project  } { project}]
+	// [{ iid}]
+	// [{$5 }]
 	// at byte 16: ; ends a command
 }

@@ -18,17 +18,6 @@ type Part struct {
 // word, as "" makes it.
 type Word []Part
 
-// Text is the word when it holds no variable; otherwise ok is false.
-func (w Word) Text() (text string, ok bool) {
-	for _, p := range w {
-		if p.Variable != "" {
-			return "", false
-		}
-		text += p.Text
-	}
-	return text, true
-}
-
 // maxCommand is the size in bytes above which a command is refused; Linux takes
 // no single argument that is longer.
 const maxCommand = 128 << 10

@@ -110,12 +110,3 @@ func TestSplitRefuses(t *testing.T) {
 		})
 	}
 }
-
-func TestText(t *testing.T) {
-	if got, ok := (Word{{Text: "a"}, {Text: "b"}}).Text(); got != "ab" || !ok {
-		t.Errorf("got %q, %v", got, ok)
-	}
-	if got, ok := (Word{{Text: "a"}, {Variable: "b"}}).Text(); got != "" || ok {
-		t.Errorf("got %q, %v", got, ok)
-	}
-}

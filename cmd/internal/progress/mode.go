@@ -40,7 +40,7 @@ func (m *Mode) Set(word string) error {
 }
 
 // Type is what the help calls the value.
-func (*Mode) Type() string { return "MODE" }
+func (*Mode) Type() string { return "auto|terminal|plain|none" }
 
 func (o Options) getenv(name string) string {
 	if o.Getenv == nil {
