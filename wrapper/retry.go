@@ -40,7 +40,7 @@ func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Dura
 func after(before, last plan.Result) plan.Result {
 	last.Attempts = before.Attempts + 1
 	last.Seconds = sum(before.Seconds, last.Seconds)
-	last.Waited = before.Waited
+	last.Waited, last.TargetWait = before.Waited, before.TargetWait
 	if len(before.Spans) == before.Attempts { // otherwise it is not known when they were
 		last.Spans = slices.Concat(before.Spans, last.Spans)
 	} else {

@@ -86,7 +86,7 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 		one:   &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), stopped: func() bool { return ctx.Err() != nil }},
 		tasks: tasks, uses: targets(tasks, opts.Targets), room: newRoom(opts.Memory), free: opts.Jobs,
 		results: make([]plan.Result, len(tasks)), troubles: make([]error, len(tasks)),
-		events: make(chan func()), asking: map[int]context.CancelFunc{}, told: map[int]bool{},
+		events: make(chan func()), asking: map[int]context.CancelFunc{}, held: map[int]time.Time{},
 	}
 	for _, group := range groups(tasks) {
 		d.group(ctx, group)

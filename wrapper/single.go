@@ -28,9 +28,8 @@ type single struct {
 	observer
 }
 
-// run runs one task, or says why not. Ready is since when it could have run. The
-// error is trouble with its log.
-func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan.Result, error) {
+// run runs one task, or says why not. The error is trouble with its log.
+func (s *single) run(ctx context.Context, task plan.Task, w wait) (plan.Result, error) {
 	timeout, err := time.ParseDuration(task.Timeout)
 	result := plan.Result{Task: task.ID, Status: plan.NotRun, Class: plan.ClassConfig, ExitCode: -1}
 	switch {
@@ -44,9 +43,9 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started, since another task failed"
 	default:
 		s.tell(s.opts.Observe, Event{Task: task})
-		waited := seconds(time.Since(ready))
+		waited, target := since(w.ready), since(w.target)
 		result, err = s.attempts(ctx, task, timeout)
-		result.Waited = sum(result.Waited, waited)
+		result.Waited, result.TargetWait = sum(result.Waited, waited), sum(result.TargetWait, target)
 		s.end(task, &result)
 		return result, err
 	}
@@ -178,6 +177,14 @@ func (s *single) line(message string) string {
 
 // seconds returns a duration as results have it, to the millisecond.
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// since is how long ago a time was; 0 when there was none.
+func since(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return seconds(time.Since(t))
+}
 
 // sum adds two of them.
 func sum(a, b float64) float64 { return math.Round((a+b)*1000) / 1000 }
