@@ -30,10 +30,20 @@ type Memory interface {
 }
 
 // A Store remembers how tasks ended.
-type Store struct{ memory Memory }
+type Store struct {
+	memory  Memory
+	counted map[string]int
+}
 
 // NewStore keeps what it remembers in a memory.
-func NewStore(memory Memory) Store { return Store{memory} }
+func NewStore(memory Memory) Store { return Store{memory: memory} }
+
+// Counted returns a Store that remembers all but the first attempts of tasks, so
+// many by their ids: those were remembered when they were made.
+func (s Store) Counted(attempts map[string]int) Store {
+	s.counted = attempts
+	return s
+}
 
 func key(integration string) string { return "blame/" + state.Name(integration) + ".json" }
 
@@ -55,7 +65,7 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 			known = true
 			doc := parse(old, name, now)
 			for _, i := range byName[name] {
-				doc.add(tasks[i], &results[i], findings[tasks[i].ID], begin, now)
+				doc.add(tasks[i], &results[i], s.counted[tasks[i].ID], findings[tasks[i].ID], begin, now)
 			}
 			doc.trim()
 			return json.Marshal(doc)
@@ -72,14 +82,15 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 	return errors.Join(errs...)
 }
 
-// add takes one result and fills in what is known of its task.
-func (d *document) add(t plan.Task, r *plan.Result, f Finding, begin, now time.Time) {
+// add takes one result, of which so many attempts are counted, and fills in what is
+// known of its task.
+func (d *document) add(t plan.Task, r *plan.Result, counted int, f Finding, begin, now time.Time) {
 	at := now.UTC().Truncate(time.Second)
 	known := d.task(t)
 	if r.Status == plan.Failed || r.Status == plan.TimedOut {
 		known.doubt(state.Name(t.Inputs))
 	}
-	if it := attempts(*r, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
+	if it := attempts(*r, counted, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
 		it.Inputs = state.Name(t.Inputs)
 		if n := len(r.Spans); r.OK() && n > 0 {
 			it.Began = begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
@@ -98,10 +109,14 @@ func (d *document) add(t plan.Task, r *plan.Result, f Finding, begin, now time.T
 	r.Baseline.Since = &since
 }
 
-// attempts counts how often a task passed and failed by itself in one run.
-func attempts(r plan.Result, at time.Time) run {
+// attempts counts how often a task passed and failed by itself in one run, after so
+// many attempts that are counted.
+func attempts(r plan.Result, counted int, at time.Time) run {
 	out := run{At: at}
-	for _, a := range r.Before {
+	if counted >= r.Attempts {
+		return out
+	}
+	for _, a := range r.Before[min(counted, len(r.Before)):] {
 		if ownFault(a.Status, a.Class) {
 			out.Failed++
 		}

@@ -62,6 +62,15 @@ func (j job) whole(left []plan.Result) []plan.Result {
 	return all
 }
 
+// counted is how many attempts of the tasks that finished before are remembered.
+func (j job) counted() map[string]int {
+	attempts := map[string]int{}
+	for id := range j.finished {
+		attempts[id] = j.journal.Counted()[id]
+	}
+	return attempts
+}
+
 // observe notes what ended, and then shows it.
 func (j job) observe(show func(wrapper.Event)) func(wrapper.Event) {
 	if j.journal == nil {
