@@ -120,10 +120,7 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 	case errors.Is(context.Cause(ctx), errTimeout):
 		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
 	case ctx.Err() != nil:
-		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled"
-		if !s.stopped() { // only this task, which may run beside others at its targets
-			result.Class, result.Reason = plan.ClassTransient, s.line("canceled: "+context.Cause(ctx).Error())
-		}
+		s.cancel(ctx, &result)
 	case err == nil:
 		return plan.Result{Status: plan.Passed}
 	case errors.As(err, &config):
@@ -138,6 +135,14 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 		result.Reason += fmt.Sprintf("; it did not stop within %s and was left behind", s.opts.Abandon)
 	}
 	return result
+}
+
+// cancel makes a result that of a task that did not get to its end before ctx ended.
+func (s *single) cancel(ctx context.Context, r *plan.Result) {
+	r.Status, r.Class, r.Reason = plan.Canceled, "", "canceled"
+	if !s.stopped() { // only this task, which may run beside others at its targets
+		r.Class, r.Reason = plan.ClassTransient, s.line("canceled: "+context.Cause(ctx).Error())
+	}
 }
 
 // call runs the Runner in a goroutine of its own, so that one that ignores its
