@@ -67,6 +67,7 @@ type Event struct {
 	Task   plan.Task
 	Result *plan.Result // nil unless it has ended
 	Waits  string       // the target that it waits for, although there is a slot
+	Lost   bool         // it has ended, and its log could not be kept: the result may not be the task's fault
 }
 
 // Run runs the tasks and returns one result for each, in the order of the tasks.

@@ -46,10 +46,10 @@ func (s *single) run(ctx context.Context, task plan.Task, w wait) (plan.Result, 
 		waited, target := since(w.ready), since(w.target)
 		result, err = s.attempts(ctx, task, timeout)
 		result.Waited, result.TargetWait = sum(result.Waited, waited), sum(result.TargetWait, target)
-		s.end(task, &result)
+		s.end(task, &result, err != nil)
 		return result, err
 	}
-	s.end(task, &result)
+	s.end(task, &result, false)
 	return result, nil
 }
 
@@ -60,13 +60,13 @@ func (s *single) unavailable(task plan.Task, target string) plan.Result {
 		Reason: s.line(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass", target, trips)),
 	}
 	s.failed.Store(true)
-	s.end(task, &result)
+	s.end(task, &result, false)
 	return result
 }
 
-// end tells how a task ended.
-func (s *single) end(task plan.Task, result *plan.Result) {
-	s.tell(s.opts.Observe, Event{Task: task, Result: result})
+// end tells how a task ended, and whether its log was lost.
+func (s *single) end(task plan.Task, result *plan.Result, lost bool) {
+	s.tell(s.opts.Observe, Event{Task: task, Result: result, Lost: lost})
 }
 
 // settle tells whether a task ended so that nothing more is to start, and what is

@@ -71,13 +71,14 @@ func (j job) counted() map[string]int {
 	return attempts
 }
 
-// observe notes what ended, and then shows it.
+// observe notes what ended, and then shows it. A failure for want of a log is not
+// the task's last word.
 func (j job) observe(show func(wrapper.Event)) func(wrapper.Event) {
 	if j.journal == nil {
 		return show
 	}
 	return func(e wrapper.Event) {
-		if e.Result != nil {
+		if e.Result != nil && !e.Lost {
 			j.journal.Add(*e.Result)
 		}
 		show(e)
