@@ -21,10 +21,20 @@ const Lapse = 14 * 24 * time.Hour
 const unseen = 24 * time.Hour
 
 // A Store remembers how tasks ended.
-type Store struct{ in state.Store }
+type Store struct {
+	in      state.Store
+	counted map[string]int
+}
 
 // NewStore keeps what it remembers in a folder of the state.
-func NewStore(in state.Store) Store { return Store{in} }
+func NewStore(in state.Store) Store { return Store{in: in} }
+
+// Counted returns a Store that remembers all but the first attempts of tasks, so
+// many by their ids: those were remembered when they were made.
+func (s Store) Counted(attempts map[string]int) Store {
+	s.counted = attempts
+	return s
+}
 
 func key(integration string) string { return "blame/" + state.Name(integration) + ".json" }
 
@@ -47,7 +57,7 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, findings map[s
 			doc.Version, doc.Integration = Version, name
 			doc.lapse(now)
 			for _, i := range byName[name] {
-				doc.add(tasks[i], &results[i], findings[tasks[i].ID], begin, now)
+				doc.add(tasks[i], &results[i], s.counted[tasks[i].ID], findings[tasks[i].ID], begin, now)
 			}
 			doc.trim()
 		}
@@ -73,14 +83,15 @@ func (s Store) read(integration string, now time.Time) *document {
 	return doc
 }
 
-// add takes one result and fills in what is known of its task.
-func (d *document) add(t plan.Task, r *plan.Result, f Finding, begin, now time.Time) {
+// add takes one result, of which so many attempts are counted, and fills in what is
+// known of its task.
+func (d *document) add(t plan.Task, r *plan.Result, counted int, f Finding, begin, now time.Time) {
 	at := now.UTC().Truncate(time.Second)
 	known := d.task(t)
 	if r.Status == plan.Failed || r.Status == plan.TimedOut {
 		known.doubt(state.Name(t.Inputs))
 	}
-	if it := attempts(*r, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
+	if it := attempts(*r, counted, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
 		it.Inputs = state.Name(t.Inputs)
 		_, failed := known.with(it.Inputs) // which may be forgotten before this is
 		if n := len(r.Spans); r.OK() && n > 0 && failed == 0 {
@@ -100,10 +111,14 @@ func (d *document) add(t plan.Task, r *plan.Result, f Finding, begin, now time.T
 	r.Baseline.Since = &since
 }
 
-// attempts counts how often a task passed and failed by itself in one run.
-func attempts(r plan.Result, at time.Time) run {
+// attempts counts how often a task passed and failed by itself in one run, after so
+// many attempts that are counted.
+func attempts(r plan.Result, counted int, at time.Time) run {
 	out := run{At: at}
-	for _, a := range r.Before {
+	if counted >= r.Attempts {
+		return out
+	}
+	for _, a := range r.Before[min(counted, len(r.Before)):] {
 		if ownFault(a.Status, a.Class) {
 			out.Failed++
 		}

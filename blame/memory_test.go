@@ -128,6 +128,35 @@ func TestFlaky(t *testing.T) {
 	}
 }
 
+// What was remembered when it ran is not remembered again, and known all the same.
+func TestCounted(t *testing.T) {
+	task := plan.Task{ID: "a", Integration: "a", Inputs: "1"}
+	passing := plan.Attempt{Status: plan.Failed, Class: plan.ClassTransient}
+	r := plan.Result{Task: "a", Status: plan.Passed, Attempts: 3, Before: []plan.Attempt{passing, passing}}
+	memory := documents{}
+	store := blame.NewStore(memory)
+	for i, c := range []struct {
+		store          blame.Store
+		result         plan.Result
+		runs, failures int
+	}{
+		{store, r, 3, 2},
+		{store.Counted(map[string]int{"a": 3}), r, 3, 2},                        // nothing ran
+		{store.Counted(map[string]int{"a": 3}), plan.Result{Attempts: 1}, 3, 2}, // and what cannot be is nothing
+		{store.Counted(map[string]int{"a": 2}), r, 4, 2},                        // a last attempt
+		{store.Counted(map[string]int{"a": 1}), r, 6, 3},                        // the last two
+		{store.Counted(map[string]int{"b": 3, "a": 0}), r, 9, 5},                // another one
+	} {
+		results := []plan.Result{c.result}
+		if err := c.store.Remember([]plan.Task{task}, results, nil, noon, noon); err != nil {
+			t.Fatal(err)
+		}
+		if f := results[0].Flaky; c.result.Attempts > 0 && (f == nil || f.Runs != c.runs || f.Failures != c.failures) {
+			t.Errorf("%d: got %+v, want %d failures of %d", i, f, c.failures, c.runs)
+		}
+	}
+}
+
 // Another command or another shard is another task.
 func TestFlakyIsOfOneTask(t *testing.T) {
 	memory := documents{}

@@ -32,15 +32,16 @@ func Acquire(ctx context.Context, s state.Store, limit Limit) (*Lease, error) {
 	l := &Lease{limit: limit, store: s, id: newID()}
 	seen := map[string]time.Time{}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause, limit.TTL/6) {
-		began := time.Now()
 		a, err := l.try(seen)
 		switch {
 		case errors.Is(err, state.ErrBusy):
 		case err != nil:
 			return nil, fmt.Errorf("waiting for %q: %w", limit.Key, err)
 		case a.got:
-			l.renewed = began
-			return l, nil
+			l.renewed = a.now
+			if l.Left() > limit.TTL/6 { // otherwise the answer came so late that it is as good as lost
+				return l, nil
+			}
 		default:
 			seen = a.next
 		}
@@ -95,9 +96,10 @@ func (a *attempt) change(old []byte) ([]byte, error) {
 		return nil, err
 	}
 	doc.Version, doc.Key = kind.Version, a.limit.Key
-	if slices.ContainsFunc(doc.Holders, func(h holder) bool { return h.ID == a.id }) {
-		a.got = true // it was written before, and the answer lost
-		return nil, nil
+	if i := slices.IndexFunc(doc.Holders, func(h holder) bool { return h.ID == a.id }); i >= 0 {
+		a.got = true // it was written before, and the answer lost: others may have waited since then
+		doc.Holders[i].Beat++
+		return json.Marshal(doc)
 	}
 	doc.Holders = slices.DeleteFunc(doc.Holders, func(h holder) bool {
 		return a.silent(fmt.Sprint(h.ID, " ", h.Beat), h.ttl())

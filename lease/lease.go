@@ -38,8 +38,11 @@ func (l *Lease) Renew() error {
 		l.renewed = time.Now()
 		return nil
 	}
-	began := time.Now()
-	found, err := l.change(func(doc *document, i int) { doc.Holders[i].Beat++ })
+	var began time.Time // of the write that counted
+	found, err := l.change(func(doc *document, i int) {
+		began = time.Now()
+		doc.Holders[i].Beat++
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("renewing %q: %w", l.limit.Key, err)

@@ -215,6 +215,33 @@ func TestLost(t *testing.T) {
 	})
 }
 
+// A place whose answer was lost, or came late, is held from the last sign of life
+// on: nobody begins with a lease that is lost at once.
+func TestLateAnswers(t *testing.T) {
+	one := Limit{Key: "k", Max: 1, TTL: time.Minute}
+	for name, late := range map[string]func(m *memory, slow func()){
+		"lost": func(m *memory, slow func()) { m.lose = func() bool { slow(); m.lose = nil; return true } },
+		"late": func(m *memory, slow func()) { m.lose = func() bool { slow(); m.lose = nil; return false } },
+	} {
+		for _, took := range []time.Duration{time.Second, 25 * time.Second, 50 * time.Second} {
+			in(t, func(t *testing.T, m *memory) {
+				late(m, func() { time.Sleep(took) })
+				began := time.Now()
+				err := Hold(t.Context(), m, []Limit{one}, func(ctx context.Context) error {
+					if time.Since(began) > took+2*lastPause {
+						t.Errorf("%s after %v: it began after %v", name, took, time.Since(began))
+					}
+					time.Sleep(time.Minute)
+					return context.Cause(ctx)
+				})
+				if err != nil || m.holders(t, one) != 0 {
+					t.Errorf("%s after %v: %v, %d holders are left", name, took, err, m.holders(t, one))
+				}
+			})
+		}
+	}
+}
+
 // In no period, wherever it begins, there are more starts than the rate has.
 func TestRate(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {

@@ -156,8 +156,8 @@ func (r Result) Check() error {
 		return fmt.Errorf("task %q: what flaky says contradicts itself", r.Task)
 	case r.Unavailable != "" && r.Status != NotRun:
 		return fmt.Errorf("task %q: its target is unavailable, but the status is %q", r.Task, r.Status)
-	case r.Waited < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
-		return fmt.Errorf("task %q: a time in waited_seconds or spans is negative", r.Task)
+	case r.Waited < 0 || r.TargetWait < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
+		return fmt.Errorf("task %q: a time in waited_seconds, target_wait_seconds or spans is negative", r.Task)
 	}
 	return nil
 }

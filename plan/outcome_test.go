@@ -114,6 +114,7 @@ func TestReadResultsRefuses(t *testing.T) {
 		"flaky":         {head + `{"task":"a","status":"passed","flaky":{"failures":3,"runs":2}}]}`, "what flaky says contradicts itself"},
 		"unavailable":   {head + `{"task":"a","status":"failed","unavailable":"aws/x"}]}`, "its target is unavailable, but the status is"},
 		"waited":        {head + `{"task":"a","status":"passed","waited_seconds":-1}]}`, "is negative"},
+		"target wait":   {head + `{"task":"a","status":"passed","target_wait_seconds":-1}]}`, "is negative"},
 		"started":       {head + `{"task":"a","status":"passed","spans":[{"started_seconds":-1}]}]}`, "is negative"},
 		"took":          {head + `{"task":"a","status":"passed","spans":[{},{"seconds":-1}]}]}`, "is negative"},
 	}

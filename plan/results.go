@@ -58,11 +58,14 @@ type Result struct {
 	ExitCode int     `json:"exit_code"`        // -1 when there is none
 	Seconds  float64 `json:"seconds"`
 	Attempts int     `json:"attempts"`
-	Waited   float64 `json:"waited_seconds,omitempty"` // ready to start, until a slot was free
+	Waited   float64 `json:"waited_seconds,omitempty"` // ready to start, until a slot and the targets were free
 	Spans    []Span  `json:"spans,omitempty"`          // when each attempt ran, in their order; empty when it is not known
 	Log      string  `json:"log,omitempty"`            // path of the complete log, relative to the results
 	Tail     string  `json:"tail,omitempty"`           // last lines, masked
 
+	// TargetWait is the part of Waited after the task was first held up by a target
+	// although there was a slot, until it started.
+	TargetWait float64 `json:"target_wait_seconds,omitempty"`
 	// Unavailable names the target for which the task was not run, since it failed
 	// others; "" otherwise.
 	Unavailable string `json:"unavailable,omitempty"`

@@ -66,12 +66,13 @@ func (m *metrics) tasks(rep *Report) {
 	}
 	ends := map[end]int{{plan.Passed, ""}: 0, {plan.Failed, plan.ClassTask}: 0}
 	var retries int
-	var took, waited float64
+	var took, waited, held float64
 	for _, t := range rep.Results {
 		ends[end{t.Status, t.Class}]++
 		retries += max(t.Attempts-1, 0)
 		took += t.Seconds
 		waited += t.Waited
+		held += t.TargetWait
 	}
 	var order []end
 	for e := range ends {
@@ -88,6 +89,8 @@ func (m *metrics) tasks(rep *Report) {
 	m.sample(took)
 	m.family("prcheck_tasks_wait_seconds", "gauge", "seconds", "Time that all tasks together were ready and waited for a free slot and for their targets.")
 	m.sample(waited)
+	m.family("prcheck_tasks_target_wait_seconds", "gauge", "seconds", "Time that all tasks together waited for room at their targets, although there was a slot.")
+	m.sample(held)
 }
 
 // again writes what ran more than once, and what can be relied upon less.

@@ -114,7 +114,7 @@ func bothWays(p *plan.Plan) *plan.Results {
 func outage(p *plan.Plan) *plan.Results {
 	rs := green(p)
 	rs.Results[1] = plan.Result{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1,
-		Seconds: 3, Attempts: 2, Tail: "connection refused"}
+		Seconds: 3, Waited: 9.5, TargetWait: 2.25, Attempts: 2, Tail: "connection refused"}
 	for _, i := range []int{2, 3} {
 		rs.Results[i] = plan.Result{Task: p.Tasks[i].ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: "aws/<x>",
 			Reason: "target unavailable: aws/<x>: 3 tasks in a row failed there for reasons that may pass"}

@@ -33,18 +33,18 @@ func (d *dispatcher) ask(ctx context.Context, i int) {
 // hold waits for the turn of a task that holds its targets, and runs it. It tells
 // whether it did: not when they were lost before.
 func (d *dispatcher) hold(ctx, held context.Context, i int) bool {
-	turn := make(chan func(), 1)
+	turn := make(chan place, 1)
 	d.events <- func() {
 		delete(d.asking, i)
 		d.granted = append(d.granted, grant{i, turn})
 	}
-	leave := <-turn
+	at := <-turn
 	if held.Err() != nil && ctx.Err() == nil {
-		leave()
+		at.leave()
 		d.events <- func() { d.free++ }
 		return false
 	}
-	d.work(held, i, leave)
+	d.work(held, i, at)
 	return true
 }
 

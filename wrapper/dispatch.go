@@ -26,14 +26,23 @@ type dispatcher struct {
 	asking  map[int]context.CancelFunc // the tasks that ask other processes for room
 	granted []grant                    // hold their targets and wait for a slot
 	left    int                        // tasks of the group that are not gone
-	told    map[int]bool               // tasks of which it was told that they wait
+	held    map[int]time.Time          // since when tasks wait for a target, although there was a slot
 }
 
-// A grant waits for its turn. It is given what leaves the room again.
+// A grant waits for its turn.
 type grant struct {
 	task int
-	turn chan func()
+	turn chan place
 }
+
+// A place is what a task has that starts.
+type place struct {
+	leave  func() // leaves the room again
+	waited wait
+}
+
+// A wait says since when a task was ready, and since when it waited for a target.
+type wait struct{ ready, target time.Time } // target is zero when it did not
 
 // group runs the tasks with these indices.
 func (d *dispatcher) group(ctx context.Context, group []int) {
@@ -93,7 +102,7 @@ func (d *dispatcher) advance(ctx context.Context) <-chan time.Time {
 // drain ends all that did not start: nothing does any more.
 func (d *dispatcher) drain(ctx context.Context) {
 	for _, i := range d.waiting {
-		d.results[i], d.troubles[i] = d.one.run(ctx, d.tasks[i], d.ready)
+		d.results[i], d.troubles[i] = d.one.run(ctx, d.tasks[i], wait{ready: d.ready})
 		d.left--
 	}
 	d.waiting = nil
@@ -121,8 +130,8 @@ func (d *dispatcher) blocked(i int) (by *target, wait time.Duration) {
 
 // tell tells once that a task waits for a target, although there is a slot.
 func (d *dispatcher) tell(i int, by *target) {
-	if !d.told[i] {
-		d.told[i] = true
+	if d.held[i].IsZero() {
+		d.held[i] = time.Now()
 		d.one.tell(d.one.opts.Observe, Event{Task: d.tasks[i], Waits: by.Name})
 	}
 }
@@ -137,29 +146,29 @@ func (d *dispatcher) begin(ctx context.Context, i int) {
 		d.ask(ctx, i)
 		return
 	}
-	leave := d.start(ctx, i)
+	at := d.start(ctx, i)
 	go func() {
-		d.work(ctx, i, leave)
+		d.work(ctx, i, at)
 		d.events <- func() { d.gone(i) }
 	}()
 }
 
 // start takes a slot and the memory.
-func (d *dispatcher) start(ctx context.Context, i int) (leave func()) {
+func (d *dispatcher) start(ctx context.Context, i int) place {
 	d.free--
-	leave = d.room.enter(ctx, d.tasks[i].Memory)
+	leave := d.room.enter(ctx, d.tasks[i].Memory)
 	now := time.Now()
 	for _, t := range d.uses[i] {
 		t.start(now)
 	}
-	return leave
+	return place{leave, wait{d.ready, d.held[i]}}
 }
 
 // work runs a task that has all it needs.
-func (d *dispatcher) work(ctx context.Context, i int, leave func()) {
-	result, trouble := d.one.run(ctx, d.tasks[i], d.ready)
+func (d *dispatcher) work(ctx context.Context, i int, at place) {
+	result, trouble := d.one.run(ctx, d.tasks[i], at.waited)
 	d.results[i], d.troubles[i] = d.one.settle(ctx, d.tasks[i], result), trouble
-	leave()
+	at.leave()
 	d.events <- func() {
 		d.free++
 		for _, t := range d.uses[i] {

@@ -29,7 +29,11 @@ func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Dura
 		return after(before, last), err
 	}
 	first, again, err := s.start(ctx, task, timeout, 1)
-	if !again || !s.pause(ctx, timeout) {
+	switch {
+	case !again:
+		return first, err
+	case !s.pause(ctx, timeout):
+		s.cancel(ctx, &first) // the failure is not its last word, and must not be final
 		return first, err
 	}
 	second, _, err := s.start(ctx, task, timeout, 2)
@@ -40,7 +44,7 @@ func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Dura
 func after(before, last plan.Result) plan.Result {
 	last.Attempts = before.Attempts + 1
 	last.Seconds = sum(before.Seconds, last.Seconds)
-	last.Waited = before.Waited
+	last.Waited, last.TargetWait = before.Waited, before.TargetWait
 	if len(before.Spans) == before.Attempts { // otherwise it is not known when they were
 		last.Spans = slices.Concat(before.Spans, last.Spans)
 	} else {

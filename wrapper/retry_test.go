@@ -104,14 +104,15 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A run that ends during the pause does not wait for it.
+// A run that ends during the pause does not wait for it. The first attempt is not
+// the task's last word: a run that goes on would take it for final.
 func TestCancelDuringThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		began := time.Now()
 		got, err := wrapper.Run(ctx, []plan.Task{task("a")}, attempts("HTTP 503", "ok"), wrapper.Options{Backoff: func(time.Duration) time.Duration { return time.Hour }})
-		want := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Attempts: 1,
+		want := []plan.Result{{Task: "a", Status: plan.Canceled, Reason: "canceled", ExitCode: 1, Attempts: 1,
 			Spans: []plan.Span{{}}, Tail: "HTTP 503"}}
 		if err != nil || !reflect.DeepEqual(got, want) || time.Since(began) != time.Second {
 			t.Errorf("after %s got %+v, %v\nwant %+v", time.Since(began), got, err, want)

@@ -67,6 +67,7 @@ type Event struct {
 	Task   plan.Task
 	Result *plan.Result // nil unless it has ended
 	Waits  string       // the target that it waits for, although there is a slot
+	Lost   bool         // it has ended, and its log could not be kept: the result may not be the task's fault
 }
 
 // Run runs the tasks and returns one result for each, in the order of the tasks.
@@ -86,7 +87,7 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 		one:   &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), stopped: func() bool { return ctx.Err() != nil }},
 		tasks: tasks, uses: targets(tasks, opts.Targets), room: newRoom(opts.Memory), free: opts.Jobs,
 		results: make([]plan.Result, len(tasks)), troubles: make([]error, len(tasks)),
-		events: make(chan func()), asking: map[int]context.CancelFunc{}, told: map[int]bool{},
+		events: make(chan func()), asking: map[int]context.CancelFunc{}, held: map[int]time.Time{},
 	}
 	for _, group := range groups(tasks) {
 		d.group(ctx, group)

@@ -28,9 +28,8 @@ type single struct {
 	observer
 }
 
-// run runs one task, or says why not. Ready is since when it could have run. The
-// error is trouble with its log.
-func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan.Result, error) {
+// run runs one task, or says why not. The error is trouble with its log.
+func (s *single) run(ctx context.Context, task plan.Task, w wait) (plan.Result, error) {
 	timeout, err := time.ParseDuration(task.Timeout)
 	result := plan.Result{Task: task.ID, Status: plan.NotRun, Class: plan.ClassConfig, ExitCode: -1}
 	switch {
@@ -44,13 +43,13 @@ func (s *single) run(ctx context.Context, task plan.Task, ready time.Time) (plan
 		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started, since another task failed"
 	default:
 		s.tell(s.opts.Observe, Event{Task: task})
-		waited := seconds(time.Since(ready))
+		waited, target := since(w.ready), since(w.target)
 		result, err = s.attempts(ctx, task, timeout)
-		result.Waited = sum(result.Waited, waited)
-		s.end(task, &result)
+		result.Waited, result.TargetWait = sum(result.Waited, waited), sum(result.TargetWait, target)
+		s.end(task, &result, err != nil)
 		return result, err
 	}
-	s.end(task, &result)
+	s.end(task, &result, false)
 	return result, nil
 }
 
@@ -61,13 +60,13 @@ func (s *single) unavailable(task plan.Task, target string) plan.Result {
 		Reason: s.line(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass", target, trips)),
 	}
 	s.failed.Store(true)
-	s.end(task, &result)
+	s.end(task, &result, false)
 	return result
 }
 
-// end tells how a task ended.
-func (s *single) end(task plan.Task, result *plan.Result) {
-	s.tell(s.opts.Observe, Event{Task: task, Result: result})
+// end tells how a task ended, and whether its log was lost.
+func (s *single) end(task plan.Task, result *plan.Result, lost bool) {
+	s.tell(s.opts.Observe, Event{Task: task, Result: result, Lost: lost})
 }
 
 // settle tells whether a task ended so that nothing more is to start, and what is
@@ -121,10 +120,7 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 	case errors.Is(context.Cause(ctx), errTimeout):
 		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
 	case ctx.Err() != nil:
-		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled"
-		if !s.stopped() { // only this task, which may run beside others at its targets
-			result.Class, result.Reason = plan.ClassTransient, s.line("canceled: "+context.Cause(ctx).Error())
-		}
+		s.cancel(ctx, &result)
 	case err == nil:
 		return plan.Result{Status: plan.Passed}
 	case errors.As(err, &config):
@@ -139,6 +135,14 @@ func (s *single) judge(ctx context.Context, task plan.Task, timeout time.Duratio
 		result.Reason += fmt.Sprintf("; it did not stop within %s and was left behind", s.opts.Abandon)
 	}
 	return result
+}
+
+// cancel makes a result that of a task that did not get to its end before ctx ended.
+func (s *single) cancel(ctx context.Context, r *plan.Result) {
+	r.Status, r.Class, r.Reason = plan.Canceled, "", "canceled"
+	if !s.stopped() { // only this task, which may run beside others at its targets
+		r.Class, r.Reason = plan.ClassTransient, s.line("canceled: "+context.Cause(ctx).Error())
+	}
 }
 
 // call runs the Runner in a goroutine of its own, so that one that ignores its
@@ -178,6 +182,14 @@ func (s *single) line(message string) string {
 
 // seconds returns a duration as results have it, to the millisecond.
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// since is how long ago a time was; 0 when there was none.
+func since(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return seconds(time.Since(t))
+}
 
 // sum adds two of them.
 func sum(a, b float64) float64 { return math.Round((a+b)*1000) / 1000 }

@@ -113,6 +113,39 @@ func TestTargetsAreShared(t *testing.T) {
 	})
 }
 
+// What is waited for a target counts from when there is a slot, also when other
+// processes have the place, and in later attempts.
+func TestTargetWait(t *testing.T) {
+	late := func(ctx context.Context, _ []wrapper.Target, do func(context.Context)) {
+		time.Sleep(time.Minute)
+		do(ctx)
+	}
+	for name, test := range map[string]struct {
+		lease          wrapper.Lease
+		waited, target float64 // of the last task
+	}{
+		"here":      {nil, 120, 60},
+		"elsewhere": {late, 240, 180},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			tasks := sharing("", "", "a", "a")
+			before := plan.Result{Task: tasks[3].ID, Status: plan.Failed, Attempts: 2, Waited: 7, TargetWait: 5}
+			results, err := wrapper.Run(t.Context(), tasks, newUse().taking(time.Minute), wrapper.Options{
+				Jobs: 2, Targets: bearing(wrapper.Target{Max: 1}), Lease: test.lease, Before: map[string]plan.Result{before.Task: before},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := results[0]; r.Waited != 0 || r.TargetWait != 0 {
+				t.Errorf("%s: without a target got %+v", name, r)
+			}
+			if r := results[3]; r.Waited != test.waited+7 || r.TargetWait != test.target+5 {
+				t.Errorf("%s: got %g and %g, want %g and %g", name, r.Waited, r.TargetWait, test.waited+7, test.target+5)
+			}
+		})
+	}
+}
+
 // In no period there are more starts than the rate has, and others go on.
 func TestTargetsHaveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -134,14 +134,17 @@ func (j job) flaky() func(plan.Task) bool {
 	return source.Blame(j.state).Snapshot(time.Now()).Flaky
 }
 
-// blames remembers how the tasks ended that ran since the begin. Trouble with it is a
-// warning.
+// blames remembers how the tasks ended that ran since the begin, and those of an
+// earlier run that did not get to it. Trouble with it is a warning.
 func (j job) blames(out *plan.Results, found map[string]blame.Finding, begin time.Time) {
 	if j.state == nil {
 		return
 	}
-	err := source.Blame(j.state).Remember(j.plan.Tasks, out.Results, found, begin, time.Now())
-	if err != nil && !errors.Is(err, state.ErrReadOnly) { // that was told when it was opened
+	err := source.Blame(j.state).Counted(j.counted()).Remember(j.plan.Tasks, out.Results, found, begin, time.Now())
+	switch {
+	case err == nil && j.journal != nil:
+		j.journal.Count()
+	case err != nil && !errors.Is(err, state.ErrReadOnly): // that was told when it was opened
 		out.Warnings = append(out.Warnings, err.Error())
 	}
 }

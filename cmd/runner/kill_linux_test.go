@@ -50,11 +50,17 @@ func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *
 		s.plan.Tasks = append(s.plan.Tasks, plan.Task{ID: id, Integration: d.Name, Argv: argv(prog, dir, i), Timeout: "1m0s", Inputs: "sha256:0"})
 	}
 	s.plan.Integrations = []plan.Decision{d}
+	s.write(t)
+	return s
+}
+
+// write writes the plan.
+func (s *site) write(t *testing.T) {
+	t.Helper()
 	var raw bytes.Buffer
-	if err := errors.Join(s.plan.Seal(), plan.Write(&raw, s.plan), os.WriteFile(filepath.Join(dir, "plan.json"), raw.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(s.plan.Seal(), plan.Write(&raw, s.plan), os.WriteFile(filepath.Join(s.dir, "plan.json"), raw.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // side is one of the bundles of the shop.

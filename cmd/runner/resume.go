@@ -62,13 +62,23 @@ func (j job) whole(left []plan.Result) []plan.Result {
 	return all
 }
 
-// observe notes what ended, and then shows it.
+// counted is how many attempts of the tasks that finished before are remembered.
+func (j job) counted() map[string]int {
+	attempts := map[string]int{}
+	for id := range j.finished {
+		attempts[id] = j.journal.Counted()[id]
+	}
+	return attempts
+}
+
+// observe notes what ended, and then shows it. A failure for want of a log is not
+// the task's last word.
 func (j job) observe(show func(wrapper.Event)) func(wrapper.Event) {
 	if j.journal == nil {
 		return show
 	}
 	return func(e wrapper.Event) {
-		if e.Result != nil {
+		if e.Result != nil && !e.Lost {
 			j.journal.Add(*e.Result)
 		}
 		show(e)

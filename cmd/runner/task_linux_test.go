@@ -25,6 +25,34 @@ func alone(lock, number string) {
 	fmt.Println("done")
 }
 
+// doubtful ends as its kind says, on base and on head, and notes when it meets another
+// one: a child of it holds the lock, too.
+func doubtful(file, kind string, onBase bool) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	must(err)
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		must(os.WriteFile(file+".met", nil, 0o600))
+		os.Exit(8)
+	}
+	start(&syscall.SysProcAttr{}, f)
+	time.Sleep(20 * time.Millisecond)
+	said, err := os.ReadFile(file)
+	must(err)
+	switch {
+	case kind == "broken":
+		fmt.Println("no owner")
+	case onBase || kind == "flakes" && len(said) >= 2:
+		os.Exit(0)
+	case kind == "fault":
+		fmt.Println("no role")
+	default:
+		_, err := f.WriteString(".")
+		must(err)
+		fmt.Println("connection reset by peer")
+	}
+	os.Exit(7)
+}
+
 // family starts a child in its group and one that leaves it, and notes all ids.
 func family(file string) {
 	near, far := start(&syscall.SysProcAttr{}), start(&syscall.SysProcAttr{Setsid: true})

@@ -5,3 +5,5 @@ package main
 func alone(string, string) {}
 
 func family(string) {}
+
+func doubtful(string, string, bool) {}

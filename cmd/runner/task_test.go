@@ -76,6 +76,8 @@ func task() {
 		time.Sleep(10 * time.Minute)
 	case "alone": // LOCK NUMBER
 		alone(args[0], args[1])
+	case "doubt": // FILE KIND BASE HEAD
+		doubtful(args[0], args[1], args[2] == args[3])
 	case "own": // FILE: fails beside another one with this file
 		f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {

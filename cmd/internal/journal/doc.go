@@ -12,6 +12,8 @@
 //     time. What was canceled or did not run is run again.
 //   - A line that is torn, or no result, is none. Of two results of a task the
 //     later one counts.
+//   - A line says that all results before it are remembered elsewhere, so that a run
+//     that goes on does not count them again.
 //   - One run writes a journal at a time. The next one waits some seconds, since
 //     after a kill the processes of the last one may still be ending.
 //   - A journal is believed as results are. Who can write to it decides what a

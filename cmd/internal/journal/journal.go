@@ -26,10 +26,16 @@ type header struct {
 // maxBytes bounds a journal that is read.
 const maxBytes = 256 << 20
 
+// counted is a line that says that all results before it are remembered elsewhere.
+type counted struct {
+	Counted bool `json:"counted"`
+}
+
 // A Journal takes results. Its methods may be called by several goroutines at
 // once.
 type Journal struct {
-	file *os.File
+	file    *os.File
+	counted map[string]int
 
 	mu  sync.Mutex
 	err error
@@ -64,7 +70,9 @@ func Begin(file *os.File, p *plan.Plan, resume bool) (*Journal, map[string]plan.
 		return nil, nil, fmt.Errorf("beginning the journal: %w", err)
 	}
 	if len(whole) > 0 {
-		return j, results(whole, p), nil
+		found := map[string]plan.Result{}
+		j.counted = results(whole, p, found)
+		return j, found, nil
 	}
 	j.line(want)
 	return j, nil, j.err
@@ -113,22 +121,32 @@ func (h header) match(want header) error {
 	return nil
 }
 
-// results reads the lines after the first.
-func results(whole []byte, p *plan.Plan) map[string]plan.Result {
+// results reads the lines after the first, and returns how many attempts of tasks
+// were counted.
+func results(whole []byte, p *plan.Plan, out map[string]plan.Result) map[string]int {
 	known := make(map[string]bool, len(p.Tasks))
 	for _, t := range p.Tasks {
 		known[t.ID] = true
 	}
-	out := map[string]plan.Result{}
+	attempts := map[string]int{}
 	lines := bufio.NewScanner(bytes.NewReader(whole))
 	lines.Buffer(nil, len(whole)+1)
 	for lines.Scan() {
-		var r plan.Result
-		if json.Unmarshal(lines.Bytes(), &r) == nil && known[r.Task] && final(r) && r.Check() == nil {
-			out[r.Task] = r
+		var line struct {
+			plan.Result
+			counted
+		}
+		switch r := &line.Result; {
+		case json.Unmarshal(lines.Bytes(), &line) != nil:
+		case line.Counted:
+			for id, r := range out {
+				attempts[id] = r.Attempts
+			}
+		case known[r.Task] && final(*r) && r.Check() == nil:
+			out[r.Task] = *r
 		}
 	}
-	return out
+	return attempts
 }
 
 // final tells whether a task ran to an end. Whether it is broken on base is found
@@ -143,6 +161,13 @@ func (j *Journal) Add(r plan.Result) {
 		j.line(r)
 	}
 }
+
+// Count notes that all results so far are remembered elsewhere.
+func (j *Journal) Count() { j.line(counted{true}) }
+
+// Counted returns how many attempts of tasks were remembered elsewhere before this
+// run, by their ids.
+func (j *Journal) Counted() map[string]int { return j.counted }
 
 // line writes one line, unless an earlier one could not be written.
 func (j *Journal) line(of any) {

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,6 +180,36 @@ func TestOnlyWhatARunWrites(t *testing.T) {
 		if _, found, err := journal.Begin(open(t, name), tasks("a"), true); err != nil || len(found) != want {
 			t.Errorf("%s: got %v, %v, want %d", line, found, err, want)
 		}
+	}
+}
+
+// What is remembered elsewhere is told from what came after it.
+func TestCounted(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.jsonl")
+	p := tasks("a", "b")
+	for i, c := range []struct {
+		counted string
+		add     []plan.Result
+		count   bool
+	}{
+		{"map[]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2}}, true},
+		{"map[a:2]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 3}, {Task: "b", Status: plan.Passed, Attempts: 1}}, false},
+		{"map[a:2]", nil, true},
+		{"map[a:3 b:1]", nil, true},
+		{"map[a:3 b:1]", nil, false},
+	} {
+		f := open(t, name)
+		j, _, err := journal.Begin(f, p, true)
+		if err != nil || fmt.Sprint(j.Counted()) != c.counted {
+			t.Fatalf("run %d: got %v, %v, want %s", i, j.Counted(), err, c.counted)
+		}
+		for _, r := range c.add {
+			j.Add(r)
+		}
+		if c.count {
+			j.Count()
+		}
+		_ = f.Close()
 	}
 }
 

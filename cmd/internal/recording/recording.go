@@ -25,7 +25,7 @@ type Recording struct {
 	base, head string
 
 	mu    sync.Mutex
-	tasks map[string][]*trace.Recorder // one for each attempt
+	tasks map[string][]*trace.Recorder // one for each attempt, nil while it asked nothing
 }
 
 // New returns a recording of a run over the bundles with these sha256.
@@ -39,11 +39,23 @@ func New(base, head string) *Recording {
 // Task returns what is told every exchange of a task. A task that starts again
 // is noted anew.
 func (r *Recording) Task(id string) func(server.Exchange) {
-	recorder := trace.NewRecorder(r.base, r.head)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.tasks[id] = append(r.tasks[id], recorder)
-	return Into(recorder)
+	attempt := len(r.tasks[id])
+	r.tasks[id] = append(r.tasks[id], nil)
+	return func(x server.Exchange) { Into(r.recorder(id, attempt))(x) }
+}
+
+// recorder returns the recorder of an attempt. It is made when it is needed, since
+// it takes more memory than all else that is kept of a task that says nothing.
+func (r *Recording) recorder(id string, attempt int) *trace.Recorder {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	of := &r.tasks[id][attempt]
+	if *of == nil {
+		*of = trace.NewRecorder(r.base, r.head)
+	}
+	return *of
 }
 
 // Into tells a recorder every exchange of a server.
@@ -70,6 +82,9 @@ func (r *Recording) attempts(t plan.Task, at time.Time) []*trace.Trace {
 	defer r.mu.Unlock()
 	var all []*trace.Trace
 	for _, recorder := range r.tasks[t.ID] {
+		if recorder == nil {
+			recorder = trace.NewRecorder(r.base, r.head)
+		}
 		all = append(all, recorder.Trace(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()}, at))
 	}
 	return all

@@ -224,3 +224,19 @@ func TestObserved(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }
+
+// A task that started and asked nothing has a trace that says so; one that did not
+// start has none.
+func TestATaskThatAsksNothing(t *testing.T) {
+	r := recording.New("base", "head")
+	silent := plan.Task{ID: "a", Integration: "a"}
+	if got := r.Trace(silent, time.Now()); got != nil {
+		t.Errorf("before it started: got %+v", got)
+	}
+	r.Task(silent.ID)
+	now := time.Now()
+	want := trace.NewRecorder("base", "head").Trace(trace.Subject{Integration: "a"}, now)
+	if got := r.Trace(silent, now); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
