@@ -20,9 +20,13 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A smallCluster is a Kubernetes that runs the pods of Jobs as processes.
+// A smallCluster is a Kubernetes that runs the pods of Jobs as processes. What it
+// needs of the script it takes at once, since its pods run beside the script.
 type smallCluster struct {
 	ts     *testscript.TestScript
+	dir    string // of the script
+	bin    string // where the programs are
+	env    []string
 	lost   string // the index whose pod is lost
 	mu     sync.Mutex
 	jobs   map[string]*batch.Job
@@ -37,7 +41,8 @@ type smallCluster struct {
 // cluster refuses one that refuses. cluster log FILE writes what it was asked, and
 // cluster story FILE what became of the Jobs.
 func cluster(ts *testscript.TestScript, _ bool, args []string) {
-	c := ts.Value(clusterKey{}).(*smallCluster)
+	last := ts.Value(clusterKey{}).(*lastCluster)
+	c := last.smallCluster
 	if args[0] == "log" || args[0] == "story" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -45,7 +50,11 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		return
 	}
-	*c = smallCluster{ts: ts, denied: args[0] == "refuses", jobs: map[string]*batch.Job{}}
+	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0], denied: args[0] == "refuses", jobs: map[string]*batch.Job{}}
+	last.smallCluster = c
+	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
+		c.env = append(c.env, name+"="+ts.Getenv(name))
+	}
 	switch args[0] {
 	case "loses":
 		c.lost = args[1]
@@ -61,6 +70,9 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(file, []byte(config), 0o600))
 	ts.Setenv("KUBECONFIG", file)
 }
+
+// A lastCluster is the one that a script has started last.
+type lastCluster struct{ *smallCluster }
 
 type clusterKey struct{}
 
@@ -106,7 +118,9 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // mark makes a file that a script may wait for.
-func (c *smallCluster) mark(name string) { c.ts.Check(os.WriteFile(c.ts.MkAbs(name), nil, 0o600)) }
+func (c *smallCluster) mark(name string) {
+	c.ts.Check(os.WriteFile(filepath.Join(c.dir, name), nil, 0o600))
+}
 
 // run starts the pods; the Job has ended when they have.
 func (c *smallCluster) run(is *batch.Job) {
@@ -135,24 +149,16 @@ func (c *smallCluster) pod(job *batch.Job, index string) error {
 		return fmt.Errorf("its machine is gone")
 	}
 	container := job.Spec.Template.Spec.Containers[0]
-	dir := c.ts.MkAbs("pod-" + job.Name + "-" + index)
+	dir := filepath.Join(c.dir, "pod-"+job.Name+"-"+index)
 	c.ts.Check(os.MkdirAll(dir, 0o750))
 	words := slices.Concat(container.Command, container.Args)
 	for i := range words {
 		words[i] = strings.NewReplacer("$(JOB_COMPLETION_INDEX)", index, "/work/", dir+"/").Replace(words[i])
 	}
-	cmd := exec.Command(filepath.Join(c.bin(), words[0]), words[1:]...)
+	cmd := exec.Command(filepath.Join(c.bin, words[0]), words[1:]...)
 	cmd.Dir = dir
-	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
-		cmd.Env = append(cmd.Env, name+"="+c.ts.Getenv(name))
-	}
-	cmd.Env = append(cmd.Env, "JOB_COMPLETION_INDEX="+index)
+	cmd.Env = append(slices.Clone(c.env), "JOB_COMPLETION_INDEX="+index)
 	out, err := cmd.CombinedOutput()
 	_ = os.WriteFile(filepath.Join(dir, "said"), out, 0o600)
 	return err
-}
-
-// bin is where the programs of the scripts are.
-func (c *smallCluster) bin() string {
-	return filepath.SplitList(c.ts.Getenv("PATH"))[0]
 }

@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 			}
 		}
 		e.Values[labKey{}] = &lab{}
-		e.Values[clusterKey{}] = &smallCluster{}
+		e.Values[clusterKey{}] = &lastCluster{}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
