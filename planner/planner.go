@@ -35,6 +35,9 @@ type Input struct {
 	// Results are what is remembered of tasks that passed; nil: nothing, and then
 	// no task is left out because of one.
 	Results Results
+	// Programs digests the files that a command names, "" when it names none; nil:
+	// nobody looks. What passed with other files does not count.
+	Programs func(argv []string) string
 }
 
 // Edits are what head changes of the rules that it is planned by: settings,

@@ -27,7 +27,7 @@ func (m *maker) reuse(ctx context.Context, o schemafilter.Outcome, s affected.Su
 	var passed []plan.Earlier
 	sees := m.sees(ctx, o, s)
 	for _, t := range tasks {
-		t.Inputs = inputs(t, sees(t.Shard))
+		t.Inputs = m.inputs(t, sees(t.Shard))
 		if p, ok := m.passed(o, t); ok {
 			passed = append(passed, p)
 			continue
@@ -156,9 +156,13 @@ func sum(f *bundle.File) string {
 }
 
 // inputs digests all that decides what a task does: how it is started, and what it
-// sees.
-func inputs(t plan.Task, sees any) string {
-	raw, err := json.Marshal(map[string]any{"command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees})
+// sees. With a memory of results, the files that its command names are of it, too.
+func (m *maker) inputs(t plan.Task, sees any) string {
+	all := map[string]any{"command": t.Command, "integration": t.Integration, "shard": t.Shard, "sees": sees}
+	if m.Results != nil && m.Programs != nil {
+		all["programs"] = m.Programs(t.Argv)
+	}
+	raw, err := json.Marshal(all)
 	if err != nil { // strings and lists of strings always encode
 		raw = []byte(err.Error())
 	}

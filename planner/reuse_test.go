@@ -236,6 +236,33 @@ func TestNoReuseAfterEdits(t *testing.T) {
 	}
 }
 
+// What passed with another program of the same name does not count.
+func TestReuseOfProgram(t *testing.T) {
+	base, head := world(), world()
+	head.at("/users/bob.yml")["email"] = "new"
+	in := input(t, base, head, exec)
+	version := "1"
+	in.Programs = func(argv []string) string { return argv[0] + version }
+	in.Results = results{}
+	in.Results = passing(made(t, in))
+	for _, c := range []struct {
+		version string
+		tasks   int
+	}{{"1", 0}, {"2", 1}} {
+		version = c.version
+		p := made(t, in)
+		if len(p.Tasks) != c.tasks || len(verify(t, in, p)) > 0 {
+			t.Errorf("version %s: got %d tasks and the gaps %v, want %d", version, len(p.Tasks), verify(t, in, p), c.tasks)
+		}
+	}
+	in.Results = nil
+	one := made(t, in)
+	in.Programs = nil
+	if text(t, one) != text(t, made(t, in)) {
+		t.Error("without a memory the plan depends on the files of this machine")
+	}
+}
+
 // What does not run costs nothing more with a memory.
 func TestReuseOfNothingIsFree(t *testing.T) {
 	dir := t.TempDir()

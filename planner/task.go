@@ -27,7 +27,7 @@ func Task(in Input, name, shard string) (plan.Task, error) {
 			p.image = of.image
 		}
 		t := m.task(o, taskName(name), p)
-		t.Inputs = inputs(t, m.bundles())
+		t.Inputs = m.inputs(t, m.bundles())
 		return t, nil
 	}
 	return plan.Task{}, fmt.Errorf("no bundle defines an integration named %q", name)

@@ -139,7 +139,7 @@ func (m *maker) lost(ctx context.Context, o schemafilter.Outcome, s affected.Sub
 	sees := m.sees(ctx, o, s)
 	passed := func(p part) bool {
 		t := m.task(o, taskName(o.Name), p)
-		t.Inputs = inputs(t, sees(p.shard))
+		t.Inputs = m.inputs(t, sees(p.shard))
 		_, ok := m.passed(o, t)
 		return ok
 	}

@@ -58,7 +58,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}}
 	if remembered != nil {
 		c.input.Traces, c.input.Estimates = Traces(remembered), Durations(remembered).Snapshot()
-		c.input.Results = Passed(remembered, in.NoReuse, time.Now())
+		c.input.Results, c.input.Programs = Passed(remembered, in.NoReuse, time.Now()), programs(Folder(rules.Settings))
 	}
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
