@@ -113,11 +113,17 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		rep.add(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
+	if n := rep.Counts.Baseline; n > 0 && n == rep.Counts.Tasks {
+		rep.Warnings = append(rep.Warnings, nothingChecked)
+	}
 	rep.Observed = r.Observed
 	rep.Estimates = calibrate(p, rep.Results)
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }
+
+// nothingChecked is the warning of a check that is green although nothing passed.
+const nothingChecked = "nothing was checked: every task fails the same way on base; can they run at all?"
 
 // outline returns the report of a plan without results.
 func outline(p *plan.Plan) *Report {

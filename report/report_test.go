@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,23 @@ func reused(t testing.TB) *plan.Plan {
 	}
 	seal(t, p)
 	return p
+}
+
+// A check in which nothing passed says so, green or not.
+func TestNothingChecked(t *testing.T) {
+	p := reused(t)
+	rs := &plan.Results{Plan: p.Digest, Results: []plan.Result{{Task: p.Tasks[0].ID, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1,
+		Baseline: &plan.Baseline{Finding: "fails the same way on base"}}}}
+	rep := report.New(p, rs)
+	want := []string{"nothing was checked: every task fails the same way on base; can they run at all?"}
+	if rep.Verdict != report.Passed || !slices.Equal(rep.Warnings, want) {
+		t.Errorf("got %s and %q, want passed and %q", rep.Verdict, rep.Warnings, want)
+	}
+	for _, r := range []*plan.Results{green(p), {Plan: p.Digest}} {
+		if w := report.New(p, r).Warnings; slices.Contains(w, want[0]) {
+			t.Errorf("got %q", w)
+		}
+	}
 }
 
 func TestGolden(t *testing.T) {

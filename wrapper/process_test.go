@@ -147,13 +147,13 @@ func TestTimeoutEndsGrandchildren(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	// The grandchild ignores SIGTERM and holds the output open.
 	slow := shell(fmt.Sprintf(`sh -c 'trap "" TERM; echo $$ >%s; while :; do sleep 0.05; done' & echo started; wait`, pid))
-	slow.Timeout = "300ms"
+	slow.Timeout = "1s"
 	begin := time.Now()
 	r := runOne(t, slow, with(path), wrapper.Options{Backoff: soon})
-	if r.Status != plan.TimedOut || r.Reason != "timed out after 300ms" || r.Tail != "started" {
+	if r.Status != plan.TimedOut || r.Reason != "timed out after 1s" || r.Tail != "started" {
 		t.Errorf("got %+v", r)
 	}
-	if took := time.Since(begin); took > 5*time.Second {
+	if took := time.Since(begin); took > 20*time.Second {
 		t.Errorf("it took %s", took)
 	}
 	gone(t, pid)
@@ -161,7 +161,7 @@ func TestTimeoutEndsGrandchildren(t *testing.T) {
 
 func TestAChildThatIgnoresSIGTERMIsKilled(t *testing.T) {
 	stubborn := shell(`trap "" TERM; echo ready; while :; do sleep 0.05; done`)
-	stubborn.Timeout = "300ms"
+	stubborn.Timeout = "1s"
 	r := runOne(t, stubborn, with(path), wrapper.Options{Backoff: soon})
 	if r.Status != plan.TimedOut || r.ExitCode != -1 || r.Tail != "ready" {
 		t.Errorf("got %+v", r)
@@ -171,7 +171,7 @@ func TestAChildThatIgnoresSIGTERMIsKilled(t *testing.T) {
 func TestGrandchildrenHaveTheGraceToo(t *testing.T) {
 	// The leader dies of SIGTERM at once; its child needs a moment to clean up.
 	slow := shell(`sh -c 'trap "sleep 0.2; echo cleaned; exit" TERM; while :; do sleep 0.05; done' & wait`)
-	slow.Timeout = "300ms"
+	slow.Timeout = "1s"
 	runner := with(path)
 	runner.Grace = 5 * time.Second
 	r := runOne(t, slow, runner, wrapper.Options{Backoff: soon})
