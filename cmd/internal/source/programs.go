@@ -104,7 +104,7 @@ func digestOf(in fs.FS, name string) (string, error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		n, err := io.Copy(all, io.LimitReader(f, left+1))
 		_, _ = fmt.Fprintf(all, "\n%d\n", n)
 		if left -= n; left < 0 {
