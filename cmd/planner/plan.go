@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -121,6 +122,9 @@ results is proven by the --state that the plan was made with.`,
 				}
 			}
 			if len(gaps) > 0 {
+				if change.State == nil && slices.ContainsFunc(p.Integrations, recalled) {
+					_, _ = fmt.Fprintln(env.Stderr, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
+				}
 				return cli.ErrFailed
 			}
 			_, err = fmt.Fprintf(env.Stdout, "all %d decisions hold\n", len(p.Integrations))
@@ -131,3 +135,6 @@ results is proven by the --state that the plan was made with.`,
 	inputFlags(cmd, &in)
 	return cmd
 }
+
+// recalled tells whether a decision rests on what is remembered.
+func recalled(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }
