@@ -22,8 +22,10 @@ type Input struct {
 	// ReadQuery returns the text of a query file that the settings name.
 	ReadQuery func(path string) ([]byte, error)
 	// Programs digests what a command's words name where it starts, "" when that is
-	// nothing: the command is another one when they are; nil: nothing is known.
-	Programs func(argv []string) string
+	// nothing: the command is another one when they are. The error says of what it
+	// cannot be known; then nothing that the command did before counts. nil: nothing
+	// is looked at.
+	Programs func(argv []string) (string, error)
 	// Natives are the integrations that are part of the program.
 	Natives []integration.Native
 	// Traces are what is remembered of tasks that passed; nil: nothing.

@@ -42,8 +42,8 @@ func (m *maker) recall(ctx context.Context, o schemafilter.Outcome, d *plan.Deci
 	if whole.Blocked != "" {
 		return s
 	}
-	if names := integration.NamesFromEnv(whole.Argv...); len(names) > 0 {
-		d.Reason += fmt.Sprintf("; its command has the value of %s, which no plan knows, so no trace is asked", names[0])
+	if why := m.unknown(whole); why != "" {
+		d.Reason += "; " + why + ", so no trace is asked"
 		return s
 	}
 	r := m.remember(ctx, it, whole)
@@ -78,6 +78,9 @@ const (
 
 // remember looks at the traces of one task.
 func (m *maker) remember(ctx context.Context, it integration.Integration, t plan.Task) memory {
+	if why := m.unknown(t); why != "" {
+		return memory{Trace: plan.Trace{Shard: t.Label(), Doubt: why}}
+	}
 	traces, ignored := m.Traces.Load(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
 	m.ignored = append(m.ignored, ignored...)
 	out := memory{Trace: plan.Trace{Shard: t.Label(), Doubt: noTrace}}

@@ -67,7 +67,7 @@ func (m *maker) passed(o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool)
 	within := m.Settings.For(o.Name).Reuse
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
 	if m.Results == nil || within <= 0 || always || t.Native || t.Blocked != "" ||
-		len(o.Decision.Evidence.Edited) > 0 || len(integration.NamesFromEnv(t.Argv...)) > 0 {
+		len(o.Decision.Evidence.Edited) > 0 || m.unknown(t) != "" {
 		return plan.Earlier{}, false
 	}
 	if m.anyAge {

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -379,5 +380,28 @@ func TestReuseLaw(t *testing.T) {
 	t.Logf("%d left out, %d ran", reused, ran)
 	if reused < 50 || ran < 50 {
 		t.Errorf("%d left out, %d ran: the changes are one-sided", reused, ran)
+	}
+}
+
+// When it cannot be known what a command names, nothing that it did before counts.
+func TestUnknownProgramsRun(t *testing.T) {
+	base, head := world(), world()
+	head.at("/users/bob.yml")["email"] = "new"
+	in := input(t, base, head, exec)
+	in.Results = results{}
+	in.Results = passing(made(t, in))
+	in.Traces = memory{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ users { name } }")}}}
+	if d, _ := made(t, in).Decision("it"); d.Decision != plan.Skip {
+		t.Fatalf("got %s: %s, want a skip", brief(d), d.Reason)
+	}
+	in.Programs = func([]string) (string, error) { return "", errors.New(`"hack": it is too large to be looked at`) }
+	p := made(t, in)
+	const want = `what its command names is not known: "hack": it is too large to be looked at, so no trace is asked`
+	if d, _ := p.Decision("it"); brief(d) != "run schema it" || !strings.Contains(d.Reason, want) {
+		t.Errorf("got %s: %s, want … %s", brief(d), d.Reason, want)
+	}
+	in.Traces = nil
+	if d, _ := made(t, in).Decision("it"); brief(d) != "run schema it" {
+		t.Errorf("a result counts: %s: %s", brief(d), d.Reason)
 	}
 }

@@ -89,8 +89,8 @@ func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration
 		how["edited"] = edited
 	}
 	if m.Programs != nil {
-		if programs := m.Programs(t.Argv); programs != "" {
-			how["programs"] = programs
+		if programs, err := m.Programs(t.Argv); err == nil && programs != "" {
+			how["programs"] = programs // in doubt see unknown
 		}
 	}
 	raw, err := json.Marshal(how)
@@ -98,6 +98,20 @@ func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration
 		return ""
 	}
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+}
+
+// unknown says what of a task's command no plan knows, "" when it knows all. Then
+// nothing that the command did before says what it does now.
+func (m *maker) unknown(t plan.Task) string {
+	if names := integration.NamesFromEnv(t.Argv...); len(names) > 0 {
+		return fmt.Sprintf("its command has the value of %s, which no plan knows", names[0])
+	}
+	if m.Programs != nil {
+		if _, err := m.Programs(t.Argv); err != nil {
+			return "what its command names is not known: " + err.Error()
+		}
+	}
+	return ""
 }
 
 // taskName is an integration's name as the first part of a task id: without a

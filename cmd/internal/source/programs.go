@@ -9,77 +9,103 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/app-sre/prcheck/integration"
 )
 
-// The bounds of what a word of a command names. What is larger is not looked at.
+// The bounds of what a word of a command names.
 const (
 	maxProgramFiles = 100_000
 	maxProgramBytes = 1 << 30
 )
 
-// Programs digests what the words of a command name in the folder that tasks start
-// in: scripts, and folders with sources, but not that folder itself. A word may come
-// from head, so nothing outside of it is read.
-func Programs(s *integration.Settings) func(argv []string) string {
-	p := programs{Folder(s), map[string]string{}}
-	return func(argv []string) string {
+// Programs digests what the words of a command name in the repository, or in the
+// folder that tasks start in when that is in none: scripts, and folders with
+// sources, but not that folder itself. A word may come from head, so nothing outside
+// is read. The error names a word of which the contents cannot be known.
+func Programs(s *integration.Settings) func(argv []string) (string, error) {
+	p := programs{Folder(s), map[string]program{}}
+	return func(argv []string) (string, error) {
 		var all []string
 		for _, word := range argv {
-			if digest := p.named(word); digest != "" {
-				all = append(all, digest)
+			of, known := p.known[word]
+			if !known {
+				of.digest, of.err = p.read(word)
+				p.known[word] = of
+			}
+			if of.err != nil {
+				return "", fmt.Errorf("%q: %w", word, of.err)
+			}
+			if of.digest != "" {
+				all = append(all, of.digest)
 			}
 		}
-		return strings.Join(all, " ")
+		return strings.Join(all, " "), nil
 	}
 }
 
 type programs struct {
 	folder string
-	known  map[string]string // by word
+	known  map[string]program // by word
 }
 
-// named digests what a word names, "" when that is nothing, or too much.
-func (p programs) named(word string) string {
-	digest, known := p.known[word]
-	if !known {
-		digest = p.read(word)
-		p.known[word] = digest
-	}
-	return digest
+type program struct {
+	digest string
+	err    error
 }
 
-func (p programs) read(word string) string {
-	name, root := filepath.FromSlash(word), p.folder
-	if root == "" {
-		root = "."
+// read digests what a word names, "" when that is nothing.
+func (p programs) read(word string) (string, error) {
+	folder, err := filepath.Abs(p.folder)
+	if err != nil {
+		return "", err
 	}
-	if filepath.IsAbs(name) {
-		dir, err := filepath.Abs(root)
-		if err != nil {
-			return ""
-		}
-		if name, err = filepath.Rel(dir, name); err != nil {
-			return ""
-		}
+	name, root := filepath.FromSlash(word), repositoryOf(folder)
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(folder, name)
 	}
-	if name = filepath.Clean(name); name == "." || !filepath.IsLocal(name) {
-		return ""
+	if filepath.Clean(name) == folder {
+		return "", nil
+	}
+	if name, err = filepath.Rel(root, name); err != nil || name == "." || !filepath.IsLocal(name) {
+		return "", nil //nolint:nilerr // it is not of the repository
 	}
 	in, err := os.OpenRoot(root)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	defer in.Close()
-	digest, err := digestOf(in.FS(), filepath.ToSlash(name))
-	if err != nil {
-		return ""
+	defer func() { _ = in.Close() }() // it was only read
+	if _, err := in.Lstat(name); namesNothing(err) {
+		return "", nil
 	}
-	return digest
+	return digestOf(in.FS(), filepath.ToSlash(name))
 }
 
-var errTooMuch = errors.New("it is too large for a program")
+// repositoryOf is the folder with ".git" that a folder lies in, itself when there is
+// none.
+func repositoryOf(folder string) string {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return folder
+		}
+	}
+}
+
+// namesNothing tells whether a name is that of no file.
+func namesNothing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) ||
+		errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+}
+
+// What is wrong with a program.
+var (
+	errNoFile  = errors.New("not all in it are files and folders")
+	errTooMuch = errors.New("it is too large to be looked at")
+)
 
 // digestOf digests a file, or all files of a folder.
 func digestOf(in fs.FS, name string) (string, error) {
@@ -97,8 +123,14 @@ func digestOf(in fs.FS, name string) (string, error) {
 			return errTooMuch
 		}
 		_, _ = fmt.Fprintf(all, "%q %s\n", path, d.Type()) // a hash never fails
-		if info, err := fs.Stat(in, path); err != nil || !info.Mode().IsRegular() {
-			return nil // a link that leads outside, or nowhere
+		info, err := fs.Stat(in, path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // a link that leads nowhere
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return errNoFile // a link to a folder, or a pipe
 		}
 		f, err := in.Open(path)
 		if err != nil {
