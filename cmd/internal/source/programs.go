@@ -38,7 +38,7 @@ func Programs(s *integration.Settings) func(argv []string) (string, error) {
 				return "", fmt.Errorf("%q: %w", word, of.err)
 			}
 			if of.digest != "" {
-				all = append(all, of.digest)
+				all = append(all, fmt.Sprintf("%q %s", word, of.digest))
 			}
 		}
 		return strings.Join(all, " "), nil
@@ -107,7 +107,7 @@ var (
 	errTooMuch = errors.New("it is too large to be looked at")
 )
 
-// digestOf digests a file, or all files of a folder.
+// digestOf digests a file, or all files of a folder, wherever that is.
 func digestOf(in fs.FS, name string) (string, error) {
 	all, files, left := sha256.New(), 0, int64(maxProgramBytes)
 	err := fs.WalkDir(in, name, func(path string, d fs.DirEntry, err error) error {
@@ -122,7 +122,7 @@ func digestOf(in fs.FS, name string) (string, error) {
 		if files++; files > maxProgramFiles {
 			return errTooMuch
 		}
-		_, _ = fmt.Fprintf(all, "%q %s\n", path, d.Type()) // a hash never fails
+		_, _ = fmt.Fprintf(all, "%q %s\n", strings.TrimPrefix(path, name), d.Type()) // a hash never fails
 		info, err := fs.Stat(in, path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
