@@ -7,7 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/sharding"
+	"github.com/app-sre/prcheck/integration/sharding"
 )
 
 // A cursor is a selector on its way through a document.

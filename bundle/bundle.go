@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/app-sre/prcheck/internal/huge"
+	"github.com/app-sre/prcheck/internal/hugepages"
 )
 
 // Path names a datafile, resource or JSON schema inside a bundle; it begins
@@ -204,7 +204,7 @@ func ReadFile(name string) ([]byte, error) {
 		return io.ReadAll(f)
 	}
 	raw := make([]byte, info.Size())
-	huge.Advise(raw)
+	hugepages.Advise(raw)
 	n, err := io.ReadFull(f, raw)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil // it became shorter, which parsing finds

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -112,7 +112,7 @@ func (e *RefusedError) Error() string {
 
 // shown makes what a server said fit for a line.
 func shown(text string, mask func(string) string) string {
-	text = mask(harmless.Line(text))
+	text = mask(sanitize.Line(text))
 	if runes := []rune(text); len(runes) > maxText {
 		text = string(runes[:maxText]) + "…"
 	}

@@ -3,13 +3,13 @@ package integration
 import (
 	"fmt"
 
-	"github.com/app-sre/prcheck/internal/similar"
+	"github.com/app-sre/prcheck/internal/suggest"
 )
 
 // didYouMean is the end of a message about a misspelled word, or nothing when
 // no known word is near.
 func didYouMean(got string, known []string) string {
-	near := similar.Words(got, known, 2)
+	near := suggest.Words(got, known, 2)
 	if len(near) == 0 {
 		return ""
 	}

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/internal/shellwords"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
-	"github.com/app-sre/prcheck/sharding"
 )
 
 var (

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
-	"github.com/app-sre/prcheck/sharding"
 )
 
 // A part is what one task does of an integration; the zero value is all of it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/sharding"
 	"github.com/app-sre/prcheck/trace"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
-	"github.com/app-sre/prcheck/sharding"
 )
 
 // maxDangling bounds how many references to nowhere are named.

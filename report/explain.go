@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/app-sre/prcheck/internal/similar"
+	"github.com/app-sre/prcheck/internal/suggest"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -180,7 +180,7 @@ func suggestion(p *plan.Plan, name string) string {
 	}
 	var found []near
 	for _, d := range p.Integrations {
-		distance := similar.Edits(name, d.Name)
+		distance := suggest.Edits(name, d.Name)
 		if name != "" && strings.Contains(d.Name, name) {
 			distance = 1
 		}

@@ -5,19 +5,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
 
 // block makes untrusted text harmless and keeps its lines.
-func block(text string) string { return strings.Trim(harmless.Text(text), "\n") }
+func block(text string) string { return strings.Trim(sanitize.Text(text), "\n") }
 
 // maxLine bounds a value that is shown on one line, in runes.
 const maxLine = 500
 
 // line makes one harmless, bounded line of an untrusted value.
 func line(text string) string {
-	text = harmless.Line(text)
+	text = sanitize.Line(text)
 	if utf8.RuneCountInString(text) > maxLine {
 		text = string([]rune(text)[:maxLine]) + "…"
 	}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/internal/similar"
+	"github.com/app-sre/prcheck/internal/suggest"
 )
 
 // A weight tells how much a flaw speaks against the alternative it is in.
@@ -214,7 +214,7 @@ func meant(word string, known []string) string {
 	if len(word) > longest {
 		return ""
 	}
-	if words := similar.Words(word, known, 2); len(words) > 0 {
+	if words := suggest.Words(word, known, 2); len(words) > 0 {
 		return "; is " + show(words[0]) + " meant?"
 	}
 	return ""

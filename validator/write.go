@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // Version is that of the JSON form of a report.
@@ -40,15 +40,15 @@ func (n Names) file(f Finding) string {
 func (r *Report) WriteText(w io.Writer, names Names) error {
 	var b strings.Builder
 	for _, f := range r.Findings {
-		b.WriteString(harmless.Line(names.file(f)))
+		b.WriteString(sanitize.Line(names.file(f)))
 		if f.Line > 0 {
 			fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
 		}
 		fmt.Fprintf(&b, ": %s: ", f.Rule)
 		if f.Pointer != "" {
-			b.WriteString(harmless.Line(f.Pointer) + ": ")
+			b.WriteString(sanitize.Line(f.Pointer) + ": ")
 		}
-		b.WriteString(harmless.Line(f.Message) + "\n")
+		b.WriteString(sanitize.Line(f.Message) + "\n")
 	}
 	switch n := len(r.Findings) + r.More; {
 	case r.More > 0:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // An ExitError says that a command ran and did not succeed.
@@ -44,7 +44,7 @@ const maxReason = 500
 // oneLine makes one bounded line of a message.
 func oneLine(message string) string {
 	var parts []string
-	for line := range strings.Lines(harmless.Text(message)) {
+	for line := range strings.Lines(sanitize.Text(message)) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			parts = append(parts, line)
 		}

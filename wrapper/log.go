@@ -14,7 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // A LogStore keeps complete logs. A task that says nothing has none.
@@ -173,7 +173,7 @@ func (s *sink) close() (tail string, err error) {
 		s.err = s.logs.Remove(s.task, s.attempt)
 	}
 	// Escapes inside a secret hid it from the masker; they are gone now.
-	return tailOf(s.mask.text(harmless.Text(string(s.recent)))), s.err
+	return tailOf(s.mask.text(sanitize.Text(string(s.recent)))), s.err
 }
 
 // store writes masked output.
@@ -202,7 +202,7 @@ func (s *sink) store(out []byte) {
 }
 
 // Tail returns the end of a whole log as a result has it.
-func Tail(log string) string { return tailOf(harmless.Text(log)) }
+func Tail(log string) string { return tailOf(sanitize.Text(log)) }
 
 // tailOf returns the last lines of a text, bounded in lines and bytes.
 func tailOf(text string) string {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -177,7 +177,7 @@ func (s *single) call(ctx context.Context, task plan.Task, log io.Writer) (retur
 
 // line makes a reason of a message: masked, harmless, one line.
 func (s *single) line(message string) string {
-	return oneLine(s.masker.text(harmless.Text(message)))
+	return oneLine(s.masker.text(sanitize.Text(message)))
 }
 
 // seconds returns a duration as results have it, to the millisecond.

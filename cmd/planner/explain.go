@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )

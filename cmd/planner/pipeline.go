@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/ci/pipeline"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/pipeline"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/source"
 )
 
 func pipelineCommand(env cli.Env) *cobra.Command {

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/source"
 )
 
 // maxQuery is the size in bytes up to which a query is read.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/cmd/internal/recording"
-	"github.com/app-sre/prcheck/cmd/internal/source"
-	"github.com/app-sre/prcheck/cmd/internal/starting"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/runner/recording"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 	"github.com/app-sre/prcheck/wrapper"
@@ -94,7 +94,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 		task.Timeout = f.timeout.String()
 	}
 	noted := recording.New(b.SHA256(), b.SHA256())
-	start := starting.World{
+	start := launch.World{
 		Base: b, Head: b, Settings: settings, Folder: source.Folder(settings),
 		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}
@@ -111,7 +111,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 }
 
 // runOnce runs one task, whose output goes to stdout.
-func runOnce(ctx context.Context, env cli.Env, start starting.World, task plan.Task) (plan.Result, error) {
+func runOnce(ctx context.Context, env cli.Env, start launch.World, task plan.Task) (plan.Result, error) {
 	runner, err := start.Runner([]plan.Task{task})
 	if err != nil {
 		return plan.Result{}, err

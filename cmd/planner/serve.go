@@ -12,7 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/server"
 )
 
@@ -88,7 +88,7 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	say := func(line string) {
 		lines.Lock()
 		defer lines.Unlock()
-		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", harmless.Line(line))
+		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", sanitize.Line(line))
 	}
 	noted, err := newNotes(f.record, f.integration)
 	if err != nil {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/app-sre/prcheck/cmd/internal/recording"
-	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )

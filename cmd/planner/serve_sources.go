@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/objects"
+	"github.com/app-sre/prcheck/source"
 )
 
 // waitForObject is how long serve waits for an object that is not there yet,

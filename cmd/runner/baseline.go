@@ -11,14 +11,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/app-sre/prcheck/blame"
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/source"
-	"github.com/app-sre/prcheck/cmd/internal/starting"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/baseline"
+	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -30,7 +30,7 @@ const maxLog = 4 << 20
 // traces are of head.
 func (j job) onBase(getenv func(string) string) func([]plan.Task) (wrapper.Runner, error) {
 	unseen := func(string) func(server.Exchange) { return nil }
-	return starting.World{
+	return launch.World{
 		Base: j.base, Head: j.base, Settings: j.settings, Folder: source.Folder(j.settings),
 		Natives: source.Natives(), Observe: unseen, Getenv: getenv,
 	}.Runner
@@ -50,24 +50,24 @@ func (j job) baseLogs() (wrapper.LogFolder, error) {
 }
 
 // compare compares what a task said on head with what it said on base.
-func (j job) compare(t plan.Task, head, base plan.Result) blame.Finding {
+func (j job) compare(t plan.Task, head, base plan.Result) baseline.Comparison {
 	here := failure(t, head, wrapper.LogFolder{Dir: j.logs})
 	there := failure(t, base, wrapper.LogFolder{Dir: j.baseFolder()})
-	return blame.Compare(t, here, there, j.base.SHA256(), j.head.SHA256())
+	return baseline.Compare(t, here, there, j.base.SHA256(), j.head.SHA256())
 }
 
 // failure is a result with the log of its last attempt. A file that the result
 // does not name is that of an earlier run, and one that ends otherwise that of a
 // later one.
-func failure(t plan.Task, r plan.Result, logs wrapper.LogFolder) blame.Failure {
+func failure(t plan.Task, r plan.Result, logs wrapper.LogFolder) baseline.Failure {
 	if r.Log == "" {
-		return blame.Failure{Result: r, Err: errors.New("there is none")}
+		return baseline.Failure{Result: r, Err: errors.New("there is none")}
 	}
 	log, err := logs.Read(t.ID, r.Attempts, maxLog)
 	if err == nil && wrapper.Tail(log) != r.Tail {
 		err = errors.New("another run wrote it")
 	}
-	return blame.Failure{Result: r, Log: log, Err: err}
+	return baseline.Failure{Result: r, Log: log, Err: err}
 }
 
 // known are those failures whose tasks base knows.
@@ -131,20 +131,29 @@ func (j job) flaky() func(plan.Task) bool {
 	if j.state == nil {
 		return func(plan.Task) bool { return false }
 	}
-	return source.Blame(j.state).Snapshot(time.Now()).Flaky
+	return source.History(j.state).Snapshot(time.Now()).Flaky
 }
 
 // blames remembers how the tasks ended that ran since the begin, and those of an
 // earlier run that did not get to it. Trouble with it is a warning.
-func (j job) blames(out *plan.Results, found map[string]blame.Finding, begin time.Time) {
+func (j job) blames(out *plan.Results, found map[string]baseline.Comparison, begin time.Time) {
 	if j.state == nil {
 		return
 	}
-	err := source.Blame(j.state).Counted(j.counted()).Remember(j.plan.Tasks, out.Results, found, begin, time.Now())
+	err := source.History(j.state).Counted(j.counted()).Remember(j.plan.Tasks, out.Results, marks(found), begin, time.Now())
 	switch {
 	case err == nil && j.journal != nil:
 		j.journal.Count()
 	case err != nil && !errors.Is(err, state.ErrReadOnly): // that was told when it was opened
 		out.Warnings = append(out.Warnings, err.Error())
 	}
+}
+
+// marks are the marks of the failures that are the same on base, by task.
+func marks(found map[string]baseline.Comparison) map[string]string {
+	out := map[string]string{}
+	for task, c := range found {
+		out[task] = c.Mark
+	}
+	return out
 }

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundler"
-	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/source"
 )
 
 // fromCheckout fills in what was not said: head is the working tree, base the

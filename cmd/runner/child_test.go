@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	childOf "github.com/app-sre/prcheck/pipeline"
+	childOf "github.com/app-sre/prcheck/ci/pipeline"
 	"github.com/app-sre/prcheck/plan"
 )
 

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/ci"
-	"github.com/app-sre/prcheck/cmd/internal/source"
+	"github.com/app-sre/prcheck/ci/note"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/note"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/source"
 )
 
 // What --status can be.

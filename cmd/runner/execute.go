@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/journal"
-	"github.com/app-sre/prcheck/cmd/internal/memory"
-	"github.com/app-sre/prcheck/cmd/internal/progress"
-	"github.com/app-sre/prcheck/cmd/internal/recording"
-	"github.com/app-sre/prcheck/cmd/internal/source"
-	"github.com/app-sre/prcheck/cmd/internal/starting"
-	"github.com/app-sre/prcheck/durations"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/journal"
+	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/runner/memory"
+	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/runner/recording"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -45,7 +45,7 @@ type job struct {
 // is an error.
 func (j job) execute(ctx context.Context, env cli.Env) (*plan.Results, error) {
 	record := recording.New(j.base.SHA256(), j.head.SHA256())
-	start := starting.World{
+	start := launch.World{
 		Base: j.base, Head: j.head, Settings: j.settings, Folder: source.Folder(j.settings),
 		Natives: source.Natives(), Observe: record.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/source"
 )
 
 // ciFiles are the files that a pipeline shows beside a merge request; "" is not

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/source"
 )
 
 // inline is the style and the script of a page, which are reviewed elsewhere.

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/source"
 )
 
 var kills = flag.Int("kills", 20, "how often TestKilledAtRandom kills the runner")

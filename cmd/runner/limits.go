@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/app-sre/prcheck/lease"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/lease"
 	"github.com/app-sre/prcheck/wrapper"
 )
 

@@ -17,13 +17,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/blame"
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/runner/baseline"
+	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -261,7 +262,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := blame.NewStore(remembered)
+	store := history.NewStore(remembered)
 	base := w.bundle(t, w.sizes, nil)
 	for n := range *month {
 		w.weather()
@@ -278,7 +279,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 		check := func() *plan.Results {
 			base := integrationWorld{w, w.sizes, map[string]int{}, map[string]bool{}}
 			out, found := j.simulate(t, on, base, store.Snapshot(at).Flaky)
-			if err := store.Remember(p.Tasks, out.Results, found, at, at); err != nil {
+			if err := store.Remember(p.Tasks, out.Results, marks(found), at, at); err != nil {
 				t.Fatal(err)
 			}
 			return out
@@ -300,7 +301,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 }
 
 // simulate runs the tasks as execute does, in this world.
-func (j job) simulate(t *testing.T, head, base wrapper.Runner, flaky func(plan.Task) bool) (*plan.Results, map[string]blame.Finding) {
+func (j job) simulate(t *testing.T, head, base wrapper.Runner, flaky func(plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
 	t.Helper()
 	opts := wrapper.Options{
 		Jobs: 1, Logs: wrapper.LogFolder{Dir: j.logs}, Transient: j.transient,

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/cmd/internal/logs"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/logs"
+	"github.com/app-sre/prcheck/source"
 )
 
 // file is the file for the results, "" when they go elsewhere.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/fakes3"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/wrapper"
 )
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/cmd/internal/guard"
-	"github.com/app-sre/prcheck/cmd/internal/memory"
-	"github.com/app-sre/prcheck/cmd/internal/progress"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/guard"
+	"github.com/app-sre/prcheck/runner/memory"
+	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
 

@@ -5,9 +5,9 @@ import (
 	"io"
 	"os"
 
-	"github.com/app-sre/prcheck/cmd/internal/journal"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/journal"
 	"github.com/app-sre/prcheck/wrapper"
 )
 

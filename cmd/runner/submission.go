@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/app-sre/prcheck/cmd/internal/logs"
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/kube"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/logs"
+	"github.com/app-sre/prcheck/source"
 )
 
 // A submission is a plan on its way through a cluster.

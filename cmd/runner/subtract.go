@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/app-sre/prcheck/blame"
-	"github.com/app-sre/prcheck/cmd/internal/progress"
-	"github.com/app-sre/prcheck/lease"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/baseline"
+	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/state/lease"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -28,8 +28,8 @@ type subtraction struct {
 	flaky  func(plan.Task) bool // known to be so
 
 	mu    sync.Mutex
-	left  time.Duration            // of the time for all that runs here
-	found map[string]blame.Finding // by task, of those that fail on base the same way
+	left  time.Duration                  // of the time for all that runs here
+	found map[string]baseline.Comparison // by task, of those that fail on base the same way
 	err   error
 }
 
@@ -43,7 +43,7 @@ type doubt struct {
 // subtract begins the subtraction of a run.
 func (j job) subtract(opts wrapper.Options, head wrapper.Runner, onBase func([]plan.Task) (wrapper.Runner, error)) *subtraction {
 	s := &subtraction{
-		job: j, opts: opts, head: head, flaky: j.flaky(), found: map[string]blame.Finding{}, left: j.settings.Baseline(),
+		job: j, opts: opts, head: head, flaky: j.flaky(), found: map[string]baseline.Comparison{}, left: j.settings.Baseline(),
 		onBase: sync.OnceValues(func() (wrapper.Runner, error) { return onBase(j.plan.Tasks) }),
 	}
 	if j.noBaseline {
@@ -62,7 +62,7 @@ func (s *subtraction) one(ctx context.Context, task plan.Task, result plan.Resul
 }
 
 // all is for the end of a run. It returns what was found of the failures of base.
-func (s *subtraction) all(ctx context.Context, note io.Writer, results []plan.Result) (map[string]blame.Finding, error) {
+func (s *subtraction) all(ctx context.Context, note io.Writer, results []plan.Result) (map[string]baseline.Comparison, error) {
 	if s.progress == progress.None {
 		note = io.Discard
 	}
@@ -98,7 +98,7 @@ func (s *subtraction) from(ctx context.Context, note io.Writer, opts wrapper.Opt
 func doubts(tasks []plan.Task, results []plan.Result) []*doubt {
 	var all []*doubt
 	for i, t := range tasks {
-		if i < len(results) && blame.Eligible(t, results[i]) && results[i].Baseline == nil {
+		if i < len(results) && baseline.Eligible(t, results[i]) && results[i].Baseline == nil {
 			all = append(all, &doubt{task: t, head: &results[i]})
 		}
 	}
@@ -135,7 +135,7 @@ func (s *subtraction) base(ctx context.Context, note io.Writer, opts wrapper.Opt
 func (s *subtraction) judge(d *doubt, ended error) {
 	f := s.compare(d.task, *d.head, *d.base)
 	if d.base.Status == plan.Canceled && ended != nil {
-		f = blame.Finding{Text: "not comparable with base: " + ended.Error()}
+		f = baseline.Comparison{Text: "not comparable with base: " + ended.Error()}
 	}
 	d.head.Baseline = &plan.Baseline{Finding: f.Text, Seconds: d.base.Seconds, Log: d.base.Log}
 	if f.Same {
@@ -171,7 +171,7 @@ func (s *subtraction) last(ctx context.Context, note io.Writer, opts wrapper.Opt
 	}
 	for range ofFlaky { // also when one cannot start
 		left := slices.DeleteFunc(slices.Clone(all), func(d *doubt) bool {
-			return d.head.Attempts >= most[d] || !blame.Eligible(d.task, *d.head)
+			return d.head.Attempts >= most[d] || !baseline.Eligible(d.task, *d.head)
 		})
 		if len(left) == 0 || ctx.Err() != nil {
 			return nil
@@ -200,7 +200,7 @@ func (s *subtraction) again(ctx context.Context, opts wrapper.Options, all []*do
 			continue
 		}
 		*d.head = results[i]
-		if d.base != nil && blame.Eligible(d.task, *d.head) {
+		if d.base != nil && baseline.Eligible(d.task, *d.head) {
 			s.judge(d, nil)
 		}
 	}

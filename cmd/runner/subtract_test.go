@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/progress"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/lease"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/state/lease"
 	"github.com/app-sre/prcheck/wrapper"
 )
 

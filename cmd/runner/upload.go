@@ -6,9 +6,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 
-	"github.com/app-sre/prcheck/cmd/internal/source"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/source"
 )
 
 // begin stores plan, bundles and settings, which are held to the plan by whoever

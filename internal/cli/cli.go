@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/harmless"
-	"github.com/app-sre/prcheck/internal/huge"
+	"github.com/app-sre/prcheck/internal/hugepages"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // Env is the world as a command sees it.
@@ -36,7 +36,7 @@ const once = time.Second
 
 // Main runs a command in the process's own world and returns its exit code.
 func Main(name string, run func(context.Context, Env) error) int {
-	huge.Heap(heap)
+	hugepages.Heap(heap)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() { time.AfterFunc(once, stop) }) // from then on another signal ends the process
@@ -69,7 +69,7 @@ func Run(ctx context.Context, name string, env Env, run func(context.Context, En
 		if p.canceled && ctx.Err() != nil {
 			p.text = "interrupted"
 		}
-		_, _ = fmt.Fprintf(env.Stderr, "%s: %s\n", name, harmless.Line(p.text))
+		_, _ = fmt.Fprintf(env.Stderr, "%s: %s\n", name, sanitize.Line(p.text))
 	}
 	return code
 }

@@ -21,10 +21,10 @@ var tested = map[string][]string{
 	"pr_check_exit_code":      {"wrapper TestPRCheckExitCode"},
 	"runner_flow":             {"affected TestRunnerFlow", "wrapper TestRunnerFlow"},
 	"select_integrations":     {"schemafilter TestSelectIntegrations", "planner TestImagesOfShards"},
-	"is_in_shard":             {"sharding TestIndex"},
-	"shard_index":             {"sharding TestIndex"},
-	"sharding_filter":         {"sharding TestFilter"},
-	"sharding_strategy":       {"sharding TestStrategy"},
+	"is_in_shard":             {"integration/sharding TestIndex"},
+	"shard_index":             {"integration/sharding TestIndex"},
+	"sharding_filter":         {"integration/sharding TestFilter"},
+	"sharding_strategy":       {"integration/sharding TestStrategy"},
 	"task_result_is_error":    {"wrapper TestTaskResultIsError"},
 }
 

@@ -44,11 +44,11 @@ func TestCheck(t *testing.T) {
 		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/shared"`, nil},
 		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
 			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
-		{"command imports its helper", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/internal/source"`, nil},
+		{"command imports its helper", "cmd/planner/a.go", `package main; import _ "` + module + `/source"`, nil},
 		{"command imports a command", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/runner"`, []string{
 			"cmd/planner/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
-		{"helper imports a command", "cmd/internal/source/a.go", `package source; import _ "` + module + `/cmd/runner"`, []string{
-			"cmd/internal/source/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
+		{"helper imports a command", "source/a.go", `package source; import _ "` + module + `/cmd/runner"`, []string{
+			"source/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
 		{"native integration", "integrations/github/a.go", `package github; import _ "` + module + `/gql"`, nil},
 		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
 			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, reconcile, gql, state, sharding"}},
@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 
 		{"owner", "wrapper/a.go", `package wrapper; import _ "golang.org/x/sync/errgroup"`, nil},
 		{"not the owner", "report/a.go", `package report; import _ "golang.org/x/sync/errgroup"`, []string{
-			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundler, cmd/internal/logs, live, wrapper, tests"}},
+			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/logs, live, wrapper, tests"}},
 		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
 			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
 		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{

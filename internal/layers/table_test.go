@@ -8,17 +8,18 @@ const module = "github.com/app-sre/prcheck"
 // that ends with /* stands for every package of that folder. Rows marked
 // later wait for their package.
 var floors = [][]string{
-	{"bundle", "plan", "state", "reconcile" /* later */},
-	{"gql", "integration", "bundler", "wrapper", "report", "durations", "blame", "lease", "kube"},
-	{"schemafilter", "live", "note", "pipeline", "sharding", "trace", "validator"},
-	{"affected", "server", "integrations/*" /* later */},
-	{"planner", "ci"},
-	{"cmd/planner", "cmd/runner", "cmd/internal/guard", "cmd/internal/journal", "cmd/internal/logs", "cmd/internal/memory", "cmd/internal/progress", "cmd/internal/recording", "cmd/internal/source", "cmd/internal/starting"},
+	{"bundle", "bundle/bundler", "plan", "state", "kube"},
+	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "wrapper", "report", "ci/pipeline"},
+	{"schemafilter", "live", "integration/sharding", "trace", "validator", "ci/note"},
+	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/logs", "runner/progress", "runner/guard"},
+	{"planner", "ci", "runner/launch", "runner/recording"},
+	{"source"},
+	{"cmd/planner", "cmd/runner"},
 }
 
 // side lists the packages beside the floors; they import only each other.
-var side = []string{"internal/cli", "internal/fakes3", "internal/gitlabtest", "internal/harmless", "internal/huge", "internal/layers",
-	"internal/markdown", "internal/objects", "internal/script", "internal/shared", "internal/shellwords", "internal/similar"}
+var side = []string{"internal/cli", "internal/fakes3", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/layers",
+	"internal/markdown", "internal/objects", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // programs lists the folders whose programs are not part of the product: they
 // import only each other, and beyond that only the rules on size and on
@@ -46,23 +47,23 @@ var owners = map[string][]string{
 	"github.com/dlclark/regexp2":               {"validator"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"validator"},
 	"github.com/hashicorp/go-multierror":       {"wrapper"},
-	"github.com/mattn/go-runewidth":            {"cmd/internal/progress"},
+	"github.com/mattn/go-runewidth":            {"runner/progress"},
 	"github.com/prometheus":                    {"server"},
 	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
-	"github.com/vbauerster/mpb/v8":             {"cmd/internal/progress"},
+	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
 	"k8s.io":                                   {"kube"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
-	"github.com/yuin/goldmark":                 {"internal/markdown", "note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"bundler", "integration", "pipeline", "validator"},
-	"golang.org/x/sync":                        {"bundler", "cmd/internal/logs", "live", "wrapper"},
+	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
+	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "ci/pipeline", "validator"},
+	"golang.org/x/sync":                        {"bundle/bundler", "runner/logs", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 }
 
 // The deciding packages get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "note", "validator", "pipeline", "blame"}
+	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
 	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks

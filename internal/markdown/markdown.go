@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/internal/harmless"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // maxLine bounds a value that is shown on one line, in runes.
@@ -122,5 +122,5 @@ func visible(text string) string {
 			return -1
 		}
 		return r
-	}, harmless.Text(text))
+	}, sanitize.Text(text))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"golang.org/x/net/html"
 
-	"github.com/app-sre/prcheck/internal/harmless"
 	"github.com/app-sre/prcheck/internal/markdown"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // shownJoiners makes the joiner visible.
@@ -133,7 +133,7 @@ func shownBlock(in string) string {
 			return -1
 		}
 		return r
-	}, harmless.Text(in))
+	}, sanitize.Text(in))
 }
 
 // squeeze drops white space, which separates what is compared.

@@ -1,0 +1,229 @@
+package bundler_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle/bundler"
+)
+
+// The same files give the same bytes, whatever they come from, with whatever
+// cache, and in whatever order they are read.
+func TestSameBytes(t *testing.T) {
+	dir := fill(t, shop())
+	want := write(t, input(bundler.Folder(dir)), bundler.Options{})
+	commit(t, dir)
+	cache := bundler.OpenCache(t.TempDir())
+	for _, c := range []struct {
+		name string
+		tree bundler.Tree
+		opts bundler.Options
+	}{
+		{"folder, one worker", bundler.Folder(dir), bundler.Options{Workers: 1}},
+		{"folder, many workers", bundler.Folder(dir), bundler.Options{Workers: 16}},
+		{"commit", revision(t, dir, "HEAD"), bundler.Options{}},
+		{"working tree", bundler.OpenWorkTree(t.Context(), dir), bundler.Options{}},
+		{"folder, empty cache", bundler.Folder(dir), bundler.Options{Cache: cache}},
+		{"folder, full cache", bundler.Folder(dir), bundler.Options{Cache: cache}},
+		{"commit, full cache", revision(t, dir, "HEAD"), bundler.Options{Cache: cache, Workers: 1}},
+		{"working tree, full cache", bundler.OpenWorkTree(t.Context(), dir), bundler.Options{Cache: cache}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := write(t, input(c.tree), c.opts); !bytes.Equal(got, want) {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+// A cache never shows: after each of many edits, in the folder or the index,
+// the bundle is that without one. More edits than segments make one of them.
+func TestCacheFollowsEdits(t *testing.T) {
+	dir := fill(t, shop())
+	commit(t, dir)
+	store := t.TempDir()
+	for i, edit := range []func(){
+		func() {},
+		func() { put(t, filepath.Join(dir, "data/teams/red.yml"), "$schema: /team.yml\nname: green\n") },
+		func() { put(t, filepath.Join(dir, "data/teams/new.yml"), "$schema: /team.yml\nname: new\n") },
+		func() { put(t, filepath.Join(dir, "resources/red.md"), "new\n") },
+		func() { os.Remove(filepath.Join(dir, "data/users/bob.json")) },
+		func() { commit(t, dir) },
+		func() {
+			put(t, filepath.Join(dir, "schemas/user.yml"), "$schema: /metaschema-1.json\nproperties: {x: {}}\n")
+		},
+		func() { put(t, filepath.Join(dir, ".gitattributes"), "* text=auto\n") },
+		func() { put(t, filepath.Join(dir, "data/teams/new.yml"), "$schema: /team.yml\r\nname: new\r\n") },
+		func() { commit(t, dir) },
+		func() {
+			os.Rename(filepath.Join(dir, "data/users/ana.yaml"), filepath.Join(dir, "data/users/ana.json"))
+		},
+		func() { put(t, filepath.Join(dir, "data/users/ana.json"), `{"$schema": "/user.yml"}`) },
+		func() { put(t, filepath.Join(dir, "graphql/schema.yml"), "confs: []\n") },
+		func() { put(t, filepath.Join(dir, "data/a.yml"), "a: 1\n") },
+		func() { put(t, filepath.Join(dir, "data/b.yml"), "a: 2\n") },
+		func() { put(t, filepath.Join(dir, "data/c.yml"), "a: 3\n") },
+	} {
+		if edit(); i == 10 {
+			continue // ana is no JSON now
+		}
+		want := write(t, input(bundler.Folder(dir)), bundler.Options{})
+		for range 2 {
+			tree := bundler.OpenWorkTree(t.Context(), dir)
+			if got := write(t, input(tree), bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
+				t.Fatalf("after edit %d:\ngot  %s\nwant %s", i, got, want)
+			}
+		}
+	}
+}
+
+// Whatever happens to the files of a cache, they are not believed.
+func TestCorruptCache(t *testing.T) {
+	dir := fill(t, shop())
+	commit(t, dir)
+	in := input(revision(t, dir, "HEAD"))
+	want := write(t, in, bundler.Options{})
+	for _, c := range []struct {
+		name  string
+		spoil func(raw []byte) []byte
+	}{
+		{"empty", func([]byte) []byte { return nil }},
+		{"cut", func(raw []byte) []byte { return raw[:len(raw)/2] }},
+		{"foreign", func([]byte) []byte { return []byte(strings.Repeat("something else\n", 100)) }},
+		{"first byte", func(raw []byte) []byte { raw[0]++; return raw }},
+		{"a byte of a text", func(raw []byte) []byte { raw[100]++; return raw }},
+		{"every eighth byte", func(raw []byte) []byte {
+			for i := 0; i < len(raw); i += 8 {
+				raw[i] ^= 0x20
+			}
+			return raw
+		}},
+		{"last byte", func(raw []byte) []byte { raw[len(raw)-1]++; return raw }},
+		{"offset of the index", func(raw []byte) []byte { raw[len(raw)-36] = 0xff; return raw }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := t.TempDir()
+			write(t, in, bundler.Options{Cache: bundler.OpenCache(store)})
+			spoiled := 0
+			err := filepath.WalkDir(store, func(name string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				raw, err := os.ReadFile(name)
+				spoiled++
+				return errors.Join(err, os.WriteFile(name, c.spoil(raw), 0o600))
+			})
+			if err != nil || spoiled == 0 {
+				t.Fatalf("%d files, %v", spoiled, err)
+			}
+			for range 2 { // it is mended by the first
+				if got := write(t, in, bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+			}
+		})
+	}
+}
+
+// No cache at all is as good: a folder that cannot be made.
+func TestCacheNowhere(t *testing.T) {
+	dir := fill(t, shop())
+	in := input(bundler.Folder(dir))
+	want := write(t, in, bundler.Options{})
+	nowhere := filepath.Join(dir, "data/notes.txt", "cache")
+	if got := write(t, in, bundler.Options{Cache: bundler.OpenCache(nowhere)}); !bytes.Equal(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestKeptBundle(t *testing.T) {
+	dir := fill(t, shop())
+	commit(t, dir)
+	in := input(revision(t, dir, "HEAD"))
+	key, err := bundler.Key(t.Context(), in)
+	if err != nil || key == "" {
+		t.Fatalf("got the key %q, %v", key, err)
+	}
+	if other, err := bundler.Key(t.Context(), input(bundler.Folder(dir))); other != "" || err != nil {
+		t.Errorf("a folder has the key %q, %v", other, err)
+	}
+	put(t, filepath.Join(dir, "schemas/user.yml"), "$schema: /x\n")
+	commit(t, dir)
+	if other, err := bundler.Key(t.Context(), input(revision(t, dir, "HEAD"))); other == key || err != nil {
+		t.Errorf("another commit has the same key, %v", err)
+	}
+	cache := bundler.OpenCache(t.TempDir())
+	if _, _, ok := cache.Bundle(key); ok {
+		t.Error("an empty cache has a bundle")
+	}
+	cache.KeepBundle(key, []byte("{}\n"))
+	raw, sum, ok := cache.Bundle(key)
+	if string(raw) != "{}\n" || sum != "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356" || !ok {
+		t.Errorf("got %q, %s, %t", raw, sum, ok)
+	}
+}
+
+// What is no plain file is refused, but for links that stay in the folder.
+func TestOddFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("needs links and pipes")
+	}
+	dir := fill(t, shop())
+	outside := filepath.Join(t.TempDir(), "secret.yml")
+	put(t, outside, "password: x\n")
+	link := func(target, name string) {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("ana.yaml", "data/users/link.yml")
+	link("users/link.yml", "data/chain.yml")
+	link("teams", "data/folder")
+	want := write(t, input(bundler.Folder(dir)), bundler.Options{})
+	for _, path := range []string{`"/chain.yml":{"$file`, `"/users/link.yml":{"$file`} {
+		if !bytes.Contains(want, []byte(path)) {
+			t.Errorf("%s is not in %s", path, want)
+		}
+	}
+	commit(t, dir)
+	if got := write(t, input(revision(t, dir, "HEAD")), bundler.Options{}); !bytes.Equal(got, want) {
+		t.Errorf("of the commit:\ngot  %s\nwant %s", got, want)
+	}
+
+	link(outside, "data/absolute.yml")
+	link("../../../../../../etc/passwd", "data/up.yml")
+	link("../resources/red.md", "data/sideways.yml")
+	link("loop.yml", "data/loop.yml")
+	link("nothing.yml", "data/dangling.yml")
+	link("../data", "resources/data")
+	commit(t, dir)
+	expected := []string{}
+	for _, name := range []string{"data/absolute.yml", "data/dangling.yml", "data/loop.yml", "data/sideways.yml", "data/up.yml", "resources/data"} {
+		folder, _, _ := strings.Cut(name, "/")
+		expected = append(expected, name+": is a link inside of "+folder+": only files, and links to files of that folder, can be bundled")
+	}
+	refuses(t, input(bundler.Folder(dir)), expected...)
+	refuses(t, input(revision(t, dir, "HEAD")), expected...)
+}
+
+// refuses wants exactly these problems.
+func refuses(t *testing.T, in bundler.Input, want ...string) {
+	t.Helper()
+	_, found, err := bundler.Make(t.Context(), in, bundler.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range found {
+		got = append(got, p.Error())
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("got\n%s\nwant\n%s", g, w)
+	}
+}

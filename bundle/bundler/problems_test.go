@@ -1,0 +1,157 @@
+package bundler_test
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle/bundler"
+)
+
+// All problems of all files are found in one go, in the order of the files.
+func TestAllProblems(t *testing.T) {
+	files := shop()
+	for name, text := range map[string]string{
+		"data/1-list.yml":     "- a\n",
+		"data/2-text.yml":     "just words\n",
+		"data/3-key.yml":      "$schema: /user.yml\n1: a\n",
+		"data/4-reserved.yml": "$schema: /user.yml\n__identifier: x\n",
+		"data/5-schema.yml":   "$schema: [a]\n",
+		"data/6-json.json":    "{\"a\": 1,}\n",
+		"data/7\xff.yml":      "a: 1\n",
+		"data/8\n.yml":        "a: b: c\n",
+		"resources/bin":       "ok\n\xff\xfe",
+		"schemas/list.yml":    "[]\n",
+		"schemas/none.yml":    "a: 1\n",
+		"schemas/props.yml":   "$schema: /metaschema-1.json\nproperties: []\n",
+	} {
+		files[name] = text
+	}
+	dir := fill(t, files)
+	want := []string{
+		"data/1-list.yml:1:1: a datafile is a mapping with a $schema",
+		"data/2-text.yml:1:1: a datafile is a mapping with a $schema",
+		`data/3-key.yml:2:1: the key "1" is no text while another one is, so they have no order: quote it`,
+		"data/4-reserved.yml:2:1: the key __identifier belongs to the bundler: remove it",
+		"data/5-schema.yml:1:1: $schema is not the path of a schema",
+		"data/6-json.json:1:9: this is no JSON: a key in quotes is missing",
+		"data/7\xff.yml: the name is not UTF-8: rename it",
+		"data/8\n.yml:1:1: this is no YAML: mapping values are not allowed in this context",
+		"resources/bin:2:1: is not UTF-8 from here on: save it as UTF-8",
+		"schemas/list.yml:1:1: a schema is a mapping with a $schema",
+		"schemas/none.yml:1:1: a schema is a mapping with a $schema",
+		"schemas/props.yml:1:1: a schema of datafiles has properties",
+	}
+	refuses(t, input(bundler.Folder(dir)), want...)
+	commit(t, dir)
+	refuses(t, input(revision(t, dir, "HEAD")), want...)
+}
+
+func TestGraphQLProblems(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a word", "a\n", "graphql/schema.yml: has no list of GraphQL types: it is either that list or has it as confs"},
+		{"empty", "", "graphql/schema.yml: has no list of GraphQL types: it is either that list or has it as confs"},
+		{"no YAML", "a: b: c\n", "graphql/schema.yml:1:1: this is no YAML: mapping values are not allowed in this context"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := shop()
+			files["graphql/schema.yml"] = c.text
+			refuses(t, input(bundler.Folder(fill(t, files))), c.want)
+		})
+	}
+}
+
+// A tree that cannot be read is an error, not a problem of a file.
+func TestUnreadableTrees(t *testing.T) {
+	dir := fill(t, shop())
+	commit(t, dir)
+	for _, c := range []struct {
+		name string
+		in   bundler.Input
+		want string
+	}{
+		{"no such folder", input(bundler.Folder(filepath.Join(dir, "nope"))), "no such file"},
+		{"no part", input(bundler.Folder(filepath.Join(dir, "data"))), `schemas": no such file`},
+		{"no part of a commit", func() bundler.Input {
+			in := input(revision(t, dir, "HEAD"))
+			in.Data.Dir = "nope"
+			return in
+		}(), `has no folder "nope": say under checkout in the settings where it is`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, found, err := bundler.Make(t.Context(), c.in, bundler.Options{})
+			if err == nil || found != nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, %v, want an error with %q", found, err, c.want)
+			}
+		})
+	}
+}
+
+func TestRevisions(t *testing.T) {
+	dir := fill(t, shop())
+	commit(t, dir)
+	for _, rev := range []string{"", "-x", "--all", "--output=/tmp/x", "nope", "HEAD~5", "HEAD:data", "a\nb", "a\x00b", "HEAD^{tree}"} {
+		if g, err := bundler.OpenGit(t.Context(), dir, rev); err == nil {
+			t.Errorf("revision %q is the commit %s", rev, g.Commit())
+		}
+	}
+	g := revision(t, dir, "@")
+	if len(g.Commit()) != 40 || len(g.Time()) < 10 {
+		t.Errorf("got the commit %q of %q", g.Commit(), g.Time())
+	}
+	if _, err := bundler.OpenGit(t.Context(), t.TempDir(), "HEAD"); err == nil {
+		t.Error("a folder without a repository has a commit")
+	}
+}
+
+// Schemas of a bundle do as well as those it was made from.
+func TestSchemasOfBundle(t *testing.T) {
+	dir := fill(t, shop())
+	in := input(bundler.Folder(dir))
+	want := write(t, in, bundler.Options{})
+	put(t, filepath.Join(dir, "schemas.json"), string(want))
+	in.Schemas.Dir = "schemas.json"
+	var err error
+	if in.Schemas, in.GraphQL, err = bundler.SchemasOf(t.Context(), in.Schemas); err != nil {
+		t.Fatal(err)
+	}
+	if got := write(t, in, bundler.Options{}); !bytes.Equal(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	commit(t, dir)
+	in.Data.Tree = revision(t, dir, "HEAD")
+	keys := map[string]bool{}
+	for _, graphql := range []string{"[]", "[1]"} {
+		raw := strings.Replace(string(want), `"graphql":`, `"graphql":`+graphql+`,"x":`, 1)
+		if in.Schemas, in.GraphQL, err = bundler.FromBundle([]byte(raw), "x.json"); err != nil {
+			t.Fatal(err)
+		}
+		key, err := bundler.Key(t.Context(), in)
+		if keys[key] || err != nil {
+			t.Errorf("other types, but not another key: %v", err)
+		}
+		keys[key] = true
+	}
+	for _, raw := range []string{"", "[]", "{}", `{"schemas": {"/a": {}}}`} {
+		if _, _, err := bundler.FromBundle([]byte(raw), "x.json"); err == nil {
+			t.Errorf("%q gives schemas", raw)
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+func TestWriteError(t *testing.T) {
+	b, found, err := bundler.Make(t.Context(), input(bundler.Folder(fill(t, shop()))), bundler.Options{})
+	if err != nil || found != nil {
+		t.Fatal(found, err)
+	}
+	defer b.Close()
+	if _, err := b.WriteTo(brokenWriter{}); err == nil {
+		t.Error("a full disk goes unnoticed")
+	}
+}

@@ -1,0 +1,190 @@
+package note_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/ci/note"
+	"github.com/app-sre/prcheck/plan"
+)
+
+var traps = []string{
+	"@all", "/lgtm", "\n/approve", "`", "``", "```", "````\n", "~~~", "<script>", "<!--", "-->", "</details>", "<details>", "](https://evil)", "![", "[", "]", "https://x.y",
+	"www.x.y", "a@b.c", "|", "\\", "\\|", "*", "_", "#1", "!2", "~bug", "%3", "$4", "&5", "&#64;", "&commat;", ":tada:", "{+", "[-", "-]", "[^1]", ": ", "[[_TOC_]]", "APP-1",
+	"0123456789abcdef", "\u202e", "\u200b", "\u2060", "\ufeff", "\x1b[31m", "\x00", "\xff", "\r\n", "\t", "    ", "- ", "1. ", "> ", "# ", "---", "===", "| - |", "$`", "`$",
+	"mailto:", "é", "日本", "👩‍👩‍👧", "שלום", "word ", "a/b.yml", "12", " ",
+}
+
+// words returns random text that likes traps.
+func words(r *rand.Rand) string {
+	var out strings.Builder
+	for range r.IntN(8) {
+		out.WriteString(traps[r.IntN(len(traps))])
+		if r.IntN(20) == 0 {
+			out.WriteString(strings.Repeat(traps[r.IntN(len(traps))], r.IntN(400)))
+		}
+	}
+	return out.String()
+}
+
+// random returns a random note, and whether its plan has tasks.
+func random(r *rand.Rand) note.Note {
+	p := &plan.Plan{Digest: "sha256:" + fmt.Sprintf("%016x", r.Uint64())}
+	rs := &plan.Results{Plan: p.Digest}
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	for range r.IntN(4) {
+		p.Warnings = append(p.Warnings, words(r))
+		p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: words(r), Fields: []string{words(r), words(r)}})
+	}
+	for i := range r.IntN(30) {
+		d := plan.Decision{Name: fmt.Sprintf("%s%d", words(r), i), Decision: plan.Skip, Rung: plan.Rungs()[r.IntN(6)], Reason: words(r)}
+		d.Evidence = plan.Evidence{Paths: []string{words(r)}, Definition: []string{words(r)}, Fields: []string{words(r)}, Queries: []plan.Query{{Fields: []string{words(r) + "#" + words(r)}}}}
+		for j := range r.IntN(4) {
+			id := fmt.Sprintf("%s%d-%d", words(r), i, j)
+			d.Decision, d.Tasks = plan.Run, append(d.Tasks, id)
+			p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: d.Name})
+			if r.IntN(10) == 0 {
+				continue // lost
+			}
+			rs.Results = append(rs.Results, plan.Result{
+				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", words(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", words(r))),
+				Reason: words(r), Tail: words(r) + pick("", "\n", words(r)) + words(r), Log: pick("", words(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
+				Spans: []plan.Span{{Started: 1, Seconds: r.Float64() * 9}},
+			})
+		}
+		p.Integrations = append(p.Integrations, d)
+	}
+	n := note.Note{Tool: "x", Plan: p, Results: rs, Serial: r.Int64N(3), Commit: pick("", head, words(r)), Links: links()}
+	if r.IntN(3) == 0 {
+		n.Links.Log = func(task string) string { return "https://gitlab.example.com/" + task }
+	}
+	return n
+}
+
+// Whatever comes in: the body is well made, within its limit, and made from
+// itself it is the same.
+func TestLaws(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		first, second := random(r), random(r)
+		first.Limit, second.Limit = 500+r.IntN(1+r.IntN(20000)), 500+r.IntN(1+r.IntN(20000))
+		if r.IntN(2) == 0 {
+			second.Plan = first.Plan
+		}
+		body(t, second, body(t, first, ""))
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+var left = regexp.MustCompile(`^and (\d+) more$`)
+
+// Every failure is shown or counted, whatever the limit, and a larger limit
+// never shows fewer.
+func TestNothingIsLostUncounted(t *testing.T) {
+	p := fleet(t, 340)
+	n := note.Note{Tool: "x", Plan: p, Results: results(p, many), Links: links()}
+	last := 0
+	for limit := 500; limit < 400_000; limit *= 2 {
+		n.Limit = limit
+		want, got, shown := 0, 0, 0
+		text, err := n.Body("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			switch more := left.FindStringSubmatch(line); {
+			case strings.HasPrefix(line, "#### ") && strings.HasSuffix(line, ")"):
+				if got != want {
+					t.Fatalf("limit %d: before %q there are %d, want %d", limit, line, got, want)
+				}
+				want, _ = strconv.Atoi(line[strings.Index(line, "(")+1 : len(line)-1])
+				got = 0
+			case strings.Contains(line, "tasks planned"):
+				if got != want {
+					t.Fatalf("limit %d: before %q there are %d, want %d", limit, line, got, want)
+				}
+				want, got = 340, 0
+			case strings.Contains(line, "skipped: ") && want == 340:
+				if got != want && got != 0 {
+					t.Fatalf("limit %d: %d tasks ran, want %d", limit, got, want)
+				}
+				want = 0
+			case strings.HasPrefix(line, "**`"), strings.HasPrefix(line, "| `"):
+				got++
+				shown++
+			case more != nil:
+				count, _ := strconv.Atoi(more[1])
+				got += count
+			}
+		}
+		if shown < last {
+			t.Errorf("limit %d shows %d rows, a smaller one %d", limit, shown, last)
+		}
+		last = shown
+	}
+	if last < 600 {
+		t.Errorf("only %d rows with the largest limit", last)
+	}
+}
+
+// A note about everything that GitLab and we can have takes a moment.
+func TestHuge(t *testing.T) {
+	p := fleet(t, 1000)
+	start := time.Now()
+	n := note.Note{Tool: "x", Plan: p, Serial: math.MaxInt64, Results: results(p, func(i int) plan.Result {
+		return failed(plan.ClassTask, 1, strings.Repeat(fmt.Sprintf("%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), 50)+strings.Repeat("\n@all `", 500))
+	}), Links: links()}
+	text, err := n.Body("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := n.Body(text)
+	if err != nil || again != text {
+		t.Errorf("made from itself it is another (%v)", err)
+	}
+	t.Logf("%d bytes twice in %s", len(text), time.Since(start))
+}
+
+func FuzzBody(f *testing.F) {
+	f.Add(hostile, 2000)
+	for _, trap := range traps {
+		f.Add(trap, 600)
+	}
+	f.Fuzz(func(t *testing.T, text string, limit int) {
+		p := &plan.Plan{
+			Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Fields: []string{text}}}}, Warnings: []string{text},
+			Integrations: []plan.Decision{{Name: text, Decision: plan.Run, Rung: plan.RungSchema, Reason: text, Tasks: []string{text, text + "2", text + "3"},
+				Evidence: plan.Evidence{Paths: []string{text}}}, {Name: text, Decision: plan.Skip, Rung: plan.RungSchema, Reason: text}},
+			Tasks: []plan.Task{{ID: text, Integration: text}, {ID: text + "2", Integration: text}, {ID: text + "3", Integration: text}},
+		}
+		n := note.Note{Tool: "x", Plan: p, Results: infestedResults(p, text), Commit: text, Links: links(), Limit: 500 + (limit&0xffff)%30000}
+		previous := body(t, n, text)
+		if n.Plan, n.Results, n.Unplanned = nil, nil, text; strings.TrimSpace(text) != "" {
+			body(t, n, previous)
+		}
+	})
+}
+
+func FuzzPrevious(f *testing.F) {
+	for _, previous := range forged() {
+		if len(previous) < 1000 {
+			f.Add(previous, "{}")
+		}
+	}
+	p := fleet(f, 3)
+	n := note.Note{Tool: "x", Plan: p, Results: ends(p, "ffp"), Serial: 2, Limit: 20000}
+	f.Add("", `{"v":1,"g":1,"now":{"plan":"","verdict":"passed","tasks":1,"failed":["a"],"checked":["b"]}}`)
+	f.Fuzz(func(t *testing.T, previous, json string) {
+		body(t, n, previous)
+		body(t, n, marker(json)+previous)
+	})
+}

@@ -1,0 +1,265 @@
+package note_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/ci/note"
+	"github.com/app-sre/prcheck/plan"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+const head = "4be1f0c9d27a35e86b0412cd9f7783aa5de01b92"
+
+// fleet returns the sealed plan of a change to two files: 144 integrations (16
+// for at most 3 tasks), and so many tasks, most of them shards.
+func fleet(t testing.TB, tasks int, warnings ...string) *plan.Plan {
+	t.Helper()
+	p := &plan.Plan{Warnings: warnings, Changes: plan.Changes{
+		Datafiles: []plan.Datafile{
+			{Path: "/users/ana.yml", Schema: "/access/user-1.yml", Kind: plan.Modified, Fields: []string{"/roles/1", "/org_username"}},
+			{Path: "/services/app/prod.yml", Schema: "/openshift/namespace-1.yml", Kind: plan.Added},
+		},
+		Resources: []plan.Resource{{Path: "/grafana/app.json", Kind: plan.Modified}},
+	}}
+	count := 144
+	if 0 < tasks && tasks <= 3 {
+		count = 16
+	}
+	for i := range count {
+		d := plan.Decision{Name: fmt.Sprintf("integration-%03d", i), Decision: plan.Skip, Rung: plan.Rungs()[i%4]}
+		d.Reason = map[plan.Rung]string{
+			plan.RungDefinition: "it has no pr_check",
+			plan.RungSchema:     fmt.Sprintf("none of the 2 changed schemas is one of the %d it may read", 1+i%9),
+			plan.RungFields:     "its queries read no changed field",
+			plan.RungState:      "its desired state is the same on both sides",
+		}[d.Rung]
+		p.Integrations = append(p.Integrations, d)
+	}
+	for i := range tasks {
+		d := &p.Integrations[i%20*7]
+		task := plan.Task{ID: d.Name, Integration: d.Name, Argv: []string{"check"}, Timeout: "10m0s"}
+		d.Decision, d.Rung, d.Reason = plan.Run, plan.RungSchema, "it may read /access/user-1.yml and declares no queries"
+		d.Evidence = plan.Evidence{Paths: []string{"/users/ana.yml", "/services/app/prod.yml"}}
+		if tasks > 20 {
+			task.Shard = fmt.Sprintf("account-%d", i/20)
+			task.ID += "/" + task.Shard
+			d.Decision, d.Rung, d.Reason = plan.Shards, plan.RungShards, "its desired state differs for some of its 90 keys"
+			d.Evidence.Queries = []plan.Query{{Name: "roles", Fields: []string{"/users/ana.yml#/roles/1"}}}
+		}
+		d.Tasks = append(d.Tasks, task.ID)
+		p.Tasks = append(p.Tasks, task)
+	}
+	seal(t, p)
+	return p
+}
+
+func seal(t testing.TB, p *plan.Plan) {
+	t.Helper()
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// results returns results where all passed but for those that fail says.
+func results(p *plan.Plan, fail func(i int) plan.Result) *plan.Results {
+	rs := &plan.Results{Plan: p.Digest}
+	for i, task := range p.Tasks {
+		r := plan.Result{Status: plan.Passed, Tail: fmt.Sprintf("%d actions", i%3)}
+		if fail != nil {
+			if bad := fail(i); bad.Status != "" {
+				r = bad
+			}
+		}
+		r.Task = task.ID
+		if r.Status != plan.NotRun {
+			r.Attempts, r.Seconds = max(r.Attempts, 1), 2.5+float64(i%7)
+			r.Spans = []plan.Span{{Started: float64(i), Seconds: r.Seconds}}
+		} else {
+			r.ExitCode = -1
+		}
+		rs.Results = append(rs.Results, r)
+	}
+	return rs
+}
+
+const trace = `[2026-11-21 10:11:12] [INFO] [early_exit.py] starting
+Traceback (most recent call last):
+  File "/work/venv/lib/python3.12/site-packages/reconcile/cli.py", line 553, in run_integration
+    run_class_integration(integration=integration)
+/work/venv/bin/qontract-reconcile: line 12: warning
+reconcile.utils.oc.StatusCodeError: [app-prod-01]: namespace "app-prod" refers to role @dev-access, which does not exist`
+
+func failed(class plan.Class, code int, tail string) plan.Result {
+	return plan.Result{Status: plan.Failed, Class: class, Reason: fmt.Sprintf("exit code %d", code), ExitCode: code, Tail: tail}
+}
+
+// three lets 3 tasks fail, one of them in passing.
+func three(i int) plan.Result {
+	switch i {
+	case 7:
+		return failed(plan.ClassTask, 1, trace)
+	case 31:
+		r := failed(plan.ClassTransient, 1, "connecting to api.github.com\nHTTP 503: no server is available to handle this request")
+		r.Attempts = 3
+		return r
+	case 52:
+		return failed(plan.ClassConfig, 1, `/users/ana.yml: "/roles/1" must be a reference to a file of schema /access/role-1.yml`)
+	}
+	return plan.Result{}
+}
+
+// many lets 300 tasks fail, most of them with the same words, and has every
+// other end.
+func many(i int) plan.Result {
+	switch {
+	case i%10 == 9:
+		return plan.Result{}
+	case i < 250:
+		return failed(plan.ClassTask, 1, trace)
+	case i < 290:
+		return failed(plan.ClassTask, 2, fmt.Sprintf("checking\ncluster app-%d: quota of %d pods is exceeded", i, i*3))
+	case i < 310:
+		return plan.Result{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 10m0s", ExitCode: -1, Tail: "waiting for the lock"}
+	case i < 325:
+		return plan.Result{Status: plan.Canceled, Reason: "canceled", ExitCode: -1}
+	}
+	return plan.Result{Status: plan.NotRun, Reason: plan.MissingReason}
+}
+
+func links() note.Links {
+	return note.Links{
+		Pipeline: "https://gitlab.example.com/app/interface/-/pipelines/4711",
+		Report:   "https://gitlab.example.com/app/interface/-/jobs/1/artifacts/file/report.html",
+		Log: func(task string) string {
+			return "https://gitlab.example.com/app/interface/-/jobs/1/artifacts/file/logs/" + strings.ReplaceAll(task, "/", "-") + ".log"
+		},
+	}
+}
+
+// body returns the body of a note, which must be well made.
+func body(t testing.TB, n note.Note, previous string) string {
+	t.Helper()
+	text, err := n.Body(previous)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := n.Limit
+	if limit == 0 {
+		limit = note.DefaultLimit
+	}
+	if got := utf8.RuneCountInString(text); got > limit {
+		t.Errorf("the body has %d characters, the limit is %d", got, limit)
+	}
+	wellMade(t, text)
+	if generation, ok := n.Generation(text); !ok || generation != n.Serial {
+		t.Errorf("its generation is %d %t, want %d", generation, ok, n.Serial)
+	}
+	if again, err := n.Body(text); err != nil || again != text {
+		t.Errorf("made from itself it is another:\n%s\nbefore:\n%s (%v)", again, text, err)
+	}
+	return text
+}
+
+// hostile has something for every trap that text can set.
+const hostile = "@all /lgtm `x` | <img src=x onerror=alert(1)> [l](https://evil.example) www.evil.example #1 !2 ~\"bug\" %3 $4 &5 " +
+	":tada: **b** _i_ $`m`$ [[_TOC_]] {+ins+} APP-12 0123456789abcdef </details> --> \u202ertl\u200b \\"
+
+func infested(t testing.TB) *plan.Plan {
+	t.Helper()
+	return infest(t, hostile)
+}
+
+// infest returns a plan with the text in every untrusted place.
+func infest(t testing.TB, text string) *plan.Plan {
+	t.Helper()
+	p := &plan.Plan{
+		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Modified, Fields: []string{text}}}},
+		Integrations: []plan.Decision{
+			{Name: "a" + text, Decision: plan.Run, Rung: plan.RungSchema, Reason: "z" + text, Tasks: []string{text + "1", text + "2"}, Evidence: plan.Evidence{
+				Definition: []string{text}, Fields: []string{text}, Paths: []string{text, "other"}, Queries: []plan.Query{{Fields: []string{text + "#" + text}}}}},
+			{Name: "b" + text, Decision: plan.Skip, Rung: plan.RungSchema, Reason: "y" + text},
+		},
+		Warnings: []string{text},
+		Tasks: []plan.Task{{ID: text + "1", Integration: "a" + text, Blocked: "x", Timeout: "1s"},
+			{ID: text + "2", Integration: "a" + text, Blocked: "x", Timeout: "1s"}},
+	}
+	seal(t, p)
+	return p
+}
+
+func infestedResults(p *plan.Plan, text string) *plan.Results {
+	return results(p, func(i int) plan.Result {
+		r := failed(plan.ClassTask, 1, text+"\n/approve\n```\n@all\n````\n<!-- x -->\n"+text)
+		r.Reason, r.Log = text, text
+		if i == 1 {
+			r.Status, r.Unavailable = plan.NotRun, text
+		}
+		return r
+	})
+}
+
+func TestGolden(t *testing.T) {
+	big, bigger := fleet(t, 80), fleet(t, 340)
+	small := fleet(t, 70)
+	quiet, again := fleet(t, 0), fleet(t, 0)
+	again.Integrations[5].Rung, again.Integrations[5].Reason = plan.RungResult, "its desired state differs; each of its 3 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"
+	again.Integrations[5].Evidence = plan.Evidence{Reused: 3}
+	seal(t, again)
+	trust := fleet(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
+		`datafile "/users/ana.yml" refers to "/roles/gone.yml", which does not exist on head`)
+	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small, Results: results(small, func(i int) plan.Result {
+		switch i {
+		case 7, 12, 13, 69:
+			return failed(plan.ClassTask, 1, trace)
+		}
+		return plan.Result{}
+	})}
+	before := body(t, old, "")
+	host := infested(t)
+	tests := map[string]struct {
+		note     note.Note
+		previous string
+	}{
+		"nothing":           {note.Note{Plan: quiet}, ""},
+		"reused":            {note.Note{Plan: again}, ""},
+		"green":             {note.Note{Plan: trust, Results: results(trust, nil)}, before},
+		"three":             {note.Note{Plan: big, Results: results(big, three)}, ""},
+		"delta":             {note.Note{Plan: trust, Results: results(trust, three)}, before},
+		"many":              {note.Note{Plan: bigger, Results: results(bigger, many)}, before},
+		"lost":              {note.Note{Plan: big}, ""},
+		"hostile":           {note.Note{Plan: host, Results: infestedResults(host, hostile)}, ""},
+		"unplanned":         {note.Note{Unplanned: "note: comparing 4be1f0c9d27a with aa1f0c9d27a1\nplanner: data/users/eve.yml:2:1: this is no YAML\n"}, before},
+		"unplanned-hostile": {note.Note{Unplanned: hostile + "\n```\n" + hostile, Limit: 2000}, ""},
+		"limit-500":         {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 500}, before},
+		"limit-2000":        {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 2000}, before},
+		"limit-20000":       {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 20000}, before},
+		"hostile-2000":      {note.Note{Plan: host, Results: infestedResults(host, hostile), Limit: 2000}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			n := test.note
+			n.Tool, n.Serial, n.Commit, n.Links = "prcheck", 2, head, links()
+			got := body(t, n, test.previous)
+			file := filepath.Join("testdata", name+".md")
+			if *update {
+				if err := os.WriteFile(file, []byte(got+"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got+"\n" != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}

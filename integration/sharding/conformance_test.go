@@ -1,0 +1,152 @@
+package sharding_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/internal/shared"
+)
+
+// Objects that disable an integration are no shards of it.
+func TestFilter(t *testing.T) {
+	type filterCase struct {
+		Name  string
+		Input struct {
+			Integration string
+			Accounts    []map[string]any `json:"aws_accounts"`
+		}
+		Expected []string
+	}
+	for _, c := range shared.Cases[filterCase](t, "sharding_filter") {
+		t.Run(c.Name, func(t *testing.T) {
+			data := map[string]any{}
+			for i, a := range c.Input.Accounts {
+				a["$schema"] = "/aws/account-1.yml"
+				data["/"+strconv.Itoa(i)+".yml"] = a
+			}
+			b := parsed(t, data)
+			got, err := keys(c.Input.Integration, integration.PerAWSAccount, b)
+			if err != nil || !slices.Equal(got, c.Expected) {
+				t.Errorf("got %q, %v, want %q", got, err, c.Expected)
+			}
+		})
+	}
+}
+
+// What managed[].sharding asks for, as the reference answers it. There the objects
+// come from queries, and the settings are in Python's names.
+func TestStrategy(t *testing.T) {
+	type strategyCase struct {
+		Name  string
+		Input struct {
+			Integration struct {
+				Name string
+				Args []string
+			}
+			Spec struct {
+				Extra string `json:"extra_args"`
+			}
+			Sharding any
+			Objects  map[string][]map[string]any
+		}
+		Expected json.RawMessage
+	}
+	type spec struct {
+		Shards    string `json:"shards"`
+		ID        string `json:"shard_id"`
+		Key       string `json:"shard_key"`
+		Suffix    string `json:"shard_name_suffix"`
+		ExtraArgs string `json:"extra_args"`
+		Overrides any    `json:"shard_spec_overrides"`
+	}
+	schemas := map[string]string{"aws_accounts": "/aws/account-1.yml", "ocm_organizations": "/openshift/openshift-cluster-manager-1.yml"}
+	for _, c := range shared.Cases[strategyCase](t, "sharding_strategy") {
+		t.Run(c.Name, func(t *testing.T) {
+			data := map[string]any{"/it.yml": map[string]any{
+				"$schema": "/app-sre/integration-1.yml",
+				"managed": map[string]any{"spec": map[string]any{"extraArgs": c.Input.Spec.Extra}, "sharding": c.Input.Sharding},
+			}}
+			for kind, objects := range c.Input.Objects {
+				for i, o := range objects {
+					o["$schema"] = schemas[kind]
+					data["/"+strconv.Itoa(i)+".yml"] = o
+				}
+			}
+			b := parsed(t, data)
+			f, _ := b.Datafile("/it.yml")
+			managed, _ := f.Object().Get("managed")
+			got, err := sharding.Specs(c.Input.Integration.Name, c.Input.Integration.Args, managed.(*bundle.Object), b)
+			var fails struct{ Mentions string }
+			if json.Unmarshal(c.Expected, &fails) == nil {
+				if err == nil || fails.Mentions == "" || !strings.Contains(err.Error(), fails.Mentions) {
+					t.Errorf("got %+v, %v, want an error with %q", got, err, fails.Mentions)
+				}
+				return
+			}
+			var want []spec
+			if err := json.Unmarshal(c.Expected, &want); err != nil {
+				t.Fatal(err)
+			}
+			var ours []spec
+			for _, s := range got {
+				ours = append(ours, spec{s.Shards, s.ID, s.Key, s.Suffix, s.ExtraArgs, nil})
+			}
+			if err != nil || !slices.Equal(ours, want) {
+				t.Errorf("got %+v, %v\nwant %+v", ours, err, want)
+			}
+		})
+	}
+}
+
+// parsed is a bundle of datafiles.
+func parsed(t *testing.T, data map[string]any) *bundle.Bundle {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"data": data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Parse(raw, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// How processes share out values, as the reference does it.
+func TestIndex(t *testing.T) {
+	type indexCase struct {
+		Name  string
+		Input struct {
+			Value  string
+			Shards []int
+		}
+		Expected map[string]int
+	}
+	for _, c := range shared.Cases[indexCase](t, "shard_index") {
+		for _, n := range c.Input.Shards {
+			if got, want := sharding.Index(c.Input.Value, n), c.Expected[strconv.Itoa(n)]; got != want {
+				t.Errorf("%s: %q of %d: got %d, want %d", c.Name, c.Input.Value, n, got, want)
+			}
+		}
+	}
+	type inCase struct {
+		Name  string
+		Input struct {
+			Value  string
+			Shards int
+			ID     int `json:"shard_id"`
+		}
+		Expected bool
+	}
+	for _, c := range shared.Cases[inCase](t, "is_in_shard") {
+		if got := sharding.Index(c.Input.Value, c.Input.Shards) == c.Input.ID; got != c.Expected {
+			t.Errorf("%s: got %v, want %v", c.Name, got, c.Expected)
+		}
+	}
+}

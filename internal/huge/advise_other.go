@@ -1,6 +1,0 @@
-//go:build !linux
-
-package huge
-
-// Advise does nothing where there are no huge pages to ask for.
-func Advise([]byte) {}

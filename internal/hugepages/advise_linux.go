@@ -1,0 +1,15 @@
+package hugepages
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// Advise asks for huge pages behind a large buffer that was not written to yet.
+func Advise(buf []byte) {
+	const page = 2 << 20
+	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))) & (page - 1)
+	if n := (len(buf) - skip) &^ (page - 1); n > 0 {
+		_ = syscall.Madvise(buf[skip:skip+n], syscall.MADV_HUGEPAGE)
+	}
+}

@@ -1,2 +1,0 @@
-// Package similar finds the known words that a misspelt one may stand for.
-package similar

@@ -1,0 +1,2 @@
+// Package similar finds the known words that a misspelt one may stand for.
+package suggest

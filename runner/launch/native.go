@@ -1,0 +1,77 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// A runner runs a task as what it is: a process, or a native integration.
+type runner struct {
+	process wrapper.Process
+	natives []integration.Native
+}
+
+// Run runs one task to its end.
+func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
+	if !task.Native {
+		return r.process.Run(ctx, task, log)
+	}
+	for _, n := range r.natives {
+		if n.Name() == task.Integration {
+			return r.native(ctx, n, task, log)
+		}
+	}
+	return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
+}
+
+// native runs a native integration. It asks an endpoint of its own like any
+// other task, and is held to its schemas there.
+func (r runner) native(ctx context.Context, n integration.Native, task plan.Task, log io.Writer) (failure error) {
+	endpoint, err := r.process.Open(ctx, task)
+	if err != nil {
+		return fmt.Errorf("opening the endpoint: %w", err)
+	}
+	defer func() { failure = errors.Join(failure, endpoint.Close()) }()
+	const dryRun = true
+	return n.Run(ctx, integration.World{Query: asker(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
+}
+
+// asker answers queries through a GraphQL address.
+func asker(url string) integration.QueryFunc {
+	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
+		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+		if err != nil {
+			return nil, err
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer res.Body.Close()
+		var answer struct {
+			Data   json.RawMessage
+			Errors []struct{ Message string }
+		}
+		if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+			return nil, fmt.Errorf("reading the answer (status %s): %w", res.Status, err)
+		}
+		if len(answer.Errors) > 0 {
+			return nil, errors.New(answer.Errors[0].Message)
+		}
+		return answer.Data, nil
+	}
+}

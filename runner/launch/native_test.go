@@ -1,0 +1,71 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// A native is a native integration that asks one query.
+type native struct{ name, query string }
+
+func (n native) Name() string { return n.name }
+
+func (n native) Run(ctx context.Context, w integration.World, dryRun bool) error {
+	answer, err := w.Query(ctx, n.query, map[string]any{"name": w.Shard})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w.Log, "dry run %v of %q: %s", dryRun, w.Shard, answer)
+	return err
+}
+
+func pair() (base, head *bundle.Bundle, err error) {
+	if base, err = bundle.Open("../../examples/shop/base.json", nil); err != nil {
+		return nil, nil, err
+	}
+	head, err = bundle.Open("../../examples/shop/head.json", base)
+	return base, head, err
+}
+
+// A native integration runs in the runner, against the endpoint of its task.
+func TestNative(t *testing.T) {
+	base, head, err := pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
+	open, err := World{Base: base, Head: head, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, query, want, failure string
+		config                     bool
+	}{
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { shelves } }",
+			`dry run true of "harbor": {"warehouses":[{"shelves":260}]}`, "", false},
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { nothing } }", "", "Cannot query field", false},
+		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { name } staff { badge } }", "", "/shop/staff-1.yml", true},
+		{"other", "", "", "no native integration", true},
+	} {
+		var log bytes.Buffer
+		runner := runner{process: wrapper.Process{Open: open}, natives: []integration.Native{native{c.name, c.query}}}
+		err := runner.Run(context.Background(), task, io.Writer(&log))
+		var config *wrapper.ConfigError
+		if log.String() != c.want || errors.As(err, &config) != c.config ||
+			(err == nil) != (c.failure == "") || err != nil && !strings.Contains(err.Error(), c.failure) {
+			t.Errorf("%s: got %q, %v, want %q, an error with %q", c.query, log.String(), err, c.want, c.failure)
+		}
+	}
+}
