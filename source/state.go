@@ -15,12 +15,6 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-// What a state remembers at most.
-const (
-	keepFor  = 90 * 24 * time.Hour
-	keepSize = 1 << 30
-)
-
 // State opens what is remembered, in a folder or at s3://BUCKET/PREFIX; nil when
 // no place is named. What cannot be used is the user's mistake, unless nobody
 // answers.
@@ -94,5 +88,5 @@ func (nothing) Passed(plan.Task, time.Duration) (time.Time, bool) { return time.
 
 // Collect forgets what is old or too much, at most once a day.
 func Collect(in state.Store, now time.Time) error {
-	return state.Collect(in, state.Limits{Age: keepFor, Size: keepSize, Keep: []string{trace.Breaches}}, now)
+	return state.Collect(in, state.DefaultLimits(trace.Breaches), now)
 }

@@ -15,6 +15,12 @@ type Limits struct {
 	Keep []string      // folders that nothing is ever forgotten of
 }
 
+// DefaultLimits are the limits that prcheck collects by: 90 days and 1 GiB. Nothing
+// in the folders to keep is ever forgotten.
+func DefaultLimits(keep ...string) Limits {
+	return Limits{Age: 90 * 24 * time.Hour, Size: 1 << 30, Keep: keep}
+}
+
 // When and how much is collected.
 const (
 	collectEvery = 24 * time.Hour

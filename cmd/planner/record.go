@@ -94,7 +94,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 		task.Timeout = f.timeout.String()
 	}
 	noted := recording.New(b.SHA256(), b.SHA256())
-	start := launch.World{
+	start := launch.Environment{
 		Base: b, Head: b, Settings: settings, Folder: source.Folder(settings),
 		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}
@@ -111,7 +111,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 }
 
 // runOnce runs one task, whose output goes to stdout.
-func runOnce(ctx context.Context, env cli.Env, start launch.World, task plan.Task) (plan.Result, error) {
+func runOnce(ctx context.Context, env cli.Env, start launch.Environment, task plan.Task) (plan.Result, error) {
 	runner, err := start.Runner([]plan.Task{task})
 	if err != nil {
 		return plan.Result{}, err

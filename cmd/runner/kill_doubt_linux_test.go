@@ -91,6 +91,9 @@ func TestKilledInDoubt(t *testing.T) {
 	t.Logf("%d kills, %d runs complete", killed, complete)
 }
 
+// maxAttemptsOfFlaky is how many attempts package runner gives a flaky task.
+const maxAttemptsOfFlaky = 5
+
 // inDoubt holds each result in the journal to have more attempts than the one
 // before it, and the tasks to have never met another of their kind.
 func (s *site) inDoubt(t *testing.T) {
@@ -108,7 +111,7 @@ func (s *site) inDoubt(t *testing.T) {
 		if json.Unmarshal(lines.Bytes(), &r) != nil || r.Task == "" {
 			continue
 		}
-		if r.Attempts <= attempts[r.Task] || r.Attempts > ofFlaky {
+		if r.Attempts <= attempts[r.Task] || r.Attempts > maxAttemptsOfFlaky {
 			t.Fatalf("after %d attempts the journal has %s", attempts[r.Task], lines.Bytes())
 		}
 		attempts[r.Task] = r.Attempts

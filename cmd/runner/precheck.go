@@ -10,24 +10,19 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/guard"
-	"github.com/app-sre/prcheck/runner/memory"
-	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
 
 type precheckFlags struct {
-	in                             source.Inputs
-	validate                       source.Validation
-	repo, logs, planOut, out, html string
-	form                           cli.Choice
-	ci                             ciFiles
-	jobs                           int
-	noBaseline                     bool
-	progress                       progress.Mode
-	memory                         memory.Limit
-	failFast                       bool
+	executionFlags
+	in                       source.Inputs
+	validate                 source.Validation
+	repo, planOut, out, html string
+	form                     cli.Choice
+	ci                       ciFiles
 }
 
 func precheckCommand(env cli.Env) *cobra.Command {
@@ -62,16 +57,12 @@ exit code 3.`,
 	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
 	cmd.Flags().StringVar(&f.in.State, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, and with which inputs, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "run also tasks that passed with the same inputs before, as --state remembers")
-	cmd.Flags().StringVar(&f.logs, "logs", "logs", "folder for the complete logs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file to keep the plan in")
 	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
 	cmd.Flags().Var(&f.form, "format", "how to write the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
 	f.ci.flags(cmd)
-	cmd.Flags().IntVar(&f.jobs, "jobs", 0, "how many tasks run at once (default one per processor)")
-	baselineFlag(cmd, &f.noBaseline)
-	limitFlags(cmd, &f.memory, &f.failFast)
-	progressFlag(cmd, &f.progress)
+	f.register(cmd)
 	return cmd
 }
 
@@ -97,9 +88,10 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	j := job{plan: p, base: change.Base, head: change.Head, settings: change.Settings, state: change.State,
-		jobs: f.jobs, noBaseline: f.noBaseline, logs: f.logs, progress: f.progress, memory: f.memory, failFast: f.failFast}
-	results, trouble := j.execute(ctx, env)
+	results, trouble := runner.Run(ctx, runner.Input{
+		Plan: p, Base: change.Base, Head: change.Head, Settings: change.Settings, Natives: source.Natives(),
+		Folder: source.Folder(change.Settings), State: change.State, Getenv: env.Getenv, Environ: env.Environ,
+	}, f.options(env))
 	if results == nil {
 		return trouble
 	}

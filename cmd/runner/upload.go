@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -78,7 +79,7 @@ func (s submission) files(ctx context.Context, env cli.Env, p *plan.Plan) ([]sto
 		ref := flags.reference(b.flag, b.side)
 		raw, err := open.Bytes(ctx, ref)
 		if err == nil {
-			err = held(ref, fmt.Sprintf("%x", sha256.Sum256(raw)), b.side)
+			err = cli.Invalid(runner.CheckBundle(b.side, ref, fmt.Sprintf("%x", sha256.Sum256(raw))))
 		}
 		if err != nil {
 			return nil, err

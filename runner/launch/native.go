@@ -14,39 +14,39 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// A runner runs a task as what it is: a process, or a native integration.
+// A runner runs each task either as a process or as a native integration.
 type runner struct {
 	process wrapper.Process
 	natives []integration.Native
 }
 
-// Run runs one task to its end.
+// Run runs one task until it ends.
 func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 	if !task.Native {
 		return r.process.Run(ctx, task, log)
 	}
 	for _, n := range r.natives {
 		if n.Name() == task.Integration {
-			return r.native(ctx, n, task, log)
+			return r.runNative(ctx, n, task, log)
 		}
 	}
 	return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
 }
 
-// native runs a native integration. It asks an endpoint of its own like any
-// other task, and is held to its schemas there.
-func (r runner) native(ctx context.Context, n integration.Native, task plan.Task, log io.Writer) (failure error) {
+// runNative runs a native integration. Like a process it sends its queries to a server
+// of its own, which holds it to its schemas.
+func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer) (failure error) {
 	endpoint, err := r.process.Open(ctx, task)
 	if err != nil {
 		return fmt.Errorf("opening the endpoint: %w", err)
 	}
 	defer func() { failure = errors.Join(failure, endpoint.Close()) }()
 	const dryRun = true
-	return n.Run(ctx, integration.World{Query: asker(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
+	return n.Run(ctx, integration.World{Query: queryFunc(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
 }
 
-// asker answers queries through a GraphQL address.
-func asker(url string) integration.QueryFunc {
+// queryFunc returns a function that sends queries to a GraphQL address.
+func queryFunc(url string) integration.QueryFunc {
 	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"bytes"
@@ -43,10 +43,10 @@ func (s *side) Run(ctx context.Context, _ plan.Task, log io.Writer) error {
 	return &wrapper.ExitError{Code: 1}
 }
 
-// subtracting is a job with one task, and what runs it.
-func subtracting(t *testing.T, settings string) (j job, opts wrapper.Options) {
+// oneTask is a run with one task, and the options to run it with.
+func oneTask(t *testing.T, settings string) (*run, wrapper.Options) {
 	t.Helper()
-	base, err := bundle.Open("../../examples/shop/base.json", nil)
+	base, err := bundle.Open("../examples/shop/base.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +55,25 @@ func subtracting(t *testing.T, settings string) (j job, opts wrapper.Options) {
 		t.Fatal(err)
 	}
 	p := &plan.Plan{Tasks: []plan.Task{{ID: "a", Integration: "price-tags", Argv: []string{"x"}, Timeout: "20m"}}}
-	j = job{plan: p, base: base, head: base, settings: read, logs: t.TempDir(), progress: progress.Plain}
-	return j, wrapper.Options{Logs: wrapper.LogFolder{Dir: j.logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
+	r := &run{
+		Input: Input{Plan: p, Base: base, Head: base, Settings: read},
+		opts:  Options{Logs: t.TempDir(), Progress: progress.Options{Out: io.Discard, Mode: progress.Plain}}.withDefaults(),
+	}
+	return r, wrapper.Options{Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
+}
+
+// settling is a settlement whose tasks run on these sides.
+func (r *run) settling(opts wrapper.Options, head, base wrapper.Runner) *settlement {
+	r.head = head
+	s := r.newSettlement(opts)
+	s.onBase = func() (wrapper.Runner, error) { return base, nil }
+	return s
 }
 
 // Errors that pass, and that are not the same.
 const flake1, flake2, flake3 = "connection reset by peer", "HTTP 503", "i/o timeout"
 
-func TestSubtraction(t *testing.T) {
+func TestSettle(t *testing.T) {
 	const flakes = flake1 + "," + flake2
 	for name, test := range map[string]struct {
 		head, base string
@@ -107,34 +118,34 @@ func TestSubtraction(t *testing.T) {
 				continue // what finished before stops nothing
 			}
 			synctest.Test(t, func(t *testing.T) {
-				j, opts := subtracting(t, test.settings)
-				j.noBaseline = test.no
+				r, opts := oneTask(t, test.settings)
+				r.opts.NoBaseline = test.no
 				head, base := &side{words: test.head}, &side{words: test.base}
-				sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
-				sub.flaky = func(plan.Task) bool { return test.flaky }
-				opts.FailFast, opts.Settle = fast, sub.one
+				s := r.settling(opts, head, base)
+				s.isFlaky = func(plan.Task) bool { return test.flaky }
+				opts.FailFast, opts.Settle = fast, s.settleOne
 				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1, Reason: "exit code 1", Attempts: len(test.before) + 1}}
 				for range test.before {
 					results[0].Before = append(results[0].Before, plan.Attempt{Status: plan.Failed, Class: plan.ClassTransient})
 				}
 				if test.before == nil {
 					var err error
-					if results, err = wrapper.Run(t.Context(), j.plan.Tasks, head, opts); err != nil {
+					if results, err = wrapper.Run(t.Context(), r.Plan.Tasks, head, opts); err != nil {
 						t.Fatal(err)
 					}
 				}
-				found, err := sub.all(t.Context(), io.Discard, results)
-				r := results[0]
+				err := s.settleAll(t.Context(), results)
+				result := results[0]
 				finding := ""
-				if r.Baseline != nil {
-					finding = r.Baseline.Finding
+				if result.Baseline != nil {
+					finding = result.Baseline.Finding
 				}
-				got := fmt.Sprintf("%s %q %d %q", r.Status, r.Class, r.Attempts, finding)
+				got := fmt.Sprintf("%s %q %d %q", result.Status, result.Class, result.Attempts, finding)
 				if got != test.want || err != nil || base.ran != test.ran {
 					t.Errorf("%s (at once: %t): got %s, %v, and it ran %d times on base\nwant %s, and %d times", name, fast, got, err, base.ran, test.want, test.ran)
 				}
-				if _, same := found["a"]; same != r.OnBase() {
-					t.Errorf("%s: found %v of %s", name, found, got)
+				if _, same := s.sameOnBase["a"]; same != result.OnBase() {
+					t.Errorf("%s: found %v of %s", name, s.sameOnBase, got)
 				}
 			})
 		}
@@ -144,15 +155,15 @@ func TestSubtraction(t *testing.T) {
 // What is said and written down of a last attempt.
 func TestLastAttemptIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, opts := subtracting(t, "")
+		r, opts := oneTask(t, "")
 		head := &side{words: flake1 + "," + flake2 + ",ok"}
-		results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
+		results, err := wrapper.Run(t.Context(), r.Plan.Tasks, head, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var note bytes.Buffer
-		sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return &side{words: "ok"}, nil })
-		if _, err := sub.all(t.Context(), &note, results); err != nil {
+		r.opts.Notes = &note
+		if err := r.settling(opts, head, &side{words: "ok"}).settleAll(t.Context(), results); err != nil {
 			t.Fatal(err)
 		}
 		const want = "runner: 1 task failed; running it on base, for at most 10m0s\n" +
@@ -165,19 +176,19 @@ func TestLastAttemptIsTold(t *testing.T) {
 
 // A run that ends on base or in a last attempt says so, and leaves the failure
 // what it was.
-func TestSubtractionEnds(t *testing.T) {
+func TestSettleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, opts := subtracting(t, "")
+		r, opts := oneTask(t, "")
 		for _, words := range [][2]string{{"slow", "ok"}, {"ok", "slow"}} {
 			head, base := &side{words: flake1 + "," + flake2 + "," + words[0]}, &side{words: words[1]}
-			results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
+			results, err := wrapper.Run(t.Context(), r.Plan.Tasks, head, opts)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(30*time.Second, cancel)
 			began := time.Now()
-			_, err = j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil }).all(ctx, io.Discard, results)
+			err = r.settling(opts, head, base).settleAll(ctx, results)
 			if !errors.Is(err, context.Canceled) || time.Since(began) != 30*time.Second || results[0].Attempts != 2 || !results[0].Blocks() {
 				t.Errorf("after %s: got %+v, %v", time.Since(began), results[0], err)
 			}
@@ -187,17 +198,17 @@ func TestSubtractionEnds(t *testing.T) {
 
 // With --fail-fast a task keeps its targets while it runs on base. When it loses
 // them, it ends, and the run goes on.
-func TestSubtractionLosesTargets(t *testing.T) {
+func TestSettleLosesTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j, opts := subtracting(t, "")
+		r, opts := oneTask(t, "")
 		opts.Lease = func(context.Context, []wrapper.Target, func(context.Context)) { t.Error("it asks for its targets") }
-		sub := j.subtract(opts, nil, func([]plan.Task) (wrapper.Runner, error) { return &side{words: "slow"}, nil })
+		s := r.settling(opts, nil, &side{words: "slow"})
 		held, lose := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { lose(lease.ErrLost) })
-		r := sub.one(held, j.plan.Tasks[0], plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1, Reason: "exit code 1", Attempts: 1})
-		_, err := sub.all(t.Context(), io.Discard, []plan.Result{r})
-		if want := "not comparable with base: " + lease.ErrLost.Error(); err != nil || !r.Blocks() || r.Baseline.Finding != want {
-			t.Errorf("got %+v, %v, want a failure and %q", r, err, want)
+		result := s.settleOne(held, r.Plan.Tasks[0], plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1, Reason: "exit code 1", Attempts: 1})
+		err := s.settleAll(t.Context(), []plan.Result{result})
+		if want := "not comparable with base: " + lease.ErrLost.Error(); err != nil || !result.Blocks() || result.Baseline.Finding != want {
+			t.Errorf("got %+v, %v, want a failure and %q", result, err, want)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"context"
@@ -11,30 +11,32 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// targets gives the live targets of a task, as the settings say.
-func (j job) targets(t plan.Task) []wrapper.Target {
+// targets returns the live targets that a task uses, with their limits, as the
+// settings say.
+func (r *run) targets(t plan.Task) []wrapper.Target {
 	var out []wrapper.Target
-	for _, use := range j.settings.For(t.Integration).Targets(t.Shard) {
+	for _, use := range r.Settings.For(t.Integration).Targets(t.Shard) {
 		out = append(out, wrapper.Target{Name: use.Name, Max: use.Max, Rate: use.Rate.Count, Per: use.Rate.Per})
 	}
 	return out
 }
 
-// A sharing holds targets against the other runners that share a state. When the
-// state fails, it is not asked again: then the limits hold for this run alone.
-type sharing struct {
+// sharedTargets keeps the limits of targets over all runners that share a state.
+// After the first error the state is not asked again: from then on the limits hold
+// within this run only.
+type sharedTargets struct {
 	state state.Store
 	mu    sync.Mutex
 	err   error
 }
 
-// lease is for [wrapper.Options]; nil without a state.
-func (s *sharing) lease() wrapper.Lease {
+// lease returns the lease for [wrapper.Options], nil without a state.
+func (s *sharedTargets) lease() wrapper.Lease {
 	if s.state == nil {
 		return nil
 	}
 	return func(ctx context.Context, targets []wrapper.Target, do func(context.Context)) {
-		if s.trouble() != nil {
+		if s.problem() != nil {
 			return
 		}
 		var limits []lease.Limit
@@ -53,8 +55,8 @@ func (s *sharing) lease() wrapper.Lease {
 	}
 }
 
-// trouble is what failed, as a warning.
-func (s *sharing) trouble() error {
+// problem returns the warning that the limits were not shared, nil if they were.
+func (s *sharedTargets) problem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {

@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // Only what base knows is run there, and it is run to its end.
 func TestWhatIsRunOnBase(t *testing.T) {
-	base, err := bundle.Open("../../examples/shop/base.json", nil)
+	base, err := bundle.Open("../examples/shop/base.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +33,11 @@ func TestWhatIsRunOnBase(t *testing.T) {
 		{"it may leave something out", plan.Task{Integration: "price-tags", When: []string{"state", "early_exit", "check_only_affected_shards"}}, failed, "[[state]]"},
 	} {
 		c.task.ID, c.result.Task = "a", "a"
-		again, err := job{base: base}.known(doubts([]plan.Task{c.task}, []plan.Result{c.result}))
+		r := &run{Input: Input{Base: base}}
+		again, err := r.knownOnBase(unsettled([]plan.Task{c.task}, []plan.Result{c.result}))
 		got := [][]string{}
-		for _, d := range again {
-			got = append(got, onBaseAlone(d.task).When)
+		for _, f := range again {
+			got = append(got, completeRun(f.task).When)
 		}
 		if err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)

@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"bytes"
@@ -22,7 +22,6 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner/baseline"
-	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/wrapper"
@@ -273,13 +272,20 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := job{plan: p, base: base, head: head, settings: settings, logs: logs, progress: progress.None}
+		r := &run{
+			Input: Input{Plan: p, Base: base, Head: head, Settings: settings},
+			opts:  Options{Logs: logs}.withDefaults(),
+		}
 		on := integrationWorld{w, sizes, map[string]int{}, map[string]bool{}}
 		at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * 20 * time.Minute)
 		check := func() *plan.Results {
 			base := integrationWorld{w, w.sizes, map[string]int{}, map[string]bool{}}
-			out, found := j.simulate(t, on, base, store.Snapshot(at).Flaky)
-			if err := store.Remember(p.Tasks, out.Results, marks(found), at, at); err != nil {
+			out, same := r.simulate(t, on, base, store.Snapshot(at).Flaky)
+			marks := map[string]string{}
+			for task, c := range same {
+				marks[task] = c.Mark
+			}
+			if err := store.Remember(p.Tasks, out.Results, marks, at, at); err != nil {
 				t.Fatal(err)
 			}
 			return out
@@ -300,22 +306,22 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	return count
 }
 
-// simulate runs the tasks as execute does, in this world.
-func (j job) simulate(t *testing.T, head, base wrapper.Runner, flaky func(plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
+// simulate runs the tasks in this world, as execute runs them outside of it.
+func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
 	t.Helper()
 	opts := wrapper.Options{
-		Jobs: 1, Logs: wrapper.LogFolder{Dir: j.logs}, Transient: j.transient,
+		Jobs: 1, Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Transient: r.transientErrors,
 		Backoff: func(time.Duration) time.Duration { return 0 },
 	}
-	results, err := wrapper.Run(t.Context(), j.plan.Tasks, head, opts)
-	out := &plan.Results{Plan: j.plan.Digest, Results: results}
-	sub := j.subtract(opts, head, func([]plan.Task) (wrapper.Runner, error) { return base, nil })
-	sub.flaky = flaky
-	found, trouble := sub.all(t.Context(), io.Discard, out.Results)
-	if err := errors.Join(err, trouble); err != nil {
+	r.head = head
+	results, err := wrapper.Run(t.Context(), r.Plan.Tasks, head, opts)
+	out := &plan.Results{Plan: r.Plan.Digest, Results: results}
+	s := r.newSettlement(opts)
+	s.isFlaky, s.onBase = isFlaky, func() (wrapper.Runner, error) { return base, nil }
+	if err := errors.Join(err, s.settleAll(t.Context(), out.Results)); err != nil {
 		t.Fatal(err)
 	}
-	return out, found
+	return out, s.sameOnBase
 }
 
 // tally counts what came of one merge request.

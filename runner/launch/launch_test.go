@@ -27,7 +27,7 @@ func TestOnlyTasksThatCanAskHaveAServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			noted := ""
-			w := World{Base: base, Head: head, Settings: &integration.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
+			w := Environment{Base: base, Head: head, Settings: &integration.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
 				noted = id
 				return nil
 			}}

@@ -1,0 +1,100 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/state"
+)
+
+// Input is all that the results of a run depend on. Plan, Base, Head and Settings are
+// required.
+type Input struct {
+	Plan       *plan.Plan
+	Base, Head *bundle.Bundle        // the bundles that the plan was made from
+	Settings   *integration.Settings // the settings that the plan was made with
+	Natives    []integration.Native  // the integrations that are part of the program
+	Folder     string                // the folder in which tasks start; "" is the current folder
+	State      state.Store           // what earlier runs remembered; nil remembers nothing
+	Getenv     func(string) string   // the environment, of which a task gets what exec.pass_env names; nil is empty
+	Environ    func() []string       // the whole environment, in which secrets to mask are looked for; nil is empty
+}
+
+// Options say how a run goes. The zero value runs all tasks and shows nothing.
+type Options struct {
+	Jobs       int              // how many tasks run at once; 0 is one per processor
+	Part       plan.Fraction    // the part of the plan to run; the zero value is all of it
+	Logs       string           // the folder for complete logs; "" is "logs"
+	NoBaseline bool             // run nothing on base: every failure fails the check
+	FailFast   bool             // start nothing after the first failure that belongs to the change
+	Memory     int64            // bytes that the tasks that run at once may need together; 0 is no limit
+	Journal    *os.File         // takes each result when its task ends; nil keeps no journal
+	Resume     bool             // take over the results that the journal holds
+	Progress   progress.Options // shows what runs; without Out nothing is shown
+	Notes      io.Writer        // takes one line for each thing that a person should know; nil drops them
+}
+
+// withDefaults returns the options with defaults filled in.
+func (o Options) withDefaults() Options {
+	if o.Jobs <= 0 {
+		o.Jobs = runtime.GOMAXPROCS(0)
+	}
+	if o.Logs == "" {
+		o.Logs = "logs"
+	}
+	if o.Notes == nil {
+		o.Notes = io.Discard
+	}
+	if o.Progress.Out == nil {
+		o.Progress.Out, o.Progress.Mode = io.Discard, progress.None
+	}
+	o.Progress.Jobs = o.Jobs
+	return o
+}
+
+// withDefaults returns the input with defaults filled in.
+func (in Input) withDefaults() Input {
+	if in.Getenv == nil {
+		in.Getenv = func(string) string { return "" }
+	}
+	return in
+}
+
+// check returns an error unless bundles and settings are those of the plan.
+func (in Input) check() error {
+	if in.Plan == nil || in.Base == nil || in.Head == nil || in.Settings == nil {
+		return errors.New("running a plan needs the plan, both bundles and the settings")
+	}
+	return errors.Join(
+		CheckSettings(in.Plan, in.Settings),
+		CheckBundle(in.Plan.Base, "base", in.Base.SHA256()),
+		CheckBundle(in.Plan.Head, "head", in.Head.SHA256()),
+	)
+}
+
+// CheckBundle returns an error unless a bundle with this sha256 is the one that the
+// plan was made from. The name says in the error which bundle was looked at.
+func CheckBundle(side plan.Side, name, sha256 string) error {
+	if sha256 == side.SHA256 {
+		return nil
+	}
+	return fmt.Errorf("bundle %q is not the one of the plan: its sha256 is %s, the plan's %s", name, sha256, side.SHA256)
+}
+
+// CheckSettings returns an error unless the plan was made with these settings.
+func CheckSettings(p *plan.Plan, s *integration.Settings) error {
+	switch {
+	case s.Digest() == p.Config:
+		return nil
+	case s.File == "":
+		return errors.New("the plan was made with settings, and there is no prcheck.yaml here: give them with --config")
+	}
+	return fmt.Errorf("the plan was made with other settings than %q: give those with --config, or plan again", s.File)
+}

@@ -1,0 +1,154 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// An Environment is all that tasks get when they start.
+type Environment struct {
+	Base, Head *bundle.Bundle
+	Settings   *integration.Settings
+	Folder     string // in which tasks start; "" is the current folder
+	Natives    []integration.Native
+	Observe    func(task string) func(server.Exchange) // returns the observer of each query of a task; nil observes nothing
+	Getenv     func(string) string                     // the runner's environment
+	Environ    func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
+}
+
+// Runner returns the runner for these tasks. An error means that a bundle cannot be
+// served. Without tasks no bundle is touched.
+func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
+	if len(tasks) == 0 {
+		return runner{}, nil
+	}
+	open, err := e.endpoints()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := filepath.Abs(e.Folder)
+	if err != nil {
+		return nil, err
+	}
+	command := func(t plan.Task) (wrapper.Command, error) { return e.command(t, folder) }
+	return runner{wrapper.Process{Open: open, Command: command}, e.Natives}, nil
+}
+
+// endpoints returns a function that opens the server of a task.
+func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
+	base, head, err := server.Snapshots(e.Base, e.Head)
+	if err != nil {
+		return nil, cli.Invalid(err)
+	}
+	before, err := definitionsByName(e.Base)
+	if err != nil {
+		return nil, cli.Invalid(err)
+	}
+	after, err := definitionsByName(e.Head)
+	if err != nil {
+		return nil, cli.Invalid(err)
+	}
+	return func(ctx context.Context, t plan.Task) (wrapper.Endpoint, error) {
+		observe := e.observer(t)
+		if !e.needsServer(t) {
+			return endpoint{nil, base, head}, nil
+		}
+		onBase, onHead := before[t.Integration], after[t.Integration]
+		opened, err := server.Open(ctx, server.Options{
+			Base: base, Head: head, Integration: t.Integration,
+			BaseAllowed: onBase.Schemas, HeadAllowed: onHead.Schemas,
+			Unenforced: isUnenforced(onBase, onHead),
+			Observe:    observe,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return endpoint{opened, base, head}, nil
+	}, nil
+}
+
+// observer returns the observer of an attempt of a task, nil if there is none.
+func (e Environment) observer(t plan.Task) func(server.Exchange) {
+	if e.Observe == nil {
+		return nil
+	}
+	return e.Observe(t.ID)
+}
+
+// needsServer reports whether a task is given the address of a server. A task
+// without an address cannot send a query.
+func (e Environment) needsServer(t plan.Task) bool {
+	if t.Native {
+		return true
+	}
+	exec := e.exec(t)
+	hasAddress := func(text string) bool {
+		return strings.Contains(text, "{"+graphqlURL+"}") || strings.Contains(text, "{"+baseURL+"}")
+	}
+	return hasAddress(exec.Config) || slices.ContainsFunc(t.Argv, hasAddress) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(exec.Env)), hasAddress)
+}
+
+// isUnenforced reports whether an integration may read all schemas. Base decides
+// about each integration that it knows, so that no change can allow itself more.
+func isUnenforced(base, head integration.Definition) bool {
+	if base.Check == nil {
+		base = head
+	}
+	return base.Check != nil && base.Check.Unenforced
+}
+
+func definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
+	list, err := integration.List(b)
+	out := map[string]integration.Definition{}
+	for _, d := range list {
+		out[d.Name] = d
+	}
+	return out, err
+}
+
+// The placeholders for the address of a task's server.
+const (
+	graphqlURL = "graphql_url"
+	baseURL    = "base_url"
+)
+
+// An endpoint is a task's server in the shape that package wrapper needs.
+type endpoint struct {
+	*server.Endpoint // nil for a task that sends no query
+	base, head       *server.Snapshot
+}
+
+// Vars returns the values of the placeholders that belong to the server.
+func (e endpoint) Vars() map[string]string {
+	vars := map[string]string{"base_sha": e.base.Bundle.SHA256(), "head_sha": e.head.Bundle.SHA256()}
+	if e.Endpoint != nil {
+		vars[graphqlURL], vars[baseURL] = e.URL(), e.BaseURL()
+	}
+	return vars
+}
+
+// Close closes the server. A [wrapper.ConfigError] says that the task read a schema
+// that its integration may not read.
+func (e endpoint) Close() error {
+	if e.Endpoint == nil {
+		return nil
+	}
+	err := e.Endpoint.Close()
+	var forbidden *server.ForbiddenError
+	if errors.As(err, &forbidden) {
+		return &wrapper.ConfigError{Err: forbidden}
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"errors"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/baseline"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/durations"
+	"github.com/app-sre/prcheck/state/history"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// remember adds to the results what the tasks read, and writes to the state what was
+// learned. Trouble with the state is a warning in the results. Failures that are the
+// same on base are given by their task.
+func (r *run) remember(out *plan.Results, sameOnBase map[string]baseline.Comparison) error {
+	definitions, err := integration.List(r.Base)
+	if err != nil {
+		return cli.Invalid(err)
+	}
+	out.Observed = r.recording.Observed(r.Plan.Tasks, definitions)
+	warn := func(err error) {
+		if err != nil && !errors.Is(err, state.ErrReadOnly) { // which was reported when the state was opened
+			out.Warnings = append(out.Warnings, err.Error())
+		}
+	}
+	if r.journal != nil {
+		warn(r.journal.Trouble())
+	}
+	if r.State == nil {
+		return nil
+	}
+	now := time.Now()
+	warn(durations.NewStore(r.State).Add(r.durations(out.Results, now)))
+	out.Warnings = append(out.Warnings, r.recording.Keep(trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
+	warn(state.Collect(r.State, state.DefaultLimits(trace.Breaches), now))
+	warn(r.rememberHistory(out.Results, sameOnBase))
+	return nil
+}
+
+// durations lists how long the tasks took that ran to their end in this run. A task
+// that failed because of its data or settings ended early or never started, so its
+// duration tells nothing.
+func (r *run) durations(results []plan.Result, at time.Time) []durations.Run {
+	var out []durations.Run
+	for i, result := range results {
+		_, isResumed := r.resumed[result.Task]
+		ranToEnd := result.OK() || result.Status == plan.Failed && (result.Class == plan.ClassTask || result.Class == plan.ClassBaseline)
+		if !ranToEnd || result.Attempts == 0 || isResumed {
+			continue
+		}
+		seconds := result.Seconds
+		if n := len(result.Spans); n > 0 {
+			seconds = result.Spans[n-1].Seconds
+		}
+		task := r.Plan.Tasks[i]
+		out = append(out, durations.Run{
+			Integration: task.Integration, Shard: task.Label(), Seconds: seconds, Passed: result.OK(), At: at,
+		})
+	}
+	return out
+}
+
+// isFlaky returns a function that reports whether a task is known to be flaky.
+func (r *run) isFlaky() func(plan.Task) bool {
+	if r.State == nil {
+		return func(plan.Task) bool { return false }
+	}
+	return history.NewStore(r.State).Snapshot(time.Now()).Flaky
+}
+
+// rememberHistory remembers how the tasks of this run ended, and those of a resumed
+// run that ended before and were not remembered then.
+func (r *run) rememberHistory(results []plan.Result, sameOnBase map[string]baseline.Comparison) error {
+	marks := map[string]string{}
+	for task, c := range sameOnBase {
+		marks[task] = c.Mark
+	}
+	store := history.NewStore(r.State).Counted(r.rememberedAttempts())
+	err := store.Remember(r.Plan.Tasks, results, marks, r.began, time.Now())
+	if err == nil && r.journal != nil {
+		r.journal.Count()
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/journal"
+	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/runner/progress"
+	"github.com/app-sre/prcheck/runner/recording"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// Run runs the tasks of a plan, or the part of them that the options name, and returns
+// a result for each task.
+//
+// An error without results means that nothing was run: the input is wrong, or what
+// the tasks need cannot be made ready. An error with results means that the run was
+// interrupted, or that something beside the tasks failed, such as a log that could
+// not be written; the results are complete all the same. A failed task is no error,
+// see [plan.Results.Failed].
+func Run(ctx context.Context, in Input, opts Options) (*plan.Results, error) {
+	if err := in.check(); err != nil {
+		return nil, cli.Invalid(err)
+	}
+	r, err := newRun(in.withDefaults(), opts.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	return r.execute(ctx)
+}
+
+// A run is one execution of a plan.
+type run struct {
+	Input     // its plan has only the tasks of this part
+	opts      Options
+	head      wrapper.Runner // runs tasks over both bundles
+	secrets   []string       // must not appear in any output
+	recording *recording.Recording
+	journal   *journal.Journal       // nil when none is kept
+	resumed   map[string]plan.Result // results of an earlier run that are taken over, by task
+	began     time.Time
+}
+
+// newRun makes ready what the tasks need. Nothing is started.
+func newRun(in Input, opts Options) (*run, error) {
+	part := *in.Plan
+	part.Tasks = opts.Part.Tasks(in.Plan.Tasks)
+	in.Plan = &part
+	r := &run{Input: in, opts: opts, recording: recording.New(in.Base.SHA256(), in.Head.SHA256())}
+	env := r.environment()
+	env.Head, env.Observe = in.Head, r.recording.Task
+	r.secrets = env.Secrets(part.Tasks)
+	r.recording.Mask = wrapper.Mask(r.secrets)
+	var err error
+	if r.head, err = env.Runner(part.Tasks); err != nil {
+		return nil, err
+	}
+	return r, r.openJournal()
+}
+
+// environment is the environment of tasks that run on base alone and whose queries
+// nobody records.
+func (r *run) environment() launch.Environment {
+	return launch.Environment{
+		Base: r.Base, Head: r.Base, Settings: r.Settings, Folder: r.Folder, Natives: r.Natives,
+		Getenv: r.Getenv, Environ: r.Environ,
+	}
+}
+
+// execute runs the tasks, settles their failures and remembers what was learned.
+func (r *run) execute(ctx context.Context) (*plan.Results, error) {
+	left := r.unfinished()
+	display := progress.Start(left, r.opts.Progress)
+	defer display.Close()
+	defer context.AfterFunc(ctx, display.Stopping)()
+	r.began = time.Now()
+	shared := &sharedTargets{state: r.State}
+	opts := r.wrapperOptions(display, shared)
+	s := r.newSettlement(opts)
+	opts.Settle = s.settleOne
+	ended, err := wrapper.Run(ctx, left.Tasks, r.head, opts)
+	display.Close()
+
+	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Results: r.withResumed(ended)}
+	err = errors.Join(err, s.settleAll(ctx, out.Results))
+	if problem := shared.problem(); problem != nil {
+		out.Warnings = append(out.Warnings, problem.Error())
+	}
+	err = errors.Join(err, r.remember(out, s.sameOnBase), interruption(ctx, ended))
+	return out, err
+}
+
+// wrapperOptions are the options for tasks that run on head.
+func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) wrapper.Options {
+	return wrapper.Options{
+		Jobs:      r.opts.Jobs,
+		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
+		Secrets:   r.secrets,
+		Observe:   r.journaled(display.Observe),
+		Memory:    r.opts.Memory,
+		FailFast:  r.opts.FailFast,
+		Transient: r.transientErrors,
+		Targets:   r.targets,
+		Lease:     shared.lease(),
+		Began:     r.began,
+	}
+}
+
+// transientErrors returns the patterns of errors that pass by themselves, as the
+// settings name them for a task.
+func (r *run) transientErrors(t plan.Task) []*regexp.Regexp {
+	return r.Settings.For(t.Integration).Transient
+}
+
+// interruption returns the error of the context if it kept a task from ending.
+func interruption(ctx context.Context, results []plan.Result) error {
+	isCanceled := func(r plan.Result) bool { return r.Status == plan.Canceled }
+	if !slices.ContainsFunc(results, isCanceled) {
+		return nil
+	}
+	return ctx.Err()
+}
