@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -64,7 +63,7 @@ runs only what had not finished.`,
 	cmd.Flags().StringVar(&f.config, "config", "", "settings the plan was made with: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or of the plan's base)")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, and with which inputs, how long they took, and which are flaky (default: nothing is remembered)")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
-	cmd.Flags().Var(indexed{&f.part, env.Getenv}, "partition", `the part of the plan to run: 2/8 is the second of eight, and index/8 the one after
+	cmd.Flags().Var(partFlag{&f.part, env.Getenv}, "partition", `the part of the plan to run: 2/8 is the second of eight, and index/8 the one after
 the number in JOB_COMPLETION_INDEX, index+3/8 three further on (default: all of it)`)
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only what had not finished when the last run of this plan ended")
 	f.register(cmd)
@@ -82,11 +81,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 	if results == nil {
 		return trouble
 	}
-	if source.IsObject(f.out) {
-		trouble = errors.Join(trouble, keepResults(ctx, f.out, f.logs, results))
-	} else {
-		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
-	}
+	trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
 	if results.Failed() {
 		trouble = errors.Join(trouble, cli.ErrFailed)
 	}
@@ -140,7 +135,7 @@ func (f runFlags) bundle(ctx context.Context, open source.Opener, flag string, s
 	if err != nil {
 		return nil, err
 	}
-	return b, cli.Invalid(runner.CheckBundle(side, name, b.SHA256()))
+	return b, cli.Invalid(side.CheckBundle(name, b.SHA256()))
 }
 
 // reference is where a side's bundle is looked for: where the flag says, where
@@ -158,12 +153,4 @@ func (f runFlags) reference(flag string, side plan.Side) string {
 		name = filepath.Join(filepath.Dir(f.plan), name)
 	}
 	return name
-}
-
-func writeResults(stdout io.Writer, name string, r *plan.Results) error {
-	write := func(w io.Writer) error { return plan.WriteResults(w, r) }
-	if name == "" {
-		return write(stdout)
-	}
-	return cli.WriteFile(name, write)
 }

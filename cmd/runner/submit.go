@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -12,6 +12,8 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/submit"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -51,7 +53,7 @@ happens.`,
 			if err := checkRunFlags(env, args); err != nil {
 				return err
 			}
-			return submit(cmd.Context(), env, f)
+			return submitPlan(cmd.Context(), env, f)
 		},
 	}
 	flags, job := cmd.Flags(), &f.job
@@ -80,7 +82,7 @@ happens.`,
 	return cmd
 }
 
-func submit(ctx context.Context, env cli.Env, f submitFlags) error {
+func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -88,23 +90,21 @@ func submit(ctx context.Context, env cli.Env, f submitFlags) error {
 	if err != nil {
 		return err
 	}
-	s := submission{submitFlags: f}
-	s.prepare(p)
-	if f.print {
-		return s.manifest(env, p)
-	}
-	if err := s.manifest(cli.Env{Stdout: io.Discard}, p); err != nil {
-		return err
-	}
-	cluster, namespace, err := kube.Connect(env.Getenv)
+	s := submit.New(p, submit.Options{Store: f.store, Job: f.job, Flags: f.flags, Logs: f.run.logs})
+	manifest, err := s.Manifest()
 	if err != nil {
 		return err
 	}
-	if s.job.Namespace == "" {
-		s.job.Namespace = namespace
+	if f.print {
+		out := json.NewEncoder(env.Stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(manifest)
 	}
-	s.cluster = cluster
-	results, err := s.run(ctx, env, p)
+	at, err := f.place(ctx, env, p)
+	if err != nil {
+		return err
+	}
+	results, err := s.Run(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,39 @@ func submit(ctx context.Context, env cli.Env, f submitFlags) error {
 		err = errors.Join(err, cli.ErrFailed)
 	}
 	return err
+}
+
+// place opens the cluster and the bucket.
+func (f submitFlags) place(ctx context.Context, env cli.Env, p *plan.Plan) (at submit.Place, err error) {
+	at = submit.Place{Notes: env.Stderr, Files: func(ctx context.Context) (submit.Files, error) { return f.files(ctx, env, p) }}
+	if at.Cluster, at.Namespace, err = kube.Connect(env.Getenv); err != nil {
+		return at, err
+	}
+	at.Bucket, _, err = source.Bucket(ctx, strings.TrimRight(f.store, "/")+"/plan.json")
+	return at, err
+}
+
+// files opens what the pods need beside the plan.
+func (f submitFlags) files(ctx context.Context, env cli.Env, p *plan.Plan) (out submit.Files, err error) {
+	rules, err := f.run.rules(ctx, env, p)
+	if err != nil {
+		return out, err
+	}
+	if p.Config != "" {
+		out.Settings = rules.Text()
+	}
+	open := rules.With(source.In(env))
+	for _, b := range []struct {
+		to   *submit.File
+		flag string
+		side plan.Side
+	}{{&out.Base, f.run.base, p.Base}, {&out.Head, f.run.head, p.Head}} {
+		b.to.Name = f.run.reference(b.flag, b.side)
+		if b.to.Raw, err = open.Bytes(ctx, b.to.Name); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // checkRunFlags refuses flags that no pod would take, before anything is stored,

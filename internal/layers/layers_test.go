@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 
 		{"owner", "wrapper/a.go", `package wrapper; import _ "golang.org/x/sync/errgroup"`, nil},
 		{"not the owner", "report/a.go", `package report; import _ "golang.org/x/sync/errgroup"`, []string{
-			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/logs, live, wrapper, tests"}},
+			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, wrapper, tests"}},
 		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
 			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
 		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{

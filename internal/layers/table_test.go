@@ -11,8 +11,8 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
 	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "wrapper", "report", "ci/pipeline"},
 	{"schemafilter", "live", "integration/sharding", "trace", "validator", "ci/note"},
-	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/logs", "runner/progress", "runner/guard"},
-	{"planner", "ci", "runner/launch", "runner/recording"},
+	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/progress", "runner/guard"},
+	{"planner", "ci", "runner/launch", "runner/recording", "runner/submit"},
 	{"source", "runner"},
 	{"cmd/planner", "cmd/runner"},
 }
@@ -58,7 +58,7 @@ var owners = map[string][]string{
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "ci/pipeline", "validator"},
-	"golang.org/x/sync":                        {"bundle/bundler", "runner/logs", "live", "wrapper"},
+	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 }
 

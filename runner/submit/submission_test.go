@@ -1,4 +1,4 @@
-package main
+package submit
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/internal/objects"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -30,12 +31,16 @@ func TestCollect(t *testing.T) {
 	fake.Put("runs/x/results-1-2.json", of("sha256:"+strings.Repeat("2", 64), 4))
 	fake.Put("runs/x/results-1-3.json", of(p.Digest, 5)[:20])
 	fake.Put("runs/x/results-1-4.json", of(p.Digest, 6, "f", "b"))
-	s := submission{at: "s3://" + fakes3.Bucket + "/runs/x"}
-	s.job.Parts = 7
+	bucket, err := objects.Open(t.Context(), fakes3.Bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := session{Submission{plan: p, folder: "s3://" + fakes3.Bucket + "/runs/x"}, Place{Bucket: bucket}, "runs/x"}
+	s.opts.Job.Parts = 7
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		s.parts = append(s.parts, plan.Part{Tasks: []plan.Task{{ID: id}}})
 	}
-	said, missing, err := s.collect(t.Context(), p, round{first: 1, parts: 6})
+	said, missing, err := s.collect(t.Context(), round{first: 1, parts: 6})
 	if err != nil || len(said) != 1 || said[0].Part.Part != 2 {
 		t.Errorf("got %v, %v", said, err)
 	}

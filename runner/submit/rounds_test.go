@@ -1,4 +1,4 @@
-package main
+package submit
 
 import (
 	"fmt"
@@ -28,9 +28,9 @@ func TestRounds(t *testing.T) {
 		for i, order := range c.orders {
 			tasks = append(tasks, plan.Task{ID: fmt.Sprint(i), Order: order})
 		}
-		n := divided(tasks, c.wanted)
+		n := countParts(tasks, c.wanted)
 		parts := plan.Partition(tasks, n)
-		got := rounds(parts)
+		got := roundsOf(parts)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}

@@ -1,4 +1,4 @@
-package main
+package archive_test
 
 import (
 	"bytes"
@@ -11,15 +11,16 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/internal/objects"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/runner/archive"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
 // Logs are kept beside results in a bucket, and one that is lost is a warning,
 // never a lost result, also when the run was interrupted.
 func TestKeepResults(t *testing.T) {
-	const ref = "s3://" + fakes3.Bucket + "/run/results-3.json"
+	const key = "run/results-3.json"
 	name := wrapper.LogName("a")
 	for what, c := range map[string]struct {
 		interrupted, refused bool // the run, and by the bucket
@@ -51,13 +52,17 @@ func TestKeepResults(t *testing.T) {
 		if c.interrupted {
 			cancel()
 		}
-		if err := keepResults(ctx, ref, dir, r); err != nil {
+		bucket, err := objects.Open(t.Context(), fakes3.Bucket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := archive.StoreResults(ctx, bucket, key, dir, r); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if got := s.Keys(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: the bucket has %q, want %q", what, got, c.want)
 		}
-		raw, err := source.Object(t.Context(), ref)
+		raw, _, err := bucket.Get(t.Context(), key, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}

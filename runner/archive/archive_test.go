@@ -1,4 +1,4 @@
-package logs_test
+package archive_test
 
 import (
 	"net/http"
@@ -12,19 +12,19 @@ import (
 	"github.com/app-sre/prcheck/internal/fakes3"
 	"github.com/app-sre/prcheck/internal/objects"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/runner/logs"
+	"github.com/app-sre/prcheck/runner/archive"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
 // place starts a store and returns the folder run of it.
-func place(t *testing.T) (*fakes3.Server, logs.Place) {
+func place(t *testing.T) (*fakes3.Server, archive.Place) {
 	t.Helper()
 	s := fakes3.Start(t)
 	b, err := objects.Open(t.Context(), fakes3.Bucket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, logs.Place{Bucket: b, Folder: "run"}
+	return s, archive.Place{Bucket: b, Folder: "run"}
 }
 
 func write(t *testing.T, name, text string) {

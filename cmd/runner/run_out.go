@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/archive"
+	"github.com/app-sre/prcheck/runner/submit"
+	"github.com/app-sre/prcheck/source"
+)
+
+// file is the file for the results, "" when they go elsewhere.
+func (f runFlags) file() string {
+	if source.IsObject(f.out) {
+		return ""
+	}
+	return f.out
+}
+
+// write writes results to where --out says.
+func (f runFlags) write(ctx context.Context, stdout io.Writer, r *plan.Results) error {
+	if !source.IsObject(f.out) {
+		return writeResults(stdout, f.out, r)
+	}
+	bucket, key, err := source.Bucket(ctx, f.out)
+	if err != nil {
+		return err
+	}
+	return archive.StoreResults(ctx, bucket, key, f.logs, r)
+}
+
+// writeResults writes results to a file, or to stdout if no file is named.
+func writeResults(stdout io.Writer, name string, r *plan.Results) error {
+	write := func(w io.Writer) error { return plan.WriteResults(w, r) }
+	if name == "" {
+		return write(stdout)
+	}
+	return cli.WriteFile(name, write)
+}
+
+// A partFlag is the flag --partition.
+type partFlag struct {
+	*plan.Fraction
+	getenv func(string) string
+}
+
+// Set reads the flag, see [submit.ParsePart].
+func (p partFlag) Set(text string) error {
+	part, err := submit.ParsePart(text, p.getenv)
+	*p.Fraction = part
+	return err
+}
