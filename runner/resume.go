@@ -84,7 +84,7 @@ func (r *run) journaled(observe func(wrapper.Event)) func(wrapper.Event) {
 		return observe
 	}
 	return func(e wrapper.Event) {
-		if e.Result != nil && !e.Lost {
+		if e.Result != nil && !e.LogLost {
 			r.journal.Add(*e.Result)
 		}
 		observe(e)

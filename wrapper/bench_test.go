@@ -14,7 +14,7 @@ import (
 
 const many = 10_000
 
-// BenchmarkTasks runs ten thousand tasks of true, each with a log, as runner does.
+// BenchmarkTasks runs the command true as ten thousand tasks, each with a log.
 func BenchmarkTasks(b *testing.B) {
 	tasks := make([]plan.Task, many)
 	for i := range tasks {
@@ -37,8 +37,8 @@ func BenchmarkTasks(b *testing.B) {
 	b.ReportMetric(float64(memory.HeapSys)/(1<<20), "MiB-heap")
 }
 
-// BenchmarkBash is what BenchmarkTasks is measured by: a loop of a shell that
-// forks and executes the same program as often.
+// BenchmarkBash is the yardstick of BenchmarkTasks: a shell loop that starts the same
+// program as often.
 func BenchmarkBash(b *testing.B) {
 	for b.Loop() {
 		if err := exec.CommandContext(b.Context(), "bash", "-c", "for ((i = 0; i < "+strconv.Itoa(many)+"; i++)); do /bin/true; done").Run(); err != nil {

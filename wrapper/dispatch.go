@@ -8,90 +8,91 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A dispatcher starts tasks when there are a slot, their memory and their
-// targets. All that changes does so in the goroutine of group: the others send
-// what has happened.
+// A dispatcher starts each task as soon as a slot, enough memory and all targets of
+// the task are free. Only the goroutine of runGroup changes its fields. Other
+// goroutines send their changes to that goroutine as functions, through events.
 type dispatcher struct {
-	one      *single
-	tasks    []plan.Task
-	uses     [][]*target // by task
-	room     room
-	results  []plan.Result
-	troubles []error
-	free     int // slots
-	events   chan func()
+	executor  *executor
+	tasks     []plan.Task
+	targets   [][]*target // by index of the task
+	memory    memoryBudget
+	results   []plan.Result
+	logErrors []error
+	freeSlots int
+	events    chan func()
 
-	ready   time.Time                  // since when the tasks of the group could run
-	waiting []int                      // for a slot or a target, in their order
-	asking  map[int]context.CancelFunc // the tasks that ask other processes for room
-	granted []grant                    // hold their targets and wait for a slot
-	left    int                        // tasks of the group that are not gone
-	held    map[int]time.Time          // since when tasks wait for a target, although there was a slot
+	readySince    time.Time                  // when the current group could have started
+	waiting       []int                      // tasks that wait for a slot or a target, first come first
+	pendingLeases map[int]context.CancelFunc // tasks that wait for their lease
+	leased        []leasedTask               // tasks that have their lease and wait for a slot
+	unfinished    int                        // tasks of the current group that have not ended
+	blockedSince  map[int]time.Time          // when a task began to wait for a target while a slot was free
 }
 
-// A grant waits for its turn.
-type grant struct {
+// A leasedTask is a task that has leased its targets and waits for a slot.
+type leasedTask struct {
 	task int
-	turn chan place
+	turn chan slot
 }
 
-// A place is what a task has that starts.
-type place struct {
-	leave  func() // leaves the room again
-	waited wait
+// A slot is the right of one task to run now, with the memory it reserved.
+type slot struct {
+	releaseMemory func()
+	since         waitStart
 }
 
-// A wait says since when a task was ready, and since when it waited for a target.
-type wait struct{ ready, target time.Time } // target is zero when it did not
+// A waitStart says when a task was ready, and when it began to wait for a target.
+type waitStart struct{ ready, blocked time.Time } // blocked is zero if it did not wait for one
 
-// group runs the tasks with these indices.
-func (d *dispatcher) group(ctx context.Context, group []int) {
-	d.waiting, d.left, d.ready = slices.Clone(group), len(group), time.Now()
-	ended := ctx.Done()
-	for d.left > 0 {
-		timer := d.advance(ctx)
-		if d.left == 0 {
+// runGroup runs the tasks with the given indices and returns when all have ended.
+func (d *dispatcher) runGroup(ctx context.Context, group []int) {
+	d.waiting, d.unfinished, d.readySince = slices.Clone(group), len(group), time.Now()
+	canceled := ctx.Done()
+	for d.unfinished > 0 {
+		timer := d.startTasks(ctx)
+		if d.unfinished == 0 {
 			return
 		}
 		select {
-		case happened := <-d.events:
-			happened()
+		case apply := <-d.events:
+			apply()
 		case <-timer:
-		case <-ended:
-			ended = nil
+		case <-canceled:
+			canceled = nil
 		}
 	}
 }
 
-// advance starts what can start. The channel tells when time alone lets another
-// one start; nil when it does not.
-func (d *dispatcher) advance(ctx context.Context) <-chan time.Time {
-	if ctx.Err() != nil || d.one.opts.FailFast && d.one.failed.Load() {
-		d.drain(ctx)
+// startTasks starts every task that can start now. The returned channel fires when a
+// target's rate allows the next start; it is nil if no task waits for that.
+func (d *dispatcher) startTasks(ctx context.Context) <-chan time.Time {
+	if ctx.Err() != nil || d.executor.opts.FailFast && d.executor.failed.Load() {
+		d.cancelUnstarted(ctx)
 		return nil
 	}
-	for d.free > 0 && len(d.granted) > 0 { // before the others, since others may wait for what it holds
-		d.grant(ctx)
+	// Tasks with a lease come first, since others may wait for the targets they hold.
+	for d.freeSlots > 0 && len(d.leased) > 0 {
+		d.startLeased(ctx)
 	}
 	soonest := time.Duration(0)
-	for k := 0; d.free > 0 && k < len(d.waiting); {
+	for k := 0; d.freeSlots > 0 && k < len(d.waiting); {
 		i := d.waiting[k]
-		by, wait := d.blocked(i)
-		if by != nil && !by.unavailable() {
+		blocking, wait := d.findBlockingTarget(i)
+		if blocking != nil && !blocking.isUnavailable() {
 			if wait > 0 && (soonest == 0 || wait < soonest) {
 				soonest = wait
 			}
-			d.tell(i, by)
+			d.reportWaiting(i, blocking)
 			k++
 			continue
 		}
 		d.waiting = slices.Delete(d.waiting, k, k+1)
-		if by != nil {
-			d.results[i] = d.one.unavailable(d.tasks[i], by.Name)
-			d.left--
+		if blocking != nil {
+			d.results[i] = d.executor.skipUnavailable(d.tasks[i], blocking.Name)
+			d.unfinished--
 			continue
 		}
-		d.begin(ctx, i)
+		d.admit(ctx, i)
 	}
 	if soonest == 0 {
 		return nil
@@ -99,90 +100,93 @@ func (d *dispatcher) advance(ctx context.Context) <-chan time.Time {
 	return time.After(soonest)
 }
 
-// drain ends all that did not start: nothing does any more.
-func (d *dispatcher) drain(ctx context.Context) {
+// cancelUnstarted gives every task that has not started the result of a canceled task.
+func (d *dispatcher) cancelUnstarted(ctx context.Context) {
 	for _, i := range d.waiting {
-		d.results[i], d.troubles[i] = d.one.run(ctx, d.tasks[i], wait{ready: d.ready})
-		d.left--
+		d.results[i], d.logErrors[i] = d.executor.execute(ctx, d.tasks[i], waitStart{ready: d.readySince})
+		d.unfinished--
 	}
 	d.waiting = nil
-	for _, cancel := range d.asking {
+	for _, cancel := range d.pendingLeases {
 		cancel()
 	}
-	for len(d.granted) > 0 {
-		d.grant(ctx)
+	for len(d.leased) > 0 {
+		d.startLeased(ctx)
 	}
 }
 
-// blocked returns a target that a task must wait for, or that is unavailable.
-func (d *dispatcher) blocked(i int) (by *target, wait time.Duration) {
+// findBlockingTarget returns a target that keeps task i from starting, nil if none
+// does. An unavailable target comes first, then the one with the longest wait. The
+// wait is 0 if the target becomes free at an unknown time.
+func (d *dispatcher) findBlockingTarget(i int) (blocking *target, wait time.Duration) {
 	now := time.Now()
-	for _, t := range d.uses[i] {
-		if t.unavailable() {
+	for _, t := range d.targets[i] {
+		if t.isUnavailable() {
 			return t, 0
 		}
-		if full, w := t.full(now); full && (by == nil || w > wait) {
-			by, wait = t, w
+		if full, w := t.isFull(now); full && (blocking == nil || w > wait) {
+			blocking, wait = t, w
 		}
 	}
-	return by, wait
+	return blocking, wait
 }
 
-// tell tells once that a task waits for a target, although there is a slot.
-func (d *dispatcher) tell(i int, by *target) {
-	if d.held[i].IsZero() {
-		d.held[i] = time.Now()
-		d.one.tell(d.one.opts.Observe, Event{Task: d.tasks[i], Waits: by.Name})
+// reportWaiting reports, once per task, that a task waits for a target while a slot
+// is free.
+func (d *dispatcher) reportWaiting(i int, blocking *target) {
+	if d.blockedSince[i].IsZero() {
+		d.blockedSince[i] = time.Now()
+		d.executor.notify(Event{Task: d.tasks[i], WaitsFor: blocking.Name})
 	}
 }
 
-// begin takes the targets of a task, and starts it; first it asks other processes
-// for room, when there may be any.
-func (d *dispatcher) begin(ctx context.Context, i int) {
-	for _, t := range d.uses[i] {
-		t.using++
+// admit takes the targets of task i and starts the task. If other processes use the
+// targets too, it asks for a lease first.
+func (d *dispatcher) admit(ctx context.Context, i int) {
+	for _, t := range d.targets[i] {
+		t.tasksInUse++
 	}
-	if len(d.uses[i]) > 0 && d.one.opts.Lease != nil {
-		d.ask(ctx, i)
+	if len(d.targets[i]) > 0 && d.executor.opts.Lease != nil {
+		d.requestLease(ctx, i)
 		return
 	}
-	at := d.start(ctx, i)
+	s := d.takeSlot(ctx, i)
 	go func() {
-		d.work(ctx, i, at)
-		d.events <- func() { d.gone(i) }
+		d.runInSlot(ctx, i, s)
+		d.events <- func() { d.releaseTargets(i) }
 	}()
 }
 
-// start takes a slot and the memory.
-func (d *dispatcher) start(ctx context.Context, i int) place {
-	d.free--
-	leave := d.room.enter(ctx, d.tasks[i].Memory)
+// takeSlot takes a free slot and reserves the memory of task i.
+func (d *dispatcher) takeSlot(ctx context.Context, i int) slot {
+	d.freeSlots--
+	release := d.memory.reserve(ctx, d.tasks[i].Memory)
 	now := time.Now()
-	for _, t := range d.uses[i] {
-		t.start(now)
+	for _, t := range d.targets[i] {
+		t.recordStart(now)
 	}
-	return place{leave, wait{d.ready, d.held[i]}}
+	return slot{release, waitStart{d.readySince, d.blockedSince[i]}}
 }
 
-// work runs a task that has all it needs.
-func (d *dispatcher) work(ctx context.Context, i int, at place) {
-	result, trouble := d.one.run(ctx, d.tasks[i], at.waited)
-	d.results[i], d.troubles[i] = d.one.settle(ctx, d.tasks[i], result), trouble
-	at.leave()
+// runInSlot runs task i, stores its result and gives the slot back.
+func (d *dispatcher) runInSlot(ctx context.Context, i int, s slot) {
+	result, logErr := d.executor.execute(ctx, d.tasks[i], s.since)
+	d.results[i], d.logErrors[i] = d.executor.settle(ctx, d.tasks[i], result), logErr
+	s.releaseMemory()
 	d.events <- func() {
-		d.free++
-		for _, t := range d.uses[i] {
-			if trouble == nil {
-				t.saw(result) // what is known of it beyond that tells nothing of the target
+		d.freeSlots++
+		for _, t := range d.targets[i] {
+			if logErr == nil { // a lost log says nothing about the target
+				t.recordResult(result) // as the task ended, before Settle changed it
 			}
 		}
 	}
 }
 
-// gone gives back the targets of a task that has ended.
-func (d *dispatcher) gone(i int) {
-	for _, t := range d.uses[i] {
-		t.using--
+// releaseTargets gives back the targets of task i, which has ended.
+func (d *dispatcher) releaseTargets(i int) {
+	for _, t := range d.targets[i] {
+		t.tasksInUse--
 	}
-	d.left--
+	d.unfinished--
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// An ExitError says that a command ran and did not succeed.
+// An ExitError reports that a command ran and did not succeed.
 type ExitError struct {
-	Code   int // -1 when a signal killed it
-	Signal int // 0 when none did
+	Code   int // -1 if a signal killed the command
+	Signal int // 0 if no signal killed it
 }
 
 // Error returns "exit code 3" or "killed by signal 9".
@@ -21,8 +21,8 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("exit code %d", e.Code)
 }
 
-// A ConfigError says that a task failed because the data or the settings are
-// wrong; trying again would not help.
+// A ConfigError reports that a task failed because the data or the settings are
+// wrong. Another attempt would fail as well.
 type ConfigError struct {
 	Err error
 }
@@ -33,16 +33,16 @@ func (e *ConfigError) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
-// configErrorf returns a ConfigError.
+// configErrorf returns a ConfigError with a formatted message.
 func configErrorf(format string, args ...any) error {
 	return &ConfigError{Err: fmt.Errorf(format, args...)}
 }
 
-// maxReason bounds a reason in bytes.
+// maxReason is the maximal length of a reason in bytes.
 const maxReason = 500
 
-// oneLine makes one bounded line of a message.
-func oneLine(message string) string {
+// toOneLine returns a message as one line of at most maxReason bytes.
+func toOneLine(message string) string {
 	var parts []string
 	for line := range strings.Lines(sanitize.Text(message)) {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {

@@ -31,7 +31,7 @@ func open(t *testing.T) []string {
 	return to
 }
 
-// A command has its input and both outputs open, and nothing of ours.
+// A command has its input and both outputs open, and no file of this process.
 func TestACommandInheritsNoFile(t *testing.T) {
 	secret, err := os.Create(filepath.Join(t.TempDir(), "secret"))
 	if err != nil {
@@ -54,9 +54,9 @@ func TestACommandInheritsNoFile(t *testing.T) {
 	}
 }
 
-// After many tasks, of every kind of end, as many files, goroutines and threads
-// are there as before.
-func TestNothingIsLeftOfManyTasks(t *testing.T) {
+// After many tasks that end in every possible way, the numbers of open files,
+// goroutines and threads are the same as before.
+func TestManyTasksLeaveNothingBehind(t *testing.T) {
 	kinds := []string{"exit 0", "echo x", "exit 3", "kill -9 $$", "sleep 60 & exec 3<&1; echo x", "exec >&- 2>&-; exit 1"}
 	run := func(n int) {
 		tasks := make([]plan.Task, n)
@@ -70,7 +70,7 @@ func TestNothingIsLeftOfManyTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(20) // what is opened once
+	run(20) // opens the files that stay open
 	files, routines, threads := open(t), runtime.NumGoroutine(), len(threadsOf(t))
 	run(1000)
 	if now := open(t); len(now) != len(files) {
@@ -93,8 +93,8 @@ func threadsOf(t *testing.T) []string {
 	return names
 }
 
-// A hundred megabytes, a good part of them no text, are kept completely and take
-// no memory.
+// A hundred megabytes of output, much of it binary, are kept completely and take
+// almost no memory.
 func TestHundredMegabytes(t *testing.T) {
 	const size = 100 << 20
 	logs := t.TempDir()
@@ -112,9 +112,9 @@ func TestHundredMegabytes(t *testing.T) {
 	}
 }
 
-// The kernel kills a command when the thread that started it ends. A command that
-// runs for longer than anything else on its goroutine must not notice.
-func TestACommandOutlivesTheGarbageOfThreads(t *testing.T) {
+// The kernel kills a command when the thread that started the command ends. So this
+// thread must live as long as the command, also when Go ends other threads.
+func TestACommandKeepsItsThread(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

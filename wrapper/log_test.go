@@ -16,7 +16,7 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// says is a Runner that writes a text and passes.
+// says is a Runner that prints a text and passes.
 func says(text string) wrapper.Runner {
 	return runnerFunc(func(_ context.Context, _ plan.Task, log io.Writer) error {
 		_, err := io.WriteString(log, text)
@@ -191,7 +191,7 @@ func TestLogTroubleIsAddedToARedResult(t *testing.T) {
 	}
 }
 
-// A task that says nothing has no log, and least of all that of an earlier run.
+// A task without output has no log. The log of an earlier run is removed.
 func TestASilentTaskHasNoLog(t *testing.T) {
 	logs := t.TempDir()
 	opts := wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}}
@@ -208,7 +208,7 @@ func TestASilentTaskHasNoLog(t *testing.T) {
 	}
 }
 
-// The end of a log is the tail of its result, whatever was written.
+// Tail makes the same tail of a log that Run puts into the result.
 func TestTailOfALog(t *testing.T) {
 	for _, text := range []string{
 		"", "\n\n", "one", "one\r\ntwo\r\n", "\x1b[31mred\x1b[0m\n\tpart", "bad \xff\xfe utf-8\n", "progress 1%\rprogress 2%\n\n",

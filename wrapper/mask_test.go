@@ -84,8 +84,8 @@ func inLines(text string, size int, end string) string {
 	return out + text
 }
 
-// A secret somewhere in a long text, all of it in base64 and that again, leaves
-// none of its middle, wherever lines break.
+// A secret inside a long text is masked when the whole text is encoded in base64 once
+// or twice, wherever its lines break.
 func TestMaskingInside(t *testing.T) {
 	const secret = "glpat-Xk29fLq_7zR-31mTbWqa"
 	m := newMasker([]string{secret})

@@ -17,8 +17,7 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// An outcomeCase is a case of one of the areas about what tasks say and what
-// becomes of it.
+// An outcomeCase is a recorded case about the outcome of tasks.
 type outcomeCase struct {
 	Area, Name string
 	Input      struct {
@@ -29,8 +28,8 @@ type outcomeCase struct {
 	Expected json.RawMessage
 }
 
-// outcome is what a task of the reference says, said by ours: a program ends
-// with 0 for SystemExit(False) and with 1 for SystemExit(True).
+// outcome translates the outcome of a task in a recorded case into an error of a
+// Runner. SystemExit(False) means exit code 0 and SystemExit(True) exit code 1.
 func outcome(t *testing.T, text string) error {
 	t.Helper()
 	exit := regexp.MustCompile(`^SystemExit\((.*)\)$`).FindStringSubmatch(text)
@@ -65,13 +64,13 @@ func TestTaskResultIsError(t *testing.T) {
 	}
 }
 
-// All shards run, whichever of them fails. How many failed does not become the
-// exit code, where four would look like "not found": any failure is 1.
+// All shards run, whichever of them fails. Any number of failures leads to exit code 1.
+// The number itself is not the exit code, since 4 would look like "not found".
 func TestRunnerFlow(t *testing.T) {
 	met := false
 	for _, c := range shared.Cases[outcomeCase](t, "runner_flow") {
 		if len(c.Input.Results) == 0 {
-			continue // about what is planned; package affected has it
+			continue // package affected tests which shards are planned
 		}
 		met = true
 		t.Run(c.Name, func(t *testing.T) {
@@ -103,8 +102,8 @@ func TestRunnerFlow(t *testing.T) {
 	}
 }
 
-// A failure is a failure whatever its log says: one that looks transient does
-// not relabel the others, and each keeps its own result.
+// A task that failed keeps its own result whatever the logs of the tasks contain. A
+// failure that looks transient does not change the class of the others.
 func TestPRCheckExitCode(t *testing.T) {
 	for _, c := range shared.Cases[outcomeCase](t, "pr_check_exit_code") {
 		t.Run(c.Name, func(t *testing.T) {

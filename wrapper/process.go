@@ -15,40 +15,47 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Command is what a task becomes. Argv, the values of Env and Config may hold
-// placeholders, see [Process].
+// A Command is the command line of a task with everything it needs to start. Argv,
+// the values of Env, and Config may contain placeholders, see [Process].
 type Command struct {
-	Argv   []string          // nil means the task's own
-	Env    []string          // "NAME=value": the child's whole environment
-	Dir    string            // "" means the runner's own
-	Config string            // text of a private file whose path is {config}; "" means no file
-	Vars   map[string]string // placeholders and their values
+	Argv   []string          // nil means the Argv of the task
+	Env    []string          // the whole environment of the process, as "NAME=value"
+	Dir    string            // the folder it starts in; "" means the current folder
+	Config string            // text of a private file whose path replaces {config}; "" means no file
+	Vars   map[string]string // values of placeholders, by the word in braces
 }
 
-// An Endpoint is where a task finds its bundles. It is opened for one task and
-// closed after it.
+// An Endpoint is a server from which one task reads its bundles. It is opened before
+// the task starts and closed after the task has ended.
 type Endpoint interface {
-	// Vars returns placeholders and their values, such as graphql_url.
+	// Vars returns values of placeholders, such as graphql_url.
 	Vars() map[string]string
-	// Close ends it. It returns a *ConfigError when the task asked for what it
-	// may not read, which fails the task whatever its exit code.
+	// Close closes the endpoint. It returns a *ConfigError if the task asked for
+	// data that it may not read. The task then fails, whatever its exit code is.
 	Close() error
 }
 
-// A Process is a [Runner] for tasks that are commands. The zero value runs them
-// in an empty environment.
+// A Process is a [Runner] for tasks that are commands. The zero value runs the Argv of
+// each task in an empty environment.
 //
-// Placeholders are words in braces. {task}, {shard}, {shards}, {shard_id}, {config}
-// and {lbrace}, which is an opening brace, are built in; the Endpoint adds its own,
-// and Command.Vars the rest, such as env.HOME. In case of conflict the first of
-// these wins.
+// A placeholder is a word in braces. Its value comes from the first of these sources
+// that knows the word:
+//
+//   - Process itself: {task}, {shard}, {shards}, {shard_id}, {config}, and {lbrace}
+//     for an opening brace
+//   - the Vars of the Endpoint
+//   - the Vars of the Command, such as env.HOME
 type Process struct {
-	Command func(plan.Task) (Command, error)                            // nil: the task's own arguments
-	Open    func(ctx context.Context, task plan.Task) (Endpoint, error) // nil: no endpoint
-	Grace   time.Duration                                               // from SIGTERM to SIGKILL; 0 means five seconds
+	// Command returns the command of a task. If it is nil, the command is the Argv
+	// of the task.
+	Command func(plan.Task) (Command, error)
+	// Open opens the endpoint of a task. If it is nil, tasks have no endpoint.
+	Open func(ctx context.Context, task plan.Task) (Endpoint, error)
+	// Grace is the time between SIGTERM and SIGKILL. 0 means five seconds.
+	Grace time.Duration
 }
 
-// Run starts the task's command and waits for its end.
+// Run starts the task's command and waits until it has ended.
 func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failure error) {
 	var command Command
 	if p.Command != nil {
@@ -73,12 +80,12 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 	vars["task"], vars["shard"], vars["lbrace"] = task.ID, task.Shard, "{"
 	shards, id := task.Static.Numbers()
 	vars["shards"], vars["shard_id"] = strconv.Itoa(shards), strconv.Itoa(id)
-	return p.runIn(ctx, command, vars, log)
+	return p.runWithConfigFile(ctx, command, vars, log)
 }
 
-// runIn makes the private folder with the config file, if there is one, and runs
-// the command.
-func (p Process) runIn(ctx context.Context, command Command, vars map[string]string, log io.Writer) error {
+// runWithConfigFile writes the private config file of the command, if it has one, and
+// runs the command. It removes the file afterwards.
+func (p Process) runWithConfigFile(ctx context.Context, command Command, vars map[string]string, log io.Writer) error {
 	if command.Config != "" {
 		folder, err := os.MkdirTemp("", "prcheck-") // mode 0700
 		if err != nil {
@@ -86,16 +93,16 @@ func (p Process) runIn(ctx context.Context, command Command, vars map[string]str
 		}
 		defer os.RemoveAll(folder)
 		vars["config"] = filepath.Join(folder, "config")
-		if err := os.WriteFile(vars["config"], []byte(expand(command.Config, vars)), 0o600); err != nil {
+		if err := os.WriteFile(vars["config"], []byte(fillPlaceholders(command.Config, vars)), 0o600); err != nil {
 			return fmt.Errorf("writing the private config: %w", err)
 		}
 	}
-	return p.execute(ctx, command.expanded(vars), log)
+	return p.execute(ctx, command.fillPlaceholders(vars), log)
 }
 
-// execute runs a command without placeholders. The output goes through a pipe of
-// our own, because os/exec would wait for it before we could kill what the
-// command left behind.
+// execute runs a command whose placeholders are filled. The output goes through a pipe
+// of this function, not of os/exec: os/exec would wait for the end of the output
+// before the processes that the command left behind can be killed.
 func (p Process) execute(ctx context.Context, command Command, log io.Writer) error {
 	if len(command.Argv) == 0 {
 		return configErrorf("the task has no command")
@@ -110,14 +117,14 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 	}
 	defer out.Close()
 	cmd := exec.CommandContext(ctx, command.Argv[0], command.Argv[1:]...)
-	cmd.Env = append([]string{}, command.Env...) // not nil, which would mean our own
+	cmd.Env = append([]string{}, command.Env...) // not nil, which would mean the environment of this process
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = command.Dir, in, in, grace
-	var kill time.Time // when the grace ends; zero while the command was not told to stop
+	var kill time.Time // when the grace period ends; zero if the command was not told to stop
 	cmd.Cancel = func() error {
 		kill = time.Now().Add(grace)
 		return terminate(cmd.Process)
 	}
-	defer inGroup(cmd)()
+	defer useProcessGroup(cmd)()
 	err = cmd.Start()
 	in.Close()
 	if err != nil {
@@ -128,23 +135,25 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 	}
 	copied := make(chan struct{})
 	go func() {
-		// It ends when nobody holds the other end, or out is closed. Most tasks say
-		// little, and the buffer is most of what one takes of our memory.
+		// The copy ends when no process holds the writing end of the pipe, or when out
+		// is closed. The buffer is small because it is most of the memory that a task
+		// takes in this process, and most tasks print little.
 		_, _ = io.CopyBuffer(log, struct{ io.Reader }{out}, make([]byte, 8<<10))
 		close(copied)
 	}()
 	err = cmd.Wait()
-	for !kill.IsZero() && time.Now().Before(kill) && groupAlive(cmd.Process) {
+	for !kill.IsZero() && time.Now().Before(kill) && isGroupAlive(cmd.Process) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	killGroup(cmd.Process)
-	drain(out, copied, grace, log)
-	return exitOf(ctx, cmd, err)
+	waitForOutput(out, copied, grace, log)
+	return exitResult(ctx, cmd, err)
 }
 
-// drain waits for the rest of the output, but not for ever: a child that left
-// the process group may still hold the other end.
-func drain(out io.Closer, copied <-chan struct{}, grace time.Duration, log io.Writer) {
+// waitForOutput waits until all output is copied, at most for the grace period. After
+// that a child that left the process group still holds the pipe, and waitForOutput
+// closes it.
+func waitForOutput(out io.Closer, copied <-chan struct{}, grace time.Duration, log io.Writer) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
@@ -157,8 +166,8 @@ func drain(out io.Closer, copied <-chan struct{}, grace time.Duration, log io.Wr
 	_, _ = fmt.Fprintln(log, "prcheck: a child process still holds the output open; what it writes from here on is lost")
 }
 
-// exitOf says how an ended command ended.
-func exitOf(ctx context.Context, cmd *exec.Cmd, err error) error {
+// exitResult returns the error of a command that has ended, nil if it succeeded.
+func exitResult(ctx context.Context, cmd *exec.Cmd, err error) error {
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), exitError(cmd.ProcessState))
 	}
@@ -169,7 +178,7 @@ func exitOf(ctx context.Context, cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("waiting for %q: %w", cmd.Path, err)
 }
 
-// exitError returns nil for a success.
+// exitError returns an ExitError, or nil if the process succeeded.
 func exitError(state *os.ProcessState) error {
 	if state == nil || state.Success() {
 		return nil

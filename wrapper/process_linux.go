@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// notOutliving makes the kernel kill a command when we die, however we die. The
-// kernel means the thread that started it, which is therefore kept until the
-// command has ended.
-func notOutliving(attr *syscall.SysProcAttr) (release func()) {
+// killWithParent makes the kernel kill the command when this process dies for any
+// reason. The kernel watches the thread that started the command, not the process.
+// So this thread must be kept until the command has ended: then call release.
+func killWithParent(attr *syscall.SysProcAttr) (release func()) {
 	runtime.LockOSThread()
 	attr.Pdeathsig = syscall.SIGKILL
 	return runtime.UnlockOSThread

@@ -7,14 +7,14 @@ import (
 	"os/exec"
 )
 
-// There are no process groups here: only the command itself is killed.
+// Systems other than Unix have no process groups: only the command itself is killed.
 
-func inGroup(*exec.Cmd) (release func()) { return func() {} }
+func useProcessGroup(*exec.Cmd) (release func()) { return func() {} }
 
 func terminate(p *os.Process) error { return p.Kill() }
 
 func killGroup(*os.Process) {}
 
-func groupAlive(*os.Process) bool { return false }
+func isGroupAlive(*os.Process) bool { return false }
 
 func signalOf(*os.ProcessState) int { return 0 }

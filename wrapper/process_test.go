@@ -21,14 +21,14 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// shell returns a task that runs a script.
+// shell returns a task that runs a shell script.
 func shell(script string) plan.Task {
 	t := task("a")
 	t.Argv = []string{"/bin/sh", "-c", script}
 	return t
 }
 
-// with returns a Process that runs the task's own arguments with the rest of
+// with returns a Process that runs the Argv of each task with the other fields of
 // this command.
 func with(command wrapper.Command) wrapper.Process {
 	return wrapper.Process{
@@ -59,8 +59,8 @@ func gone(t *testing.T, pidFile string) {
 	t.Errorf("process %d is still there", pid)
 }
 
-// zombie reports whether a process has ended and nobody has asked for its exit
-// code yet, as it happens in a container without an init.
+// zombie reports whether a process has ended and its parent has not yet waited for it,
+// as happens in a container without an init.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(stat), ") Z ")
@@ -112,7 +112,8 @@ func TestTheChildSeesNothingButWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// A task learns which static shard it is; one that is not divided is the only one.
+// A task gets the number of static shards and its own. A task that is not divided is
+// shard 0 of 1.
 func TestNumbersOfStaticShards(t *testing.T) {
 	for part, want := range map[plan.Fraction]string{{}: "0 of 1\n", {Part: 3, Of: 3}: "2 of 3\n"} {
 		var out strings.Builder
@@ -199,7 +200,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func TestWhatACommandLeavesBehindIsKilled(t *testing.T) {
+func TestProcessesLeftBehindAreKilled(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	begin := time.Now()
 	runner := with(path)
@@ -214,7 +215,7 @@ func TestWhatACommandLeavesBehindIsKilled(t *testing.T) {
 	gone(t, pid)
 }
 
-func TestAChildOutsideTheGroupCannotHoldUsUp(t *testing.T) {
+func TestAChildOutsideTheGroupCannotHoldUpItsTask(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		if runtime.GOOS == "linux" {
 			t.Fatal(err)

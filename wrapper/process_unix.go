@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// inGroup gives the command a process group of its own, whose id is its pid.
-// Release is to be called when the command has ended.
-func inGroup(cmd *exec.Cmd) (release func()) {
+// useProcessGroup gives the command a process group of its own. The id of the group is
+// the command's pid. Call release when the command has ended.
+func useProcessGroup(cmd *exec.Cmd) (release func()) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return notOutliving(cmd.SysProcAttr)
+	return killWithParent(cmd.SysProcAttr)
 }
 
 // terminate asks the whole group to end.
@@ -24,9 +24,9 @@ func terminate(p *os.Process) error {
 	return nil
 }
 
-// killGroup ends what is left of the group. There is usually nothing. Where its
-// members become children of ours, they are waited for, or they would stay as
-// zombies.
+// killGroup kills the processes that are left in the group; usually there are none.
+// If this process has become the parent of such processes, killGroup waits for them,
+// because they would stay as zombies otherwise.
 func killGroup(p *os.Process) {
 	for syscall.Kill(-p.Pid, syscall.SIGKILL) == nil {
 		if _, err := syscall.Wait4(-p.Pid, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
@@ -35,8 +35,8 @@ func killGroup(p *os.Process) {
 	}
 }
 
-// groupAlive reports whether the group has a member.
-func groupAlive(p *os.Process) bool {
+// isGroupAlive reports whether the group has a member.
+func isGroupAlive(p *os.Process) bool {
 	return !errors.Is(syscall.Kill(-p.Pid, 0), syscall.ESRCH)
 }
 

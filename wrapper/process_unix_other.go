@@ -4,5 +4,5 @@ package wrapper
 
 import "syscall"
 
-// notOutliving can do nothing here: commands survive when we are killed.
-func notOutliving(*syscall.SysProcAttr) (release func()) { return func() {} }
+// killWithParent does nothing: on these systems commands survive this process.
+func killWithParent(*syscall.SysProcAttr) (release func()) { return func() {} }

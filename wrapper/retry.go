@@ -9,45 +9,47 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// backoff is the mean pause before a second attempt, of tasks that may take
-// longer than that.
-const backoff = 5 * time.Second
+// meanBackoff is the mean pause before a second attempt. A task with a shorter
+// timeout waits for the length of its timeout instead.
+const meanBackoff = 5 * time.Second
 
-// jittered spreads the pauses of tasks that failed together, so that they do not
-// come back together.
-func jittered(timeout time.Duration) time.Duration {
-	mean := min(backoff, timeout)
+// defaultBackoff returns a random pause between half and one and a half times the
+// mean. So tasks that failed together do not start again together.
+func defaultBackoff(timeout time.Duration) time.Duration {
+	mean := min(meanBackoff, timeout)
 	return mean/2 + rand.N(mean)
 }
 
-// attempts runs a task, and once more when an error of it may pass by itself. The
-// slot is kept in between: what failed for too much load must not make room for
-// more of it. A task that ran before gets one attempt.
-func (s *single) attempts(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
-	if before, ran := s.opts.Before[task.ID]; ran {
-		last, _, err := s.start(ctx, task, timeout, before.Attempts+1)
-		return after(before, last), err
+// runWithRetry runs a task, and a second time if one of its errors is transient. A
+// task in opts.Before gets one attempt only. The task keeps its slot during the
+// pause: if the cause of the failure was too much load, no other task may start
+// instead.
+func (e *executor) runWithRetry(ctx context.Context, task plan.Task, timeout time.Duration) (plan.Result, error) {
+	if before, ok := e.opts.Before[task.ID]; ok {
+		last, _, err := e.runAttempt(ctx, task, timeout, before.Attempts+1)
+		return combineAttempts(before, last), err
 	}
-	first, again, err := s.start(ctx, task, timeout, 1)
+	first, retry, err := e.runAttempt(ctx, task, timeout, 1)
 	switch {
-	case !again:
+	case !retry:
 		return first, err
-	case !s.pause(ctx, timeout):
-		s.cancel(ctx, &first) // the failure is not its last word, and must not be final
+	case !e.waitBeforeRetry(ctx, timeout):
+		e.markCanceled(ctx, &first) // a second attempt might have passed
 		return first, err
 	}
-	second, _, err := s.start(ctx, task, timeout, 2)
-	return after(first, second), err
+	second, _, err := e.runAttempt(ctx, task, timeout, 2)
+	return combineAttempts(first, second), err
 }
 
-// after is the result of an attempt that tells of those before, too.
-func after(before, last plan.Result) plan.Result {
+// combineAttempts returns the result of the last attempt, with the earlier attempts
+// listed and their times added.
+func combineAttempts(before, last plan.Result) plan.Result {
 	last.Attempts = before.Attempts + 1
-	last.Seconds = sum(before.Seconds, last.Seconds)
+	last.Seconds = addSeconds(before.Seconds, last.Seconds)
 	last.Waited, last.TargetWait = before.Waited, before.TargetWait
-	if len(before.Spans) == before.Attempts { // otherwise it is not known when they were
+	if len(before.Spans) == before.Attempts {
 		last.Spans = slices.Concat(before.Spans, last.Spans)
-	} else {
+	} else { // the times of the earlier attempts are unknown
 		last.Spans = nil
 	}
 	last.Before = append(slices.Clone(before.Before), plan.Attempt{
@@ -56,13 +58,14 @@ func after(before, last plan.Result) plan.Result {
 	return last
 }
 
-// pause waits before the next attempt, and reports whether there is to be one.
-func (s *single) pause(ctx context.Context, timeout time.Duration) bool {
-	wait := jittered
-	if s.opts.Backoff != nil {
-		wait = s.opts.Backoff
+// waitBeforeRetry waits before the second attempt. It returns false if ctx ends in
+// the meantime.
+func (e *executor) waitBeforeRetry(ctx context.Context, timeout time.Duration) bool {
+	backoff := defaultBackoff
+	if e.opts.Backoff != nil {
+		backoff = e.opts.Backoff
 	}
-	timer := time.NewTimer(wait(timeout))
+	timer := time.NewTimer(backoff(timeout))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

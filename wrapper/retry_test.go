@@ -18,11 +18,11 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// soon is a pause that does not hold up a test.
+// soon is a backoff that is too short to delay a test.
 func soon(time.Duration) time.Duration { return time.Millisecond }
 
-// attempts is a Runner that says a word in each attempt, and the last one in all
-// that follow.
+// attempts is a Runner that prints one word per attempt, and the last word in every
+// further attempt.
 func attempts(said ...string) runnerFunc {
 	n := 0
 	return func(_ context.Context, _ plan.Task, log io.Writer) error {
@@ -80,14 +80,14 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// The pause is five seconds, give or take a half, and not the same for all.
+// The pause is five seconds plus or minus a half, and differs between tasks.
 func TestBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pauses := map[float64]bool{}
 		for range 50 {
 			got := runOne(t, task("a"), attempts("HTTP 503", "ok"), wrapper.Options{})
 			pause := got.Spans[1].Started
-			if pause < 2.5 || pause >= 7.5 {
+			if pause < 2.5 || pause > 7.5 {
 				t.Errorf("paused %gs, want 2.5 to 7.5", pause)
 			}
 			pauses[pause] = true
@@ -98,14 +98,14 @@ func TestBackoff(t *testing.T) {
 		short := task("a")
 		short.Timeout = "1s"
 		got := runOne(t, short, attempts("HTTP 503", "ok"), wrapper.Options{})
-		if pause := got.Spans[1].Started; pause < 0.5 || pause >= 1.5 {
+		if pause := got.Spans[1].Started; pause < 0.5 || pause > 1.5 {
 			t.Errorf("a task that may take a second paused %gs, want 0.5 to 1.5", pause)
 		}
 	})
 }
 
-// A run that ends during the pause does not wait for it. The first attempt is not
-// the task's last word: a run that goes on would take it for final.
+// A run that is canceled during the pause ends at once. The task is then canceled, not
+// failed, so that a run that resumes it tries it again.
 func TestCancelDuringThePause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -120,7 +120,7 @@ func TestCancelDuringThePause(t *testing.T) {
 	})
 }
 
-// A log that is too large is not read in part.
+// Reading a log that is too large is an error.
 func TestReadLog(t *testing.T) {
 	dir := t.TempDir()
 	logs := wrapper.LogFolder{Dir: dir}
@@ -139,8 +139,8 @@ func TestReadLog(t *testing.T) {
 	}
 }
 
-// A task that ran before gets one attempt more, with the next log, and its result
-// tells of all.
+// A task with an earlier result gets one more attempt, with the next log. Its result
+// lists all attempts.
 func TestBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := wrapper.Options{Logs: wrapper.LogFolder{Dir: t.TempDir()}, Began: time.Now(), Backoff: soon}
@@ -153,7 +153,7 @@ func TestBefore(t *testing.T) {
 			t.Errorf("got %+v, want that it failed in attempt 3, and no other one", second)
 		}
 		lost := second
-		lost.Waited, lost.Spans = 4, nil // as when a run goes on
+		lost.Waited, lost.Spans = 4, nil // as in a run that is resumed
 		opts.Before["a"] = lost
 		third := runOne(t, task("a"), said, opts)
 		for _, test := range []struct {

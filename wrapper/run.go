@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-multierror"
@@ -17,62 +16,74 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Runner runs one task to its end and writes all it says to log. It returns
-// nil when the task passed, an error with an [ExitError] or a [ConfigError] in it
-// when that is what happened, and returns soon after ctx ends.
+// A Runner runs one task to its end and writes the task's output to log. It returns
+// nil if the task passed. The error holds an [ExitError] if a command failed, and a
+// [ConfigError] if the data or the settings are wrong. A Runner must return soon
+// after ctx ends. Several goroutines call Run at once.
 type Runner interface {
 	Run(ctx context.Context, task plan.Task, log io.Writer) error
 }
 
 // Options are the settings of [Run]. The zero value works.
 type Options struct {
-	Jobs    int           // how many tasks run at once; 0 means one per processor
-	Logs    LogStore      // where complete logs go; nil keeps only the tails
-	Secrets []string      // what must not appear in a log or a result
-	Abandon time.Duration // how long a Runner may ignore the end of its context; 0 means one minute
-	Observe func(Event)   // told about progress, one event at a time; may be nil
+	// Jobs is the number of tasks that run at once. 0 means one per processor.
+	Jobs int
+	// Logs keeps the complete logs. If it is nil, only the tails are kept.
+	Logs LogStore
+	// Secrets are the texts that are masked in every log and result.
+	Secrets []string
+	// Abandon is how long a Runner may go on after its context has ended. After
+	// that it is left behind and its task gets a result. 0 means one minute.
+	Abandon time.Duration
+	// Observe is called with each event, one call at a time. It may be nil.
+	Observe func(Event)
 
-	// Transient gives the patterns that mark an error of a task as one that
-	// passes by itself, beside those that are built in; may be nil.
+	// Transient returns additional patterns for a task. An error line that matches
+	// one of them is transient, as one that matches a built-in pattern. It may be nil.
 	Transient func(plan.Task) []*regexp.Regexp
-	// Backoff gives the pause before a second attempt of a task with this
-	// timeout; nil means five seconds, or the timeout when it is shorter, give
-	// or take a random half.
+	// Backoff returns the pause before the second attempt of a task that has the
+	// given timeout. If it is nil, the pause is five seconds, or the timeout if
+	// that is shorter, plus or minus a random part of at most one half.
 	Backoff func(timeout time.Duration) time.Duration
-	// Memory is how many bytes all tasks that run at once may need together, as
-	// they say; one that needs more runs alone. 0 means no limit.
+	// Memory is the number of bytes that the running tasks may need together,
+	// by the Memory field of each task. A task that needs more runs when no other
+	// task has reserved memory. 0 means no limit.
 	Memory int64
-	// Before gives the results of tasks that ran before, by task. Such a task gets
-	// one attempt more, with a log of its own, and its result tells of all.
+	// Before holds results of an earlier call of Run, by task id. A task in it gets
+	// exactly one more attempt, with a log of its own. Its new result also lists
+	// the earlier attempts.
 	Before map[string]plan.Result
-	// Began is when the run began, for the times of attempts; zero means now.
+	// Began is the time from which the start of each attempt is counted. Zero means
+	// now.
 	Began time.Time
-	// FailFast starts nothing more after the first result that fails the check;
-	// the tasks that did not start are canceled.
+	// FailFast starts no more tasks after the first result that fails the check.
+	// The tasks that have not started get the status canceled.
 	FailFast bool
-	// Settle is asked with FailFast of each task that failed, and returns its
-	// result with what more can be found out. The task keeps its slot and its
-	// targets meanwhile. It may be called by several goroutines at once; may be nil.
+	// Settle is called for each task that failed, if FailFast is set. It returns
+	// the final result, for example after it ran the task on base. The task keeps
+	// its slot and its targets during the call. Several goroutines call Settle at
+	// once. It may be nil.
 	Settle func(context.Context, plan.Task, plan.Result) plan.Result
-	// Targets gives what a task shares with others, which then wait for it; may
-	// be nil.
+	// Targets returns the targets that a task uses. The task waits until all of
+	// them are free. It may be nil.
 	Targets func(plan.Task) []Target
-	// Lease holds these targets against other processes; nil: only this one
-	// counts.
+	// Lease leases targets against other processes. If it is nil, the limits of a
+	// target hold within this process only.
 	Lease Lease
 }
 
-// An Event says that a task starts, has ended, or waits for a target.
+// An Event reports that a task starts, has ended, or waits for a target. A task that
+// starts has neither Result nor WaitsFor.
 type Event struct {
-	Task   plan.Task
-	Result *plan.Result // nil unless it has ended
-	Waits  string       // the target that it waits for, although there is a slot
-	Lost   bool         // it has ended, and its log could not be kept: the result may not be the task's fault
+	Task     plan.Task
+	Result   *plan.Result // set if the task has ended
+	WaitsFor string       // name of the target that the task waits for while a slot is free
+	LogLost  bool         // the task has ended and its log could not be kept; the failure may not be the task's fault
 }
 
-// Run runs the tasks and returns one result for each, in the order of the tasks.
-// The error is about the wrapper's own trouble, such as a log that cannot be
-// written; the results are complete all the same. A red task is no error.
+// Run runs the tasks and returns one result per task, in the order of the tasks. A
+// failed task is no error: the error reports logs that could not be kept. The results
+// are complete even if there is an error.
 func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan.Result, error) {
 	if opts.Jobs <= 0 {
 		opts.Jobs = runtime.GOMAXPROCS(0)
@@ -84,21 +95,25 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 		opts.Began = time.Now()
 	}
 	d := &dispatcher{
-		one:   &single{runner: r, opts: opts, masker: newMasker(opts.Secrets), stopped: func() bool { return ctx.Err() != nil }},
-		tasks: tasks, uses: targets(tasks, opts.Targets), room: newRoom(opts.Memory), free: opts.Jobs,
-		results: make([]plan.Result, len(tasks)), troubles: make([]error, len(tasks)),
-		events: make(chan func()), asking: map[int]context.CancelFunc{}, held: map[int]time.Time{},
+		executor: &executor{
+			runner: r, opts: opts, masker: newMasker(opts.Secrets),
+			isRunCanceled: func() bool { return ctx.Err() != nil },
+		},
+		tasks: tasks, targets: targetsByTask(tasks, opts.Targets), memory: newMemoryBudget(opts.Memory), freeSlots: opts.Jobs,
+		results: make([]plan.Result, len(tasks)), logErrors: make([]error, len(tasks)),
+		events: make(chan func()), pendingLeases: map[int]context.CancelFunc{}, blockedSince: map[int]time.Time{},
 	}
-	for _, group := range groups(tasks) {
-		d.group(ctx, group)
+	for _, group := range groupByOrder(tasks) {
+		d.runGroup(ctx, group)
 	}
-	return d.results, joined(tasks, d.troubles)
+	return d.results, joinLogErrors(tasks, d.logErrors)
 }
 
-// joined are the troubles with the logs of tasks.
-func joined(tasks []plan.Task, troubles []error) error {
+// joinLogErrors returns one error for all logs that could not be kept, nil if there
+// are none.
+func joinLogErrors(tasks []plan.Task, logErrors []error) error {
 	var errs *multierror.Error
-	for i, err := range troubles {
+	for i, err := range logErrors {
 		if err != nil {
 			errs = multierror.Append(errs, fmt.Errorf("log of task %q: %w", tasks[i].ID, err))
 		}
@@ -109,9 +124,9 @@ func joined(tasks []plan.Task, troubles []error) error {
 	return errs.ErrorOrNil()
 }
 
-// groups returns the indices of the tasks: one list per order, ascending, and in
-// it the longest estimate first.
-func groups(tasks []plan.Task) [][]int {
+// groupByOrder returns the indices of the tasks in groups of equal order, lowest
+// order first. Within a group the longest estimate comes first.
+func groupByOrder(tasks []plan.Task) [][]int {
 	indices := make([]int, len(tasks))
 	for i := range indices {
 		indices[i] = i
@@ -119,41 +134,27 @@ func groups(tasks []plan.Task) [][]int {
 	slices.SortStableFunc(indices, func(a, b int) int {
 		return cmp.Or(
 			cmp.Compare(tasks[a].Order, tasks[b].Order),
-			cmp.Compare(longest(tasks[b]), longest(tasks[a])))
+			cmp.Compare(worstEstimate(tasks[b]), worstEstimate(tasks[a])))
 	})
-	var all [][]int
+	var groups [][]int
 	for from, to := 0, 1; to <= len(indices); to++ {
 		if to == len(indices) || tasks[indices[to]].Order != tasks[indices[from]].Order {
-			all = append(all, indices[from:to])
+			groups = append(groups, indices[from:to])
 			from = to
 		}
 	}
-	return all
+	return groups
 }
 
-// longest is how long a task takes when it takes long: what ends last decides
-// when all is done.
-func longest(t plan.Task) float64 { return max(t.EstimateSeconds, t.EstimateP90) }
+// worstEstimate returns how many seconds a task takes if it takes long. The task that
+// ends last decides when the run ends.
+func worstEstimate(t plan.Task) float64 { return max(t.EstimateSeconds, t.EstimateP90) }
 
-// joinLines formats many errors, one per line.
+// joinLines formats errors with one error per line.
 func joinLines(errs []error) string {
 	lines := make([]string, len(errs))
 	for i, err := range errs {
 		lines[i] = err.Error()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// observer serialises events.
-type observer struct {
-	mu sync.Mutex
-}
-
-func (o *observer) tell(observe func(Event), event Event) {
-	if observe == nil {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	observe(event)
 }

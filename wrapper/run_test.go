@@ -20,7 +20,7 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// runnerFunc is a Runner that is one function.
+// runnerFunc is a function that is a Runner.
 type runnerFunc func(ctx context.Context, task plan.Task, log io.Writer) error
 
 func (f runnerFunc) Run(ctx context.Context, task plan.Task, log io.Writer) error {
@@ -116,7 +116,7 @@ func TestOrderGroupsFollowEachOther(t *testing.T) {
 	})
 }
 
-func TestWhatARunnerSaysBecomesAResult(t *testing.T) {
+func TestErrorOfARunnerBecomesAResult(t *testing.T) {
 	config := &wrapper.ConfigError{Err: errors.New("it may not read /a")}
 	tests := map[string]struct {
 		err  error
@@ -156,8 +156,8 @@ func TestTasksThatCannotStart(t *testing.T) {
 	}
 }
 
-// A task waits from the moment its group may start, and its span counts from
-// the beginning of the run.
+// The waiting time of a task counts from the start of its group. Its span counts from
+// the start of the run.
 func TestWaitingAndSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := []plan.Task{task("one"), task("two"), task("three"), task("later group")}
@@ -297,8 +297,8 @@ func TestNoTasksNoResults(t *testing.T) {
 	}
 }
 
-// Tasks share the memory that there is; one that needs more than all runs alone,
-// and those that say nothing wait for nobody.
+// Running tasks share the memory. A task that needs more than there is runs alone among
+// the tasks with a need, and a task without a need never waits.
 func TestMemoryIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		needs := []int64{3, 3, 2, 1, 9, 0, 0, 4, 1}
@@ -324,7 +324,7 @@ func TestMemoryIsShared(t *testing.T) {
 		if err != nil || len(results) != len(needs) || most != 5 || atOnce < 3 {
 			t.Errorf("got %d results, %d bytes and %d tasks at once, %v; want at most 5 bytes", len(results), most, atOnce, err)
 		}
-		// A run that is canceled ends although there is no room.
+		// A run that is canceled ends although there is no free memory.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		results, err = wrapper.Run(ctx, tasks, runnerFunc(func(ctx context.Context, _ plan.Task, _ io.Writer) error {
@@ -339,7 +339,7 @@ func TestMemoryIsShared(t *testing.T) {
 	})
 }
 
-// What ends last decides when all is done: the p90 counts where there is one.
+// Tasks start with the longest estimate first. The p90 counts if a task has one.
 func TestLongestFirst(t *testing.T) {
 	tasks := []plan.Task{task("unknown"), task("steady"), task("varies"), task("short")}
 	tasks[1].EstimateSeconds, tasks[1].EstimateP90 = 60, 61
@@ -355,8 +355,8 @@ func TestLongestFirst(t *testing.T) {
 	}
 }
 
-// After the first task that does not pass nothing starts, what runs ends, and
-// every task has a result.
+// After the first failure no task starts, running tasks end, and every task has a
+// result.
 func TestFailFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := []plan.Task{task("fails"), task("runs"), task("next"), task("later")}
@@ -379,10 +379,10 @@ func TestFailFast(t *testing.T) {
 	})
 }
 
-// A failure of which it is found out that it does not fail the check stops
-// nothing. Meanwhile the task keeps its slot and its target, whose state is told
-// by what it said itself.
-func TestFailFastAsks(t *testing.T) {
+// Tasks go on after a failure if Settle returns a result that does not fail the check.
+// The task keeps its slot and its target during Settle. The state of the target depends
+// on the result before Settle.
+func TestFailFastSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := []plan.Task{task("base"), task("base"), task("base"), task("passes"), task("fails"), task("next")}
 		for i := range tasks {
@@ -427,8 +427,9 @@ func TestFailFastAsks(t *testing.T) {
 	})
 }
 
-// What is broken on base for reasons that pass tells that a target is down.
-func TestBaseTellsOfNoTarget(t *testing.T) {
+// Transient failures make a target unavailable even if Settle finds that the tasks fail
+// on base, too.
+func TestSettledFailuresCountForTheTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tasks := sharing("s", "s", "s", "s")
 		results, err := wrapper.Run(t.Context(), tasks, attempts("connection refused"), wrapper.Options{

@@ -17,7 +17,7 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// sharing are tasks on shards, of which each uses the target of its shard.
+// sharing returns tasks on shards. Each uses the target of its shard.
 func sharing(shards ...string) []plan.Task {
 	var out []plan.Task
 	for i, shard := range shards {
@@ -28,7 +28,8 @@ func sharing(shards ...string) []plan.Task {
 	return out
 }
 
-// bearing gives each shard a target that bears so much; the shard "" has none.
+// bearing returns the targets of a task: one per shard, with the given limits, and
+// none for the shard "".
 func bearing(t wrapper.Target) func(plan.Task) []wrapper.Target {
 	return func(task plan.Task) []wrapper.Target {
 		if task.Shard == "" {
@@ -40,7 +41,7 @@ func bearing(t wrapper.Target) func(plan.Task) []wrapper.Target {
 	}
 }
 
-// A use counts who uses the targets.
+// A use counts the tasks that use each target.
 type use struct {
 	mu     sync.Mutex
 	now    map[string]int
@@ -67,7 +68,7 @@ func (u *use) leave(shard string) {
 	u.now[shard]--
 }
 
-// taking runs tasks that take so long.
+// taking returns a Runner of tasks that take the given time.
 func (u *use) taking(d time.Duration) runnerFunc {
 	return func(ctx context.Context, task plan.Task, _ io.Writer) error {
 		u.enter(task.Shard)
@@ -80,7 +81,8 @@ func (u *use) taking(d time.Duration) runnerFunc {
 	}
 }
 
-// Who waits for a target holds no slot, and never more than may use it do.
+// A task that waits for a target holds no slot. A target never has more tasks than its
+// maximum.
 func TestTargetsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUse()
@@ -89,8 +91,8 @@ func TestTargetsAreShared(t *testing.T) {
 		results, err := wrapper.Run(t.Context(), tasks, u.taking(time.Minute), wrapper.Options{
 			Jobs: 4, Targets: bearing(wrapper.Target{Max: 1}),
 			Observe: func(e wrapper.Event) {
-				if e.Waits != "" {
-					waits = append(waits, e.Task.ID+" for "+e.Waits)
+				if e.WaitsFor != "" {
+					waits = append(waits, e.Task.ID+" for "+e.WaitsFor)
 				}
 			},
 		})
@@ -113,8 +115,8 @@ func TestTargetsAreShared(t *testing.T) {
 	})
 }
 
-// What is waited for a target counts from when there is a slot, also when other
-// processes have the place, and in later attempts.
+// TargetWait counts the time for which a task waits for a target while a slot is free.
+// It also counts waiting for other processes, and waiting before later attempts.
 func TestTargetWait(t *testing.T) {
 	late := func(ctx context.Context, _ []wrapper.Target, do func(context.Context)) {
 		time.Sleep(time.Minute)
@@ -146,7 +148,7 @@ func TestTargetWait(t *testing.T) {
 	}
 }
 
-// In no period there are more starts than the rate has, and others go on.
+// No period has more starts than the rate allows. Tasks of other targets go on.
 func TestTargetsHaveARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUse()
@@ -162,7 +164,7 @@ func TestTargetsHaveARate(t *testing.T) {
 	})
 }
 
-// A run that ends, or that has failed fast, waits for no target.
+// A run that is canceled, or that stops at the first failure, waits for no target.
 func TestTargetsAndTheEnd(t *testing.T) {
 	for name, fast := range map[string]bool{"interrupted": false, "fail fast": true} {
 		for _, lease := range []wrapper.Lease{nil, never} {
@@ -193,11 +195,11 @@ func TestTargetsAndTheEnd(t *testing.T) {
 	}
 }
 
-// never is a lease of targets that have no room.
+// never is a lease that is never granted.
 func never(ctx context.Context, _ []wrapper.Target, _ func(context.Context)) { <-ctx.Done() }
 
-// What waits for other processes holds up nobody else, and of one target only one
-// task asks at a time.
+// A task that waits for a lease does not delay tasks of other targets. For each target
+// only one task waits for a lease at a time.
 func TestLeasesAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUse()
@@ -237,9 +239,9 @@ func TestLeasesAreWaitedFor(t *testing.T) {
 	})
 }
 
-// Who lost its targets while it ran is canceled, never green, and not tried again;
-// who lost them before asks again; and without a state the limits of this process
-// hold.
+// A task that loses its lease while it runs is canceled and gets no second attempt. A
+// task that loses its lease before it runs asks again. If there is no way to lease, the
+// limits of this process hold.
 func TestLeasesAreLost(t *testing.T) {
 	lost := errors.New("the lease is lost")
 	for _, c := range []struct {
@@ -288,8 +290,8 @@ func TestLeasesAreLost(t *testing.T) {
 	}
 }
 
-// A target on which task after task fails for reasons that pass is left alone.
-func TestBreaker(t *testing.T) {
+// A target at which three tasks in a row fail for transient reasons is unavailable.
+func TestUnavailableTarget(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ends string // of the tasks: p(assed), f(ailed), t(ransient), o(ut of time)
@@ -357,8 +359,8 @@ func letter(r plan.Result) string {
 	return string(r.Status[:1])
 }
 
-// Whatever tasks there are: all end, at no target are ever more than it bears, and
-// a lease is held while a task runs, and by no more tasks than there is room for.
+// For random tasks and targets: all tasks end, no target has more tasks than its
+// maximum, and each task holds a lease while it runs.
 func TestTargetsHoldAlways(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {
@@ -411,8 +413,8 @@ func TestTargetsHoldAlways(t *testing.T) {
 	}
 }
 
-// A pool gives one lease of each target at a time, and has some lost before they
-// are used.
+// A pool grants one lease per target at a time. Some leases are lost before they are
+// used.
 type pool struct {
 	mu    sync.Mutex
 	now   map[string]int

@@ -113,7 +113,7 @@ func TestLines(t *testing.T) {
 		{"for targets", 0, []string{"a", "b", "c", "d"}, nil, func(s stage) {
 			s.start(0)
 			for i, target := range []string{"aws/x", "gcp", "aws/x\x1b[2J"} {
-				s.Observe(wrapper.Event{Task: s.plan.Tasks[i+1], Waits: target})
+				s.Observe(wrapper.Event{Task: s.plan.Tasks[i+1], WaitsFor: target})
 			}
 			time.Sleep(31 * time.Second)
 			s.end(0, passed(31))

@@ -78,8 +78,8 @@ func (p *Progress) now(tell func(*view)) {
 func (p *Progress) Observe(e wrapper.Event) {
 	p.now(func(v *view) {
 		switch {
-		case e.Waits != "":
-			v.wait(e.Task, e.Waits)
+		case e.WaitsFor != "":
+			v.wait(e.Task, e.WaitsFor)
 			return
 		case e.Result == nil:
 			v.start(e.Task)

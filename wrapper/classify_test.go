@@ -13,7 +13,7 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// fails is a Runner that says a text and fails.
+// fails is a Runner that prints a text and fails.
 func fails(text string) runnerFunc {
 	return func(_ context.Context, _ plan.Task, log io.Writer) error {
 		_, _ = io.WriteString(log, text)
@@ -21,15 +21,15 @@ func fails(text string) runnerFunc {
 	}
 }
 
-// traceback ends with lines.
+// traceback returns a Python traceback that ends with the given lines.
 func traceback(lines ...string) string {
 	return "Traceback (most recent call last):\n  File \"x.py\", line 1, in run\n    connect()\n" + strings.Join(lines, "\n") + "\n"
 }
 
 const during = "\nDuring handling of the above exception, another exception occurred:\n"
 
-// A failure with more errors than those that pass is not transient, but worth
-// another attempt.
+// A failure with transient and other errors is not transient, but it is worth another
+// attempt.
 var mixed = []string{
 	"a real error before a passing one", "logfmt, another", "two tracebacks that are not chained", "a logged error, then a passing traceback",
 }
@@ -115,7 +115,8 @@ func TestClassOfAFailure(t *testing.T) {
 	}
 }
 
-// What the masker hides can neither make a failure transient nor be seen.
+// A secret that looks like a transient error does not make a failure transient, and
+// the patterns never see it.
 func TestClassIsDecidedOnMaskedText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen strings.Builder
@@ -133,7 +134,7 @@ func TestClassIsDecidedOnMaskedText(t *testing.T) {
 	})
 }
 
-// 100 MB of output are neither kept nor looked through.
+// Of 100 MB of output only the tail is kept and classified.
 func TestClassOfAFlood(t *testing.T) {
 	piece := strings.Repeat("connection reset by peer\n", 40_000)
 	got := runOne(t, task("a"), runnerFunc(func(_ context.Context, _ plan.Task, log io.Writer) error {

@@ -16,7 +16,7 @@ func TestExpand(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := expand(tt.text, vars); got != tt.want {
+			if got := fillPlaceholders(tt.text, vars); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

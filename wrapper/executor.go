@@ -1,0 +1,207 @@
+package wrapper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// errTimeout is the cause of a context that ended at the task's own timeout.
+var errTimeout = errors.New("timed out")
+
+// An executor runs single tasks. All goroutines of a run share one executor.
+type executor struct {
+	runner Runner
+	opts   Options
+	masker *masker
+	failed atomic.Bool // whether a result fails the check
+
+	isRunCanceled func() bool // whether the whole run was canceled
+	observing     sync.Mutex  // held while opts.Observe is called
+}
+
+// execute runs a task with its attempts, or says in the result why it does not run.
+// The error is about the task's log.
+func (e *executor) execute(ctx context.Context, task plan.Task, since waitStart) (plan.Result, error) {
+	timeout, err := time.ParseDuration(task.Timeout)
+	result := plan.Result{Task: task.ID, Status: plan.NotRun, Class: plan.ClassConfig, ExitCode: -1}
+	switch {
+	case task.Blocked != "":
+		result.Reason = e.cleanReason(task.Blocked)
+	case err != nil || timeout <= 0:
+		result.Reason = toOneLine(fmt.Sprintf("the timeout %q is not a positive duration", task.Timeout))
+	case ctx.Err() != nil:
+		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started"
+	case e.opts.FailFast && e.failed.Load():
+		result.Status, result.Class, result.Reason = plan.Canceled, "", "canceled before it started, since another task failed"
+	default:
+		e.notify(Event{Task: task})
+		waited, blocked := secondsSince(since.ready), secondsSince(since.blocked)
+		result, err = e.runWithRetry(ctx, task, timeout)
+		result.Waited, result.TargetWait = addSeconds(result.Waited, waited), addSeconds(result.TargetWait, blocked)
+		e.notify(Event{Task: task, Result: &result, LogLost: err != nil})
+		return result, err
+	}
+	e.notify(Event{Task: task, Result: &result})
+	return result, nil
+}
+
+// skipUnavailable returns the result of a task that does not run because its target is
+// unavailable.
+func (e *executor) skipUnavailable(task plan.Task, target string) plan.Result {
+	result := plan.Result{
+		Task: task.ID, Status: plan.NotRun, Class: plan.ClassTransient, ExitCode: -1, Unavailable: e.cleanReason(target),
+		Reason: e.cleanReason(fmt.Sprintf("target unavailable: %s: %d tasks in a row failed there for reasons that may pass", target, maxTransientFailures)),
+	}
+	e.failed.Store(true)
+	e.notify(Event{Task: task, Result: &result})
+	return result
+}
+
+// notify passes an event to opts.Observe, one event at a time.
+func (e *executor) notify(event Event) {
+	if e.opts.Observe == nil {
+		return
+	}
+	e.observing.Lock()
+	defer e.observing.Unlock()
+	e.opts.Observe(event)
+}
+
+// settle returns the final result of a task. With FailFast a failed result goes
+// through opts.Settle first. settle also notes whether the result fails the check.
+func (e *executor) settle(ctx context.Context, task plan.Task, result plan.Result) plan.Result {
+	if e.opts.FailFast && e.opts.Settle != nil && result.Status == plan.Failed {
+		result = e.opts.Settle(ctx, task, result)
+	}
+	if result.Blocks() {
+		e.failed.Store(true)
+	}
+	return result
+}
+
+// runAttempt makes one attempt to run the task, with a log of its own. It returns
+// whether another attempt may end better. The error is about the log.
+func (e *executor) runAttempt(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (result plan.Result, retry bool, err error) {
+	output := &outputWriter{mask: maskStream{masker: e.masker}, logs: e.opts.Logs, task: task.ID, attempt: attempt}
+	begin := time.Now()
+	result = e.runWithTimeout(ctx, task, timeout, output)
+	result.Task, result.Attempts = task.ID, 1
+	result.Seconds = toSeconds(time.Since(begin))
+	result.Spans = []plan.Span{{Started: toSeconds(begin.Sub(e.opts.Began)), Seconds: result.Seconds}}
+
+	tail, err := output.close()
+	result.Tail, result.Log = tail, output.shownPath
+	result.Class, retry = e.classify(task, result)
+	if err != nil {
+		lost := e.cleanReason("its log could not be kept: " + err.Error())
+		if result.OK() {
+			result.Status, result.Class, result.Reason = plan.Failed, plan.ClassTransient, lost
+		} else {
+			result.Reason += "; " + lost
+		}
+	}
+	return result, retry && err == nil, err
+}
+
+// runWithTimeout calls the Runner and turns its error into a result.
+func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout time.Duration, log io.Writer) plan.Result {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	defer cancel()
+	returned, err := e.callRunner(ctx, task, log)
+	result := plan.Result{Status: plan.Failed, Class: plan.ClassTask, ExitCode: -1}
+	var exit *ExitError
+	if errors.As(err, &exit) {
+		result.ExitCode = exit.Code
+	}
+	var config *ConfigError
+	switch {
+	case errors.Is(context.Cause(ctx), errTimeout):
+		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
+	case ctx.Err() != nil:
+		e.markCanceled(ctx, &result)
+	case err == nil:
+		return plan.Result{Status: plan.Passed}
+	case errors.As(err, &config):
+		result.Class, result.Reason = plan.ClassConfig, e.cleanReason(err.Error())
+	default:
+		result.Reason = e.cleanReason(err.Error())
+	}
+	if !returned {
+		if result.Class == plan.ClassTransient {
+			result.Class = plan.ClassTask // no second attempt: the first one is still running
+		}
+		result.Reason += fmt.Sprintf("; it did not stop within %s and was left behind", e.opts.Abandon)
+	}
+	return result
+}
+
+// markCanceled changes r into the result of a task whose ctx ended before the task
+// did. If only this task was canceled, for example because it lost its lease, the
+// result is transient and tells the cause.
+func (e *executor) markCanceled(ctx context.Context, r *plan.Result) {
+	r.Status, r.Class, r.Reason = plan.Canceled, "", "canceled"
+	if !e.isRunCanceled() {
+		r.Class, r.Reason = plan.ClassTransient, e.cleanReason("canceled: "+context.Cause(ctx).Error())
+	}
+}
+
+// callRunner calls the Runner in a goroutine of its own. If the Runner ignores the
+// end of ctx for longer than opts.Abandon, callRunner leaves it behind and returns
+// false.
+func (e *executor) callRunner(ctx context.Context, task plan.Task, log io.Writer) (returned bool, err error) {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the runner ended its goroutine")
+		defer func() {
+			if cause := recover(); cause != nil {
+				_, _ = fmt.Fprintf(log, "panic: %v\n%s", cause, debug.Stack())
+				err = fmt.Errorf("panic: %v", cause)
+			}
+			done <- err
+		}()
+		err = e.runner.Run(ctx, task, log)
+	}()
+	select {
+	case err := <-done:
+		return true, err
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(e.opts.Abandon)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return true, err
+	case <-timer.C:
+		return false, ctx.Err()
+	}
+}
+
+// cleanReason makes a reason of a message: one line, secrets masked, without control
+// characters.
+func (e *executor) cleanReason(message string) string {
+	return toOneLine(e.masker.text(sanitize.Text(message)))
+}
+
+// toSeconds returns a duration in seconds, rounded to milliseconds.
+func toSeconds(d time.Duration) float64 { return math.Round(d.Seconds()*1000) / 1000 }
+
+// secondsSince returns the seconds since t, or 0 if t is zero.
+func secondsSince(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return toSeconds(time.Since(t))
+}
+
+// addSeconds adds two numbers of seconds and rounds the sum to milliseconds.
+func addSeconds(a, b float64) float64 { return math.Round((a+b)*1000) / 1000 }

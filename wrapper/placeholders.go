@@ -1,0 +1,37 @@
+package wrapper
+
+import (
+	"regexp"
+	"strings"
+)
+
+// placeholder matches a word in braces, such as {task}. The placeholder of an
+// environment variable starts with "env.", such as {env.HOME}.
+var placeholder = regexp.MustCompile(`\{(?:env\.[A-Za-z_][A-Za-z0-9_]*|[a-z][a-z0-9_]*)\}`)
+
+// fillPlaceholders replaces the placeholders of text that have a value in vars. It
+// reads the text once, so a placeholder inside a value stays as it is.
+func fillPlaceholders(text string, vars map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(word string) string {
+		if value, ok := vars[word[1:len(word)-1]]; ok {
+			return value
+		}
+		return word
+	})
+}
+
+// fillPlaceholders returns the command with the placeholders replaced in its
+// arguments and in the values of its environment variables. Names of variables stay
+// as they are.
+func (c Command) fillPlaceholders(vars map[string]string) Command {
+	argv := make([]string, len(c.Argv))
+	for i, arg := range c.Argv {
+		argv[i] = fillPlaceholders(arg, vars)
+	}
+	env := make([]string, len(c.Env))
+	for i, entry := range c.Env {
+		name, value, _ := strings.Cut(entry, "=")
+		env[i] = name + "=" + fillPlaceholders(value, vars)
+	}
+	return Command{Argv: argv, Env: env, Dir: c.Dir}
+}
