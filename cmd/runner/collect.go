@@ -10,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/runner/parts"
 )
 
 func collectCommand(env cli.Env) *cobra.Command {
@@ -60,7 +61,7 @@ func collect(ctx context.Context, env cli.Env, dir string) error {
 		}
 		_, _ = fmt.Fprintf(env.Stderr, "runner: %q (%s) left %s\n", job.Job, job.Status, where) // only a note
 		for _, name := range job.Files {
-			if !isResults(name) {
+			if !parts.IsFile(name) {
 				continue
 			}
 			if _, err := fmt.Fprintln(env.Stdout, filepath.Join(dir, name)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"regexp"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/ci/note"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/parts"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -111,22 +112,22 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 
 // posting reads what is to be shown.
 func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) {
-	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA, Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportAddress(at, env)}}
+	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA, Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportURL(at, env)}}
 	if f.unplanned != "" {
-		said, err := lastWords(f.unplanned)
-		n.Unplanned = ci.Mask(said, at.Token, at.JobToken)
-		return &posting{flags: f, at: at, note: n, overall: ci.Unplanned(f.tool)}, err
+		words, err := ci.ReadLastWords(f.unplanned)
+		n.Unplanned = ci.Mask(words, at.Token, at.JobToken)
+		return &posting{flags: f, at: at, note: n, overall: ci.Unplanned(f.tool)}, cli.Invalid(err)
 	}
 	p, err := source.ReadPlan(f.plan)
 	if err != nil {
 		return nil, err
 	}
-	results, err := readResults(p, f.parts)
+	results, err := parts.Read(p, f.parts)
 	if err != nil {
 		return nil, err
 	}
-	hide(results, at.Token, at.JobToken)
-	n.Plan, n.Results, n.Links.Log = p, results, f.logAddresses(at, results)
+	ci.MaskResults(results, at.Token, at.JobToken)
+	n.Plan, n.Results, n.Links.Log = p, results, ci.LogURLs(at.JobURL, f.parts, results)
 	post := &posting{flags: f, at: at, note: n, overall: ci.Overall(f.tool, results)}
 	if f.status.String() == statusIntegrations {
 		post.each = ci.Integrations(f.tool, p, results)
@@ -134,21 +135,17 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) 
 	return post, nil
 }
 
-// hide takes the tokens out of what tasks said. Later they may be escaped.
-func hide(results *plan.Results, tokens ...ci.Token) {
-	for i := range results.Results {
-		r := &results.Results[i]
-		r.Tail, r.Reason = ci.Mask(r.Tail, tokens...), ci.Mask(r.Reason, tokens...)
-		for k := range r.Before {
-			r.Before[k].Reason = ci.Mask(r.Before[k].Reason, tokens...)
-		}
-		if r.Baseline != nil {
-			r.Baseline.Finding = ci.Mask(r.Baseline.Finding, tokens...)
-		}
+// reportURL returns where GitLab shows the report that the job keeps, "" if there is
+// no report.
+func (f commentFlags) reportURL(at ci.Environment, env cli.Env) string {
+	if f.report == "" {
+		return ""
 	}
-	for i, w := range results.Warnings {
-		results.Warnings[i] = ci.Mask(w, tokens...)
+	if info, err := os.Stat(f.report); err != nil || !info.Mode().IsRegular() {
+		_, _ = fmt.Fprintf(env.Stderr, "runner: there is no report %s for the note to lead to\n", f.report) // only a note
+		return ""
 	}
+	return ci.ArtifactURL(at.JobURL, f.report)
 }
 
 // A posting is what is to be shown in GitLab.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/runner/parts"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -69,7 +71,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err != nil {
 		return err
 	}
-	results, err := readResults(p, f.parts)
+	results, err := parts.Read(p, f.parts)
 	if err != nil {
 		return err
 	}
@@ -153,4 +155,14 @@ func writeReport(env cli.Env, form string, p *plan.Plan, results *plan.Results) 
 		err = cli.ErrFailed
 	}
 	return err
+}
+
+// writeHTML writes the report as one file for a browser. Without both bundles it shows
+// no values.
+func writeHTML(name string, p *plan.Plan, results *plan.Results, base, head *bundle.Bundle) error {
+	page := report.Page{Plan: p, Report: report.New(p, results)}
+	if base != nil && head != nil {
+		page.Contents = report.NewContents(bundle.Compare(base, head))
+	}
+	return cli.WriteFile(name, func(w io.Writer) error { return report.HTML(w, page) })
 }

@@ -11,7 +11,7 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
 	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "wrapper", "report", "ci/pipeline"},
 	{"schemafilter", "live", "integration/sharding", "trace", "validator", "ci/note"},
-	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/progress", "runner/guard"},
+	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "runner/launch", "runner/recording", "runner/submit"},
 	{"source", "runner"},
 	{"cmd/planner", "cmd/runner"},

@@ -1,4 +1,4 @@
-package main
+package parts
 
 import (
 	"errors"
@@ -12,33 +12,35 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// readResults reads the results of all parts and puts them together. A file of a
-// folder that cannot be read is a part that is missing, and a warning: its tasks
-// have failed, and the others are reported all the same.
-func readResults(p *plan.Plan, names []string) (*plan.Results, error) {
+// Read reads the results of all parts of a plan and merges them. Each name is a file
+// of results, or a folder in which files results*.json are looked for.
+//
+// A file that is named must be readable. A file that was found in a folder and cannot
+// be read is a warning in the merged results; the tasks of its part have failed.
+func Read(p *plan.Plan, names []string) (*plan.Results, error) {
 	if len(names) == 0 {
 		return nil, cli.Usage(errors.New("--results is required: what runner run wrote"))
 	}
-	var parts []*plan.Results
+	var all []*plan.Results
 	var damaged []string
 	for _, name := range names {
-		files, found, err := resultFiles(name)
+		files, inFolder, err := filesOf(name)
 		if err != nil {
 			return nil, cli.Invalid(fmt.Errorf("looking for results: %w", err))
 		}
 		for _, file := range files {
-			part, err := readPart(file)
+			part, err := readFile(file)
 			switch {
 			case err == nil:
-				parts = append(parts, part)
-			case found:
+				all = append(all, part)
+			case inFolder:
 				damaged = append(damaged, err.Error())
 			default:
 				return nil, cli.Invalid(err)
 			}
 		}
 	}
-	merged, err := plan.MergeResults(p, parts...)
+	merged, err := plan.MergeResults(p, all...)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}
@@ -46,7 +48,7 @@ func readResults(p *plan.Plan, names []string) (*plan.Results, error) {
 	return merged, nil
 }
 
-func readPart(name string) (*plan.Results, error) {
+func readFile(name string) (*plan.Results, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
@@ -59,14 +61,14 @@ func readPart(name string) (*plan.Results, error) {
 	return part, nil
 }
 
-// resultFiles returns the files that a name stands for: those of results that
-// were found in the folder, or itself.
-func resultFiles(name string) (files []string, found bool, err error) {
+// filesOf returns the files that a name stands for: the name itself, or the files of
+// results in the folder of that name.
+func filesOf(name string) (files []string, inFolder bool, err error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return []string{name}, false, nil
 	}
 	err = filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && isResults(file) {
+		if err == nil && d.Type().IsRegular() && IsFile(file) {
 			files = append(files, file)
 		}
 		return err
@@ -74,8 +76,8 @@ func resultFiles(name string) (files []string, found bool, err error) {
 	return files, true, err
 }
 
-// isResults tells results files from others by their names.
-func isResults(name string) bool {
+// IsFile reports whether a file is named like a file of results: results*.json.
+func IsFile(name string) bool {
 	name = filepath.Base(name)
 	return strings.HasPrefix(name, "results") && strings.HasSuffix(name, ".json")
 }

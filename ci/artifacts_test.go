@@ -1,0 +1,25 @@
+package ci_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A token is taken out of every text of a result, before any of them is escaped.
+func TestMaskResults(t *testing.T) {
+	token := ci.Token{Value: "glpat-canary-0123456789"}
+	results := &plan.Results{Warnings: []string{token.Value}, Results: []plan.Result{{
+		Reason: token.Value, Tail: "x " + token.Value,
+		Before:   []plan.Attempt{{Reason: token.Value}},
+		Baseline: &plan.Baseline{Finding: "fails otherwise on base, without " + token.Value},
+	}}}
+	ci.MaskResults(results, token)
+	raw, err := json.Marshal(results)
+	if err != nil || strings.Contains(string(raw), "canary") {
+		t.Errorf("got %s, %v", raw, err)
+	}
+}
