@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/app-sre/prcheck/plan"
@@ -10,7 +11,7 @@ import (
 // known are estimates by integration and shard, in seconds.
 type known map[[2]string]float64
 
-func (k known) Seconds(integration, shard string) (p50, p90 float64) {
+func (k known) Seconds(_ context.Context, integration, shard string) (p50, p90 float64) {
 	return k[[2]string{integration, shard}], 2 * k[[2]string{integration, shard}]
 }
 

@@ -53,17 +53,17 @@ type Edits struct {
 // tenths of them, take no longer. They say 0 when they do not know. The same
 // input must have the same estimates.
 type Estimates interface {
-	Seconds(integration, shard string) (p50, p90 float64)
+	Seconds(ctx context.Context, integration, shard string) (p50, p90 float64)
 }
 
 // Traces remember what tasks asked while they passed.
 type Traces interface {
 	// Load returns the traces of a task, the newest first, and says what could
 	// not be used.
-	Load(trace.Subject) (traces []*trace.Trace, ignored []string)
+	Load(ctx context.Context, of trace.Subject) (traces []*trace.Trace, ignored []string)
 	// Broken returns why the promise that an integration always asks the same
 	// does not count, "" when it does.
-	Broken(integration string) string
+	Broken(ctx context.Context, integration string) string
 }
 
 // Results remember which tasks passed.
@@ -71,7 +71,7 @@ type Results interface {
 	// Passed tells whether a task passed with these inputs, and never failed with
 	// them, and when it last began to; what began longer ago than that does not
 	// count.
-	Passed(t plan.Task, within time.Duration) (began time.Time, ok bool)
+	Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool)
 }
 
 // Make decides about every integration and returns the sealed plan. An error
@@ -170,8 +170,11 @@ func (m *maker) decide(ctx context.Context, o schemafilter.Outcome) (plan.Decisi
 	d, s := m.climb(ctx, o)
 	tasks := m.reuse(ctx, o, s, &d, m.tasks(ctx, o, &d))
 	d.Tasks = []string{}
-	for _, t := range tasks {
+	for i, t := range tasks {
 		d.Tasks = append(d.Tasks, t.ID)
+		if m.Estimates != nil {
+			tasks[i].EstimateSeconds, tasks[i].EstimateP90 = m.Estimates.Seconds(ctx, t.Integration, t.Label())
+		}
 	}
 	return d, tasks
 }

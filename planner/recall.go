@@ -31,7 +31,7 @@ func (m *maker) recallable(o schemafilter.Outcome) bool {
 func (m *maker) recall(ctx context.Context, o schemafilter.Outcome, d *plan.Decision) (s affected.Subject) {
 	it := m.Settings.For(o.Name)
 	if it.Trace == integration.TraceStatic {
-		if why := m.Traces.Broken(o.Name); why != "" {
+		if why := m.Traces.Broken(ctx, o.Name); why != "" {
 			why = "it broke its promise to ask always the same (" + why + "); planner confirm lets it count again"
 			d.Reason += "; " + why
 			d.Evidence.Doubts = append(d.Evidence.Doubts, why)
@@ -81,7 +81,7 @@ func (m *maker) remember(ctx context.Context, it integration.Integration, t plan
 	if why := m.unknown(t); why != "" {
 		return memory{Trace: plan.Trace{Shard: t.Label(), Doubt: why}}
 	}
-	traces, ignored := m.Traces.Load(trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
+	traces, ignored := m.Traces.Load(ctx, trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
 	m.ignored = append(m.ignored, ignored...)
 	out := memory{Trace: plan.Trace{Shard: t.Label(), Doubt: noTrace}}
 	if len(traces) == 0 {

@@ -3,6 +3,7 @@
 package planner_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,11 +20,11 @@ import (
 // query of the fleet and one more of its own.
 type remembered struct{ traces map[string]*trace.Trace }
 
-func (r remembered) Load(of trace.Subject) ([]*trace.Trace, []string) {
+func (r remembered) Load(_ context.Context, of trace.Subject) ([]*trace.Trace, []string) {
 	return []*trace.Trace{r.traces[of.Integration]}, nil
 }
 
-func (remembered) Broken(string) string { return "" }
+func (remembered) Broken(context.Context, string) string { return "" }
 
 // BenchmarkRecall plans a fleet of a hundred integrations that never declared a
 // query and are known by their traces alone: ten thousand datafiles, ten

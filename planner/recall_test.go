@@ -17,8 +17,10 @@ type memory struct {
 	said   []string
 }
 
-func (m memory) Load(of trace.Subject) ([]*trace.Trace, []string) { return m.traces[of.Shard], m.said }
-func (m memory) Broken(string) string                             { return m.broken }
+func (m memory) Load(_ context.Context, of trace.Subject) ([]*trace.Trace, []string) {
+	return m.traces[of.Shard], m.said
+}
+func (m memory) Broken(context.Context, string) string { return m.broken }
 
 // recorded is a trace of these queries, from a time before anything changed.
 func recorded(t *testing.T, shard string, queries ...string) *trace.Trace {

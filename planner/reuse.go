@@ -29,7 +29,7 @@ func (m *maker) reuse(ctx context.Context, o schemafilter.Outcome, s affected.Su
 	sees := m.sees(ctx, o, s)
 	for _, t := range tasks {
 		t.Inputs = inputs(t, sees(t.Shard))
-		if p, ok := m.passed(o, t); ok {
+		if p, ok := m.passed(ctx, o, t); ok {
 			passed = append(passed, p)
 			continue
 		}
@@ -63,7 +63,7 @@ func (m *maker) reuse(ctx context.Context, o schemafilter.Outcome, s affected.Su
 // What always runs, what may do something else although its inputs are the same
 // (head edits its programs, its command has a value that no plan knows, it is part
 // of this program, of which there are many versions) and what cannot start does.
-func (m *maker) passed(o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
+func (m *maker) passed(ctx context.Context, o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
 	within := m.Settings.For(o.Name).Reuse
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
 	if m.Results == nil || within <= 0 || always || t.Native || t.Blocked != "" ||
@@ -73,7 +73,7 @@ func (m *maker) passed(o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool)
 	if m.anyAge {
 		within = math.MaxInt64
 	}
-	began, ok := m.Results.Passed(t, within)
+	began, ok := m.Results.Passed(ctx, t, within)
 	return plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}, ok
 }
 

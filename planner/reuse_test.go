@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -18,7 +19,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // results are what tasks passed with, and how long ago.
 type results map[string]time.Duration
 
-func (r results) Passed(t plan.Task, within time.Duration) (time.Time, bool) {
+func (r results) Passed(_ context.Context, t plan.Task, within time.Duration) (time.Time, bool) {
 	ago, ok := r[t.Command+t.Inputs]
 	return noon.Add(-ago), ok && ago <= within
 }

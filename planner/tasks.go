@@ -68,9 +68,6 @@ func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 	}
 	t.Command = m.commandDigest(o, it, p.image, t)
 	t.Memory = it.Exec.Memory
-	if m.Estimates != nil {
-		t.EstimateSeconds, t.EstimateP90 = m.Estimates.Seconds(t.Integration, t.Label())
-	}
 	return t
 }
 

@@ -140,7 +140,7 @@ func (m *maker) lost(ctx context.Context, o schemafilter.Outcome, s affected.Sub
 	passed := func(p part) bool {
 		t := m.task(o, taskName(o.Name), p)
 		t.Inputs = inputs(t, sees(p.shard))
-		_, ok := m.passed(o, t)
+		_, ok := m.passed(ctx, o, t)
 		return ok
 	}
 	return slices.DeleteFunc(out, func(p part) bool { return slices.ContainsFunc(p.within(), passed) })

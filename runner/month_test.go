@@ -285,7 +285,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 			for task, c := range same {
 				marks[task] = c.Mark
 			}
-			if err := store.Remember(p.Tasks, out.Results, marks, at, at); err != nil {
+			if err := store.Remember(t.Context(), p.Tasks, out.Results, marks, at, at); err != nil {
 				t.Fatal(err)
 			}
 			return out
@@ -307,7 +307,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 }
 
 // simulate runs the tasks in this world, as execute runs them outside of it.
-func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
+func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(context.Context, plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
 	t.Helper()
 	opts := wrapper.Options{
 		Jobs: 1, Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Transient: r.transientErrors,

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 
 // remember adds to the results what the tasks read, and writes to the state what was
 // learned. Trouble with the state is a warning in the results. Failures that are the
-// same on base are given by their task.
-func (r *run) remember(out *plan.Results, sameOnBase map[string]baseline.Comparison) error {
+// same on base are given by their task. After an interrupt the writing goes on for
+// [state.Grace].
+func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[string]baseline.Comparison) error {
 	definitions, err := integration.List(r.Base)
 	if err != nil {
 		return cli.Invalid(err)
@@ -34,11 +36,13 @@ func (r *run) remember(out *plan.Results, sameOnBase map[string]baseline.Compari
 	if r.State == nil {
 		return nil
 	}
+	ctx, cancel := state.WithGrace(ctx)
+	defer cancel()
 	now := time.Now()
-	warn(durations.NewStore(r.State).Add(r.durations(out.Results, now)))
-	out.Warnings = append(out.Warnings, r.recording.Keep(trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
-	warn(state.Collect(r.State, state.DefaultLimits(trace.Breaches), now))
-	warn(r.rememberHistory(out.Results, sameOnBase))
+	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
+	out.Warnings = append(out.Warnings, r.recording.Keep(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
+	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Breaches), now))
+	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
 	return nil
 }
 
@@ -66,22 +70,22 @@ func (r *run) durations(results []plan.Result, at time.Time) []durations.Run {
 }
 
 // isFlaky returns a function that reports whether a task is known to be flaky.
-func (r *run) isFlaky() func(plan.Task) bool {
+func (r *run) isFlaky() func(context.Context, plan.Task) bool {
 	if r.State == nil {
-		return func(plan.Task) bool { return false }
+		return func(context.Context, plan.Task) bool { return false }
 	}
 	return history.NewStore(r.State).Snapshot(time.Now()).Flaky
 }
 
 // rememberHistory remembers how the tasks of this run ended, and those of a resumed
 // run that ended before and were not remembered then.
-func (r *run) rememberHistory(results []plan.Result, sameOnBase map[string]baseline.Comparison) error {
+func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison) error {
 	marks := map[string]string{}
 	for task, c := range sameOnBase {
 		marks[task] = c.Mark
 	}
 	store := history.NewStore(r.State).Counted(r.rememberedAttempts())
-	err := store.Remember(r.Plan.Tasks, results, marks, r.began, time.Now())
+	err := store.Remember(ctx, r.Plan.Tasks, results, marks, r.began, time.Now())
 	if err == nil && r.journal != nil {
 		r.journal.Count()
 	}

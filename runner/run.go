@@ -92,7 +92,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	if problem := shared.problem(); problem != nil {
 		out.Warnings = append(out.Warnings, problem.Error())
 	}
-	err = errors.Join(err, r.remember(out, s.sameOnBase), interruption(ctx, ended))
+	err = errors.Join(err, r.remember(ctx, out, s.sameOnBase), interruption(ctx, ended))
 	return out, err
 }
 

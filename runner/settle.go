@@ -27,7 +27,7 @@ type settlement struct {
 	*run
 	opts    wrapper.Options // for further attempts, on either side
 	onBase  func() (wrapper.Runner, error)
-	isFlaky func(plan.Task) bool
+	isFlaky func(context.Context, plan.Task) bool
 	notes   io.Writer
 
 	mu         sync.Mutex
@@ -158,9 +158,9 @@ const (
 )
 
 // maxAttempts returns how many attempts on head the task of a failure may have.
-func (s *settlement) maxAttempts(f *failure) int {
+func (s *settlement) maxAttempts(ctx context.Context, f *failure) int {
 	switch {
-	case s.isFlaky(f.task):
+	case s.isFlaky(ctx, f.task):
 		return maxAttemptsFlaky
 	case len(f.head.Before) > 0:
 		return maxAttemptsRetried
@@ -174,7 +174,7 @@ func (s *settlement) maxAttempts(f *failure) int {
 func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
 	limits := map[*failure]int{}
 	for _, f := range failures {
-		limits[f] = s.maxAttempts(f)
+		limits[f] = s.maxAttempts(ctx, f)
 	}
 	for range maxAttemptsFlaky { // bounds the loop also if a task cannot start
 		left := slices.DeleteFunc(slices.Clone(failures), func(f *failure) bool {

@@ -122,7 +122,7 @@ func TestSettle(t *testing.T) {
 				r.opts.NoBaseline = test.no
 				head, base := &side{words: test.head}, &side{words: test.base}
 				s := r.settling(opts, head, base)
-				s.isFlaky = func(plan.Task) bool { return test.flaky }
+				s.isFlaky = func(context.Context, plan.Task) bool { return test.flaky }
 				opts.FailFast, opts.Settle = fast, s.settleOne
 				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1, Reason: "exit code 1", Attempts: len(test.before) + 1}}
 				for range test.before {

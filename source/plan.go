@@ -49,7 +49,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	remembered, err := Memory(env, in.State, in.Access)
+	remembered, err := Memory(ctx, env, in.State, in.Access)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -18,13 +19,13 @@ import (
 // State opens what is remembered, in a folder or at s3://BUCKET/PREFIX; nil when
 // no place is named. What cannot be used is the user's mistake, unless nobody
 // answers.
-func State(place string, to state.Access) (state.Store, error) {
+func State(ctx context.Context, place string, to state.Access) (state.Store, error) {
 	if place == "" {
 		return nil, nil
 	}
-	s, err := state.At(place, to)
+	s, err := state.At(ctx, place, to)
 	if err != nil && !errors.Is(err, state.ErrUnreachable) {
-		err = cli.Invalid(err)
+		err = invalid(ctx, err)
 	}
 	return s, err
 }
@@ -32,8 +33,8 @@ func State(place string, to state.Access) (state.Store, error) {
 // Memory is [State] for those who can do without: when nobody answers nothing is
 // remembered, and what cannot be written to is only read. One line on stderr
 // says so.
-func Memory(env cli.Env, place string, to state.Access) (state.Store, error) {
-	s, err := State(place, to)
+func Memory(ctx context.Context, env cli.Env, place string, to state.Access) (state.Store, error) {
+	s, err := State(ctx, place, to)
 	switch {
 	case errors.Is(err, state.ErrUnreachable):
 		_, _ = fmt.Fprintf(env.Stderr, "warning: nothing is remembered: %s\n", sanitize.Line(err.Error())) // the run goes on
@@ -84,9 +85,11 @@ func Passed(in state.Store, none bool, now time.Time) planner.Results {
 // nothing passed.
 type nothing struct{}
 
-func (nothing) Passed(plan.Task, time.Duration) (time.Time, bool) { return time.Time{}, false }
+func (nothing) Passed(context.Context, plan.Task, time.Duration) (time.Time, bool) {
+	return time.Time{}, false
+}
 
 // Collect forgets what is old or too much, at most once a day.
-func Collect(in state.Store, now time.Time) error {
-	return state.Collect(in, state.DefaultLimits(trace.Breaches), now)
+func Collect(ctx context.Context, in state.Store, now time.Time) error {
+	return state.Collect(ctx, in, state.DefaultLimits(trace.Breaches), now)
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,17 +42,17 @@ type collection struct {
 // use the state, so that it may be called after every run.
 //
 // It may run beside writers: a document that is written in the meantime stays.
-func Collect(s Store, limits Limits, now time.Time) error {
+func Collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	due := false
 	k := Kind[collection]{Version: "1", Limit: 1000}
-	_, err := k.Update(s, collects, func(last *collection) {
+	_, err := k.Update(ctx, s, collects, func(last *collection) {
 		since := now.Sub(last.At)
 		if due = since >= collectEvery || since < -collectEvery; due {
 			last.Version, last.At = k.Version, now.UTC()
 		}
 	})
 	if err == nil && due {
-		err = collect(s, limits, now)
+		err = collect(ctx, s, limits, now)
 	}
 	if err != nil {
 		return fmt.Errorf("collecting what is too old: %w", err)
@@ -59,8 +60,8 @@ func Collect(s Store, limits Limits, now time.Time) error {
 	return nil
 }
 
-func collect(s Store, limits Limits, now time.Time) error {
-	list, err := s.List("")
+func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
+	list, err := s.List(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func collect(s Store, limits Limits, now time.Time) error {
 		if slices.ContainsFunc(limits.Keep, func(folder string) bool { return strings.HasPrefix(e.Key, folder+"/") }) {
 			continue
 		}
-		if err := s.Discard(e); err != nil {
+		if err := s.Discard(ctx, e); err != nil {
 			errs = append(errs, err)
 			if len(errs) > 2 {
 				break // and so on
@@ -86,8 +87,10 @@ func collect(s Store, limits Limits, now time.Time) error {
 		}
 		size -= e.Size
 	}
-	if t, ok := s.(interface{ tidy(before time.Time) error }); ok {
-		errs = append(errs, t.tidy(now.Add(-leftover)))
+	if t, ok := s.(interface {
+		tidy(ctx context.Context, before time.Time) error
+	}); ok {
+		errs = append(errs, t.tidy(ctx, now.Add(-leftover)))
 	}
 	return errors.Join(errs...)
 }

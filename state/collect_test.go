@@ -52,7 +52,7 @@ func aged(t *testing.T, test func(t *testing.T, s state.Store, age func(name str
 	})
 	t.Run("bucket", func(t *testing.T) {
 		s, fake := openS3(t)
-		if err := s.Remove("k"); err != nil {
+		if err := s.Remove(t.Context(), "k"); err != nil {
 			t.Fatal(err)
 		}
 		age := func(name string, by time.Duration) {
@@ -77,7 +77,7 @@ func TestCollect(t *testing.T) {
 	aged(t, func(t *testing.T, s state.Store, age func(string, time.Duration), names func() string) {
 		write := func(key string, size int, by time.Duration) {
 			t.Helper()
-			if err := s.Write(key, make([]byte, size)); err != nil {
+			if err := s.Write(t.Context(), key, make([]byte, size)); err != nil {
 				t.Fatal(err)
 			}
 			age(key, by)
@@ -94,7 +94,7 @@ func TestCollect(t *testing.T) {
 		now := time.Now()
 		collect := func(size int64, after time.Duration) {
 			t.Helper()
-			if err := state.Collect(s, state.Limits{Age: 90 * day, Size: size, Keep: []string{"kept"}}, now.Add(after)); err != nil {
+			if err := state.Collect(t.Context(), s, state.Limits{Age: 90 * day, Size: size, Keep: []string{"kept"}}, now.Add(after)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -126,10 +126,10 @@ func TestCollectBesideWriters(t *testing.T) {
 			all.Go(func() {
 				for j := range 8 {
 					key := fmt.Sprintf("w/%d-%d", i, j)
-					if err := s.Write(key, []byte(key)); err != nil {
+					if err := s.Write(t.Context(), key, []byte(key)); err != nil {
 						t.Error(err)
 					}
-					if raw, err := s.Read(key); err != nil || string(raw) != key {
+					if raw, err := s.Read(t.Context(), key); err != nil || string(raw) != key {
 						t.Errorf("got %q, %v", raw, err)
 					}
 				}
@@ -138,13 +138,13 @@ func TestCollectBesideWriters(t *testing.T) {
 		s := open()
 		all.Go(func() {
 			for i := range 10 {
-				if err := state.Collect(s, state.Limits{}, time.Now().Add(time.Duration(i)*2*time.Hour)); err != nil {
+				if err := state.Collect(t.Context(), s, state.Limits{}, time.Now().Add(time.Duration(i)*2*time.Hour)); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 		all.Wait()
-		if list, err := open().List("w"); err != nil || len(list) != 32 {
+		if list, err := open().List(t.Context(), "w"); err != nil || len(list) != 32 {
 			t.Errorf("%d are left, %v, want 32", len(list), err)
 		}
 	})
@@ -152,11 +152,11 @@ func TestCollectBesideWriters(t *testing.T) {
 
 func TestCollectFails(t *testing.T) {
 	fakes3.Start(t)
-	s, err := state.At("s3://memory/p", state.Reading)
+	s, err := state.At(t.Context(), "s3://memory/p", state.Reading)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = state.Collect(s, state.Limits{}, time.Now())
+	err = state.Collect(t.Context(), s, state.Limits{}, time.Now())
 	if !errors.Is(err, state.ErrReadOnly) || !strings.HasPrefix(err.Error(), "collecting what is too old: ") {
 		t.Errorf("got %v", err)
 	}

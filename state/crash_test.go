@@ -4,6 +4,7 @@ package state_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -28,9 +29,9 @@ func TestMain(m *testing.M) {
 	}
 	s, err := state.Open(folder)
 	for err == nil {
-		err = s.Write("k/written", whole())
+		err = s.Write(context.Background(), "k/written", whole())
 		if err == nil {
-			err = s.Update("k/updated", func(old []byte) ([]byte, error) {
+			err = s.Update(context.Background(), "k/updated", func(old []byte) ([]byte, error) {
 				if old != nil && !isWhole(old) {
 					return nil, errors.New("half a document")
 				}
@@ -83,12 +84,12 @@ func TestKilledWriters(t *testing.T) {
 			}
 		}
 		for _, key := range []string{"k/written", "k/updated"} {
-			if raw, err := s.Read(key); !errors.Is(err, state.ErrNotFound) && (err != nil || !isWhole(raw)) {
+			if raw, err := s.Read(t.Context(), key); !errors.Is(err, state.ErrNotFound) && (err != nil || !isWhole(raw)) {
 				t.Errorf("%s has %d bytes and is not whole, %v", key, len(raw), err)
 			}
 		}
 		began := time.Now()
-		if err := s.Update("k/updated", func([]byte) ([]byte, error) { return whole(), nil }); err != nil || time.Since(began) > 5*time.Second {
+		if err := s.Update(t.Context(), "k/updated", func([]byte) ([]byte, error) { return whole(), nil }); err != nil || time.Since(began) > 5*time.Second {
 			t.Errorf("after the dead, an update took %v, %v", time.Since(began), err)
 		}
 	}
@@ -102,7 +103,7 @@ func TestKilledWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := state.Collect(s, state.Limits{}, time.Now()); err != nil {
+	if err := state.Collect(t.Context(), s, state.Limits{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if left, err = filepath.Glob(filepath.Join(folder, "k", ".new-*")); err != nil || len(left) != 0 {
@@ -117,23 +118,23 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write("k/a", []byte("old")); err != nil {
+	if err := s.Write(t.Context(), "k/a", []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	large := make([]byte, 1<<20)
-	if err := s.Write("k/a", large); !errors.Is(err, syscall.ENOSPC) {
+	if err := s.Write(t.Context(), "k/a", large); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a write ended with %v", err)
 	}
-	if err := s.Update("k/a", func([]byte) ([]byte, error) { return large, nil }); !errors.Is(err, syscall.ENOSPC) {
+	if err := s.Update(t.Context(), "k/a", func([]byte) ([]byte, error) { return large, nil }); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("an update ended with %v", err)
 	}
-	if raw, err := s.Read("k/a"); err != nil || string(raw) != "old" {
+	if raw, err := s.Read(t.Context(), "k/a"); err != nil || string(raw) != "old" {
 		t.Errorf("got %.9q, %v", raw, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(folder, "k", "*")); err != nil || len(left) != 1 {
 		t.Errorf("there are %q, %v", left, err)
 	}
-	if err := s.Update("k/a", func([]byte) ([]byte, error) { return []byte("new"), nil }); err != nil {
+	if err := s.Update(t.Context(), "k/a", func([]byte) ([]byte, error) { return []byte("new"), nil }); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -145,20 +146,20 @@ func TestReadOnlyDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write("k/a", []byte("old")); err != nil {
+	if err := s.Write(t.Context(), "k/a", []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := exec.Command("mount", "-o", "remount,ro", folder).CombinedOutput(); err != nil {
 		t.Skipf("mounting: %v: %s", err, out)
 	}
-	update := s.Update("k/a", func([]byte) ([]byte, error) { return nil, nil })
-	for name, err := range map[string]error{"write": s.Write("k/a", nil), "update": update, "remove": s.Remove("k/a")} {
+	update := s.Update(t.Context(), "k/a", func([]byte) ([]byte, error) { return nil, nil })
+	for name, err := range map[string]error{"write": s.Write(t.Context(), "k/a", nil), "update": update, "remove": s.Remove(t.Context(), "k/a")} {
 		if !errors.Is(err, syscall.EROFS) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	raw, err := s.Read("k/a")
-	list, err2 := s.List("")
+	raw, err := s.Read(t.Context(), "k/a")
+	list, err2 := s.List(t.Context(), "")
 	if err != nil || err2 != nil || string(raw) != "old" || len(list) != 1 {
 		t.Errorf("got %q, %v, %v, %v", raw, err, list, err2)
 	}
@@ -167,7 +168,7 @@ func TestReadOnlyDisk(t *testing.T) {
 // A lock that another process does not let go of is waited for, but not for good.
 func TestStuckLock(t *testing.T) {
 	s, folder := open(t)
-	if err := s.Write("k", []byte("1")); err != nil {
+	if err := s.Write(t.Context(), "k", []byte("1")); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(filepath.Join(folder, ".lock"))
@@ -178,11 +179,11 @@ func TestStuckLock(t *testing.T) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Skipf("no file locks here: %v", err)
 	}
-	if raw, err := s.Read("k"); err != nil || string(raw) != "1" {
+	if raw, err := s.Read(t.Context(), "k"); err != nil || string(raw) != "1" {
 		t.Errorf("reading waits for it: %q, %v", raw, err)
 	}
 	s.Patience(50 * time.Millisecond)
-	if err := s.Write("k", nil); !errors.Is(err, state.ErrBusy) {
+	if err := s.Write(t.Context(), "k", nil); !errors.Is(err, state.ErrBusy) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -190,15 +191,15 @@ func TestStuckLock(t *testing.T) {
 // A pipe in place of a document is no document, and nobody waits for it.
 func TestPipe(t *testing.T) {
 	s, folder := open(t)
-	if err := s.Write("other", nil); err != nil {
+	if err := s.Write(t.Context(), "other", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
-	_, err := s.Read("pipe")
-	update := s.Update("pipe", func([]byte) ([]byte, error) { return nil, nil })
-	list, err2 := s.List("")
+	_, err := s.Read(t.Context(), "pipe")
+	update := s.Update(t.Context(), "pipe", func([]byte) ([]byte, error) { return nil, nil })
+	list, err2 := s.List(t.Context(), "")
 	if err == nil || update == nil || err2 != nil || len(list) != 1 {
 		t.Errorf("got %v, %v, %v, %v", err, update, list, err2)
 	}

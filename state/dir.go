@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"path"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -20,7 +20,9 @@ const unfinished = ".new-"
 type Dir struct {
 	path string
 	wait time.Duration // how long the lock is waited for
-	mu   sync.Mutex    // held with the lock of the folder, which costs more to wait for
+	// turn holds a value while a goroutine of this process waits for the lock of
+	// the folder or holds it: the others wait for their turn, which costs less.
+	turn chan struct{}
 }
 
 var _ Store = (*Dir)(nil)
@@ -36,12 +38,12 @@ func Open(folder string) (*Dir, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("opening the state: %q is not a folder; name the folder to remember in", folder)
 	}
-	return &Dir{path: folder, wait: lockWait}, nil
+	return &Dir{path: folder, wait: lockWait, turn: make(chan struct{}, 1)}, nil
 }
 
 // Read returns a document. The error is [ErrNotFound] when there is none.
-func (d *Dir) Read(key string) (raw []byte, err error) {
-	err = d.in("reading", key, func(root *os.Root) error {
+func (d *Dir) Read(ctx context.Context, key string) (raw []byte, err error) {
+	err = d.in(ctx, "reading", key, func(root *os.Root) error {
 		raw, err = read(root, key)
 		return err
 	})
@@ -68,13 +70,13 @@ func read(root *os.Root, key string) ([]byte, error) {
 }
 
 // Write stores a document, in place of the one that is there.
-func (d *Dir) Write(key string, raw []byte) error {
-	return d.within("writing", key, func(root *os.Root) error {
+func (d *Dir) Write(ctx context.Context, key string, raw []byte) error {
+	return d.within(ctx, "writing", key, func(root *os.Root) error {
 		if err := checkSize(raw); err != nil {
 			return err
 		}
 		return put(root, key, raw, func(move func() error) error {
-			err := d.locked(root, move)
+			err := d.locked(ctx, root, move)
 			if errors.Is(err, errNoLocks) {
 				return move() // whole all the same, and nobody can update here
 			}
@@ -85,9 +87,9 @@ func (d *Dir) Write(key string, raw []byte) error {
 
 // Update replaces a document by what change makes of it, while nobody else
 // writes to the folder.
-func (d *Dir) Update(key string, change func(old []byte) ([]byte, error)) error {
-	return d.within("changing", key, func(root *os.Root) error {
-		return d.locked(root, func() error {
+func (d *Dir) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
+	return d.within(ctx, "changing", key, func(root *os.Root) error {
+		return d.locked(ctx, root, func() error {
 			old, err := read(root, key)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
@@ -147,13 +149,13 @@ func flush(root *os.Root, folder string) {
 }
 
 // Remove forgets a document. One that is not there is no error.
-func (d *Dir) Remove(key string) error {
-	return d.remove(key, func(*os.Root) error { return nil })
+func (d *Dir) Remove(ctx context.Context, key string) error {
+	return d.remove(ctx, key, func(*os.Root) error { return nil })
 }
 
 // Discard forgets a document if it is still as it was listed.
-func (d *Dir) Discard(e Entry) error {
-	return d.remove(e.Key, func(root *os.Root) error {
+func (d *Dir) Discard(ctx context.Context, e Entry) error {
+	return d.remove(ctx, e.Key, func(root *os.Root) error {
 		info, err := root.Lstat(e.Key)
 		if err == nil && (info.Size() != e.Size || !info.ModTime().Equal(e.Written)) {
 			err = fs.ErrNotExist // that one is gone
@@ -162,15 +164,15 @@ func (d *Dir) Discard(e Entry) error {
 	})
 }
 
-func (d *Dir) remove(key string, unless func(*os.Root) error) error {
-	err := d.in("removing", key, func(root *os.Root) error {
+func (d *Dir) remove(ctx context.Context, key string, unless func(*os.Root) error) error {
+	err := d.in(ctx, "removing", key, func(root *os.Root) error {
 		forget := func() error {
 			if err := unless(root); err != nil {
 				return err
 			}
 			return root.Remove(key)
 		}
-		if err := d.locked(root, forget); !errors.Is(err, errNoLocks) {
+		if err := d.locked(ctx, root, forget); !errors.Is(err, errNoLocks) {
 			return err
 		}
 		return forget()
@@ -182,12 +184,12 @@ func (d *Dir) remove(key string, unless func(*os.Root) error) error {
 }
 
 // List returns the documents below a key, the newest first.
-func (d *Dir) List(folder string) ([]Entry, error) {
+func (d *Dir) List(ctx context.Context, folder string) ([]Entry, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
 	}
 	var out []Entry
-	err := d.walk(folder, func(name string, info fs.FileInfo) {
+	err := d.walk(ctx, folder, func(name string, info fs.FileInfo) {
 		if plainKey.MatchString(name) {
 			out = append(out, Entry{Key: name, Size: info.Size(), Written: info.ModTime()})
 		}
@@ -198,14 +200,16 @@ func (d *Dir) List(folder string) ([]Entry, error) {
 
 // walk visits the files below a folder. Links are not followed, and folders
 // whose names begin with a dot are none of ours.
-func (d *Dir) walk(folder string, visit func(name string, info fs.FileInfo)) error {
+func (d *Dir) walk(ctx context.Context, folder string, visit func(name string, info fs.FileInfo)) error {
 	said := folder
 	if folder == "" {
 		said, folder = "all", "."
 	}
-	err := d.in("listing", said, func(root *os.Root) error {
+	err := d.in(ctx, "listing", said, func(root *os.Root) error {
 		return fs.WalkDir(root.FS(), folder, func(name string, e fs.DirEntry, err error) error {
 			switch {
+			case ctx.Err() != nil:
+				return ended(ctx)
 			case errors.Is(err, fs.ErrNotExist) && name != folder:
 				return nil // just removed
 			case err != nil:
@@ -226,9 +230,9 @@ func (d *Dir) walk(folder string, visit func(name string, info fs.FileInfo)) err
 }
 
 // tidy removes what writers that died left behind before a time.
-func (d *Dir) tidy(before time.Time) error {
+func (d *Dir) tidy(ctx context.Context, before time.Time) error {
 	var left []string
-	err := d.walk("", func(name string, info fs.FileInfo) {
+	err := d.walk(ctx, "", func(name string, info fs.FileInfo) {
 		if strings.HasPrefix(path.Base(name), unfinished) && info.ModTime().Before(before) {
 			left = append(left, name)
 		}
@@ -236,7 +240,7 @@ func (d *Dir) tidy(before time.Time) error {
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	return d.in("tidying", "all", func(root *os.Root) error {
+	return d.in(ctx, "tidying", "all", func(root *os.Root) error {
 		var errs []error
 		for _, name := range left {
 			if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -248,30 +252,38 @@ func (d *Dir) tidy(before time.Time) error {
 }
 
 // within is in, and makes the folder first.
-func (d *Dir) within(doing, key string, do func(*os.Root) error) error {
+func (d *Dir) within(ctx context.Context, doing, key string, do func(*os.Root) error) error {
 	if err := check(key); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(d.path, 0o750); err != nil {
 		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
 	}
-	return d.in(doing, key, do)
+	return d.in(ctx, doing, key, do)
 }
 
-// in calls do with the folder open.
-func (d *Dir) in(doing, key string, do func(*os.Root) error) error {
+// in calls do with the folder open, unless ctx has ended.
+func (d *Dir) in(ctx context.Context, doing, key string, do func(*os.Root) error) error {
 	if err := check(key); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(d.path)
+	err := ended(ctx)
 	if err == nil {
-		defer root.Close()
-		err = do(root)
+		err = d.open(do)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
 	}
 	return nil
+}
+
+func (d *Dir) open(do func(*os.Root) error) error {
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return do(root)
 }
 
 // cause leaves the names of files out of an error.

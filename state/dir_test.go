@@ -42,20 +42,20 @@ func TestHostile(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(folder, "link")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	if raw, err := d.Read("link/x"); err == nil {
+	if raw, err := d.Read(t.Context(), "link/x"); err == nil {
 		t.Errorf("read %q through a link", raw)
 	}
-	update := d.Update("link/y", func([]byte) ([]byte, error) { return []byte("y"), nil })
-	if d.Write("link/y", []byte("y")) == nil || update == nil {
+	update := d.Update(t.Context(), "link/y", func([]byte) ([]byte, error) { return []byte("y"), nil })
+	if d.Write(t.Context(), "link/y", []byte("y")) == nil || update == nil {
 		t.Error("wrote through a link")
 	}
-	if list, err := d.List(""); err != nil || len(list) != 0 {
+	if list, err := d.List(t.Context(), ""); err != nil || len(list) != 0 {
 		t.Errorf("listed %v, %v through a link", list, err)
 	}
 	if err := os.Mkdir(filepath.Join(folder, "folder"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Read("folder"); err == nil || !strings.Contains(err.Error(), "not a file") {
+	if _, err := d.Read(t.Context(), "folder"); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("a folder as a document: %v", err)
 	}
 }

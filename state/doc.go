@@ -15,9 +15,10 @@
 //     Updates need file locks (flock), which work between the processes of one
 //     machine; between machines take a bucket.
 //   - A bucket ([S3]) must keep to the conditions of writes, which is tried out
-//     when it is opened for writing. Calls take no context: they end by
-//     themselves, as those of files do, and what a run learned before it was
-//     interrupted is still written.
+//     when it is opened for writing.
+//   - A call ends with its context, so ctrl-C ends one that waits for a bucket. What
+//     a run learned before the interrupt is still written, in a context of
+//     [WithGrace].
 //   - [Collect] forgets what is old or too much.
 //   - Who can write to the state can make a check be skipped: it belongs to those
 //     who may merge.

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 
@@ -19,11 +20,11 @@ func ExampleDir() {
 		fmt.Println(err)
 		return
 	}
-	if err := d.Write("greetings/hello.txt", []byte("hello again")); err != nil {
+	if err := d.Write(context.Background(), "greetings/hello.txt", []byte("hello again")); err != nil {
 		fmt.Println(err)
 		return
 	}
-	raw, err := d.Read("greetings/hello.txt")
+	raw, err := d.Read(context.Background(), "greetings/hello.txt")
 	fmt.Println(string(raw), err)
 	// Output: hello again <nil>
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,8 +54,8 @@ func (k Kind[T]) Decode(raw []byte) (*T, error) {
 
 // Read reads a document of the kind. The error is [ErrNotFound] when there is
 // none.
-func (k Kind[T]) Read(s Store, key string) (*T, error) {
-	raw, err := s.Read(key)
+func (k Kind[T]) Read(ctx context.Context, s Store, key string) (*T, error) {
+	raw, err := s.Read(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -65,10 +66,10 @@ func (k Kind[T]) Read(s Store, key string) (*T, error) {
 // [Store.Update], change may be called twice. A document of another version
 // stays as it is, and that is the error. A corrupt one is set aside, and a new
 // one takes its place; that is told in warning.
-func (k Kind[T]) Update(s Store, key string, change func(*T)) (warning, err error) {
+func (k Kind[T]) Update(ctx context.Context, s Store, key string, change func(*T)) (warning, err error) {
 	var corrupt []byte
 	var why error
-	err = s.Update(key, func(old []byte) ([]byte, error) {
+	err = s.Update(ctx, key, func(old []byte) ([]byte, error) {
 		doc, err := new(T), error(nil)
 		corrupt, why = nil, nil
 		if old != nil {
@@ -88,7 +89,7 @@ func (k Kind[T]) Update(s Store, key string, change func(*T)) (warning, err erro
 		return raw, err
 	})
 	if err == nil && why != nil {
-		warning = SetAside(s, key, corrupt, why)
+		warning = SetAside(ctx, s, key, corrupt, why)
 	}
 	return warning, err
 }
@@ -99,12 +100,12 @@ const keepAside = 20
 // SetAside keeps a copy of a corrupt document below "corrupt/", where nothing
 // reads it, and returns a warning that says so, and why. The document itself is
 // the caller's to replace or to discard.
-func SetAside(s Store, key string, raw []byte, why error) (warning error) {
+func SetAside(ctx context.Context, s Store, key string, raw []byte, why error) (warning error) {
 	copied := strings.ReplaceAll(key, "/", "_")
 	copied = "corrupt/" + copied[:min(len(copied), 120)] + "-" + Name(string(raw))[:8]
-	err := s.Write(copied, raw)
+	err := s.Write(ctx, copied, raw)
 	if err == nil {
-		err = prune(s, "corrupt", keepAside)
+		err = prune(ctx, s, "corrupt", keepAside)
 	}
 	if err != nil {
 		return fmt.Errorf("%q in the state is not used: %w; keeping a copy: %w", key, why, err)
@@ -113,10 +114,10 @@ func SetAside(s Store, key string, raw []byte, why error) (warning error) {
 }
 
 // prune forgets all documents below a folder but the newest.
-func prune(s Store, folder string, keep int) error {
-	list, err := s.List(folder)
+func prune(ctx context.Context, s Store, folder string, keep int) error {
+	list, err := s.List(ctx, folder)
 	for _, e := range list[min(len(list), keep):] {
-		err = errors.Join(err, s.Discard(e))
+		err = errors.Join(err, s.Discard(ctx, e))
 	}
 	return err
 }

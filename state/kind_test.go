@@ -45,14 +45,14 @@ func TestKind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := open(t)
-			if err := s.Write("a/b.json", []byte(c.text)); err != nil {
+			if err := s.Write(t.Context(), "a/b.json", []byte(c.text)); err != nil {
 				t.Fatal(err)
 			}
-			if doc, err := kind.Read(s, "a/b.json"); !errors.Is(err, c.is) || err == nil && doc.Sum != 5 {
+			if doc, err := kind.Read(t.Context(), s, "a/b.json"); !errors.Is(err, c.is) || err == nil && doc.Sum != 5 {
 				t.Errorf("got %v, %v, want %v", doc, err, c.is)
 			}
-			warning, err := kind.Update(s, "a/b.json", add)
-			raw, _ := s.Read("a/b.json")
+			warning, err := kind.Update(t.Context(), s, "a/b.json", add)
+			raw, _ := s.Read(t.Context(), "a/b.json")
 			told := fmt.Sprint(warning, err)
 			if string(raw) != c.want || !strings.Contains(told, c.told) || c.told == "" && told != "<nil> <nil>" {
 				t.Errorf("now %s, %s\nwant %s, %s", raw, told, c.want, c.told)
@@ -60,12 +60,12 @@ func TestKind(t *testing.T) {
 			if (warning != nil) != errors.Is(c.is, state.ErrCorrupt) || (err != nil) != errors.Is(c.is, state.ErrOtherVersion) {
 				t.Errorf("warning %v, error %v", warning, err)
 			}
-			list, err := s.List("corrupt")
+			list, err := s.List(t.Context(), "corrupt")
 			if err != nil || (len(list) == 1) != (warning != nil) {
 				t.Fatalf("set aside: %v, %v", list, err)
 			}
 			if len(list) == 1 {
-				if raw, err := s.Read(list[0].Key); err != nil || string(raw) != c.text || !strings.Contains(told, `it is kept as "corrupt/a_b.json-`) {
+				if raw, err := s.Read(t.Context(), list[0].Key); err != nil || string(raw) != c.text || !strings.Contains(told, `it is kept as "corrupt/a_b.json-`) {
 					t.Errorf("set aside is %q, %v; told %s", raw, err, told)
 				}
 			}
@@ -78,7 +78,7 @@ func TestKindUnchanged(t *testing.T) {
 	s, fake := openS3(t)
 	for i, want := range []int{2, 1} {
 		before := fake.Requests()
-		if _, err := kind.Update(s, "sum", func(s *sums) { s.Version, s.Sum = "1", 3 }); err != nil {
+		if _, err := kind.Update(t.Context(), s, "sum", func(s *sums) { s.Version, s.Sum = "1", 3 }); err != nil {
 			t.Fatal(err)
 		}
 		if n := fake.Requests() - before; n != want {
@@ -91,14 +91,14 @@ func TestKindUnchanged(t *testing.T) {
 func TestManyCorrupt(t *testing.T) {
 	s, _ := open(t)
 	for i := range 25 {
-		if err := s.Write("a/b.json", fmt.Appendf(nil, "{%d", i)); err != nil {
+		if err := s.Write(t.Context(), "a/b.json", fmt.Appendf(nil, "{%d", i)); err != nil {
 			t.Fatal(err)
 		}
-		if warning, err := kind.Update(s, "a/b.json", add); warning == nil || err != nil {
+		if warning, err := kind.Update(t.Context(), s, "a/b.json", add); warning == nil || err != nil {
 			t.Fatal(warning, err)
 		}
 	}
-	if list, err := s.List("corrupt"); err != nil || len(list) != 20 {
+	if list, err := s.List(t.Context(), "corrupt"); err != nil || len(list) != 20 {
 		t.Errorf("%d are kept, %v, want 20", len(list), err)
 	}
 }

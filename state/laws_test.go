@@ -22,7 +22,7 @@ import (
 func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) {
 	at := func(t *testing.T, place string) func() state.Store {
 		return func() state.Store {
-			s, err := state.At(place, state.Writing)
+			s, err := state.At(t.Context(), place, state.Writing)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,9 +42,9 @@ func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) 
 		place += "/" + strings.ToLower(rand.Text())
 		test(t, at(t, place))
 		s := at(t, place)()
-		list, err := s.List("")
+		list, err := s.List(t.Context(), "")
 		for _, e := range list {
-			err = errors.Join(err, s.Remove(e.Key))
+			err = errors.Join(err, s.Remove(t.Context(), e.Key))
 		}
 		if err != nil {
 			t.Error(err)
@@ -54,7 +54,7 @@ func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) 
 
 func keys(t *testing.T, s state.Store, folder string) string {
 	t.Helper()
-	list, err := s.List(folder)
+	list, err := s.List(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,26 +69,26 @@ func keys(t *testing.T, s state.Store, folder string) string {
 func TestLawsOfOne(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
 		s := open()
-		if _, err := s.Read("a/b.json"); !errors.Is(err, state.ErrNotFound) {
+		if _, err := s.Read(t.Context(), "a/b.json"); !errors.Is(err, state.ErrNotFound) {
 			t.Errorf("before the first write: %v", err)
 		}
 		if got := keys(t, s, "a") + keys(t, s, ""); got != "" {
 			t.Errorf("list before the first write: %s", got)
 		}
 		for _, text := range []string{"first", "second", ""} {
-			if err := s.Write("a/b.json", []byte(text)); err != nil {
+			if err := s.Write(t.Context(), "a/b.json", []byte(text)); err != nil {
 				t.Fatal(err)
 			}
-			if raw, err := open().Read("a/b.json"); err != nil || string(raw) != text {
+			if raw, err := open().Read(t.Context(), "a/b.json"); err != nil || string(raw) != text {
 				t.Errorf("got %q, %v, want %q", raw, err, text)
 			}
 		}
 		for i := range 7 {
-			if err := s.Write(fmt.Sprintf("a/c/%d", i), make([]byte, i)); err != nil {
+			if err := s.Write(t.Context(), fmt.Sprintf("a/c/%d", i), make([]byte, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.Write("ab", nil); err != nil {
+		if err := s.Write(t.Context(), "ab", nil); err != nil {
 			t.Fatal(err)
 		}
 		for folder, want := range map[string]string{
@@ -101,20 +101,20 @@ func TestLawsOfOne(t *testing.T) {
 			}
 		}
 		for range 2 { // the second time there is none
-			if err := s.Remove("a/b.json"); err != nil {
+			if err := s.Remove(t.Context(), "a/b.json"); err != nil {
 				t.Error(err)
 			}
 		}
-		if _, err := s.Read("a/b.json"); !errors.Is(err, state.ErrNotFound) {
+		if _, err := s.Read(t.Context(), "a/b.json"); !errors.Is(err, state.ErrNotFound) {
 			t.Errorf("after removal: %v", err)
 		}
-		if err := s.Write("big", make([]byte, state.MaxDocument+1)); err == nil || !strings.Contains(err.Error(), "more than") {
+		if err := s.Write(t.Context(), "big", make([]byte, state.MaxDocument+1)); err == nil || !strings.Contains(err.Error(), "more than") {
 			t.Errorf("too large: %v", err)
 		}
 		for _, key := range []string{"", "/a", "../a", "a/../../b", "a//b", "A", "a b", "a\x00", ".hidden", "a/.new", strings.Repeat("a", 201)} {
-			_, err := s.Read(key)
-			update := s.Update(key, func([]byte) ([]byte, error) { return []byte("x"), nil })
-			if err == nil || update == nil || s.Write(key, nil) == nil || s.Remove(key) == nil {
+			_, err := s.Read(t.Context(), key)
+			update := s.Update(t.Context(), key, func([]byte) ([]byte, error) { return []byte("x"), nil })
+			if err == nil || update == nil || s.Write(t.Context(), key, nil) == nil || s.Remove(t.Context(), key) == nil {
 				t.Errorf("key %q is taken", key)
 			}
 		}
@@ -126,7 +126,7 @@ func TestLawsOfUpdate(t *testing.T) {
 		s := open()
 		var saw []string
 		update := func(raw []byte, err error) error {
-			return s.Update("k", func(old []byte) ([]byte, error) {
+			return s.Update(t.Context(), "k", func(old []byte) ([]byte, error) {
 				saw = append(saw, fmt.Sprintf("%q %t", old, old == nil))
 				return raw, err
 			})
@@ -144,7 +144,7 @@ func TestLawsOfUpdate(t *testing.T) {
 			if (err != nil) != (c.fail != nil || len(c.raw) > state.MaxDocument) || c.fail != nil && !errors.Is(err, c.fail) {
 				t.Errorf("%.9q: got %v", c.raw, err)
 			}
-			raw, err := s.Read("k")
+			raw, err := s.Read(t.Context(), "k")
 			if errors.Is(err, state.ErrNotFound) {
 				raw = []byte("none")
 			}
@@ -164,19 +164,19 @@ func TestLawsOfDiscard(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
 		s := open()
 		for _, key := range []string{"f/same", "f/gone", "f/changed"} {
-			if err := s.Write(key, []byte("1")); err != nil {
+			if err := s.Write(t.Context(), key, []byte("1")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		list, err := s.List("f")
+		list, err := s.List(t.Context(), "f")
 		if err != nil || len(list) != 3 {
 			t.Fatal(list, err)
 		}
-		if err := errors.Join(s.Remove("f/gone"), s.Write("f/changed", []byte("2"))); err != nil {
+		if err := errors.Join(s.Remove(t.Context(), "f/gone"), s.Write(t.Context(), "f/changed", []byte("2"))); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range list {
-			if err := s.Discard(e); err != nil {
+			if err := s.Discard(t.Context(), e); err != nil {
 				t.Error(err)
 			}
 		}
@@ -195,7 +195,7 @@ func TestLawsOfMany(t *testing.T) {
 			s := open()
 			all.Go(func() {
 				for range times {
-					err := s.Update("k/count", func(old []byte) ([]byte, error) {
+					err := s.Update(t.Context(), "k/count", func(old []byte) ([]byte, error) {
 						n, _ := strconv.Atoi(string(old))
 						return strconv.AppendInt(nil, int64(n+1), 10), nil
 					})
@@ -206,7 +206,7 @@ func TestLawsOfMany(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if raw, err := open().Read("k/count"); err != nil || string(raw) != strconv.Itoa(writers*times) {
+		if raw, err := open().Read(t.Context(), "k/count"); err != nil || string(raw) != strconv.Itoa(writers*times) {
 			t.Errorf("got %s, %v, want %d", raw, err, writers*times)
 		}
 		for i := range writers {
@@ -214,8 +214,8 @@ func TestLawsOfMany(t *testing.T) {
 			all.Go(func() {
 				doc := bytes.Repeat(fmt.Appendf(nil, "%d", i), 100_000)
 				for range 3 {
-					err := s.Write("k/same", doc)
-					raw, err2 := s.Read("k/same")
+					err := s.Write(t.Context(), "k/same", doc)
+					raw, err2 := s.Read(t.Context(), "k/same")
 					if err != nil || err2 != nil || len(raw) != 100_000 || bytes.Count(raw, raw[:1]) != len(raw) {
 						t.Errorf("read a mixture of %d bytes, %v, %v", len(raw), err, err2)
 					}
@@ -237,24 +237,24 @@ func TestLawsOfReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, place := range []string{dir, "s3://memory/p"} {
-		s, err := state.At(place, state.Reading)
+		s, err := state.At(t.Context(), place, state.Reading)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.List("")
+		list, err := s.List(t.Context(), "")
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
 		refused := map[string]error{
-			"write": s.Write("k", nil), "remove": s.Remove("k"), "discard": s.Discard(list[0]),
-			"update": s.Update("k", func([]byte) ([]byte, error) { return []byte("2"), nil }),
+			"write": s.Write(t.Context(), "k", nil), "remove": s.Remove(t.Context(), "k"), "discard": s.Discard(t.Context(), list[0]),
+			"update": s.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("2"), nil }),
 		}
 		for name, err := range refused {
 			if !errors.Is(err, state.ErrReadOnly) {
 				t.Errorf("%s: %s: got %v", place, name, err)
 			}
 		}
-		if raw, err := s.Read("k"); err != nil || string(raw) != "1" {
+		if raw, err := s.Read(t.Context(), "k"); err != nil || string(raw) != "1" {
 			t.Errorf("%s: got %q, %v", place, raw, err)
 		}
 	}

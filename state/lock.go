@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"os"
 	"time"
@@ -20,11 +21,16 @@ const (
 // errNoLocks says that the system, or the file system, has no file locks.
 var errNoLocks = errors.New("it cannot be changed safely, since there are no file locks here: use a bucket")
 
-// locked calls do while no other goroutine and no other process is in here for
-// the same folder. The system lets go of the lock when its holder dies.
-func (d *Dir) locked(root *os.Root, do func() error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// locked calls do while no other goroutine and no other process does so for the
+// same folder. It does not wait any longer when ctx ends. The system releases the
+// lock of a process that dies.
+func (d *Dir) locked(ctx context.Context, root *os.Root, do func() error) error {
+	select {
+	case d.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ended(ctx)
+	}
+	defer func() { <-d.turn }()
 	f, err := root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return err
@@ -41,6 +47,10 @@ func (d *Dir) locked(root *os.Root, do func() error) error {
 		case time.Now().After(end):
 			return ErrBusy
 		}
-		time.Sleep(pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ended(ctx)
+		}
 	}
 }

@@ -45,14 +45,14 @@ var plainPlace = regexp.MustCompile(`^s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})((?:
 // can be used, and for writing whether the store keeps to the conditions of
 // writes: without them two writers could both believe to hold a lease. See [At]
 // for its errors; with [ErrReadOnly] the S3 can be read.
-func OpenS3(place string, to Access) (*S3, error) {
+func OpenS3(ctx context.Context, place string, to Access) (*S3, error) {
 	parts := plainPlace.FindStringSubmatch(place)
 	if parts == nil || len(parts[2]) > 500 {
 		return nil, fmt.Errorf("opening the state: %q is no place for it: give s3://BUCKET/PREFIX", place)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), callWait)
+	within, cancel := context.WithTimeout(ctx, callWait)
 	defer cancel()
-	bucket, err := objects.Open(ctx, parts[1])
+	bucket, err := objects.Open(within, parts[1])
 	if err != nil {
 		return nil, fmt.Errorf("opening the state: %w", err)
 	}
@@ -61,9 +61,12 @@ func OpenS3(place string, to Access) (*S3, error) {
 		s.prefix = parts[2][1:] + "/"
 	}
 	if to == Writing {
-		err = s.probe(ctx)
-	} else if _, _, err = bucket.Get(ctx, s.prefix+unfinished+"none", 1); errors.Is(err, objects.ErrNotFound) {
+		err = s.probe(within)
+	} else if _, _, err = bucket.Get(within, s.prefix+unfinished+"none", 1); errors.Is(err, objects.ErrNotFound) {
 		err = nil
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ended(ctx)
 	}
 	if err != nil {
 		err = fmt.Errorf("opening the state %s: %w", strings.TrimSuffix(place, "/"), ours(err))
@@ -75,8 +78,8 @@ func OpenS3(place string, to Access) (*S3, error) {
 }
 
 // Read returns a document. The error is [ErrNotFound] when there is none.
-func (s *S3) Read(key string) (raw []byte, err error) {
-	err = s.call("reading", key, func(ctx context.Context) error {
+func (s *S3) Read(ctx context.Context, key string) (raw []byte, err error) {
+	err = s.call(ctx, "reading", key, func(ctx context.Context) error {
 		raw, _, err = s.bucket.Get(ctx, s.prefix+key, MaxDocument)
 		return err
 	})
@@ -84,8 +87,8 @@ func (s *S3) Read(key string) (raw []byte, err error) {
 }
 
 // Write stores a document, in place of the one that is there.
-func (s *S3) Write(key string, raw []byte) error {
-	return s.call("writing", key, func(ctx context.Context) error {
+func (s *S3) Write(ctx context.Context, key string, raw []byte) error {
+	return s.call(ctx, "writing", key, func(ctx context.Context) error {
 		if err := checkSize(raw); err != nil {
 			return err
 		}
@@ -96,17 +99,21 @@ func (s *S3) Write(key string, raw []byte) error {
 
 // Update replaces a document by what change makes of it, by writes with the
 // condition that it is still what change got.
-func (s *S3) Update(key string, change func(old []byte) ([]byte, error)) error {
+func (s *S3) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
 	end := time.Now().Add(updateWait)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		err := s.call("changing", key, func(ctx context.Context) error { return s.update(ctx, key, change) })
+		err := s.call(ctx, "changing", key, func(ctx context.Context) error { return s.update(ctx, key, change) })
 		if !errors.Is(err, objects.ErrChanged) {
 			return err
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("changing %q in the state: %w", key, ErrBusy)
 		}
-		time.Sleep(pause/2 + rand.N(pause))
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+			return fmt.Errorf("changing %q in the state: %w", key, ended(ctx))
+		}
 	}
 }
 
@@ -132,24 +139,24 @@ func (s *S3) update(ctx context.Context, key string, change func(old []byte) ([]
 }
 
 // Remove forgets a document. One that is not there is no error.
-func (s *S3) Remove(key string) error { return s.remove(key, objects.Any) }
+func (s *S3) Remove(ctx context.Context, key string) error { return s.remove(ctx, key, objects.Any) }
 
 // Discard forgets a document if it is still as it was listed. Where the store
 // deletes without looking at conditions it is looked at just before.
-func (s *S3) Discard(e Entry) error {
+func (s *S3) Discard(ctx context.Context, e Entry) error {
 	version := objects.Version(e.etag)
 	if s.exact {
-		return s.remove(e.Key, version)
+		return s.remove(ctx, e.Key, version)
 	}
-	now, err := s.list(e.Key)
+	now, err := s.list(ctx, e.Key)
 	if err != nil || len(now) == 0 || now[0].Key != s.prefix+e.Key || now[0].Version != version {
 		return err
 	}
-	return s.remove(e.Key, objects.Any)
+	return s.remove(ctx, e.Key, objects.Any)
 }
 
-func (s *S3) remove(key string, version objects.Version) error {
-	err := s.call("removing", key, func(ctx context.Context) error {
+func (s *S3) remove(ctx context.Context, key string, version objects.Version) error {
+	err := s.call(ctx, "removing", key, func(ctx context.Context) error {
 		return s.bucket.Delete(ctx, s.prefix+key, version)
 	})
 	if errors.Is(err, objects.ErrChanged) {
@@ -159,14 +166,14 @@ func (s *S3) remove(key string, version objects.Version) error {
 }
 
 // List returns the documents below a key, the newest first.
-func (s *S3) List(folder string) ([]Entry, error) {
+func (s *S3) List(ctx context.Context, folder string) ([]Entry, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
 	}
 	if folder != "" {
 		folder += "/"
 	}
-	found, err := s.list(folder)
+	found, err := s.list(ctx, folder)
 	var out []Entry
 	for _, o := range found {
 		if key := strings.TrimPrefix(o.Key, s.prefix); plainKey.MatchString(key) {
@@ -177,8 +184,8 @@ func (s *S3) List(folder string) ([]Entry, error) {
 	return out, err
 }
 
-func (s *S3) list(prefix string) (found []objects.Object, err error) {
-	err = s.call("listing", "all", func(ctx context.Context) error {
+func (s *S3) list(ctx context.Context, prefix string) (found []objects.Object, err error) {
+	err = s.call(ctx, "listing", "all", func(ctx context.Context) error {
 		found, err = s.bucket.List(ctx, s.prefix+prefix)
 		return err
 	})
@@ -186,42 +193,59 @@ func (s *S3) list(prefix string) (found []objects.Object, err error) {
 }
 
 // tidy removes what writers that died left behind before a time.
-func (s *S3) tidy(before time.Time) error {
-	found, err := s.list(unfinished)
+func (s *S3) tidy(ctx context.Context, before time.Time) error {
+	found, err := s.list(ctx, unfinished)
 	for _, o := range found {
 		if err == nil && o.Written.Before(before) {
-			err = s.call("tidying", "all", func(ctx context.Context) error { return s.bucket.Delete(ctx, o.Key, objects.Any) })
+			err = s.call(ctx, "tidying", "all", func(ctx context.Context) error { return s.bucket.Delete(ctx, o.Key, objects.Any) })
 		}
 	}
 	return err
 }
 
-// call does one thing with the bucket, in bounded time. When it reached nobody,
-// others that come soon after are not made to wait for the same.
-func (s *S3) call(doing, key string, do func(context.Context) error) error {
+// call asks the bucket for something, in bounded time. After a call that reached
+// nobody, those that come soon after fail at once instead of waiting, too. A call
+// whose context ended says nothing about the bucket.
+func (s *S3) call(ctx context.Context, doing, key string, do func(context.Context) error) error {
 	if err := check(key); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	err := s.down
-	if time.Now().After(s.until) {
-		err = nil
-	}
-	s.mu.Unlock()
+	err := ended(ctx)
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), s.wait)
-		err = do(ctx)
-		cancel()
-		if errors.Is(err, objects.ErrUnreachable) {
-			s.mu.Lock()
-			s.until, s.down = time.Now().Add(downFor), err
-			s.mu.Unlock()
-		}
+		err = s.lastOutage()
+	}
+	if err == nil {
+		err = s.ask(ctx, do)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %q in the state: %w", doing, path.Clean(key), ours(err))
 	}
 	return nil
+}
+
+// lastOutage returns the error of the last call that reached nobody, for a while.
+func (s *S3) lastOutage() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Now().After(s.until) {
+		return nil
+	}
+	return s.down
+}
+
+func (s *S3) ask(ctx context.Context, do func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	err := do(within)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ended(ctx)
+	case errors.Is(err, objects.ErrUnreachable):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.until, s.down = time.Now().Add(downFor), err
+	}
+	return err
 }
 
 // ours gives an error of the bucket the name that it has here.

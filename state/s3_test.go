@@ -68,13 +68,13 @@ func TestOpenS3(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fake := fakes3.Start(t)
 			fake.Fail(c.fault)
-			s, err := state.At(c.place, c.to)
+			s, err := state.At(t.Context(), c.place, c.to)
 			fake.Fail(nil)
 			switch {
 			case c.want == "" && err != nil:
 				t.Fatal(err)
 			case c.want == "":
-				if _, err := s.Read("k"); !errors.Is(err, state.ErrNotFound) {
+				if _, err := s.Read(t.Context(), "k"); !errors.Is(err, state.ErrNotFound) {
 					t.Errorf("it cannot be read: %v", err)
 				}
 			case err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is):
@@ -85,7 +85,7 @@ func TestOpenS3(t *testing.T) {
 				t.Errorf("a secret is told: %v", err)
 			}
 			if errors.Is(err, state.ErrReadOnly) {
-				if _, err := s.Read("k"); !errors.Is(err, state.ErrNotFound) {
+				if _, err := s.Read(t.Context(), "k"); !errors.Is(err, state.ErrNotFound) {
 					t.Errorf("it cannot be read: %v", err)
 				}
 			}
@@ -97,14 +97,14 @@ func TestOpenS3(t *testing.T) {
 	t.Run("nobody there", func(t *testing.T) {
 		fakes3.Start(t)
 		t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-		if _, err := state.At("s3://memory/p", state.Writing); !errors.Is(err, state.ErrUnreachable) || !strings.Contains(err.Error(), "connection refused") {
+		if _, err := state.At(t.Context(), "s3://memory/p", state.Writing); !errors.Is(err, state.ErrUnreachable) || !strings.Contains(err.Error(), "connection refused") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("no credentials", func(t *testing.T) {
 		fakes3.Start(t)
 		t.Setenv("AWS_ACCESS_KEY_ID", "")
-		if _, err := state.At("s3://memory/p", state.Writing); err == nil || errors.Is(err, state.ErrUnreachable) {
+		if _, err := state.At(t.Context(), "s3://memory/p", state.Writing); err == nil || errors.Is(err, state.ErrUnreachable) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -113,11 +113,11 @@ func TestOpenS3(t *testing.T) {
 func openS3(t *testing.T) (*state.S3, *fakes3.Server) {
 	t.Helper()
 	fake := fakes3.Start(t)
-	s, err := state.OpenS3("s3://memory/p", state.Writing)
+	s, err := state.OpenS3(t.Context(), "s3://memory/p", state.Writing)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Write("k", []byte("old")); err != nil {
+	if err := s.Write(t.Context(), "k", []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	return s, fake
@@ -135,9 +135,9 @@ func TestS3Faults(t *testing.T) {
 			s.Patience(300 * time.Millisecond)
 			fake.Fail(func(*http.Request) fakes3.Fault { return f })
 			began := time.Now()
-			raw, err := s.Read("k")
-			list, err2 := s.List("")
-			err3 := s.Update("k", func([]byte) ([]byte, error) { return []byte("new"), nil })
+			raw, err := s.Read(t.Context(), "k")
+			list, err2 := s.List(t.Context(), "")
+			err3 := s.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("new"), nil })
 			if err == nil || err2 == nil || err3 == nil || len(raw)+len(list) > 0 || errors.Is(err, state.ErrNotFound) {
 				t.Errorf("got %q, %v, %v, %v, %v", raw, err, list, err2, err3)
 			}
@@ -146,7 +146,7 @@ func TestS3Faults(t *testing.T) {
 			}
 			fake.Fail(nil)
 			s.Recover()
-			if raw, err := s.Read("k"); err != nil || string(raw) != "old" {
+			if raw, err := s.Read(t.Context(), "k"); err != nil || string(raw) != "old" {
 				t.Errorf("afterwards got %q, %v", raw, err)
 			}
 		})
@@ -159,7 +159,7 @@ func TestS3Down(t *testing.T) {
 	fake.Fail(func(*http.Request) fakes3.Fault { return fakes3.Fault{Status: 503} })
 	before := fake.Requests()
 	for range 100 {
-		if _, err := s.Read("k"); !errors.Is(err, state.ErrUnreachable) {
+		if _, err := s.Read(t.Context(), "k"); !errors.Is(err, state.ErrUnreachable) {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestS3Down(t *testing.T) {
 func TestS3LostAnswer(t *testing.T) {
 	_, fake := openS3(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "3")
-	s, err := state.OpenS3("s3://memory/p", state.Writing)
+	s, err := state.OpenS3(t.Context(), "s3://memory/p", state.Writing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,14 +186,14 @@ func TestS3LostAnswer(t *testing.T) {
 		return fakes3.Fault{}
 	})
 	var saw []string
-	err = s.Update("k", func(old []byte) ([]byte, error) {
+	err = s.Update(t.Context(), "k", func(old []byte) ([]byte, error) {
 		saw = append(saw, string(old))
 		if strings.HasSuffix(string(old), "+mine") {
 			return nil, nil
 		}
 		return append(old, "+mine"...), nil
 	})
-	raw, err2 := s.Read("k")
+	raw, err2 := s.Read(t.Context(), "k")
 	if err != nil || err2 != nil || string(raw) != "old+mine" || strings.Join(saw, " ") != "old old+mine" {
 		t.Errorf("got %q, %v, %v, change saw %q", raw, err, err2, saw)
 	}
@@ -203,21 +203,21 @@ func TestS3LostAnswer(t *testing.T) {
 func TestS3InexactDeletes(t *testing.T) {
 	fake := fakes3.Start(t)
 	fake.Fail(only("DELETE", "", fakes3.Fault{Ignore: true}))
-	s, err := state.OpenS3("s3://memory/p", state.Writing)
+	s, err := state.OpenS3(t.Context(), "s3://memory/p", state.Writing)
 	if err != nil || s.Exact() {
 		t.Fatalf("exact %t, %v", s.Exact(), err)
 	}
 	for _, key := range []string{"same", "changed", "changed/more"} {
-		if err := s.Write(key, []byte("1")); err != nil {
+		if err := s.Write(t.Context(), key, []byte("1")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list, err := s.List("")
-	if err != nil || s.Write("changed", []byte("2")) != nil {
+	list, err := s.List(t.Context(), "")
+	if err != nil || s.Write(t.Context(), "changed", []byte("2")) != nil {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if err := s.Discard(e); err != nil {
+		if err := s.Discard(t.Context(), e); err != nil {
 			t.Error(err)
 		}
 	}

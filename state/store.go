@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -31,26 +32,29 @@ var (
 )
 
 // A Store keeps documents under keys. Several goroutines, processes and, with
-// [S3], machines may use the same one at once. No call waits for longer than
-// about half a minute.
+// [S3], machines may use the same store at once.
+//
+// A call ends at once when its context ends, with the context's error. Without
+// that it ends after about half a minute. A call that writes may have written
+// although its context ended.
 type Store interface {
 	// Read returns a document. The error is [ErrNotFound] when there is none.
-	Read(key string) ([]byte, error)
-	// Write stores a document, in place of the one that is there.
-	Write(key string, raw []byte) error
-	// Update replaces a document by what change makes of it, and nobody else
-	// writes it in between. There is no document when old is nil; when change
-	// returns nil nothing is written. When somebody else was faster, change is
-	// called again; that may also happen when its work was written and only the
-	// answer was lost, so doing it twice must do no harm.
-	Update(key string, change func(old []byte) ([]byte, error)) error
-	// Remove forgets a document. One that is not there is no error.
-	Remove(key string) error
-	// List returns the documents below a key, in all of the state when it is "":
-	// the newest first, and by key when they are equally old.
-	List(folder string) ([]Entry, error)
+	Read(ctx context.Context, key string) ([]byte, error)
+	// Write stores a document and replaces the one that is there.
+	Write(ctx context.Context, key string, raw []byte) error
+	// Update replaces a document by the one that change makes of it. Nobody else
+	// writes the document in between. old is nil when there is no document. When
+	// change returns nil, nothing is written. When somebody else was faster,
+	// change is called again. The same happens when the new document was written
+	// and only the answer was lost, so a second call must do no harm.
+	Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error
+	// Remove forgets a document. It is no error when there is none.
+	Remove(ctx context.Context, key string) error
+	// List returns the documents below a key, or the documents of the whole state
+	// when the key is "": the newest first, and by key when they are equally old.
+	List(ctx context.Context, folder string) ([]Entry, error)
 	// Discard forgets a document if it is still as it was listed.
-	Discard(Entry) error
+	Discard(ctx context.Context, e Entry) error
 }
 
 // An Entry is a document that is there.
@@ -119,9 +123,9 @@ const (
 // be told at present, and otherwise says what to do about it. When a bucket
 // lets nothing be written, the error is [ErrReadOnly], and the state that is
 // returned with it can be read.
-func At(place string, to Access) (Store, error) {
+func At(ctx context.Context, place string, to Access) (Store, error) {
 	if strings.HasPrefix(place, "s3://") {
-		s, err := OpenS3(place, to)
+		s, err := OpenS3(ctx, place, to)
 		switch {
 		case errors.Is(err, ErrReadOnly):
 			return readOnly{s}, err
@@ -147,8 +151,10 @@ type readOnly struct{ Store }
 
 func refuse(key string) error { return fmt.Errorf("writing %q to the state: %w", key, ErrReadOnly) }
 
-func (readOnly) Write(key string, _ []byte) error { return refuse(key) }
-func (readOnly) Remove(key string) error          { return refuse(key) }
-func (readOnly) Discard(e Entry) error            { return refuse(e.Key) }
+func (readOnly) Write(_ context.Context, key string, _ []byte) error { return refuse(key) }
+func (readOnly) Remove(_ context.Context, key string) error          { return refuse(key) }
+func (readOnly) Discard(_ context.Context, e Entry) error            { return refuse(e.Key) }
 
-func (readOnly) Update(key string, _ func([]byte) ([]byte, error)) error { return refuse(key) }
+func (readOnly) Update(_ context.Context, key string, _ func([]byte) ([]byte, error)) error {
+	return refuse(key)
+}

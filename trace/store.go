@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,16 +34,16 @@ func folder(integration string) string { return "traces/" + state.Name(integrati
 func prefix(of Subject) string { return state.Name(of.Command, of.Shard) + "-" }
 
 // Save remembers a trace. Of its subject the newest few are kept.
-func (s Store) Save(t *Trace) error {
+func (s Store) Save(ctx context.Context, t *Trace) error {
 	raw, err := t.marshal()
 	if err != nil {
 		return err
 	}
 	key := folder(t.Integration) + "/" + prefix(t.Subject) + state.Name(t.Digest) + ".json"
-	if err := s.in.Write(key, raw); err != nil {
+	if err := s.in.Write(ctx, key, raw); err != nil {
 		return fmt.Errorf("remembering the trace of %q: %w", t.Integration, err)
 	}
-	list, err := s.list(t.Integration, prefix(t.Subject))
+	list, err := s.list(ctx, t.Integration, prefix(t.Subject))
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (s Store) Save(t *Trace) error {
 			continue
 		}
 		if others++; others >= keep {
-			if err := s.in.Discard(e); err != nil {
+			if err := s.in.Discard(ctx, e); err != nil {
 				return err
 			}
 		}
@@ -60,8 +61,8 @@ func (s Store) Save(t *Trace) error {
 	return nil
 }
 
-func (s Store) list(integration, prefix string) ([]state.Entry, error) {
-	list, err := s.in.List(folder(integration))
+func (s Store) list(ctx context.Context, integration, prefix string) ([]state.Entry, error) {
+	list, err := s.in.List(ctx, folder(integration))
 	return slices.DeleteFunc(list, func(e state.Entry) bool {
 		return !strings.HasPrefix(path.Base(e.Key), prefix)
 	}), err
@@ -69,21 +70,21 @@ func (s Store) list(integration, prefix string) ([]state.Entry, error) {
 
 // Load returns the traces of a subject, the newest first. Those that cannot be
 // read are left out and said in ignored; corrupt ones are set aside.
-func (s Store) Load(of Subject) (traces []*Trace, ignored []string) {
-	return s.load(of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
+func (s Store) Load(ctx context.Context, of Subject) (traces []*Trace, ignored []string) {
+	return s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
 }
 
 // All returns the traces of an integration, whatever its command and shard.
-func (s Store) All(integration string) (traces []*Trace, ignored []string) {
-	return s.load(integration, "", func(t *Trace) bool { return t.Integration == integration })
+func (s Store) All(ctx context.Context, integration string) (traces []*Trace, ignored []string) {
+	return s.load(ctx, integration, "", func(t *Trace) bool { return t.Integration == integration })
 }
 
-func (s Store) load(integration, prefix string, mine func(*Trace) bool) (traces []*Trace, ignored []string) {
-	list, err := s.list(integration, prefix)
+func (s Store) load(ctx context.Context, integration, prefix string, mine func(*Trace) bool) (traces []*Trace, ignored []string) {
+	list, err := s.list(ctx, integration, prefix)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the traces of %q are not used: %v", integration, err)}
 	}
-	for i, r := range s.readAll(list) {
+	for i, r := range s.readAll(ctx, list) {
 		t, err := r.trace, r.err
 		if errors.Is(err, state.ErrNotFound) {
 			continue // another writer just made room
@@ -110,12 +111,12 @@ type reading struct {
 }
 
 // readAll reads the traces of a list, in its order.
-func (s Store) readAll(list []state.Entry) []reading {
+func (s Store) readAll(ctx context.Context, list []state.Entry) []reading {
 	out := make([]reading, len(list))
 	for first := 0; first < len(list); first += atOnce {
 		var some sync.WaitGroup
 		for i := first; i < min(first+atOnce, len(list)); i++ {
-			some.Go(func() { out[i].trace, out[i].err = s.read(list[i]) })
+			some.Go(func() { out[i].trace, out[i].err = s.read(ctx, list[i]) })
 		}
 		some.Wait()
 	}
@@ -124,14 +125,14 @@ func (s Store) readAll(list []state.Entry) []reading {
 
 // read reads a trace. A corrupt one is set aside where that is possible: it is
 // then told once.
-func (s Store) read(e state.Entry) (*Trace, error) {
-	raw, err := s.in.Read(e.Key)
+func (s Store) read(ctx context.Context, e state.Entry) (*Trace, error) {
+	raw, err := s.in.Read(ctx, e.Key)
 	if err != nil {
 		return nil, err
 	}
 	t, err := kind.Decode(raw)
-	if errors.Is(err, state.ErrCorrupt) && s.in.Discard(e) == nil {
-		_ = state.SetAside(s.in, e.Key, raw, err) // it is gone anyway, and told below
+	if errors.Is(err, state.ErrCorrupt) && s.in.Discard(ctx, e) == nil {
+		_ = state.SetAside(ctx, s.in, e.Key, raw, err) // it is gone anyway, and told below
 	}
 	return t, err
 }
@@ -148,25 +149,25 @@ func breachKey(integration string) string { return Breaches + "/" + state.Name(i
 
 // Break remembers that a promise was broken and sets the integration's traces
 // aside.
-func (s Store) Break(integration, why string, at time.Time) error {
+func (s Store) Break(ctx context.Context, integration, why string, at time.Time) error {
 	raw, err := json.Marshal(Breach{Version, integration, why, at.UTC().Truncate(time.Second)})
 	if err != nil {
 		return fmt.Errorf("remembering a broken promise: %w", err)
 	}
-	if err := s.in.Write(breachKey(integration), raw); err != nil {
+	if err := s.in.Write(ctx, breachKey(integration), raw); err != nil {
 		return err
 	}
-	list, err := s.list(integration, "")
+	list, err := s.list(ctx, integration, "")
 	if err != nil {
 		return err
 	}
 	for _, e := range list {
-		raw, err := s.in.Read(e.Key)
+		raw, err := s.in.Read(ctx, e.Key)
 		if err != nil {
 			continue // nobody can use it either
 		}
 		aside := "aside/" + strings.TrimPrefix(e.Key, "traces/")
-		if err := errors.Join(s.in.Write(aside, raw), s.in.Remove(e.Key)); err != nil {
+		if err := errors.Join(s.in.Write(ctx, aside, raw), s.in.Remove(ctx, e.Key)); err != nil {
 			return err
 		}
 	}
@@ -175,8 +176,8 @@ func (s Store) Break(integration, why string, at time.Time) error {
 
 // Broken returns why the promise of an integration does not count, "" when it
 // does. What cannot be read counts as broken.
-func (s Store) Broken(integration string) string {
-	why, err := s.breach(integration)
+func (s Store) Broken(ctx context.Context, integration string) string {
+	why, err := s.breach(ctx, integration)
 	if err != nil {
 		return "a broken promise is noted, but the note cannot be read"
 	}
@@ -185,13 +186,13 @@ func (s Store) Broken(integration string) string {
 
 // Breach returns how the promise of an integration was broken, "" when there is
 // no note of that or it cannot be read.
-func (s Store) Breach(integration string) string {
-	why, _ := s.breach(integration)
+func (s Store) Breach(ctx context.Context, integration string) string {
+	why, _ := s.breach(ctx, integration)
 	return why
 }
 
-func (s Store) breach(integration string) (why string, err error) {
-	raw, err := s.in.Read(breachKey(integration))
+func (s Store) breach(ctx context.Context, integration string) (why string, err error) {
+	raw, err := s.in.Read(ctx, breachKey(integration))
 	if errors.Is(err, state.ErrNotFound) {
 		return "", nil
 	}
@@ -206,4 +207,6 @@ func (s Store) breach(integration string) (why string, err error) {
 }
 
 // Confirm lets the promise of an integration count again.
-func (s Store) Confirm(integration string) error { return s.in.Remove(breachKey(integration)) }
+func (s Store) Confirm(ctx context.Context, integration string) error {
+	return s.in.Remove(ctx, breachKey(integration))
+}

@@ -43,7 +43,7 @@ func files(t *testing.T, folder, kind string) []string {
 func TestStore(t *testing.T) {
 	s, folder := store(t)
 	for i, query := range []string{"{a}", "{b}", "{c}", "{d}", "{e}", "{e}"} {
-		if err := s.Save(recorded(subject, query, noon.Add(time.Duration(i)*time.Hour))); err != nil {
+		if err := s.Save(t.Context(), recorded(subject, query, noon.Add(time.Duration(i)*time.Hour))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,14 +52,14 @@ func TestStore(t *testing.T) {
 		{Integration: "users", Command: "sha256:c1", Shard: "blue"},
 		{Integration: "../../users", Command: "sha256:c0", Shard: "blue"},
 	} {
-		if traces, ignored := s.Load(of); len(traces)+len(ignored) != 0 {
+		if traces, ignored := s.Load(t.Context(), of); len(traces)+len(ignored) != 0 {
 			t.Errorf("%+v: got %v, %v", of, traces, ignored)
 		}
-		if err := s.Save(recorded(of, "{x}", noon)); err != nil {
+		if err := s.Save(t.Context(), recorded(of, "{x}", noon)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	traces, ignored := s.Load(subject)
+	traces, ignored := s.Load(t.Context(), subject)
 	var got []string
 	for _, tr := range traces {
 		got = append(got, tr.Requests[0].Query)
@@ -70,7 +70,7 @@ func TestStore(t *testing.T) {
 	if !traces[0].Recorded.Equal(noon.Add(5*time.Hour)) || traces[0].Subject != subject {
 		t.Errorf("got %+v", traces[0])
 	}
-	if all, _ := s.All("users"); len(all) != 6 {
+	if all, _ := s.All(t.Context(), "users"); len(all) != 6 {
 		t.Errorf("got %d traces of all commands and shards, want 6", len(all))
 	}
 	if n := len(files(t, folder, "traces")); n != 7 {
@@ -98,7 +98,7 @@ func TestDamaged(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s, folder := store(t)
-			if err := s.Save(recorded(subject, "{a}", noon)); err != nil {
+			if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
 				t.Fatal(err)
 			}
 			name := files(t, folder, "traces")[0]
@@ -109,7 +109,7 @@ func TestDamaged(t *testing.T) {
 			if err := os.WriteFile(name, []byte(tt.damage(string(raw))), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			traces, ignored := s.Load(subject)
+			traces, ignored := s.Load(t.Context(), subject)
 			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) {
 				t.Errorf("got %v, %q, want %q", traces, ignored, tt.want)
 			}
@@ -117,7 +117,7 @@ func TestDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, again := s.Load(subject)
+			_, again := s.Load(t.Context(), subject)
 			want := 1
 			if tt.name == "of a later version" {
 				want = 0
@@ -134,7 +134,7 @@ func TestForeign(t *testing.T) {
 	s, folder := store(t)
 	other := trace.Subject{Integration: "other", Command: "sha256:c0", Shard: "blue"}
 	for _, of := range []trace.Subject{subject, other} {
-		if err := s.Save(recorded(of, "{a}", noon)); err != nil {
+		if err := s.Save(t.Context(), recorded(of, "{a}", noon)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,8 +146,8 @@ func TestForeign(t *testing.T) {
 	if err := os.WriteFile(list[1], raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	one, a := s.Load(subject)
-	two, b := s.Load(other)
+	one, a := s.Load(t.Context(), subject)
+	two, b := s.Load(t.Context(), other)
 	if len(one)+len(two) != 1 || len(a)+len(b) != 1 || !strings.Contains(a0(a, b), "it is of something else") {
 		t.Errorf("got %d and %d traces, %q, %q", len(one), len(two), a, b)
 	}
@@ -164,28 +164,28 @@ func a0(lists ...[]string) string {
 
 func TestBreak(t *testing.T) {
 	s, folder := store(t)
-	if err := s.Save(recorded(subject, "{a}", noon)); err != nil {
+	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Broken("users"); got != "" {
+	if got := s.Broken(t.Context(), "users"); got != "" {
 		t.Errorf("before: %q", got)
 	}
-	if err := s.Break("users", "it asked something new", noon); err != nil {
+	if err := s.Break(t.Context(), "users", "it asked something new", noon); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Broken("users"); got != "it asked something new" {
+	if got := s.Broken(t.Context(), "users"); got != "it asked something new" {
 		t.Errorf("got %q", got)
 	}
-	if got := s.Broken("others"); got != "" {
+	if got := s.Broken(t.Context(), "others"); got != "" {
 		t.Errorf("another integration: %q", got)
 	}
 	if a, b := len(files(t, folder, "traces")), len(files(t, folder, "aside")); a != 0 || b != 1 {
 		t.Errorf("got %d traces and %d aside", a, b)
 	}
-	if err := s.Confirm("users"); err != nil {
+	if err := s.Confirm(t.Context(), "users"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Broken("users"); got != "" {
+	if got := s.Broken(t.Context(), "users"); got != "" {
 		t.Errorf("after: %q", got)
 	}
 }
@@ -193,7 +193,7 @@ func TestBreak(t *testing.T) {
 // A note that cannot be read is a promise that does not count.
 func TestBrokenNote(t *testing.T) {
 	s, folder := store(t)
-	if err := s.Break("users", "x", noon); err != nil {
+	if err := s.Break(t.Context(), "users", "x", noon); err != nil {
 		t.Fatal(err)
 	}
 	list, err := filepath.Glob(filepath.Join(folder, "breaches", "*.json"))
@@ -203,7 +203,7 @@ func TestBrokenNote(t *testing.T) {
 	if err := os.WriteFile(list[0], []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Broken("users"); got == "" {
+	if got := s.Broken(t.Context(), "users"); got == "" {
 		t.Error("it counts")
 	}
 }
@@ -215,17 +215,17 @@ func TestConcurrentSaves(t *testing.T) {
 	for i := range 8 {
 		wait.Go(func() {
 			for range 10 {
-				if err := s.Save(recorded(subject, "{"+strings.Repeat("a", i+1)+"}", noon)); err != nil {
+				if err := s.Save(t.Context(), recorded(subject, "{"+strings.Repeat("a", i+1)+"}", noon)); err != nil {
 					t.Error(err)
 				}
-				if _, ignored := s.Load(subject); len(ignored) != 0 {
+				if _, ignored := s.Load(t.Context(), subject); len(ignored) != 0 {
 					t.Error(ignored)
 				}
 			}
 		})
 	}
 	wait.Wait()
-	if traces, ignored := s.Load(subject); len(traces) == 0 || len(traces) > 4 || len(ignored) != 0 {
+	if traces, ignored := s.Load(t.Context(), subject); len(traces) == 0 || len(traces) > 4 || len(ignored) != 0 {
 		t.Errorf("got %d traces, %q", len(traces), ignored)
 	}
 }

@@ -19,18 +19,19 @@ asked something else. Until then it runs in full. Confirm when its program was
 changed on purpose; otherwise take "trace: static" out of the settings.`,
 		Example: `  planner confirm --state .prcheck terraform-users`,
 		Args:    cli.Takes("INTEGRATION..."),
-		RunE: func(_ *cobra.Command, args []string) error {
-			store, err := requireTraces(folder, state.Writing)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			store, err := requireTraces(ctx, folder, state.Writing)
 			if err != nil {
 				return err
 			}
 			for _, name := range args {
-				if store.Broken(name) == "" {
+				if store.Broken(ctx, name) == "" {
 					return cli.Usage(fmt.Errorf("%q broke no promise that is remembered here", name))
 				}
 			}
 			for _, name := range args {
-				if err := store.Confirm(name); err != nil {
+				if err := store.Confirm(ctx, name); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintf(env.Stdout, "%s: confirmed\n", name); err != nil {

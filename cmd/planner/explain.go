@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -26,7 +27,7 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 		Example: `  planner explain --plan plan.json terraform-users
   planner explain --plan plan.json --state .prcheck terraform-users`,
 		Args: cli.Takes("INTEGRATION"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := source.ReadPlan(name)
 			if err != nil {
 				return err
@@ -37,7 +38,7 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 				}
 				return cli.Usage(err)
 			}
-			return explainTraces(env, p, args[0], folder, time.Now())
+			return explainTraces(cmd.Context(), env, p, args[0], folder, time.Now())
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
@@ -46,13 +47,13 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 }
 
 // explainTraces tells about the traces that a decision rests on.
-func explainTraces(env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
+func explainTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
 	d, _ := p.Decision(name)
-	remembered, err := source.State(folder, state.Reading)
+	remembered, err := source.State(ctx, folder, state.Reading)
 	if err != nil || remembered == nil || len(d.Evidence.Traces) == 0 {
 		return err
 	}
-	all, _ := source.Traces(remembered).All(name)
+	all, _ := source.Traces(remembered).All(ctx, name)
 	for _, e := range d.Evidence.Traces {
 		i := slices.IndexFunc(all, func(t *trace.Trace) bool { return t.Digest == e.Digest })
 		if i < 0 {

@@ -66,7 +66,7 @@ then nothing is remembered.`,
 }
 
 func record(ctx context.Context, env cli.Env, f recordFlags, name string, command []string) error {
-	store, err := requireTraces(f.state, state.Writing)
+	store, err := requireTraces(ctx, f.state, state.Writing)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if err != nil {
 		return err
 	}
-	said := noted.Keep(*store, &plan.Plan{Tasks: []plan.Task{task}}, []plan.Result{result}, settings, time.Now())
+	said := noted.Keep(ctx, *store, &plan.Plan{Tasks: []plan.Task{task}}, []plan.Result{result}, settings, time.Now())
 	for _, s := range said {
 		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", s) // what counts is remembered
 	}

@@ -90,7 +90,7 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 		defer lines.Unlock()
 		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", sanitize.Line(line))
 	}
-	noted, err := newNotes(f.record, f.integration)
+	noted, err := newNotes(ctx, f.record, f.integration)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 		return fmt.Errorf("listening: %w; choose another address with --listen", err)
 	}
 	say("serving at http://" + listener.Addr().String() + "/graphql")
-	return errors.Join(hub.Serve(ctx, listener), noted.keep(say))
+	return errors.Join(hub.Serve(ctx, listener), noted.keep(ctx, say))
 }
 
 // fill loads the first bundles; later ones share what they have in common with

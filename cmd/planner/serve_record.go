@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -22,8 +23,8 @@ type notes struct {
 	recorder *trace.Recorder
 }
 
-func newNotes(folder, name string) (*notes, error) {
-	remembered, err := source.State(folder, state.Writing)
+func newNotes(ctx context.Context, folder, name string) (*notes, error) {
+	remembered, err := source.State(ctx, folder, state.Writing)
 	if remembered == nil || err != nil {
 		return nil, err
 	}
@@ -37,8 +38,8 @@ func (n *notes) observe() func(server.Exchange) {
 	return recording.Into(n.recorder)
 }
 
-// keep remembers what was read.
-func (n *notes) keep(say func(string)) error {
+// keep remembers what was read, also when the server was stopped by a signal.
+func (n *notes) keep(ctx context.Context, say func(string)) error {
 	if n == nil {
 		return nil
 	}
@@ -48,5 +49,7 @@ func (n *notes) keep(say func(string)) error {
 		return nil
 	}
 	say(fmt.Sprintf("noted of %q: schemas %d, datafiles %d, resources %d", n.of.Integration, len(t.Schemas), len(t.Datafiles), len(t.Resources)))
-	return n.store.Save(t)
+	ctx, cancel := state.WithGrace(ctx)
+	defer cancel()
+	return n.store.Save(ctx, t)
 }

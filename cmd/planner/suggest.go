@@ -31,15 +31,16 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 		Example: `  planner suggest --bundle head.json --state .prcheck terraform-users`,
 		Args:    cli.Takes("INTEGRATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := definition(cmd.Context(), env, ref, args[0])
+			ctx := cmd.Context()
+			d, err := definition(ctx, env, ref, args[0])
 			if err != nil {
 				return err
 			}
-			store, err := requireTraces(folder, state.Reading)
+			store, err := requireTraces(ctx, folder, state.Reading)
 			if err != nil {
 				return err
 			}
-			return suggest(env, d, store)
+			return suggest(ctx, env, d, store)
 		},
 	}
 	cmd.Flags().StringVar(&ref, "bundle", "", "bundle that holds the definition (required)")
@@ -48,8 +49,8 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 }
 
 // requireTraces opens what is remembered, at a place that must be named.
-func requireTraces(place string, to state.Access) (*trace.Store, error) {
-	remembered, err := source.State(place, to)
+func requireTraces(ctx context.Context, place string, to state.Access) (*trace.Store, error) {
+	remembered, err := source.State(ctx, place, to)
 	if remembered == nil && err == nil {
 		err = cli.Usage(errors.New("--state is required: the place that runner was given to remember in"))
 	}
@@ -76,8 +77,8 @@ func definition(ctx context.Context, env cli.Env, ref, name string) (integration
 	return list[i], nil
 }
 
-func suggest(env cli.Env, d integration.Definition, store *trace.Store) error {
-	traces, ignored := store.All(d.Name)
+func suggest(ctx context.Context, env cli.Env, d integration.Definition, store *trace.Store) error {
+	traces, ignored := store.All(ctx, d.Name)
 	for _, s := range ignored {
 		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", report.Printable(s)) // a warning is not worth stopping for
 	}

@@ -97,7 +97,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err e
 	if f.jobs < 0 {
 		return in, cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	if in.State, err = source.Memory(env, f.state, state.Writing); err != nil {
+	if in.State, err = source.Memory(ctx, env, f.state, state.Writing); err != nil {
 		return in, err
 	}
 	rules, err := f.rules(ctx, env, in.Plan)

@@ -9,7 +9,7 @@ const module = "github.com/app-sre/prcheck"
 // later wait for their package.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
-	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "wrapper", "report", "ci/pipeline"},
+	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline"},
 	{"schemafilter", "live", "integration/sharding", "trace", "validator", "ci/note"},
 	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "runner/launch", "runner/recording", "runner/submit"},

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (r *Recording) attempts(t plan.Task, at time.Time) []*trace.Trace {
 // When the promise is broken, now or since the plan was made, while the plan
 // leaves out other shards of its integration, or tasks that passed before, they were
 // left out on that promise: the task's result is changed to a failure that says so.
-func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result, settings *integration.Settings, at time.Time) []string {
+func (r *Recording) Keep(ctx context.Context, store trace.Store, p *plan.Plan, results []plan.Result, settings *integration.Settings, at time.Time) []string {
 	var said []string
 	broken := map[string]bool{} // in this run
 	for i, t := range p.Tasks {
@@ -107,21 +108,21 @@ func (r *Recording) Keep(store trace.Store, p *plan.Plan, results []plan.Result,
 		}
 		passed, keeps := results[i].OK(), settings.For(t.Integration).Trace
 		if keeps == integration.TraceStatic {
-			why := r.Mask(breach(store, all, passed))
+			why := r.Mask(breach(ctx, store, all, passed))
 			switch d, _ := p.Decision(t.Integration); {
 			case why != "" && !broken[t.Integration]:
 				broken[t.Integration] = true
 				said = append(said, fmt.Sprintf("BROKEN PROMISE: %q is trace: static, but %s; its traces are set aside, and it runs in full until planner confirm says otherwise", t.Integration, why))
-				if err := store.Break(t.Integration, why, at); err != nil {
+				if err := store.Break(ctx, t.Integration, why, at); err != nil {
 					said = append(said, err.Error())
 				}
 				revoke(d, &results[i], why)
 			case !broken[t.Integration] && len(d.Evidence.Traces) > 0:
-				revoke(d, &results[i], store.Breach(t.Integration))
+				revoke(d, &results[i], store.Breach(ctx, t.Integration))
 			}
 		}
 		if passed && keeps != integration.TraceNone {
-			if err := r.save(store, all[len(all)-1]); err != nil && !errors.Is(err, state.ErrReadOnly) {
+			if err := r.save(ctx, store, all[len(all)-1]); err != nil && !errors.Is(err, state.ErrReadOnly) {
 				said = append(said, err.Error())
 			}
 		}
@@ -139,7 +140,7 @@ func revoke(d plan.Decision, r *plan.Result, why string) {
 }
 
 // save keeps one trace, unless there is a secret in it.
-func (r *Recording) save(store trace.Store, t *trace.Trace) error {
+func (r *Recording) save(ctx context.Context, store trace.Store, t *trace.Trace) error {
 	raw, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -147,17 +148,17 @@ func (r *Recording) save(store trace.Store, t *trace.Trace) error {
 	if text := string(raw); r.Mask(text) != text {
 		return fmt.Errorf("nothing is remembered of %q: there is a secret in what it asked, or in an answer", t.Integration)
 	}
-	return store.Save(t)
+	return store.Save(ctx, t)
 }
 
 // breach tells how a task broke the promise of its integration in one of its
 // attempts, "" when it did not, or there is nothing to compare with.
-func breach(store trace.Store, attempts []*trace.Trace, passed bool) string {
+func breach(ctx context.Context, store trace.Store, attempts []*trace.Trace, passed bool) string {
 	last := attempts[len(attempts)-1]
-	if store.Broken(last.Integration) != "" {
+	if store.Broken(ctx, last.Integration) != "" {
 		return ""
 	}
-	traces, _ := store.Load(last.Subject)
+	traces, _ := store.Load(ctx, last.Subject)
 	if len(traces) == 0 {
 		return ""
 	}

@@ -61,14 +61,14 @@ func settings(t *testing.T, text string) *integration.Settings {
 func TestKeep(t *testing.T) {
 	p := &plan.Plan{Tasks: []plan.Task{task("good", ""), task("bad", ""), task("off", ""), task("idle", "")}}
 	s := store(t)
-	said := run(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).Keep(s, p, []plan.Result{
+	said := run(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).Keep(t.Context(), s, p, []plan.Result{
 		{Status: plan.Passed}, {Status: plan.Failed}, {Status: plan.Passed}, {Status: plan.NotRun},
 	}, settings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
 	if len(said) > 0 {
 		t.Errorf("it says %q", said)
 	}
 	for name, want := range map[string]int{"good": 1, "bad": 0, "off": 0, "idle": 0} {
-		if traces, ignored := s.All(name); len(traces) != want || len(ignored) > 0 {
+		if traces, ignored := s.All(t.Context(), name); len(traces) != want || len(ignored) > 0 {
 			t.Errorf("%s: got %d traces, %q, want %d", name, len(traces), ignored, want)
 		}
 	}
@@ -100,16 +100,16 @@ func TestBrokenPromise(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, one := store(t), task("users/x", "x")
 			p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{{Name: "users", Decision: tt.decision}}}
-			run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+			run(map[string][]string{one.ID: {"a", "b"}}).Keep(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
 			results := []plan.Result{{Status: tt.status}}
 			if tt.status == onBase {
 				results[0] = plan.Result{Status: plan.Failed, Class: plan.ClassBaseline, Baseline: &plan.Baseline{}}
 			}
-			said := strings.Join(run(map[string][]string{one.ID: tt.now}).Keep(s, p, results, promised, time.Unix(1, 0)), "\n")
+			said := strings.Join(run(map[string][]string{one.ID: tt.now}).Keep(t.Context(), s, p, results, promised, time.Unix(1, 0)), "\n")
 			if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) || results[0].Status != tt.want || results[0].Blocks() != (tt.want != plan.Passed) {
 				t.Errorf("got %q and %+v, want %q and %s", said, results[0], tt.said, tt.want)
 			}
-			if broken := s.Broken("users"); (broken == "") != (tt.said == "") {
+			if broken := s.Broken(t.Context(), "users"); (broken == "") != (tt.said == "") {
 				t.Errorf("noted as broken: %q", broken)
 			}
 		})
@@ -125,9 +125,9 @@ func TestBrokenPromiseOfReused(t *testing.T) {
 		p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
 			{Name: "users", Decision: plan.Run, Evidence: plan.Evidence{Traces: []plan.Trace{{}}, Reused: reused}},
 		}}
-		run(map[string][]string{one.ID: {"a"}}).Keep(s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+		run(map[string][]string{one.ID: {"a"}}).Keep(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
 		results := []plan.Result{{Status: plan.Passed}}
-		run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, results, promised, time.Unix(1, 0))
+		run(map[string][]string{one.ID: {"a", "b"}}).Keep(t.Context(), s, p, results, promised, time.Unix(1, 0))
 		if results[0].Status != want {
 			t.Errorf("%d tasks passed before: got %+v, want %s", reused, results[0], want)
 		}
@@ -151,7 +151,7 @@ func TestBrokenBefore(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, one := store(t), task("users/x", "x")
 			if tt.broken {
-				if err := s.Break("users", "it asked more", time.Unix(0, 0)); err != nil {
+				if err := s.Break(t.Context(), "users", "it asked more", time.Unix(0, 0)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -159,7 +159,7 @@ func TestBrokenBefore(t *testing.T) {
 				{Name: "users", Decision: plan.Shards, Evidence: plan.Evidence{Traces: tt.traces}},
 			}}
 			results := []plan.Result{{Status: plan.Passed}}
-			said := run(map[string][]string{one.ID: {"a"}}).Keep(s, p, results, promised, time.Unix(1, 0))
+			said := run(map[string][]string{one.ID: {"a"}}).Keep(t.Context(), s, p, results, promised, time.Unix(1, 0))
 			if results[0].Status != tt.want || len(said) > 0 {
 				t.Errorf("got %+v and %q, want %s", results[0], said, tt.want)
 			}
@@ -180,13 +180,13 @@ func TestPromiseOfEveryAttempt(t *testing.T) {
 		s, one := store(t), task("users", "")
 		p := &plan.Plan{Tasks: []plan.Task{one}}
 		passed := []plan.Result{{Status: plan.Passed}}
-		run(map[string][]string{one.ID: {"a", "b"}}).Keep(s, p, passed, promised, time.Unix(0, 0))
+		run(map[string][]string{one.ID: {"a", "b"}}).Keep(t.Context(), s, p, passed, promised, time.Unix(0, 0))
 		r := run(map[string][]string{one.ID: tt.first})
 		again := r.Task(one.ID)
 		for _, q := range []string{"a", "b"} {
 			again(server.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: q}, Status: 200, Body: []byte(q)})
 		}
-		said := strings.Join(r.Keep(s, p, passed, promised, time.Unix(1, 0)), "\n")
+		said := strings.Join(r.Keep(t.Context(), s, p, passed, promised, time.Unix(1, 0)), "\n")
 		if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) {
 			t.Errorf("first %q: got %q, want %q", tt.first, said, tt.said)
 		}

@@ -1,6 +1,7 @@
 package durations
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -59,16 +60,16 @@ func TestEstimate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := open(t)
-			if err := s.Add(c.known); err != nil {
+			if err := s.Add(t.Context(), c.known); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Estimate("tf", c.shard); got != c.want {
+			if got := s.Estimate(t.Context(), "tf", c.shard); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
-			if p50, p90 := s.Snapshot().Seconds("tf", c.shard); p50 != c.want.P50 || p90 != c.want.P90 {
+			if p50, p90 := s.Snapshot().Seconds(t.Context(), "tf", c.shard); p50 != c.want.P50 || p90 != c.want.P90 {
 				t.Errorf("got %v and %v, want those of %+v", p50, p90, c.want)
 			}
-			if got := s.Estimate("other", ""); got != (Estimate{}) {
+			if got := s.Estimate(t.Context(), "other", ""); got != (Estimate{}) {
 				t.Errorf("another integration has %+v", got)
 			}
 		})
@@ -78,7 +79,7 @@ func TestEstimate(t *testing.T) {
 // The document is a contract with later versions.
 func TestDocument(t *testing.T) {
 	s, folder := open(t)
-	if err := s.Add(append(runs("b", false, 1.23456), runs("a", true, 0.0001)...)); err != nil {
+	if err := s.Add(t.Context(), append(runs("b", false, 1.23456), runs("a", true, 0.0001)...)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"version":"1","integration":"tf","shards":[` +
@@ -118,17 +119,17 @@ func TestForeign(t *testing.T) {
 			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Estimate("tf", ""); got != (Estimate{}) {
+			if got := s.Estimate(t.Context(), "tf", ""); got != (Estimate{}) {
 				t.Errorf("got %+v of it", got)
 			}
 			want, aside, told := Estimate{P50: 7, P90: 7, Runs: 1}, 1, "it is kept as"
 			if c.name == "another version" {
 				want, aside, told = Estimate{}, 0, `its version is "2"`
 			}
-			if err := s.Add(runs("", true, 7)); err == nil || !strings.Contains(err.Error(), told) {
+			if err := s.Add(t.Context(), runs("", true, 7)); err == nil || !strings.Contains(err.Error(), told) {
 				t.Errorf("got %v, want …%s…", err, told)
 			}
-			if got := s.Estimate("tf", ""); got != want {
+			if got := s.Estimate(t.Context(), "tf", ""); got != want {
 				t.Errorf("afterwards got %+v, want %+v", got, want)
 			}
 			raw, err := os.ReadFile(file)
@@ -140,7 +141,7 @@ func TestForeign(t *testing.T) {
 				t.Errorf("set aside: %q, %v, want %d", kept, err, aside)
 			}
 			if aside > 0 {
-				if err := s.Add(runs("", true, 7)); err != nil {
+				if err := s.Add(t.Context(), runs("", true, 7)); err != nil {
 					t.Errorf("it is told again: %v", err)
 				}
 			}
@@ -157,11 +158,11 @@ func TestManyShards(t *testing.T) {
 			all = append(all, Run{Integration: "tf", Shard: fmt.Sprintf("%0300d", i), Seconds: 1e6 / 7, At: noon.Add(time.Duration(i) * time.Minute)})
 		}
 	}
-	if err := s.Add(all); err != nil {
+	if err := s.Add(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range map[int]bool{0: true, 9: true, 10: false, maxShards + 9: false} {
-		if got := s.Estimate("tf", fmt.Sprintf("%0300d", i)).Pooled; got != want {
+		if got := s.Estimate(t.Context(), "tf", fmt.Sprintf("%0300d", i)).Pooled; got != want {
 			t.Errorf("shard %d is estimated from others: got %t, want %t", i, got, want)
 		}
 	}
@@ -178,10 +179,10 @@ func TestWriters(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for range 5 {
-				if err := s.Add(runs(fmt.Sprint("shard", i), true, 1, 2, 3)); err != nil {
+				if err := s.Add(t.Context(), runs(fmt.Sprint("shard", i), true, 1, 2, 3)); err != nil {
 					t.Error(err)
 				}
-				if e := s.Estimate("tf", "any"); e.Runs == 0 {
+				if e := s.Estimate(t.Context(), "tf", "any"); e.Runs == 0 {
 					t.Error("nothing can be read while others write")
 				}
 			}
@@ -189,7 +190,7 @@ func TestWriters(t *testing.T) {
 	}
 	all.Wait()
 	for i := range 8 {
-		if e := s.Estimate("tf", fmt.Sprint("shard", i)); e.Runs != 15 || e.Pooled {
+		if e := s.Estimate(t.Context(), "tf", fmt.Sprint("shard", i)); e.Runs != 15 || e.Pooled {
 			t.Errorf("shard %d: got %+v, want all 15 runs", i, e)
 		}
 	}
@@ -206,7 +207,7 @@ func TestUnwritable(t *testing.T) {
 	}
 	s := NewStore(dir)
 	const want = `remembering the durations of "tf": `
-	if err := s.Add(runs("", true, 1)); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if err := s.Add(t.Context(), runs("", true, 1)); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}
 }
@@ -214,16 +215,21 @@ func TestUnwritable(t *testing.T) {
 // A snapshot does not see what is added later.
 func TestSnapshot(t *testing.T) {
 	s, _ := open(t)
-	if err := s.Add(runs("", true, 1)); err != nil {
+	if err := s.Add(t.Context(), runs("", true, 1)); err != nil {
 		t.Fatal(err)
 	}
 	old := s.Snapshot()
-	before, _ := old.Seconds("tf", "")
-	if err := s.Add(runs("", true, 9, 9, 9)); err != nil {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, _ := old.Seconds(ended, "tf", ""); got != 0 {
+		t.Errorf("an interrupted reading told %v", got)
+	}
+	before, _ := old.Seconds(t.Context(), "tf", "")
+	if err := s.Add(t.Context(), runs("", true, 9, 9, 9)); err != nil {
 		t.Fatal(err)
 	}
-	again, _ := old.Seconds("tf", "")
-	now, _ := s.Snapshot().Seconds("tf", "")
+	again, _ := old.Seconds(t.Context(), "tf", "")
+	now, _ := s.Snapshot().Seconds(t.Context(), "tf", "")
 	if before != 1 || again != 1 || now != 9 {
 		t.Errorf("got %v, then %v, and %v anew; want 1, 1 and 9", before, again, now)
 	}

@@ -1,6 +1,9 @@
 package durations
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // An Estimate is how long a task will take, in seconds.
 type Estimate struct {
@@ -10,8 +13,8 @@ type Estimate struct {
 }
 
 // Estimate estimates a task: a shard of an integration, or "" for the whole.
-func (s Store) Estimate(integration, shard string) Estimate {
-	return s.read(integration).estimate(shard)
+func (s Store) Estimate(ctx context.Context, integration, shard string) Estimate {
+	return s.read(ctx, integration).estimate(shard)
 }
 
 func (d document) estimate(name string) Estimate {
@@ -40,12 +43,14 @@ type Snapshot struct {
 func (s Store) Snapshot() *Snapshot { return &Snapshot{s, map[string]document{}} }
 
 // Seconds returns the percentiles 50 and 90 of [Store.Estimate], in seconds; 0
-// when nothing is known.
-func (s *Snapshot) Seconds(integration, shard string) (p50, p90 float64) {
+// when nothing is known. A reading that ctx ended is made anew next time.
+func (s *Snapshot) Seconds(ctx context.Context, integration, shard string) (p50, p90 float64) {
 	doc, ok := s.read[integration]
 	if !ok {
-		doc = s.store.read(integration)
-		s.read[integration] = doc
+		doc = s.store.read(ctx, integration)
+		if ctx.Err() == nil {
+			s.read[integration] = doc
+		}
 	}
 	e := doc.estimate(shard)
 	return e.P50, e.P90

@@ -1,6 +1,7 @@
 package durations_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -23,11 +24,11 @@ func ExampleStore_Estimate() {
 	}
 	store := durations.NewStore(dir)
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	err = store.Add([]durations.Run{
+	err = store.Add(context.Background(), []durations.Run{
 		{Integration: "terraform-users", Shard: "app-sre", Seconds: 40, Passed: true, At: at},
 		{Integration: "terraform-users", Shard: "app-sre", Seconds: 44, Passed: true, At: at},
 		{Integration: "terraform-users", Shard: "app-sre", Seconds: 90, Passed: true, At: at},
 	})
-	fmt.Println(store.Estimate("terraform-users", "app-sre"), err)
+	fmt.Println(store.Estimate(context.Background(), "terraform-users", "app-sre"), err)
 	// Output: {44 90 3 false} <nil>
 }

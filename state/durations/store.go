@@ -2,6 +2,7 @@ package durations
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,7 +64,7 @@ func key(integration string) string { return "durations/" + state.Name(integrati
 // Add remembers runs. Those whose names are too long or whose durations are not
 // positive are left out. The error joins what could not be written, and what was
 // corrupt, once for each cause.
-func (s Store) Add(runs []Run) error {
+func (s Store) Add(ctx context.Context, runs []Run) error {
 	byName := map[string][]Run{}
 	for _, r := range runs {
 		if r.ok() {
@@ -72,14 +73,14 @@ func (s Store) Add(runs []Run) error {
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		warning, err := kind(name).Update(s.in, key(name), func(doc *document) {
+		warning, err := kind(name).Update(ctx, s.in, key(name), func(doc *document) {
 			doc.Version, doc.Integration = Version, name
 			for _, r := range byName[name] {
 				doc.add(r)
 			}
 			doc.trim()
 		})
-		if errors.Is(err, state.ErrUnreachable) || errors.Is(err, state.ErrReadOnly) {
+		if errors.Is(err, state.ErrUnreachable) || errors.Is(err, state.ErrReadOnly) || ctx.Err() != nil {
 			return fmt.Errorf("remembering durations: %w", err) // the others would fail alike
 		}
 		if err = errors.Join(warning, err); err != nil {
@@ -97,8 +98,8 @@ func plausible(seconds float64) bool { return seconds > 0 && seconds <= maxSecon
 
 // read returns the document of an integration, an empty one when there is none
 // that can be used.
-func (s Store) read(integration string) document {
-	doc, err := kind(integration).Read(s.in, key(integration))
+func (s Store) read(ctx context.Context, integration string) document {
+	doc, err := kind(integration).Read(ctx, s.in, key(integration))
 	if err != nil {
 		return document{}
 	}

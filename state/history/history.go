@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ func key(integration string) string { return "blame/" + state.Name(integration) 
 // fills in what is known of them by then: whether they are flaky, and since when they
 // fail on base. Marks holds, by task, the mark of each failure that is the same on base. The error joins what could not be written, one
 // for each integration; the results are filled in all the same.
-func (s Store) Remember(tasks []plan.Task, results []plan.Result, marks map[string]string, begin, now time.Time) error {
+func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.Result, marks map[string]string, begin, now time.Time) error {
 	byName := map[string][]int{}
 	for i, t := range tasks {
 		if i < len(results) && results[i].Attempts > 0 {
@@ -61,9 +62,9 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, marks map[stri
 			}
 			doc.trim()
 		}
-		warning, err := kind(name, now).Update(s.in, key(name), add)
+		warning, err := kind(name, now).Update(ctx, s.in, key(name), add)
 		if !known { // it cannot be written; what is known is told all the same
-			add(s.read(name, now))
+			add(s.read(ctx, name, now))
 		}
 		if err = errors.Join(warning, err); err != nil {
 			errs = append(errs, fmt.Errorf("remembering how %q ended: %w", name, err))
@@ -74,8 +75,8 @@ func (s Store) Remember(tasks []plan.Task, results []plan.Result, marks map[stri
 
 // read returns the document of an integration, an empty one when there is none that
 // can be used.
-func (s Store) read(integration string, now time.Time) *document {
-	doc, err := kind(integration, now).Read(s.in, key(integration))
+func (s Store) read(ctx context.Context, integration string, now time.Time) *document {
+	doc, err := kind(integration, now).Read(ctx, s.in, key(integration))
 	if err != nil {
 		return &document{}
 	}

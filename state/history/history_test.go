@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,19 +20,22 @@ import (
 // documents are a state in memory.
 type documents map[string][]byte
 
-func (d documents) Write(key string, raw []byte) error { d[key] = raw; return nil }
-func (d documents) Remove(key string) error            { delete(d, key); return nil }
-func (documents) List(string) ([]state.Entry, error)   { return nil, nil }
-func (documents) Discard(state.Entry) error            { return nil }
+func (d documents) Write(_ context.Context, key string, raw []byte) error { d[key] = raw; return nil }
+func (d documents) Remove(_ context.Context, key string) error            { delete(d, key); return nil }
+func (documents) List(context.Context, string) ([]state.Entry, error)     { return nil, nil }
+func (documents) Discard(context.Context, state.Entry) error              { return nil }
 
-func (d documents) Read(key string) ([]byte, error) {
+func (d documents) Read(ctx context.Context, key string) ([]byte, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if raw, ok := d[key]; ok {
 		return raw, nil
 	}
 	return nil, fs.ErrNotExist
 }
 
-func (d documents) Update(key string, change func(old []byte) ([]byte, error)) error {
+func (d documents) Update(_ context.Context, key string, change func(old []byte) ([]byte, error)) error {
 	raw, err := change(d[key])
 	if err == nil && raw != nil {
 		d[key] = raw
@@ -42,8 +46,8 @@ func (d documents) Update(key string, change func(old []byte) ([]byte, error)) e
 // broken is a state that cannot be used.
 type broken struct{ state.Store }
 
-func (broken) Read(string) ([]byte, error) { return nil, errors.New("no such disk") }
-func (broken) Update(string, func([]byte) ([]byte, error)) error {
+func (broken) Read(context.Context, string) ([]byte, error) { return nil, errors.New("no such disk") }
+func (broken) Update(context.Context, string, func([]byte) ([]byte, error)) error {
 	return errors.New("no such disk")
 }
 
@@ -77,7 +81,7 @@ func remember(t *testing.T, memory state.Store, word, inputs string, at time.Tim
 	}
 	r.Task = "a"
 	results := []plan.Result{r}
-	err := history.NewStore(memory).Remember([]plan.Task{task}, results, nil, at, at)
+	err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, nil, at, at)
 	results[0].Flaky, r.Flaky = nil, results[0].Flaky
 	if want := results[0]; want.Status != r.Status || want.Class != r.Class {
 		t.Errorf("%s became %+v", word, want)
@@ -148,7 +152,7 @@ func TestCounted(t *testing.T) {
 		{store.Counted(map[string]int{"b": 3, "a": 0}), r, 9, 5},                // another one
 	} {
 		results := []plan.Result{c.result}
-		if err := c.store.Remember([]plan.Task{task}, results, nil, noon, noon); err != nil {
+		if err := c.store.Remember(t.Context(), []plan.Task{task}, results, nil, noon, noon); err != nil {
 			t.Fatal(err)
 		}
 		if f := results[0].Flaky; c.result.Attempts > 0 && (f == nil || f.Runs != c.runs || f.Failures != c.failures) {
@@ -167,7 +171,7 @@ func TestFlakyIsOfOneTask(t *testing.T) {
 		{ID: "a", Integration: "b", Shard: "s", Command: "sha256:c", Inputs: "1"},
 	} {
 		results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 1}}
-		if err := history.NewStore(memory).Remember([]plan.Task{other}, results, nil, noon, noon); err != nil || results[0].Flaky != nil {
+		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{other}, results, nil, noon, noon); err != nil || results[0].Flaky != nil {
 			t.Errorf("%+v is flaky: %+v, %v", other, results[0].Flaky, err)
 		}
 	}
@@ -193,7 +197,7 @@ func TestClocksDiffer(t *testing.T) {
 		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
 		results := []plan.Result{r}
 		task := plan.Task{ID: "a", Integration: "a", Inputs: "x"}
-		if err := history.NewStore(memory).Remember([]plan.Task{task}, results, map[string]string{"a": "m"}, at, at); err != nil {
+		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, map[string]string{"a": "m"}, at, at); err != nil {
 			t.Fatal(err)
 		}
 		if got := results[0].Baseline.Since; got == nil || !got.Equal(noon.Add(30*time.Minute)) {
@@ -223,7 +227,7 @@ func TestSince(t *testing.T) {
 		r := failed(1)
 		r.Task, r.Class, r.Baseline = "a", plan.ClassBaseline, &plan.Baseline{}
 		results := []plan.Result{r}
-		if err := history.NewStore(memory).Remember([]plan.Task{task}, results, map[string]string{"a": c.mark}, hours(c.hours), hours(c.hours)); err != nil {
+		if err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, results, map[string]string{"a": c.mark}, hours(c.hours), hours(c.hours)); err != nil {
 			t.Fatal(err)
 		}
 		got := results[0].Baseline.Since
@@ -238,7 +242,7 @@ func TestSince(t *testing.T) {
 func TestTroubleWithMemory(t *testing.T) {
 	results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2, Before: []plan.Attempt{{Status: plan.Failed}}}, {Task: "b", Status: plan.NotRun}}
 	tasks := []plan.Task{{ID: "a", Integration: "a", Inputs: "x"}, {ID: "b", Integration: "b", Inputs: "x"}}
-	err := history.NewStore(broken{}).Remember(tasks, results, nil, noon, noon)
+	err := history.NewStore(broken{}).Remember(t.Context(), tasks, results, nil, noon, noon)
 	if want := `remembering how "a" ended: no such disk`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
@@ -297,7 +301,7 @@ func TestDocumentsAreBounded(t *testing.T) {
 			results = append(results, plan.Result{Task: fmt.Sprint(i), Status: plan.Passed, Attempts: 1})
 		}
 		for n := range c.runs {
-			if err := history.NewStore(memory).Remember(tasks, slices.Clone(results), nil, noon, noon.Add(time.Duration(n)*time.Hour)); err != nil {
+			if err := history.NewStore(memory).Remember(t.Context(), tasks, slices.Clone(results), nil, noon, noon.Add(time.Duration(n)*time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
@@ -21,9 +22,9 @@ func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[
 // Passed tells whether a task passed with its inputs and never failed with them, as
 // far as that is remembered, and when it last began to. What began longer ago than
 // that, or in the future, does not count.
-func (s *Snapshot) Passed(t plan.Task, within time.Duration) (began time.Time, ok bool) {
+func (s *Snapshot) Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool) {
 	inputs := state.Name(t.Inputs)
-	for _, r := range s.known(t).Runs {
+	for _, r := range s.known(ctx, t).Runs {
 		switch {
 		case t.Inputs == "" || r.Inputs != inputs:
 		case r.Failed > 0:
@@ -37,14 +38,19 @@ func (s *Snapshot) Passed(t plan.Task, within time.Duration) (began time.Time, o
 }
 
 // Flaky tells whether a task is known to have failed and passed with the same inputs.
-func (s *Snapshot) Flaky(t plan.Task) bool { return s.known(t).flaky(s.now) != nil }
+func (s *Snapshot) Flaky(ctx context.Context, t plan.Task) bool {
+	return s.known(ctx, t).flaky(s.now) != nil
+}
 
-// known is what is remembered of a task.
-func (s *Snapshot) known(t plan.Task) *known {
+// known returns what is remembered of a task. A reading that ctx ended is made
+// anew next time.
+func (s *Snapshot) known(ctx context.Context, t plan.Task) *known {
 	doc, read := s.read[t.Integration]
 	if !read {
-		doc = s.store.read(t.Integration, s.now)
-		s.read[t.Integration] = doc
+		doc = s.store.read(ctx, t.Integration, s.now)
+		if ctx.Err() == nil {
+			s.read[t.Integration] = doc
+		}
 	}
 	return doc.task(t)
 }

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -58,12 +59,12 @@ func TestPassed(t *testing.T) {
 	} {
 		memory := documents{}
 		for _, s := range c.steps {
-			err := history.NewStore(memory).Remember([]plan.Task{task}, []plan.Result{s.result}, nil, minutes(s.minute), minutes(s.minute+2))
+			err := history.NewStore(memory).Remember(t.Context(), []plan.Task{task}, []plan.Result{s.result}, nil, minutes(s.minute), minutes(s.minute+2))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		began, ok := history.NewStore(memory).Snapshot(minutes(c.minute)).Passed(c.ask, time.Hour)
+		began, ok := history.NewStore(memory).Snapshot(minutes(c.minute)).Passed(t.Context(), c.ask, time.Hour)
 		got := "false"
 		if ok {
 			got = fmt.Sprintf("true, %s", began.Format("15:04"))
@@ -80,7 +81,7 @@ func TestPassedAfterForgottenFailure(t *testing.T) {
 	store := history.NewStore(documents{})
 	passed := plan.Result{Status: plan.Passed, Attempts: 1, Spans: []plan.Span{{}}}
 	run := func(inputs string, r plan.Result) {
-		if err := store.Remember([]plan.Task{{Integration: "a", Inputs: inputs}}, []plan.Result{r}, nil, noon, noon); err != nil {
+		if err := store.Remember(t.Context(), []plan.Task{{Integration: "a", Inputs: inputs}}, []plan.Result{r}, nil, noon, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,10 +91,10 @@ func TestPassedAfterForgottenFailure(t *testing.T) {
 		run(fmt.Sprint(i), passed)
 	}
 	s := store.Snapshot(noon)
-	if _, ok := s.Passed(plan.Task{Integration: "a", Inputs: "28"}, time.Hour); !ok {
+	if _, ok := s.Passed(t.Context(), plan.Task{Integration: "a", Inputs: "28"}, time.Hour); !ok {
 		t.Error("the last one is forgotten")
 	}
-	if _, ok := s.Passed(plan.Task{Integration: "a", Inputs: "it"}, time.Hour); ok {
+	if _, ok := s.Passed(t.Context(), plan.Task{Integration: "a", Inputs: "it"}, time.Hour); ok {
 		t.Error("a pass after a failure counts")
 	}
 }
@@ -109,22 +110,28 @@ func TestPassedOfOthers(t *testing.T) {
 		task   plan.Task
 		result plan.Result
 	}{{task, plan.Result{Status: plan.Passed, Attempts: 1, Spans: []plan.Span{{}}}}, {other, failed(1)}} {
-		if err := store.Remember([]plan.Task{c.task}, []plan.Result{c.result}, nil, noon, noon); err != nil {
+		if err := store.Remember(t.Context(), []plan.Task{c.task}, []plan.Result{c.result}, nil, noon, noon); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, ok := store.Snapshot(noon).Passed(task, time.Hour); !ok {
-		t.Error("a failure of other inputs counts")
+	snapshot := store.Snapshot(noon)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok := snapshot.Passed(ended, task, time.Hour); ok {
+		t.Error("an interrupted reading counts")
+	}
+	if _, ok := snapshot.Passed(t.Context(), task, time.Hour); !ok {
+		t.Error("a failure of other inputs counts, or an interrupted reading was kept")
 	}
 	for key, raw := range memory {
 		for cut := range raw {
 			memory[key] = raw[:cut]
-			if _, ok := store.Snapshot(noon).Passed(task, time.Hour); ok {
+			if _, ok := store.Snapshot(noon).Passed(t.Context(), task, time.Hour); ok {
 				t.Errorf("%q counts", raw[:cut])
 			}
 		}
 	}
-	if _, ok := history.NewStore(broken{}).Snapshot(noon).Passed(task, time.Hour); ok {
+	if _, ok := history.NewStore(broken{}).Snapshot(noon).Passed(t.Context(), task, time.Hour); ok {
 		t.Error("what cannot be read counts")
 	}
 }

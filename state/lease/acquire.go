@@ -32,8 +32,11 @@ func Acquire(ctx context.Context, s state.Store, limit Limit) (*Lease, error) {
 	l := &Lease{limit: limit, store: s, id: newID()}
 	seen := map[string]time.Time{}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, lastPause, limit.TTL/6) {
-		a, err := l.try(seen)
+		a, err := l.try(ctx, seen)
 		switch {
+		case err != nil && ctx.Err() != nil:
+			l.free(ctx) // the place may have been taken although the answer did not come
+			return nil, context.Cause(ctx)
 		case errors.Is(err, state.ErrBusy):
 		case err != nil:
 			return nil, fmt.Errorf("waiting for %q: %w", limit.Key, err)
@@ -54,13 +57,13 @@ func Acquire(ctx context.Context, s state.Store, limit Limit) (*Lease, error) {
 }
 
 // try looks once whether there is room.
-func (l *Lease) try(seen map[string]time.Time) (a attempt, err error) {
-	err = l.store.Update(l.limit.document(), func(old []byte) ([]byte, error) {
+func (l *Lease) try(ctx context.Context, seen map[string]time.Time) (a attempt, err error) {
+	err = l.store.Update(ctx, l.limit.document(), func(old []byte) ([]byte, error) {
 		a = attempt{id: l.id, limit: l.limit, now: time.Now(), seen: seen, next: map[string]time.Time{}}
 		return a.change(old)
 	})
 	if err == nil && a.why != nil {
-		_ = state.SetAside(l.store, l.limit.document(), a.corrupt, a.why) // only to be looked at
+		_ = state.SetAside(ctx, l.store, l.limit.document(), a.corrupt, a.why) // only to be looked at
 	}
 	return a, err
 }

@@ -23,7 +23,7 @@ func TestTwoWritersOverABucket(t *testing.T) {
 	t.Setenv("AWS_MAX_ATTEMPTS", "3")
 	var stores []state.Store
 	for range 2 {
-		s, err := state.At("s3://memory/leases", state.Writing)
+		s, err := state.At(t.Context(), "s3://memory/leases", state.Writing)
 		if err != nil {
 			t.Fatal(err)
 		}

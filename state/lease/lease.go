@@ -33,13 +33,13 @@ func (l *Lease) Left() time.Duration { return l.limit.TTL/2 - time.Since(l.renew
 
 // Renew gives a sign of life, at best every sixth of the TTL. The error is
 // [ErrLost] when others took the holder for dead.
-func (l *Lease) Renew() error {
+func (l *Lease) Renew(ctx context.Context) error {
 	if l.limit.Max == 0 {
 		l.renewed = time.Now()
 		return nil
 	}
 	var began time.Time // of the write that counted
-	found, err := l.change(func(doc *document, i int) {
+	found, err := l.change(ctx, func(doc *document, i int) {
 		began = time.Now()
 		doc.Holders[i].Beat++
 	})
@@ -54,20 +54,32 @@ func (l *Lease) Renew() error {
 }
 
 // Release gives the place to others. One that was lost is no error.
-func (l *Lease) Release() error {
+func (l *Lease) Release(ctx context.Context) error {
 	if l.limit.Max == 0 {
 		return nil
 	}
-	_, err := l.change(func(doc *document, i int) { doc.Holders = slices.Delete(doc.Holders, i, i+1) })
+	_, err := l.change(ctx, func(doc *document, i int) { doc.Holders = slices.Delete(doc.Holders, i, i+1) })
 	if err != nil {
 		return fmt.Errorf("releasing %q: %w", l.limit.Key, err)
 	}
 	return nil
 }
 
+// releaseWait is how long a place is tried to be given back. Afterwards it is free
+// when others took its holder for dead.
+const releaseWait = 5 * time.Second
+
+// free gives the place to others, also after ctx was canceled. When that fails,
+// the place is free in a while all the same.
+func (l *Lease) free(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
+	defer cancel()
+	_ = l.Release(ctx)
+}
+
 // change changes the document if the holder is in it.
-func (l *Lease) change(do func(doc *document, i int)) (found bool, err error) {
-	err = l.store.Update(l.limit.document(), func(old []byte) ([]byte, error) {
+func (l *Lease) change(ctx context.Context, do func(doc *document, i int)) (found bool, err error) {
+	err = l.store.Update(ctx, l.limit.document(), func(old []byte) ([]byte, error) {
 		found = false
 		if old == nil {
 			return nil, nil
@@ -115,7 +127,7 @@ func hold(ctx context.Context, s state.Store, limits []Limit, do func(context.Co
 	defer func() {
 		lose(nil)
 		renewing.Wait()
-		_ = l.Release() // otherwise it is free in a while
+		l.free(ctx)
 	}()
 	return hold(ctx, s, limits[1:], do)
 }
@@ -135,7 +147,7 @@ func (l *Lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
 			return
 		case <-pause.C:
 		}
-		err := l.Renew()
+		err := l.Renew(ctx)
 		switch {
 		case errors.Is(err, ErrLost):
 			lose(err)

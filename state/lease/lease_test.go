@@ -26,7 +26,7 @@ type memory struct {
 	lose        func() bool // the answer of an update
 }
 
-func (m *memory) Update(key string, change func([]byte) ([]byte, error)) error {
+func (m *memory) Update(_ context.Context, key string, change func([]byte) ([]byte, error)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
@@ -44,14 +44,14 @@ func (m *memory) Update(key string, change func([]byte) ([]byte, error)) error {
 	}
 }
 
-func (m *memory) Write(key string, raw []byte) error {
+func (m *memory) Write(_ context.Context, key string, raw []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.docs[key] = raw
 	return nil
 }
 
-func (m *memory) List(string) ([]state.Entry, error) { return nil, nil }
+func (m *memory) List(context.Context, string) ([]state.Entry, error) { return nil, nil }
 
 func (m *memory) failing(err error) { m.mu.Lock(); m.fail = err; m.mu.Unlock() }
 
@@ -125,7 +125,7 @@ func TestDeath(t *testing.T) {
 		var renewing sync.WaitGroup
 		renewing.Go(func() {
 			for ctx.Err() == nil {
-				if err := alive.Renew(); err != nil {
+				if err := alive.Renew(t.Context()); err != nil {
 					t.Error(err)
 				}
 				time.Sleep(10 * time.Second)
@@ -141,7 +141,7 @@ func TestDeath(t *testing.T) {
 		}
 		cancel()
 		renewing.Wait()
-		if err := alive.Renew(); err != nil {
+		if err := alive.Renew(t.Context()); err != nil {
 			t.Errorf("the living one lost its place: %v", err)
 		}
 	})
@@ -173,6 +173,45 @@ func TestWaitEnds(t *testing.T) {
 			t.Errorf("with a busy state got %v", err)
 		}
 	})
+}
+
+// A silent store does what it is asked for and does not answer.
+type silent struct {
+	*memory
+	answers bool
+}
+
+func (s *silent) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+	err := s.memory.Update(ctx, key, change)
+	if !s.answers {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return err
+}
+
+// Who is interrupted while the state does not answer goes at once, and gives back
+// the place that was taken although no answer came.
+func TestInterrupted(t *testing.T) {
+	for _, answers := range []bool{true, false} { // after the interrupt
+		in(t, func(t *testing.T, m *memory) {
+			s := &silent{memory: m}
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(10*time.Second, func() { s.answers = answers; cancel() })
+			began := time.Now()
+			err := Hold(ctx, s, []Limit{two}, func(context.Context) error { t.Error("it ran"); return nil })
+			want := 10 * time.Second
+			if !answers {
+				want += releaseWait
+			}
+			if took := time.Since(began); !errors.Is(err, context.Canceled) || took != want {
+				t.Errorf("answers %t: got %v after %v, want it after %v", answers, err, took, want)
+			}
+			if n := m.holders(t, two); n != 0 {
+				t.Errorf("answers %t: %d hold a place still", answers, n)
+			}
+		})
+	}
 }
 
 // A holder that cannot renew stops before anybody takes its place; short trouble

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if place == "" {
 		os.Exit(m.Run())
 	}
-	s, err := state.At(place, state.Writing)
+	s, err := state.At(context.Background(), place, state.Writing)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -126,13 +126,13 @@ func TestProcesses(t *testing.T) {
 		}
 		place := os.Getenv("PRCHECK_STATE") + "/" + newID()
 		killing(t, place, nil)
-		s, err := state.At(place, state.Writing)
+		s, err := state.At(t.Context(), place, state.Writing)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.List("")
+		list, err := s.List(t.Context(), "")
 		for _, e := range list {
-			err = errors.Join(err, s.Remove(e.Key))
+			err = errors.Join(err, s.Remove(t.Context(), e.Key))
 		}
 		if err != nil {
 			t.Error(err)

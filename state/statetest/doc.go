@@ -1,0 +1,2 @@
+// Package statetest provides a store for tests: one whose calls do not answer.
+package statetest
