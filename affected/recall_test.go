@@ -93,7 +93,7 @@ func watch(t *testing.T, p program, base, head *bundle.Bundle) (string, *trace.T
 // when it passed, whatever it asks and whatever happened to base since. Under
 // static, fixed queries are skipped exactly when no answer changed.
 func TestRecallInTheShop(t *testing.T) {
-	raw, err := os.ReadFile("../examples/shop/base.json")
+	raw, err := os.ReadFile("../testdata/shop/base.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func TestOutlooksAgreeWithAttribution(t *testing.T) {
 // When a task sees the same in two changes, then neither their bases nor their
 // heads differ in anything for which the ladder would run it.
 func TestSeenIsWhatTheLadderLooksAt(t *testing.T) {
-	raw, err := os.ReadFile("../examples/shop/base.json")
+	raw, err := os.ReadFile("../testdata/shop/base.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func subjectOf(t *testing.T, w *World, text string, by integration.Selector) Sub
 
 // Everything that the digest stands for changes it.
 func TestSeenCovers(t *testing.T) {
-	raw, err := os.ReadFile("../examples/shop/base.json")
+	raw, err := os.ReadFile("../testdata/shop/base.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ var shopQueries = []string{
 // No integration is skipped whose answer differs, and shards are those of the
 // whole answers, whatever happens to the shop.
 func TestNoWrongSkipInTheShop(t *testing.T) {
-	raw, err := os.ReadFile("../examples/shop/base.json")
+	raw, err := os.ReadFile("../testdata/shop/base.json")
 	if err != nil {
 		t.Fatal(err)
 	}

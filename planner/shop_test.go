@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // shop is the input that the example of the README gives.
 func shop() (planner.Input, error) {
-	const dir = "../examples/shop"
+	const dir = "../testdata/shop"
 	in := planner.Input{BaseRef: "base.json", HeadRef: "head.json", ReadQuery: func(path string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(dir, path))
 	}}

@@ -10,7 +10,7 @@ import (
 
 // Only what base knows is run there, and it is run to its end.
 func TestWhatIsRunOnBase(t *testing.T) {
-	base, err := bundle.Open("../examples/shop/base.json", nil)
+	base, err := bundle.Open("../testdata/shop/base.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (s *side) Run(ctx context.Context, _ plan.Task, log io.Writer) error {
 // oneTask is a run with one task, and the options to run it with.
 func oneTask(t *testing.T, settings string) (*run, wrapper.Options) {
 	t.Helper()
-	base, err := bundle.Open("../examples/shop/base.json", nil)
+	base, err := bundle.Open("../testdata/shop/base.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

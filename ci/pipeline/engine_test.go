@@ -67,7 +67,7 @@ func project(t *testing.T, bin, argv, head, parts string) string {
 		}
 	}
 	for name, from := range map[string]string{
-		"base.json": "../../examples/shop/base.json", "head.json": "../../examples/shop/head.json",
+		"base.json": "../../testdata/shop/base.json", "head.json": "../../testdata/shop/head.json",
 		"template.yml": "../templates/prcheck.gitlab-ci.yml",
 	} {
 		raw, err := os.ReadFile(from)

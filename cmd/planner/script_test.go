@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // Each script runs in a folder that holds the shop of examples/.
 func TestScripts(t *testing.T) {
 	shop := func(e *testscript.Env) error {
-		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../examples/shop"))
+		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../testdata/shop"))
 	}
 	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget})
 }

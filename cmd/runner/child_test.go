@@ -21,7 +21,7 @@ import (
 func TestChildPipeline(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"base.json", "head.json"} {
-		raw, err := os.ReadFile("../../examples/shop/" + name)
+		raw, err := os.ReadFile("../../testdata/shop/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

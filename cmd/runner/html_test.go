@@ -17,7 +17,7 @@ var inline = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</scri
 
 // The page of the shop of examples/, with results as they could be.
 func TestShopPage(t *testing.T) {
-	const shop = "../../examples/shop/"
+	const shop = "../../testdata/shop/"
 	change, err := source.Inputs{Base: shop + "base.json", Head: shop + "head.json", Config: shop + "prcheck.yaml"}.Open(t.Context(), cli.Env{})
 	if err != nil {
 		t.Fatal(err)

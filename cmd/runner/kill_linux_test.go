@@ -66,11 +66,11 @@ func (s *site) write(t *testing.T) {
 // side is one of the bundles of the shop.
 func (s *site) side(t *testing.T, name string) plan.Side {
 	t.Helper()
-	b, err := bundle.Open("../../examples/shop/"+name, nil)
+	b, err := bundle.Open("../../testdata/shop/"+name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shop, err := filepath.Abs("../../examples/shop/" + name)
+	shop, err := filepath.Abs("../../testdata/shop/" + name)
 	if err == nil {
 		err = os.Symlink(shop, filepath.Join(s.dir, name))
 	}

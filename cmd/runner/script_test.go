@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
-			raw, err := os.ReadFile("../../examples/shop/" + name)
+			raw, err := os.ReadFile("../../testdata/shop/" + name)
 			if err != nil {
 				return err
 			}

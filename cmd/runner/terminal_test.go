@@ -27,7 +27,7 @@ func TestTerminal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "prcheck.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shop, err := filepath.Abs("../../examples/shop")
+	shop, err := filepath.Abs("../../testdata/shop")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,10 @@ func (n native) Run(ctx context.Context, w integration.World, dryRun bool) error
 }
 
 func pair() (base, head *bundle.Bundle, err error) {
-	if base, err = bundle.Open("../../examples/shop/base.json", nil); err != nil {
+	if base, err = bundle.Open("../../testdata/shop/base.json", nil); err != nil {
 		return nil, nil, err
 	}
-	head, err = bundle.Open("../../examples/shop/head.json", base)
+	head, err = bundle.Open("../../testdata/shop/head.json", base)
 	return base, head, err
 }
 
