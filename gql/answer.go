@@ -75,7 +75,7 @@ func readError(o *bundle.Object) Error {
 		case string:
 			e.Path = append(e.Path, s)
 		case bundle.Number:
-			e.Path = append(e.Path, integer(s))
+			e.Path = append(e.Path, jsonInt(s))
 		}
 	}
 	at, _ := o.Get("locations")
@@ -84,7 +84,7 @@ func readError(o *bundle.Object) Error {
 		if p, ok := p.(*bundle.Object); ok {
 			line, _ := p.Get("line")
 			column, _ := p.Get("column")
-			e.Locations = append(e.Locations, Location{integer(line), integer(column)})
+			e.Locations = append(e.Locations, Location{jsonInt(line), jsonInt(column)})
 		}
 	}
 	more, _ := o.Get("extensions")
@@ -94,7 +94,7 @@ func readError(o *bundle.Object) Error {
 	return e
 }
 
-func integer(v any) int {
+func jsonInt(v any) int {
 	n, _ := v.(bundle.Number)
 	i, _ := strconv.Atoi(string(n)) // 0 for what is no integer
 	return i

@@ -2,7 +2,7 @@ package gql
 
 // A document is a parsed query text. Positions are offsets in bytes.
 type document struct {
-	text        *text
+	source      *sourceText
 	definitions []definition // all of them, in the order of the text
 	operations  []*operation
 	fragments   []*fragment
@@ -13,37 +13,37 @@ type definition any
 
 // An operation is a query, mutation or subscription.
 type operation struct {
-	pos        int
-	kind       string
-	name       string // "" when anonymous
-	namePos    int
-	variables  []*variable
-	directives []*directive
-	set        *selectionSet
+	pos          int
+	kind         string
+	name         string // "" when anonymous
+	namePos      int
+	variables    []*variableDefinition
+	directives   []*directive
+	selectionSet *selectionSet
 }
 
 // A variable is the definition of one.
-type variable struct {
-	pos        int
-	name       string
-	namePos    int // behind the dollar sign
-	typ        *typeNode
-	standard   *valueNode // the default value, or nil
-	directives []*directive
+type variableDefinition struct {
+	pos          int
+	name         string
+	namePos      int // behind the dollar sign
+	typ          *typeNode
+	defaultValue *valueNode // the default value, or nil
+	directives   []*directive
 }
 
 // A typeNode is a type as written.
 type typeNode struct {
 	pos     int
 	name    string    // of a named type
-	elem    *typeNode // of a list
+	item    *typeNode // of a list
 	nonNull bool
 }
 
 func (t *typeNode) String() string {
 	s := t.name
-	if t.elem != nil {
-		s = "[" + t.elem.String() + "]"
+	if t.item != nil {
+		s = "[" + t.item.String() + "]"
 	}
 	if t.nonNull {
 		s += "!"
@@ -52,22 +52,22 @@ func (t *typeNode) String() string {
 }
 
 // named returns the innermost type.
-func (t *typeNode) named() *typeNode {
-	for t.elem != nil {
-		t = t.elem
+func (t *typeNode) innermost() *typeNode {
+	for t.item != nil {
+		t = t.item
 	}
 	return t
 }
 
 // A fragment is the definition of a named one.
 type fragment struct {
-	pos        int
-	name       string
-	namePos    int
-	on         string
-	onPos      int
-	directives []*directive
-	set        *selectionSet
+	pos              int
+	name             string
+	namePos          int
+	typeCondition    string
+	typeConditionPos int
+	directives       []*directive
+	selectionSet     *selectionSet
 }
 
 // A selectionSet is what stands between braces.
@@ -78,21 +78,21 @@ type selectionSet struct {
 
 // A selection is a *fieldNode, *spreadNode or *inlineNode.
 type selection interface {
-	notes() []*directive
+	appliedDirectives() []*directive
 }
 
 // A fieldNode selects a field.
 type fieldNode struct {
-	pos        int
-	alias      string
-	name       string
-	arguments  []*argument
-	directives []*directive
-	set        *selectionSet // nil without braces
+	pos          int
+	alias        string
+	name         string
+	arguments    []*argument
+	directives   []*directive
+	selectionSet *selectionSet // nil without braces
 }
 
 // key is the name that the field has in the answer.
-func (f *fieldNode) key() string {
+func (f *fieldNode) responseKey() string {
 	if f.alias != "" {
 		return f.alias
 	}
@@ -109,16 +109,16 @@ type spreadNode struct {
 
 // An inlineNode is a fragment without a name.
 type inlineNode struct {
-	pos        int
-	on         string // "" without a type condition
-	onPos      int
-	directives []*directive
-	set        *selectionSet
+	pos              int
+	typeCondition    string // "" without a type condition
+	typeConditionPos int
+	directives       []*directive
+	selectionSet     *selectionSet
 }
 
-func (f *fieldNode) notes() []*directive  { return f.directives }
-func (s *spreadNode) notes() []*directive { return s.directives }
-func (i *inlineNode) notes() []*directive { return i.directives }
+func (f *fieldNode) appliedDirectives() []*directive  { return f.directives }
+func (s *spreadNode) appliedDirectives() []*directive { return s.directives }
+func (i *inlineNode) appliedDirectives() []*directive { return i.directives }
 
 // A directive is the use of one.
 type directive struct {
@@ -143,7 +143,7 @@ const (
 	valueInt
 	valueFloat
 	valueString
-	valueBlock
+	valueBlockString
 	valueBoolean
 	valueNull
 	valueEnum
@@ -162,9 +162,9 @@ type valueNode struct {
 
 // A systemNode is a definition of the type system, or a part of one. Queries
 // cannot have any: they are parsed in order to be refused as the server does.
-type systemNode struct {
+type typeSystemNode struct {
 	pos        int
-	place      string // where its directives stand, as introspection names it
+	location   string // where its directives stand, as introspection names it
 	keyword    string // of a whole definition: schema, scalar, type, ..., directive
 	extends    bool
 	name       string
@@ -172,13 +172,13 @@ type systemNode struct {
 	parts      []any // *directive, *typeNode, *valueNode and *systemNode, in the order in which they are visited
 
 	// Of the definition of a directive.
-	arguments  []*systemNode
-	places     []string
-	repeatable bool
+	arguments        []*typeSystemNode
+	allowedLocations []string
+	repeatable       bool
 }
 
 // typ returns the type of an argument's definition.
-func (n *systemNode) typ() *typeNode {
+func (n *typeSystemNode) typ() *typeNode {
 	for _, part := range n.parts {
 		if t, ok := part.(*typeNode); ok {
 			return t
@@ -188,7 +188,7 @@ func (n *systemNode) typ() *typeNode {
 }
 
 // required tells whether an argument's definition wants a value.
-func (n *systemNode) required() bool {
+func (n *typeSystemNode) isRequired() bool {
 	for _, part := range n.parts {
 		if _, ok := part.(*valueNode); ok {
 			return false

@@ -10,53 +10,53 @@ import (
 
 // manyFields is the number of fields from which a type is looked up through a
 // map.
-const manyFields = 16
+const indexFrom = 16
 
 // NewSchema makes a schema from the graphql section of a bundle: an object with
 // "confs" or, in the old form, a list. It fails where qontract-server would not
 // serve the bundle; the error names the type and the field.
 func NewSchema(graphql any) (*Schema, error) {
 	b := &builder{searchable: map[*typeDef][]string{}}
-	b.s = &Schema{types: map[string]*typeDef{}, bound: map[bundle.Schema]*typeDef{}}
+	b.schema = &Schema{types: map[string]*typeDef{}, bySchema: map[bundle.Schema]*typeDef{}}
 	confs, err := b.confs(graphql)
 	if err != nil {
 		return nil, err
 	}
-	b.s.addBuiltins()
+	b.schema.addBuiltins()
 	for i, conf := range confs {
-		if err := b.declare(conf); err != nil {
-			return nil, fmt.Errorf("graphql type %s: %w", nameOf(conf, i), err)
+		if err := b.declareType(conf); err != nil {
+			return nil, fmt.Errorf("graphql type %s: %w", typeLabel(conf, i), err)
 		}
 	}
 	for i, t := range b.declared {
-		if err := b.define(t, confs[i]); err != nil {
+		if err := b.defineFields(t, confs[i]); err != nil {
 			return nil, fmt.Errorf("graphql type %q: %w", t.name, err)
 		}
 	}
 	for i, t := range b.declared {
-		b.inherit(t, confs[i])
+		b.addInterfaces(t, confs[i])
 	}
-	if b.s.query = b.s.types["Query"]; b.s.query == nil || b.s.query.kind != kindObject {
+	if b.schema.query = b.schema.types["Query"]; b.schema.query == nil || b.schema.query.kind != kindObject {
 		return nil, errors.New(`graphql: there is no object type "Query"`)
 	}
 	for _, t := range b.declared {
-		if err := t.conforms(); err != nil {
+		if err := t.checkInterfaces(); err != nil {
 			return nil, fmt.Errorf("graphql type %q: %w", t.name, err)
 		}
 	}
 	b.finish()
-	return b.s, nil
+	return b.schema, nil
 }
 
 // A builder makes a schema.
 type builder struct {
-	s        *Schema
+	schema   *Schema
 	declared []*typeDef // as the bundle has them
 
 	searchable map[*typeDef][]string // the fields that are arguments too
 }
 
-func nameOf(conf *bundle.Object, i int) string {
+func typeLabel(conf *bundle.Object, i int) string {
 	if name := conf.String("name"); name != "" {
 		return fmt.Sprintf("%q", name)
 	}
@@ -66,7 +66,7 @@ func nameOf(conf *bundle.Object, i int) string {
 // confs returns the descriptions of the types.
 func (b *builder) confs(graphql any) ([]*bundle.Object, error) {
 	list, ok := graphql.([]any)
-	b.s.bare = ok
+	b.schema.isBareList = ok
 	if o, isObject := graphql.(*bundle.Object); isObject {
 		v, _ := o.Get("confs")
 		list, ok = v.([]any)
@@ -97,8 +97,8 @@ func checkName(name string) error {
 }
 
 // declare notes a type, its name and what it is bound to.
-func (b *builder) declare(conf *bundle.Object) error {
-	t := &typeDef{name: conf.String("name"), kind: kindObject, datafile: bundle.Schema(conf.String("datafile"))}
+func (b *builder) declareType(conf *bundle.Object) error {
+	t := &typeDef{name: conf.String("name"), kind: kindObject, datafileSchema: bundle.Schema(conf.String("datafile"))}
 	if err := checkName(t.name); err != nil {
 		return err
 	}
@@ -106,25 +106,25 @@ func (b *builder) declare(conf *bundle.Object) error {
 	case "String", "Int", "Float", "Boolean", "JSON":
 		return errors.New("the name is that of a scalar")
 	}
-	if b.s.types[t.name] != nil {
+	if b.schema.types[t.name] != nil {
 		return errors.New("the name is used twice")
 	}
-	if truthy(conf, "isInterface") {
+	if isTruthyKey(conf, "isInterface") {
 		t.kind = kindInterface
-		if err := t.resolve(conf); err != nil {
+		if err := t.readTypeResolver(conf); err != nil {
 			return err
 		}
 	}
-	if t.datafile != "" {
-		b.s.bound[t.datafile] = t
+	if t.datafileSchema != "" {
+		b.schema.bySchema[t.datafileSchema] = t
 	}
-	b.s.types[t.name] = t
+	b.schema.types[t.name] = t
 	b.declared = append(b.declared, t)
 	return nil
 }
 
 // resolve reads how the object type of an interface's value is found.
-func (t *typeDef) resolve(conf *bundle.Object) error {
+func (t *typeDef) readTypeResolver(conf *bundle.Object) error {
 	v, _ := conf.Get("interfaceResolve")
 	how, ok := v.(*bundle.Object)
 	if !ok {
@@ -147,7 +147,7 @@ func (t *typeDef) resolve(conf *bundle.Object) error {
 	for _, m := range jsMembers(fieldMap) {
 		if name, ok := m.Value.(string); ok {
 			t.resolver.types[m.Key] = name
-			t.resolver.names = append(t.resolver.names, name)
+			t.resolver.typeNames = append(t.resolver.typeNames, name)
 		}
 	}
 	return nil
@@ -155,23 +155,23 @@ func (t *typeDef) resolve(conf *bundle.Object) error {
 
 // inherit notes which interfaces a type implements: its own, and the one of all
 // datafiles when the type or its interface is bound to a schema.
-func (b *builder) inherit(t *typeDef, conf *bundle.Object) {
-	bound := t.datafile != ""
-	if i := b.s.types[conf.String("interface")]; i != nil && i.kind == kindInterface && i != t {
+func (b *builder) addInterfaces(t *typeDef, conf *bundle.Object) {
+	bound := t.datafileSchema != ""
+	if i := b.schema.types[conf.String("interface")]; i != nil && i.kind == kindInterface && i != t {
 		t.interfaces = append(t.interfaces, i)
-		bound = bound || i.datafile != ""
+		bound = bound || i.datafileSchema != ""
 	}
-	all := b.s.types["DatafileObject_v1"]
-	if bound && all != nil && all.kind == kindInterface && !t.is(all) {
+	all := b.schema.types["DatafileObject_v1"]
+	if bound && all != nil && all.kind == kindInterface && !t.isSubtypeOf(all) {
 		t.interfaces = append(t.interfaces, all)
 	}
 }
 
 // conforms checks that a type has what its interfaces promise.
-func (t *typeDef) conforms() error {
+func (t *typeDef) checkInterfaces() error {
 	for _, i := range t.interfaces {
 		for _, up := range i.interfaces {
-			if !t.is(up) {
+			if !t.isSubtypeOf(up) {
 				return fmt.Errorf("it must implement %q, because %q does", up.name, i.name)
 			}
 		}
@@ -180,11 +180,11 @@ func (t *typeDef) conforms() error {
 			if f == nil {
 				return fmt.Errorf("field %q of interface %q is missing", want.name, i.name)
 			}
-			if !f.fits(want) {
+			if !f.isCompatibleWith(want) {
 				return fmt.Errorf("field %q is %s, but interface %q has %s", f.name, f.typeString(), i.name, want.typeString())
 			}
 			for _, a := range want.args {
-				if own := arg(f.args, a.name); own == nil || own.typ != a.typ {
+				if own := findArgument(f.args, a.name); own == nil || own.typ != a.typ {
 					return fmt.Errorf("field %q lacks argument %q of interface %q", f.name, a.name, i.name)
 				}
 			}
@@ -194,18 +194,18 @@ func (t *typeDef) conforms() error {
 }
 
 // fits tells whether every value of a field is one of the other field too.
-func (f *fieldDef) fits(other *fieldDef) bool {
-	return f.list == other.list && (f.required || !other.required) && f.typ.is(other.typ)
+func (f *fieldDef) isCompatibleWith(other *fieldDef) bool {
+	return f.list == other.list && (f.required || !other.required) && f.typ.isSubtypeOf(other.typ)
 }
 
 // truthy tells whether a key has a value that JavaScript takes for true.
-func truthy(o *bundle.Object, key string) bool {
+func isTruthyKey(o *bundle.Object, key string) bool {
 	v, _ := o.Get(key)
-	return Truthy(v)
+	return IsTruthy(v)
 }
 
 // Truthy tells whether JavaScript takes a JSON value for true.
-func Truthy(v any) bool {
+func IsTruthy(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false
@@ -214,7 +214,7 @@ func Truthy(v any) bool {
 	case string:
 		return v != ""
 	case bundle.Number:
-		return number(v) != 0
+		return jsNumber(v) != 0
 	}
 	return true
 }

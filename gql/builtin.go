@@ -7,33 +7,33 @@ import (
 
 // builtins are the types and fields that every schema has.
 type builtins struct {
-	text, integer, float, boolean, json *typeDef
+	stringType, intType, floatType, booleanType, jsonType *typeDef
 
-	typename, schema, lookup *fieldDef // __typename, __schema, __type
-	root                     *typeDef  // __Schema
+	typenameField, schemaField, typeField *fieldDef // __typename, __schema, __type
+	schemaType                            *typeDef  // __Schema
 }
 
 //go:embed introspection.txt
-var introspection string
+var introspectionText string
 
 // A described is a line of the text above: a type or directive with its
 // members, or a member.
-type described struct {
-	words   []string
-	note    string
-	members []described
+type builtinLine struct {
+	words       []string
+	description string
+	members     []builtinLine
 }
 
 // describe reads the text above.
-func describe() []described {
-	var list []described
-	for line := range strings.Lines(introspection) {
+func parseBuiltins() []builtinLine {
+	var list []builtinLine
+	for line := range strings.Lines(introspectionText) {
 		line = strings.TrimSuffix(line, "\n")
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		definition, note, _ := strings.Cut(line, " | ")
-		d := described{words: strings.Fields(definition), note: strings.ReplaceAll(note, `\n`, "\n")}
+		d := builtinLine{words: strings.Fields(definition), description: strings.ReplaceAll(note, `\n`, "\n")}
 		if line[0] != '\t' {
 			list = append(list, d)
 			continue
@@ -46,56 +46,56 @@ func describe() []described {
 
 // addBuiltins makes the scalars, the types of introspection and the directives.
 func (s *Schema) addBuiltins() {
-	b := &s.scalars
+	b := &s.builtins
 	types := map[string]*typeDef{}
-	list := describe()
+	list := parseBuiltins()
 	for _, d := range list {
 		name := d.words[0]
-		types[name] = &typeDef{name: name, note: d.note, kind: kindObject}
+		types[name] = &typeDef{name: name, description: d.description, kind: kindObject}
 	}
 	scalar := func(name string, kind scalarKind) *typeDef {
 		t := types[name]
 		t.kind, t.scalar = kindScalar, kind
 		return t
 	}
-	b.text = scalar("String", scalarString)
-	b.integer = scalar("Int", scalarInt)
-	b.float = scalar("Float", scalarFloat)
-	b.boolean = scalar("Boolean", scalarBoolean)
-	b.json = &typeDef{name: "JSON", kind: kindScalar, scalar: scalarJSON}
+	b.stringType = scalar("String", scalarString)
+	b.intType = scalar("Int", scalarInt)
+	b.floatType = scalar("Float", scalarFloat)
+	b.booleanType = scalar("Boolean", scalarBoolean)
+	b.jsonType = &typeDef{name: "JSON", kind: kindScalar, scalar: scalarJSON}
 	for _, d := range list {
 		if name, found := strings.CutPrefix(d.words[0], "@"); found {
-			s.directives = append(s.directives, &directiveDef{name: name, note: d.note, locations: d.words[1:], args: b.metaArgs(types, d.members)})
+			s.directives = append(s.directives, &directiveDef{name: name, description: d.description, locations: d.words[1:], args: b.makeArguments(types, d.members)})
 			continue
 		}
-		b.metaMembers(types, d)
+		b.addMembers(types, d)
 	}
-	b.root = types["__Schema"]
-	b.typename = &fieldDef{name: "__typename", typ: b.text, required: true, kind: resolveTypename}
-	b.schema = &fieldDef{name: "__schema", typ: b.root, required: true, kind: resolveMeta}
-	b.lookup = &fieldDef{name: "__type", typ: types["__Type"], kind: resolveMeta,
-		args: []*argDef{{name: "name", typ: b.text, required: true}}}
+	b.schemaType = types["__Schema"]
+	b.typenameField = &fieldDef{name: "__typename", typ: b.stringType, required: true, resolver: resolveTypename}
+	b.schemaField = &fieldDef{name: "__schema", typ: b.schemaType, required: true, resolver: resolveIntrospection}
+	b.typeField = &fieldDef{name: "__type", typ: types["__Type"], resolver: resolveIntrospection,
+		args: []*argDef{{name: "name", typ: b.stringType, required: true}}}
 }
 
 // metaMembers makes the fields of a type, or the words of an enumeration.
-func (b *builtins) metaMembers(types map[string]*typeDef, d described) {
+func (b *builtins) addMembers(types map[string]*typeDef, d builtinLine) {
 	t := types[d.words[0]]
 	for _, m := range d.members {
 		if len(m.words) == 1 {
 			t.kind = kindEnum
-			t.enum, t.enumNotes = append(t.enum, m.words[0]), append(t.enumNotes, m.note)
+			t.enumValues, t.enumDescriptions = append(t.enumValues, m.words[0]), append(t.enumDescriptions, m.description)
 			continue
 		}
-		t.fields = append(t.fields, b.metaField(types, m))
+		t.fields = append(t.fields, b.makeField(types, m))
 	}
 }
 
 // metaField makes a field from its description.
-func (b *builtins) metaField(types map[string]*typeDef, d described) *fieldDef {
+func (b *builtins) makeField(types map[string]*typeDef, d builtinLine) *fieldDef {
 	name, argument, takes := strings.Cut(strings.TrimSuffix(d.words[0], ":"), "(")
-	f := &fieldDef{name: name, note: d.note, kind: resolveMeta}
+	f := &fieldDef{name: name, description: d.description, resolver: resolveIntrospection}
 	if takes {
-		f.args = []*argDef{{name: "includeDeprecated", typ: b.boolean, required: strings.Contains(argument, "!"), standard: false}}
+		f.args = []*argDef{{name: "includeDeprecated", typ: b.booleanType, required: strings.Contains(argument, "!"), defaultValue: false}}
 	}
 	typ, required := strings.CutSuffix(d.words[1], "!")
 	f.required = required
@@ -105,13 +105,13 @@ func (b *builtins) metaField(types map[string]*typeDef, d described) *fieldDef {
 }
 
 // metaArgs makes the arguments of a directive.
-func (b *builtins) metaArgs(types map[string]*typeDef, members []described) []*argDef {
+func (b *builtins) makeArguments(types map[string]*typeDef, members []builtinLine) []*argDef {
 	args := make([]*argDef, 0, len(members))
 	for _, m := range members {
 		typ, required := strings.CutSuffix(m.words[1], "!")
-		a := &argDef{name: strings.TrimSuffix(m.words[0], ":"), note: m.note, typ: types[typ], required: required}
+		a := &argDef{name: strings.TrimSuffix(m.words[0], ":"), description: m.description, typ: types[typ], required: required}
 		if len(m.words) > 2 {
-			a.standard = strings.Trim(strings.Join(m.words[3:], " "), `"`)
+			a.defaultValue = strings.Trim(strings.Join(m.words[3:], " "), `"`)
 		}
 		args = append(args, a)
 	}
@@ -119,7 +119,7 @@ func (b *builtins) metaArgs(types map[string]*typeDef, members []described) []*a
 }
 
 // directive returns the directive with a name, or nil.
-func (s *Schema) directive(name string) *directiveDef {
+func (s *Schema) directiveNamed(name string) *directiveDef {
 	for _, d := range s.directives {
 		if d.name == name {
 			return d

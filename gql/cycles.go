@@ -6,43 +6,43 @@ import (
 )
 
 // cycles is the search for fragments that use themselves.
-type cycles struct {
-	visited map[string]bool
-	path    []*spreadNode  // the uses on the way to where the search is
-	index   map[string]int // where on the path the fragments on the way are used
+type cycleSearch struct {
+	visited   map[string]bool
+	path      []*spreadNode  // the uses on the way to where the search is
+	pathIndex map[string]int // where on the path the fragments on the way are used
 }
 
 // findCycles reports the cycles that a fragment is part of, unless they were
 // reported for another one. The search is one walk over all fragments.
-func (v *validator) findCycles(f *fragment) {
+func (v *validator) checkFragmentCycles(f *fragment) {
 	c := &v.cycles
 	if c.visited == nil {
-		c.visited, c.index = map[string]bool{}, map[string]int{}
+		c.visited, c.pathIndex = map[string]bool{}, map[string]int{}
 	}
-	if c.visited[f.name] || v.over {
+	if c.visited[f.name] || v.tooManyErrors {
 		return
 	}
 	c.visited[f.name] = true
-	spreads := v.spreadsIn(f.set)
+	spreads := v.spreadsIn(f.selectionSet)
 	if len(spreads) == 0 {
 		return
 	}
-	c.index[f.name] = len(c.path)
+	c.pathIndex[f.name] = len(c.path)
 	for _, n := range spreads {
-		start, cycle := c.index[n.name]
+		start, cycle := c.pathIndex[n.name]
 		c.path = append(c.path, n)
 		if cycle {
 			v.reportCycle(c.path[start:])
 		} else if next := v.fragments[n.name]; next != nil {
-			v.findCycles(next)
+			v.checkFragmentCycles(next)
 		}
 		c.path = c.path[:len(c.path)-1]
 	}
-	delete(c.index, f.name)
+	delete(c.pathIndex, f.name)
 }
 
 func (v *validator) reportCycle(path []*spreadNode) {
-	if v.over {
+	if v.tooManyErrors {
 		return
 	}
 	last := len(path) - 1
@@ -63,62 +63,62 @@ func (v *validator) reportCycle(path []*spreadNode) {
 
 // maxMetaLists is the number of lists of introspection inside each other that
 // is too much.
-const maxMetaLists = 3
+const maxIntrospectionLists = 3
 
 // introspects checks how deep a field of introspection goes. When that is too
 // deep, it tells so, and the fields below are not checked.
-func (v *validator) introspects(n *fieldNode) bool {
-	if n.name != "__schema" && n.name != "__type" || v.tooDeep {
+func (v *validator) checkIntrospectionDepth(n *fieldNode) bool {
+	if n.name != "__schema" && n.name != "__type" || v.inDeepIntrospection {
 		return false
 	}
-	d := depths{v: v, on: map[string]bool{}}
-	if !d.exceeds(n, 0) {
+	d := introspectionSearch{v: v, path: map[string]bool{}}
+	if !d.isTooDeep(n, 0) {
 		return false
 	}
 	v.report("Maximum introspection depth exceeded", n.pos)
-	v.tooDeep = true
+	v.inDeepIntrospection = true
 	return true
 }
 
 // depths looks for lists inside of lists.
-type depths struct {
-	v  *validator
-	on map[string]bool // the fragments on the way
+type introspectionSearch struct {
+	v    *validator
+	path map[string]bool // the fragments on the way
 }
 
 // exceeds tells whether lists nest too deep below a selection. A search without
 // end, through fragments that double each other, is too deep as well.
-func (d *depths) exceeds(s selection, depth int) bool {
-	if d.v.metaSteps++; d.v.metaSteps > maxWalk {
+func (d *introspectionSearch) isTooDeep(s selection, depth int) bool {
+	if d.v.introspectionSteps++; d.v.introspectionSteps > maxReached {
 		return true
 	}
 	switch n := s.(type) {
 	case *spreadNode:
 		f := d.v.fragments[n.name]
-		if f == nil || d.on[n.name] {
+		if f == nil || d.path[n.name] {
 			return false
 		}
-		d.on[n.name] = true
-		defer delete(d.on, n.name)
-		return d.anyExceeds(f.set, depth)
+		d.path[n.name] = true
+		defer delete(d.path, n.name)
+		return d.isAnyTooDeep(f.selectionSet, depth)
 	case *inlineNode:
-		return d.anyExceeds(n.set, depth)
+		return d.isAnyTooDeep(n.selectionSet, depth)
 	case *fieldNode:
 		switch n.name {
 		case "fields", "interfaces", "possibleTypes", "inputFields":
 			depth++
 		}
-		return depth >= maxMetaLists || d.anyExceeds(n.set, depth)
+		return depth >= maxIntrospectionLists || d.isAnyTooDeep(n.selectionSet, depth)
 	}
 	return false
 }
 
-func (d *depths) anyExceeds(set *selectionSet, depth int) bool {
+func (d *introspectionSearch) isAnyTooDeep(set *selectionSet, depth int) bool {
 	if set == nil {
 		return false
 	}
 	for _, s := range set.selections {
-		if d.exceeds(s, depth) {
+		if d.isTooDeep(s, depth) {
 			return true
 		}
 	}

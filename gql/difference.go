@@ -4,20 +4,20 @@ import "fmt"
 
 // compare compares two fields. Those of different object types are never read
 // of one value, so all that counts is the shape of what they return.
-func (v *validator) compare(out []*conflict, exclusive bool, key string, a, b occurrence) []*conflict {
-	if !v.spend(1) {
+func (v *validator) compareFields(out []*conflict, exclusive bool, key string, a, b occurrence) []*conflict {
+	if !v.countSteps(1) {
 		return out
 	}
 	c := &conflict{key: key, a: []*fieldNode{a.node}, b: []*fieldNode{b.node}}
-	exclusive = exclusive || a.parent != b.parent && a.isObject() && b.isObject()
+	exclusive = exclusive || a.parent != b.parent && a.isOnObjectType() && b.isOnObjectType()
 	if !exclusive {
-		c.reason = v.difference(a.node, b.node)
+		c.reason = v.fieldDifference(a.node, b.node)
 	}
-	if c.reason == "" && a.def != nil && b.def != nil && !a.def.shaped(b.def) {
+	if c.reason == "" && a.def != nil && b.def != nil && !a.def.hasShapeOf(b.def) {
 		c.reason = fmt.Sprintf("they return conflicting types %q and %q", a.def.typeString(), b.def.typeString())
 	}
-	if c.reason == "" && a.node.set != nil && b.node.set != nil {
-		v.compareBelow(c, exclusive, a, b)
+	if c.reason == "" && a.node.selectionSet != nil && b.node.selectionSet != nil {
+		v.compareSubfields(c, exclusive, a, b)
 	}
 	if c.reason == "" && len(c.below) == 0 {
 		return out
@@ -25,10 +25,10 @@ func (v *validator) compare(out []*conflict, exclusive bool, key string, a, b oc
 	return append(out, c)
 }
 
-func (o occurrence) isObject() bool { return o.parent != nil && o.parent.kind == kindObject }
+func (o occurrence) isOnObjectType() bool { return o.parent != nil && o.parent.kind == kindObject }
 
 // below returns the type of the field's values, if it is known.
-func (o occurrence) below() *typeDef {
+func (o occurrence) valueType() *typeDef {
 	if o.def == nil {
 		return nil
 	}
@@ -36,14 +36,14 @@ func (o occurrence) below() *typeDef {
 }
 
 // compareBelow compares what is selected below two fields.
-func (v *validator) compareBelow(c *conflict, exclusive bool, a, b occurrence) {
-	x, y := v.collect(a.node.set, a.below()), v.collect(b.node.set, b.below())
-	found := v.compareAll(nil, exclusive, x, y)
+func (v *validator) compareSubfields(c *conflict, exclusive bool, a, b occurrence) {
+	x, y := v.selectedBy(a.node.selectionSet, a.valueType()), v.selectedBy(b.node.selectionSet, b.valueType())
+	found := v.compareFieldSets(nil, exclusive, x, y)
 	for _, name := range y.spreads {
-		found = v.compareFragment(found, exclusive, x, name)
+		found = v.compareWithFragment(found, exclusive, x, name)
 	}
 	for _, name := range x.spreads {
-		found = v.compareFragment(found, exclusive, y, name)
+		found = v.compareWithFragment(found, exclusive, y, name)
 	}
 	for _, name := range x.spreads {
 		for _, other := range y.spreads {
@@ -54,19 +54,19 @@ func (v *validator) compareBelow(c *conflict, exclusive bool, a, b occurrence) {
 		c.a, c.b = append(c.a, inner.a...), append(c.b, inner.b...)
 	}
 	c.below = found
-	v.spend(len(c.a))
+	v.countSteps(len(c.a))
 }
 
 // shaped tells whether results of two fields have one shape.
-func (f *fieldDef) shaped(other *fieldDef) bool {
+func (f *fieldDef) hasShapeOf(other *fieldDef) bool {
 	if f.list != other.list || f.required != other.required {
 		return false
 	}
-	return f.typ == other.typ || !f.typ.leaf() && !other.typ.leaf()
+	return f.typ == other.typ || !f.typ.isLeaf() && !other.typ.isLeaf()
 }
 
 // difference says why two fields cannot be merged, or returns "".
-func (v *validator) difference(a, b *fieldNode) string {
+func (v *validator) fieldDifference(a, b *fieldNode) string {
 	if a.name != b.name {
 		return fmt.Sprintf("%q and %q are different fields", a.name, b.name)
 	}
@@ -81,9 +81,9 @@ func (v *validator) sameArguments(a, b []*argument) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	v.spend(len(a))
+	v.countSteps(len(a))
 	var byName map[string]*argument
-	if len(b) > few {
+	if len(b) > maxPairwise {
 		byName = make(map[string]*argument, len(b))
 		for _, arg := range b {
 			byName[arg.name] = arg
@@ -96,7 +96,7 @@ func (v *validator) sameArguments(a, b []*argument) bool {
 				y = b[i]
 			}
 		}
-		if y == nil || v.canonical(x.value) != v.canonical(y.value) {
+		if y == nil || v.canonicalText(x.value) != v.canonicalText(y.value) {
 			return false
 		}
 	}
@@ -104,14 +104,14 @@ func (v *validator) sameArguments(a, b []*argument) bool {
 }
 
 // canonical returns the canonical form of a literal.
-func (v *validator) canonical(n *valueNode) string {
-	known, ok := v.merges.texts[n]
+func (v *validator) canonicalText(n *valueNode) string {
+	known, ok := v.conflicts.literals[n]
 	if !ok {
-		known = n.canonical()
-		if v.merges.texts == nil {
-			v.merges.texts = map[*valueNode]string{}
+		known = n.canonicalText()
+		if v.conflicts.literals == nil {
+			v.conflicts.literals = map[*valueNode]string{}
 		}
-		v.merges.texts[n] = known
+		v.conflicts.literals[n] = known
 	}
 	return known
 }

@@ -16,8 +16,8 @@ type Engine struct {
 	bundle *bundle.Bundle
 	schema *Schema
 
-	lock  sync.Mutex
-	backs map[backKey]*backs
+	lock     sync.Mutex
+	backRefs map[backRefKey]*backRefIndex
 
 	mentions *bundle.Mentions // nil unless narrowed
 }
@@ -25,7 +25,7 @@ type Engine struct {
 // New returns an engine for a bundle. The schema is that of the bundle, or one
 // made from the same types.
 func New(b *bundle.Bundle, s *Schema) *Engine {
-	return &Engine{bundle: b, schema: s, backs: map[backKey]*backs{}}
+	return &Engine{bundle: b, schema: s, backRefs: map[backRefKey]*backRefIndex{}}
 }
 
 // Answer compiles and executes a request. A request that is rejected has status
@@ -53,70 +53,70 @@ func (e *Engine) Execute(ctx context.Context, q *Query) *Response {
 func (r *run) answer() *Response {
 	q := r.query
 	res := &Response{Status: 200, HasData: true}
-	if q.top == nil {
+	if q.fields == nil {
 		res.Errors = []Error{{
 			Message:   "Schema is not configured to execute " + q.op.kind + " operation.",
-			Locations: []Location{q.doc.text.locate(q.op.pos)},
+			Locations: []Location{q.doc.source.locate(q.op.pos)},
 			Code:      CodeInternal,
 		}}
 		return res
 	}
-	data, err := r.object(q.top, source{value: undefined{}})
+	data, err := r.readFields(q.fields, dataValue{value: undefined{}})
 	if err != nil {
 		r.errors = append(r.errors, *err)
 		data = nil
 	}
 	res.Data, res.Errors = data, r.errors
-	res.Schemas, res.DatafileSchemas = r.touched(everything), r.touched(datafiles)
+	res.Schemas, res.DatafileSchemas = r.schemasOf(anyKind), r.schemasOf(datafileKind)
 	return res
 }
 
 // A backKey names an index of back references.
-type backKey struct {
-	schema bundle.Schema
-	attr   string
+type backRefKey struct {
+	schema  bundle.Schema
+	subAttr string
 }
 
 // backs is an index of back references: the datafiles of a schema by what they
 // refer to.
-type backs struct {
-	once sync.Once
-	to   map[string]fileList
+type backRefIndex struct {
+	once     sync.Once
+	byTarget map[string]fileList
 }
 
 // referring returns the datafiles of a schema that refer to a path with the
 // attribute. Every datafile occurs once, in the order of the bundle.
-func (e *Engine) referring(schema bundle.Schema, attr, path string) fileList {
-	key := backKey{schema, attr}
+func (e *Engine) filesReferringTo(schema bundle.Schema, attr, path string) fileList {
+	key := backRefKey{schema, attr}
 	if e.mentions != nil {
-		return e.mentioning(key, path)
+		return e.filesMentioning(key, path)
 	}
 	e.lock.Lock()
-	index := e.backs[key]
+	index := e.backRefs[key]
 	if index == nil {
-		index = &backs{}
-		e.backs[key] = index
+		index = &backRefIndex{}
+		e.backRefs[key] = index
 	}
 	e.lock.Unlock()
 	index.once.Do(func() { index.build(e.bundle.BySchema(schema), attr) })
-	return index.to[path]
+	return index.byTarget[path]
 }
 
 // Narrow makes the engine find back references among the datafiles that mention
 // a path, instead of indexing all datafiles of a schema. That is cheaper while
 // only few elements are evaluated. The index must cover the bundle and be
 // whole; it must be set before the engine is used.
-func (e *Engine) Narrow(m *bundle.Mentions) { e.mentions = m }
+func (e *Engine) UseMentions(m *bundle.Mentions) { e.mentions = m }
 
 // mentioning is referring by the index of mentions.
-func (e *Engine) mentioning(key backKey, path string) fileList {
+func (e *Engine) filesMentioning(key backRefKey, path string) fileList {
 	var out fileList
 	for _, f := range e.mentions.Of(bundle.Path(path)) {
 		if f.Schema != key.schema || !e.bundle.Holds(f) {
 			continue
 		}
 		found := false
-		targets(f.Object(), key.attr, func(to string) { found = found || to == path })
+		eachTarget(f.Object(), key.subAttr, func(to string) { found = found || to == path })
 		if found {
 			out = append(out, f)
 		}
@@ -127,13 +127,13 @@ func (e *Engine) mentioning(key backKey, path string) fileList {
 	return out
 }
 
-func (b *backs) build(files []*bundle.File, attr string) {
-	b.to = map[string]fileList{}
+func (b *backRefIndex) build(files []*bundle.File, attr string) {
+	b.byTarget = map[string]fileList{}
 	for _, f := range files {
-		targets(f.Object(), attr, func(path string) {
-			list := b.to[path]
+		eachTarget(f.Object(), attr, func(path string) {
+			list := b.byTarget[path]
 			if len(list) == 0 || list[len(list)-1] != f {
-				b.to[path] = append(list, f)
+				b.byTarget[path] = append(list, f)
 			}
 		})
 	}

@@ -1,77 +1,77 @@
 package gql
 
 // A wrapped is a type that introspection shows as a list, or as not null.
-type wrapped struct {
-	kind string
-	of   any // *typeDef or wrapped
+type wrappedType struct {
+	kind   string
+	ofType any // *typeDef or wrapped
 }
 
 // An enumWord is a value of an enumeration.
-type enumWord struct{ name, note string }
+type enumValue struct{ name, description string }
 
 // shown returns a field's type as introspection walks it.
-func (f *fieldDef) shown() any {
+func (f *fieldDef) introspectedType() any {
 	var t any = f.typ
 	if f.list {
-		t = wrapped{"LIST", wrapped{"NON_NULL", f.typ}}
+		t = wrappedType{"LIST", wrappedType{"NON_NULL", f.typ}}
 	}
 	if f.required {
-		t = wrapped{"NON_NULL", t}
+		t = wrappedType{"NON_NULL", t}
 	}
 	return t
 }
 
-func (a *argDef) shown() any {
+func (a *argDef) introspectedType() any {
 	if a.required {
-		return wrapped{"NON_NULL", a.typ}
+		return wrappedType{"NON_NULL", a.typ}
 	}
 	return a.typ
 }
 
 // meta resolves a field of introspection. Nothing is deprecated, and only what
 // every schema has is described.
-func (s *Schema) meta(p *pick, parent any) any {
+func (s *Schema) introspect(field *selectedField, parent any) any {
 	switch parent := parent.(type) {
 	case undefined:
-		return s.metaRoot(p)
+		return s.introspectQuery(field)
 	case *Schema:
-		return s.metaSchema(p.def.name)
+		return s.introspectSchema(field.def.name)
 	case *typeDef:
-		return s.metaType(p.def.name, parent)
-	case wrapped:
-		switch p.def.name {
+		return s.introspectType(field.def.name, parent)
+	case wrappedType:
+		switch field.def.name {
 		case "kind":
 			return parent.kind
 		case "ofType":
-			return parent.of
+			return parent.ofType
 		}
 	case *fieldDef:
-		return metaField(p.def.name, parent)
+		return introspectField(field.def.name, parent)
 	case *argDef:
-		return metaArg(p.def.name, parent)
+		return introspectArgument(field.def.name, parent)
 	case *directiveDef:
-		return metaDirective(p.def.name, parent)
-	case enumWord:
-		return metaNamed(p.def.name, parent.name, parent.note)
+		return introspectDirective(field.def.name, parent)
+	case enumValue:
+		return introspectNamed(field.def.name, parent.name, parent.description)
 	}
 	return nil
 }
 
-func (s *Schema) metaRoot(p *pick) any {
-	if p.def.name == "__schema" {
+func (s *Schema) introspectQuery(field *selectedField) any {
+	if field.def.name == "__schema" {
 		return s
 	}
-	name, _ := p.args["name"].(string)
+	name, _ := field.args["name"].(string)
 	if t := s.types[name]; t != nil {
 		return t
 	}
 	return nil
 }
 
-func (s *Schema) metaSchema(field string) any {
+func (s *Schema) introspectSchema(field string) any {
 	switch field {
 	case "types":
-		return anyList(s.order)
+		return anyList(s.typeList)
 	case "queryType":
 		return s.query
 	case "directives":
@@ -80,53 +80,53 @@ func (s *Schema) metaSchema(field string) any {
 	return nil
 }
 
-func (s *Schema) metaType(field string, t *typeDef) any {
-	composite := !t.leaf()
+func (s *Schema) introspectType(field string, t *typeDef) any {
+	composite := !t.isLeaf()
 	switch {
 	case field == "kind":
 		return t.kind.String()
 	case field == "name" || field == "description":
-		return metaNamed(field, t.name, t.note)
+		return introspectNamed(field, t.name, t.description)
 	case field == "fields" && composite:
 		return anyList(t.fields)
 	case field == "interfaces" && composite:
 		return anyList(t.interfaces)
 	case field == "possibleTypes" && t.kind == kindInterface:
-		return anyList(t.possible)
+		return anyList(t.possibleTypes)
 	case field == "enumValues" && t.kind == kindEnum:
-		words := make([]any, len(t.enum))
-		for i, word := range t.enum {
-			words[i] = enumWord{word, t.enumNotes[i]}
+		words := make([]any, len(t.enumValues))
+		for i, word := range t.enumValues {
+			words[i] = enumValue{word, t.enumDescriptions[i]}
 		}
 		return words
 	}
 	return nil
 }
 
-func metaField(field string, f *fieldDef) any {
+func introspectField(field string, f *fieldDef) any {
 	switch field {
 	case "args":
 		return anyList(f.args)
 	case "type":
-		return f.shown()
+		return f.introspectedType()
 	}
-	return metaNamed(field, f.name, f.note)
+	return introspectNamed(field, f.name, f.description)
 }
 
-func metaArg(field string, a *argDef) any {
+func introspectArgument(field string, a *argDef) any {
 	switch field {
 	case "type":
-		return a.shown()
+		return a.introspectedType()
 	case "defaultValue":
-		if a.standard == nil {
+		if a.defaultValue == nil {
 			return nil
 		}
-		return string(appendJSON(nil, a.standard))
+		return string(appendJSON(nil, a.defaultValue))
 	}
-	return metaNamed(field, a.name, a.note)
+	return introspectNamed(field, a.name, a.description)
 }
 
-func metaDirective(field string, d *directiveDef) any {
+func introspectDirective(field string, d *directiveDef) any {
 	switch field {
 	case "isRepeatable":
 		return false
@@ -135,11 +135,11 @@ func metaDirective(field string, d *directiveDef) any {
 	case "args":
 		return anyList(d.args)
 	}
-	return metaNamed(field, d.name, d.note)
+	return introspectNamed(field, d.name, d.description)
 }
 
 // metaNamed resolves what all parts of a schema have.
-func metaNamed(field, name, note string) any {
+func introspectNamed(field, name, note string) any {
 	switch field {
 	case "name":
 		return name

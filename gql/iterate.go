@@ -3,7 +3,7 @@ package gql
 import "github.com/app-sre/prcheck/bundle"
 
 // iterate returns the items that JavaScript makes a set of.
-func iterate(v any) ([]any, *Error) {
+func jsItems(v any) ([]any, *Error) {
 	switch v := v.(type) {
 	case nil, undefined:
 		return nil, nil
@@ -23,5 +23,5 @@ func iterate(v any) ([]any, *Error) {
 	case bundle.Number:
 		what = "number " + jsText(v)
 	}
-	return nil, failure("%s is not iterable (cannot read property Symbol(Symbol.iterator))", what)
+	return nil, internalError("%s is not iterable (cannot read property Symbol(Symbol.iterator))", what)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // number returns the value that JavaScript has for a literal.
-func number(n bundle.Number) float64 {
+func jsNumber(n bundle.Number) float64 {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return math.NaN()
@@ -19,16 +19,16 @@ func number(n bundle.Number) float64 {
 }
 
 // numberText prints a literal as JavaScript prints its value.
-func numberText(n bundle.Number) string {
-	if plainInteger(string(n)) {
+func jsNumberText(n bundle.Number) string {
+	if isPlainInteger(string(n)) {
 		return string(n)
 	}
-	return floatText(number(n))
+	return jsFloatText(jsNumber(n))
 }
 
 // plainInteger tells whether a literal is an integer that JavaScript prints
 // just so.
-func plainInteger(s string) bool {
+func isPlainInteger(s string) bool {
 	if s == "0" {
 		return true
 	}
@@ -46,7 +46,7 @@ func plainInteger(s string) bool {
 
 // floatText prints a number as JavaScript does: with the fewest digits that
 // mean it, and with an exponent only from 1e21 up and below 1e-6.
-func floatText(f float64) string {
+func jsFloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "NaN"
@@ -67,7 +67,7 @@ func floatText(f float64) string {
 
 // toNumber converts a text as JavaScript's Number does; it is not a number
 // when the text is none.
-func toNumber(s string) float64 {
+func jsToNumber(s string) float64 {
 	s = strings.Trim(s, " \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"+
 		"\u2028\u2029\u202f\u205f\u3000\ufeff")
 	switch s {
@@ -79,14 +79,14 @@ func toNumber(s string) float64 {
 		return math.Inf(-1)
 	}
 	if base := radix(s); base > 0 {
-		return digitsValue(s[2:], base)
+		return parseDigits(s[2:], base)
 	}
 	for i := range len(s) {
 		if c := s[i]; !isDigit(c) && !strings.ContainsRune("+-.eE", rune(c)) {
 			return math.NaN()
 		}
 	}
-	return number(bundle.Number(s))
+	return jsNumber(bundle.Number(s))
 }
 
 // radix returns the base that a prefix like 0x names, or 0.
@@ -105,7 +105,7 @@ func radix(s string) float64 {
 	return 0
 }
 
-func digitsValue(s string, base float64) float64 {
+func parseDigits(s string, base float64) float64 {
 	var f float64
 	for i := range len(s) {
 		d := float64(hexDigit(s[i]))

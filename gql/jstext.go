@@ -19,7 +19,7 @@ type undefined struct{}
 type fileList []*bundle.File
 
 // values returns the files as a list of objects.
-func (l fileList) values() []any {
+func (l fileList) objects() []any {
 	list := make([]any, len(l))
 	for i, f := range l {
 		if f != nil {
@@ -33,14 +33,14 @@ func (l fileList) values() []any {
 // goes through them: keys that are array indexes come first, ascending.
 func jsMembers(o *bundle.Object) []bundle.Member {
 	members := o.Members()
-	if !slices.ContainsFunc(members, func(m bundle.Member) bool { return isIndex(m.Key) }) {
+	if !slices.ContainsFunc(members, func(m bundle.Member) bool { return isArrayIndex(m.Key) }) {
 		return members
 	}
 	members = slices.Clone(members)
 	slices.SortStableFunc(members, func(a, b bundle.Member) int {
-		switch x, y := isIndex(a.Key), isIndex(b.Key); {
+		switch x, y := isArrayIndex(a.Key), isArrayIndex(b.Key); {
 		case x && y:
-			return compareIndexes(a.Key, b.Key)
+			return compareArrayIndexes(a.Key, b.Key)
 		case x:
 			return -1
 		case y:
@@ -52,7 +52,7 @@ func jsMembers(o *bundle.Object) []bundle.Member {
 }
 
 // isIndex tells whether a key is a canonical number below 2³²-1.
-func isIndex(key string) bool {
+func isArrayIndex(key string) bool {
 	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return false
 	}
@@ -64,7 +64,7 @@ func isIndex(key string) bool {
 	return len(key) < 10 || key < "4294967295"
 }
 
-func compareIndexes(a, b string) int {
+func compareArrayIndexes(a, b string) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
 	}
@@ -79,10 +79,10 @@ func appendJSON(out []byte, v any) []byte {
 	case string:
 		return appendString(out, v)
 	case bundle.Number:
-		if f := number(v); math.IsInf(f, 0) || math.IsNaN(f) {
+		if f := jsNumber(v); math.IsInf(f, 0) || math.IsNaN(f) {
 			return append(out, "null"...)
 		}
-		return append(out, numberText(v)...)
+		return append(out, jsNumberText(v)...)
 	case []any:
 		out = append(out, '[')
 		for i, item := range v {
@@ -93,7 +93,7 @@ func appendJSON(out []byte, v any) []byte {
 		}
 		return append(out, ']')
 	case fileList:
-		return appendJSON(out, v.values())
+		return appendJSON(out, v.objects())
 	case *bundle.Object:
 		out = append(out, '{')
 		for i, m := range jsMembers(v) {
@@ -151,7 +151,7 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	r, n := rune(s[0]), 1
 	if s[0] >= utf8.RuneSelf {
 		var ok bool
-		if r, ok = surrogate(s); ok {
+		if r, ok = decodeSurrogate(s); ok {
 			n = 3
 		}
 	}
@@ -175,13 +175,13 @@ func inspectAt(v any, depth int) string {
 	case undefined:
 		return "undefined"
 	case string:
-		return quote(v)
+		return quoteJSON(v)
 	case bool:
 		return strconv.FormatBool(v)
 	case bundle.Number:
-		return numberText(v)
+		return jsNumberText(v)
 	case fileList:
-		return inspectAt(v.values(), depth)
+		return inspectAt(v.objects(), depth)
 	case []any:
 		return inspectList(v, depth)
 	case *bundle.Object:
@@ -236,9 +236,9 @@ func jsText(v any) string {
 	case bool:
 		return strconv.FormatBool(v)
 	case bundle.Number:
-		return numberText(v)
+		return jsNumberText(v)
 	case fileList:
-		return jsText(v.values())
+		return jsText(v.objects())
 	case []any:
 		parts := make([]string, len(v))
 		for i, item := range v {
@@ -251,4 +251,4 @@ func jsText(v any) string {
 	return "[object Object]"
 }
 
-func quote(s string) string { return string(appendString(nil, s)) }
+func quoteJSON(s string) string { return string(appendString(nil, s)) }

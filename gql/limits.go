@@ -15,61 +15,61 @@ const (
 	maxFields = 100_000
 	// maxWalk counts the selections of every definition with all fragments
 	// that it reaches.
-	maxWalk = 300_000
+	maxReached = 300_000
 )
 
 // A part is what one definition has by itself.
-type part struct {
-	size    int
-	spreads []string
-	round   int // of the last definition that reached it
+type definitionSize struct {
+	selections int
+	spreads    []string
+	lastRound  int // of the last definition that reached it
 }
 
 // A census counts the selections of a document.
-type census struct {
-	fragments map[string]*part
+type reachCounter struct {
+	fragments map[string]*definitionSize
 	round     int
-	walk      int
+	reached   int
 }
 
 // tooComplex returns the complaint about a document that would take too long
 // to validate.
-func tooComplex(doc *document) *Error {
+func checkReach(doc *document) *Error {
 	if len(doc.fragments) == 0 {
 		return nil
 	}
-	c := &census{fragments: make(map[string]*part, len(doc.fragments))}
+	c := &reachCounter{fragments: make(map[string]*definitionSize, len(doc.fragments))}
 	for _, f := range doc.fragments {
-		c.fragments[f.name] = countSet(f.set)
+		c.fragments[f.name] = sizeOfSet(f.selectionSet)
 	}
 	for _, op := range doc.operations {
-		c.reach(countSet(op.set))
+		c.addReachable(sizeOfSet(op.selectionSet))
 	}
 	for _, f := range doc.fragments {
-		c.reach(c.fragments[f.name])
+		c.addReachable(c.fragments[f.name])
 	}
-	if c.walk <= maxWalk {
+	if c.reached <= maxReached {
 		return nil
 	}
 	return &Error{Code: CodeValidation, Message: "The document uses its fragments too often to be validated."}
 }
 
-func countSet(set *selectionSet) *part {
-	p := &part{}
-	p.count(set)
+func sizeOfSet(set *selectionSet) *definitionSize {
+	p := &definitionSize{}
+	p.add(set)
 	return p
 }
 
-func (p *part) count(set *selectionSet) {
-	p.size += len(set.selections)
+func (p *definitionSize) add(set *selectionSet) {
+	p.selections += len(set.selections)
 	for _, s := range set.selections {
 		switch s := s.(type) {
 		case *fieldNode:
-			if s.set != nil {
-				p.count(s.set)
+			if s.selectionSet != nil {
+				p.add(s.selectionSet)
 			}
 		case *inlineNode:
-			p.count(s.set)
+			p.add(s.selectionSet)
 		case *spreadNode:
 			p.spreads = append(p.spreads, s.name)
 		}
@@ -77,16 +77,16 @@ func (p *part) count(set *selectionSet) {
 }
 
 // reach adds what a definition reaches to the walk.
-func (c *census) reach(from *part) {
+func (c *reachCounter) addReachable(from *definitionSize) {
 	c.round++
-	todo := []*part{from}
-	for len(todo) > 0 && c.walk <= maxWalk {
+	todo := []*definitionSize{from}
+	for len(todo) > 0 && c.reached <= maxReached {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		c.walk += 1 + p.size
+		c.reached += 1 + p.selections
 		for _, name := range p.spreads {
-			if next := c.fragments[name]; next != nil && next.round != c.round {
-				next.round = c.round
+			if next := c.fragments[name]; next != nil && next.lastRound != c.round {
+				next.lastRound = c.round
 				todo = append(todo, next)
 			}
 		}
@@ -94,34 +94,34 @@ func (c *census) reach(from *part) {
 }
 
 // sizes checks the number of fields of every operation. There are no cycles.
-func (v *validator) sizes() {
+func (v *validator) checkOperationSizes() {
 	if len(v.doc.fragments) == 0 {
 		return // there are fewer fields than tokens
 	}
 	known := map[string]int{}
 	for _, op := range v.doc.operations {
-		if v.size(op.set, known) > maxFields {
+		if v.countSelections(op.selectionSet, known) > maxFields {
 			v.report(fmt.Sprintf("The operation selects more than %d fields once its fragments are filled in.", maxFields), op.pos)
 		}
 	}
 }
 
 // size counts the fields of a selection set.
-func (v *validator) size(set *selectionSet, known map[string]int) int {
+func (v *validator) countSelections(set *selectionSet, known map[string]int) int {
 	n := 0
 	for _, s := range set.selections {
 		n++
 		switch s := s.(type) {
 		case *fieldNode:
-			if s.set != nil {
-				n += v.size(s.set, known)
+			if s.selectionSet != nil {
+				n += v.countSelections(s.selectionSet, known)
 			}
 		case *inlineNode:
-			n += v.size(s.set, known)
+			n += v.countSelections(s.selectionSet, known)
 		case *spreadNode:
 			size, ok := known[s.name]
 			if !ok {
-				size = v.size(v.fragments[s.name].set, known)
+				size = v.countSelections(v.fragments[s.name].selectionSet, known)
 				known[s.name] = size
 			}
 			n += size

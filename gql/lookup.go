@@ -36,52 +36,52 @@ func (s Step) String() string {
 }
 
 // A shape is what an answer can have at some place.
-type shape struct {
-	list  bool
-	leaf  *typeDef // of a scalar
-	level level    // of an object
+type answerShape struct {
+	list       bool
+	leafType   *typeDef        // of a scalar
+	selections valueSelections // of an object
 }
 
 // Lookup tells whether the steps can lead to a scalar in an answer of the
 // query. The error names the step that never matches.
-func (q *Query) Lookup(steps []Step) error {
-	at := []shape{}
-	if q.top != nil {
-		at = append(at, shape{level: level{{q.op.set, q.schema.query}}})
+func (q *Query) CheckSelector(steps []Step) error {
+	at := []answerShape{}
+	if q.fields != nil {
+		at = append(at, answerShape{selections: valueSelections{{q.op.selectionSet, q.schema.query}}})
 	}
 	for i, s := range steps {
-		var next []shape
+		var next []answerShape
 		for _, from := range at {
-			next = append(next, q.take(from, s)...)
+			next = append(next, q.followStep(from, s)...)
 		}
 		if len(next) == 0 {
-			return fmt.Errorf("step %d (%s) can never match: %s", i+1, s, q.describe(at))
+			return fmt.Errorf("step %d (%s) can never match: %s", i+1, s, q.describeShapes(at))
 		}
 		at = next
 	}
-	isKey := func(s shape) bool {
-		return !s.list && s.leaf != nil && (s.leaf.kind == kindEnum || s.leaf.scalar != scalarJSON)
+	isKey := func(s answerShape) bool {
+		return !s.list && s.leafType != nil && (s.leafType.kind == kindEnum || s.leafType.scalar != scalarJSON)
 	}
 	if !slices.ContainsFunc(at, isKey) {
-		return fmt.Errorf("the last step must lead to a string, number or boolean: %s", q.describe(at))
+		return fmt.Errorf("the last step must lead to a string, number or boolean: %s", q.describeShapes(at))
 	}
 	return nil
 }
 
 // take does one step from a shape.
-func (q *Query) take(from shape, s Step) []shape {
+func (q *Query) followStep(from answerShape, s Step) []answerShape {
 	switch {
 	case s.Kind == StepItems:
 		if !from.list {
 			return nil
 		}
 		from.list = false
-		return []shape{from}
-	case from.list || from.leaf != nil:
+		return []answerShape{from}
+	case from.list || from.leafType != nil:
 		return nil
 	}
-	var out []shape
-	keys, shapes := q.members(from.level)
+	var out []answerShape
+	keys, shapes := q.answerMembers(from.selections)
 	for i, key := range keys {
 		if s.Kind == StepMembers || s.Key == key {
 			out = append(out, shapes[i]...)
@@ -92,51 +92,51 @@ func (q *Query) take(from shape, s Step) []shape {
 
 // members returns the keys that an object of the answer can have, with the
 // shapes of their values.
-func (q *Query) members(l level) (keys []string, shapes [][]shape) {
-	q.fields(l, func(n *fieldNode, on *typeDef) {
-		at := slices.Index(keys, n.key())
+func (q *Query) answerMembers(l valueSelections) (keys []string, shapes [][]answerShape) {
+	q.eachField(l, func(n *fieldNode, on *typeDef) {
+		at := slices.Index(keys, n.responseKey())
 		if at < 0 {
 			at = len(keys)
-			keys, shapes = append(keys, n.key()), append(shapes, nil)
+			keys, shapes = append(keys, n.responseKey()), append(shapes, nil)
 		}
-		for _, def := range q.definitions(on, n.name) {
-			shapes[at] = join(shapes[at], n, def)
+		for _, def := range q.fieldDefinitions(on, n.name) {
+			shapes[at] = addShape(shapes[at], n, def)
 		}
 	})
 	return keys, shapes
 }
 
 // join adds the value of a field to the shapes of a key. Objects become one.
-func join(shapes []shape, n *fieldNode, def *fieldDef) []shape {
-	if def.typ.leaf() {
+func addShape(shapes []answerShape, n *fieldNode, def *fieldDef) []answerShape {
+	if def.typ.isLeaf() {
 		for _, s := range shapes {
-			if s.leaf == def.typ && s.list == def.list {
+			if s.leafType == def.typ && s.list == def.list {
 				return shapes
 			}
 		}
-		return append(shapes, shape{list: def.list, leaf: def.typ})
+		return append(shapes, answerShape{list: def.list, leafType: def.typ})
 	}
 	for i := range shapes {
-		if shapes[i].leaf == nil && shapes[i].list == def.list {
-			shapes[i].level = shapes[i].level.with(n.set, def.typ)
+		if shapes[i].leafType == nil && shapes[i].list == def.list {
+			shapes[i].selections = shapes[i].selections.with(n.selectionSet, def.typ)
 			return shapes
 		}
 	}
-	return append(shapes, shape{list: def.list, level: level{}.with(n.set, def.typ)})
+	return append(shapes, answerShape{list: def.list, selections: valueSelections{}.with(n.selectionSet, def.typ)})
 }
 
 // describe says what there is instead, for a message.
-func (q *Query) describe(at []shape) string {
+func (q *Query) describeShapes(at []answerShape) string {
 	if len(at) == 0 {
 		return "the operation has no answer"
 	}
 	switch s := at[0]; {
 	case s.list:
 		return "there is a list"
-	case s.leaf != nil:
-		return "there is a value of type " + s.leaf.name
+	case s.leafType != nil:
+		return "there is a value of type " + s.leafType.name
 	default:
-		keys, _ := q.members(s.level)
+		keys, _ := q.answerMembers(s.selections)
 		return "there is an object with " + strings.Join(keys, ", ")
 	}
 }

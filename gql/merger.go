@@ -6,153 +6,153 @@ import "fmt"
 const maxSteps = 1_000_000
 
 // A group holds the occurrences that have the same key in the answer.
-type group struct {
-	key  string
-	list []occurrence
+type keyGroup struct {
+	key         string
+	occurrences []occurrence
 }
 
 // A merger looks for fields with one key that cannot be merged, where comparing
 // all pairs would take too long: it compares every occurrence with the first
 // one of its group, which is enough, since what is compared is an equivalence.
 // It needs a document that is otherwise valid.
-type merger struct {
+type linearConflictSearch struct {
 	*validator
-	steps int
-	done  bool // the bound was met, or a conflict found
+	steps    int
+	finished bool // the bound was met, or a conflict found
 }
 
 // merge reports the first conflict of each operation.
-func (v *validator) merge() {
+func (v *validator) reportFirstConflicts() {
 	for _, op := range v.doc.operations {
-		m := &merger{validator: v}
-		top := m.below([]occurrence{{node: &fieldNode{set: op.set}, def: &fieldDef{typ: v.s.root(op)}}})
-		m.shapes(top)
-		m.same(top)
+		m := &linearConflictSearch{validator: v}
+		top := m.groupSubfields([]occurrence{{node: &fieldNode{selectionSet: op.selectionSet}, def: &fieldDef{typ: v.schema.rootType(op)}}})
+		m.compareShapes(top)
+		m.compareReads(top)
 	}
 }
 
 // below groups the fields that the occurrences select by their key.
-func (m *merger) below(list []occurrence) []*group {
-	g := gathering{m: m, index: map[string]*group{}, seen: map[string]bool{}}
+func (m *linearConflictSearch) groupSubfields(list []occurrence) []*keyGroup {
+	g := groupCollector{search: m, index: map[string]*keyGroup{}, seen: map[string]bool{}}
 	for _, o := range list {
-		if o.node.set == nil {
+		if o.node.selectionSet == nil {
 			continue
 		}
 		var on *typeDef
 		if o.def != nil {
 			on = o.def.typ
 		}
-		g.set(o.node.set, on)
+		g.collectSet(o.node.selectionSet, on)
 	}
 	return g.groups
 }
 
 // A gathering collects occurrences; a fragment counts once.
-type gathering struct {
-	m      *merger
-	groups []*group
-	index  map[string]*group
+type groupCollector struct {
+	search *linearConflictSearch
+	groups []*keyGroup
+	index  map[string]*keyGroup
 	seen   map[string]bool
 }
 
-func (g *gathering) set(set *selectionSet, parent *typeDef) {
+func (g *groupCollector) collectSet(set *selectionSet, parent *typeDef) {
 	for _, s := range set.selections {
-		if g.m.step(1); g.m.done {
+		if g.search.countWork(1); g.search.finished {
 			return
 		}
 		switch n := s.(type) {
 		case *fieldNode:
-			g.field(n, parent)
+			g.collectField(n, parent)
 		case *inlineNode:
 			on := parent
-			if n.on != "" {
-				on = g.m.s.types[n.on]
+			if n.typeCondition != "" {
+				on = g.search.schema.types[n.typeCondition]
 			}
-			g.set(n.set, on)
+			g.collectSet(n.selectionSet, on)
 		case *spreadNode:
 			if !g.seen[n.name] {
 				g.seen[n.name] = true
-				f := g.m.fragments[n.name]
-				g.set(f.set, g.m.s.types[f.on])
+				f := g.search.fragments[n.name]
+				g.collectSet(f.selectionSet, g.search.schema.types[f.typeCondition])
 			}
 		}
 	}
 }
 
-func (g *gathering) field(n *fieldNode, parent *typeDef) {
-	key := n.key()
+func (g *groupCollector) collectField(n *fieldNode, parent *typeDef) {
+	key := n.responseKey()
 	if g.index[key] == nil {
-		g.index[key] = &group{key: key}
+		g.index[key] = &keyGroup{key: key}
 		g.groups = append(g.groups, g.index[key])
 	}
 	o := occurrence{node: n, parent: parent}
 	if parent != nil {
 		o.def = parent.field(n.name)
 	}
-	g.index[key].list = append(g.index[key].list, o)
+	g.index[key].occurrences = append(g.index[key].occurrences, o)
 }
 
 // step counts work, and ends it when there is too much.
-func (m *merger) step(n int) {
-	if m.steps += n; m.steps > maxSteps && !m.done {
-		m.done = true
+func (m *linearConflictSearch) countWork(n int) {
+	if m.steps += n; m.steps > maxSteps && !m.finished {
+		m.finished = true
 		m.report("The query is too complex to be checked for fields that conflict.")
 	}
 }
 
-func (m *merger) conflict(key, reason string, a, b occurrence) {
-	m.done = true
+func (m *linearConflictSearch) reportConflict(key, reason string, a, b occurrence) {
+	m.finished = true
 	m.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
 		key, reason), a.node.pos, b.node.pos)
 }
 
 // shapes checks that fields with one key have results of one shape, also when
 // they are selected on different object types.
-func (m *merger) shapes(groups []*group) {
+func (m *linearConflictSearch) compareShapes(groups []*keyGroup) {
 	for _, g := range groups {
-		first := g.list[0]
-		for _, o := range g.list {
+		first := g.occurrences[0]
+		for _, o := range g.occurrences {
 			if first.def == nil {
 				first = o
 			}
-			if o.def != nil && first.def != nil && !first.def.shaped(o.def) && !m.done {
-				m.conflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
+			if o.def != nil && first.def != nil && !first.def.hasShapeOf(o.def) && !m.finished {
+				m.reportConflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
 			}
 		}
-		if m.done {
+		if m.finished {
 			return
 		}
-		m.shapes(m.below(g.list))
+		m.compareShapes(m.groupSubfields(g.occurrences))
 	}
 }
 
 // same checks that fields with one key are the same field with the same
 // arguments, unless they are selected on different object types.
-func (m *merger) same(groups []*group) {
+func (m *linearConflictSearch) compareReads(groups []*keyGroup) {
 	for _, g := range groups {
-		for _, list := range m.together(g.list) {
-			if m.done {
+		for _, list := range m.splitByObjectType(g.occurrences) {
+			if m.finished {
 				return
 			}
 			first := list[0]
 			for _, o := range list[1:] {
-				if reason := m.difference(first.node, o.node); reason != "" {
-					m.conflict(g.key, reason, first, o)
+				if reason := m.fieldDifference(first.node, o.node); reason != "" {
+					m.reportConflict(g.key, reason, first, o)
 					return
 				}
 			}
-			m.same(m.below(list))
+			m.compareReads(m.groupSubfields(list))
 		}
 	}
 }
 
 // together splits occurrences into lists of which all may be read from one
 // object: one list for each object type, with all that are on interfaces.
-func (m *merger) together(list []occurrence) [][]occurrence {
+func (m *linearConflictSearch) splitByObjectType(list []occurrence) [][]occurrence {
 	var objects []*typeDef
 	seen := map[*typeDef]bool{}
 	for _, o := range list {
-		if o.isObject() && !seen[o.parent] {
+		if o.isOnObjectType() && !seen[o.parent] {
 			seen[o.parent] = true
 			objects = append(objects, o.parent)
 		}
@@ -162,12 +162,12 @@ func (m *merger) together(list []occurrence) [][]occurrence {
 	}
 	out := make([][]occurrence, 0, len(objects))
 	for _, t := range objects {
-		if m.step(len(list)); m.done {
+		if m.countWork(len(list)); m.finished {
 			break
 		}
 		var with []occurrence
 		for _, o := range list {
-			if o.parent == t || !o.isObject() {
+			if o.parent == t || !o.isOnObjectType() {
 				with = append(with, o)
 			}
 		}

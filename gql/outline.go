@@ -7,58 +7,58 @@ import (
 )
 
 // An outline is what can be said about a query without any data.
-type outline struct {
-	roots   []*Root
-	top     *Position
-	schemas []bundle.Schema
-	types   []string
+type analysis struct {
+	roots     []*Root
+	footprint *Position
+	schemas   []bundle.Schema
+	types     []string
 }
 
 // A scoped is a selection set with the type it is read on.
-type scoped struct {
+type typedSet struct {
 	set *selectionSet
 	on  *typeDef
 }
 
 // A level is all that is read of one value.
-type level []scoped
+type valueSelections []typedSet
 
 // with adds a selection set to a level, once.
-func (l level) with(set *selectionSet, on *typeDef) level {
-	if set == nil || on.leaf() || slices.Contains(l, scoped{set, on}) {
+func (l valueSelections) with(set *selectionSet, on *typeDef) valueSelections {
+	if set == nil || on.isLeaf() || slices.Contains(l, typedSet{set, on}) {
 		return l
 	}
-	return append(l, scoped{set, on})
+	return append(l, typedSet{set, on})
 }
 
 // fields calls visit for every field that is read of a value: with the type
 // that it is read on, whatever the value turns out to be.
-func (q *Query) fields(l level, visit func(*fieldNode, *typeDef)) {
-	seen := map[scoped]bool{}
-	var walk func(scoped)
+func (q *Query) eachField(l valueSelections, visit func(*fieldNode, *typeDef)) {
+	seen := map[typedSet]bool{}
+	var walk func(typedSet)
 	enter := func(set *selectionSet, from *typeDef, on string) {
 		to := from
-		if on != "" && !from.within(q.schema.types[on]) {
+		if on != "" && !from.isCoveredBy(q.schema.types[on]) {
 			to = q.schema.types[on]
 		}
-		if next := (scoped{set, to}); !seen[next] {
+		if next := (typedSet{set, to}); !seen[next] {
 			seen[next] = true
 			walk(next)
 		}
 	}
-	walk = func(s scoped) {
+	walk = func(s typedSet) {
 		for _, selection := range s.set.selections {
-			if keep, err := q.included(selection); err == nil && !keep {
+			if keep, err := q.isIncluded(selection); err == nil && !keep {
 				continue
 			}
 			switch n := selection.(type) {
 			case *fieldNode:
 				visit(n, s.on)
 			case *inlineNode:
-				enter(n.set, s.on, n.on)
+				enter(n.selectionSet, s.on, n.typeCondition)
 			case *spreadNode:
 				f := q.fragments[n.name]
-				enter(f.set, s.on, f.on)
+				enter(f.selectionSet, s.on, f.typeCondition)
 			}
 		}
 	}
@@ -68,9 +68,9 @@ func (q *Query) fields(l level, visit func(*fieldNode, *typeDef)) {
 }
 
 // within tells whether every object of a type is of the other type too.
-func (t *typeDef) within(other *typeDef) bool {
-	for _, o := range t.objects() {
-		if !o.is(other) {
+func (t *typeDef) isCoveredBy(other *typeDef) bool {
+	for _, o := range t.objectTypes() {
+		if !o.isSubtypeOf(other) {
 			return false
 		}
 	}
@@ -79,11 +79,11 @@ func (t *typeDef) within(other *typeDef) bool {
 
 // definitions returns the fields that a name stands for on the object types of
 // a type. Those that do the same count once.
-func (q *Query) definitions(t *typeDef, name string) []*fieldDef {
+func (q *Query) fieldDefinitions(t *typeDef, name string) []*fieldDef {
 	var defs []*fieldDef
-	for _, o := range t.objects() {
-		def := q.schema.find(o, name)
-		if def != nil && !slices.ContainsFunc(defs, func(d *fieldDef) bool { return d == def || d.reads(def) }) {
+	for _, o := range t.objectTypes() {
+		def := q.schema.fieldNamed(o, name)
+		if def != nil && !slices.ContainsFunc(defs, func(d *fieldDef) bool { return d == def || d.readsSameAs(def) }) {
 			defs = append(defs, def)
 		}
 	}
@@ -91,96 +91,96 @@ func (q *Query) definitions(t *typeDef, name string) []*fieldDef {
 }
 
 // reads tells whether two fields of a name get the same of an object.
-func (f *fieldDef) reads(other *fieldDef) bool {
-	return f.typ == other.typ && f.kind == other.kind && f.schema == other.schema && f.attr == other.attr && f.list == other.list
+func (f *fieldDef) readsSameAs(other *fieldDef) bool {
+	return f.typ == other.typ && f.resolver == other.resolver && f.schema == other.schema && f.subAttr == other.subAttr && f.list == other.list
 }
 
 // outline works the outline out.
-func (q *Query) outline() *outline {
-	o := &outliner{query: q, out: &outline{top: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
-	if q.top != nil {
+func (q *Query) analyze() *analysis {
+	o := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
+	if q.fields != nil {
 		o.types[q.schema.query.name] = true
-		for _, p := range q.top.picks {
-			o.root(p)
+		for _, p := range q.fields.list {
+			o.addRoot(p)
 		}
 	}
 	for s := range o.schemas {
-		o.out.schemas = append(o.out.schemas, s)
+		o.result.schemas = append(o.result.schemas, s)
 	}
 	for t := range o.types {
-		o.out.types = append(o.out.types, t)
+		o.result.types = append(o.result.types, t)
 	}
-	slices.Sort(o.out.schemas)
-	slices.Sort(o.out.types)
-	return o.out
+	slices.Sort(o.result.schemas)
+	slices.Sort(o.result.types)
+	return o.result
 }
 
 // An outliner makes an outline.
-type outliner struct {
+type analyzer struct {
 	query   *Query
-	out     *outline
+	result  *analysis
 	schemas map[bundle.Schema]bool
 	types   map[string]bool
 	opaque  bool // the root that is looked at reads what no position can tell
 }
 
 // root adds a root field.
-func (o *outliner) root(p *pick) {
-	r := &Root{Key: p.key, Field: p.def.name, Schema: p.def.schema, List: p.def.list, pick: p}
+func (o *analyzer) addRoot(field *selectedField) {
+	r := &Root{Key: field.key, Field: field.def.name, Schema: field.def.schema, List: field.def.list, pick: field}
 	o.opaque = false
-	d := &draft{}
-	for _, n := range p.nodes {
-		d.level = d.level.with(n.set, p.def.typ)
+	d := &positionDraft{}
+	for _, n := range field.nodes {
+		d.selections = d.selections.with(n.selectionSet, field.def.typ)
 	}
-	switch p.def.kind {
+	switch field.def.resolver {
 	case resolveDatafiles:
 		r.Kind = RootDatafiles
-		o.bind(p.def.schema)
-		o.arguments(d, p)
+		o.addSchema(field.def.schema)
+		o.addArguments(d, field)
 	case resolveResources:
 		r.Kind = RootResources
 		for _, key := range []string{"path", "schema"} {
-			if p.text(key) != "" {
+			if field.stringArgument(key) != "" {
 				d.whole = append(d.whole, dataKey(key))
 			}
 		}
 	default:
 		r.Kind = RootConstant
-		d.level = nil
+		d.selections = nil
 	}
-	o.reach(p.def.typ)
-	o.discriminate(d, p.def.typ)
-	pos := o.position(d)
+	o.addTypes(field.def.typ)
+	o.addDiscriminators(d, field.def.typ)
+	pos := o.buildPosition(d)
 	if o.opaque || !r.List && r.Kind != RootConstant {
 		r.Kind = RootOpaque
 	}
-	o.out.roots = append(o.out.roots, r)
-	o.out.top.Children = append(o.out.top.Children, Child{Key: p.key, Resource: r.Kind == RootResources, Pos: pos})
+	o.result.roots = append(o.result.roots, r)
+	o.result.footprint.Children = append(o.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
 }
 
 // arguments adds what the arguments of a root read of its elements.
-func (o *outliner) arguments(d *draft, p *pick) {
-	for _, want := range p.roots.equal {
+func (o *analyzer) addArguments(d *positionDraft, field *selectedField) {
+	for _, want := range field.rootArgs.keys {
 		d.whole = append(d.whole, want.Key)
 	}
-	if p.roots.filter != nil {
-		d.filters = append(d.filters, typedFilter{p.roots.filter, p.def.typ})
+	if field.rootArgs.filter != nil {
+		d.filters = append(d.filters, typedFilter{field.rootArgs.filter, field.def.typ})
 	}
 }
 
-func (o *outliner) bind(s bundle.Schema) {
+func (o *analyzer) addSchema(s bundle.Schema) {
 	if s != "" {
 		o.schemas[s] = true
 	}
 }
 
 // reach notes a type and all that its values can have.
-func (o *outliner) reach(t *typeDef) {
-	if t.leaf() || o.types[t.name] && t.kind == kindObject {
+func (o *analyzer) addTypes(t *typeDef) {
+	if t.isLeaf() || o.types[t.name] && t.kind == kindObject {
 		return
 	}
 	o.types[t.name] = true
-	for _, object := range t.objects() {
+	for _, object := range t.objectTypes() {
 		o.types[object.name] = true
 		for _, i := range object.interfaces {
 			o.types[i.name] = true
@@ -189,12 +189,12 @@ func (o *outliner) reach(t *typeDef) {
 }
 
 // touch notes the schemas of the objects that a field is read of.
-func (o *outliner) touch(t *typeDef) {
-	o.bind(t.datafile)
-	for _, object := range t.objects() {
-		o.bind(object.datafile)
+func (o *analyzer) addSchemasOf(t *typeDef) {
+	o.addSchema(t.datafileSchema)
+	for _, object := range t.objectTypes() {
+		o.addSchema(object.datafileSchema)
 		for _, i := range object.interfaces {
-			o.bind(i.datafile)
+			o.addSchema(i.datafileSchema)
 		}
 	}
 }

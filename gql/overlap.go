@@ -14,20 +14,20 @@ const maxPairs = 500_000
 
 // merges compares the fields that have one key in the answer, for all selection
 // sets of a document.
-type merges struct {
-	collected map[*selectionSet]*collection
-	texts     map[*valueNode]string
+type conflictSearch struct {
+	fieldSets map[*selectionSet]*fieldSet
+	literals  map[*valueNode]string
 	steps     int
 
 	// What was compared already, and whether only as fields of different object
 	// types, which may differ in more.
-	withFragment map[fragmentPair]bool
-	fragments    map[[2]string]bool
+	comparedWithFragment map[fieldSetAndFragment]bool
+	comparedFragments    map[[2]string]bool
 }
 
 // A collection is what a selection set selects by itself: fields by their key,
 // in the order of their first occurrence, and the fragments that it uses.
-type collection struct {
+type fieldSet struct {
 	keys    []string
 	groups  map[string][]occurrence
 	spreads []string
@@ -41,9 +41,9 @@ type occurrence struct {
 	def    *fieldDef
 }
 
-type fragmentPair struct {
-	fields *collection
-	name   string
+type fieldSetAndFragment struct {
+	fields   *fieldSet
+	fragment string
 }
 
 // A conflict tells why two fields with one key cannot be merged: by a reason,
@@ -56,35 +56,35 @@ type conflict struct {
 }
 
 // why words the reason.
-func (c *conflict) why() string {
+func (c *conflict) explanation() string {
 	if len(c.below) == 0 {
 		return c.reason
 	}
 	parts := make([]string, len(c.below))
 	for i, inner := range c.below {
-		parts[i] = fmt.Sprintf("subfields %q conflict because %s", inner.key, inner.why())
+		parts[i] = fmt.Sprintf("subfields %q conflict because %s", inner.key, inner.explanation())
 	}
 	return strings.Join(parts, " and ")
 }
 
 // overlaps reports the fields of a selection set that cannot be merged.
-func (v *validator) overlaps(set *selectionSet, parent *typeDef) {
-	if v.over || v.fallback || distinct(set) {
+func (v *validator) checkFieldConflicts(set *selectionSet, parent *typeDef) {
+	if v.tooManyErrors || v.tooManyPairs || hasDistinctKeys(set) {
 		return
 	}
-	for _, c := range v.conflicts(set, parent) {
+	for _, c := range v.findConflicts(set, parent) {
 		var at []int
 		for _, n := range slices.Concat(c.a, c.b) {
 			at = append(at, n.pos)
 		}
 		v.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
-			c.key, c.why()), at...)
+			c.key, c.explanation()), at...)
 	}
 }
 
 // distinct tells quickly that a selection set has nothing to merge.
-func distinct(set *selectionSet) bool {
-	if len(set.selections) > 4*few {
+func hasDistinctKeys(set *selectionSet) bool {
+	if len(set.selections) > 4*maxPairwise {
 		return false
 	}
 	for i, s := range set.selections {
@@ -93,7 +93,7 @@ func distinct(set *selectionSet) bool {
 			return false
 		}
 		for _, other := range set.selections[:i] {
-			if before, _ := other.(*fieldNode); before.key() == n.key() {
+			if before, _ := other.(*fieldNode); before.responseKey() == n.responseKey() {
 				return false
 			}
 		}
@@ -102,30 +102,30 @@ func distinct(set *selectionSet) bool {
 }
 
 // spend counts work, and tells whether there may be more.
-func (v *validator) spend(n int) bool {
-	if v.merges.steps += n; v.merges.steps > maxPairs {
-		v.fallback = true
+func (v *validator) countSteps(n int) bool {
+	if v.conflicts.steps += n; v.conflicts.steps > maxPairs {
+		v.tooManyPairs = true
 	}
-	return !v.fallback
+	return !v.tooManyPairs
 }
 
 // conflicts finds those of one selection set with all it uses.
-func (v *validator) conflicts(set *selectionSet, parent *typeDef) []*conflict {
-	own := v.collect(set, parent)
+func (v *validator) findConflicts(set *selectionSet, parent *typeDef) []*conflict {
+	own := v.selectedBy(set, parent)
 	var out []*conflict
 	for _, key := range own.keys {
 		group := own.groups[key]
 		for i, a := range group {
 			for _, b := range group[i+1:] {
-				out = v.compare(out, false, key, a, b)
+				out = v.compareFields(out, false, key, a, b)
 			}
-			if v.fallback || len(out) > maxErrors {
+			if v.tooManyPairs || len(out) > maxErrors {
 				return out
 			}
 		}
 	}
 	for i, name := range own.spreads {
-		out = v.compareFragment(out, false, own, name)
+		out = v.compareWithFragment(out, false, own, name)
 		for _, other := range own.spreads[i+1:] {
 			out = v.compareFragments(out, false, name, other)
 		}
@@ -134,25 +134,25 @@ func (v *validator) conflicts(set *selectionSet, parent *typeDef) []*conflict {
 }
 
 // collect returns what a selection set selects by itself.
-func (v *validator) collect(set *selectionSet, parent *typeDef) *collection {
-	m := &v.merges
-	if known := m.collected[set]; known != nil {
+func (v *validator) selectedBy(set *selectionSet, parent *typeDef) *fieldSet {
+	m := &v.conflicts
+	if known := m.fieldSets[set]; known != nil {
 		return known
 	}
-	c := &collection{groups: map[string][]occurrence{}}
-	v.gather(c, map[string]bool{}, set, parent)
-	if m.collected == nil {
-		m.collected = map[*selectionSet]*collection{}
+	c := &fieldSet{groups: map[string][]occurrence{}}
+	v.addSelections(c, map[string]bool{}, set, parent)
+	if m.fieldSets == nil {
+		m.fieldSets = map[*selectionSet]*fieldSet{}
 	}
-	m.collected[set] = c
+	m.fieldSets[set] = c
 	return c
 }
 
-func (v *validator) gather(c *collection, seen map[string]bool, set *selectionSet, parent *typeDef) {
+func (v *validator) addSelections(c *fieldSet, seen map[string]bool, set *selectionSet, parent *typeDef) {
 	for _, s := range set.selections {
 		switch n := s.(type) {
 		case *fieldNode:
-			key := n.key()
+			key := n.responseKey()
 			group := c.groups[key]
 			if group == nil {
 				c.keys = append(c.keys, key)
@@ -164,10 +164,10 @@ func (v *validator) gather(c *collection, seen map[string]bool, set *selectionSe
 			c.groups[key] = append(group, o)
 		case *inlineNode:
 			on := parent
-			if n.on != "" {
-				on = v.s.types[n.on]
+			if n.typeCondition != "" {
+				on = v.schema.types[n.typeCondition]
 			}
-			v.gather(c, seen, n.set, on)
+			v.addSelections(c, seen, n.selectionSet, on)
 		case *spreadNode:
 			if !seen[n.name] {
 				seen[n.name] = true
@@ -179,27 +179,27 @@ func (v *validator) gather(c *collection, seen map[string]bool, set *selectionSe
 
 // compareFragment compares fields with those of a fragment and of all that it
 // uses.
-func (v *validator) compareFragment(out []*conflict, exclusive bool, fields *collection, name string) []*conflict {
-	m := &v.merges
-	pair := fragmentPair{fields, name}
-	if before, known := m.withFragment[pair]; known && (exclusive || !before) || !v.spend(1) {
+func (v *validator) compareWithFragment(out []*conflict, exclusive bool, fields *fieldSet, name string) []*conflict {
+	m := &v.conflicts
+	pair := fieldSetAndFragment{fields, name}
+	if before, known := m.comparedWithFragment[pair]; known && (exclusive || !before) || !v.countSteps(1) {
 		return out
 	}
-	if m.withFragment == nil {
-		m.withFragment = map[fragmentPair]bool{}
+	if m.comparedWithFragment == nil {
+		m.comparedWithFragment = map[fieldSetAndFragment]bool{}
 	}
-	m.withFragment[pair] = exclusive
+	m.comparedWithFragment[pair] = exclusive
 	f := v.fragments[name]
 	if f == nil {
 		return out
 	}
-	other := v.collect(f.set, v.s.types[f.on])
+	other := v.selectedBy(f.selectionSet, v.schema.types[f.typeCondition])
 	if other == fields {
 		return out
 	}
-	out = v.compareAll(out, exclusive, fields, other)
+	out = v.compareFieldSets(out, exclusive, fields, other)
 	for _, next := range other.spreads {
-		out = v.compareFragment(out, exclusive, fields, next)
+		out = v.compareWithFragment(out, exclusive, fields, next)
 	}
 	return out
 }
@@ -207,21 +207,21 @@ func (v *validator) compareFragment(out []*conflict, exclusive bool, fields *col
 // compareFragments compares the fields of two fragments and of all that they
 // use.
 func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b string) []*conflict {
-	m := &v.merges
+	m := &v.conflicts
 	pair := [2]string{min(a, b), max(a, b)}
-	if before, known := m.fragments[pair]; a == b || known && (exclusive || !before) || !v.spend(1) {
+	if before, known := m.comparedFragments[pair]; a == b || known && (exclusive || !before) || !v.countSteps(1) {
 		return out
 	}
-	if m.fragments == nil {
-		m.fragments = map[[2]string]bool{}
+	if m.comparedFragments == nil {
+		m.comparedFragments = map[[2]string]bool{}
 	}
-	m.fragments[pair] = exclusive
+	m.comparedFragments[pair] = exclusive
 	x, y := v.fragments[a], v.fragments[b]
 	if x == nil || y == nil {
 		return out
 	}
-	first, second := v.collect(x.set, v.s.types[x.on]), v.collect(y.set, v.s.types[y.on])
-	out = v.compareAll(out, exclusive, first, second)
+	first, second := v.selectedBy(x.selectionSet, v.schema.types[x.typeCondition]), v.selectedBy(y.selectionSet, v.schema.types[y.typeCondition])
+	out = v.compareFieldSets(out, exclusive, first, second)
 	for _, next := range second.spreads {
 		out = v.compareFragments(out, exclusive, a, next)
 	}
@@ -232,8 +232,8 @@ func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b strin
 }
 
 // compareAll compares the fields of two collections that have the same key.
-func (v *validator) compareAll(out []*conflict, exclusive bool, x, y *collection) []*conflict {
-	if !v.spend(1 + len(x.keys)/16) {
+func (v *validator) compareFieldSets(out []*conflict, exclusive bool, x, y *fieldSet) []*conflict {
+	if !v.countSteps(1 + len(x.keys)/16) {
 		return out
 	}
 	for _, key := range x.keys {
@@ -243,7 +243,7 @@ func (v *validator) compareAll(out []*conflict, exclusive bool, x, y *collection
 		}
 		for _, a := range x.groups[key] {
 			for _, b := range group {
-				out = v.compare(out, exclusive, key, a, b)
+				out = v.compareFields(out, exclusive, key, a, b)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (p *Position) compare(a, b any, at string, differs func(string) bool) bool 
 	y, ok := b.(*bundle.Object)
 	switch {
 	case !isObject || !ok:
-		return asWritten(a, b) || differs(at)
+		return equalAsWritten(a, b) || differs(at)
 	case x == y:
 		return true
 	}
@@ -97,16 +97,16 @@ func (p *Position) compare(a, b any, at string, differs func(string) bool) bool 
 func compareKey(a, b *bundle.Object, key, at string, differs func(string) bool) bool {
 	x, has := a.Get(key)
 	y, hasToo := b.Get(key)
-	return has == hasToo && asWritten(x, y) || differs(pointer(at, key))
+	return has == hasToo && equalAsWritten(x, y) || differs(pointer(at, key))
 }
 
 // sameTargets tells whether two objects refer to the same paths.
 func sameTargets(a, b *bundle.Object, attr string) bool {
 	var paths [2][]string
 	for i, o := range []*bundle.Object{a, b} {
-		targets(o, attr, func(path string) { paths[i] = append(paths[i], path) })
+		eachTarget(o, attr, func(path string) { paths[i] = append(paths[i], path) })
 	}
-	return slices.Equal(tidy(paths[0]), tidy(paths[1]))
+	return slices.Equal(sortedUnique(paths[0]), sortedUnique(paths[1]))
 }
 
 // compare compares the values of the child's key.
@@ -117,7 +117,7 @@ func (c *Child) compare(a, b *bundle.Object, at string, differs func(string) boo
 	x, has := a.Get(c.Key)
 	y, hasToo := b.Get(c.Key)
 	if c.Resource || has != hasToo {
-		return has == hasToo && asWritten(x, y) || differs(pointer(at, c.Key))
+		return has == hasToo && equalAsWritten(x, y) || differs(pointer(at, c.Key))
 	}
 	list, isList := x.([]any)
 	other, ok := y.([]any)
@@ -137,10 +137,10 @@ func (c *Child) compare(a, b *bundle.Object, at string, differs func(string) boo
 
 // item compares two values: references as what is written.
 func (c *Child) item(a, b any, at string, differs func(string) bool) bool {
-	_, isReference := reference(a)
-	_, isToo := reference(b)
+	_, isReference := referenceTarget(a)
+	_, isToo := referenceTarget(b)
 	if isReference || isToo {
-		return asWritten(a, b) || differs(at)
+		return equalAsWritten(a, b) || differs(at)
 	}
 	return c.Pos.compare(a, b, at, differs)
 }
@@ -151,16 +151,16 @@ func pointer(at, key string) string { return at + "/" + pointerEscape.Replace(ke
 
 // asWritten tells whether two values are the same down to the order of keys and
 // the digits of numbers.
-func asWritten(a, b any) bool {
+func equalAsWritten(a, b any) bool {
 	switch a := a.(type) {
 	case *bundle.Object:
 		b, ok := b.(*bundle.Object)
 		return ok && (a == b || slices.EqualFunc(a.Members(), b.Members(), func(x, y bundle.Member) bool {
-			return x.Key == y.Key && asWritten(x.Value, y.Value)
+			return x.Key == y.Key && equalAsWritten(x.Value, y.Value)
 		}))
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, asWritten)
+		return ok && slices.EqualFunc(a, b, equalAsWritten)
 	}
 	switch b.(type) {
 	case *bundle.Object, []any:
@@ -174,18 +174,18 @@ func asWritten(a, b any) bool {
 // it, and no position tells what is read of it.
 func (q *Query) Scalars() map[string]bool {
 	keys := map[string]bool{}
-	q.Footprint().scalars(keys)
+	q.Footprint().collectScalars(keys)
 	return keys
 }
 
 // scalars gathers the keys that are read as scalars anywhere.
-func (p *Position) scalars(keys map[string]bool) {
+func (p *Position) collectScalars(keys map[string]bool) {
 	for _, list := range [][]string{p.Leaves, p.Whole} {
 		for _, key := range list {
 			keys[key] = true
 		}
 	}
 	for _, c := range p.Children {
-		c.Pos.scalars(keys)
+		c.Pos.collectScalars(keys)
 	}
 }

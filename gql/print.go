@@ -14,7 +14,7 @@ func (v *valueNode) String() string {
 }
 
 // canonical prints a literal with the fields of objects sorted by name.
-func (v *valueNode) canonical() string {
+func (v *valueNode) canonicalText() string {
 	var out strings.Builder
 	v.print(&out, true)
 	return out.String()
@@ -26,7 +26,7 @@ func (v *valueNode) print(out *strings.Builder, sorted bool) {
 		out.WriteString("$" + v.raw)
 	case valueString:
 		printString(out, v.raw)
-	case valueBlock:
+	case valueBlockString:
 		out.WriteString(printBlock(v.raw))
 	case valueList:
 		out.WriteByte('[')
@@ -92,7 +92,7 @@ func printBlock(value string) string {
 	indented := !single && !slices.ContainsFunc(lines[1:], func(line string) bool { return line != "" && !blank(line) })
 	tripled := strings.HasSuffix(escaped, `\"""`)
 	closing := strings.HasSuffix(value, `"`) && !tripled || strings.HasSuffix(value, `\`)
-	spread := !single || newText(value).unitsBefore(len(value)) > longLine || closing || tripled
+	spread := !single || newSourceText(value).unitsBefore(len(value)) > longLine || closing || tripled
 	out := `"""`
 	if spread && !(single && blank(value)) || indented {
 		out += "\n"

@@ -14,9 +14,9 @@ type Query struct {
 	op        *operation
 	variables map[string]any
 	fragments map[string]*fragment
-	top       *plan // nil unless the operation is a query
+	fields    *collectedFields // nil unless the operation is a query
 
-	static func() *outline // see outline
+	analysis func() *analysis // see outline
 }
 
 func newQuery(s *Schema, doc *document, op *operation, variables map[string]any) *Query {
@@ -25,64 +25,64 @@ func newQuery(s *Schema, doc *document, op *operation, variables map[string]any)
 		q.fragments[f.name] = f
 	}
 	if op.kind == "query" {
-		q.top = q.plan(s.query, op.set)
+		q.fields = q.collectFields(s.query, op.selectionSet)
 	}
-	q.static = sync.OnceValue(q.outline)
-	doc.text.index()
+	q.analysis = sync.OnceValue(q.analyze)
+	doc.source.buildIndex()
 	return q
 }
 
 // A plan is what selection sets come to on one object type: the fields to read,
 // in the order of the answer.
-type plan struct {
-	on    *typeDef
-	picks []*pick
-	fault *Error // a condition without a value: reading fails
+type collectedFields struct {
+	objectType *typeDef
+	list       []*selectedField
+	fault      *Error // a condition without a value: reading fails
 }
 
 // A pick is one key of the answer.
-type pick struct {
+type selectedField struct {
 	key    string
 	def    *fieldDef
 	parent *typeDef
 	nodes  []*fieldNode
 
-	args  map[string]any
-	fault *Error // the arguments are wrong: reading fails
-	roots rootArgs
+	args     map[string]any
+	fault    *Error // the arguments are wrong: reading fails
+	rootArgs rootArguments
 
-	one  atomic.Pointer[plan] // what is read of a value, for an object type
-	lock sync.Mutex
-	many map[*typeDef]*plan // the same for the types of an interface
+	fieldsOfType atomic.Pointer[collectedFields] // what is read of a value, for an object type
+	lock         sync.Mutex
+	fieldsByType map[*typeDef]*collectedFields // the same for the types of an interface
 }
 
 // plan merges selection sets for an object type.
-func (q *Query) plan(t *typeDef, sets ...*selectionSet) *plan {
-	g := planner{q: q, plan: &plan{on: t}}
+func (q *Query) collectFields(t *typeDef, sets ...*selectionSet) *collectedFields {
+	c := fieldCollector{q: q, collected: &collectedFields{objectType: t}}
 	for _, set := range sets {
-		if set != nil && g.plan.fault == nil {
-			g.set(set)
+		if set != nil && c.collected.fault == nil {
+			c.collectSet(set)
 		}
 	}
-	for _, p := range g.plan.picks {
-		q.prepare(p)
+	for _, field := range c.collected.list {
+		q.readArguments(field)
 	}
-	return g.plan
+	return c.collected
 }
 
 // A planner collects the fields of a plan. A fragment counts once.
-type planner struct {
-	q    *Query
-	plan *plan
-	seen map[*fragment]bool
-	keys map[string]*pick // once there are many
+type fieldCollector struct {
+	q         *Query
+	collected *collectedFields
+	seen      map[*fragment]bool
+	byKey     map[string]*selectedField // once there are many
 }
 
-func (g *planner) set(set *selectionSet) {
+func (c *fieldCollector) collectSet(set *selectionSet) {
 	for _, s := range set.selections {
-		keep, err := g.q.included(s)
+		keep, err := c.q.isIncluded(s)
 		if err != nil {
-			g.plan.fault = err
+			c.collected.fault = err
 			return
 		}
 		if !keep {
@@ -90,77 +90,77 @@ func (g *planner) set(set *selectionSet) {
 		}
 		switch n := s.(type) {
 		case *fieldNode:
-			g.field(n)
+			c.collectField(n)
 		case *inlineNode:
-			if n.on == "" || g.q.applies(n.on, g.plan.on) {
-				g.set(n.set)
+			if n.typeCondition == "" || c.q.fragmentApplies(n.typeCondition, c.collected.objectType) {
+				c.collectSet(n.selectionSet)
 			}
 		case *spreadNode:
-			g.spread(g.q.fragments[n.name])
+			c.collectSpread(c.q.fragments[n.name])
 		}
-		if g.plan.fault != nil {
+		if c.collected.fault != nil {
 			return
 		}
 	}
 }
 
-func (g *planner) spread(f *fragment) {
-	if g.seen[f] {
+func (c *fieldCollector) collectSpread(f *fragment) {
+	if c.seen[f] {
 		return
 	}
-	if g.seen == nil {
-		g.seen = map[*fragment]bool{}
+	if c.seen == nil {
+		c.seen = map[*fragment]bool{}
 	}
-	g.seen[f] = true
-	if g.q.applies(f.on, g.plan.on) {
-		g.set(f.set)
+	c.seen[f] = true
+	if c.q.fragmentApplies(f.typeCondition, c.collected.objectType) {
+		c.collectSet(f.selectionSet)
 	}
 }
 
 // applies tells whether a fragment for a type is for the object type too.
-func (q *Query) applies(on string, t *typeDef) bool {
-	return on == t.name || t.is(q.schema.types[on])
+func (q *Query) fragmentApplies(on string, t *typeDef) bool {
+	return on == t.name || t.isSubtypeOf(q.schema.types[on])
 }
 
-func (g *planner) field(n *fieldNode) {
-	key := n.key()
-	if p := g.find(key); p != nil {
-		p.nodes = append(p.nodes, n)
+func (c *fieldCollector) collectField(n *fieldNode) {
+	key := n.responseKey()
+	if field := c.findKey(key); field != nil {
+		field.nodes = append(field.nodes, n)
 		return
 	}
-	p := &pick{key: key, parent: g.plan.on, def: g.q.schema.find(g.plan.on, n.name), nodes: []*fieldNode{n}}
-	g.plan.picks = append(g.plan.picks, p)
-	if g.keys != nil {
-		g.keys[key] = p
+	field := &selectedField{key: key, parent: c.collected.objectType, def: c.q.schema.fieldNamed(c.collected.objectType, n.name), nodes: []*fieldNode{n}}
+	c.collected.list = append(c.collected.list, field)
+	if c.byKey != nil {
+		c.byKey[key] = field
 	}
 }
 
-func (g *planner) find(key string) *pick {
-	if g.keys != nil {
-		return g.keys[key]
+func (c *fieldCollector) findKey(key string) *selectedField {
+	if c.byKey != nil {
+		return c.byKey[key]
 	}
-	for _, p := range g.plan.picks {
-		if p.key == key {
-			return p
+	for _, field := range c.collected.list {
+		if field.key == key {
+			return field
 		}
 	}
-	if len(g.plan.picks) >= manyFields {
-		g.keys = make(map[string]*pick, 2*manyFields)
-		for _, p := range g.plan.picks {
-			g.keys[p.key] = p
+	if len(c.collected.list) >= indexFrom {
+		c.byKey = make(map[string]*selectedField, 2*indexFrom)
+		for _, field := range c.collected.list {
+			c.byKey[field.key] = field
 		}
 	}
 	return nil
 }
 
 // included evaluates the conditions of a selection.
-func (q *Query) included(s selection) (bool, *Error) {
+func (q *Query) isIncluded(s selection) (bool, *Error) {
 	for _, word := range []string{"skip", "include"} {
-		for _, d := range s.notes() {
+		for _, d := range s.appliedDirectives() {
 			if d.name != word {
 				continue
 			}
-			v, _, err := q.schema.directive(word).args[0].value(d.arguments, q.variables)
+			v, _, err := q.schema.directiveNamed(word).args[0].valueGiven(d.arguments, q.variables)
 			if err != nil {
 				return false, q.argumentError(err, d.arguments[0])
 			}
@@ -174,78 +174,78 @@ func (q *Query) included(s selection) (bool, *Error) {
 
 // argumentError is the error of an argument whose value only execution knows.
 func (q *Query) argumentError(err error, given *argument) *Error {
-	return &Error{Message: err.Error(), Code: CodeInternal, Locations: []Location{q.doc.text.locate(given.value.pos)}}
+	return &Error{Message: err.Error(), Code: CodeInternal, Locations: []Location{q.doc.source.locate(given.value.pos)}}
 }
 
 // prepare reads the arguments of a field.
-func (q *Query) prepare(p *pick) {
-	for _, a := range p.def.args {
-		given := p.nodes[0].arguments
-		v, ok, err := a.value(given, q.variables)
+func (q *Query) readArguments(field *selectedField) {
+	for _, a := range field.def.args {
+		given := field.nodes[0].arguments
+		v, ok, err := a.valueGiven(given, q.variables)
 		if err != nil {
-			p.fault = &Error{Message: err.Error(), Code: CodeInternal}
+			field.fault = &Error{Message: err.Error(), Code: CodeInternal}
 			if i := slices.IndexFunc(given, func(g *argument) bool { return g.name == a.name }); i >= 0 {
-				p.fault = q.argumentError(err, given[i])
+				field.fault = q.argumentError(err, given[i])
 			}
 			return
 		}
 		if ok {
-			if p.args == nil {
-				p.args = make(map[string]any, len(p.def.args))
+			if field.args == nil {
+				field.args = make(map[string]any, len(field.def.args))
 			}
-			p.args[a.name] = v
+			field.args[a.name] = v
 		}
 	}
-	if p.def.kind == resolveDatafiles {
-		p.roots = q.schema.rootArgs(p.def, p.args)
+	if field.def.resolver == resolveDatafiles {
+		field.rootArgs = q.schema.parseRootArguments(field.def, field.args)
 	}
 }
 
 // below returns what the field selects of a value of an object type.
-func (q *Query) below(p *pick, t *typeDef) *plan {
-	if p.def.typ == t {
-		if known := p.one.Load(); known != nil {
+func (q *Query) subfields(field *selectedField, t *typeDef) *collectedFields {
+	if field.def.typ == t {
+		if known := field.fieldsOfType.Load(); known != nil {
 			return known
 		}
-		made := q.planBelow(p, t)
-		p.one.Store(made)
+		made := q.collectSubfields(field, t)
+		field.fieldsOfType.Store(made)
 		return made
 	}
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	made := p.many[t]
+	field.lock.Lock()
+	defer field.lock.Unlock()
+	made := field.fieldsByType[t]
 	if made == nil {
-		if p.many == nil {
-			p.many = map[*typeDef]*plan{}
+		if field.fieldsByType == nil {
+			field.fieldsByType = map[*typeDef]*collectedFields{}
 		}
-		made = q.planBelow(p, t)
-		p.many[t] = made
+		made = q.collectSubfields(field, t)
+		field.fieldsByType[t] = made
 	}
 	return made
 }
 
-func (q *Query) planBelow(p *pick, t *typeDef) *plan {
-	sets := make([]*selectionSet, len(p.nodes))
-	for i, n := range p.nodes {
-		sets[i] = n.set
+func (q *Query) collectSubfields(field *selectedField, t *typeDef) *collectedFields {
+	sets := make([]*selectionSet, len(field.nodes))
+	for i, n := range field.nodes {
+		sets[i] = n.selectionSet
 	}
-	return q.plan(t, sets...)
+	return q.collectFields(t, sets...)
 }
 
 // maxLocations is the number of places that one error names.
 const maxLocations = 100
 
 // locations returns where the query selects a field.
-func (q *Query) locations(p *pick) []Location {
-	list := make([]Location, min(len(p.nodes), maxLocations))
+func (q *Query) locationsOf(field *selectedField) []Location {
+	list := make([]Location, min(len(field.nodes), maxLocations))
 	for i := range list {
-		list[i] = q.doc.text.locate(p.nodes[i].pos)
+		list[i] = q.doc.source.locate(field.nodes[i].pos)
 	}
 	return list
 }
 
 // text returns the value of an argument that is a string, or "".
-func (p *pick) text(name string) string {
-	s, _ := p.args[name].(string)
+func (f *selectedField) stringArgument(name string) string {
+	s, _ := f.args[name].(string)
 	return s
 }

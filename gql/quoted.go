@@ -6,7 +6,7 @@ import (
 )
 
 // quoted reads a string on one line.
-func (l *lexer) quoted(start int) (token, *Error) {
+func (l *lexer) readString(start int) (token, *Error) {
 	var out []byte
 	pos := start + 1
 	from := pos // what is not yet in out begins here
@@ -19,10 +19,10 @@ func (l *lexer) quoted(start int) (token, *Error) {
 			}
 			return token{tokenString, start, pos + 1, value}, nil
 		case '\n', '\r':
-			return token{}, l.complain(pos, "Unterminated string.")
+			return token{}, l.syntaxError(pos, "Unterminated string.")
 		case '\\':
 			out = append(out, l.src[from:pos]...)
-			r, size, err := l.escape(pos)
+			r, size, err := l.readEscape(pos)
 			if err != nil {
 				return token{}, err
 			}
@@ -30,33 +30,33 @@ func (l *lexer) quoted(start int) (token, *Error) {
 			pos += size
 			from = pos
 		default:
-			size, ok := l.scalar(pos)
+			size, ok := l.validChar(pos)
 			if !ok {
-				return token{}, l.complain(pos, "Invalid character within String: %s.", l.describe(pos))
+				return token{}, l.syntaxError(pos, "Invalid character within String: %s.", l.describeChar(pos))
 			}
 			pos += size
 		}
 	}
-	return token{}, l.complain(pos, "Unterminated string.")
+	return token{}, l.syntaxError(pos, "Unterminated string.")
 }
 
 // escape reads an escape sequence.
-func (l *lexer) escape(pos int) (r rune, size int, err *Error) {
+func (l *lexer) readEscape(pos int) (r rune, size int, err *Error) {
 	c := l.byteAt(pos + 1)
 	if c == 'u' && l.byteAt(pos+2) == '{' {
-		return l.braced(pos)
+		return l.readBracedEscape(pos)
 	}
 	if c == 'u' {
-		return l.fixed(pos)
+		return l.readFixedEscape(pos)
 	}
 	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 && pos+1 < len(l.src) {
 		return rune("\"\\/\b\f\n\r\t"[i]), 2, nil
 	}
-	return 0, 0, l.complain(pos, `Invalid character escape sequence: "%s".`, l.slice(pos, 2))
+	return 0, 0, l.syntaxError(pos, `Invalid character escape sequence: "%s".`, l.sliceUnits(pos, 2))
 }
 
 // braced reads an escape with the number of a character in braces.
-func (l *lexer) braced(pos int) (rune, int, *Error) {
+func (l *lexer) readBracedEscape(pos int) (rune, int, *Error) {
 	const longest = len(`\u{00000000}`)
 	r := rune(0)
 	size := len(`\u{`)
@@ -74,26 +74,26 @@ func (l *lexer) braced(pos int) (rune, int, *Error) {
 			break
 		}
 	}
-	return 0, 0, l.complain(pos, `Invalid Unicode escape sequence: "%s".`, l.slice(pos, size))
+	return 0, 0, l.syntaxError(pos, `Invalid Unicode escape sequence: "%s".`, l.sliceUnits(pos, size))
 }
 
 // fixed reads an escape with four digits, or two of them that form a pair.
-func (l *lexer) fixed(pos int) (rune, int, *Error) {
+func (l *lexer) readFixedEscape(pos int) (rune, int, *Error) {
 	const one, two = len(`\u0000`), len(`\u0000\u0000`)
-	r := l.code(pos + 2)
+	r := l.fourHexDigits(pos + 2)
 	if r >= 0 && utf8.ValidRune(r) {
 		return r, one, nil
 	}
 	if 0xD800 <= r && r <= 0xDBFF && strings.HasPrefix(l.src[min(pos+one, len(l.src)):], `\u`) {
-		if low := l.code(pos + one + 2); 0xDC00 <= low && low <= 0xDFFF {
+		if low := l.fourHexDigits(pos + one + 2); 0xDC00 <= low && low <= 0xDFFF {
 			return (r-0xD800)<<10 + (low - 0xDC00) + 0x10000, two, nil
 		}
 	}
-	return 0, 0, l.complain(pos, `Invalid Unicode escape sequence: "%s".`, l.slice(pos, one))
+	return 0, 0, l.syntaxError(pos, `Invalid Unicode escape sequence: "%s".`, l.sliceUnits(pos, one))
 }
 
 // code returns the number of four digits, or -1.
-func (l *lexer) code(pos int) rune {
+func (l *lexer) fourHexDigits(pos int) rune {
 	r := rune(0)
 	for i := range 4 {
 		digit := hexDigit(l.byteAt(pos + i))
@@ -106,7 +106,7 @@ func (l *lexer) code(pos int) rune {
 }
 
 // block reads a string between triple quotes.
-func (l *lexer) block(start int) (token, *Error) {
+func (l *lexer) readBlockString(start int) (token, *Error) {
 	pos := start + 3
 	var lines []string
 	var line strings.Builder
@@ -116,7 +116,7 @@ func (l *lexer) block(start int) (token, *Error) {
 		switch c := rest[0]; {
 		case strings.HasPrefix(rest, `"""`):
 			line.WriteString(l.src[from:pos])
-			return token{tokenBlock, start, pos + 3, dedent(append(lines, line.String()))}, nil
+			return token{tokenBlockString, start, pos + 3, dedentBlock(append(lines, line.String()))}, nil
 		case strings.HasPrefix(rest, `\"""`):
 			line.WriteString(l.src[from:pos])
 			from = pos + 1
@@ -130,19 +130,19 @@ func (l *lexer) block(start int) (token, *Error) {
 			}
 			from = pos
 		default:
-			size, ok := l.scalar(pos)
+			size, ok := l.validChar(pos)
 			if !ok {
-				return token{}, l.complain(pos, "Invalid character within String: %s.", l.describe(pos))
+				return token{}, l.syntaxError(pos, "Invalid character within String: %s.", l.describeChar(pos))
 			}
 			pos += size
 		}
 	}
-	return token{}, l.complain(pos, "Unterminated string.")
+	return token{}, l.syntaxError(pos, "Unterminated string.")
 }
 
 // dedent takes the indentation that all lines but the first share, and the
 // blank lines at both ends, away.
-func dedent(lines []string) string {
+func dedentBlock(lines []string) string {
 	shared, first, last := -1, -1, -1
 	for i, line := range lines {
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))

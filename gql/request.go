@@ -39,7 +39,7 @@ func (r *Rejection) Error() string { return r.Message }
 
 // A compiler turns a request into a query. Errors in its variables gather.
 type compiler struct {
-	s      *Schema
+	schema *Schema
 	doc    *document
 	errors []Error
 }
@@ -52,16 +52,16 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	}
 	doc, fault := parse(req.Query)
 	if fault == nil {
-		fault = tooComplex(doc)
+		fault = checkReach(doc)
 	}
 	if fault != nil {
 		return nil, reject(*fault)
 	}
-	if errs := s.check(doc); len(errs) > 0 {
+	if errs := s.validateDocument(doc); len(errs) > 0 {
 		return nil, reject(errs...)
 	}
-	c := &compiler{s: s, doc: doc}
-	op, err := doc.operation(req)
+	c := &compiler{schema: s, doc: doc}
+	op, err := doc.selectOperation(req)
 	if err != nil {
 		return nil, reject(Error{Code: CodeOperation, Message: err.Error()})
 	}
@@ -74,13 +74,13 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 
 // check validates a document, in the words of graphql-js unless the document is
 // beyond all measure.
-func (s *Schema) check(doc *document) []Error {
-	v := s.validate(doc)
+func (s *Schema) validateDocument(doc *document) []Error {
+	v := s.applyRules(doc)
 	if len(v.errors) == 0 {
-		v.sizes()
+		v.checkOperationSizes()
 	}
-	if len(v.errors) == 0 && v.fallback {
-		v.merge()
+	if len(v.errors) == 0 && v.tooManyPairs {
+		v.reportFirstConflicts()
 	}
 	return v.errors
 }
@@ -90,16 +90,16 @@ func reject(list ...Error) *Rejection {
 }
 
 // fail notes an error at positions of the document.
-func (c *compiler) fail(code, message string, at ...int) {
+func (c *compiler) addError(code, message string, at ...int) {
 	e := Error{Code: code, Message: message}
 	for _, pos := range at {
-		e.Locations = append(e.Locations, c.doc.text.locate(pos))
+		e.Locations = append(e.Locations, c.doc.source.locate(pos))
 	}
 	c.errors = append(c.errors, e)
 }
 
 // operation returns the operation that a request asks for.
-func (d *document) operation(req Request) (*operation, error) {
+func (d *document) selectOperation(req Request) (*operation, error) {
 	name, only := req.Operation, req.Operation == "" && !req.EmptyName
 	if only && len(d.operations) > 1 {
 		return nil, errors.New("Must provide operation name if query contains multiple operations.")

@@ -7,47 +7,47 @@ import (
 )
 
 // resolve finds the value of a field.
-func (r *run) resolve(p *pick, from source) (source, *Error) {
-	if p.fault != nil {
-		return source{}, p.fault.clone()
+func (r *run) resolveField(field *selectedField, from dataValue) (dataValue, *Error) {
+	if field.fault != nil {
+		return dataValue{}, field.fault.clone()
 	}
-	if _, ok := from.value.(undefined); ok && p.def.kind != resolveTypename && p.def.kind != resolveMeta {
-		if key := p.def.readsParent(); key != "" {
-			return source{}, failure("Cannot read properties of undefined (reading '%s')", key)
+	if _, ok := from.value.(undefined); ok && field.def.resolver != resolveTypename && field.def.resolver != resolveIntrospection {
+		if key := field.def.firstKeyRead(); key != "" {
+			return dataValue{}, internalError("Cannot read properties of undefined (reading '%s')", key)
 		}
 	}
-	switch p.def.kind {
+	switch field.def.resolver {
 	case resolveTypename:
-		return source{value: p.parent.name}, nil
-	case resolveMeta:
-		return source{value: r.query.schema.meta(p, from.value)}, nil
+		return dataValue{value: field.parent.name}, nil
+	case resolveIntrospection:
+		return dataValue{value: r.query.schema.introspect(field, from.value)}, nil
 	case resolveDatafiles:
-		return r.datafiles(p)
+		return r.selectDatafiles(field)
 	case resolveResources:
-		return source{r.engine.resources(p.text("path"), p.text("schema")), true}, nil
+		return dataValue{r.engine.selectResources(field.stringArgument("path"), field.stringArgument("schema")), true}, nil
 	case resolveSynthetic:
 		path, _ := property(from.value, "path")
 		s, ok := path.(string)
 		if !ok {
-			return source{value: fileList{}}, nil
+			return dataValue{value: fileList{}}, nil
 		}
-		return source{value: r.engine.referring(p.def.schema, p.def.attr, s)}, nil
+		return dataValue{value: r.engine.filesReferringTo(field.def.schema, field.def.subAttr, s)}, nil
 	case resolveResource:
-		path, _ := property(from.value, p.def.name)
+		path, _ := property(from.value, field.def.name)
 		if s, ok := path.(string); ok {
 			if f, ok := r.engine.bundle.Resource(bundle.Path(s)); ok {
-				return source{f.Object(), true}, nil
+				return dataValue{f.Object(), true}, nil
 			}
 		}
-		return source{}, nil
+		return dataValue{}, nil
 	}
-	return r.read(p, from)
+	return r.resolveProperty(field, from)
 }
 
 // readsParent returns the first key that resolving the field reads of the
 // parent, or "".
-func (f *fieldDef) readsParent() string {
-	switch f.kind {
+func (f *fieldDef) firstKeyRead() string {
+	switch f.resolver {
 	case resolveDefault:
 		return "$schema"
 	case resolveSynthetic:
@@ -67,26 +67,26 @@ func property(v any, key string) (any, bool) {
 }
 
 // read takes the value of a field from the parent's data.
-func (r *run) read(p *pick, from source) (source, *Error) {
+func (r *run) resolveProperty(field *selectedField, from dataValue) (dataValue, *Error) {
 	o, ok := from.value.(*bundle.Object)
 	if !ok {
-		return source{}, nil
+		return dataValue{}, nil
 	}
-	r.touch(o, from.resource)
-	if r.seen != nil {
-		r.seen.field(o, p.def.name)
+	r.noteSchema(o, from.fromResource)
+	if r.observed != nil {
+		r.observed.noteField(o, field.def.name)
 	}
-	if p.def.name == "schema" {
+	if field.def.name == "schema" {
 		v, _ := o.Get("$schema")
-		return source{v, from.resource}, nil
+		return dataValue{v, from.fromResource}, nil
 	}
-	v, ok := o.Get(p.def.name)
+	v, ok := o.Get(field.def.name)
 	if !ok {
-		return source{}, nil
+		return dataValue{}, nil
 	}
-	out, isNull := r.engine.follow(source{v, from.resource})
+	out, isNull := r.engine.followReference(dataValue{v, from.fromResource})
 	if isNull {
-		return source{}, failure("Cannot read properties of null (reading 'constructor')")
+		return dataValue{}, internalError("Cannot read properties of null (reading 'constructor')")
 	}
 	return out, nil
 }
@@ -94,27 +94,27 @@ func (r *run) read(p *pick, from source) (source, *Error) {
 // follow replaces a reference by its target, and a list of nothing but
 // references by their targets. It tells whether the value, or an item of it, is
 // an explicit null, over which qontract-server stumbles.
-func (e *Engine) follow(v source) (out source, isNull bool) {
+func (e *Engine) followReference(v dataValue) (out dataValue, isNull bool) {
 	switch value := v.value.(type) {
 	case nil:
-		return source{}, true
+		return dataValue{}, true
 	case *bundle.Object:
-		if target, ok := reference(value); ok {
-			return source{value: e.target(target)}, false
+		if target, ok := referenceTarget(value); ok {
+			return dataValue{value: e.targetObject(target)}, false
 		}
 	case []any:
 		if slices.Contains(value, nil) {
-			return source{}, true
+			return dataValue{}, true
 		}
-		if files, ok := e.targets(value); ok {
-			return source{value: files}, false
+		if files, ok := e.referenceTargets(value); ok {
+			return dataValue{value: files}, false
 		}
 	}
 	return v, false
 }
 
 // reference returns the target of an object whose only key is $ref.
-func reference(v any) (any, bool) {
+func referenceTarget(v any) (any, bool) {
 	o, ok := v.(*bundle.Object)
 	if !ok || o.Len() != 1 {
 		return nil, false
@@ -122,39 +122,39 @@ func reference(v any) (any, bool) {
 	return o.Get("$ref")
 }
 
-func (e *Engine) file(target any) *bundle.File {
+func (e *Engine) datafileOf(target any) *bundle.File {
 	s, _ := target.(string)
 	f, _ := e.bundle.Datafile(bundle.Path(s))
 	return f
 }
 
-func (e *Engine) target(target any) any {
-	if f := e.file(target); f != nil {
+func (e *Engine) targetObject(target any) any {
+	if f := e.datafileOf(target); f != nil {
 		return f.Object()
 	}
 	return nil
 }
 
 // targets returns the targets of a list of references, when it is one.
-func (e *Engine) targets(list []any) (fileList, bool) {
+func (e *Engine) referenceTargets(list []any) (fileList, bool) {
 	if len(list) == 0 {
 		return nil, false
 	}
 	for _, item := range list {
-		if _, ok := reference(item); !ok {
+		if _, ok := referenceTarget(item); !ok {
 			return nil, false
 		}
 	}
 	files := make(fileList, len(list))
 	for i, item := range list {
-		target, _ := reference(item)
-		files[i] = e.file(target)
+		target, _ := referenceTarget(item)
+		files[i] = e.datafileOf(target)
 	}
 	return files, true
 }
 
 // resources returns the resource with a path, or all of a schema, or all.
-func (e *Engine) resources(path, schema string) fileList {
+func (e *Engine) selectResources(path, schema string) fileList {
 	if path != "" {
 		f, _ := e.bundle.Resource(bundle.Path(path))
 		return fileList{f}
@@ -170,27 +170,27 @@ func (e *Engine) resources(path, schema string) fileList {
 }
 
 // objectType finds the object type of a value of an interface.
-func (s *Schema) objectType(t *typeDef, v any, p *pick) (*typeDef, *Error) {
+func (s *Schema) objectType(t *typeDef, v any, field *selectedField) (*typeDef, *Error) {
 	name, ok := s.typeName(t, v, 0)
 	if !ok {
-		return nil, failure("Abstract type %q must resolve to an Object type at runtime for field \"%s.%s\". "+
+		return nil, internalError("Abstract type %q must resolve to an Object type at runtime for field \"%s.%s\". "+
 			"Either the %q type should provide a \"resolveType\" function or each possible type should provide an \"isTypeOf\" function.",
-			t.name, p.parent.name, p.def.name, t.name)
+			t.name, field.parent.name, field.def.name, t.name)
 	}
 	found := s.types[name]
 	switch {
 	case found == nil:
-		return nil, failure("Abstract type %q was resolved to a type %q that does not exist inside the schema.", t.name, name)
+		return nil, internalError("Abstract type %q was resolved to a type %q that does not exist inside the schema.", t.name, name)
 	case found.kind != kindObject:
-		return nil, failure("Abstract type %q was resolved to a non-object type %q.", t.name, name)
-	case !found.is(t):
-		return nil, failure("Runtime Object type %q is not a possible type for %q.", name, t.name)
+		return nil, internalError("Abstract type %q was resolved to a non-object type %q.", t.name, name)
+	case !found.isSubtypeOf(t):
+		return nil, internalError("Runtime Object type %q is not a possible type for %q.", name, t.name)
 	}
 	return found, nil
 }
 
 // maxResolvers bounds how many interfaces are asked in turn.
-const maxResolvers = 10
+const maxInterfaces = 10
 
 // typeName asks an interface for the name of a value's type. When the schema of
 // the value is bound to an interface, that one is asked.
@@ -206,13 +206,13 @@ func (s *Schema) typeName(t *typeDef, v any, asked int) (string, bool) {
 	}
 	schema, _ := property(v, "$schema")
 	name, _ := schema.(string)
-	bound := s.bound[bundle.Schema(name)]
+	bound := s.bySchema[bundle.Schema(name)]
 	switch {
 	case bound == nil:
 		return "", false
 	case bound.kind != kindInterface:
 		return bound.name, true
-	case asked == maxResolvers:
+	case asked == maxInterfaces:
 		return "", false
 	}
 	return s.typeName(bound, v, asked+1)

@@ -43,7 +43,7 @@ type Root struct {
 	Schema bundle.Schema // of the datafiles
 	List   bool
 
-	pick *pick
+	pick *selectedField
 }
 
 // Resources tells whether the elements are resources.
@@ -64,19 +64,19 @@ type Element struct {
 // shows in no element: a resource that is asked for by a path that does not
 // exist.
 func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.File) Element {
-	p := root.pick
+	field := root.pick
 	r := newRun(ctx, e, q)
-	r.path = append(r.path, step{key: p.key})
-	ok, err := e.present(root, f)
+	r.path = append(r.path, pathStep{key: field.key})
+	ok, err := e.matchesRoot(root, f)
 	if err != nil {
-		return Element{Errors: []Error{*r.locate(err, p)}}
+		return Element{Errors: []Error{*r.addPlace(err, field)}}
 	}
 	if !ok {
 		return Element{}
 	}
-	v, err := r.one(p, source{f.Object(), root.Kind == RootResources})
+	v, err := r.completeSingle(field, dataValue{f.Object(), root.Kind == RootResources})
 	if err != nil {
-		return Element{Present: true, Errors: append(r.errors, *r.locate(err, p))}
+		return Element{Present: true, Errors: append(r.errors, *r.addPlace(err, field))}
 	}
 	if o, ok := v.(*bundle.Object); ok && o.Len() == 0 {
 		return Element{Errors: r.errors} // an item without any key is left out
@@ -86,25 +86,25 @@ func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.Fi
 
 // present tells whether a file is among those that the arguments of a root
 // field ask for.
-func (e *Engine) present(root *Root, f *bundle.File) (bool, *Error) {
-	p := root.pick
+func (e *Engine) matchesRoot(root *Root, f *bundle.File) (bool, *Error) {
+	field := root.pick
 	switch {
-	case p.fault != nil:
-		return false, p.fault.clone()
+	case field.fault != nil:
+		return false, field.fault.clone()
 	case root.Kind == RootDatafiles:
 		if f.Schema != root.Schema {
 			return false, nil
 		}
-		if p.roots.fault != nil {
-			return false, p.roots.fault.clone()
+		if field.rootArgs.fault != nil {
+			return false, field.rootArgs.fault.clone()
 		}
-		return e.admits(p, f)
+		return e.matchesArguments(field, f)
 	case root.Kind == RootResources:
-		if path := p.text("path"); path != "" {
+		if path := field.stringArgument("path"); path != "" {
 			return string(f.Path) == path, nil
 		}
-		schema := p.text("schema")
+		schema := field.stringArgument("schema")
 		return schema == "" || string(f.Schema) == schema, nil
 	}
-	return false, failure("%s is not a list of files.", p.key)
+	return false, internalError("%s is not a list of files.", field.key)
 }

@@ -7,17 +7,17 @@ import (
 
 // directives applies the rules to the uses of directives at a place. The field
 // is the one that the place is on, or below.
-func (v *validator) directives(list []*directive, place string, field *fieldDef) {
+func (v *validator) validateDirectives(list []*directive, place string, field *fieldDef) {
 	for _, d := range list {
-		v.directive(d, place, field)
+		v.validateDirective(d, place, field)
 	}
 }
 
-func (v *validator) directive(d *directive, place string, field *fieldDef) {
-	def, own := v.s.directive(d.name), v.system[d.name]
-	v.knownDirective(d, place)
-	v.directiveArguments(d, def, own)
-	v.uniqueArguments(d.arguments)
+func (v *validator) validateDirective(d *directive, place string, field *fieldDef) {
+	def, own := v.schema.directiveNamed(d.name), v.directiveDefinitions[d.name]
+	v.checkDirectiveExists(d, place)
+	v.checkDirectiveArguments(d, def, own)
+	v.checkUniqueArguments(d.arguments)
 	var args []*argDef
 	if def != nil {
 		args = def.args
@@ -25,18 +25,18 @@ func (v *validator) directive(d *directive, place string, field *fieldDef) {
 		args = field.args // the arguments of a directive that nobody knows count as those of the field
 	}
 	for _, a := range d.arguments {
-		v.value(a.value, arg(args, a.name).input(), false)
+		v.validateValue(a.value, findArgument(args, a.name).expectedType(), false)
 	}
-	v.requiredOfDirective(d, def, own)
+	v.checkRequiredDirectiveArguments(d, def, own)
 }
 
 // knownDirective checks that a directive exists and may stand at a place.
-func (v *validator) knownDirective(d *directive, place string) {
-	def, own := v.s.directive(d.name), v.system[d.name]
+func (v *validator) checkDirectiveExists(d *directive, place string) {
+	def, own := v.schema.directiveNamed(d.name), v.directiveDefinitions[d.name]
 	var places []string
 	switch {
 	case own != nil:
-		places = own.places
+		places = own.allowedLocations
 	case def != nil:
 		places = def.locations
 	default:
@@ -49,7 +49,7 @@ func (v *validator) knownDirective(d *directive, place string) {
 }
 
 // directiveArguments checks that the arguments of a directive exist.
-func (v *validator) directiveArguments(d *directive, def *directiveDef, own *systemNode) {
+func (v *validator) checkDirectiveArguments(d *directive, def *directiveDef, own *typeSystemNode) {
 	if def == nil && own == nil || len(d.arguments) == 0 {
 		return
 	}
@@ -62,9 +62,9 @@ func (v *validator) directiveArguments(d *directive, def *directiveDef, own *sys
 		known = argNames(def.args)
 	}
 	for _, a := range d.arguments {
-		if !slices.Contains(known, a.name) && !v.over {
+		if !slices.Contains(known, a.name) && !v.tooManyErrors {
 			v.report(fmt.Sprintf("Unknown argument %q on directive \"@%s\".", a.name, d.name)+
-				didYouMean("", v.meter.suggest(a.name, known)), a.pos)
+				didYouMean("", v.suggester.suggest(a.name, known)), a.pos)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func argNames(args []*argDef) []string {
 }
 
 // requiredOfDirective checks that a directive has the arguments that it needs.
-func (v *validator) requiredOfDirective(d *directive, def *directiveDef, own *systemNode) {
+func (v *validator) checkRequiredDirectiveArguments(d *directive, def *directiveDef, own *typeSystemNode) {
 	given := func(name string) bool {
 		return slices.ContainsFunc(d.arguments, func(a *argument) bool { return a.name == name })
 	}
@@ -86,8 +86,8 @@ func (v *validator) requiredOfDirective(d *directive, def *directiveDef, own *sy
 		v.report(fmt.Sprintf("Directive \"@%s\" argument %q of type %q is required, but it was not provided.", d.name, name, typ), d.pos)
 	}
 	if own != nil {
-		for _, a := range own.lastArguments() {
-			if a.required() && !given(a.name) && !v.over {
+		for _, a := range own.requiredArguments() {
+			if a.isRequired() && !given(a.name) && !v.tooManyErrors {
 				missing(a.name, a.typ().String())
 			}
 		}
@@ -97,7 +97,7 @@ func (v *validator) requiredOfDirective(d *directive, def *directiveDef, own *sy
 		return
 	}
 	for _, a := range def.args {
-		if a.required && a.standard == nil && !given(a.name) {
+		if a.required && a.defaultValue == nil && !given(a.name) {
 			missing(a.name, a.typeString())
 		}
 	}
@@ -105,11 +105,11 @@ func (v *validator) requiredOfDirective(d *directive, def *directiveDef, own *sy
 
 // lastArguments returns the required arguments of a directive's definition; of
 // one name the last, in the place of the first.
-func (n *systemNode) lastArguments() []*systemNode {
+func (n *typeSystemNode) requiredArguments() []*typeSystemNode {
 	index := map[string]int{}
-	var out []*systemNode
+	var out []*typeSystemNode
 	for _, a := range n.arguments {
-		if !a.required() {
+		if !a.isRequired() {
 			continue
 		}
 		if i, known := index[a.name]; known {
@@ -123,21 +123,21 @@ func (n *systemNode) lastArguments() []*systemNode {
 }
 
 // fieldArgument applies the rules to an argument of a field.
-func (v *validator) fieldArgument(a *argument, parent *typeDef, field *fieldDef) {
+func (v *validator) validateFieldArgument(a *argument, parent *typeDef, field *fieldDef) {
 	var def *argDef
 	if field != nil {
-		if def = arg(field.args, a.name); def == nil {
+		if def = findArgument(field.args, a.name); def == nil {
 			v.report(fmt.Sprintf("Unknown argument %q on field \"%s.%s\".", a.name, parent.name, field.name)+
-				didYouMean("", v.meter.suggest(a.name, argNames(field.args))), a.pos)
+				didYouMean("", v.suggester.suggest(a.name, argNames(field.args))), a.pos)
 		}
 	}
-	v.value(a.value, def.input(), false)
+	v.validateValue(a.value, def.expectedType(), false)
 }
 
 // requiredArguments checks that a field has the arguments that it needs.
-func (v *validator) requiredArguments(n *fieldNode, def *fieldDef) {
+func (v *validator) checkRequiredArguments(n *fieldNode, def *fieldDef) {
 	for _, a := range def.args {
-		if a.required && a.standard == nil && !slices.ContainsFunc(n.arguments, func(given *argument) bool { return given.name == a.name }) {
+		if a.required && a.defaultValue == nil && !slices.ContainsFunc(n.arguments, func(given *argument) bool { return given.name == a.name }) {
 			v.report(fmt.Sprintf("Field %q argument %q of type %q is required, but it was not provided.", def.name, a.name, a.typeString()), n.pos)
 		}
 	}
@@ -145,72 +145,72 @@ func (v *validator) requiredArguments(n *fieldNode, def *fieldDef) {
 
 // standardTypes are the names of types that a type system definition may use
 // although the schema does not have them.
-var standardTypes = []string{
+var standardTypeNames = []string{
 	"String", "Int", "Float", "Boolean", "ID", "__Schema", "__Directive", "__DirectiveLocation", "__Type", "__Field",
 	"__InputValue", "__EnumValue", "__TypeKind",
 }
 
 // knownType checks that a type exists.
-func (v *validator) knownType(t *typeNode, system bool) {
-	if v.s.types[t.name] != nil || v.over {
+func (v *validator) checkTypeExists(t *typeNode, system bool) {
+	if v.schema.types[t.name] != nil || v.tooManyErrors {
 		return
 	}
-	v.gatherTypes()
-	if v.defined[t.name] || system && slices.Contains(standardTypes, t.name) {
+	v.listTypes()
+	if v.definedTypes[t.name] || system && slices.Contains(standardTypeNames, t.name) {
 		return
 	}
 	options := v.typeNames
 	if system {
-		options = slices.Concat(standardTypes, options)
+		options = slices.Concat(standardTypeNames, options)
 	}
-	v.report(fmt.Sprintf("Unknown type %q.", t.name)+didYouMean("", v.meter.suggest(t.name, options)), t.pos)
+	v.report(fmt.Sprintf("Unknown type %q.", t.name)+didYouMean("", v.suggester.suggest(t.name, options)), t.pos)
 }
 
 // gatherTypes lists the types of the schema and those that the document
 // defines.
-func (v *validator) gatherTypes() {
-	if v.defined != nil {
+func (v *validator) listTypes() {
+	if v.definedTypes != nil {
 		return
 	}
-	v.defined = map[string]bool{}
-	for _, t := range v.s.order {
+	v.definedTypes = map[string]bool{}
+	for _, t := range v.schema.typeList {
 		v.typeNames = append(v.typeNames, t.name)
 	}
 	for _, def := range v.doc.definitions {
-		n, ok := def.(*systemNode)
+		n, ok := def.(*typeSystemNode)
 		if !ok || n.extends || n.keyword == "schema" || n.keyword == "directive" {
 			continue
 		}
-		v.defined[n.name] = true
+		v.definedTypes[n.name] = true
 		v.typeNames = append(v.typeNames, n.name)
 	}
 }
 
 // fieldSuggestion words what a field that does not exist may have been meant
 // to be.
-func (v *validator) fieldSuggestion(t *typeDef, name string) string {
-	if v.over {
+func (v *validator) suggestField(t *typeDef, name string) string {
+	if v.tooManyErrors {
 		return ""
 	}
-	if types := fragmentTypes(t, name); len(types) > 0 {
+	if types := typesWithField(t, name); len(types) > 0 {
 		return didYouMean("to use an inline fragment on ", types)
 	}
 	names := make([]string, len(t.fields))
 	for i, f := range t.fields {
 		names[i] = f.name
 	}
-	return didYouMean("", v.meter.suggest(name, names))
+	return didYouMean("", v.suggester.suggest(name, names))
 }
 
 // fragmentTypes returns the types that have a field which an interface has not,
 // those first that most of its object types have in common.
-func fragmentTypes(t *typeDef, name string) []string {
+func typesWithField(t *typeDef, name string) []string {
 	if t.kind != kindInterface {
 		return nil
 	}
 	count := map[*typeDef]int{}
 	var types []*typeDef
-	for _, object := range t.possible {
+	for _, object := range t.possibleTypes {
 		if object.field(name) == nil {
 			continue
 		}
@@ -229,9 +229,9 @@ func fragmentTypes(t *typeDef, name string) []string {
 		switch {
 		case count[a] != count[b]:
 			return count[b] - count[a]
-		case a.kind == kindInterface && a != b && b.is(a):
+		case a.kind == kindInterface && a != b && b.isSubtypeOf(a):
 			return -1
-		case b.kind == kindInterface && a != b && a.is(b):
+		case b.kind == kindInterface && a != b && a.isSubtypeOf(b):
 			return 1
 		}
 		return naturalCompare(a.name, b.name)

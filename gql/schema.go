@@ -8,12 +8,12 @@ import "github.com/app-sre/prcheck/bundle"
 type Schema struct {
 	query      *typeDef
 	types      map[string]*typeDef
-	order      []*typeDef // as introspection lists them
-	bound      map[bundle.Schema]*typeDef
+	typeList   []*typeDef // as introspection lists them
+	bySchema   map[bundle.Schema]*typeDef
 	directives []*directiveDef
-	bare       bool // the section is a list, without "confs"
+	isBareList bool // the section is a list, without "confs"
 
-	scalars builtins
+	builtins builtins
 }
 
 // A typeKind says what a type is.
@@ -44,27 +44,27 @@ const (
 
 // A typeDef is one GraphQL type.
 type typeDef struct {
-	name       string
-	note       string // the description, of types that every schema has
-	kind       typeKind
-	scalar     scalarKind
-	enum       []string
-	enumNotes  []string // their descriptions
-	fields     []*fieldDef
-	index      map[string]*fieldDef // only of types with many fields
-	interfaces []*typeDef
-	possible   []*typeDef // of an interface, in the order of introspection
+	name             string
+	description      string // the description, of types that every schema has
+	kind             typeKind
+	scalar           scalarKind
+	enumValues       []string
+	enumDescriptions []string // their descriptions
+	fields           []*fieldDef
+	fieldIndex       map[string]*fieldDef // only of types with many fields
+	interfaces       []*typeDef
+	possibleTypes    []*typeDef // of an interface, in the order of introspection
 
-	datafile bundle.Schema // the schema that is bound to the type, or ""
-	resolver *typeResolver // of an interface
+	datafileSchema bundle.Schema // the schema that is bound to the type, or ""
+	resolver       *typeResolver // of an interface
 }
 
 // A typeResolver finds the object type of a value of an interface.
 type typeResolver struct {
-	bySchema bool
-	field    string            // otherwise: the key that tells
-	types    map[string]string // and the type for each of its values
-	names    []string          // the types, as the bundle has them
+	bySchema  bool
+	field     string            // otherwise: the key that tells
+	types     map[string]string // and the type for each of its values
+	typeNames []string          // the types, as the bundle has them
 }
 
 // A resolveKind says where the value of a field comes from.
@@ -77,23 +77,23 @@ const (
 	resolveResource                     // the resource that the parent names
 	resolveResources                    // all resources
 	resolveTypename
-	resolveMeta // introspection
+	resolveIntrospection // introspection
 )
 
 // A fieldDef is a field of a type.
 type fieldDef struct {
-	name     string
-	note     string // the description, of introspection
-	typ      *typeDef
-	list     bool // of items that are required
-	required bool
-	args     []*argDef
+	name        string
+	description string // the description, of introspection
+	typ         *typeDef
+	list        bool // of items that are required
+	required    bool
+	args        []*argDef
 
-	kind   resolveKind
-	schema bundle.Schema // of datafiles and synthetic
-	attr   string        // of synthetic: the dotted path to the reference
-	conf   string        // the type as the bundle names it
-	listed bool          // isList as the bundle has it
+	resolver   resolveKind
+	schema     bundle.Schema // of datafiles and synthetic
+	subAttr    string        // of synthetic: the dotted path to the reference
+	bundleType string        // the type as the bundle names it
+	isList     bool          // isList as the bundle has it
 }
 
 // typeString returns the type as GraphQL writes it.
@@ -111,11 +111,11 @@ func (f *fieldDef) typeString() string {
 // An argDef is an argument that a field or directive takes. Its type is never
 // a list.
 type argDef struct {
-	name     string
-	note     string
-	typ      *typeDef
-	required bool
-	standard any // the default value, or nil
+	name         string
+	description  string
+	typ          *typeDef
+	required     bool
+	defaultValue any // the default value, or nil
 }
 
 func (a *argDef) typeString() string {
@@ -127,16 +127,16 @@ func (a *argDef) typeString() string {
 
 // A directiveDef is a directive that a query may use, or at least name.
 type directiveDef struct {
-	name      string
-	note      string
-	locations []string
-	args      []*argDef
+	name        string
+	description string
+	locations   []string
+	args        []*argDef
 }
 
 // field returns the field with a name, or nil.
 func (t *typeDef) field(name string) *fieldDef {
-	if t.index != nil {
-		return t.index[name]
+	if t.fieldIndex != nil {
+		return t.fieldIndex[name]
 	}
 	for _, f := range t.fields {
 		if f.name == name {
@@ -147,10 +147,10 @@ func (t *typeDef) field(name string) *fieldDef {
 }
 
 // leaf tells whether values of the type have no fields.
-func (t *typeDef) leaf() bool { return t.kind == kindScalar || t.kind == kindEnum }
+func (t *typeDef) isLeaf() bool { return t.kind == kindScalar || t.kind == kindEnum }
 
 // is tells whether every value of the type is one of the other type too.
-func (t *typeDef) is(other *typeDef) bool {
+func (t *typeDef) isSubtypeOf(other *typeDef) bool {
 	if t == other {
 		return true
 	}
@@ -163,32 +163,32 @@ func (t *typeDef) is(other *typeDef) bool {
 }
 
 // objects returns the object types that a value of the type may have.
-func (t *typeDef) objects() []*typeDef {
+func (t *typeDef) objectTypes() []*typeDef {
 	if t.kind == kindInterface {
-		return t.possible
+		return t.possibleTypes
 	}
 	return []*typeDef{t}
 }
 
 // find returns the field that a query names on a type, with the fields that
 // every schema has, or nil.
-func (s *Schema) find(t *typeDef, name string) *fieldDef {
+func (s *Schema) fieldNamed(t *typeDef, name string) *fieldDef {
 	if name == "" || name[0] != '_' {
 		return t.field(name)
 	}
 	switch {
 	case name == "__typename":
-		return s.scalars.typename
+		return s.builtins.typenameField
 	case name == "__schema" && t == s.query:
-		return s.scalars.schema
+		return s.builtins.schemaField
 	case name == "__type" && t == s.query:
-		return s.scalars.lookup
+		return s.builtins.typeField
 	}
 	return t.field(name)
 }
 
 // arg returns the argument with a name, or nil.
-func arg(list []*argDef, name string) *argDef {
+func findArgument(list []*argDef, name string) *argDef {
 	for _, a := range list {
 		if a.name == name {
 			return a

@@ -30,37 +30,37 @@ func serializeString(given any) (any, error) {
 	case bool:
 		return jsText(v), nil
 	case bundle.Number:
-		if f := number(v); !math.IsInf(f, 0) {
-			return numberText(v), nil
+		if f := jsNumber(v); !math.IsInf(f, 0) {
+			return jsNumberText(v), nil
 		}
 	}
 	return nil, errors.New("String cannot represent value: " + inspect(given))
 }
 
 func serializeInt(v any) (any, error) {
-	if n, ok := v.(bundle.Number); ok && len(n) < 10 && plainInteger(string(n)) {
+	if n, ok := v.(bundle.Number); ok && len(n) < 10 && isPlainInteger(string(n)) {
 		return n, nil
 	}
-	f := toFloat(v)
+	f := jsToFloat(v)
 	if math.IsNaN(f) || math.IsInf(f, 0) || f != math.Trunc(f) {
 		return nil, errors.New("Int cannot represent non-integer value: " + inspect(v))
 	}
 	if f > math.MaxInt32 || f < math.MinInt32 {
 		return nil, errors.New("Int cannot represent non 32-bit signed integer value: " + inspect(v))
 	}
-	return bundle.Number(floatText(f)), nil
+	return bundle.Number(jsFloatText(f)), nil
 }
 
 func serializeFloat(v any) (any, error) {
-	f := toFloat(v)
+	f := jsToFloat(v)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, errors.New("Float cannot represent non numeric value: " + inspect(v))
 	}
-	return bundle.Number(floatText(f)), nil
+	return bundle.Number(jsFloatText(f)), nil
 }
 
 // toFloat converts what may stand for a number; what may not is not a number.
-func toFloat(v any) float64 {
+func jsToFloat(v any) float64 {
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -69,10 +69,10 @@ func toFloat(v any) float64 {
 		return 0
 	case string:
 		if v != "" {
-			return toNumber(v)
+			return jsToNumber(v)
 		}
 	case bundle.Number:
-		return number(v)
+		return jsNumber(v)
 	}
 	return math.NaN()
 }
@@ -82,7 +82,7 @@ func serializeBoolean(v any) (any, error) {
 	case bool:
 		return v, nil
 	case bundle.Number:
-		if f := number(v); !math.IsInf(f, 0) {
+		if f := jsNumber(v); !math.IsInf(f, 0) {
 			return f != 0, nil
 		}
 	}

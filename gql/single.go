@@ -15,54 +15,54 @@ const maxSpreads = 1000
 // has what [Engine.Element] says about the file. It returns nil when the
 // arguments of the root leave the file out. ok is false when the request cannot
 // be read, or is too tangled.
-func Single(req Request, root *Root, f *bundle.File) (single *Request, ok bool) {
+func RestrictToFile(req Request, root *Root, f *bundle.File) (single *Request, ok bool) {
 	doc, failed := parse(req.Query)
 	if failed != nil {
 		return nil, false
 	}
-	op, err := doc.operation(req)
+	op, err := doc.selectOperation(req)
 	if err != nil {
 		return nil, false
 	}
-	s := singler{doc: doc, key: root.Key, path: f.Path}
+	s := fileRestriction{doc: doc, key: root.Key, path: f.Path}
 	if given, isText := root.pick.args["path"].(string); isText && (given != "" || !root.Resources()) {
 		if given != string(f.Path) {
 			return nil, true
 		}
-		s.given = true
+		s.hasPath = true
 	}
-	if schema := root.pick.text("schema"); root.Resources() && !s.given && schema != "" && schema != string(f.Schema) {
+	if schema := root.pick.stringArgument("schema"); root.Resources() && !s.hasPath && schema != "" && schema != string(f.Schema) {
 		return nil, true
 	}
-	if !s.set(op.set) {
+	if !s.restrictSet(op.selectionSet) {
 		return nil, false
 	}
-	s.forget(op)
-	req.Query = doc.write()
+	s.removeUnusedVariables(op)
+	req.Query = doc.print()
 	return &req, true
 }
 
 // A singler rewrites the root fields of a query.
-type singler struct {
-	doc     *document
-	key     string
-	path    bundle.Path
-	given   bool // the path stands there already
-	spreads int
+type fileRestriction struct {
+	doc         *document
+	key         string
+	path        bundle.Path
+	hasPath     bool // the path stands there already
+	spreadCount int
 }
 
-func (s *singler) set(set *selectionSet) bool {
+func (s *fileRestriction) restrictSet(set *selectionSet) bool {
 	for _, selection := range set.selections {
 		ok := true
 		switch n := selection.(type) {
 		case *fieldNode:
-			s.field(n)
+			s.restrictField(n)
 		case *inlineNode:
-			ok = s.set(n.set)
+			ok = s.restrictSet(n.selectionSet)
 		case *spreadNode:
-			s.spreads++
-			f := s.doc.fragment(n.name)
-			ok = s.spreads <= maxSpreads && f != nil && s.set(f.set)
+			s.spreadCount++
+			f := s.doc.fragmentNamed(n.name)
+			ok = s.spreadCount <= maxSpreads && f != nil && s.restrictSet(f.selectionSet)
 		}
 		if !ok {
 			return false
@@ -71,7 +71,7 @@ func (s *singler) set(set *selectionSet) bool {
 	return true
 }
 
-func (d *document) fragment(name string) *fragment {
+func (d *document) fragmentNamed(name string) *fragment {
 	for _, f := range d.fragments {
 		if f.name == name {
 			return f
@@ -82,12 +82,12 @@ func (d *document) fragment(name string) *fragment {
 
 // field narrows the wanted root field, and leaves the others out by a
 // condition.
-func (s *singler) field(f *fieldNode) {
-	if f.key() != s.key {
+func (s *fileRestriction) restrictField(f *fieldNode) {
+	if f.responseKey() != s.key {
 		f.directives = []*directive{{name: "skip", arguments: []*argument{{name: "if", value: &valueNode{kind: valueBoolean, raw: "true"}}}}}
 		return
 	}
-	if s.given {
+	if s.hasPath {
 		return
 	}
 	f.arguments = slices.DeleteFunc(f.arguments, func(a *argument) bool { return a.name == "path" })
@@ -95,51 +95,51 @@ func (s *singler) field(f *fieldNode) {
 }
 
 // forget removes the variables that nothing uses any more.
-func (s *singler) forget(op *operation) {
+func (s *fileRestriction) removeUnusedVariables(op *operation) {
 	used := map[string]bool{}
-	usesOf(op.directives, used)
-	op.set.uses(used)
+	collectDirectiveVariables(op.directives, used)
+	op.selectionSet.collectVariables(used)
 	for _, f := range s.doc.fragments {
-		f.set.uses(used)
+		f.selectionSet.collectVariables(used)
 	}
-	op.variables = slices.DeleteFunc(op.variables, func(v *variable) bool { return !used[v.name] })
+	op.variables = slices.DeleteFunc(op.variables, func(v *variableDefinition) bool { return !used[v.name] })
 }
 
 // uses gathers the variables that a selection set uses.
-func (s *selectionSet) uses(used map[string]bool) {
+func (s *selectionSet) collectVariables(used map[string]bool) {
 	if s == nil {
 		return
 	}
 	for _, selection := range s.selections {
-		usesOf(selection.notes(), used)
+		collectDirectiveVariables(selection.appliedDirectives(), used)
 		switch n := selection.(type) {
 		case *fieldNode:
 			for _, a := range n.arguments {
-				a.value.uses(used)
+				a.value.collectVariables(used)
 			}
-			n.set.uses(used)
+			n.selectionSet.collectVariables(used)
 		case *inlineNode:
-			n.set.uses(used)
+			n.selectionSet.collectVariables(used)
 		}
 	}
 }
 
-func usesOf(list []*directive, used map[string]bool) {
+func collectDirectiveVariables(list []*directive, used map[string]bool) {
 	for _, d := range list {
 		for _, a := range d.arguments {
-			a.value.uses(used)
+			a.value.collectVariables(used)
 		}
 	}
 }
 
-func (v *valueNode) uses(used map[string]bool) {
+func (v *valueNode) collectVariables(used map[string]bool) {
 	if v.kind == valueVariable {
 		used[v.raw] = true
 	}
 	for _, item := range v.items {
-		item.uses(used)
+		item.collectVariables(used)
 	}
 	for _, f := range v.fields {
-		f.value.uses(used)
+		f.value.collectVariables(used)
 	}
 }

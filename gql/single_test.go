@@ -45,7 +45,7 @@ func TestSingle(t *testing.T) {
 			}
 			for _, f := range files {
 				want := engine.Element(t.Context(), q, root, f)
-				single, ok := gql.Single(req, root, f)
+				single, ok := gql.RestrictToFile(req, root, f)
 				if !ok || single == nil {
 					if !ok || want.Present {
 						t.Errorf("%s: %s of %s: got no request, want %v", text, root.Key, f.Path, want)
@@ -71,7 +71,7 @@ func TestSingle(t *testing.T) {
 // What cannot be read cannot be rewritten.
 func TestSingleOfNothing(t *testing.T) {
 	for _, text := range []string{"", "{", "query A { a } query B { b }"} {
-		if _, ok := gql.Single(gql.Request{Query: text}, &gql.Root{Key: "a"}, &bundle.File{Path: "/a"}); ok {
+		if _, ok := gql.RestrictToFile(gql.Request{Query: text}, &gql.Root{Key: "a"}, &bundle.File{Path: "/a"}); ok {
 			t.Errorf("%q: rewritten", text)
 		}
 	}

@@ -15,18 +15,18 @@ type Location struct {
 // A text is the source of a document. It knows where its lines begin, so that
 // finding many locations takes linear time. What it finds out on first use is
 // not safe for several goroutines, see index.
-type text struct {
-	src   string
-	ascii bool
-	lines []int // offsets, made on first use
-	units []int // the UTF-16 units before every block of the text, unless ascii
+type sourceText struct {
+	src         string
+	ascii       bool
+	lineOffsets []int // offsets, made on first use
+	unitCounts  []int // the UTF-16 units before every block of the text, unless ascii
 }
 
 // unitBlock is the distance of the places for which units are counted once.
 const unitBlock = 256
 
-func newText(src string) *text {
-	t := &text{src: src, ascii: true}
+func newSourceText(src string) *sourceText {
+	t := &sourceText{src: src, ascii: true}
 	for i := range len(src) {
 		if src[i] >= utf8.RuneSelf {
 			t.ascii = false
@@ -37,7 +37,7 @@ func newText(src string) *text {
 }
 
 // locate turns an offset in bytes into a location.
-func (t *text) locate(pos int) Location {
+func (t *sourceText) locate(pos int) Location {
 	pos = min(pos, len(t.src))
 	lines := t.lineStarts()
 	low, high := 0, len(lines)
@@ -51,9 +51,9 @@ func (t *text) locate(pos int) Location {
 	return Location{low + 1, t.unitsBefore(pos) - t.unitsBefore(lines[low]) + 1}
 }
 
-func (t *text) lineStarts() []int {
-	if t.lines != nil {
-		return t.lines
+func (t *sourceText) lineStarts() []int {
+	if t.lineOffsets != nil {
+		return t.lineOffsets
 	}
 	lines := make([]int, 1, 1+strings.Count(t.src, "\n"))
 	for i := range len(t.src) {
@@ -61,40 +61,40 @@ func (t *text) lineStarts() []int {
 			lines = append(lines, i+1)
 		}
 	}
-	t.lines = lines
+	t.lineOffsets = lines
 	return lines
 }
 
 // index finds out all that locations need, so that several goroutines can look
 // for them at once.
-func (t *text) index() { t.locate(0) }
+func (t *sourceText) buildIndex() { t.locate(0) }
 
 // unitsBefore returns the number of UTF-16 units before an offset.
-func (t *text) unitsBefore(pos int) int {
+func (t *sourceText) unitsBefore(pos int) int {
 	if t.ascii {
 		return pos
 	}
-	if t.units == nil {
-		t.units = make([]int, 1, len(t.src)/unitBlock+2)
+	if t.unitCounts == nil {
+		t.unitCounts = make([]int, 1, len(t.src)/unitBlock+2)
 		n := 0
 		for i := range len(t.src) {
 			if i > 0 && i%unitBlock == 0 {
-				t.units = append(t.units, n)
+				t.unitCounts = append(t.unitCounts, n)
 			}
-			n += unitsOf(t.src[i])
+			n += unitsOfByte(t.src[i])
 		}
 	}
-	block := min(pos/unitBlock, len(t.units)-1)
-	n := t.units[block]
+	block := min(pos/unitBlock, len(t.unitCounts)-1)
+	n := t.unitCounts[block]
 	for i := block * unitBlock; i < pos; i++ {
-		n += unitsOf(t.src[i])
+		n += unitsOfByte(t.src[i])
 	}
 	return n
 }
 
 // unitsOf returns the number of UTF-16 units that a byte stands for: those of
 // its character for the first byte, none for the others.
-func unitsOf(c byte) int {
+func unitsOfByte(c byte) int {
 	switch {
 	case c >= 0xF0:
 		return 2
@@ -106,10 +106,10 @@ func unitsOf(c byte) int {
 
 // slice returns n UTF-16 units from an offset on. Half of a pair is written
 // like any other lone surrogate.
-func (t *text) slice(pos, n int) string {
+func (t *sourceText) sliceUnits(pos, n int) string {
 	var out strings.Builder
 	for n > 0 && pos < len(t.src) {
-		size := sizeOf(t.src[pos:])
+		size := charSize(t.src[pos:])
 		if n == 1 && size == 4 {
 			r, _ := utf8.DecodeRuneInString(t.src[pos:])
 			high, _ := utf16.EncodeRune(r)
@@ -117,18 +117,18 @@ func (t *text) slice(pos, n int) string {
 			break
 		}
 		out.WriteString(t.src[pos : pos+size])
-		n -= unitsOf(t.src[pos])
+		n -= unitsOfByte(t.src[pos])
 		pos += size
 	}
 	return out.String()
 }
 
 // sizeOf returns the length of the character that a text begins with.
-func sizeOf(s string) int {
+func charSize(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 1
 	}
-	if _, ok := surrogate(s); ok {
+	if _, ok := decodeSurrogate(s); ok {
 		return 3
 	}
 	_, n := utf8.DecodeRuneInString(s)
@@ -156,7 +156,7 @@ func hexDigit(c byte) rune {
 
 // surrogate reads a lone surrogate that a string holds as three bytes, as
 // bundles do.
-func surrogate(s string) (rune, bool) {
+func decodeSurrogate(s string) (rune, bool) {
 	if len(s) >= 3 && s[0] == 0xED && 0xA0 <= s[1] && s[1] <= 0xBF && 0x80 <= s[2] && s[2] <= 0xBF {
 		return rune(s[0]&0x0F)<<12 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true
 	}

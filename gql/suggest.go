@@ -40,7 +40,7 @@ const maxCells = 20_000_000
 // letters to insert, delete, replace, or swap with their neighbour (optimal
 // string alignment, that is Damerau-Levenshtein with every letter edited once).
 // Any difference in case alone counts as one.
-type meter struct {
+type nameSuggester struct {
 	rows  [3][]int
 	cells int // measured so far
 }
@@ -48,15 +48,15 @@ type meter struct {
 // suggest returns the options that a name may stand for, the nearest first. An
 // option is near enough when its distance is at most two fifths of the name's
 // length and one.
-func (m *meter) suggest(name string, options []string) []string {
+func (m *nameSuggester) suggest(name string, options []string) []string {
 	distances := map[string]int{}
 	var near []string
-	lower := unitsOfName(name)
+	lower := lowerCaseUnits(name)
 	limit := len(lower)*2/5 + 1
 	for _, option := range options {
 		d := 0
 		if option != name {
-			d = m.measure(unitsOfName(option), lower, limit)
+			d = m.distance(lowerCaseUnits(option), lower, limit)
 		}
 		if _, known := distances[option]; d <= limit && !known {
 			distances[option] = d
@@ -69,11 +69,11 @@ func (m *meter) suggest(name string, options []string) []string {
 	return near
 }
 
-func unitsOfName(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
+func lowerCaseUnits(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
 
 // measure returns the distance of two names that differ, or something beyond
 // the limit.
-func (m *meter) measure(long, short []uint16, limit int) int {
+func (m *nameSuggester) distance(long, short []uint16, limit int) int {
 	if slices.Equal(long, short) {
 		return 1
 	}
@@ -93,7 +93,7 @@ func (m *meter) measure(long, short []uint16, limit int) int {
 		m.rows[0][j] = j
 	}
 	for i := 1; i <= len(long); i++ {
-		if m.row(long, short, i) > limit {
+		if m.fillRow(long, short, i) > limit {
 			return limit + 1
 		}
 	}
@@ -101,7 +101,7 @@ func (m *meter) measure(long, short []uint16, limit int) int {
 }
 
 // row fills in one row of distances and returns its smallest.
-func (m *meter) row(long, short []uint16, i int) int {
+func (m *nameSuggester) fillRow(long, short []uint16, i int) int {
 	m.cells += len(short)
 	up, row := m.rows[(i-1)%3], m.rows[i%3]
 	row[0] = i

@@ -10,7 +10,7 @@ import (
 // Lists on the way are gone through; what is neither a list nor an object, such
 // as an explicit null, leads nowhere. (It stops qontract-server from loading
 // the bundle at all.)
-func targets(o *bundle.Object, attr string, visit func(path string)) {
+func eachTarget(o *bundle.Object, attr string, visit func(path string)) {
 	head, rest, more := strings.Cut(attr, ".")
 	v, ok := o.Get(head)
 	if !ok {
@@ -18,7 +18,7 @@ func targets(o *bundle.Object, attr string, visit func(path string)) {
 	}
 	eachObject(v, func(o *bundle.Object) {
 		if more {
-			targets(o, rest, visit)
+			eachTarget(o, rest, visit)
 			return
 		}
 		if path := o.String("$ref"); path != "" {

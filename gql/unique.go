@@ -2,7 +2,7 @@ package gql
 
 import "fmt"
 
-func (v *validator) uniqueOperation(op *operation) {
+func (v *validator) checkUniqueOperation(op *operation) {
 	if op.name == "" || len(v.doc.operations) == 1 {
 		return
 	}
@@ -16,7 +16,7 @@ func (v *validator) uniqueOperation(op *operation) {
 	v.operationNames[op.name] = op.namePos
 }
 
-func (v *validator) uniqueFragment(f *fragment) {
+func (v *validator) checkUniqueFragment(f *fragment) {
 	if first, known := v.fragmentNames[f.name]; known {
 		v.report(fmt.Sprintf("There can be only one fragment named %q.", f.name), first, f.namePos)
 		return
@@ -28,12 +28,12 @@ func (v *validator) uniqueFragment(f *fragment) {
 }
 
 // few is the number of names up to which all pairs are compared.
-const few = 8
+const maxPairwise = 8
 
 // repeated returns the names that occur more than once, in the order of their
 // first occurrence, with all their places.
-func repeated(n int, at func(int) (name string, pos int)) (names []string, places [][]int) {
-	if n <= few && !anyTwice(n, at) {
+func repeatedNames(n int, at func(int) (name string, pos int)) (names []string, places [][]int) {
+	if n <= maxPairwise && !hasRepeatedName(n, at) {
 		return nil, nil
 	}
 	all := map[string][]int{}
@@ -53,7 +53,7 @@ func repeated(n int, at func(int) (name string, pos int)) (names []string, place
 	return names, places
 }
 
-func anyTwice(n int, at func(int) (string, int)) bool {
+func hasRepeatedName(n int, at func(int) (string, int)) bool {
 	for i := range n {
 		name, _ := at(i)
 		for j := range i {
@@ -65,53 +65,53 @@ func anyTwice(n int, at func(int) (string, int)) bool {
 	return false
 }
 
-func (v *validator) uniqueVariables(op *operation) {
-	names, places := repeated(len(op.variables), func(i int) (string, int) { return op.variables[i].name, op.variables[i].namePos })
+func (v *validator) checkUniqueVariables(op *operation) {
+	names, places := repeatedNames(len(op.variables), func(i int) (string, int) { return op.variables[i].name, op.variables[i].namePos })
 	for i, name := range names {
 		v.report(fmt.Sprintf("There can be only one variable named \"$%s\".", name), places[i]...)
 	}
 }
 
-func (v *validator) uniqueArguments(list []*argument) {
+func (v *validator) checkUniqueArguments(list []*argument) {
 	if len(list) < 2 {
 		return
 	}
-	names, places := repeated(len(list), func(i int) (string, int) { return list[i].name, list[i].pos })
+	names, places := repeatedNames(len(list), func(i int) (string, int) { return list[i].name, list[i].pos })
 	for i, name := range names {
 		v.report(fmt.Sprintf("There can be only one argument named %q.", name), places[i]...)
 	}
 }
 
 // uniqueDirectives checks the directives of a node of a query.
-func (v *validator) uniqueDirectives(list []*directive) {
+func (v *validator) checkUniqueDirectives(list []*directive) {
 	if len(list) > 1 {
-		v.mark(list, map[string]int{})
+		v.reportRepeatedDirectives(list, map[string]int{})
 	}
 }
 
 // uniqueDirectivesOf checks those of a type system definition. All definitions
 // and extensions of a type count as one place, and so do those of the schema.
-func (v *validator) uniqueDirectivesOf(n *systemNode) {
+func (v *validator) checkUniqueDirectivesOfDefinition(n *typeSystemNode) {
 	if len(n.directives) == 0 {
 		return
 	}
 	if n.keyword == "" {
-		v.mark(n.directives, map[string]int{})
+		v.reportRepeatedDirectives(n.directives, map[string]int{})
 		return
 	}
-	if v.marks == nil {
-		v.marks = map[string]map[string]int{}
+	if v.directivesOfTypes == nil {
+		v.directivesOfTypes = map[string]map[string]int{}
 	}
-	if v.marks[n.name] == nil {
-		v.marks[n.name] = map[string]int{}
+	if v.directivesOfTypes[n.name] == nil {
+		v.directivesOfTypes[n.name] = map[string]int{}
 	}
-	v.mark(n.directives, v.marks[n.name])
+	v.reportRepeatedDirectives(n.directives, v.directivesOfTypes[n.name])
 }
 
 // mark notes where directives are used first, and reports the others.
-func (v *validator) mark(list []*directive, seen map[string]int) {
+func (v *validator) reportRepeatedDirectives(list []*directive, seen map[string]int) {
 	for _, d := range list {
-		if own := v.system[d.name]; own != nil && own.repeatable || own == nil && v.s.directive(d.name) == nil {
+		if own := v.directiveDefinitions[d.name]; own != nil && own.repeatable || own == nil && v.schema.directiveNamed(d.name) == nil {
 			continue
 		}
 		if first, used := seen[d.name]; used {
@@ -123,15 +123,15 @@ func (v *validator) mark(list []*directive, seen map[string]int) {
 }
 
 // uniqueFields notes the fields of an object as they are visited.
-type uniqueFields struct {
+type fieldNames struct {
 	list []*argument
 	seen map[string]int // once there are many
 }
 
 // first returns where a name was seen before, or -1.
-func (u *uniqueFields) first(i int) int {
+func (u *fieldNames) firstPosition(i int) int {
 	name := u.list[i].name
-	if i <= few && u.seen == nil {
+	if i <= maxPairwise && u.seen == nil {
 		for _, f := range u.list[:i] {
 			if f.name == name {
 				return f.pos

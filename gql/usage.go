@@ -4,17 +4,17 @@ import "fmt"
 
 // variablesOf applies the rules that need all uses of variables of an
 // operation, also those in the fragments it reaches.
-func (v *validator) variablesOf(op *operation) {
-	if v.over {
+func (v *validator) checkVariables(op *operation) {
+	if v.tooManyErrors {
 		return
 	}
-	own := v.usesIn(op.set, op.directives, v.s.root(op))
-	reached := v.reached(op)
-	lists := [][]use{own}
+	own := v.variableUsesIn(op.selectionSet, op.directives, v.schema.rootType(op))
+	reached := v.fragmentsUsedBy(op)
+	lists := [][]variableUse{own}
 	for _, f := range reached {
-		lists = append(lists, v.usesIn(f.set, f.directives, composite(v.s.types[f.on])))
+		lists = append(lists, v.variableUsesIn(f.selectionSet, f.directives, compositeType(v.schema.types[f.typeCondition])))
 	}
-	defined := make(map[string]*variable, len(op.variables))
+	defined := make(map[string]*variableDefinition, len(op.variables))
 	for _, def := range op.variables {
 		defined[def.name] = def
 	}
@@ -23,30 +23,30 @@ func (v *validator) variablesOf(op *operation) {
 		for _, u := range list {
 			used[u.node.raw] = true
 			if defined[u.node.raw] == nil {
-				v.report(fmt.Sprintf("Variable \"$%s\" is not defined%s.", u.node.raw, op.by()), u.node.pos, op.pos)
+				v.report(fmt.Sprintf("Variable \"$%s\" is not defined%s.", u.node.raw, op.byOperation()), u.node.pos, op.pos)
 			}
 		}
 	}
 	for _, def := range op.variables {
 		if !used[def.name] {
-			v.report(fmt.Sprintf("Variable \"$%s\" is never used%s.", def.name, op.in()), def.pos)
+			v.report(fmt.Sprintf("Variable \"$%s\" is never used%s.", def.name, op.inOperation()), def.pos)
 		}
 	}
 	for _, list := range lists {
 		for _, u := range list {
-			v.fits(defined[u.node.raw], u)
+			v.checkVariablePosition(defined[u.node.raw], u)
 		}
 	}
 }
 
-func (op *operation) by() string {
+func (op *operation) byOperation() string {
 	if op.name == "" {
 		return ""
 	}
 	return fmt.Sprintf(" by operation %q", op.name)
 }
 
-func (op *operation) in() string {
+func (op *operation) inOperation() string {
 	if op.name == "" {
 		return ""
 	}
@@ -55,41 +55,41 @@ func (op *operation) in() string {
 
 // usesIn returns the uses of variables in the directives and the selection set
 // of a definition.
-func (v *validator) usesIn(set *selectionSet, directives []*directive, on *typeDef) []use {
-	if uses, known := v.uses[set]; known {
+func (v *validator) variableUsesIn(set *selectionSet, directives []*directive, on *typeDef) []variableUse {
+	if uses, known := v.useCache[set]; known {
 		return uses
 	}
-	g := gatherer{s: v.s}
-	g.directives(directives, nil)
-	g.set(set, on, nil)
-	if v.uses == nil {
-		v.uses = map[*selectionSet][]use{}
+	g := variableUseCollector{schema: v.schema}
+	g.collectFromDirectives(directives, nil)
+	g.collectFromSet(set, on, nil)
+	if v.useCache == nil {
+		v.useCache = map[*selectionSet][]variableUse{}
 	}
-	v.uses[set] = g.uses
+	v.useCache[set] = g.uses
 	return g.uses
 }
 
 // fits checks that a variable may be used where it is.
-func (v *validator) fits(def *variable, u use) {
-	if def == nil || u.expected.named == nil || v.s.types[def.typ.named().name] == nil {
+func (v *validator) checkVariablePosition(def *variableDefinition, u variableUse) {
+	if def == nil || u.expected.named == nil || v.schema.types[def.typ.innermost().name] == nil {
 		return
 	}
-	typ, at := def.typ, *u.expected.typ
-	if at.nonNull && !typ.nonNull && (u.standard || def.standard != nil && def.standard.kind != valueNull) {
+	typ, at := def.typ, *u.expected.written
+	if at.nonNull && !typ.nonNull && (u.hasDefault || def.defaultValue != nil && def.defaultValue.kind != valueNull) {
 		at.nonNull = false
 	}
-	if !typ.suits(&at) {
-		v.report(fmt.Sprintf("Variable \"$%s\" of type %q used in position expecting type %q.", def.name, typ, u.expected.typ), def.pos, u.node.pos)
+	if !typ.isSubtypeOf(&at) {
+		v.report(fmt.Sprintf("Variable \"$%s\" of type %q used in position expecting type %q.", def.name, typ, u.expected.written), def.pos, u.node.pos)
 	}
 }
 
 // suits tells whether a value of a type is one of another type too.
-func (t *typeNode) suits(other *typeNode) bool {
+func (t *typeNode) isSubtypeOf(other *typeNode) bool {
 	switch {
 	case other.nonNull && !t.nonNull:
 		return false
-	case other.elem != nil || t.elem != nil:
-		return other.elem != nil && t.elem != nil && t.elem.suits(other.elem)
+	case other.item != nil || t.item != nil:
+		return other.item != nil && t.item != nil && t.item.isSubtypeOf(other.item)
 	}
 	return t.name == other.name
 }
@@ -100,7 +100,7 @@ func (v *validator) spreadsIn(set *selectionSet) []*spreadNode {
 	if len(v.doc.fragments) == 0 {
 		return nil
 	}
-	if list, known := v.spreads[set]; known {
+	if list, known := v.spreadCache[set]; known {
 		return list
 	}
 	var list []*spreadNode
@@ -114,29 +114,29 @@ func (v *validator) spreadsIn(set *selectionSet) []*spreadNode {
 			case *spreadNode:
 				list = append(list, n)
 			case *inlineNode:
-				todo = append(todo, n.set)
+				todo = append(todo, n.selectionSet)
 			case *fieldNode:
-				if n.set != nil {
-					todo = append(todo, n.set)
+				if n.selectionSet != nil {
+					todo = append(todo, n.selectionSet)
 				}
 			}
 		}
 	}
-	if v.spreads == nil {
-		v.spreads = map[*selectionSet][]*spreadNode{}
+	if v.spreadCache == nil {
+		v.spreadCache = map[*selectionSet][]*spreadNode{}
 	}
-	v.spreads[set] = list
+	v.spreadCache[set] = list
 	return list
 }
 
 // reached returns the fragments that an operation uses, also through others.
-func (v *validator) reached(op *operation) []*fragment {
+func (v *validator) fragmentsUsedBy(op *operation) []*fragment {
 	if len(v.doc.fragments) == 0 {
 		return nil
 	}
 	var out []*fragment
 	seen := map[string]bool{}
-	todo := []*selectionSet{op.set}
+	todo := []*selectionSet{op.selectionSet}
 	for len(todo) > 0 {
 		last := len(todo) - 1
 		next := todo[last]
@@ -148,7 +148,7 @@ func (v *validator) reached(op *operation) []*fragment {
 			seen[n.name] = true
 			if f := v.fragments[n.name]; f != nil {
 				out = append(out, f)
-				todo = append(todo, f.set)
+				todo = append(todo, f.selectionSet)
 			}
 		}
 	}
@@ -156,13 +156,13 @@ func (v *validator) reached(op *operation) []*fragment {
 }
 
 // unusedFragments reports the fragments that no operation uses.
-func (v *validator) unusedFragments() {
-	if len(v.doc.fragments) == 0 || v.over {
+func (v *validator) checkUnusedFragments() {
+	if len(v.doc.fragments) == 0 || v.tooManyErrors {
 		return
 	}
 	used := map[string]bool{}
 	for _, op := range v.doc.operations {
-		for _, f := range v.reached(op) {
+		for _, f := range v.fragmentsUsedBy(op) {
 			used[f.name] = true
 		}
 	}

@@ -4,41 +4,41 @@ import "strings"
 
 // write prints the operations and fragments of a document in one line each, so
 // that they mean the same when they are read again.
-func (d *document) write() string {
+func (d *document) print() string {
 	var out strings.Builder
 	for _, op := range d.operations {
-		op.write(&out)
+		op.print(&out)
 		out.WriteByte('\n')
 	}
 	for _, f := range d.fragments {
-		out.WriteString("fragment " + f.name + " on " + f.on)
-		writeDirectives(&out, f.directives)
-		f.set.write(&out)
+		out.WriteString("fragment " + f.name + " on " + f.typeCondition)
+		printDirectives(&out, f.directives)
+		f.selectionSet.print(&out)
 		out.WriteByte('\n')
 	}
 	return out.String()
 }
 
-func (op *operation) write(out *strings.Builder) {
+func (op *operation) print(out *strings.Builder) {
 	out.WriteString(op.kind)
 	if op.name != "" {
 		out.WriteString(" " + op.name)
 	}
 	for i, v := range op.variables {
 		out.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + "$" + v.name + ": " + v.typ.String())
-		if v.standard != nil {
-			out.WriteString(" = " + v.standard.String())
+		if v.defaultValue != nil {
+			out.WriteString(" = " + v.defaultValue.String())
 		}
-		writeDirectives(out, v.directives)
+		printDirectives(out, v.directives)
 	}
 	if len(op.variables) > 0 {
 		out.WriteByte(')')
 	}
-	writeDirectives(out, op.directives)
-	op.set.write(out)
+	printDirectives(out, op.directives)
+	op.selectionSet.print(out)
 }
 
-func (s *selectionSet) write(out *strings.Builder) {
+func (s *selectionSet) print(out *strings.Builder) {
 	if s == nil {
 		return
 	}
@@ -51,32 +51,32 @@ func (s *selectionSet) write(out *strings.Builder) {
 				out.WriteString(n.alias + ": ")
 			}
 			out.WriteString(n.name)
-			writeArguments(out, n.arguments)
-			writeDirectives(out, n.directives)
-			n.set.write(out)
+			printArguments(out, n.arguments)
+			printDirectives(out, n.directives)
+			n.selectionSet.print(out)
 		case *spreadNode:
 			out.WriteString("..." + n.name)
-			writeDirectives(out, n.directives)
+			printDirectives(out, n.directives)
 		case *inlineNode:
 			out.WriteString("...")
-			if n.on != "" {
-				out.WriteString(" on " + n.on)
+			if n.typeCondition != "" {
+				out.WriteString(" on " + n.typeCondition)
 			}
-			writeDirectives(out, n.directives)
-			n.set.write(out)
+			printDirectives(out, n.directives)
+			n.selectionSet.print(out)
 		}
 	}
 	out.WriteString(" }")
 }
 
-func writeDirectives(out *strings.Builder, list []*directive) {
+func printDirectives(out *strings.Builder, list []*directive) {
 	for _, d := range list {
 		out.WriteString(" @" + d.name)
-		writeArguments(out, d.arguments)
+		printArguments(out, d.arguments)
 	}
 }
 
-func writeArguments(out *strings.Builder, list []*argument) {
+func printArguments(out *strings.Builder, list []*argument) {
 	for i, a := range list {
 		out.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + a.name + ": " + a.value.String())
 	}

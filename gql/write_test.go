@@ -11,12 +11,12 @@ func FuzzWrite(f *testing.F) {
 		if failed != nil || len(doc.definitions) != len(doc.operations)+len(doc.fragments) {
 			return
 		}
-		once := doc.write()
+		once := doc.print()
 		again, failed := parse(once)
 		if failed != nil {
 			t.Fatalf("%q: %v", once, failed.Message)
 		}
-		if twice := again.write(); twice != once {
+		if twice := again.print(); twice != once {
 			t.Errorf("got %q, then %q", once, twice)
 		}
 	})
