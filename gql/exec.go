@@ -11,12 +11,6 @@ import (
 // memory. The largest answers that integrations ask for have some millions.
 const maxValues = 50_000_000
 
-// A source is a value of the data on its way into the answer.
-type dataValue struct {
-	value        any
-	fromResource bool // it is, or is part of, a resource
-}
-
 // A step is one element of the path to where execution is: a response key, or
 // the index of an item when the key is "".
 type pathStep struct {

@@ -114,3 +114,15 @@ func (d *document) selectOperation(req Request) (*operation, error) {
 	}
 	return nil, errors.New(`Unknown operation named "` + name + `".`)
 }
+
+// JSON returns the body that asks a server for the answer to the request.
+func (r Request) JSON() []byte {
+	out := appendString([]byte(`{"query":`), r.Query)
+	if r.Operation != "" || r.EmptyName {
+		out = appendString(append(out, `,"operationName":`...), r.Operation)
+	}
+	if r.Variables != nil {
+		out = AppendJSON(append(out, `,"variables":`...), r.Variables)
+	}
+	return append(out, '}')
+}

@@ -104,7 +104,7 @@ func appendAnswer(out []byte, v any, hidden string) []byte {
 		}
 		return append(out, '}')
 	}
-	return appendJSON(out, v)
+	return AppendJSON(out, v)
 }
 
 func (e *Error) append(out []byte) []byte {

@@ -18,7 +18,7 @@ func serialize(kind scalarKind, v any) (any, error) {
 	case scalarBoolean:
 		return serializeBoolean(v)
 	case scalarJSON:
-		return string(appendJSON(nil, v)), nil
+		return string(AppendJSON(nil, v)), nil
 	}
 	return serializeString(v)
 }

@@ -74,27 +74,6 @@ func (v *validator) report(message string, at ...int) {
 	v.errors = append(v.errors, e)
 }
 
-// executable refuses definitions of the type system.
-func (v *validator) refuseTypeSystem() {
-	for _, def := range v.doc.definitions {
-		n, ok := def.(*typeSystemNode)
-		if !ok {
-			continue
-		}
-		name := "schema"
-		if n.keyword != "schema" {
-			name = `"` + n.name + `"`
-		}
-		v.report(fmt.Sprintf("The %s definition is not executable.", name), n.pos)
-		if n.keyword == "directive" {
-			if v.directiveDefinitions == nil {
-				v.directiveDefinitions = map[string]*typeSystemNode{}
-			}
-			v.directiveDefinitions[n.name] = n
-		}
-	}
-}
-
 func (v *validator) validateOperation(op *operation) {
 	v.checkUniqueOperation(op)
 	if op.name == "" && len(v.doc.operations) > 1 {
@@ -179,47 +158,6 @@ func (v *validator) validateSelectionSet(set *selectionSet, parent *typeDef, fie
 	}
 }
 
-func (v *validator) validateField(n *fieldNode, parent *typeDef) {
-	var def *fieldDef
-	if parent != nil {
-		def = v.schema.fieldNamed(parent, n.name)
-		v.checkFieldExists(n, parent, def)
-	}
-	v.checkUniqueDirectives(n.directives)
-	v.checkUniqueArguments(n.arguments)
-	deep := v.checkIntrospectionDepth(n)
-	for _, a := range n.arguments {
-		v.validateFieldArgument(a, parent, def)
-	}
-	v.validateDirectives(n.directives, "FIELD", def)
-	if n.selectionSet != nil {
-		var on *typeDef
-		if def != nil {
-			on = compositeType(def.typ)
-		}
-		v.validateSelectionSet(n.selectionSet, on, def)
-	}
-	if def != nil {
-		v.checkRequiredArguments(n, def)
-	}
-	if deep {
-		v.inDeepIntrospection = false
-	}
-}
-
-// knownField checks that a field exists, and has a selection or not.
-func (v *validator) checkFieldExists(n *fieldNode, parent *typeDef, def *fieldDef) {
-	switch {
-	case def == nil:
-		v.report(fmt.Sprintf("Cannot query field %q on type %q.", n.name, parent.name)+v.suggestField(parent, n.name), n.pos)
-	case def.typ.isLeaf() && n.selectionSet != nil:
-		v.report(fmt.Sprintf("Field %q must not have a selection since type %q has no subfields.", n.name, def.typeString()), n.selectionSet.pos)
-	case !def.typ.isLeaf() && n.selectionSet == nil:
-		v.report(fmt.Sprintf("Field %q of type %q must have a selection of subfields. Did you mean \"%s { ... }\"?",
-			n.name, def.typeString(), n.name), n.pos)
-	}
-}
-
 func (v *validator) validateSpread(n *spreadNode, parent *typeDef, field *fieldDef) {
 	f := v.fragments[n.name]
 	if f == nil {
@@ -262,22 +200,4 @@ func (t *typeDef) sharesObjectsWith(other *typeDef) bool {
 		}
 	}
 	return false
-}
-
-// systemNode applies the rules to a definition of the type system, which is
-// wrong anyway.
-func (v *validator) validateTypeSystemNode(n *typeSystemNode) {
-	v.checkUniqueDirectivesOfDefinition(n)
-	for _, part := range n.parts {
-		switch part := part.(type) {
-		case *directive:
-			v.validateDirective(part, n.location, nil)
-		case *typeNode:
-			v.checkTypeExists(part.innermost(), true)
-		case *valueNode:
-			v.validateValue(part, expectedType{}, false)
-		case *typeSystemNode:
-			v.validateTypeSystemNode(part)
-		}
-	}
 }

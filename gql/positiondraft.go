@@ -2,8 +2,6 @@ package gql
 
 import (
 	"slices"
-
-	"github.com/app-sre/prcheck/bundle"
 )
 
 // A draft is a position in the making.
@@ -138,20 +136,3 @@ func (o *analyzer) addFilter(d *positionDraft, f typedFilter) {
 		below.filters = append(below.filters, typedFilter{c.inner, t})
 	}
 }
-
-// Roots returns the root fields of the query, in the order of the answer.
-func (q *Query) Roots() []*Root { return q.analysis().roots }
-
-// Footprint returns the position of the operation itself. It has one child for
-// each of [Query.Roots], in the same order: its Key is the response key, its
-// Pos the position of the root's elements, which includes what the arguments
-// read of them.
-func (q *Query) Footprint() *Position { return q.analysis().footprint }
-
-// Schemas returns, sorted, the schemas whose datafiles the query can read, as
-// long as the data fits its types.
-func (q *Query) Schemas() []bundle.Schema { return q.analysis().schemas }
-
-// Types returns, sorted, the object and interface types that the query can
-// come across, with all implementations of an interface.
-func (q *Query) Types() []string { return q.analysis().types }

@@ -99,19 +99,3 @@ func jsonInt(v any) int {
 	i, _ := strconv.Atoi(string(n)) // 0 for what is no integer
 	return i
 }
-
-// JSON returns the body that asks a server for the answer to the request.
-func (r Request) JSON() []byte {
-	out := appendString([]byte(`{"query":`), r.Query)
-	if r.Operation != "" || r.EmptyName {
-		out = appendString(append(out, `,"operationName":`...), r.Operation)
-	}
-	if r.Variables != nil {
-		out = appendJSON(append(out, `,"variables":`...), r.Variables)
-	}
-	return append(out, '}')
-}
-
-// AppendValue appends a value of a bundle as JSON, with numbers as JavaScript
-// writes them.
-func AppendValue(out []byte, v any) []byte { return appendJSON(out, v) }

@@ -14,87 +14,6 @@ type analysis struct {
 	types     []string
 }
 
-// A scoped is a selection set with the type it is read on.
-type typedSet struct {
-	set *selectionSet
-	on  *typeDef
-}
-
-// A level is all that is read of one value.
-type valueSelections []typedSet
-
-// with adds a selection set to a level, once.
-func (l valueSelections) with(set *selectionSet, on *typeDef) valueSelections {
-	if set == nil || on.isLeaf() || slices.Contains(l, typedSet{set, on}) {
-		return l
-	}
-	return append(l, typedSet{set, on})
-}
-
-// fields calls visit for every field that is read of a value: with the type
-// that it is read on, whatever the value turns out to be.
-func (q *Query) eachField(l valueSelections, visit func(*fieldNode, *typeDef)) {
-	seen := map[typedSet]bool{}
-	var walk func(typedSet)
-	enter := func(set *selectionSet, from *typeDef, on string) {
-		to := from
-		if on != "" && !from.isCoveredBy(q.schema.types[on]) {
-			to = q.schema.types[on]
-		}
-		if next := (typedSet{set, to}); !seen[next] {
-			seen[next] = true
-			walk(next)
-		}
-	}
-	walk = func(s typedSet) {
-		for _, selection := range s.set.selections {
-			if keep, err := q.isIncluded(selection); err == nil && !keep {
-				continue
-			}
-			switch n := selection.(type) {
-			case *fieldNode:
-				visit(n, s.on)
-			case *inlineNode:
-				enter(n.selectionSet, s.on, n.typeCondition)
-			case *spreadNode:
-				f := q.fragments[n.name]
-				enter(f.selectionSet, s.on, f.typeCondition)
-			}
-		}
-	}
-	for _, s := range l {
-		walk(s)
-	}
-}
-
-// within tells whether every object of a type is of the other type too.
-func (t *typeDef) isCoveredBy(other *typeDef) bool {
-	for _, o := range t.objectTypes() {
-		if !o.isSubtypeOf(other) {
-			return false
-		}
-	}
-	return true
-}
-
-// definitions returns the fields that a name stands for on the object types of
-// a type. Those that do the same count once.
-func (q *Query) fieldDefinitions(t *typeDef, name string) []*fieldDef {
-	var defs []*fieldDef
-	for _, o := range t.objectTypes() {
-		def := q.schema.fieldNamed(o, name)
-		if def != nil && !slices.ContainsFunc(defs, func(d *fieldDef) bool { return d == def || d.readsSameAs(def) }) {
-			defs = append(defs, def)
-		}
-	}
-	return defs
-}
-
-// reads tells whether two fields of a name get the same of an object.
-func (f *fieldDef) readsSameAs(other *fieldDef) bool {
-	return f.typ == other.typ && f.resolver == other.resolver && f.schema == other.schema && f.subAttr == other.subAttr && f.list == other.list
-}
-
 // outline works the outline out.
 func (q *Query) analyze() *analysis {
 	o := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
@@ -206,3 +125,20 @@ func dataKey(field string) string {
 	}
 	return field
 }
+
+// Roots returns the root fields of the query, in the order of the answer.
+func (q *Query) Roots() []*Root { return q.analysis().roots }
+
+// Footprint returns the position of the operation itself. It has one child for
+// each of [Query.Roots], in the same order: its Key is the response key, its
+// Pos the position of the root's elements, which includes what the arguments
+// read of them.
+func (q *Query) Footprint() *Position { return q.analysis().footprint }
+
+// Schemas returns, sorted, the schemas whose datafiles the query can read, as
+// long as the data fits its types.
+func (q *Query) Schemas() []bundle.Schema { return q.analysis().schemas }
+
+// Types returns, sorted, the object and interface types that the query can
+// come across, with all implementations of an interface.
+func (q *Query) Types() []string { return q.analysis().types }

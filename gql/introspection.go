@@ -121,7 +121,7 @@ func introspectArgument(field string, a *argDef) any {
 		if a.defaultValue == nil {
 			return nil
 		}
-		return string(appendJSON(nil, a.defaultValue))
+		return string(AppendJSON(nil, a.defaultValue))
 	}
 	return introspectNamed(field, a.name, a.description)
 }

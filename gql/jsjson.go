@@ -10,25 +10,6 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// undefined is the value of a variable that was not given, where JavaScript
-// tells it from null.
-type undefined struct{}
-
-// fileList is a list of datafiles or resources. An item that does not exist is
-// nil.
-type fileList []*bundle.File
-
-// values returns the files as a list of objects.
-func (l fileList) objects() []any {
-	list := make([]any, len(l))
-	for i, f := range l {
-		if f != nil {
-			list[i] = f.Object()
-		}
-	}
-	return list
-}
-
 // jsMembers returns the members of an object in the order in which JavaScript
 // goes through them: keys that are array indexes come first, ascending.
 func jsMembers(o *bundle.Object) []bundle.Member {
@@ -72,7 +53,7 @@ func compareArrayIndexes(a, b string) int {
 }
 
 // appendJSON writes a value as JSON.stringify does.
-func appendJSON(out []byte, v any) []byte {
+func AppendJSON(out []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
 		return strconv.AppendBool(out, v)
@@ -89,11 +70,11 @@ func appendJSON(out []byte, v any) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = appendJSON(out, item)
+			out = AppendJSON(out, item)
 		}
 		return append(out, ']')
 	case fileList:
-		return appendJSON(out, v.objects())
+		return AppendJSON(out, v.objects())
 	case *bundle.Object:
 		out = append(out, '{')
 		for i, m := range jsMembers(v) {
@@ -101,7 +82,7 @@ func appendJSON(out []byte, v any) []byte {
 				out = append(out, ',')
 			}
 			out = append(appendString(out, m.Key), ':')
-			out = appendJSON(out, m.Value)
+			out = AppendJSON(out, m.Value)
 		}
 		return append(out, '}')
 	}
@@ -157,98 +138,6 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	}
 	const digits = "0123456789abcdef"
 	return append(out, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]), n
-}
-
-// inspect prints a value as messages of graphql-js quote it.
-func inspect(v any) string { return inspectAt(v, 1) }
-
-// Bounds of what inspect prints.
-const (
-	inspectDepth = 2
-	inspectItems = 10
-)
-
-func inspectAt(v any, depth int) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case undefined:
-		return "undefined"
-	case string:
-		return quoteJSON(v)
-	case bool:
-		return strconv.FormatBool(v)
-	case bundle.Number:
-		return jsNumberText(v)
-	case fileList:
-		return inspectAt(v.objects(), depth)
-	case []any:
-		return inspectList(v, depth)
-	case *bundle.Object:
-		return inspectObject(v, depth)
-	}
-	return ""
-}
-
-func inspectList(list []any, depth int) string {
-	if len(list) == 0 {
-		return "[]"
-	}
-	if depth > inspectDepth {
-		return "[Array]"
-	}
-	parts := make([]string, 0, inspectItems+1)
-	for _, item := range list[:min(len(list), inspectItems)] {
-		parts = append(parts, inspectAt(item, depth+1))
-	}
-	switch more := len(list) - inspectItems; {
-	case more == 1:
-		parts = append(parts, "... 1 more item")
-	case more > 1:
-		parts = append(parts, "... "+strconv.Itoa(more)+" more items")
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
-}
-
-func inspectObject(o *bundle.Object, depth int) string {
-	if o.Len() == 0 {
-		return "{}"
-	}
-	if depth > inspectDepth {
-		return "[Object]"
-	}
-	parts := make([]string, 0, o.Len())
-	for _, m := range jsMembers(o) {
-		parts = append(parts, m.Key+": "+inspectAt(m.Value, depth+1))
-	}
-	return "{ " + strings.Join(parts, ", ") + " }"
-}
-
-// jsText converts a value as JavaScript's String does.
-func jsText(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case undefined:
-		return "undefined"
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case bundle.Number:
-		return jsNumberText(v)
-	case fileList:
-		return jsText(v.objects())
-	case []any:
-		parts := make([]string, len(v))
-		for i, item := range v {
-			if item != nil {
-				parts[i] = jsText(item)
-			}
-		}
-		return strings.Join(parts, ",")
-	}
-	return "[object Object]"
 }
 
 func quoteJSON(s string) string { return string(appendString(nil, s)) }
