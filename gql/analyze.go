@@ -6,7 +6,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// An outline is what can be said about a query without any data.
+// An analysis is the result of analyzing a query without any data.
 type analysis struct {
 	roots     []*Root
 	footprint *Position
@@ -14,7 +14,7 @@ type analysis struct {
 	types     []string
 }
 
-// outline works the outline out.
+// analyze finds out what the query can read, whatever the data is.
 func (q *Query) analyze() *analysis {
 	o := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
 	if q.fields != nil {
@@ -34,16 +34,16 @@ func (q *Query) analyze() *analysis {
 	return o.result
 }
 
-// An outliner makes an outline.
+// An analyzer analyzes a query.
 type analyzer struct {
 	query   *Query
 	result  *analysis
 	schemas map[bundle.Schema]bool
 	types   map[string]bool
-	opaque  bool // the root that is looked at reads what no position can tell
+	opaque  bool // the current root field reads something that positions cannot describe
 }
 
-// root adds a root field.
+// addRoot adds a root field.
 func (o *analyzer) addRoot(field *selectedField) {
 	r := &Root{Key: field.key, Field: field.def.name, Schema: field.def.schema, List: field.def.list, pick: field}
 	o.opaque = false
@@ -77,7 +77,7 @@ func (o *analyzer) addRoot(field *selectedField) {
 	o.result.footprint.Children = append(o.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
 }
 
-// arguments adds what the arguments of a root read of its elements.
+// addArguments adds the keys that the arguments of a root field read of its elements.
 func (o *analyzer) addArguments(d *positionDraft, field *selectedField) {
 	for _, want := range field.rootArgs.keys {
 		d.whole = append(d.whole, want.Key)
@@ -87,13 +87,14 @@ func (o *analyzer) addArguments(d *positionDraft, field *selectedField) {
 	}
 }
 
+// addSchema adds a schema that the query can read.
 func (o *analyzer) addSchema(s bundle.Schema) {
 	if s != "" {
 		o.schemas[s] = true
 	}
 }
 
-// reach notes a type and all that its values can have.
+// addTypes adds a type, its possible object types and their interfaces.
 func (o *analyzer) addTypes(t *typeDef) {
 	if t.isLeaf() || o.types[t.name] && t.kind == kindObject {
 		return
@@ -107,7 +108,7 @@ func (o *analyzer) addTypes(t *typeDef) {
 	}
 }
 
-// touch notes the schemas of the objects that a field is read of.
+// addSchemasOf adds the schemas of all objects that a value of the type can be.
 func (o *analyzer) addSchemasOf(t *typeDef) {
 	o.addSchema(t.datafileSchema)
 	for _, object := range t.objectTypes() {
@@ -118,7 +119,8 @@ func (o *analyzer) addSchemasOf(t *typeDef) {
 	}
 }
 
-// dataKey is the key of the data that a field of a name reads.
+// dataKey returns the key of the data that a field reads: "$schema" for the field "schema",
+// or else the name of the field.
 func dataKey(field string) string {
 	if field == "schema" {
 		return "$schema"
@@ -129,16 +131,16 @@ func dataKey(field string) string {
 // Roots returns the root fields of the query, in the order of the answer.
 func (q *Query) Roots() []*Root { return q.analysis().roots }
 
-// Footprint returns the position of the operation itself. It has one child for
-// each of [Query.Roots], in the same order: its Key is the response key, its
-// Pos the position of the root's elements, which includes what the arguments
-// read of them.
+// Footprint returns the position of the operation itself. It has one child for each of
+// [Query.Roots], in the same order. The Key of a child is the response key. Its Pos is the
+// position of the elements of the root field, which includes the keys that the arguments
+// read.
 func (q *Query) Footprint() *Position { return q.analysis().footprint }
 
-// Schemas returns, sorted, the schemas whose datafiles the query can read, as
-// long as the data fits its types.
+// Schemas returns the sorted schemas whose datafiles the query can read, provided that the
+// data fits its types.
 func (q *Query) Schemas() []bundle.Schema { return q.analysis().schemas }
 
-// Types returns, sorted, the object and interface types that the query can
-// come across, with all implementations of an interface.
+// Types returns the sorted names of the object and interface types that the query can meet,
+// with all implementations of an interface.
 func (q *Query) Types() []string { return q.analysis().types }

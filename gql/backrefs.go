@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// referring returns the datafiles of a schema that refer to a path with the
-// attribute. Every datafile occurs once, in the order of the bundle.
+// filesReferringTo returns the datafiles of a schema whose attribute refers to a path. Each
+// datafile occurs once, in the order of the bundle.
 func (e *Engine) filesReferringTo(schema bundle.Schema, attr, path string) fileList {
 	key := backRefKey{schema, attr}
 	if e.mentions != nil {
@@ -27,13 +27,13 @@ func (e *Engine) filesReferringTo(schema bundle.Schema, attr, path string) fileL
 	return index.byTarget[path]
 }
 
-// Narrow makes the engine find back references among the datafiles that mention
-// a path, instead of indexing all datafiles of a schema. That is cheaper while
-// only few elements are evaluated. The index must cover the bundle and be
-// whole; it must be set before the engine is used.
+// UseMentions makes the engine find back references among the datafiles that mention a
+// path. By default it indexes all datafiles of a schema, which costs more if only few
+// elements are evaluated. The index must cover the bundle and be whole. UseMentions must be
+// called before the engine is used.
 func (e *Engine) UseMentions(m *bundle.Mentions) { e.mentions = m }
 
-// mentioning is referring by the index of mentions.
+// filesMentioning does the work of filesReferringTo with the index of mentions.
 func (e *Engine) filesMentioning(key backRefKey, path string) fileList {
 	var out fileList
 	for _, f := range e.mentions.Of(bundle.Path(path)) {
@@ -52,14 +52,13 @@ func (e *Engine) filesMentioning(key backRefKey, path string) fileList {
 	return out
 }
 
-// A backKey names an index of back references.
+// A backRefKey identifies an index of back references: a schema and a dotted attribute.
 type backRefKey struct {
 	schema  bundle.Schema
 	subAttr string
 }
 
-// backs is an index of back references: the datafiles of a schema by what they
-// refer to.
+// A backRefIndex maps a path to the datafiles of one schema that refer to it.
 type backRefIndex struct {
 	once     sync.Once
 	byTarget map[string]fileList
@@ -77,10 +76,10 @@ func (b *backRefIndex) build(files []*bundle.File, attr string) {
 	}
 }
 
-// targets calls visit for what an object refers to with a dotted attribute.
-// Lists on the way are gone through; what is neither a list nor an object, such
-// as an explicit null, leads nowhere. (It stops qontract-server from loading
-// the bundle at all.)
+// eachTarget calls visit for every target of the references under a dotted attribute of an
+// object, such as "roles.owner". It enters lists on the way. Other values on the way, such
+// as an explicit null, have no targets. (In qontract-server an explicit null makes loading
+// the bundle fail.)
 func eachTarget(o *bundle.Object, attr string, visit func(path string)) {
 	head, rest, more := strings.Cut(attr, ".")
 	v, ok := o.Get(head)
@@ -98,8 +97,8 @@ func eachTarget(o *bundle.Object, attr string, visit func(path string)) {
 	})
 }
 
-// eachObject calls visit for an object, or for all objects in a list and the
-// lists inside it.
+// eachObject calls visit for an object, or for every object in a list and in the lists
+// inside it.
 func eachObject(v any, visit func(*bundle.Object)) {
 	switch v := v.(type) {
 	case *bundle.Object:

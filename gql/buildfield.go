@@ -7,7 +7,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// define makes the fields of a type.
+// defineFields adds the fields of a type.
 func (b *builder) defineFields(t *typeDef, conf *bundle.Object) error {
 	v, _ := conf.Get("fields")
 	list, ok := v.([]any)
@@ -37,7 +37,7 @@ func (b *builder) defineFields(t *typeDef, conf *bundle.Object) error {
 	return nil
 }
 
-// add appends a field; one with the same name gives way to it.
+// setField adds a field. It replaces a field with the same name.
 func (t *typeDef) setField(f *fieldDef) {
 	if old := t.field(f.name); old != nil {
 		*old = *f
@@ -49,7 +49,7 @@ func (t *typeDef) setField(f *fieldDef) {
 	}
 }
 
-// field reads a field's type and where its values come from.
+// defineField reads the type of a field and where its values come from.
 func (b *builder) defineField(f *fieldDef, o *bundle.Object) error {
 	if err := checkName(f.name); err != nil {
 		return err
@@ -72,7 +72,7 @@ func typeKindWord(o *bundle.Object) string {
 	return "object type"
 }
 
-// named returns the type that a field names, or nil.
+// typeNamed returns the type that a field names, or nil.
 func (b *builder) typeNamed(name string, isInterface bool) *typeDef {
 	switch name {
 	case "string":
@@ -93,7 +93,7 @@ func (b *builder) typeNamed(name string, isInterface bool) *typeDef {
 	return t
 }
 
-// source reads where the values of a field come from.
+// readResolver reads where the values of a field come from.
 func (b *builder) readResolver(f *fieldDef, o *bundle.Object) error {
 	switch {
 	case isTruthyKey(o, "datafileSchema"):

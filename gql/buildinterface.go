@@ -7,7 +7,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// resolve reads how the object type of an interface's value is found.
+// readTypeResolver reads how the object type of a value of this interface is found.
 func (t *typeDef) readTypeResolver(conf *bundle.Object) error {
 	v, _ := conf.Get("interfaceResolve")
 	how, ok := v.(*bundle.Object)
@@ -37,8 +37,8 @@ func (t *typeDef) readTypeResolver(conf *bundle.Object) error {
 	return nil
 }
 
-// inherit notes which interfaces a type implements: its own, and the one of all
-// datafiles when the type or its interface is bound to a schema.
+// addInterfaces adds the interfaces that a type implements: the one it names, and
+// DatafileObject_v1 if the type or its interface is bound to a schema.
 func (b *builder) addInterfaces(t *typeDef, conf *bundle.Object) {
 	bound := t.datafileSchema != ""
 	if i := b.schema.types[conf.String("interface")]; i != nil && i.kind == kindInterface && i != t {
@@ -51,7 +51,8 @@ func (b *builder) addInterfaces(t *typeDef, conf *bundle.Object) {
 	}
 }
 
-// conforms checks that a type has what its interfaces promise.
+// checkInterfaces checks that a type has all fields and arguments of its interfaces, with
+// types that fit.
 func (t *typeDef) checkInterfaces() error {
 	for _, i := range t.interfaces {
 		for _, up := range i.interfaces {
@@ -77,7 +78,8 @@ func (t *typeDef) checkInterfaces() error {
 	return nil
 }
 
-// fits tells whether every value of a field is one of the other field too.
+// isCompatibleWith reports whether every value of the field is also a value of the other
+// field.
 func (f *fieldDef) isCompatibleWith(other *fieldDef) bool {
 	return f.list == other.list && (f.required || !other.required) && f.typ.isSubtypeOf(other.typ)
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// manyFields is the number of fields from which a type is looked up through a
-// map.
+// indexFrom is the number of fields from which fields are found through a map.
 const indexFrom = 16
 
-// NewSchema makes a schema from the graphql section of a bundle: an object with
-// "confs" or, in the old form, a list. It fails where qontract-server would not
-// serve the bundle; the error names the type and the field.
+// NewSchema makes a schema from the graphql section of a bundle, which is an object with
+// "confs" or, in the old form, a list of types. It returns an error where qontract-server
+// would not serve the bundle. The error names the type and the field.
 func NewSchema(graphql any) (*Schema, error) {
 	b := &builder{searchable: map[*typeDef][]string{}}
 	b.schema = &Schema{types: map[string]*typeDef{}, bySchema: map[bundle.Schema]*typeDef{}}
@@ -48,14 +47,15 @@ func NewSchema(graphql any) (*Schema, error) {
 	return b.schema, nil
 }
 
-// A builder makes a schema.
+// A builder makes a schema. A "conf" is the description of one type in the bundle.
 type builder struct {
 	schema   *Schema
-	declared []*typeDef // as the bundle has them
+	declared []*typeDef // in the order of the bundle
 
-	searchable map[*typeDef][]string // the fields that are arguments too
+	searchable map[*typeDef][]string // fields that are also arguments of the root field
 }
 
+// typeLabel names a type for an error message: by its name, or by its index if it has none.
 func typeLabel(conf *bundle.Object, i int) string {
 	if name := conf.String("name"); name != "" {
 		return fmt.Sprintf("%q", name)
@@ -83,8 +83,8 @@ func (b *builder) confs(graphql any) ([]*bundle.Object, error) {
 	return confs, nil
 }
 
-// checkName refuses what GraphQL does not allow as a name of ours: two leading
-// underscores are for introspection.
+// checkName returns an error if GraphQL does not allow the name for a type or a field of a
+// bundle. Two leading underscores are reserved for introspection.
 func checkName(name string) error {
 	plain := name != "" && !isDigit(name[0]) && !strings.HasPrefix(name, "__")
 	for i := range len(name) {
@@ -96,7 +96,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// declare notes a type, its name and what it is bound to.
+// declareType adds a type to the schema: its name, its kind and its schema, but not its
+// fields.
 func (b *builder) declareType(conf *bundle.Object) error {
 	t := &typeDef{name: conf.String("name"), kind: kindObject, datafileSchema: bundle.Schema(conf.String("datafile"))}
 	if err := checkName(t.name); err != nil {

@@ -9,22 +9,27 @@ import (
 type builtins struct {
 	stringType, intType, floatType, booleanType, jsonType *typeDef
 
-	typenameField, schemaField, typeField *fieldDef // __typename, __schema, __type
-	schemaType                            *typeDef  // __Schema
+	typenameField *fieldDef // __typename
+	schemaField   *fieldDef // __schema
+	typeField     *fieldDef // __type
+	schemaType    *typeDef  // __Schema
 }
 
+// introspectionText lists the builtin types and directives. Its first lines explain its
+// format.
+//
 //go:embed introspection.txt
 var introspectionText string
 
-// A described is a line of the text above: a type or directive with its
-// members, or a member.
+// A builtinLine is a line of introspectionText: a type or a directive with its members, or
+// a member.
 type builtinLine struct {
 	words       []string
 	description string
 	members     []builtinLine
 }
 
-// describe reads the text above.
+// parseBuiltins parses introspectionText.
 func parseBuiltins() []builtinLine {
 	var list []builtinLine
 	for line := range strings.Lines(introspectionText) {
@@ -44,7 +49,7 @@ func parseBuiltins() []builtinLine {
 	return list
 }
 
-// addBuiltins makes the scalars, the types of introspection and the directives.
+// addBuiltins adds the scalars, the types of introspection and the directives.
 func (s *Schema) addBuiltins() {
 	b := &s.builtins
 	types := map[string]*typeDef{}
@@ -77,7 +82,7 @@ func (s *Schema) addBuiltins() {
 		args: []*argDef{{name: "name", typ: b.stringType, required: true}}}
 }
 
-// metaMembers makes the fields of a type, or the words of an enumeration.
+// addMembers adds the fields of a type, or the values of an enum.
 func (b *builtins) addMembers(types map[string]*typeDef, d builtinLine) {
 	t := types[d.words[0]]
 	for _, m := range d.members {
@@ -90,7 +95,7 @@ func (b *builtins) addMembers(types map[string]*typeDef, d builtinLine) {
 	}
 }
 
-// metaField makes a field from its description.
+// makeField makes a field from its line.
 func (b *builtins) makeField(types map[string]*typeDef, d builtinLine) *fieldDef {
 	name, argument, takes := strings.Cut(strings.TrimSuffix(d.words[0], ":"), "(")
 	f := &fieldDef{name: name, description: d.description, resolver: resolveIntrospection}
@@ -104,7 +109,7 @@ func (b *builtins) makeField(types map[string]*typeDef, d builtinLine) *fieldDef
 	return f
 }
 
-// metaArgs makes the arguments of a directive.
+// makeArguments makes the arguments of a directive from their lines.
 func (b *builtins) makeArguments(types map[string]*typeDef, members []builtinLine) []*argDef {
 	args := make([]*argDef, 0, len(members))
 	for _, m := range members {
@@ -118,7 +123,7 @@ func (b *builtins) makeArguments(types map[string]*typeDef, members []builtinLin
 	return args
 }
 
-// directive returns the directive with a name, or nil.
+// directiveNamed returns the directive with this name, or nil.
 func (s *Schema) directiveNamed(name string) *directiveDef {
 	for _, d := range s.directives {
 		if d.name == name {

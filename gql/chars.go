@@ -2,8 +2,8 @@ package gql
 
 import "unicode/utf8"
 
-// unitsOf returns the number of UTF-16 units that a byte stands for: those of
-// its character for the first byte, none for the others.
+// unitsOfByte returns the number of UTF-16 units of the character that begins with this
+// byte, or 0 if the byte does not begin a character.
 func unitsOfByte(c byte) int {
 	switch {
 	case c >= 0xF0:
@@ -14,7 +14,7 @@ func unitsOfByte(c byte) int {
 	return 0
 }
 
-// sizeOf returns the length of the character that a text begins with.
+// charSize returns the number of bytes of the first character of s.
 func charSize(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 1
@@ -45,8 +45,8 @@ func hexDigit(c byte) rune {
 	return -1
 }
 
-// surrogate reads a lone surrogate that a string holds as three bytes, as
-// bundles do.
+// decodeSurrogate decodes a lone surrogate at the beginning of s. Package bundle stores a
+// lone surrogate as three bytes, which are not valid UTF-8.
 func decodeSurrogate(s string) (rune, bool) {
 	if len(s) >= 3 && s[0] == 0xED && 0xA0 <= s[1] && s[1] <= 0xBF && 0x80 <= s[2] && s[2] <= 0xBF {
 		return rune(s[0]&0x0F)<<12 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F), true

@@ -6,15 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// A plan is what selection sets come to on one object type: the fields to read,
-// in the order of the answer.
+// A collectedFields is the result of merging selection sets for one object type: the fields
+// to read, in the order of the answer. The GraphQL specification calls this CollectFields.
 type collectedFields struct {
 	objectType *typeDef
 	list       []*selectedField
-	fault      *Error // a condition without a value: reading fails
+	fault      *Error // a condition of @skip or @include has no value: every reading gives this error
 }
 
-// A pick is one key of the answer.
+// A selectedField is one key of an object in the answer. Its nodes are the selections with
+// this response key.
 type selectedField struct {
 	key    string
 	def    *fieldDef
@@ -22,15 +23,15 @@ type selectedField struct {
 	nodes  []*fieldNode
 
 	args     map[string]any
-	fault    *Error // the arguments are wrong: reading fails
+	fault    *Error // the arguments are wrong: every reading gives this error
 	rootArgs rootArguments
 
-	fieldsOfType atomic.Pointer[collectedFields] // what is read of a value, for an object type
+	fieldsOfType atomic.Pointer[collectedFields] // cache of subfields if the field has an object type
 	lock         sync.Mutex
-	fieldsByType map[*typeDef]*collectedFields // the same for the types of an interface
+	fieldsByType map[*typeDef]*collectedFields // cache of subfields for the object types of an interface
 }
 
-// plan merges selection sets for an object type.
+// collectFields merges selection sets for an object type.
 func (q *Query) collectFields(t *typeDef, sets ...*selectionSet) *collectedFields {
 	c := fieldCollector{q: q, collected: &collectedFields{objectType: t}}
 	for _, set := range sets {
@@ -44,12 +45,12 @@ func (q *Query) collectFields(t *typeDef, sets ...*selectionSet) *collectedField
 	return c.collected
 }
 
-// A planner collects the fields of a plan. A fragment counts once.
+// A fieldCollector merges selection sets. It enters each fragment once.
 type fieldCollector struct {
 	q         *Query
 	collected *collectedFields
 	seen      map[*fragment]bool
-	byKey     map[string]*selectedField // once there are many
+	byKey     map[string]*selectedField // only used for many fields
 }
 
 func (c *fieldCollector) collectSet(set *selectionSet) {
@@ -91,7 +92,8 @@ func (c *fieldCollector) collectSpread(f *fragment) {
 	}
 }
 
-// applies tells whether a fragment for a type is for the object type too.
+// fragmentApplies reports whether a fragment on the type with name on applies to an object
+// type.
 func (q *Query) fragmentApplies(on string, t *typeDef) bool {
 	return on == t.name || t.isSubtypeOf(q.schema.types[on])
 }
@@ -127,7 +129,7 @@ func (c *fieldCollector) findKey(key string) *selectedField {
 	return nil
 }
 
-// included evaluates the conditions of a selection.
+// isIncluded reports whether @skip and @include keep a selection.
 func (q *Query) isIncluded(s selection) (bool, *Error) {
 	for _, word := range []string{"skip", "include"} {
 		for _, d := range s.appliedDirectives() {
@@ -146,12 +148,13 @@ func (q *Query) isIncluded(s selection) (bool, *Error) {
 	return true, nil
 }
 
-// argumentError is the error of an argument whose value only execution knows.
+// argumentError returns the error about the value of an argument that only execution can
+// find.
 func (q *Query) argumentError(err error, given *argument) *Error {
 	return &Error{Message: err.Error(), Code: CodeInternal, Locations: []Location{q.doc.source.locate(given.value.pos)}}
 }
 
-// prepare reads the arguments of a field.
+// readArguments reads the arguments of a field.
 func (q *Query) readArguments(field *selectedField) {
 	for _, a := range field.def.args {
 		given := field.nodes[0].arguments
@@ -175,7 +178,8 @@ func (q *Query) readArguments(field *selectedField) {
 	}
 }
 
-// below returns what the field selects of a value of an object type.
+// subfields returns the fields that are selected below a field, for values of an object
+// type.
 func (q *Query) subfields(field *selectedField, t *typeDef) *collectedFields {
 	if field.def.typ == t {
 		if known := field.fieldsOfType.Load(); known != nil {

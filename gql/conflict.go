@@ -6,48 +6,51 @@ import (
 	"strings"
 )
 
-// maxPairs bounds the work of comparing pairs of fields. Comparing pairs tells
-// every conflict in the words and order of graphql-js, but takes time that
-// grows with the square of the fields. Beyond the bound a [merger] finds out in
-// linear time whether there is any conflict.
+// maxPairs limits the work of comparing pairs of fields. Comparing pairs finds every
+// conflict, in the words and the order of graphql-js, but its time grows with the square of
+// the number of fields. Above the limit, a [linearConflictSearch] finds out whether there
+// is any conflict.
 const maxPairs = 500_000
 
-// merges compares the fields that have one key in the answer, for all selection
-// sets of a document.
+// A conflictSearch holds the state of the search for fields that have the same response key
+// but cannot be merged. The state is shared by all selection sets of a document.
 type conflictSearch struct {
 	fieldSets map[*selectionSet]*fieldSet
 	literals  map[*valueNode]string
 	steps     int
 
-	// What was compared already, and whether only as fields of different object
-	// types, which may differ in more.
+	// Pairs that were compared before. The value is the argument exclusive of that comparison,
+	// which allows more differences.
 	comparedWithFragment map[fieldSetAndFragment]bool
 	comparedFragments    map[[2]string]bool
 }
 
-// A collection is what a selection set selects by itself: fields by their key,
-// in the order of their first occurrence, and the fragments that it uses.
+// A fieldSet holds the direct selections of a selection set: its fields by response key, in
+// the order of their first occurrence, and the names of the fragments that it spreads.
 type fieldSet struct {
 	keys    []string
 	groups  map[string][]occurrence
 	spreads []string
 }
 
-// An occurrence is a field of the query with the type it is selected on. Both
-// the type and the definition can be unknown; those of introspection are.
+// An occurrence is a field of the query with the type that it is selected on. The type and
+// the definition are nil if they are not known. For the fields of introspection they are
+// never known.
 type occurrence struct {
 	node   *fieldNode
 	parent *typeDef
 	def    *fieldDef
 }
 
+// A fieldSetAndFragment is a field set and the name of a fragment that were compared.
 type fieldSetAndFragment struct {
 	fields   *fieldSet
 	fragment string
 }
 
-// A conflict tells why two fields with one key cannot be merged: by a reason,
-// or by what is in conflict below them. Its nodes are all that take part.
+// A conflict says why two fields with the same response key cannot be merged: either for a
+// reason of their own, or because of conflicts between their subfields. The nodes are all
+// fields that take part.
 type conflict struct {
 	key    string
 	reason string
@@ -55,7 +58,7 @@ type conflict struct {
 	a, b   []*fieldNode
 }
 
-// why words the reason.
+// explanation returns the reason of the conflict as a message has it.
 func (c *conflict) explanation() string {
 	if len(c.below) == 0 {
 		return c.reason
@@ -67,7 +70,7 @@ func (c *conflict) explanation() string {
 	return strings.Join(parts, " and ")
 }
 
-// overlaps reports the fields of a selection set that cannot be merged.
+// checkFieldConflicts reports the fields of a selection set that cannot be merged.
 func (v *validator) checkFieldConflicts(set *selectionSet, parent *typeDef) {
 	if v.tooManyErrors || v.tooManyPairs || hasDistinctKeys(set) {
 		return
@@ -82,7 +85,9 @@ func (v *validator) checkFieldConflicts(set *selectionSet, parent *typeDef) {
 	}
 }
 
-// distinct tells quickly that a selection set has nothing to merge.
+// hasDistinctKeys reports whether a short selection set consists of fields with different
+// response keys, so that there is nothing to compare. It may return false for other sets of
+// this kind.
 func hasDistinctKeys(set *selectionSet) bool {
 	if len(set.selections) > 4*maxPairwise {
 		return false
@@ -101,7 +106,7 @@ func hasDistinctKeys(set *selectionSet) bool {
 	return true
 }
 
-// spend counts work, and tells whether there may be more.
+// countSteps counts work, and reports whether the limit still allows more.
 func (v *validator) countSteps(n int) bool {
 	if v.conflicts.steps += n; v.conflicts.steps > maxPairs {
 		v.tooManyPairs = true
@@ -109,7 +114,7 @@ func (v *validator) countSteps(n int) bool {
 	return !v.tooManyPairs
 }
 
-// conflicts finds those of one selection set with all it uses.
+// findConflicts returns the conflicts in one selection set and the fragments that it uses.
 func (v *validator) findConflicts(set *selectionSet, parent *typeDef) []*conflict {
 	own := v.selectedBy(set, parent)
 	var out []*conflict
@@ -133,7 +138,7 @@ func (v *validator) findConflicts(set *selectionSet, parent *typeDef) []*conflic
 	return out
 }
 
-// collect returns what a selection set selects by itself.
+// selectedBy returns the direct selections of a selection set. It computes them once.
 func (v *validator) selectedBy(set *selectionSet, parent *typeDef) *fieldSet {
 	m := &v.conflicts
 	if known := m.fieldSets[set]; known != nil {
@@ -148,6 +153,8 @@ func (v *validator) selectedBy(set *selectionSet, parent *typeDef) *fieldSet {
 	return c
 }
 
+// addSelections adds the selections of a set, and of the inline fragments in it, to a
+// fieldSet.
 func (v *validator) addSelections(c *fieldSet, seen map[string]bool, set *selectionSet, parent *typeDef) {
 	for _, s := range set.selections {
 		switch n := s.(type) {
@@ -177,8 +184,9 @@ func (v *validator) addSelections(c *fieldSet, seen map[string]bool, set *select
 	}
 }
 
-// compareFragment compares fields with those of a fragment and of all that it
-// uses.
+// compareWithFragment compares fields with the fields of a fragment and of all fragments
+// that it uses. exclusive is true if both sides belong to different object types, so that
+// they are never read from the same object.
 func (v *validator) compareWithFragment(out []*conflict, exclusive bool, fields *fieldSet, name string) []*conflict {
 	m := &v.conflicts
 	pair := fieldSetAndFragment{fields, name}
@@ -204,8 +212,7 @@ func (v *validator) compareWithFragment(out []*conflict, exclusive bool, fields 
 	return out
 }
 
-// compareFragments compares the fields of two fragments and of all that they
-// use.
+// compareFragments compares the fields of two fragments and of all fragments that they use.
 func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b string) []*conflict {
 	m := &v.conflicts
 	pair := [2]string{min(a, b), max(a, b)}
@@ -231,7 +238,8 @@ func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b strin
 	return out
 }
 
-// compareAll compares the fields of two collections that have the same key.
+// compareFieldSets compares all fields of one set with the fields of another set that have
+// the same response key.
 func (v *validator) compareFieldSets(out []*conflict, exclusive bool, x, y *fieldSet) []*conflict {
 	if !v.countSteps(1 + len(x.keys)/16) {
 		return out

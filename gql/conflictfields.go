@@ -2,8 +2,9 @@ package gql
 
 import "fmt"
 
-// compare compares two fields. Those of different object types are never read
-// of one value, so all that counts is the shape of what they return.
+// compareFields compares two fields with the same response key and adds a conflict to out
+// if they cannot be merged. Fields of different object types are never read from the same
+// object. Then only the shapes of their values are compared.
 func (v *validator) compareFields(out []*conflict, exclusive bool, key string, a, b occurrence) []*conflict {
 	if !v.countSteps(1) {
 		return out
@@ -13,7 +14,7 @@ func (v *validator) compareFields(out []*conflict, exclusive bool, key string, a
 	if !exclusive {
 		c.reason = v.fieldDifference(a.node, b.node)
 	}
-	if c.reason == "" && a.def != nil && b.def != nil && !a.def.hasShapeOf(b.def) {
+	if c.reason == "" && a.def != nil && b.def != nil && !a.def.hasSameShape(b.def) {
 		c.reason = fmt.Sprintf("they return conflicting types %q and %q", a.def.typeString(), b.def.typeString())
 	}
 	if c.reason == "" && a.node.selectionSet != nil && b.node.selectionSet != nil {
@@ -27,7 +28,7 @@ func (v *validator) compareFields(out []*conflict, exclusive bool, key string, a
 
 func (o occurrence) isOnObjectType() bool { return o.parent != nil && o.parent.kind == kindObject }
 
-// below returns the type of the field's values, if it is known.
+// valueType returns the type of the values of the field, or nil if it is not known.
 func (o occurrence) valueType() *typeDef {
 	if o.def == nil {
 		return nil
@@ -35,7 +36,7 @@ func (o occurrence) valueType() *typeDef {
 	return o.def.typ
 }
 
-// compareBelow compares what is selected below two fields.
+// compareSubfields compares the selections below two fields and adds their conflicts to c.
 func (v *validator) compareSubfields(c *conflict, exclusive bool, a, b occurrence) {
 	x, y := v.selectedBy(a.node.selectionSet, a.valueType()), v.selectedBy(b.node.selectionSet, b.valueType())
 	found := v.compareFieldSets(nil, exclusive, x, y)
@@ -57,15 +58,17 @@ func (v *validator) compareSubfields(c *conflict, exclusive bool, a, b occurrenc
 	v.countSteps(len(c.a))
 }
 
-// shaped tells whether results of two fields have one shape.
-func (f *fieldDef) hasShapeOf(other *fieldDef) bool {
+// hasSameShape reports whether the values of two fields have the same shape: both lists or
+// both not, both required or both not, and the same scalar or enum unless both are objects.
+func (f *fieldDef) hasSameShape(other *fieldDef) bool {
 	if f.list != other.list || f.required != other.required {
 		return false
 	}
 	return f.typ == other.typ || !f.typ.isLeaf() && !other.typ.isLeaf()
 }
 
-// difference says why two fields cannot be merged, or returns "".
+// fieldDifference says why two fields are not the same field with the same arguments, or
+// returns "".
 func (v *validator) fieldDifference(a, b *fieldNode) string {
 	if a.name != b.name {
 		return fmt.Sprintf("%q and %q are different fields", a.name, b.name)
@@ -76,7 +79,7 @@ func (v *validator) fieldDifference(a, b *fieldNode) string {
 	return ""
 }
 
-// sameArguments tells whether two fields are given the same.
+// sameArguments reports whether two fields have the same arguments with the same values.
 func (v *validator) sameArguments(a, b []*argument) bool {
 	if len(a) != len(b) {
 		return false
@@ -103,7 +106,7 @@ func (v *validator) sameArguments(a, b []*argument) bool {
 	return true
 }
 
-// canonical returns the canonical form of a literal.
+// canonicalText returns the canonical text of a literal. It computes it once.
 func (v *validator) canonicalText(n *valueNode) string {
 	known, ok := v.conflicts.literals[n]
 	if !ok {

@@ -2,26 +2,26 @@ package gql
 
 import "fmt"
 
-// maxSteps bounds the work of looking for fields that conflict.
+// maxSteps limits the work of a linear search for conflicts.
 const maxSteps = 1_000_000
 
-// A group holds the occurrences that have the same key in the answer.
+// A keyGroup holds the fields that have the same response key.
 type keyGroup struct {
 	key         string
 	occurrences []occurrence
 }
 
-// A merger looks for fields with one key that cannot be merged, where comparing
-// all pairs would take too long: it compares every occurrence with the first
-// one of its group, which is enough, since what is compared is an equivalence.
-// It needs a document that is otherwise valid.
+// A linearConflictSearch finds out whether any fields conflict when comparing all pairs
+// would take too long. It compares every field with the first field of its group. This is
+// enough, because "can be merged" is an equivalence relation. The document must be valid in
+// every other way.
 type linearConflictSearch struct {
 	*validator
 	steps    int
-	finished bool // the bound was met, or a conflict found
+	finished bool // a conflict was found, or the limit was reached
 }
 
-// merge reports the first conflict of each operation.
+// reportFirstConflicts reports the first conflict of each operation.
 func (v *validator) reportFirstConflicts() {
 	for _, op := range v.doc.operations {
 		m := &linearConflictSearch{validator: v}
@@ -31,7 +31,7 @@ func (v *validator) reportFirstConflicts() {
 	}
 }
 
-// below groups the fields that the occurrences select by their key.
+// groupSubfields groups the subfields of some fields by their response key.
 func (m *linearConflictSearch) groupSubfields(list []occurrence) []*keyGroup {
 	g := groupCollector{search: m, index: map[string]*keyGroup{}, seen: map[string]bool{}}
 	for _, o := range list {
@@ -47,7 +47,7 @@ func (m *linearConflictSearch) groupSubfields(list []occurrence) []*keyGroup {
 	return g.groups
 }
 
-// A gathering collects occurrences; a fragment counts once.
+// A groupCollector collects fields into groups. It enters each fragment once.
 type groupCollector struct {
 	search *linearConflictSearch
 	groups []*keyGroup
@@ -92,7 +92,7 @@ func (g *groupCollector) collectField(n *fieldNode, parent *typeDef) {
 	g.index[key].occurrences = append(g.index[key].occurrences, o)
 }
 
-// step counts work, and ends it when there is too much.
+// countWork counts work, and stops the search with an error if there is too much.
 func (m *linearConflictSearch) countWork(n int) {
 	if m.steps += n; m.steps > maxSteps && !m.finished {
 		m.finished = true
@@ -106,8 +106,8 @@ func (m *linearConflictSearch) reportConflict(key, reason string, a, b occurrenc
 		key, reason), a.node.pos, b.node.pos)
 }
 
-// shapes checks that fields with one key have results of one shape, also when
-// they are selected on different object types.
+// compareShapes checks that fields with the same response key have values of the same
+// shape, even if they are selected on different object types.
 func (m *linearConflictSearch) compareShapes(groups []*keyGroup) {
 	for _, g := range groups {
 		first := g.occurrences[0]
@@ -115,7 +115,7 @@ func (m *linearConflictSearch) compareShapes(groups []*keyGroup) {
 			if first.def == nil {
 				first = o
 			}
-			if o.def != nil && first.def != nil && !first.def.hasShapeOf(o.def) && !m.finished {
+			if o.def != nil && first.def != nil && !first.def.hasSameShape(o.def) && !m.finished {
 				m.reportConflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
 			}
 		}
@@ -126,8 +126,8 @@ func (m *linearConflictSearch) compareShapes(groups []*keyGroup) {
 	}
 }
 
-// same checks that fields with one key are the same field with the same
-// arguments, unless they are selected on different object types.
+// compareReads checks that fields with the same response key are the same field with the
+// same arguments, unless they are selected on different object types.
 func (m *linearConflictSearch) compareReads(groups []*keyGroup) {
 	for _, g := range groups {
 		for _, list := range m.splitByObjectType(g.occurrences) {
@@ -146,8 +146,9 @@ func (m *linearConflictSearch) compareReads(groups []*keyGroup) {
 	}
 }
 
-// together splits occurrences into lists of which all may be read from one
-// object: one list for each object type, with all that are on interfaces.
+// splitByObjectType splits fields into lists that can be read from the same object. There
+// is one list for each object type. Fields that are selected on an interface are in every
+// list.
 func (m *linearConflictSearch) splitByObjectType(list []occurrence) [][]occurrence {
 	var objects []*typeDef
 	seen := map[*typeDef]bool{}

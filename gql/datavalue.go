@@ -2,17 +2,16 @@ package gql
 
 import "github.com/app-sre/prcheck/bundle"
 
-// A source is a value of the data on its way into the answer.
+// A dataValue is a value of the bundle during execution.
 type dataValue struct {
 	value        any
-	fromResource bool // it is, or is part of, a resource
+	fromResource bool // the value is a resource or a part of one
 }
 
-// fileList is a list of datafiles or resources. An item that does not exist is
-// nil.
+// A fileList is a list of datafiles or resources. A file that does not exist is nil.
 type fileList []*bundle.File
 
-// values returns the files as a list of objects.
+// objects returns the decoded files.
 func (l fileList) objects() []any {
 	list := make([]any, len(l))
 	for i, f := range l {
@@ -23,7 +22,7 @@ func (l fileList) objects() []any {
 	return list
 }
 
-// property returns what a value has under a key. Only objects have something.
+// property returns the value of a key. Values that are not objects have no keys.
 func property(v any, key string) (any, bool) {
 	if o, ok := v.(*bundle.Object); ok {
 		return o.Get(key)
@@ -31,7 +30,8 @@ func property(v any, key string) (any, bool) {
 	return nil, false
 }
 
-// reference returns the target of an object whose only key is $ref.
+// referenceTarget returns the target of a reference, which is an object whose only key is
+// $ref.
 func referenceTarget(v any) (any, bool) {
 	o, ok := v.(*bundle.Object)
 	if !ok || o.Len() != 1 {

@@ -10,19 +10,19 @@ import (
 type RootKind uint8
 
 const (
-	// RootOpaque depends on the bundle in a way that elements and positions do
-	// not tell. Its answers can only be compared as a whole.
+	// RootOpaque means that elements and positions cannot describe what the field reads. Its
+	// answers can only be compared as a whole.
 	RootOpaque RootKind = iota
-	// RootDatafiles is a list with an element for each datafile of a schema
-	// that the arguments admit.
+	// RootDatafiles is a list with one element for each datafile of a schema that passes the
+	// arguments.
 	RootDatafiles
-	// RootResources is the same for resources.
+	// RootResources is a list with one element for each resource that passes the arguments.
 	RootResources
-	// RootConstant depends on the schema and the request alone.
+	// RootConstant depends only on the schema and the request.
 	RootConstant
 )
 
-// String returns a word for messages.
+// String returns the word for the kind in messages.
 func (k RootKind) String() string {
 	switch k {
 	case RootDatafiles:
@@ -37,32 +37,31 @@ func (k RootKind) String() string {
 
 // A Root is a root field of a query.
 type Root struct {
-	Key    string // in the answer
+	Key    string // response key
 	Field  string
 	Kind   RootKind
-	Schema bundle.Schema // of the datafiles
-	List   bool
+	Schema bundle.Schema // schema of the datafiles, or ""
+	List   bool          // the field is a list
 
 	pick *selectedField
 }
 
-// Resources tells whether the elements are resources.
+// Resources reports whether the elements are resources.
 func (r *Root) Resources() bool { return r.Kind == RootResources }
 
-// An Element is what one file adds to the list of a root field.
+// An Element is the part of a root field's list that comes from one file.
 type Element struct {
-	Present bool // the file has an item in the list
+	Present bool // the list has an item for the file
 	Value   any  // the item; nil after an error that makes the whole list null
 	Errors  []Error
 }
 
-// Element evaluates a root field of kind RootDatafiles or RootResources for one
-// file of the bundle. The paths of errors leave the index of the element out.
+// Element evaluates a root field of kind RootDatafiles or RootResources for one file of the
+// bundle. In the paths of its errors the index of the element is missing.
 //
-// The list of the answer consists of the values of all files that are present,
-// in the order of the bundle, unless an error makes it null. One such error
-// shows in no element: a resource that is asked for by a path that does not
-// exist.
+// The list in the answer consists of the values of all files that are present, in the order
+// of the bundle, unless an error makes the list null. One such error shows in no element:
+// the error for a resource that the arguments name by path and that does not exist.
 func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.File) Element {
 	field := root.pick
 	r := newRun(ctx, e, q)
@@ -84,8 +83,7 @@ func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.Fi
 	return Element{Present: true, Value: v, Errors: r.errors}
 }
 
-// present tells whether a file is among those that the arguments of a root
-// field ask for.
+// matchesRoot reports whether a file passes the arguments of a root field.
 func (e *Engine) matchesRoot(root *Root, f *bundle.File) (bool, *Error) {
 	field := root.pick
 	switch {

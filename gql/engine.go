@@ -8,25 +8,25 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// An Engine answers queries over one bundle. Several goroutines may use it at
-// once.
+// An Engine answers queries over one bundle. Several goroutines may use it at the same
+// time.
 type Engine struct {
 	bundle *bundle.Bundle
 	schema *Schema
 
-	lock     sync.Mutex
+	lock     sync.Mutex // guards backRefs
 	backRefs map[backRefKey]*backRefIndex
 
-	mentions *bundle.Mentions // nil unless narrowed
+	mentions *bundle.Mentions // set by UseMentions, or nil
 }
 
-// New returns an engine for a bundle. The schema is that of the bundle, or one
-// made from the same types.
+// New returns an engine for a bundle. The schema must be made from the GraphQL types of
+// this bundle, or of a bundle with the same types.
 func New(b *bundle.Bundle, s *Schema) *Engine {
 	return &Engine{bundle: b, schema: s, backRefs: map[backRefKey]*backRefIndex{}}
 }
 
-// Answer compiles and executes a request. A request that is rejected has status
+// Answer compiles and executes a request. The response to a rejected request has status
 // 400.
 func (e *Engine) Answer(ctx context.Context, req Request) *Response {
 	q, err := e.schema.Compile(req)
@@ -41,8 +41,8 @@ func (e *Engine) Answer(ctx context.Context, req Request) *Response {
 	return res
 }
 
-// Execute answers a query. When the context ends, or the answer grows beyond
-// all measure, the answer is an error without data.
+// Execute executes a query. If the context ends, or the answer grows too large, the
+// response has an error and no data.
 func (e *Engine) Execute(ctx context.Context, q *Query) *Response {
 	return newRun(ctx, e, q).answer()
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxValues bounds the values of an answer, so that a query cannot use up the
+// maxValues limits the number of values in an answer, so that a query cannot use up the
 // memory. The largest answers that integrations ask for have some millions.
 const maxValues = 50_000_000
 
-// A step is one element of the path to where execution is: a response key, or
-// the index of an item when the key is "".
+// A pathStep is one element of the path from the root of the answer to the value that is
+// being completed: a response key, or the index of a list item if the key is "".
 type pathStep struct {
 	key   string
 	index int
 }
 
-// Where a schema was touched.
+// A fileKind is a set of kinds of files.
 type fileKind uint8
 
 const (
@@ -28,9 +28,9 @@ const (
 	anyKind = datafileKind | resourceKind
 )
 
-// A run is one execution of a query. As in graphql-js everything happens in
-// order, and an error that a required value cannot absorb ends its object at
-// once: what comes later in it is not read.
+// A run is one execution of a query. As in graphql-js, fields are executed in order. An
+// error in a required value makes the object around it null at once: later fields of this
+// object are not read.
 type run struct {
 	ctx    context.Context
 	engine *Engine
@@ -39,42 +39,42 @@ type run struct {
 	path   []pathStep
 	errors []Error
 	values int
-	stop   *Error // the run was ended
+	stop   *Error // why the whole run was stopped, or nil
 
-	schemas     []bundle.Schema // in the order of their first touch
-	schemaKinds map[bundle.Schema]fileKind
-	lastNoted   *bundle.Object // the last object whose schema was noted
+	schemas     []bundle.Schema            // schemas of the objects that were read, in the order of reading
+	schemaKinds map[bundle.Schema]fileKind // kinds of files in which each schema was read
+	lastNoted   *bundle.Object             // object of the last call of noteSchema
 
-	observed *observation // what was read; nil unless asked for
+	observed *observation // files and fields that were read; nil unless Observe asks for them
 }
 
 func newRun(ctx context.Context, e *Engine, q *Query) *run {
 	return &run{ctx: ctx, engine: e, query: q, schemaKinds: map[bundle.Schema]fileKind{}}
 }
 
-// touched returns the schemas that were touched at some of the places.
-func (r *run) schemasOf(at fileKind) []bundle.Schema {
+// schemasOf returns the schemas of objects that were read in files of these kinds.
+func (r *run) schemasOf(kinds fileKind) []bundle.Schema {
 	list := make([]bundle.Schema, 0, len(r.schemas))
 	for _, s := range r.schemas {
-		if r.schemaKinds[s]&at != 0 {
+		if r.schemaKinds[s]&kinds != 0 {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// touch notes the schema of an object of which a field is read.
+// noteSchema records the schema of an object of which a field is read.
 func (r *run) noteSchema(o *bundle.Object, resource bool) {
 	if r.lastNoted == o {
 		return
 	}
 	r.lastNoted = o
-	schema, at := bundle.Schema(o.String("$schema")), datafileKind
+	schema, kind := bundle.Schema(o.String("$schema")), datafileKind
 	if resource {
-		at = resourceKind
+		kind = resourceKind
 	}
 	if r.observed != nil && (resource || schema != "") {
-		r.observed.fileKinds[o.String("path")] |= at
+		r.observed.fileKinds[o.String("path")] |= kind
 	}
 	if schema == "" {
 		return
@@ -82,11 +82,11 @@ func (r *run) noteSchema(o *bundle.Object, resource bool) {
 	if r.schemaKinds[schema] == 0 {
 		r.schemas = append(r.schemas, schema)
 	}
-	r.schemaKinds[schema] |= at
+	r.schemaKinds[schema] |= kind
 }
 
-// count counts a value, and ends the run when there are too many or nobody
-// waits for the answer any more.
+// countValue counts a value. It stops the run if there are too many values, or if the
+// context has ended.
 func (r *run) countValue() *Error {
 	r.values++
 	switch {
@@ -98,17 +98,18 @@ func (r *run) countValue() *Error {
 	return r.stop
 }
 
-// ended ends the run because its context did.
+// stopByContext stops the run because its context has ended.
 func (r *run) stopByContext() *Error {
 	r.stop = internalError("The query was stopped: %v.", r.ctx.Err())
 	return r.stop
 }
 
+// internalError returns an error with the code INTERNAL_SERVER_ERROR.
 func internalError(format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), Code: CodeInternal}
 }
 
-// object reads the fields of a plan from a value.
+// readFields returns the object of the answer for a value of the data.
 func (r *run) readFields(fields *collectedFields, from dataValue) (any, *Error) {
 	if fields.fault != nil {
 		return nil, fields.fault.clone()
@@ -124,26 +125,26 @@ func (r *run) readFields(fields *collectedFields, from dataValue) (any, *Error) 
 	return bundle.ObjectOf(members), nil
 }
 
-// field reads one field. An error makes the field null when it may be null.
+// readField reads one field. After an error the field is null if it may be null.
 func (r *run) readField(field *selectedField, from dataValue) (any, *Error) {
 	r.path = append(r.path, pathStep{key: field.key})
 	v, err := r.resolveField(field, from)
-	var out any
+	var completed any
 	if err == nil {
-		out, err = r.completeValue(field, v)
+		completed, err = r.completeValue(field, v)
 	}
 	if err != nil {
 		err = r.addPlace(err, field)
 	}
 	r.path = r.path[:len(r.path)-1]
 	if err == nil || field.def.required || r.stop != nil {
-		return out, err
+		return completed, err
 	}
 	r.errors = append(r.errors, *err)
 	return nil, nil
 }
 
-// locate adds to an error where it happened, unless it knows.
+// addPlace adds the locations and the path to an error, unless it has a path already.
 func (r *run) addPlace(err *Error, field *selectedField) *Error {
 	if err.Path != nil || r.stop != nil {
 		return err
@@ -166,7 +167,7 @@ func (e *Error) clone() *Error {
 	return &c
 }
 
-// complete turns the value of a field into what the answer has for it.
+// completeValue converts the value of a field to the value in the answer.
 func (r *run) completeValue(field *selectedField, v dataValue) (any, *Error) {
 	if v.value == nil {
 		if field.def.required {
@@ -184,8 +185,7 @@ func (f *selectedField) nullError() *Error {
 	return internalError("Cannot return null for non-nullable field %s.%s.", f.parent.name, f.def.name)
 }
 
-// list completes the items of a list. An object without any key is left out of
-// the answer, as qontract-server does.
+// completeList converts a list. Like qontract-server it leaves out objects without any key.
 func (r *run) completeList(field *selectedField, v dataValue) (any, *Error) {
 	var items []any
 	var files fileList
@@ -219,7 +219,7 @@ func (r *run) completeList(field *selectedField, v dataValue) (any, *Error) {
 	return out, nil
 }
 
-// item completes an item of a list. Items are never null.
+// completeItem converts an item of a list. An item must not be null.
 func (r *run) completeItem(field *selectedField, i int, v dataValue) (any, *Error) {
 	r.path = append(r.path, pathStep{index: i})
 	out, err := any(nil), (*Error)(nil)
@@ -235,7 +235,7 @@ func (r *run) completeItem(field *selectedField, i int, v dataValue) (any, *Erro
 	return out, err
 }
 
-// one completes a value that is neither null nor a list of the answer.
+// completeSingle converts a value that is neither null nor a list.
 func (r *run) completeSingle(field *selectedField, v dataValue) (any, *Error) {
 	if err := r.countValue(); err != nil {
 		return nil, err

@@ -7,15 +7,15 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// rootArgs are the arguments of a field of datafiles, read once.
+// rootArguments are the arguments of a root field that lists datafiles.
 type rootArguments struct {
-	keys   []bundle.Member // keys that must have a value
-	filter *filter         // or nil
-	fault  *Error          // the filter is wrong
+	keys   []bundle.Member // key and the value that it must have
+	filter *filter         // nil if there is none
+	fault  *Error          // error in the filter, or nil
 }
 
-// rootArgs reads the arguments of a field of datafiles. A null argument does
-// not restrict anything.
+// parseRootArguments converts the arguments of a root field that lists datafiles. An
+// argument that is null has no effect.
 func (s *Schema) parseRootArguments(def *fieldDef, args map[string]any) (out rootArguments) {
 	for _, a := range def.args {
 		v, ok := args[a.name]
@@ -30,21 +30,21 @@ func (s *Schema) parseRootArguments(def *fieldDef, args map[string]any) (out roo
 	return out
 }
 
-// A filter is what an argument filter asks for. All its conditions must hold.
+// A filter is the value of the argument "filter". An object passes if all conditions hold.
 type filter struct {
-	matchesNothing bool
+	matchesNothing bool // no object passes
 	conditions     []condition
 }
 
-// A filterKind says how a condition compares.
+// A conditionKind says how a condition compares.
 type conditionKind uint8
 
 const (
-	conditionEqual  conditionKind = iota // with a value; what is missing is null
-	conditionList                        // with a list, item by item
-	conditionIn                          // with any of a list; what is missing is none
+	conditionEqual  conditionKind = iota // equals a value; a missing key counts as null
+	conditionList                        // equals a list, item by item
+	conditionIn                          // equals any item of a list; a missing key equals none
 	conditionNot                         // differs from a value
-	conditionFilter                      // with a filter for what is referred to
+	conditionFilter                      // the object under the key, or the target of a reference, passes another filter
 )
 
 // A condition is one key of a filter.
@@ -56,7 +56,7 @@ type condition struct {
 	inner *filter
 }
 
-// filter reads a filter for values of a type.
+// parseFilter converts a filter for values of a type.
 func (s *Schema) parseFilter(t *typeDef, v any) (*filter, *Error) {
 	if s.isBareList {
 		return nil, internalError("Cannot read properties of undefined (reading 'find')")
@@ -91,8 +91,8 @@ func (s *Schema) parseFilter(t *typeDef, v any) (*filter, *Error) {
 	return f, nil
 }
 
-// filterField returns the field that a filter names. The fields of all types
-// that an interface maps to count as its own.
+// filterField returns the field that a key of a filter names, or nil. An interface also has
+// the fields of all types that it resolves to. asked counts the interfaces around this one.
 func (s *Schema) filterField(t *typeDef, name string, asked int) *fieldDef {
 	if t.kind == kindInterface && !t.resolver.bySchema && asked < maxInterfaces {
 		for _, target := range slices.Backward(t.resolver.typeNames) {
@@ -106,7 +106,7 @@ func (s *Schema) filterField(t *typeDef, name string, asked int) *fieldDef {
 	return t.field(name)
 }
 
-// condition reads the condition on one field.
+// parseCondition converts the condition on one field.
 func (s *Schema) parseCondition(def *fieldDef, key string, v any) (condition, *Error) {
 	c := condition{key: key, value: v}
 	if list, ok := v.([]any); ok && def.isList {

@@ -1,6 +1,7 @@
 package gql
 
-// finish makes what needs all types: arguments, possible types and the order.
+// finish adds everything that needs all types: arguments, the order of types, and the
+// object types of interfaces.
 func (b *builder) finish() {
 	for _, t := range b.declared {
 		for _, f := range t.fields {
@@ -19,7 +20,7 @@ func (b *builder) finish() {
 	}
 }
 
-// filters returns the arguments of a field of datafiles: its searchable fields,
+// filterArguments returns the arguments of a field of datafiles: its searchable fields,
 // path and filter.
 func (b *builder) filterArguments(f *fieldDef) []*argDef {
 	var args []*argDef
@@ -38,8 +39,8 @@ func (b *builder) filterArguments(f *fieldDef) []*argDef {
 	return args
 }
 
-// arrange lists all types as graphql-js collects them: the object types as the
-// bundle has them, each followed by what it names that no list has yet.
+// orderTypes lists all types in the order of graphql-js: the object types in the order of
+// the bundle, each followed by the types that it refers to and that are not yet listed.
 func (b *builder) orderTypes() {
 	seen := map[*typeDef]bool{}
 	for _, t := range b.declared {

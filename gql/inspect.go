@@ -7,10 +7,10 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// inspect prints a value as messages of graphql-js quote it.
+// inspect prints a value as the error messages of graphql-js quote it.
 func inspect(v any) string { return inspectAt(v, 1) }
 
-// Bounds of what inspect prints.
+// Limits of inspect: how deep it enters a value, and how many items of a list it prints.
 const (
 	inspectDepth = 2
 	inspectItems = 10

@@ -1,15 +1,16 @@
 package gql
 
-// A wrapped is a type that introspection shows as a list, or as not null.
+// A wrappedType is a type that introspection shows as a list or as non-null.
 type wrappedType struct {
 	kind   string
 	ofType any // *typeDef or wrapped
 }
 
-// An enumWord is a value of an enumeration.
+// An enumValue is a value of an enum as introspection shows it.
 type enumValue struct{ name, description string }
 
-// shown returns a field's type as introspection walks it.
+// introspectedType returns the type of a field as introspection shows it: a *typeDef, or a
+// wrappedType around it.
 func (f *fieldDef) introspectedType() any {
 	var t any = f.typ
 	if f.list {
@@ -28,8 +29,8 @@ func (a *argDef) introspectedType() any {
 	return a.typ
 }
 
-// meta resolves a field of introspection. Nothing is deprecated, and only what
-// every schema has is described.
+// introspect resolves a field of introspection. Nothing is deprecated, and only builtin
+// types, fields and directives have descriptions.
 func (s *Schema) introspect(field *selectedField, parent any) any {
 	switch parent := parent.(type) {
 	case undefined:
@@ -138,7 +139,8 @@ func introspectDirective(field string, d *directiveDef) any {
 	return introspectNamed(field, d.name, d.description)
 }
 
-// metaNamed resolves what all parts of a schema have.
+// introspectNamed resolves the fields that all parts of a schema have: name, description
+// and isDeprecated.
 func introspectNamed(field, name, note string) any {
 	switch field {
 	case "name":

@@ -1,11 +1,11 @@
 package gql
 
-// maxMetaLists is the number of lists of introspection inside each other that
-// is too much.
+// maxIntrospectionLists is the number of nested introspection lists from which a query is
+// rejected.
 const maxIntrospectionLists = 3
 
-// introspects checks how deep a field of introspection goes. When that is too
-// deep, it tells so, and the fields below are not checked.
+// checkIntrospectionDepth reports whether a field of introspection nests too many lists,
+// and records the error. Fields below such a field are not checked again.
 func (v *validator) checkIntrospectionDepth(n *fieldNode) bool {
 	if n.name != "__schema" && n.name != "__type" || v.inDeepIntrospection {
 		return false
@@ -19,14 +19,15 @@ func (v *validator) checkIntrospectionDepth(n *fieldNode) bool {
 	return true
 }
 
-// depths looks for lists inside of lists.
+// An introspectionSearch searches for lists of introspection inside of other such lists.
 type introspectionSearch struct {
 	v    *validator
-	path map[string]bool // the fragments on the way
+	path map[string]bool // fragments from the first selection to the current one
 }
 
-// exceeds tells whether lists nest too deep below a selection. A search without
-// end, through fragments that double each other, is too deep as well.
+// isTooDeep reports whether lists nest too deep below a selection. depth is the number of
+// lists around it. A search that takes too many steps counts as too deep: fragments that
+// use others twice can make it grow exponentially.
 func (d *introspectionSearch) isTooDeep(s selection, depth int) bool {
 	if d.v.introspectionSteps++; d.v.introspectionSteps > maxReached {
 		return true

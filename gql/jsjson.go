@@ -10,8 +10,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// jsMembers returns the members of an object in the order in which JavaScript
-// goes through them: keys that are array indexes come first, ascending.
+// jsMembers returns the members of an object in the order in which JavaScript iterates over
+// them: keys that are array indexes come first, in ascending order.
 func jsMembers(o *bundle.Object) []bundle.Member {
 	members := o.Members()
 	if !slices.ContainsFunc(members, func(m bundle.Member) bool { return isArrayIndex(m.Key) }) {
@@ -32,7 +32,8 @@ func jsMembers(o *bundle.Object) []bundle.Member {
 	return members
 }
 
-// isIndex tells whether a key is a canonical number below 2³²-1.
+// isArrayIndex reports whether a key is an array index in JavaScript: a number below 2³²-1
+// without leading zeros.
 func isArrayIndex(key string) bool {
 	if key == "" || len(key) > 10 || key[0] == '0' && len(key) > 1 {
 		return false
@@ -52,7 +53,9 @@ func compareArrayIndexes(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// appendJSON writes a value as JSON.stringify does.
+// AppendJSON appends a JSON value of package bundle to out, as JSON.stringify writes it in
+// JavaScript: keys that are array indexes come first, and numbers have the digits that
+// Node.js prints.
 func AppendJSON(out []byte, v any) []byte {
 	switch v := v.(type) {
 	case bool:
@@ -89,8 +92,8 @@ func AppendJSON(out []byte, v any) []byte {
 	return append(out, "null"...)
 }
 
-// appendString writes a string as JSON.stringify does: it escapes what must be
-// escaped, and halves of surrogate pairs.
+// appendString appends a string as JSON.stringify writes it. It escapes quotes,
+// backslashes, control characters and lone surrogates.
 func appendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	done := 0
@@ -115,7 +118,8 @@ func appendString(out []byte, s string) []byte {
 	return append(append(out, s[done:]...), '"')
 }
 
-// plainByte tells of a byte that it stands for itself in a JSON string.
+// plainByte reports for every byte whether it needs no escape and no further check in a
+// JSON string.
 var plainByte = func() (plain [256]bool) {
 	for c := 0x20; c < utf8.RuneSelf; c++ {
 		plain[c] = c != '"' && c != '\\'
@@ -123,8 +127,8 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// appendEscape writes the character that a text begins with as an escape, and
-// returns its length.
+// appendEscape appends the first character of s as an escape sequence, and returns its size
+// in s.
 func appendEscape(out []byte, s string) ([]byte, int) {
 	if i := strings.IndexByte("\"\\\b\f\n\r\t", s[0]); i >= 0 {
 		return append(out, '\\', `"\bfnrt`[i]), 1

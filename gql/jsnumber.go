@@ -9,16 +9,16 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// number returns the value that JavaScript has for a literal.
+// jsNumber returns the value of a number literal in JavaScript.
 func jsNumber(n bundle.Number) float64 {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return math.NaN()
 	}
-	return f // infinite when out of range
+	return f // infinite if out of range
 }
 
-// numberText prints a literal as JavaScript prints its value.
+// jsNumberText prints a number literal as JavaScript prints its value.
 func jsNumberText(n bundle.Number) string {
 	if isPlainInteger(string(n)) {
 		return string(n)
@@ -26,8 +26,8 @@ func jsNumberText(n bundle.Number) string {
 	return jsFloatText(jsNumber(n))
 }
 
-// plainInteger tells whether a literal is an integer that JavaScript prints
-// just so.
+// isPlainInteger reports whether s is an integer that JavaScript prints with the same
+// characters. It returns false for integers with more than 15 digits.
 func isPlainInteger(s string) bool {
 	if s == "0" {
 		return true
@@ -44,8 +44,8 @@ func isPlainInteger(s string) bool {
 	return true
 }
 
-// floatText prints a number as JavaScript does: with the fewest digits that
-// mean it, and with an exponent only from 1e21 up and below 1e-6.
+// jsFloatText prints a number as JavaScript does: with the fewest digits that identify it,
+// and with an exponent only from 1e21 up and below 1e-6.
 func jsFloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -65,8 +65,8 @@ func jsFloatText(f float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// toNumber converts a text as JavaScript's Number does; it is not a number
-// when the text is none.
+// jsToNumber converts a text to a number as Number does in JavaScript. It returns NaN if
+// the text is not a number.
 func jsToNumber(s string) float64 {
 	s = strings.Trim(s, " \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"+
 		"\u2028\u2029\u202f\u205f\u3000\ufeff")
@@ -89,7 +89,8 @@ func jsToNumber(s string) float64 {
 	return jsNumber(bundle.Number(s))
 }
 
-// radix returns the base that a prefix like 0x names, or 0.
+// radix returns the base of a number with a prefix such as 0x, or 0 if there is no such
+// prefix.
 func radix(s string) float64 {
 	if len(s) < 3 || s[0] != '0' {
 		return 0

@@ -7,11 +7,11 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// undefined is the value of a variable that was not given, where JavaScript
-// tells it from null.
+// undefined is the value of a variable that was not given. JavaScript distinguishes it from
+// null.
 type undefined struct{}
 
-// jsText converts a value as JavaScript's String does.
+// jsText converts a value to text as String does in JavaScript.
 func jsText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -38,7 +38,8 @@ func jsText(v any) string {
 	return "[object Object]"
 }
 
-// iterate returns the items that JavaScript makes a set of.
+// jsItems returns the items over which JavaScript iterates for a value, or JavaScript's
+// error if it cannot.
 func jsItems(v any) ([]any, *Error) {
 	switch v := v.(type) {
 	case nil, undefined:
@@ -52,18 +53,18 @@ func jsItems(v any) ([]any, *Error) {
 		}
 		return list, nil
 	}
-	what := "object"
+	kind := "object"
 	switch v.(type) {
 	case bool:
-		what = "boolean " + jsText(v)
+		kind = "boolean " + jsText(v)
 	case bundle.Number:
-		what = "number " + jsText(v)
+		kind = "number " + jsText(v)
 	}
-	return nil, internalError("%s is not iterable (cannot read property Symbol(Symbol.iterator))", what)
+	return nil, internalError("%s is not iterable (cannot read property Symbol(Symbol.iterator))", kind)
 }
 
-// identical tells whether JavaScript's === holds for two values. Objects and
-// lists of the query are never those of the data.
+// strictEqual reports whether === holds for two values in JavaScript. Objects and lists are
+// never equal, since one comes from the query and the other from the data.
 func strictEqual(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -81,13 +82,13 @@ func strictEqual(a, b any) bool {
 	return false
 }
 
-// truthy tells whether a key has a value that JavaScript takes for true.
+// isTruthyKey reports whether the value of a key is truthy in JavaScript.
 func isTruthyKey(o *bundle.Object, key string) bool {
 	v, _ := o.Get(key)
 	return IsTruthy(v)
 }
 
-// Truthy tells whether JavaScript takes a JSON value for true.
+// IsTruthy reports whether a JSON value is truthy in JavaScript.
 func IsTruthy(v any) bool {
 	switch v := v.(type) {
 	case nil:

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenKind says what a token is.
+// A tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
 	tokenStart tokenKind = iota
 	tokenEnd
-	tokenPunctuator // one character, or a spread
+	tokenPunctuator // one character, or "..."
 	tokenName
 	tokenInt
 	tokenFloat
@@ -20,18 +20,18 @@ const (
 	tokenBlockString
 )
 
-// tokenKinds are the words that messages have for kinds of tokens.
+// tokenKindWords are the names of the token kinds in error messages.
 var tokenKindWords = [...]string{"<SOF>", "<EOF>", "", "Name", "Int", "Float", "String", "BlockString"}
 
-// A token is a word of the text. Its value is the punctuator, the text of a
-// name or number, or what a string means.
+// A token is one lexical token of the text. Its value is the punctuator itself, the text of
+// a name or a number, or the content of a string with its escapes resolved.
 type token struct {
 	kind       tokenKind
 	start, end int
 	value      string
 }
 
-// String describes the token as messages do.
+// String describes the token for an error message.
 func (t *token) String() string {
 	switch t.kind {
 	case tokenStart, tokenEnd:
@@ -42,18 +42,18 @@ func (t *token) String() string {
 	return tokenKindWords[t.kind] + ` "` + t.value + `"`
 }
 
-// A lexer cuts a text into tokens. What it refuses, and in which words, is
-// what graphql-js 16 refuses.
+// A lexer splits a text into tokens. It rejects the same texts as graphql-js 16, with the
+// same messages.
 type lexer struct {
 	*sourceText
 }
 
-// complain returns the error of a text that is not GraphQL.
+// syntaxError returns the error for a text that is not valid GraphQL.
 func (t *sourceText) syntaxError(pos int, format string, args ...any) *Error {
 	return &Error{Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...), Locations: []Location{t.locate(pos)}}
 }
 
-// describe names the character at an offset as messages do.
+// describeChar names the character at an offset for an error message.
 func (t *sourceText) describeChar(pos int) string {
 	if pos >= len(t.src) {
 		return "<EOF>"
@@ -71,8 +71,8 @@ func (t *sourceText) describeChar(pos int) string {
 	return fmt.Sprintf("U+%04X", r)
 }
 
-// scalar tells whether the character at an offset is a whole one, not half of
-// a surrogate pair and not a broken byte.
+// validChar returns the size of the character at an offset in bytes. It is not ok for a
+// lone surrogate and for a byte that is not valid UTF-8.
 func (t *sourceText) validChar(pos int) (size int, ok bool) {
 	if t.src[pos] < utf8.RuneSelf {
 		return 1, true
@@ -81,7 +81,7 @@ func (t *sourceText) validChar(pos int) (size int, ok bool) {
 	return n, r != utf8.RuneError || n > 1
 }
 
-// byteAt returns the byte at an offset, 0 behind the end.
+// byteAt returns the byte at an offset, or 0 after the end of the text.
 func (t *sourceText) byteAt(pos int) byte {
 	if pos < len(t.src) {
 		return t.src[pos]
@@ -89,7 +89,7 @@ func (t *sourceText) byteAt(pos int) byte {
 	return 0
 }
 
-// next returns the token at or behind an offset.
+// nextToken returns the first token at or after an offset.
 func (l *lexer) nextToken(pos int) (token, *Error) {
 	for pos < len(l.src) {
 		switch c := l.src[pos]; {
@@ -122,7 +122,7 @@ func (l *lexer) nextToken(pos int) (token, *Error) {
 	return token{kind: tokenEnd, start: len(l.src), end: len(l.src)}, nil
 }
 
-// stray is the complaint about a character that begins no token.
+// unexpectedChar returns the error for a character that cannot begin a token.
 func (l *lexer) unexpectedChar(pos int) *Error {
 	if l.src[pos] == '\'' {
 		return l.syntaxError(pos, `Unexpected single quote character ('), did you mean to use a double quote (")?`)
@@ -133,7 +133,7 @@ func (l *lexer) unexpectedChar(pos int) *Error {
 	return l.syntaxError(pos, "Unexpected character: %s.", l.describeChar(pos))
 }
 
-// comment returns the end of a comment.
+// skipComment returns the offset after a comment.
 func (l *lexer) skipComment(pos int) int {
 	for pos < len(l.src) && l.src[pos] != '\n' && l.src[pos] != '\r' {
 		size, ok := l.validChar(pos)
@@ -145,7 +145,7 @@ func (l *lexer) skipComment(pos int) int {
 	return pos
 }
 
-// number reads an integer or a number with a fraction or an exponent.
+// readNumber reads an Int or a Float token.
 func (l *lexer) readNumber(start int) (token, *Error) {
 	kind, pos := tokenInt, start
 	if l.src[pos] == '-' {
@@ -180,7 +180,7 @@ func (l *lexer) readNumber(start int) (token, *Error) {
 	return token{kind, start, pos, l.src[start:pos]}, nil
 }
 
-// digits returns the end of one or more digits.
+// skipDigits returns the offset after one or more digits.
 func (l *lexer) skipDigits(pos int) (int, *Error) {
 	if !isDigit(l.byteAt(pos)) {
 		return 0, l.syntaxError(pos, "Invalid number, expected digit but got: %s.", l.describeChar(pos))

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// quoted reads a string on one line.
+// readString reads a string between single double quotes, which stands on one line.
 func (l *lexer) readString(start int) (token, *Error) {
 	var out []byte
 	pos := start + 1
-	from := pos // what is not yet in out begins here
+	from := pos // start of the text that is not yet copied to out
 	for pos < len(l.src) {
 		switch l.src[pos] {
 		case '"':
@@ -40,7 +40,8 @@ func (l *lexer) readString(start int) (token, *Error) {
 	return token{}, l.syntaxError(pos, "Unterminated string.")
 }
 
-// escape reads an escape sequence.
+// readEscape reads an escape sequence. It returns the character and the size of the
+// sequence.
 func (l *lexer) readEscape(pos int) (r rune, size int, err *Error) {
 	c := l.byteAt(pos + 1)
 	if c == 'u' && l.byteAt(pos+2) == '{' {
@@ -55,7 +56,7 @@ func (l *lexer) readEscape(pos int) (r rune, size int, err *Error) {
 	return 0, 0, l.syntaxError(pos, `Invalid character escape sequence: "%s".`, l.sliceUnits(pos, 2))
 }
 
-// braced reads an escape with the number of a character in braces.
+// readBracedEscape reads an escape of the form \u{1F600}.
 func (l *lexer) readBracedEscape(pos int) (rune, int, *Error) {
 	const longest = len(`\u{00000000}`)
 	r := rune(0)
@@ -77,7 +78,8 @@ func (l *lexer) readBracedEscape(pos int) (rune, int, *Error) {
 	return 0, 0, l.syntaxError(pos, `Invalid Unicode escape sequence: "%s".`, l.sliceUnits(pos, size))
 }
 
-// fixed reads an escape with four digits, or two of them that form a pair.
+// readFixedEscape reads an escape of the form \u00e9, or two of them that form a surrogate
+// pair.
 func (l *lexer) readFixedEscape(pos int) (rune, int, *Error) {
 	const one, two = len(`\u0000`), len(`\u0000\u0000`)
 	r := l.fourHexDigits(pos + 2)
@@ -92,7 +94,7 @@ func (l *lexer) readFixedEscape(pos int) (rune, int, *Error) {
 	return 0, 0, l.syntaxError(pos, `Invalid Unicode escape sequence: "%s".`, l.sliceUnits(pos, one))
 }
 
-// code returns the number of four digits, or -1.
+// fourHexDigits returns the value of four hexadecimal digits, or -1.
 func (l *lexer) fourHexDigits(pos int) rune {
 	r := rune(0)
 	for i := range 4 {
@@ -105,7 +107,7 @@ func (l *lexer) fourHexDigits(pos int) rune {
 	return r
 }
 
-// block reads a string between triple quotes.
+// readBlockString reads a string between triple quotes.
 func (l *lexer) readBlockString(start int) (token, *Error) {
 	pos := start + 3
 	var lines []string
@@ -140,8 +142,8 @@ func (l *lexer) readBlockString(start int) (token, *Error) {
 	return token{}, l.syntaxError(pos, "Unterminated string.")
 }
 
-// dedent takes the indentation that all lines but the first share, and the
-// blank lines at both ends, away.
+// dedentBlock returns the value of a block string. It removes the indentation that all
+// lines but the first share, and the blank lines at the beginning and the end.
 func dedentBlock(lines []string) string {
 	shared, first, last := -1, -1, -1
 	for i, line := range lines {

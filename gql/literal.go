@@ -10,8 +10,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// parseLiteral reads a literal as a value of a scalar or an enumeration. The
-// error is that of graphql-js.
+// parseLiteral converts a literal to a value of a scalar or an enum. The error is that of
+// graphql-js.
 func (t *typeDef) parseLiteral(v *valueNode, variables map[string]any) (any, error) {
 	if t.kind == kindEnum {
 		return t.parseEnumLiteral(v)
@@ -44,7 +44,7 @@ func (t *typeDef) parseLiteral(v *valueNode, variables map[string]any) (any, err
 	return v.raw, nil
 }
 
-// parseWord reads a literal as a value of an enumeration.
+// parseEnumLiteral converts a literal to a value of an enum.
 func (t *typeDef) parseEnumLiteral(v *valueNode) (any, error) {
 	if v.kind != valueEnum {
 		word := v.String()
@@ -56,12 +56,13 @@ func (t *typeDef) parseEnumLiteral(v *valueNode) (any, error) {
 	return v.raw, nil
 }
 
-// wordSuggestion words which value of an enumeration may have been meant.
+// suggestEnumValue returns the "Did you mean" part of a message about a misspelt enum
+// value.
 func (t *typeDef) suggestEnumValue(word string) string {
 	return didYouMean("the enum value ", (&nameSuggester{}).suggest(word, t.enumValues))
 }
 
-// untyped reads a literal as JSON. A variable without a value is undefined.
+// jsonLiteral converts a literal to JSON. A variable without a value becomes undefined.
 func jsonLiteral(v *valueNode, variables map[string]any) any {
 	switch v.kind {
 	case valueVariable:
@@ -91,7 +92,8 @@ func jsonLiteral(v *valueNode, variables map[string]any) any {
 	return v.raw
 }
 
-// argument returns the value of an argument and whether it has one.
+// valueGiven returns the value of an argument among the arguments of the query, and whether
+// it has one.
 func (a *argDef) valueGiven(given []*argument, variables map[string]any) (any, bool, error) {
 	i := slices.IndexFunc(given, func(g *argument) bool { return g.name == a.name })
 	if i < 0 {
@@ -131,8 +133,8 @@ func (a *argDef) nullError() error {
 	return fmt.Errorf("Argument %q of non-null type %q must not be null.", a.name, a.typeString())
 }
 
-// parseValue reads the value of a variable as one of a scalar or an
-// enumeration.
+// parseValue checks that the value of a variable is a value of a scalar or an enum, and
+// returns it.
 func (t *typeDef) parseValue(v any) (any, error) {
 	if t.kind == kindEnum {
 		word, ok := v.(string)

@@ -6,8 +6,9 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// datafiles returns the datafiles that a field asks for. When there is none of
-// the schema, qontract-server does not look at the arguments.
+// selectDatafiles returns the datafiles that a root field asks for. If no datafile has the
+// schema, qontract-server does not evaluate the arguments, so an error in them does not
+// show.
 func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 	files := r.engine.bundle.BySchema(field.def.schema)
 	if len(files) == 0 {
@@ -32,7 +33,7 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 	return dataValue{value: list}, nil
 }
 
-// admits tells whether a datafile has what the arguments ask for.
+// matchesArguments reports whether a datafile passes the arguments of a root field.
 func (e *Engine) matchesArguments(field *selectedField, f *bundle.File) (bool, *Error) {
 	if len(field.rootArgs.keys) == 0 && field.rootArgs.filter == nil {
 		return true, nil
@@ -54,7 +55,7 @@ func (e *Engine) matchesArguments(field *selectedField, f *bundle.File) (bool, *
 	return field.rootArgs.filter.matches(e, f.Object())
 }
 
-// matches tells whether a value has what the filter asks for.
+// matches reports whether a value passes the filter.
 func (f *filter) matches(e *Engine, v any) (bool, *Error) {
 	if f.matchesNothing {
 		return false, nil
@@ -68,8 +69,8 @@ func (f *filter) matches(e *Engine, v any) (bool, *Error) {
 	return true, nil
 }
 
-// matches tells whether the condition holds. Those that are written as an
-// object must hold for every item when the value is a list.
+// matches reports whether a value fulfills the condition. If the value is a list, every
+// item must fulfill a condition that is written as an object (in, ne or filter).
 func (c *condition) matches(e *Engine, v any) (bool, *Error) {
 	switch c.kind {
 	case conditionEqual:
@@ -95,7 +96,7 @@ func (c *condition) matches(e *Engine, v any) (bool, *Error) {
 	return true, nil
 }
 
-// holds tells whether the condition holds for a value by itself.
+// matchesSingle reports whether a value that is not a list fulfills the condition.
 func (c *condition) matchesSingle(e *Engine, v any) (bool, *Error) {
 	if c.kind == conditionIn {
 		return c.isInList(v)
@@ -120,6 +121,7 @@ func (c *condition) matchesSingle(e *Engine, v any) (bool, *Error) {
 	return c.inner.matches(e, target.value)
 }
 
+// isInList reports whether a value fulfills a condition of kind conditionIn.
 func (c *condition) isInList(v any) (bool, *Error) {
 	switch v.(type) {
 	case *bundle.Object, []any:

@@ -2,7 +2,7 @@ package gql
 
 import "github.com/app-sre/prcheck/bundle"
 
-// objectType finds the object type of a value of an interface.
+// objectType returns the object type of a value of an interface.
 func (s *Schema) objectType(t *typeDef, v any, field *selectedField) (*typeDef, *Error) {
 	name, ok := s.typeName(t, v, 0)
 	if !ok {
@@ -22,11 +22,13 @@ func (s *Schema) objectType(t *typeDef, v any, field *selectedField) (*typeDef, 
 	return found, nil
 }
 
-// maxResolvers bounds how many interfaces are asked in turn.
+// maxInterfaces is the number of interfaces that may pass the question about a type on to
+// another one.
 const maxInterfaces = 10
 
-// typeName asks an interface for the name of a value's type. When the schema of
-// the value is bound to an interface, that one is asked.
+// typeName returns the name of the type that an interface finds for a value. If the schema
+// of the value is bound to another interface, that interface decides. asked counts the
+// interfaces before this one.
 func (s *Schema) typeName(t *typeDef, v any, asked int) (string, bool) {
 	if !t.resolver.bySchema {
 		value, ok := property(v, t.resolver.field)

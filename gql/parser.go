@@ -1,18 +1,18 @@
 package gql
 
-// A parser reads a document by recursive descent, with the grammar and the
-// complaints of graphql-js 16. The first error ends it: from then on every
-// method returns at once, and what was read so far is of no use.
+// A parser is a recursive descent parser with the grammar and the error messages of
+// graphql-js 16. The first error stops it: every later method returns at once, and the
+// document must not be used.
 type parser struct {
 	lexer
 	token      token
 	err        *Error
-	tokenCount int // of tokens
+	tokenCount int
 	depth      int
 	doc        *document
 }
 
-// parse reads a document.
+// parse parses a GraphQL document.
 func parse(src string) (*document, *Error) {
 	t := newSourceText(src)
 	p := &parser{lexer: lexer{t}, doc: &document{source: t}}
@@ -23,7 +23,7 @@ func parse(src string) (*document, *Error) {
 	return p.doc, p.err
 }
 
-// advance goes to the next token.
+// advance reads the next token.
 func (p *parser) advance() {
 	if p.err != nil {
 		return
@@ -36,6 +36,7 @@ func (p *parser) advance() {
 	}
 }
 
+// fail records an error, unless there is already one.
 func (p *parser) fail(pos int, format string, args ...any) {
 	if p.err == nil {
 		p.err = p.syntaxError(pos, format, args...)
@@ -46,17 +47,17 @@ func (p *parser) failUnexpected(t *token) {
 	p.fail(t.start, "Unexpected %s.", t)
 }
 
-// at tells whether the token is a punctuator.
+// atPunctuator reports whether the current token is this punctuator.
 func (p *parser) atPunctuator(punctuator string) bool {
 	return p.err == nil && p.token.kind == tokenPunctuator && p.token.value == punctuator
 }
 
-// atText tells whether the token is a string.
+// atString reports whether the current token is a string.
 func (p *parser) atString() bool {
 	return p.err == nil && (p.token.kind == tokenString || p.token.kind == tokenBlockString)
 }
 
-// skip steps over a punctuator, if it is there.
+// skip skips a punctuator, and reports whether it was there.
 func (p *parser) skip(punctuator string) bool {
 	if !p.atPunctuator(punctuator) {
 		return false
@@ -65,14 +66,14 @@ func (p *parser) skip(punctuator string) bool {
 	return true
 }
 
-// expect steps over a punctuator that must be there.
+// expect skips a punctuator that must be there.
 func (p *parser) expect(punctuator string) {
 	if !p.skip(punctuator) {
 		p.fail(p.token.start, `Expected "%s", found %s.`, punctuator, &p.token)
 	}
 }
 
-// skipWord steps over a keyword, if it is there.
+// skipKeyword skips a keyword, and reports whether it was there.
 func (p *parser) skipKeyword(word string) bool {
 	if p.err != nil || p.token.kind != tokenName || p.token.value != word {
 		return false
@@ -81,14 +82,14 @@ func (p *parser) skipKeyword(word string) bool {
 	return true
 }
 
-// expectWord steps over a keyword that must be there.
+// expectKeyword skips a keyword that must be there.
 func (p *parser) expectKeyword(word string) {
 	if !p.skipKeyword(word) {
 		p.fail(p.token.start, `Expected "%s", found %s.`, word, &p.token)
 	}
 }
 
-// name reads a name, and returns where it was.
+// parseName parses a name and returns it with its position.
 func (p *parser) parseName() (name string, pos int) {
 	if p.err == nil && p.token.kind != tokenName {
 		p.fail(p.token.start, "Expected Name, found %s.", &p.token)
@@ -98,29 +99,29 @@ func (p *parser) parseName() (name string, pos int) {
 	return name, pos
 }
 
-// description steps over a description, if there is one.
+// skipDescription skips a description, if there is one.
 func (p *parser) skipDescription() {
 	if p.atString() {
 		p.advance()
 	}
 }
 
-// some reads one or more items up to a closing bracket, which is why it reads
-// one even where there is none.
+// parseOneOrMore calls item until the closing bracket is reached, and at least once: an
+// empty list is an error, which item reports.
 func (p *parser) parseOneOrMore(end string, item func()) {
 	for first := true; p.err == nil && (first || !p.skip(end)); first = false {
 		item()
 	}
 }
 
-// optional reads items in brackets, if the opening one is there.
+// parseOptionalList parses a list between brackets, if the opening bracket is there.
 func (p *parser) parseOptionalList(open, end string, item func()) {
 	if p.skip(open) {
 		p.parseOneOrMore(end, item)
 	}
 }
 
-// enter goes one level down, which leave must undo.
+// enterLevel counts one more level of nesting. The caller must call leaveLevel at its end.
 func (p *parser) enterLevel() {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.token.start, "Document has more than %d levels. Parsing aborted.", maxDepth)
@@ -129,7 +130,7 @@ func (p *parser) enterLevel() {
 
 func (p *parser) leaveLevel() { p.depth-- }
 
-// definition reads one definition of any kind.
+// parseDefinition parses one definition of any kind.
 func (p *parser) parseDefinition() {
 	if p.atPunctuator("{") {
 		p.parseOperation(p.token.start)
@@ -164,7 +165,8 @@ func (p *parser) parseDefinition() {
 	}
 }
 
-// stranger is the complaint about a definition of no known kind.
+// failUnknownDefinition records the error for a definition that begins with an unknown
+// keyword.
 func (p *parser) failUnknownDefinition(start, word token, described bool) {
 	if described {
 		p.fail(start.start, "Unexpected description, only GraphQL definitions support descriptions.")
@@ -203,7 +205,7 @@ func (p *parser) parseVariableDefinition() *variableDefinition {
 	return v
 }
 
-// typ reads the type of a variable.
+// parseType parses a type reference, such as "[String!]!".
 func (p *parser) parseType() *typeNode {
 	t := &typeNode{pos: p.token.start}
 	if p.enterLevel(); p.skip("[") {
@@ -230,7 +232,7 @@ func (p *parser) parseFragment(start int) {
 	p.doc.definitions = append(p.doc.definitions, f)
 }
 
-// fragmentName reads the name of a fragment, which "on" cannot be.
+// parseFragmentName parses the name of a fragment. The name must not be "on".
 func (p *parser) parseFragmentName() (string, int) {
 	if p.err == nil && p.token.kind != tokenPunctuator && p.token.value == "on" {
 		p.failUnexpected(&p.token)
@@ -268,7 +270,7 @@ func (p *parser) parseField() *fieldNode {
 	return f
 }
 
-// spread reads the use of a fragment, or a fragment without a name.
+// parseSpread parses a fragment spread or an inline fragment.
 func (p *parser) parseSpread() selection {
 	start := p.token.start
 	p.expect("...")

@@ -2,20 +2,21 @@ package gql
 
 import "slices"
 
-// systemPlaces are the places of directives by the keyword of a definition.
+// definitionLocations maps the keyword of a type system definition to its directive
+// location.
 var definitionLocations = map[string]string{
 	"schema": "SCHEMA", "scalar": "SCALAR", "type": "OBJECT", "interface": "INTERFACE", "union": "UNION",
 	"enum": "ENUM", "input": "INPUT_OBJECT", "directive": "DIRECTIVE_DEFINITION",
 }
 
-// directivePlaces are all places where a directive may be declared to stand.
+// allDirectiveLocations are all locations that a directive definition may name.
 var allDirectiveLocations = []string{
 	"QUERY", "MUTATION", "SUBSCRIPTION", "FIELD", "FRAGMENT_DEFINITION", "FRAGMENT_SPREAD", "INLINE_FRAGMENT",
 	"VARIABLE_DEFINITION", "SCHEMA", "SCALAR", "OBJECT", "FIELD_DEFINITION", "ARGUMENT_DEFINITION", "INTERFACE",
 	"UNION", "ENUM", "ENUM_VALUE", "INPUT_OBJECT", "INPUT_FIELD_DEFINITION", "DIRECTIVE_DEFINITION",
 }
 
-// system reads a definition of the type system.
+// parseTypeSystemDefinition parses a type system definition, such as "type T { ... }".
 func (p *parser) parseTypeSystemDefinition(start int) {
 	p.skipDescription()
 	n := &typeSystemNode{pos: start}
@@ -23,7 +24,7 @@ func (p *parser) parseTypeSystemDefinition(start int) {
 	p.doc.definitions = append(p.doc.definitions, n)
 }
 
-// extension reads a definition that extends another one.
+// parseExtension parses a type system extension, such as "extend type T { ... }".
 func (p *parser) parseExtension(start, word token, described bool) {
 	if described {
 		p.failUnknownDefinition(start, word, described)
@@ -42,12 +43,12 @@ func (p *parser) parseExtension(start, word token, described bool) {
 	p.advance()
 	p.parseDefinitionBody(n)
 	if len(n.parts) == 0 {
-		p.failUnexpected(&p.token) // an extension must say something
+		p.failUnexpected(&p.token) // an extension must not be empty
 	}
 	p.doc.definitions = append(p.doc.definitions, n)
 }
 
-// body reads a definition from its keyword on.
+// parseDefinitionBody parses a type system definition, beginning with its keyword.
 func (p *parser) parseDefinitionBody(n *typeSystemNode) {
 	n.keyword, _ = p.parseName()
 	n.location = definitionLocations[n.keyword]
@@ -79,7 +80,8 @@ func (p *parser) parseDefinitionBody(n *typeSystemNode) {
 	}
 }
 
-// notes reads the directives of a definition.
+// parseDefinitionDirectives parses the directives of a type system definition and adds them
+// to its parts.
 func (p *parser) parseDefinitionDirectives(n *typeSystemNode) {
 	n.directives = p.parseDirectives(true)
 	for _, d := range n.directives {
@@ -87,7 +89,8 @@ func (p *parser) parseDefinitionDirectives(n *typeSystemNode) {
 	}
 }
 
-// delimited reads items with a delimiter between them, and maybe before them.
+// parseDelimited parses items that are separated by a delimiter. The delimiter may also
+// stand before the first item.
 func (p *parser) parseDelimited(delimiter string, item func()) {
 	p.skip(delimiter)
 	item()
@@ -108,7 +111,8 @@ func (p *parser) parseImplements(n *typeSystemNode) {
 	}
 }
 
-// operationTypes reads which types operations start at.
+// parseOperationTypes parses the root types of a schema definition, such as "{ query: Query
+// }".
 func (p *parser) parseOperationTypes(n *typeSystemNode) {
 	item := func() {
 		word := p.token
@@ -146,8 +150,8 @@ func (p *parser) parseArgumentDefinitions(n *typeSystemNode) {
 	})
 }
 
-// inputValue reads the definition of an argument, or of a field of an input.
-// In the extension of an input it counts as an argument.
+// parseInputValue parses the definition of an argument or of an input field. graphql-js
+// treats an input field in an extension as an argument, and so do we.
 func (p *parser) parseInputValue(location string, extends bool) *typeSystemNode {
 	n := &typeSystemNode{pos: p.token.start, location: location}
 	if extends {

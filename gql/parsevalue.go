@@ -1,7 +1,7 @@
 package gql
 
-// directives reads the uses of directives. Where they are constant they take
-// no variables.
+// parseDirectives parses zero or more directives. If constant is true, variables are not
+// allowed in their arguments.
 func (p *parser) parseDirectives(constant bool) []*directive {
 	var list []*directive
 	for p.atPunctuator("@") {
@@ -20,7 +20,7 @@ func (p *parser) parseArguments(constant bool) []*argument {
 	return list
 }
 
-// argument reads an argument, or a field of an object.
+// parseArgument parses an argument, or a field of an object literal.
 func (p *parser) parseArgument(constant bool) *argument {
 	a := &argument{}
 	a.name, a.pos = p.parseName()
@@ -29,10 +29,10 @@ func (p *parser) parseArgument(constant bool) *argument {
 	return a
 }
 
-// words are the names that are no enumeration values.
+// reservedWords are the names that are literals of their own and cannot be enum values.
 var reservedWords = map[string]valueKind{"true": valueBoolean, "false": valueBoolean, "null": valueNull}
 
-// value reads a literal or the use of a variable.
+// parseValue parses a literal or the use of a variable.
 func (p *parser) parseValue(constant bool) *valueNode {
 	v := &valueNode{pos: p.token.start, raw: p.token.value}
 	switch p.token.kind {
@@ -57,7 +57,8 @@ func (p *parser) parseValue(constant bool) *valueNode {
 	return v
 }
 
-// compound reads a value that begins with a punctuator.
+// parseCompoundValue parses a value that begins with a punctuator: a list, an object or a
+// variable.
 func (p *parser) parseCompoundValue(v *valueNode, constant bool) {
 	v.raw = ""
 	p.enterLevel()
@@ -80,7 +81,8 @@ func (p *parser) parseCompoundValue(v *valueNode, constant bool) {
 	}
 }
 
-// use reads the use of a variable.
+// parseVariableUse parses the use of a variable. It is an error if the value must be
+// constant.
 func (p *parser) parseVariableUse(v *valueNode, constant bool) {
 	dollar := p.token
 	p.advance()

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// A draft is a position in the making.
+// A positionDraft is a position under construction.
 type positionDraft struct {
 	selections     valueSelections
 	filters        []typedFilter
@@ -15,13 +15,13 @@ type positionDraft struct {
 	children       []*childDraft
 }
 
-// A typedFilter is a filter with the type that it is for.
+// A typedFilter is a filter with the type of the values that it is applied to.
 type typedFilter struct {
 	filter *filter
 	on     *typeDef
 }
 
-// A childDraft is a child in the making.
+// A childDraft is a child under construction.
 type childDraft struct {
 	key       string
 	resource  bool
@@ -29,7 +29,8 @@ type childDraft struct {
 	position  positionDraft
 }
 
-// child returns the child with these properties, a new one if need be.
+// childFor returns the child with these properties. It creates the child if it does not
+// exist.
 func (d *positionDraft) childFor(key string, resource bool, synthetic Synthetic) *positionDraft {
 	for _, c := range d.children {
 		if c.key == key && c.resource == resource && c.synthetic == synthetic {
@@ -41,7 +42,7 @@ func (d *positionDraft) childFor(key string, resource bool, synthetic Synthetic)
 	return &c.position
 }
 
-// discriminate adds the keys that tell the type of a value.
+// addDiscriminators adds the keys that determine the object type of a value.
 func (o *analyzer) addDiscriminators(d *positionDraft, t *typeDef) {
 	if t.kind != kindInterface {
 		return
@@ -58,7 +59,7 @@ func (o *analyzer) addDiscriminators(d *positionDraft, t *typeDef) {
 	}
 }
 
-// position works out what is read of a value.
+// buildPosition builds the position of a value from its draft.
 func (o *analyzer) buildPosition(d *positionDraft) *Position {
 	o.query.eachField(d.selections, func(n *fieldNode, on *typeDef) {
 		for _, def := range o.query.fieldDefinitions(on, n.name) {
@@ -79,12 +80,13 @@ func (o *analyzer) buildPosition(d *positionDraft) *Position {
 	return pos
 }
 
+// sortedUnique sorts keys and removes duplicates.
 func sortedUnique(keys []string) []string {
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
-// field adds what one field reads.
+// addField adds the keys that one field reads.
 func (o *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fieldDef) {
 	o.addTypes(on)
 	o.addTypes(def.typ)
@@ -121,7 +123,7 @@ func (o *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fi
 	o.addDiscriminators(below, def.typ)
 }
 
-// filter adds what a filter reads.
+// addFilter adds the keys that a filter reads.
 func (o *analyzer) addFilter(d *positionDraft, f typedFilter) {
 	for i := range f.filter.conditions {
 		c := &f.filter.conditions[i]

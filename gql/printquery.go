@@ -2,8 +2,8 @@ package gql
 
 import "strings"
 
-// write prints the operations and fragments of a document in one line each, so
-// that they mean the same when they are read again.
+// print prints the operations and fragments of a document, each on one line. Parsing the
+// output gives an equivalent document.
 func (d *document) print() string {
 	var out strings.Builder
 	for _, op := range d.operations {

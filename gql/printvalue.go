@@ -13,7 +13,8 @@ func (v *valueNode) String() string {
 	return out.String()
 }
 
-// canonical prints a literal with the fields of objects sorted by name.
+// canonicalText prints a literal with the fields of its objects sorted by name, so that
+// equal literals have equal text.
 func (v *valueNode) canonicalText() string {
 	var out strings.Builder
 	v.print(&out, true)
@@ -61,7 +62,7 @@ func (v *valueNode) printObject(out *strings.Builder, sorted bool) {
 	out.WriteByte('}')
 }
 
-// printString writes a string literal. Control characters are escaped.
+// printString prints a string literal and escapes control characters.
 func printString(out *strings.Builder, s string) {
 	out.WriteByte('"')
 	for _, r := range s {
@@ -78,12 +79,13 @@ func printString(out *strings.Builder, s string) {
 	out.WriteByte('"')
 }
 
-// longLine is the length from which a block string gets lines of its own.
+// longLine is the number of UTF-16 units above which a block string is printed on its own
+// lines.
 const longLine = 70
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// printBlock prints a block string as graphql-js lays it out.
+// printBlock prints a block string in the layout of graphql-js.
 func printBlock(value string) string {
 	escaped := strings.ReplaceAll(value, `"""`, `\"""`)
 	lines := strings.Split(lineEnds.Replace(escaped), "\n")

@@ -4,17 +4,17 @@ import (
 	"sync"
 )
 
-// A Query is a request that was checked against a schema. It does not change,
-// and several goroutines may use it at once.
+// A Query is a request that was validated against a schema. It is immutable, and several
+// goroutines may use it at the same time.
 type Query struct {
 	schema    *Schema
 	doc       *document
 	op        *operation
 	variables map[string]any
 	fragments map[string]*fragment
-	fields    *collectedFields // nil unless the operation is a query
+	fields    *collectedFields // root fields; nil unless the operation is a query
 
-	analysis func() *analysis // see outline
+	analysis func() *analysis // runs analyze once
 }
 
 func newQuery(s *Schema, doc *document, op *operation, variables map[string]any) *Query {
@@ -30,10 +30,10 @@ func newQuery(s *Schema, doc *document, op *operation, variables map[string]any)
 	return q
 }
 
-// maxLocations is the number of places that one error names.
+// maxLocations is the number of locations that one error has.
 const maxLocations = 100
 
-// locations returns where the query selects a field.
+// locationsOf returns the places at which the query selects a field.
 func (q *Query) locationsOf(field *selectedField) []Location {
 	list := make([]Location, min(len(field.nodes), maxLocations))
 	for i := range list {
@@ -42,12 +42,11 @@ func (q *Query) locationsOf(field *selectedField) []Location {
 	return list
 }
 
-// text returns the value of an argument that is a string, or "".
+// stringArgument returns the value of a string argument, or "".
 func (f *selectedField) stringArgument(name string) string {
 	s, _ := f.args[name].(string)
 	return s
 }
 
-// Kind returns the word of the operation that the query executes: "query",
-// "mutation" or "subscription".
+// Kind returns the type of the operation: "query", "mutation" or "subscription".
 func (q *Query) Kind() string { return q.op.kind }

@@ -8,9 +8,9 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// ReadResponse reads the body of an answer that a GraphQL server gave with a
-// status. It fails when the body is not the answer to a request: not JSON, or
-// neither data nor errors.
+// ReadResponse parses the body of a GraphQL server's HTTP response with a status. It
+// returns an error if the body is not a response to a GraphQL request: if it is not JSON,
+// or has neither data nor errors.
 func ReadResponse(status int, body []byte) (*Response, error) {
 	v, err := bundle.ParseValue(body)
 	if err != nil {
@@ -94,8 +94,9 @@ func readError(o *bundle.Object) Error {
 	return e
 }
 
+// jsonInt returns the value of a JSON integer, or 0 for any other value.
 func jsonInt(v any) int {
 	n, _ := v.(bundle.Number)
-	i, _ := strconv.Atoi(string(n)) // 0 for what is no integer
+	i, _ := strconv.Atoi(string(n))
 	return i
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A Request is a query text with the values of its variables. Operation names
-// the operation when the text has several; EmptyName says that it is meant to
-// be "", which no operation is called, and not left out.
+// A Request is a GraphQL request: the text of a query and the values of its variables.
+// Operation selects an operation if the text has several. EmptyName says that the client
+// sent the operation name "", which is an error, instead of none.
 type Request struct {
 	Query     string
 	Variables *bundle.Object
@@ -16,7 +16,7 @@ type Request struct {
 	EmptyName bool
 }
 
-// The codes of errors, as qontract-server has them.
+// The codes of errors, which qontract-server writes to extensions.code.
 const (
 	CodeParse      = "GRAPHQL_PARSE_FAILED"
 	CodeValidation = "GRAPHQL_VALIDATION_FAILED"
@@ -27,8 +27,8 @@ const (
 	CodeInternal   = "INTERNAL_SERVER_ERROR"
 )
 
-// A Rejection is a request that is not executed at all: qontract-server answers
-// it with status 400. Code and Message are those of the first error.
+// A Rejection is the error for a request that is not executed. qontract-server answers such
+// a request with status 400. Code and Message are those of the first error.
 type Rejection struct {
 	Code    string
 	Message string
@@ -37,14 +37,14 @@ type Rejection struct {
 
 func (r *Rejection) Error() string { return r.Message }
 
-// A compiler turns a request into a query. Errors in its variables gather.
+// A compiler turns a request into a query. It collects the errors in variables.
 type compiler struct {
 	schema *Schema
 	doc    *document
 	errors []Error
 }
 
-// Compile reads and checks a request. The error is a *Rejection.
+// Compile parses and validates a request. The error is a *Rejection.
 func (s *Schema) Compile(req Request) (*Query, error) {
 	if req.Query == "" {
 		return nil, reject(Error{Code: CodeRequest,
@@ -72,8 +72,8 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	return newQuery(s, doc, op, variables), nil
 }
 
-// check validates a document, in the words of graphql-js unless the document is
-// beyond all measure.
+// validateDocument validates a document and returns the errors of graphql-js, or an error
+// of our own if the document exceeds a limit.
 func (s *Schema) validateDocument(doc *document) []Error {
 	v := s.applyRules(doc)
 	if len(v.errors) == 0 {
@@ -89,7 +89,7 @@ func reject(list ...Error) *Rejection {
 	return &Rejection{Code: list[0].Code, Message: list[0].Message, Errors: list}
 }
 
-// fail notes an error at positions of the document.
+// addError records an error at some positions of the document.
 func (c *compiler) addError(code, message string, at ...int) {
 	e := Error{Code: code, Message: message}
 	for _, pos := range at {
@@ -98,7 +98,7 @@ func (c *compiler) addError(code, message string, at ...int) {
 	c.errors = append(c.errors, e)
 }
 
-// operation returns the operation that a request asks for.
+// selectOperation returns the operation that a request selects.
 func (d *document) selectOperation(req Request) (*operation, error) {
 	name, only := req.Operation, req.Operation == "" && !req.EmptyName
 	if only && len(d.operations) > 1 {
@@ -115,7 +115,7 @@ func (d *document) selectOperation(req Request) (*operation, error) {
 	return nil, errors.New(`Unknown operation named "` + name + `".`)
 }
 
-// JSON returns the body that asks a server for the answer to the request.
+// JSON returns the body of an HTTP request for this GraphQL request.
 func (r Request) JSON() []byte {
 	out := appendString([]byte(`{"query":`), r.Query)
 	if r.Operation != "" || r.EmptyName {

@@ -6,7 +6,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// resolve finds the value of a field.
+// resolveField returns the value of a field in the data.
 func (r *run) resolveField(field *selectedField, from dataValue) (dataValue, *Error) {
 	if field.fault != nil {
 		return dataValue{}, field.fault.clone()
@@ -44,8 +44,8 @@ func (r *run) resolveField(field *selectedField, from dataValue) (dataValue, *Er
 	return r.resolveProperty(field, from)
 }
 
-// readsParent returns the first key that resolving the field reads of the
-// parent, or "".
+// firstKeyRead returns the first key of the parent that the resolver of qontract-server
+// reads, or "". It is part of the error message if there is no parent.
 func (f *fieldDef) firstKeyRead() string {
 	switch f.resolver {
 	case resolveDefault:
@@ -58,7 +58,7 @@ func (f *fieldDef) firstKeyRead() string {
 	return ""
 }
 
-// read takes the value of a field from the parent's data.
+// resolveProperty reads the value of a field from the data of its parent.
 func (r *run) resolveProperty(field *selectedField, from dataValue) (dataValue, *Error) {
 	o, ok := from.value.(*bundle.Object)
 	if !ok {
@@ -83,9 +83,9 @@ func (r *run) resolveProperty(field *selectedField, from dataValue) (dataValue, 
 	return out, nil
 }
 
-// follow replaces a reference by its target, and a list of nothing but
-// references by their targets. It tells whether the value, or an item of it, is
-// an explicit null, over which qontract-server stumbles.
+// followReference replaces a reference by its target. It replaces the items of a list by
+// their targets if all of them are references. isNull reports whether the value or an item
+// of it is an explicit null, which is an error in qontract-server.
 func (e *Engine) followReference(v dataValue) (out dataValue, isNull bool) {
 	switch value := v.value.(type) {
 	case nil:
@@ -105,12 +105,14 @@ func (e *Engine) followReference(v dataValue) (out dataValue, isNull bool) {
 	return v, false
 }
 
+// datafileOf returns the datafile that a reference leads to, or nil.
 func (e *Engine) datafileOf(target any) *bundle.File {
 	s, _ := target.(string)
 	f, _ := e.bundle.Datafile(bundle.Path(s))
 	return f
 }
 
+// targetObject returns the decoded datafile that a reference leads to, or nil.
 func (e *Engine) targetObject(target any) any {
 	if f := e.datafileOf(target); f != nil {
 		return f.Object()
@@ -118,7 +120,8 @@ func (e *Engine) targetObject(target any) any {
 	return nil
 }
 
-// targets returns the targets of a list of references, when it is one.
+// referenceTargets returns the targets of a list. It is not ok if the list is empty or has
+// an item that is not a reference.
 func (e *Engine) referenceTargets(list []any) (fileList, bool) {
 	if len(list) == 0 {
 		return nil, false
@@ -136,7 +139,8 @@ func (e *Engine) referenceTargets(list []any) (fileList, bool) {
 	return files, true
 }
 
-// resources returns the resource with a path, or all of a schema, or all.
+// selectResources returns the resource with a path, or else all resources of a schema, or
+// else all resources.
 func (e *Engine) selectResources(path, schema string) fileList {
 	if path != "" {
 		f, _ := e.bundle.Resource(bundle.Path(path))

@@ -6,15 +6,15 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxSpreads bounds how often fragments are entered; beyond it a query is too
-// tangled to be rewritten.
+// maxSpreads is the number of fragment spreads that RestrictToFile enters. Queries with
+// more of them are not rewritten.
 const maxSpreads = 1000
 
-// Single rewrites a request so that it asks for one root field only, and there
-// for one file only; root is one of the query's [Query.Roots]. The answer then
-// has what [Engine.Element] says about the file. It returns nil when the
-// arguments of the root leave the file out. ok is false when the request cannot
-// be read, or is too tangled.
+// RestrictToFile rewrites a request so that it asks for one root field only, and there for
+// one file only. root is one of [Query.Roots] of the same request. The answer to the new
+// request then has what [Engine.Element] says about the file. The new request is nil if the
+// arguments of the root field exclude the file. ok is false if the request cannot be
+// parsed, or uses too many fragments.
 func RestrictToFile(req Request, root *Root, f *bundle.File) (single *Request, ok bool) {
 	doc, failed := parse(req.Query)
 	if failed != nil {
@@ -42,12 +42,12 @@ func RestrictToFile(req Request, root *Root, f *bundle.File) (single *Request, o
 	return &req, true
 }
 
-// A singler rewrites the root fields of a query.
+// A fileRestriction rewrites the root fields of a query.
 type fileRestriction struct {
 	doc         *document
 	key         string
 	path        bundle.Path
-	hasPath     bool // the path stands there already
+	hasPath     bool // the query already asks for this path
 	spreadCount int
 }
 
@@ -80,8 +80,8 @@ func (d *document) fragmentNamed(name string) *fragment {
 	return nil
 }
 
-// field narrows the wanted root field, and leaves the others out by a
-// condition.
+// restrictField adds the argument path to the wanted root field, and "@skip(if: true)" to
+// the others.
 func (s *fileRestriction) restrictField(f *fieldNode) {
 	if f.responseKey() != s.key {
 		f.directives = []*directive{{name: "skip", arguments: []*argument{{name: "if", value: &valueNode{kind: valueBoolean, raw: "true"}}}}}
@@ -94,7 +94,7 @@ func (s *fileRestriction) restrictField(f *fieldNode) {
 	f.arguments = append(f.arguments, &argument{name: "path", value: &valueNode{kind: valueString, raw: string(s.path)}})
 }
 
-// forget removes the variables that nothing uses any more.
+// removeUnusedVariables removes the variables that the rewritten query does not use.
 func (s *fileRestriction) removeUnusedVariables(op *operation) {
 	used := map[string]bool{}
 	collectDirectiveVariables(op.directives, used)
@@ -105,7 +105,7 @@ func (s *fileRestriction) removeUnusedVariables(op *operation) {
 	op.variables = slices.DeleteFunc(op.variables, func(v *variableDefinition) bool { return !used[v.name] })
 }
 
-// uses gathers the variables that a selection set uses.
+// collectVariables adds the names of the variables that a selection set uses.
 func (s *selectionSet) collectVariables(used map[string]bool) {
 	if s == nil {
 		return

@@ -2,21 +2,20 @@ package gql
 
 import "github.com/app-sre/prcheck/bundle"
 
-// A Schema is what may be asked of a bundle: the GraphQL types that its
-// graphql section describes. It does not change after it was made, so bundles
-// with the same section can share one.
+// A Schema holds the GraphQL types of a bundle, made from its graphql section. It is
+// immutable, so bundles with the same section can share one.
 type Schema struct {
 	query      *typeDef
 	types      map[string]*typeDef
-	typeList   []*typeDef // as introspection lists them
-	bySchema   map[bundle.Schema]*typeDef
+	typeList   []*typeDef                 // in the order of introspection
+	bySchema   map[bundle.Schema]*typeDef // type that a schema of datafiles is bound to
 	directives []*directiveDef
-	isBareList bool // the section is a list, without "confs"
+	isBareList bool // the section is a list of types, not an object with "confs"
 
 	builtins builtins
 }
 
-// A typeKind says what a type is.
+// A typeKind is the kind of a type.
 type typeKind uint8
 
 const (
@@ -26,12 +25,12 @@ const (
 	kindInterface
 )
 
-// String returns the name that introspection has for the kind.
+// String returns the name of the kind in introspection.
 func (k typeKind) String() string {
 	return [...]string{"SCALAR", "ENUM", "OBJECT", "INTERFACE"}[k]
 }
 
-// A scalarKind tells the scalars apart.
+// A scalarKind identifies a scalar.
 type scalarKind uint8
 
 const (
@@ -42,39 +41,40 @@ const (
 	scalarJSON
 )
 
-// A typeDef is one GraphQL type.
+// A typeDef is a GraphQL type.
 type typeDef struct {
 	name             string
-	description      string // the description, of types that every schema has
+	description      string // only builtin types have one
 	kind             typeKind
 	scalar           scalarKind
 	enumValues       []string
-	enumDescriptions []string // their descriptions
+	enumDescriptions []string // descriptions of enumValues
 	fields           []*fieldDef
-	fieldIndex       map[string]*fieldDef // only of types with many fields
+	fieldIndex       map[string]*fieldDef // fields by name; nil for a type with few fields
 	interfaces       []*typeDef
-	possibleTypes    []*typeDef // of an interface, in the order of introspection
+	possibleTypes    []*typeDef // object types of an interface, in the order of introspection
 
-	datafileSchema bundle.Schema // the schema that is bound to the type, or ""
-	resolver       *typeResolver // of an interface
+	datafileSchema bundle.Schema // schema that is bound to the type, or ""
+	resolver       *typeResolver // nil unless the type is an interface
 }
 
-// A typeResolver finds the object type of a value of an interface.
+// A typeResolver says how to find the object type of a value of an interface: by the schema
+// that is bound to a type, or by the value of a key.
 type typeResolver struct {
 	bySchema  bool
-	field     string            // otherwise: the key that tells
-	types     map[string]string // and the type for each of its values
-	typeNames []string          // the types, as the bundle has them
+	field     string            // key whose value names the type; "" if bySchema
+	types     map[string]string // value of the key → name of the type
+	typeNames []string          // names in types, in the order of the bundle
 }
 
 // A resolveKind says where the value of a field comes from.
 type resolveKind uint8
 
 const (
-	resolveDefault   resolveKind = iota // from the parent's data
+	resolveDefault   resolveKind = iota // a key of the parent's data
 	resolveDatafiles                    // all datafiles of a schema
 	resolveSynthetic                    // the datafiles that refer to the parent
-	resolveResource                     // the resource that the parent names
+	resolveResource                     // the resource whose path the parent has
 	resolveResources                    // all resources
 	resolveTypename
 	resolveIntrospection // introspection
@@ -83,20 +83,20 @@ const (
 // A fieldDef is a field of a type.
 type fieldDef struct {
 	name        string
-	description string // the description, of introspection
+	description string // only builtin fields have one
 	typ         *typeDef
-	list        bool // of items that are required
+	list        bool // a list of non-null items
 	required    bool
 	args        []*argDef
 
 	resolver   resolveKind
-	schema     bundle.Schema // of datafiles and synthetic
-	subAttr    string        // of synthetic: the dotted path to the reference
-	bundleType string        // the type as the bundle names it
-	isList     bool          // isList as the bundle has it
+	schema     bundle.Schema // for resolveDatafiles and resolveSynthetic
+	subAttr    string        // for resolveSynthetic: dotted path to the reference
+	bundleType string        // name of the type in the bundle, such as "string"
+	isList     bool          // isList in the bundle; differs from list for resolveResource
 }
 
-// typeString returns the type as GraphQL writes it.
+// typeString returns the type in GraphQL syntax.
 func (f *fieldDef) typeString() string {
 	s := f.typ.name
 	if f.list {
@@ -108,8 +108,7 @@ func (f *fieldDef) typeString() string {
 	return s
 }
 
-// An argDef is an argument that a field or directive takes. Its type is never
-// a list.
+// An argDef is an argument of a field or a directive. Its type is never a list.
 type argDef struct {
 	name         string
 	description  string
@@ -125,7 +124,8 @@ func (a *argDef) typeString() string {
 	return a.typ.name
 }
 
-// A directiveDef is a directive that a query may use, or at least name.
+// A directiveDef is a directive that introspection lists. Validation accepts all of them,
+// but only @skip and @include have an effect.
 type directiveDef struct {
 	name        string
 	description string
@@ -133,7 +133,7 @@ type directiveDef struct {
 	args        []*argDef
 }
 
-// field returns the field with a name, or nil.
+// field returns the field with this name, or nil.
 func (t *typeDef) field(name string) *fieldDef {
 	if t.fieldIndex != nil {
 		return t.fieldIndex[name]
@@ -146,10 +146,10 @@ func (t *typeDef) field(name string) *fieldDef {
 	return nil
 }
 
-// leaf tells whether values of the type have no fields.
+// isLeaf reports whether the type is a scalar or an enum: its values have no fields.
 func (t *typeDef) isLeaf() bool { return t.kind == kindScalar || t.kind == kindEnum }
 
-// is tells whether every value of the type is one of the other type too.
+// isSubtypeOf reports whether the type is the other type or implements it.
 func (t *typeDef) isSubtypeOf(other *typeDef) bool {
 	if t == other {
 		return true
@@ -162,7 +162,8 @@ func (t *typeDef) isSubtypeOf(other *typeDef) bool {
 	return false
 }
 
-// objects returns the object types that a value of the type may have.
+// objectTypes returns the object types that values of the type can have: the type itself,
+// or all implementations of an interface.
 func (t *typeDef) objectTypes() []*typeDef {
 	if t.kind == kindInterface {
 		return t.possibleTypes
@@ -170,8 +171,8 @@ func (t *typeDef) objectTypes() []*typeDef {
 	return []*typeDef{t}
 }
 
-// find returns the field that a query names on a type, with the fields that
-// every schema has, or nil.
+// fieldNamed returns the field of a type with this name, or nil. It includes the fields
+// that GraphQL itself defines: __typename, and __schema and __type of the query type.
 func (s *Schema) fieldNamed(t *typeDef, name string) *fieldDef {
 	if name == "" || name[0] != '_' {
 		return t.field(name)
@@ -187,7 +188,7 @@ func (s *Schema) fieldNamed(t *typeDef, name string) *fieldDef {
 	return t.field(name)
 }
 
-// arg returns the argument with a name, or nil.
+// findArgument returns the argument with this name, or nil.
 func findArgument(list []*argDef, name string) *argDef {
 	for _, a := range list {
 		if a.name == name {

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A StepKind says what a step of a selector does.
+// A StepKind says where a step of a selector leads.
 type StepKind uint8
 
 const (
-	// StepField goes to a key of an object.
+	// StepField leads to the value of a key of an object.
 	StepField StepKind = iota
-	// StepItems goes to every item of a list.
+	// StepItems leads to every item of a list.
 	StepItems
-	// StepMembers goes to the value of every key of an object.
+	// StepMembers leads to the value of every key of an object.
 	StepMembers
 )
 
-// A Step is one step of a selector through an answer. Key is for StepField.
+// A Step is one step of a selector through an answer. Key is only used with StepField.
 type Step struct {
 	Kind StepKind
 	Key  string
 }
 
-// String writes the step as selectors do.
+// String returns the step in the syntax of selectors.
 func (s Step) String() string {
 	switch s.Kind {
 	case StepItems:
@@ -35,15 +35,16 @@ func (s Step) String() string {
 	return "." + s.Key
 }
 
-// A shape is what an answer can have at some place.
+// An answerShape is a kind of value that an answer can have at some place: a list, a scalar
+// or an object.
 type answerShape struct {
 	list       bool
-	leafType   *typeDef        // of a scalar
-	selections valueSelections // of an object
+	leafType   *typeDef        // type of a scalar or enum; nil for an object
+	selections valueSelections // selections of an object
 }
 
-// Lookup tells whether the steps can lead to a scalar in an answer of the
-// query. The error names the step that never matches.
+// CheckSelector checks that the steps can lead to a string, number or boolean in an answer
+// of the query. The error names the step that never matches.
 func (q *Query) CheckSelector(steps []Step) error {
 	at := []answerShape{}
 	if q.fields != nil {
@@ -68,7 +69,7 @@ func (q *Query) CheckSelector(steps []Step) error {
 	return nil
 }
 
-// take does one step from a shape.
+// followStep returns the shapes to which one step leads.
 func (q *Query) followStep(from answerShape, s Step) []answerShape {
 	switch {
 	case s.Kind == StepItems:
@@ -90,8 +91,8 @@ func (q *Query) followStep(from answerShape, s Step) []answerShape {
 	return out
 }
 
-// members returns the keys that an object of the answer can have, with the
-// shapes of their values.
+// answerMembers returns the keys that an object of the answer can have, and the shapes of
+// their values.
 func (q *Query) answerMembers(l valueSelections) (keys []string, shapes [][]answerShape) {
 	q.eachField(l, func(n *fieldNode, on *typeDef) {
 		at := slices.Index(keys, n.responseKey())
@@ -106,7 +107,8 @@ func (q *Query) answerMembers(l valueSelections) (keys []string, shapes [][]answ
 	return keys, shapes
 }
 
-// join adds the value of a field to the shapes of a key. Objects become one.
+// addShape adds the value of a field to the shapes of a key. All objects are merged into
+// one shape.
 func addShape(shapes []answerShape, n *fieldNode, def *fieldDef) []answerShape {
 	if def.typ.isLeaf() {
 		for _, s := range shapes {
@@ -125,7 +127,7 @@ func addShape(shapes []answerShape, n *fieldNode, def *fieldDef) []answerShape {
 	return append(shapes, answerShape{list: def.list, selections: valueSelections{}.with(n.selectionSet, def.typ)})
 }
 
-// describe says what there is instead, for a message.
+// describeShapes describes the shapes at a place, for an error message.
 func (q *Query) describeShapes(at []answerShape) string {
 	if len(at) == 0 {
 		return "the operation has no answer"

@@ -7,8 +7,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// serialize turns a value into what the answer has for a scalar, as the
-// scalars of graphql-js do. Numbers come out as JavaScript prints them.
+// serialize converts a value to a scalar of the answer, as the scalars of graphql-js do.
+// Numbers are written as JavaScript prints them.
 func serialize(kind scalarKind, v any) (any, error) {
 	switch kind {
 	case scalarInt:
@@ -26,7 +26,7 @@ func serialize(kind scalarKind, v any) (any, error) {
 func serializeString(given any) (any, error) {
 	switch v := given.(type) {
 	case string:
-		return given, nil // as it is, without another box
+		return given, nil // returning v would allocate a new interface value
 	case bool:
 		return jsText(v), nil
 	case bundle.Number:
@@ -59,7 +59,8 @@ func serializeFloat(v any) (any, error) {
 	return bundle.Number(jsFloatText(f)), nil
 }
 
-// toFloat converts what may stand for a number; what may not is not a number.
+// jsToFloat converts a value to a number where Int and Float of graphql-js accept it, or
+// else to NaN.
 func jsToFloat(v any) float64 {
 	switch v := v.(type) {
 	case bool:

@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// A Location is a place in the text of a query, both counted from one; a
-// column is one UTF-16 unit.
+// A Location is a place in the text of a query. Line and column are counted from 1. A
+// column is one UTF-16 code unit wide, as in graphql-js.
 type Location struct {
 	Line, Column int
 }
 
-// A text is the source of a document. It knows where its lines begin, so that
-// finding many locations takes linear time. What it finds out on first use is
-// not safe for several goroutines, see index.
+// A sourceText is the text of a document. It indexes its lines, so that finding many
+// locations takes linear time. The index is built on first use, which is not safe for
+// several goroutines: call buildIndex before sharing a sourceText.
 type sourceText struct {
 	src         string
-	ascii       bool
-	lineOffsets []int // offsets, made on first use
-	unitCounts  []int // the UTF-16 units before every block of the text, unless ascii
+	ascii       bool  // every character is one byte and one UTF-16 unit
+	lineOffsets []int // byte offset of every line, built on first use
+	unitCounts  []int // number of UTF-16 units before every block; nil if ascii
 }
 
-// unitBlock is the distance of the places for which units are counted once.
+// unitBlock is the number of bytes after which the count of UTF-16 units is stored.
 const unitBlock = 256
 
 func newSourceText(src string) *sourceText {
@@ -36,7 +36,7 @@ func newSourceText(src string) *sourceText {
 	return t
 }
 
-// locate turns an offset in bytes into a location.
+// locate converts a byte offset into a location.
 func (t *sourceText) locate(pos int) Location {
 	pos = min(pos, len(t.src))
 	lines := t.lineStarts()
@@ -51,6 +51,7 @@ func (t *sourceText) locate(pos int) Location {
 	return Location{low + 1, t.unitsBefore(pos) - t.unitsBefore(lines[low]) + 1}
 }
 
+// lineStarts returns the byte offset of every line.
 func (t *sourceText) lineStarts() []int {
 	if t.lineOffsets != nil {
 		return t.lineOffsets
@@ -65,11 +66,11 @@ func (t *sourceText) lineStarts() []int {
 	return lines
 }
 
-// index finds out all that locations need, so that several goroutines can look
-// for them at once.
+// buildIndex builds the index that locate needs, so that several goroutines can call
+// locate.
 func (t *sourceText) buildIndex() { t.locate(0) }
 
-// unitsBefore returns the number of UTF-16 units before an offset.
+// unitsBefore returns the number of UTF-16 units before a byte offset.
 func (t *sourceText) unitsBefore(pos int) int {
 	if t.ascii {
 		return pos
@@ -92,8 +93,9 @@ func (t *sourceText) unitsBefore(pos int) int {
 	return n
 }
 
-// slice returns n UTF-16 units from an offset on. Half of a pair is written
-// like any other lone surrogate.
+// sliceUnits returns n UTF-16 units, beginning at a byte offset. If the last unit is the
+// first half of a surrogate pair, it is written as three bytes, like every lone surrogate
+// in a bundle.
 func (t *sourceText) sliceUnits(pos, n int) string {
 	var out strings.Builder
 	for n > 0 && pos < len(t.src) {

@@ -2,40 +2,39 @@ package gql
 
 import "fmt"
 
-// maxErrors is the number of errors after which validation ends.
+// maxErrors is the number of errors after which validation stops.
 const maxErrors = 100
 
-// A validator goes once through a document and applies the rules of graphql-js
-// 16 at every node in their order there, so errors come in the same order:
-// first what is wrong with a node itself, then what is wrong below it, then
-// what only its end shows.
+// A validator walks once through a document and applies the rules of graphql-js 16 at every
+// node, in the order of graphql-js. So the errors come in the same order: first errors of a
+// node itself, then errors below it, then errors that only show at its end.
 type validator struct {
 	schema        *Schema
 	doc           *document
 	errors        []Error
-	tooManyErrors bool // there are too many errors
+	tooManyErrors bool // maxErrors is reached: no more errors are recorded
 
-	fragments            map[string]*fragment // of one name the last
-	directiveDefinitions map[string]*typeSystemNode
+	fragments            map[string]*fragment       // by name; the last one if a name is repeated
+	directiveDefinitions map[string]*typeSystemNode // directives that the document itself defines
 	suggester            nameSuggester
 
-	operationNames    map[string]int // where the first of a name is
-	fragmentNames     map[string]int
-	typeNames         []string // made on first use
-	definedTypes      map[string]bool
-	directivesOfTypes map[string]map[string]int // directives of type system definitions, by what is defined
+	operationNames    map[string]int            // position of the first operation of each name
+	fragmentNames     map[string]int            // position of the first fragment of each name
+	typeNames         []string                  // filled by listTypes
+	definedTypes      map[string]bool           // types that the document itself defines; filled by listTypes
+	directivesOfTypes map[string]map[string]int // type name → directive name → position of the first use
 
 	spreadCache  map[*selectionSet][]*spreadNode
 	useCache     map[*selectionSet][]variableUse
 	cycles       cycleSearch
 	conflicts    conflictSearch
-	tooManyPairs bool // whether fields conflict was not found out
+	tooManyPairs bool // the search for conflicts stopped without a result
 
-	introspectionSteps  int  // of looking how deep introspection goes
-	inDeepIntrospection bool // inside of introspection that is too deep
+	introspectionSteps  int  // steps of the search for deep introspection
+	inDeepIntrospection bool // the current node is below a field that was reported as too deep
 }
 
-// validate applies all rules.
+// applyRules validates a document and returns the validator with the errors.
 func (s *Schema) applyRules(doc *document) *validator {
 	v := &validator{schema: s, doc: doc}
 	for _, f := range doc.fragments {
@@ -59,7 +58,7 @@ func (s *Schema) applyRules(doc *document) *validator {
 	return v
 }
 
-// report notes an error at positions of the document.
+// report records an error at some positions of the document.
 func (v *validator) report(message string, at ...int) {
 	if v.tooManyErrors {
 		return
@@ -85,14 +84,14 @@ func (v *validator) validateOperation(op *operation) {
 		v.validateVariableDefinition(def)
 	}
 	v.validateDirectives(op.directives, operationLocations[op.kind], nil)
-	v.validateOperationSet(op.selectionSet, v.schema.rootType(op))
+	v.validateDefinitionSet(op.selectionSet, v.schema.rootType(op))
 	v.checkVariables(op)
 }
 
 var operationLocations = map[string]string{"query": "QUERY", "mutation": "MUTATION", "subscription": "SUBSCRIPTION"}
 
-// root returns the type that an operation starts at. There are no mutations and
-// no subscriptions.
+// rootType returns the type at which an operation starts. It is nil for mutations and
+// subscriptions, which no schema has.
 func (s *Schema) rootType(op *operation) *typeDef {
 	if op.kind == "query" {
 		return s.query
@@ -124,10 +123,10 @@ func (v *validator) validateFragment(f *fragment) {
 	v.checkUniqueDirectives(f.directives)
 	v.checkTypeExists(&typeNode{pos: f.typeConditionPos, name: f.typeCondition}, false)
 	v.validateDirectives(f.directives, "FRAGMENT_DEFINITION", nil)
-	v.validateOperationSet(f.selectionSet, compositeType(on))
+	v.validateDefinitionSet(f.selectionSet, compositeType(on))
 }
 
-// composite returns the type if its values have fields.
+// compositeType returns t if its values have fields, or else nil.
 func compositeType(t *typeDef) *typeDef {
 	if t == nil || t.isLeaf() {
 		return nil
@@ -135,12 +134,14 @@ func compositeType(t *typeDef) *typeDef {
 	return t
 }
 
-// set applies the rules to a selection set on a type, or on none. The field is
-// the one that the set is of.
-func (v *validator) validateOperationSet(set *selectionSet, parent *typeDef) {
+// validateDefinitionSet validates the selection set of an operation or a fragment. parent
+// is the type that the set is selected on; it is nil if the type is not known.
+func (v *validator) validateDefinitionSet(set *selectionSet, parent *typeDef) {
 	v.validateSelectionSet(set, parent, nil)
 }
 
+// validateSelectionSet validates a selection set. field is the innermost field around the
+// set, or nil.
 func (v *validator) validateSelectionSet(set *selectionSet, parent *typeDef, field *fieldDef) {
 	v.checkFieldConflicts(set, parent)
 	for _, s := range set.selections {
@@ -189,7 +190,7 @@ func (v *validator) validateInlineFragment(n *inlineNode, parent *typeDef, field
 	v.validateSelectionSet(n.selectionSet, on, field)
 }
 
-// overlaps tells whether a value can be of both types.
+// sharesObjectsWith reports whether some object type belongs to both types.
 func (t *typeDef) sharesObjectsWith(other *typeDef) bool {
 	if t == other {
 		return true

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// directives applies the rules to the uses of directives at a place. The field
-// is the one that the place is on, or below.
+// validateDirectives validates the directives at a location, such as "FIELD". field is the
+// innermost field at or around the location, or nil.
 func (v *validator) validateDirectives(list []*directive, place string, field *fieldDef) {
 	for _, d := range list {
 		v.validateDirective(d, place, field)
@@ -22,7 +22,7 @@ func (v *validator) validateDirective(d *directive, place string, field *fieldDe
 	if def != nil {
 		args = def.args
 	} else if field != nil {
-		args = field.args // the arguments of a directive that nobody knows count as those of the field
+		args = field.args // as graphql-js: arguments of an unknown directive are taken for arguments of the field
 	}
 	for _, a := range d.arguments {
 		v.validateValue(a.value, findArgument(args, a.name).expectedType(), false)
@@ -30,7 +30,7 @@ func (v *validator) validateDirective(d *directive, place string, field *fieldDe
 	v.checkRequiredDirectiveArguments(d, def, own)
 }
 
-// knownDirective checks that a directive exists and may stand at a place.
+// checkDirectiveExists checks that a directive exists and is allowed at a location.
 func (v *validator) checkDirectiveExists(d *directive, place string) {
 	def, own := v.schema.directiveNamed(d.name), v.directiveDefinitions[d.name]
 	var places []string
@@ -48,7 +48,9 @@ func (v *validator) checkDirectiveExists(d *directive, place string) {
 	}
 }
 
-// directiveArguments checks that the arguments of a directive exist.
+// checkDirectiveArguments checks that the arguments of a directive exist. own is the
+// definition of the directive in the document itself, def the definition in the schema;
+// either may be nil.
 func (v *validator) checkDirectiveArguments(d *directive, def *directiveDef, own *typeSystemNode) {
 	if def == nil && own == nil || len(d.arguments) == 0 {
 		return
@@ -69,7 +71,8 @@ func (v *validator) checkDirectiveArguments(d *directive, def *directiveDef, own
 	}
 }
 
-// requiredOfDirective checks that a directive has the arguments that it needs.
+// checkRequiredDirectiveArguments checks that a directive has all arguments that it
+// requires.
 func (v *validator) checkRequiredDirectiveArguments(d *directive, def *directiveDef, own *typeSystemNode) {
 	given := func(name string) bool {
 		return slices.ContainsFunc(d.arguments, func(a *argument) bool { return a.name == name })
@@ -95,8 +98,8 @@ func (v *validator) checkRequiredDirectiveArguments(d *directive, def *directive
 	}
 }
 
-// lastArguments returns the required arguments of a directive's definition; of
-// one name the last, in the place of the first.
+// requiredArguments returns the required arguments of a directive definition. If a name is
+// repeated, the last definition stands at the place of the first.
 func (n *typeSystemNode) requiredArguments() []*typeSystemNode {
 	index := map[string]int{}
 	var out []*typeSystemNode

@@ -33,7 +33,8 @@ func (v *validator) validateField(n *fieldNode, parent *typeDef) {
 	}
 }
 
-// knownField checks that a field exists, and has a selection or not.
+// checkFieldExists checks that the type has the field, and that the field has a selection
+// set exactly if its values have fields.
 func (v *validator) checkFieldExists(n *fieldNode, parent *typeDef, def *fieldDef) {
 	switch {
 	case def == nil:
@@ -46,7 +47,7 @@ func (v *validator) checkFieldExists(n *fieldNode, parent *typeDef, def *fieldDe
 	}
 }
 
-// fieldArgument applies the rules to an argument of a field.
+// validateFieldArgument validates an argument of a field.
 func (v *validator) validateFieldArgument(a *argument, parent *typeDef, field *fieldDef) {
 	var def *argDef
 	if field != nil {
@@ -58,7 +59,7 @@ func (v *validator) validateFieldArgument(a *argument, parent *typeDef, field *f
 	v.validateValue(a.value, def.expectedType(), false)
 }
 
-// requiredArguments checks that a field has the arguments that it needs.
+// checkRequiredArguments checks that a field has all arguments that it requires.
 func (v *validator) checkRequiredArguments(n *fieldNode, def *fieldDef) {
 	for _, a := range def.args {
 		if a.required && a.defaultValue == nil && !slices.ContainsFunc(n.arguments, func(given *argument) bool { return given.name == a.name }) {
@@ -75,8 +76,8 @@ func argNames(args []*argDef) []string {
 	return names
 }
 
-// fieldSuggestion words what a field that does not exist may have been meant
-// to be.
+// suggestField returns the "Did you mean" part of the message about a field that does not
+// exist.
 func (v *validator) suggestField(t *typeDef, name string) string {
 	if v.tooManyErrors {
 		return ""
@@ -91,8 +92,9 @@ func (v *validator) suggestField(t *typeDef, name string) string {
 	return didYouMean("", v.suggester.suggest(name, names))
 }
 
-// fragmentTypes returns the types that have a field which an interface has not,
-// those first that most of its object types have in common.
+// typesWithField returns the names of the types below an interface that have a field which
+// the interface itself does not have. Interfaces that many of these object types share come
+// first.
 func typesWithField(t *typeDef, name string) []string {
 	if t.kind != kindInterface {
 		return nil
@@ -132,9 +134,9 @@ func typesWithField(t *typeDef, name string) []string {
 	return names
 }
 
-// insertionSort sorts by binary insertion, as JavaScript does with short lists:
-// an order that is not one, like that of types and their interfaces, then still
-// has the result that it has there.
+// insertionSort sorts by binary insertion, as JavaScript does with short lists. The
+// comparison of types and their interfaces is not a consistent order, so another algorithm
+// would give another result.
 func insertionSort(list []*typeDef, compare func(a, b *typeDef) int) {
 	for i := 1; i < len(list); i++ {
 		item := list[i]

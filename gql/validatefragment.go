@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// cycles is the search for fragments that use themselves.
+// A cycleSearch is the state of the search for fragments that use themselves.
 type cycleSearch struct {
 	visited   map[string]bool
-	path      []*spreadNode  // the uses on the way to where the search is
-	pathIndex map[string]int // where on the path the fragments on the way are used
+	path      []*spreadNode  // spreads from the first fragment to the current one
+	pathIndex map[string]int // length of the path when a fragment on it was entered
 }
 
-// findCycles reports the cycles that a fragment is part of, unless they were
-// reported for another one. The search is one walk over all fragments.
+// checkFragmentCycles reports the cycles that a fragment is part of, unless they were
+// already reported for another fragment. All calls together visit every fragment once.
 func (v *validator) checkFragmentCycles(f *fragment) {
 	c := &v.cycles
 	if c.visited == nil {
@@ -41,6 +41,7 @@ func (v *validator) checkFragmentCycles(f *fragment) {
 	delete(c.pathIndex, f.name)
 }
 
+// reportCycle reports a cycle. path holds the spreads that form it.
 func (v *validator) reportCycle(path []*spreadNode) {
 	if v.tooManyErrors {
 		return
@@ -61,7 +62,7 @@ func (v *validator) reportCycle(path []*spreadNode) {
 	v.report(fmt.Sprintf("Cannot spread fragment %q within itself", path[last].name)+end, at...)
 }
 
-// unusedFragments reports the fragments that no operation uses.
+// checkUnusedFragments reports the fragments that no operation uses.
 func (v *validator) checkUnusedFragments() {
 	if len(v.doc.fragments) == 0 || v.tooManyErrors {
 		return
@@ -79,18 +80,19 @@ func (v *validator) checkUnusedFragments() {
 	}
 }
 
-// reached returns the fragments that an operation uses, also through others.
+// fragmentsUsedBy returns the fragments that an operation uses, directly or through other
+// fragments.
 func (v *validator) fragmentsUsedBy(op *operation) []*fragment {
 	if len(v.doc.fragments) == 0 {
 		return nil
 	}
 	var out []*fragment
 	seen := map[string]bool{}
-	todo := []*selectionSet{op.selectionSet}
-	for len(todo) > 0 {
-		last := len(todo) - 1
-		next := todo[last]
-		todo = todo[:last]
+	pending := []*selectionSet{op.selectionSet}
+	for len(pending) > 0 {
+		last := len(pending) - 1
+		next := pending[last]
+		pending = pending[:last]
 		for _, n := range v.spreadsIn(next) {
 			if seen[n.name] {
 				continue
@@ -98,15 +100,15 @@ func (v *validator) fragmentsUsedBy(op *operation) []*fragment {
 			seen[n.name] = true
 			if f := v.fragments[n.name]; f != nil {
 				out = append(out, f)
-				todo = append(todo, f.selectionSet)
+				pending = append(pending, f.selectionSet)
 			}
 		}
 	}
 	return out
 }
 
-// spreadsIn returns the fragments that a selection set uses. As in graphql-js,
-// those in the last of its sets come before those in the others.
+// spreadsIn returns the fragment spreads in a selection set. As in graphql-js, spreads of a
+// later nested set come before those of an earlier nested set.
 func (v *validator) spreadsIn(set *selectionSet) []*spreadNode {
 	if len(v.doc.fragments) == 0 {
 		return nil
@@ -115,20 +117,20 @@ func (v *validator) spreadsIn(set *selectionSet) []*spreadNode {
 		return list
 	}
 	var list []*spreadNode
-	todo := []*selectionSet{set}
-	for len(todo) > 0 {
-		last := len(todo) - 1
-		next := todo[last]
-		todo = todo[:last]
+	pending := []*selectionSet{set}
+	for len(pending) > 0 {
+		last := len(pending) - 1
+		next := pending[last]
+		pending = pending[:last]
 		for _, s := range next.selections {
 			switch n := s.(type) {
 			case *spreadNode:
 				list = append(list, n)
 			case *inlineNode:
-				todo = append(todo, n.selectionSet)
+				pending = append(pending, n.selectionSet)
 			case *fieldNode:
 				if n.selectionSet != nil {
-					todo = append(todo, n.selectionSet)
+					pending = append(pending, n.selectionSet)
 				}
 			}
 		}

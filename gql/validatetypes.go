@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// executable refuses definitions of the type system.
+// refuseTypeSystem reports all type system definitions, and records the directives that
+// they define.
 func (v *validator) refuseTypeSystem() {
 	for _, def := range v.doc.definitions {
 		n, ok := def.(*typeSystemNode)
@@ -26,8 +27,8 @@ func (v *validator) refuseTypeSystem() {
 	}
 }
 
-// systemNode applies the rules to a definition of the type system, which is
-// wrong anyway.
+// validateTypeSystemNode validates a type system definition. The request is rejected
+// anyway, but qontract-server reports these errors too.
 func (v *validator) validateTypeSystemNode(n *typeSystemNode) {
 	v.checkUniqueDirectivesOfDefinition(n)
 	for _, part := range n.parts {
@@ -44,31 +45,30 @@ func (v *validator) validateTypeSystemNode(n *typeSystemNode) {
 	}
 }
 
-// knownType checks that a type exists.
-func (v *validator) checkTypeExists(t *typeNode, system bool) {
+// checkTypeExists checks that a type exists. In a type system definition (system) the
+// standard types may be used even if the schema does not have them.
+func (v *validator) checkTypeExists(t *typeNode, inTypeSystem bool) {
 	if v.schema.types[t.name] != nil || v.tooManyErrors {
 		return
 	}
 	v.listTypes()
-	if v.definedTypes[t.name] || system && slices.Contains(standardTypeNames, t.name) {
+	if v.definedTypes[t.name] || inTypeSystem && slices.Contains(standardTypeNames, t.name) {
 		return
 	}
 	options := v.typeNames
-	if system {
+	if inTypeSystem {
 		options = slices.Concat(standardTypeNames, options)
 	}
 	v.report(fmt.Sprintf("Unknown type %q.", t.name)+didYouMean("", v.suggester.suggest(t.name, options)), t.pos)
 }
 
-// standardTypes are the names of types that a type system definition may use
-// although the schema does not have them.
+// standardTypeNames are the types that GraphQL itself defines.
 var standardTypeNames = []string{
 	"String", "Int", "Float", "Boolean", "ID", "__Schema", "__Directive", "__DirectiveLocation", "__Type", "__Field",
 	"__InputValue", "__EnumValue", "__TypeKind",
 }
 
-// gatherTypes lists the types of the schema and those that the document
-// defines.
+// listTypes lists the types of the schema and of the document, unless this was done before.
 func (v *validator) listTypes() {
 	if v.definedTypes != nil {
 		return

@@ -2,6 +2,7 @@ package gql
 
 import "fmt"
 
+// checkUniqueOperation checks that no other operation has the same name.
 func (v *validator) checkUniqueOperation(op *operation) {
 	if op.name == "" || len(v.doc.operations) == 1 {
 		return
@@ -16,6 +17,7 @@ func (v *validator) checkUniqueOperation(op *operation) {
 	v.operationNames[op.name] = op.namePos
 }
 
+// checkUniqueFragment checks that no other fragment has the same name.
 func (v *validator) checkUniqueFragment(f *fragment) {
 	if first, known := v.fragmentNames[f.name]; known {
 		v.report(fmt.Sprintf("There can be only one fragment named %q.", f.name), first, f.namePos)
@@ -27,11 +29,12 @@ func (v *validator) checkUniqueFragment(f *fragment) {
 	v.fragmentNames[f.name] = f.namePos
 }
 
-// few is the number of names up to which all pairs are compared.
+// maxPairwise is the number of names up to which all pairs are compared. Above it, a map is
+// faster.
 const maxPairwise = 8
 
-// repeated returns the names that occur more than once, in the order of their
-// first occurrence, with all their places.
+// repeatedNames returns the names that occur more than once, in the order of their first
+// occurrence, with the positions of all occurrences. It reads n names with the function at.
 func repeatedNames(n int, at func(int) (name string, pos int)) (names []string, places [][]int) {
 	if n <= maxPairwise && !hasRepeatedName(n, at) {
 		return nil, nil
@@ -82,15 +85,15 @@ func (v *validator) checkUniqueArguments(list []*argument) {
 	}
 }
 
-// uniqueDirectives checks the directives of a node of a query.
+// checkUniqueDirectives checks that a node of a query has no directive twice.
 func (v *validator) checkUniqueDirectives(list []*directive) {
 	if len(list) > 1 {
 		v.reportRepeatedDirectives(list, map[string]int{})
 	}
 }
 
-// uniqueDirectivesOf checks those of a type system definition. All definitions
-// and extensions of a type count as one place, and so do those of the schema.
+// checkUniqueDirectivesOfDefinition does the same for a type system definition. All
+// definitions and extensions of one type count as one place, and so do those of the schema.
 func (v *validator) checkUniqueDirectivesOfDefinition(n *typeSystemNode) {
 	if len(n.directives) == 0 {
 		return
@@ -108,7 +111,8 @@ func (v *validator) checkUniqueDirectivesOfDefinition(n *typeSystemNode) {
 	v.reportRepeatedDirectives(n.directives, v.directivesOfTypes[n.name])
 }
 
-// mark notes where directives are used first, and reports the others.
+// reportRepeatedDirectives reports directives that were used before, unless they are
+// repeatable. It records first uses in seen.
 func (v *validator) reportRepeatedDirectives(list []*directive, seen map[string]int) {
 	for _, d := range list {
 		if own := v.directiveDefinitions[d.name]; own != nil && own.repeatable || own == nil && v.schema.directiveNamed(d.name) == nil {
@@ -122,13 +126,14 @@ func (v *validator) reportRepeatedDirectives(list []*directive, seen map[string]
 	}
 }
 
-// uniqueFields notes the fields of an object as they are visited.
+// fieldNames finds repeated names among the fields of an object literal.
 type fieldNames struct {
 	list []*argument
-	seen map[string]int // once there are many
+	seen map[string]int // position by name; only used for many fields
 }
 
-// first returns where a name was seen before, or -1.
+// firstPosition returns the position of an earlier field with the same name as field i, or
+// -1. It must be called for the fields in their order.
 func (u *fieldNames) firstPosition(i int) int {
 	name := u.list[i].name
 	if i <= maxPairwise && u.seen == nil {

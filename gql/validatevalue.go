@@ -2,15 +2,15 @@ package gql
 
 import "fmt"
 
-// An inputType is what is expected of a value: a type as it is written, with
-// the scalar or enumeration it is made of. Where that is nil, nothing is
-// expected.
+// An expectedType is the type that a value must have: the type as it is written, and the
+// scalar or enum at its core. If named is nil, any value is accepted.
 type expectedType struct {
 	named   *typeDef
 	written *typeNode
 }
 
-// input returns what is expected of an argument, which may be nil.
+// expectedType returns the type that the value of an argument must have. The receiver may
+// be nil.
 func (a *argDef) expectedType() expectedType {
 	if a == nil {
 		return expectedType{}
@@ -18,7 +18,8 @@ func (a *argDef) expectedType() expectedType {
 	return expectedType{a.typ, &typeNode{name: a.typ.name, nonNull: a.required}}
 }
 
-// item returns what is expected of the items of a list.
+// itemType returns the type that the items of a list must have. For a type that is not a
+// list it is the type itself, since GraphQL accepts a single value in place of a list.
 func (t expectedType) itemType() expectedType {
 	switch {
 	case t.named == nil:
@@ -31,8 +32,9 @@ func (t expectedType) itemType() expectedType {
 	return t
 }
 
-// value applies the rules to a literal. Inside of one that was already checked
-// as a whole only the names of fields are looked at.
+// validateValue validates a literal. If checked is true, the literal is part of a larger
+// literal that was already checked as a whole, and only the names of object fields are
+// validated.
 func (v *validator) validateValue(n *valueNode, expected expectedType, checked bool) {
 	switch n.kind {
 	case valueVariable:
@@ -67,7 +69,7 @@ func (v *validator) validateValue(n *valueNode, expected expectedType, checked b
 	}
 }
 
-// literal checks that a literal is one of the expected scalar or enumeration.
+// checkLiteral checks that a literal is a value of the expected scalar or enum.
 func (v *validator) checkLiteral(n *valueNode, expected expectedType) {
 	if expected.named == nil || v.tooManyErrors {
 		return

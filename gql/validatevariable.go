@@ -2,8 +2,8 @@ package gql
 
 import "fmt"
 
-// variablesOf applies the rules that need all uses of variables of an
-// operation, also those in the fragments it reaches.
+// checkVariables applies the rules that need all uses of variables in an operation and in
+// the fragments that it reaches: every variable is defined, used, and of a type that fits.
 func (v *validator) checkVariables(op *operation) {
 	if v.tooManyErrors {
 		return
@@ -39,6 +39,8 @@ func (v *validator) checkVariables(op *operation) {
 	}
 }
 
+// byOperation returns " by operation NAME" for an error message, or "" for an anonymous
+// operation.
 func (op *operation) byOperation() string {
 	if op.name == "" {
 		return ""
@@ -46,6 +48,8 @@ func (op *operation) byOperation() string {
 	return fmt.Sprintf(" by operation %q", op.name)
 }
 
+// inOperation returns " in operation NAME" for an error message, or "" for an anonymous
+// operation.
 func (op *operation) inOperation() string {
 	if op.name == "" {
 		return ""
@@ -53,8 +57,8 @@ func (op *operation) inOperation() string {
 	return fmt.Sprintf(" in operation %q", op.name)
 }
 
-// usesIn returns the uses of variables in the directives and the selection set
-// of a definition.
+// variableUsesIn returns the uses of variables in the directives and the selection set of a
+// definition. on is the type that the set is selected on, or nil.
 func (v *validator) variableUsesIn(set *selectionSet, directives []*directive, on *typeDef) []variableUse {
 	if uses, known := v.useCache[set]; known {
 		return uses
@@ -69,7 +73,7 @@ func (v *validator) variableUsesIn(set *selectionSet, directives []*directive, o
 	return g.uses
 }
 
-// fits checks that a variable may be used where it is.
+// checkVariablePosition checks that the type of a variable fits the place where it is used.
 func (v *validator) checkVariablePosition(def *variableDefinition, u variableUse) {
 	if def == nil || u.expected.named == nil || v.schema.types[def.typ.innermost().name] == nil {
 		return
@@ -83,7 +87,7 @@ func (v *validator) checkVariablePosition(def *variableDefinition, u variableUse
 	}
 }
 
-// suits tells whether a value of a type is one of another type too.
+// isSubtypeOf reports whether every value of the type is also a value of the other type.
 func (t *typeNode) isSubtypeOf(other *typeNode) bool {
 	switch {
 	case other.nonNull && !t.nonNull:

@@ -2,16 +2,16 @@ package gql
 
 import "slices"
 
-// A scoped is a selection set with the type it is read on.
+// A typedSet is a selection set with the type that it is selected on.
 type typedSet struct {
 	set *selectionSet
 	on  *typeDef
 }
 
-// A level is all that is read of one value.
+// A valueSelections is a list of all selection sets that are read of one value.
 type valueSelections []typedSet
 
-// with adds a selection set to a level, once.
+// with returns the list with one more selection set, unless the list contains it.
 func (l valueSelections) with(set *selectionSet, on *typeDef) valueSelections {
 	if set == nil || on.isLeaf() || slices.Contains(l, typedSet{set, on}) {
 		return l
@@ -19,8 +19,8 @@ func (l valueSelections) with(set *selectionSet, on *typeDef) valueSelections {
 	return append(l, typedSet{set, on})
 }
 
-// fields calls visit for every field that is read of a value: with the type
-// that it is read on, whatever the value turns out to be.
+// eachField calls visit for every field that can be read of a value, with the type that the
+// field is selected on. It covers all types that the value can have.
 func (q *Query) eachField(l valueSelections, visit func(*fieldNode, *typeDef)) {
 	seen := map[typedSet]bool{}
 	var walk func(typedSet)
@@ -55,7 +55,8 @@ func (q *Query) eachField(l valueSelections, visit func(*fieldNode, *typeDef)) {
 	}
 }
 
-// within tells whether every object of a type is of the other type too.
+// isCoveredBy reports whether every object type of the type is also an object type of the
+// other type.
 func (t *typeDef) isCoveredBy(other *typeDef) bool {
 	for _, o := range t.objectTypes() {
 		if !o.isSubtypeOf(other) {
@@ -65,8 +66,8 @@ func (t *typeDef) isCoveredBy(other *typeDef) bool {
 	return true
 }
 
-// definitions returns the fields that a name stands for on the object types of
-// a type. Those that do the same count once.
+// fieldDefinitions returns the definitions of a field on all object types of a type.
+// Definitions that read the same are returned once.
 func (q *Query) fieldDefinitions(t *typeDef, name string) []*fieldDef {
 	var defs []*fieldDef
 	for _, o := range t.objectTypes() {
@@ -78,7 +79,8 @@ func (q *Query) fieldDefinitions(t *typeDef, name string) []*fieldDef {
 	return defs
 }
 
-// reads tells whether two fields of a name get the same of an object.
+// readsSameAs reports whether two fields with the same name read the same value of an
+// object.
 func (f *fieldDef) readsSameAs(other *fieldDef) bool {
 	return f.typ == other.typ && f.resolver == other.resolver && f.schema == other.schema && f.subAttr == other.subAttr && f.list == other.list
 }

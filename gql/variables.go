@@ -7,12 +7,13 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxVariableErrors is the number of errors in variables after which no more
-// are looked for.
+// maxVariableErrors is the number of errors in variables after which the others are not
+// checked.
 const maxVariableErrors = 50
 
-// variableValues coerces the variables of a request to the types that the
-// operation gives them. A variable without a value is left out.
+// variableValues converts the variables of a request to the types that the operation
+// declares. A variable that has neither a value nor a default value is absent from the
+// result.
 func (c *compiler) variableValues(op *operation, given *bundle.Object) map[string]any {
 	values := make(map[string]any, len(op.variables))
 	for _, v := range op.variables {
@@ -44,7 +45,8 @@ func (c *compiler) addInputError(v *variableDefinition, message string) {
 	c.addError(CodeUserInput, message, v.pos)
 }
 
-// literalOf reads a default value, which validation has accepted.
+// defaultValueOf converts the default value of a variable. Validation has already accepted
+// it.
 func (s *Schema) defaultValueOf(t *typeNode, v *valueNode) any {
 	if v.kind == valueNull {
 		return nil
@@ -66,7 +68,7 @@ func (s *Schema) defaultValueOf(t *typeNode, v *valueNode) any {
 	return value
 }
 
-// coerce turns the value of a variable, or a part of it, into one of the type.
+// coerceVariable converts the value of a variable, or a part of it, to a type.
 func (c *compiler) coerceVariable(v *variableDefinition, t *typeNode, input any, path []string) any {
 	if input == nil {
 		if t.nonNull {

@@ -1,14 +1,14 @@
 package gql
 
-// A use is the use of a variable.
+// A variableUse is one use of a variable, with the type that is expected there.
 type variableUse struct {
 	node       *valueNode
 	expected   expectedType
-	hasDefault bool // the argument has a default value
+	hasDefault bool // the argument around the variable has a default value
 }
 
-// gatherer finds the uses of variables in a selection set, with what is
-// expected of them.
+// A variableUseCollector collects the uses of variables in a selection set. It does not
+// enter fragment spreads.
 type variableUseCollector struct {
 	schema *Schema
 	uses   []variableUse
