@@ -43,7 +43,7 @@ func remote(ctx context.Context, a Answerer, req gql.Request) func(*gql.Root, *b
 		if !root.Resources() && f.Schema != root.Schema {
 			return gql.Element{}
 		}
-		single, ok := gql.Single(req, root, f)
+		single, ok := gql.RestrictToFile(req, root, f)
 		switch {
 		case !ok:
 			return fail("its query cannot be asked for this element alone")

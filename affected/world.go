@@ -55,8 +55,8 @@ func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
 	w.engines = sync.OnceValues(func() (*engines, error) {
 		e, err := newEngines(base, head)
 		if err == nil && w.live == nil && w.mentions().Whole() {
-			e.base.Narrow(w.mentions())
-			e.head.Narrow(w.mentions())
+			e.base.UseMentions(w.mentions())
+			e.head.UseMentions(w.mentions())
 		}
 		return e, err
 	})
@@ -149,10 +149,10 @@ func (s Subject) CanFind(selector integration.Selector) error {
 		if q.base == nil || q.head == nil {
 			return nil
 		}
-		if last = q.base.Lookup(steps(selector)); last == nil {
+		if last = q.base.CheckSelector(steps(selector)); last == nil {
 			return nil
 		}
-		if q.head != q.base && q.head.Lookup(steps(selector)) == nil {
+		if q.head != q.base && q.head.CheckSelector(steps(selector)) == nil {
 			return nil
 		}
 	}

@@ -1,49 +1,50 @@
 package gql
 
-// A document is a parsed query text. Positions are offsets in bytes.
+// A document is a parsed GraphQL text. All positions in its nodes are byte offsets in the
+// text.
 type document struct {
-	text        *text
-	definitions []definition // all of them, in the order of the text
+	source      *sourceText
+	definitions []definition // operations, fragments and type system definitions, in the order of the text
 	operations  []*operation
 	fragments   []*fragment
 }
 
-// A definition is an *operation, a *fragment or a *systemNode.
+// A definition is an *operation, a *fragment or a *typeSystemNode.
 type definition any
 
 // An operation is a query, mutation or subscription.
 type operation struct {
-	pos        int
-	kind       string
-	name       string // "" when anonymous
-	namePos    int
-	variables  []*variable
-	directives []*directive
-	set        *selectionSet
+	pos          int
+	kind         string
+	name         string // "" for an anonymous operation
+	namePos      int
+	variables    []*variableDefinition
+	directives   []*directive
+	selectionSet *selectionSet
 }
 
-// A variable is the definition of one.
-type variable struct {
-	pos        int
-	name       string
-	namePos    int // behind the dollar sign
-	typ        *typeNode
-	standard   *valueNode // the default value, or nil
-	directives []*directive
+// A variableDefinition declares a variable of an operation, such as "$name: String = "x"".
+type variableDefinition struct {
+	pos          int
+	name         string
+	namePos      int // position after the dollar sign
+	typ          *typeNode
+	defaultValue *valueNode // the default value, or nil
+	directives   []*directive
 }
 
-// A typeNode is a type as written.
+// A typeNode is a type as the text writes it, such as "[String!]".
 type typeNode struct {
 	pos     int
-	name    string    // of a named type
-	elem    *typeNode // of a list
+	name    string    // name of a named type; "" for a list
+	item    *typeNode // item type of a list; nil for a named type
 	nonNull bool
 }
 
 func (t *typeNode) String() string {
 	s := t.name
-	if t.elem != nil {
-		s = "[" + t.elem.String() + "]"
+	if t.item != nil {
+		s = "[" + t.item.String() + "]"
 	}
 	if t.nonNull {
 		s += "!"
@@ -51,55 +52,56 @@ func (t *typeNode) String() string {
 	return s
 }
 
-// named returns the innermost type.
-func (t *typeNode) named() *typeNode {
-	for t.elem != nil {
-		t = t.elem
+// innermost returns the type without its lists: String for [[String]].
+func (t *typeNode) innermost() *typeNode {
+	for t.item != nil {
+		t = t.item
 	}
 	return t
 }
 
-// A fragment is the definition of a named one.
+// A fragment is the definition of a named fragment.
 type fragment struct {
-	pos        int
-	name       string
-	namePos    int
-	on         string
-	onPos      int
-	directives []*directive
-	set        *selectionSet
+	pos              int
+	name             string
+	namePos          int
+	typeCondition    string
+	typeConditionPos int
+	directives       []*directive
+	selectionSet     *selectionSet
 }
 
-// A selectionSet is what stands between braces.
+// A selectionSet holds the selections between two braces.
 type selectionSet struct {
 	pos        int
 	selections []selection
 }
 
-// A selection is a *fieldNode, *spreadNode or *inlineNode.
+// A selection is a *fieldNode, a *spreadNode or an *inlineNode.
 type selection interface {
-	notes() []*directive
+	appliedDirectives() []*directive
 }
 
-// A fieldNode selects a field.
+// A fieldNode selects a field, such as "alias: name(argument: 1) { ... }".
 type fieldNode struct {
-	pos        int
-	alias      string
-	name       string
-	arguments  []*argument
-	directives []*directive
-	set        *selectionSet // nil without braces
+	pos          int
+	alias        string
+	name         string
+	arguments    []*argument
+	directives   []*directive
+	selectionSet *selectionSet // nil if the field has no braces
 }
 
-// key is the name that the field has in the answer.
-func (f *fieldNode) key() string {
+// responseKey returns the key that the field has in the answer: its alias, or else its
+// name.
+func (f *fieldNode) responseKey() string {
 	if f.alias != "" {
 		return f.alias
 	}
 	return f.name
 }
 
-// A spreadNode uses a named fragment.
+// A spreadNode is a fragment spread, such as "...name": the use of a named fragment.
 type spreadNode struct {
 	pos        int
 	name       string
@@ -107,35 +109,35 @@ type spreadNode struct {
 	directives []*directive
 }
 
-// An inlineNode is a fragment without a name.
+// An inlineNode is an inline fragment, such as "... on Type { ... }".
 type inlineNode struct {
-	pos        int
-	on         string // "" without a type condition
-	onPos      int
-	directives []*directive
-	set        *selectionSet
+	pos              int
+	typeCondition    string // "" if there is none
+	typeConditionPos int
+	directives       []*directive
+	selectionSet     *selectionSet
 }
 
-func (f *fieldNode) notes() []*directive  { return f.directives }
-func (s *spreadNode) notes() []*directive { return s.directives }
-func (i *inlineNode) notes() []*directive { return i.directives }
+func (f *fieldNode) appliedDirectives() []*directive  { return f.directives }
+func (s *spreadNode) appliedDirectives() []*directive { return s.directives }
+func (i *inlineNode) appliedDirectives() []*directive { return i.directives }
 
-// A directive is the use of one.
+// A directive is the use of a directive, such as "@skip(if: true)".
 type directive struct {
 	pos       int
 	name      string
 	arguments []*argument
 }
 
-// An argument is one that a field or directive is given, or a field of an
-// object.
+// An argument is a name with a value: an argument of a field or a directive, or a field of
+// an object literal.
 type argument struct {
 	pos   int
 	name  string
 	value *valueNode
 }
 
-// A valueKind says what a literal is.
+// A valueKind is the kind of a literal.
 type valueKind uint8
 
 const (
@@ -143,7 +145,7 @@ const (
 	valueInt
 	valueFloat
 	valueString
-	valueBlock
+	valueBlockString
 	valueBoolean
 	valueNull
 	valueEnum
@@ -151,34 +153,35 @@ const (
 	valueObject
 )
 
-// A valueNode is a literal, or the use of a variable.
+// A valueNode is a literal or the use of a variable.
 type valueNode struct {
 	kind   valueKind
 	pos    int
-	raw    string // the text of a scalar; the name of a variable
+	raw    string // text of a scalar, or name of a variable
 	items  []*valueNode
 	fields []*argument
 }
 
-// A systemNode is a definition of the type system, or a part of one. Queries
-// cannot have any: they are parsed in order to be refused as the server does.
-type systemNode struct {
+// A typeSystemNode is a type system definition, such as "type T { ... }", or a part of one.
+// A request must not contain any. They are parsed to reject them with the errors of
+// qontract-server.
+type typeSystemNode struct {
 	pos        int
-	place      string // where its directives stand, as introspection names it
-	keyword    string // of a whole definition: schema, scalar, type, ..., directive
-	extends    bool
+	location   string // directive location of the node, such as "OBJECT"
+	keyword    string // keyword of a whole definition (schema, scalar, type, ..., directive); "" for a part
+	extends    bool   // the definition begins with "extend"
 	name       string
 	directives []*directive
-	parts      []any // *directive, *typeNode, *valueNode and *systemNode, in the order in which they are visited
+	parts      []any // *directive, *typeNode, *valueNode and *typeSystemNode, in the order of validation
 
-	// Of the definition of a directive.
-	arguments  []*systemNode
-	places     []string
-	repeatable bool
+	// Only for the definition of a directive.
+	arguments        []*typeSystemNode
+	allowedLocations []string
+	repeatable       bool
 }
 
-// typ returns the type of an argument's definition.
-func (n *systemNode) typ() *typeNode {
+// typ returns the type of an argument definition.
+func (n *typeSystemNode) typ() *typeNode {
 	for _, part := range n.parts {
 		if t, ok := part.(*typeNode); ok {
 			return t
@@ -187,8 +190,9 @@ func (n *systemNode) typ() *typeNode {
 	return nil
 }
 
-// required tells whether an argument's definition wants a value.
-func (n *systemNode) required() bool {
+// isRequired reports whether an argument definition requires a value: its type is non-null
+// and it has no default value.
+func (n *typeSystemNode) isRequired() bool {
 	for _, part := range n.parts {
 		if _, ok := part.(*valueNode); ok {
 			return false

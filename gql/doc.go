@@ -1,46 +1,69 @@
-// Package gql answers GraphQL queries over one bundle as qontract-server does,
-// and tells from a query what it can read.
+// Package gql answers GraphQL queries over one bundle like qontract-server, and finds out
+// from the text of a query what it can read.
 //
-// A [Schema] is made from the GraphQL types of a bundle, [Schema.Compile]
-// checks a request against it, and an [Engine] executes the [Query]:
+// A [Schema] is made from the GraphQL types of a bundle. [Schema.Compile] validates a
+// request and returns a [Query]. An [Engine] executes the query:
 //
 //	s, err := gql.NewSchema(b.GraphQL())
 //	res := gql.New(b, s).Answer(ctx, gql.Request{Query: "{ apps_v1 { name } }"})
 //
-// Answers are those of qontract-server byte for byte, rejections too: parser,
-// rules and execution have the words, places and order of errors of graphql-js
-// 16, which the server is built on. The parser is in parser.go and lexer.go, the
-// rules begin in validate.go. The resolvers are those of the server:
+// # Answers
 //
-//   - A field has the value of its key; a reference is replaced by its target,
-//     and a list of nothing but references by their targets. One item that is
-//     not a reference leaves the whole list as it is.
-//   - A key that is missing is null, an explicit null is an error.
-//   - Items of lists are required: one error makes the list null. What comes
-//     after an error in a required field is not read.
-//   - An object without any key is left out of a list, so a list of an answer
-//     can be shorter than that of the data.
-//   - A JSON scalar is a string in the answer, with its keys in the order of
-//     JavaScript.
-//   - extensions.schemas names the schemas of objects of which a field was
-//     read; it depends on the data, and [Query.Schemas] is a superset of it as
-//     long as the data fits its types.
+// An answer has the same bytes as the answer of qontract-server. This includes rejections:
+// parser, validation and execution produce the errors of graphql-js 16, on which the server
+// is built, with the same words, locations and order. The resolvers are those of the
+// server:
 //
-// Early exit rests on two things. [Query.Roots] and [Engine.Element] evaluate
-// an answer item by item. [Query.Footprint] tells for every place of the query
-// what is read there, whatever the data; [Position.Same] compares two versions
-// of a file with that.
+//   - A field has the value of its key. A reference is replaced by its target. A list is
+//     replaced by its targets if every item is a reference; otherwise it stays as it is.
+//   - A missing key is null. An explicit null is an error.
+//   - Items of lists are required: an error in one item makes the whole list null. After
+//     an error in a required field, later fields of the same object are not read.
+//   - An object without any key is left out of a list. So a list of the answer can be
+//     shorter than the list of the data.
+//   - A JSON scalar is a string in the answer. Its keys are in the order of JavaScript.
+//   - extensions.schemas lists the schemas of the objects of which a field was read. It
+//     depends on the data. [Query.Schemas] is a superset of it if the data fits its types.
 //
-// Where it differs from qontract-server on purpose:
+// # Early exit
 //
-//   - What JavaScript objects inherit ("constructor", the length of strings and
-//     lists) is no field of data and of filters.
-//   - Only strings count as schemas, and as the paths of references.
-//   - Documents are bounded: 60000 tokens, 1000 levels, 100000 fields with all
-//     fragments filled in, and the work to validate them; where fields conflict
-//     in a document beyond that work, one conflict is reported, not all. An
-//     answer of more than 50 million values is an error.
-//   - A type name that occurs twice is an error, not a silent replacement.
-//   - An explicit null on the way of a back reference leads nowhere. It stops
-//     the server from loading the bundle.
+// Two parts of the package support early exit. [Query.Roots] and [Engine.Element] evaluate
+// an answer item by item. [Query.Footprint] describes for every place of the query what is
+// read there, whatever the data is, and [Position.Same] compares two versions of a file
+// with it.
+//
+// # Differences from qontract-server
+//
+// These differences are deliberate:
+//
+//   - Properties that JavaScript objects inherit, such as "constructor" or the length of a
+//     string, are not fields of the data and of filters.
+//   - Only strings count as schemas, and as paths in references.
+//   - Documents are limited: 60000 tokens, 1000 levels, 100000 fields after all fragments
+//     are expanded, and the work to validate them. If comparing fields for conflicts
+//     exceeds this work, only one conflict is reported. An answer with more than 50
+//     million values is an error.
+//   - A type name that occurs twice is an error. The server takes the last type.
+//   - An explicit null on the way of a back reference leads nowhere. The server fails to
+//     load the bundle.
+//
+// # Files
+//
+//	text             sourcetext.go chars.go
+//	parsing          lexer.go lexstring.go parser.go parsevalue.go parsesystem.go ast.go
+//	printing         printvalue.go printquery.go
+//	schema           schema.go buildschema.go buildfield.go buildinterface.go finishschema.go
+//	                 builtins.go introspection.go
+//	requests         request.go variables.go literal.go query.go collectfields.go
+//	validation       validate.go validatedirective.go validatefield.go validatefragment.go
+//	                 validatetypes.go validateunique.go validatevalue.go validatevariable.go
+//	                 variableuse.go introspectiondepth.go limits.go suggest.go
+//	field conflicts  conflict.go conflictfields.go conflictlinear.go
+//	execution        engine.go exec.go resolve.go datavalue.go objecttype.go filter.go match.go
+//	                 backrefs.go serialize.go observe.go
+//	JavaScript       jsvalue.go jsnumber.go jsjson.go inspect.go
+//	answers          response.go readresponse.go
+//	footprint        analyze.go valueselections.go positiondraft.go position.go
+//	early exit       element.go restrict.go selector.go
+//	this page        doc.go
 package gql

@@ -1,34 +1,32 @@
 package gql
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// An Engine answers queries over one bundle. Several goroutines may use it at
-// once.
+// An Engine answers queries over one bundle. Several goroutines may use it at the same
+// time.
 type Engine struct {
 	bundle *bundle.Bundle
 	schema *Schema
 
-	lock  sync.Mutex
-	backs map[backKey]*backs
+	lock     sync.Mutex // guards backRefs
+	backRefs map[backRefKey]*backRefIndex
 
-	mentions *bundle.Mentions // nil unless narrowed
+	mentions *bundle.Mentions // set by UseMentions, or nil
 }
 
-// New returns an engine for a bundle. The schema is that of the bundle, or one
-// made from the same types.
+// New returns an engine for a bundle. The schema must be made from the GraphQL types of
+// this bundle, or of a bundle with the same types.
 func New(b *bundle.Bundle, s *Schema) *Engine {
-	return &Engine{bundle: b, schema: s, backs: map[backKey]*backs{}}
+	return &Engine{bundle: b, schema: s, backRefs: map[backRefKey]*backRefIndex{}}
 }
 
-// Answer compiles and executes a request. A request that is rejected has status
+// Answer compiles and executes a request. The response to a rejected request has status
 // 400.
 func (e *Engine) Answer(ctx context.Context, req Request) *Response {
 	q, err := e.schema.Compile(req)
@@ -43,8 +41,8 @@ func (e *Engine) Answer(ctx context.Context, req Request) *Response {
 	return res
 }
 
-// Execute answers a query. When the context ends, or the answer grows beyond
-// all measure, the answer is an error without data.
+// Execute executes a query. If the context ends, or the answer grows too large, the
+// response has an error and no data.
 func (e *Engine) Execute(ctx context.Context, q *Query) *Response {
 	return newRun(ctx, e, q).answer()
 }
@@ -53,88 +51,20 @@ func (e *Engine) Execute(ctx context.Context, q *Query) *Response {
 func (r *run) answer() *Response {
 	q := r.query
 	res := &Response{Status: 200, HasData: true}
-	if q.top == nil {
+	if q.fields == nil {
 		res.Errors = []Error{{
 			Message:   "Schema is not configured to execute " + q.op.kind + " operation.",
-			Locations: []Location{q.doc.text.locate(q.op.pos)},
+			Locations: []Location{q.doc.source.locate(q.op.pos)},
 			Code:      CodeInternal,
 		}}
 		return res
 	}
-	data, err := r.object(q.top, source{value: undefined{}})
+	data, err := r.readFields(q.fields, dataValue{value: undefined{}})
 	if err != nil {
 		r.errors = append(r.errors, *err)
 		data = nil
 	}
 	res.Data, res.Errors = data, r.errors
-	res.Schemas, res.DatafileSchemas = r.touched(everything), r.touched(datafiles)
+	res.Schemas, res.DatafileSchemas = r.schemasOf(anyKind), r.schemasOf(datafileKind)
 	return res
-}
-
-// A backKey names an index of back references.
-type backKey struct {
-	schema bundle.Schema
-	attr   string
-}
-
-// backs is an index of back references: the datafiles of a schema by what they
-// refer to.
-type backs struct {
-	once sync.Once
-	to   map[string]fileList
-}
-
-// referring returns the datafiles of a schema that refer to a path with the
-// attribute. Every datafile occurs once, in the order of the bundle.
-func (e *Engine) referring(schema bundle.Schema, attr, path string) fileList {
-	key := backKey{schema, attr}
-	if e.mentions != nil {
-		return e.mentioning(key, path)
-	}
-	e.lock.Lock()
-	index := e.backs[key]
-	if index == nil {
-		index = &backs{}
-		e.backs[key] = index
-	}
-	e.lock.Unlock()
-	index.once.Do(func() { index.build(e.bundle.BySchema(schema), attr) })
-	return index.to[path]
-}
-
-// Narrow makes the engine find back references among the datafiles that mention
-// a path, instead of indexing all datafiles of a schema. That is cheaper while
-// only few elements are evaluated. The index must cover the bundle and be
-// whole; it must be set before the engine is used.
-func (e *Engine) Narrow(m *bundle.Mentions) { e.mentions = m }
-
-// mentioning is referring by the index of mentions.
-func (e *Engine) mentioning(key backKey, path string) fileList {
-	var out fileList
-	for _, f := range e.mentions.Of(bundle.Path(path)) {
-		if f.Schema != key.schema || !e.bundle.Holds(f) {
-			continue
-		}
-		found := false
-		targets(f.Object(), key.attr, func(to string) { found = found || to == path })
-		if found {
-			out = append(out, f)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b *bundle.File) int {
-		return cmp.Compare(e.bundle.Order(a.Path), e.bundle.Order(b.Path))
-	})
-	return out
-}
-
-func (b *backs) build(files []*bundle.File, attr string) {
-	b.to = map[string]fileList{}
-	for _, f := range files {
-		targets(f.Object(), attr, func(path string) {
-			list := b.to[path]
-			if len(list) == 0 || list[len(list)-1] != f {
-				b.to[path] = append(list, f)
-			}
-		})
-	}
 }

@@ -7,155 +7,150 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxValues bounds the values of an answer, so that a query cannot use up the
+// maxValues limits the number of values in an answer, so that a query cannot use up the
 // memory. The largest answers that integrations ask for have some millions.
 const maxValues = 50_000_000
 
-// A source is a value of the data on its way into the answer.
-type source struct {
-	value    any
-	resource bool // it is, or is part of, a resource
-}
-
-// A step is one element of the path to where execution is: a response key, or
-// the index of an item when the key is "".
-type step struct {
+// A pathStep is one element of the path from the root of the answer to the value that is
+// being completed: a response key, or the index of a list item if the key is "".
+type pathStep struct {
 	key   string
 	index int
 }
 
-// Where a schema was touched.
-type where uint8
+// A fileKind is a set of kinds of files.
+type fileKind uint8
 
 const (
-	datafiles where = 1 << iota
-	resources
+	datafileKind fileKind = 1 << iota
+	resourceKind
 
-	everything = datafiles | resources
+	anyKind = datafileKind | resourceKind
 )
 
-// A run is one execution of a query. As in graphql-js everything happens in
-// order, and an error that a required value cannot absorb ends its object at
-// once: what comes later in it is not read.
+// A run is one execution of a query. As in graphql-js, fields are executed in order. An
+// error in a required value makes the object around it null at once: later fields of this
+// object are not read.
 type run struct {
 	ctx    context.Context
 	engine *Engine
 	query  *Query
 
-	path   []step
+	path   []pathStep
 	errors []Error
 	values int
-	stop   *Error // the run was ended
+	stop   *Error // why the whole run was stopped, or nil
 
-	schemas []bundle.Schema // in the order of their first touch
-	touches map[bundle.Schema]where
-	last    *bundle.Object // the last object whose schema was noted
+	schemas     []bundle.Schema            // schemas of the objects that were read, in the order of reading
+	schemaKinds map[bundle.Schema]fileKind // kinds of files in which each schema was read
+	lastNoted   *bundle.Object             // object of the last call of noteSchema
 
-	seen *observation // what was read; nil unless asked for
+	observed *observation // files and fields that were read; nil unless Observe asks for them
 }
 
 func newRun(ctx context.Context, e *Engine, q *Query) *run {
-	return &run{ctx: ctx, engine: e, query: q, touches: map[bundle.Schema]where{}}
+	return &run{ctx: ctx, engine: e, query: q, schemaKinds: map[bundle.Schema]fileKind{}}
 }
 
-// touched returns the schemas that were touched at some of the places.
-func (r *run) touched(at where) []bundle.Schema {
+// schemasOf returns the schemas of objects that were read in files of these kinds.
+func (r *run) schemasOf(kinds fileKind) []bundle.Schema {
 	list := make([]bundle.Schema, 0, len(r.schemas))
 	for _, s := range r.schemas {
-		if r.touches[s]&at != 0 {
+		if r.schemaKinds[s]&kinds != 0 {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// touch notes the schema of an object of which a field is read.
-func (r *run) touch(o *bundle.Object, resource bool) {
-	if r.last == o {
+// noteSchema records the schema of an object of which a field is read.
+func (r *run) noteSchema(o *bundle.Object, resource bool) {
+	if r.lastNoted == o {
 		return
 	}
-	r.last = o
-	schema, at := bundle.Schema(o.String("$schema")), datafiles
+	r.lastNoted = o
+	schema, kind := bundle.Schema(o.String("$schema")), datafileKind
 	if resource {
-		at = resources
+		kind = resourceKind
 	}
-	if r.seen != nil && (resource || schema != "") {
-		r.seen.files[o.String("path")] |= at
+	if r.observed != nil && (resource || schema != "") {
+		r.observed.fileKinds[o.String("path")] |= kind
 	}
 	if schema == "" {
 		return
 	}
-	if r.touches[schema] == 0 {
+	if r.schemaKinds[schema] == 0 {
 		r.schemas = append(r.schemas, schema)
 	}
-	r.touches[schema] |= at
+	r.schemaKinds[schema] |= kind
 }
 
-// count counts a value, and ends the run when there are too many or nobody
-// waits for the answer any more.
-func (r *run) count() *Error {
+// countValue counts a value. It stops the run if there are too many values, or if the
+// context has ended.
+func (r *run) countValue() *Error {
 	r.values++
 	switch {
 	case r.values > maxValues:
-		r.stop = failure("The answer has more than %d values.", maxValues)
+		r.stop = internalError("The answer has more than %d values.", maxValues)
 	case r.values&1023 == 1 && r.ctx.Err() != nil:
-		return r.ended()
+		return r.stopByContext()
 	}
 	return r.stop
 }
 
-// ended ends the run because its context did.
-func (r *run) ended() *Error {
-	r.stop = failure("The query was stopped: %v.", r.ctx.Err())
+// stopByContext stops the run because its context has ended.
+func (r *run) stopByContext() *Error {
+	r.stop = internalError("The query was stopped: %v.", r.ctx.Err())
 	return r.stop
 }
 
-func failure(format string, args ...any) *Error {
+// internalError returns an error with the code INTERNAL_SERVER_ERROR.
+func internalError(format string, args ...any) *Error {
 	return &Error{Message: fmt.Sprintf(format, args...), Code: CodeInternal}
 }
 
-// object reads the fields of a plan from a value.
-func (r *run) object(p *plan, from source) (any, *Error) {
-	if p.fault != nil {
-		return nil, p.fault.clone()
+// readFields returns the object of the answer for a value of the data.
+func (r *run) readFields(fields *collectedFields, from dataValue) (any, *Error) {
+	if fields.fault != nil {
+		return nil, fields.fault.clone()
 	}
-	members := make([]bundle.Member, 0, len(p.picks))
-	for _, pick := range p.picks {
-		v, err := r.field(pick, from)
+	members := make([]bundle.Member, 0, len(fields.list))
+	for _, field := range fields.list {
+		v, err := r.readField(field, from)
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, bundle.Member{Key: pick.key, Value: v})
+		members = append(members, bundle.Member{Key: field.key, Value: v})
 	}
 	return bundle.ObjectOf(members), nil
 }
 
-// field reads one field. An error makes the field null when it may be null.
-func (r *run) field(p *pick, from source) (any, *Error) {
-	r.path = append(r.path, step{key: p.key})
-	v, err := r.resolve(p, from)
-	var out any
+// readField reads one field. After an error the field is null if it may be null.
+func (r *run) readField(field *selectedField, from dataValue) (any, *Error) {
+	r.path = append(r.path, pathStep{key: field.key})
+	v, err := r.resolveField(field, from)
+	var completed any
 	if err == nil {
-		out, err = r.complete(p, v)
+		completed, err = r.completeValue(field, v)
 	}
 	if err != nil {
-		err = r.locate(err, p)
+		err = r.addPlace(err, field)
 	}
 	r.path = r.path[:len(r.path)-1]
-	if err == nil || p.def.required || r.stop != nil {
-		return out, err
+	if err == nil || field.def.required || r.stop != nil {
+		return completed, err
 	}
 	r.errors = append(r.errors, *err)
 	return nil, nil
 }
 
-// locate adds to an error where it happened, unless it knows.
-func (r *run) locate(err *Error, p *pick) *Error {
+// addPlace adds the locations and the path to an error, unless it has a path already.
+func (r *run) addPlace(err *Error, field *selectedField) *Error {
 	if err.Path != nil || r.stop != nil {
 		return err
 	}
 	if err.Locations == nil {
-		err.Locations = r.query.locations(p)
+		err.Locations = r.query.locationsOf(field)
 	}
 	err.Path = make([]any, len(r.path))
 	r.values += len(err.Path) + len(err.Locations)
@@ -172,27 +167,26 @@ func (e *Error) clone() *Error {
 	return &c
 }
 
-// complete turns the value of a field into what the answer has for it.
-func (r *run) complete(p *pick, v source) (any, *Error) {
+// completeValue converts the value of a field to the value in the answer.
+func (r *run) completeValue(field *selectedField, v dataValue) (any, *Error) {
 	if v.value == nil {
-		if p.def.required {
-			return nil, p.isNull()
+		if field.def.required {
+			return nil, field.nullError()
 		}
 		return nil, nil
 	}
-	if p.def.list {
-		return r.list(p, v)
+	if field.def.list {
+		return r.completeList(field, v)
 	}
-	return r.one(p, v)
+	return r.completeSingle(field, v)
 }
 
-func (p *pick) isNull() *Error {
-	return failure("Cannot return null for non-nullable field %s.%s.", p.parent.name, p.def.name)
+func (f *selectedField) nullError() *Error {
+	return internalError("Cannot return null for non-nullable field %s.%s.", f.parent.name, f.def.name)
 }
 
-// list completes the items of a list. An object without any key is left out of
-// the answer, as qontract-server does.
-func (r *run) list(p *pick, v source) (any, *Error) {
+// completeList converts a list. Like qontract-server it leaves out objects without any key.
+func (r *run) completeList(field *selectedField, v dataValue) (any, *Error) {
 	var items []any
 	var files fileList
 	n := 0
@@ -202,18 +196,18 @@ func (r *run) list(p *pick, v source) (any, *Error) {
 	case fileList:
 		files, n = list, len(list)
 	default:
-		return nil, failure("Expected Iterable, but did not find one for field \"%s.%s\".", p.parent.name, p.def.name)
+		return nil, internalError("Expected Iterable, but did not find one for field \"%s.%s\".", field.parent.name, field.def.name)
 	}
 	out := make([]any, 0, n)
 	for i := range n {
-		item := source{resource: v.resource}
+		item := dataValue{fromResource: v.fromResource}
 		switch {
 		case files == nil:
 			item.value = items[i]
 		case files[i] != nil:
 			item.value = files[i].Object()
 		}
-		v, err := r.item(p, i, item)
+		v, err := r.completeItem(field, i, item)
 		if err != nil {
 			return nil, err
 		}
@@ -225,43 +219,43 @@ func (r *run) list(p *pick, v source) (any, *Error) {
 	return out, nil
 }
 
-// item completes an item of a list. Items are never null.
-func (r *run) item(p *pick, i int, v source) (any, *Error) {
-	r.path = append(r.path, step{index: i})
+// completeItem converts an item of a list. An item must not be null.
+func (r *run) completeItem(field *selectedField, i int, v dataValue) (any, *Error) {
+	r.path = append(r.path, pathStep{index: i})
 	out, err := any(nil), (*Error)(nil)
 	if v.value == nil {
-		err = p.isNull()
+		err = field.nullError()
 	} else {
-		out, err = r.one(p, v)
+		out, err = r.completeSingle(field, v)
 	}
 	if err != nil {
-		err = r.locate(err, p)
+		err = r.addPlace(err, field)
 	}
 	r.path = r.path[:len(r.path)-1]
 	return out, err
 }
 
-// one completes a value that is neither null nor a list of the answer.
-func (r *run) one(p *pick, v source) (any, *Error) {
-	if err := r.count(); err != nil {
+// completeSingle converts a value that is neither null nor a list.
+func (r *run) completeSingle(field *selectedField, v dataValue) (any, *Error) {
+	if err := r.countValue(); err != nil {
 		return nil, err
 	}
-	t := p.def.typ
+	t := field.def.typ
 	switch t.kind {
 	case kindScalar:
 		out, err := serialize(t.scalar, v.value)
 		if err != nil {
-			return nil, failure("%s", err.Error())
+			return nil, internalError("%s", err.Error())
 		}
 		return out, nil
 	case kindEnum:
 		return v.value, nil
 	case kindInterface:
-		object, err := r.query.schema.objectType(t, v.value, p)
+		object, err := r.query.schema.objectType(t, v.value, field)
 		if err != nil {
 			return nil, err
 		}
 		t = object
 	}
-	return r.object(r.query.below(p, t), v)
+	return r.readFields(r.query.subfields(field, t), v)
 }

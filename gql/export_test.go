@@ -9,17 +9,17 @@ func (s *Schema) Conflicts(text string) (pairs, linear, ok bool) {
 	if fault != nil {
 		return false, false, false
 	}
-	v := s.validate(doc)
+	v := s.applyRules(doc)
 	for _, e := range v.errors {
 		if !strings.Contains(e.Message, "conflict because") {
 			return false, false, false
 		}
 	}
 	pairs = len(v.errors) > 0
-	v.errors, v.over = nil, false
-	v.merge()
+	v.errors, v.tooManyErrors = nil, false
+	v.reportFirstConflicts()
 	return pairs, len(v.errors) > 0, true
 }
 
 // Locate is where an offset of a text is.
-func Locate(text string, pos int) Location { return newText(text).locate(pos) }
+func Locate(text string, pos int) Location { return newSourceText(text).locate(pos) }

@@ -7,107 +7,59 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// rootArgs are the arguments of a field of datafiles, read once.
-type rootArgs struct {
-	equal  []bundle.Member // keys that must have a value
-	filter *filter         // or nil
-	fault  *Error          // the filter is wrong
+// rootArguments are the arguments of a root field that lists datafiles.
+type rootArguments struct {
+	keys   []bundle.Member // key and the value that it must have
+	filter *filter         // nil if there is none
+	fault  *Error          // error in the filter, or nil
 }
 
-// rootArgs reads the arguments of a field of datafiles. A null argument does
-// not restrict anything.
-func (s *Schema) rootArgs(def *fieldDef, args map[string]any) (out rootArgs) {
+// parseRootArguments converts the arguments of a root field that lists datafiles. An
+// argument that is null has no effect.
+func (s *Schema) parseRootArguments(def *fieldDef, args map[string]any) (out rootArguments) {
 	for _, a := range def.args {
 		v, ok := args[a.name]
 		switch {
 		case !ok || v == nil || out.fault != nil:
 		case a.name == "filter":
-			out.filter, out.fault = s.filter(def.typ, v)
+			out.filter, out.fault = s.parseFilter(def.typ, v)
 		default:
-			out.equal = append(out.equal, bundle.Member{Key: a.name, Value: v})
+			out.keys = append(out.keys, bundle.Member{Key: a.name, Value: v})
 		}
 	}
 	return out
 }
 
-// datafiles returns the datafiles that a field asks for. When there is none of
-// the schema, qontract-server does not look at the arguments.
-func (r *run) datafiles(p *pick) (source, *Error) {
-	files := r.engine.bundle.BySchema(p.def.schema)
-	if len(files) == 0 {
-		return source{value: fileList{}}, nil
-	}
-	if p.roots.fault != nil {
-		return source{}, p.roots.fault.clone()
-	}
-	list := make(fileList, 0, len(files))
-	for i, f := range files {
-		if i&255 == 255 && r.ctx.Err() != nil {
-			return source{}, r.ended()
-		}
-		ok, err := r.engine.admits(p, f)
-		if err != nil {
-			return source{}, err
-		}
-		if ok {
-			list = append(list, f)
-		}
-	}
-	return source{value: list}, nil
-}
-
-// admits tells whether a datafile has what the arguments ask for.
-func (e *Engine) admits(p *pick, f *bundle.File) (bool, *Error) {
-	if len(p.roots.equal) == 0 && p.roots.filter == nil {
-		return true, nil
-	}
-	for _, want := range p.roots.equal {
-		if want.Key == "path" {
-			if want.Value != string(f.Path) {
-				return false, nil
-			}
-			continue
-		}
-		if v, _ := f.Object().Get(want.Key); !identical(v, want.Value) {
-			return false, nil
-		}
-	}
-	if p.roots.filter == nil {
-		return true, nil
-	}
-	return p.roots.filter.matches(e, f.Object())
-}
-
-// A filter is what an argument filter asks for. All its conditions must hold.
+// A filter is the value of the argument "filter". An object passes if all conditions hold.
 type filter struct {
-	never      bool
-	conditions []condition
+	matchesNothing bool // no object passes
+	conditions     []condition
 }
 
-// A filterKind says how a condition compares.
-type filterKind uint8
+// A conditionKind says how a condition compares.
+type conditionKind uint8
 
 const (
-	filterEqual filterKind = iota // with a value; what is missing is null
-	filterList                    // with a list, item by item
-	filterIn                      // with any of a list; what is missing is none
-	filterNot                     // differs from a value
-	filterInner                   // with a filter for what is referred to
+	conditionEqual  conditionKind = iota // equals a value; a missing key counts as null
+	conditionList                        // equals a list, item by item
+	conditionIn                          // equals any item of a list; a missing key equals none
+	conditionNot                         // differs from a value
+	conditionFilter                      // the object under the key, or the target of a reference, passes another filter
 )
 
 // A condition is one key of a filter.
 type condition struct {
 	key   string
-	kind  filterKind
+	kind  conditionKind
 	value any
 	list  []any
 	inner *filter
 }
 
-// filter reads a filter for values of a type.
-func (s *Schema) filter(t *typeDef, v any) (*filter, *Error) {
-	if s.bare {
-		return nil, failure("Cannot read properties of undefined (reading 'find')")
+// parseFilter converts a filter for values of a type.
+func (s *Schema) parseFilter(t *typeDef, v any) (*filter, *Error) {
+	if s.isBareList {
+		return nil, internalError("Cannot read properties of undefined (reading 'find')")
 	}
 	var members []bundle.Member
 	switch v := v.(type) {
@@ -118,19 +70,19 @@ func (s *Schema) filter(t *typeDef, v any) (*filter, *Error) {
 			members = append(members, bundle.Member{Key: fmt.Sprint(i), Value: item})
 		}
 	case nil:
-		return nil, failure("Cannot convert undefined or null to object")
+		return nil, internalError("Cannot convert undefined or null to object")
 	default:
-		return &filter{never: true}, nil
+		return &filter{matchesNothing: true}, nil
 	}
 	f := &filter{}
 	for _, m := range members {
 		def := s.filterField(t, m.Key, 0)
 		if def == nil {
-			err := failure("Field %q does not exist on type %q", m.Key, t.name)
+			err := internalError("Field %q does not exist on type %q", m.Key, t.name)
 			err.Code, err.GQLType = CodeFilter, t.name
 			return nil, err
 		}
-		c, err := s.condition(def, m.Key, m.Value)
+		c, err := s.parseCondition(def, m.Key, m.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -139,11 +91,11 @@ func (s *Schema) filter(t *typeDef, v any) (*filter, *Error) {
 	return f, nil
 }
 
-// filterField returns the field that a filter names. The fields of all types
-// that an interface maps to count as its own.
+// filterField returns the field that a key of a filter names, or nil. An interface also has
+// the fields of all types that it resolves to. asked counts the interfaces around this one.
 func (s *Schema) filterField(t *typeDef, name string, asked int) *fieldDef {
-	if t.kind == kindInterface && !t.resolver.bySchema && asked < maxResolvers {
-		for _, target := range slices.Backward(t.resolver.names) {
+	if t.kind == kindInterface && !t.resolver.bySchema && asked < maxInterfaces {
+		for _, target := range slices.Backward(t.resolver.typeNames) {
 			if object := s.types[target]; object != nil {
 				if f := s.filterField(object, name, asked+1); f != nil {
 					return f
@@ -154,11 +106,11 @@ func (s *Schema) filterField(t *typeDef, name string, asked int) *fieldDef {
 	return t.field(name)
 }
 
-// condition reads the condition on one field.
-func (s *Schema) condition(def *fieldDef, key string, v any) (condition, *Error) {
+// parseCondition converts the condition on one field.
+func (s *Schema) parseCondition(def *fieldDef, key string, v any) (condition, *Error) {
 	c := condition{key: key, value: v}
-	if list, ok := v.([]any); ok && def.listed {
-		c.kind, c.list = filterList, list
+	if list, ok := v.([]any); ok && def.isList {
+		c.kind, c.list = conditionList, list
 		return c, nil
 	}
 	o, ok := v.(*bundle.Object)
@@ -166,117 +118,22 @@ func (s *Schema) condition(def *fieldDef, key string, v any) (condition, *Error)
 		return c, nil
 	}
 	if in, ok := o.Get("in"); ok {
-		list, err := iterate(in)
-		c.kind, c.list = filterIn, list
+		list, err := jsItems(in)
+		c.kind, c.list = conditionIn, list
 		return c, err
 	}
 	if inner, ok := o.Get("filter"); ok {
-		c.kind = filterInner
-		t := s.types[def.conf]
+		c.kind = conditionFilter
+		t := s.types[def.bundleType]
 		if t == nil {
-			return c, failure("Cannot read properties of undefined (reading 'fields')")
+			return c, internalError("Cannot read properties of undefined (reading 'fields')")
 		}
 		var err *Error
-		c.inner, err = s.filter(t, inner)
+		c.inner, err = s.parseFilter(t, inner)
 		return c, err
 	}
 	if not, ok := o.Get("ne"); ok {
-		c.kind, c.value = filterNot, not
+		c.kind, c.value = conditionNot, not
 	}
 	return c, nil
-}
-
-// matches tells whether a value has what the filter asks for.
-func (f *filter) matches(e *Engine, v any) (bool, *Error) {
-	if f.never {
-		return false, nil
-	}
-	for i := range f.conditions {
-		ok, err := f.conditions[i].matches(e, v)
-		if !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// matches tells whether the condition holds. Those that are written as an
-// object must hold for every item when the value is a list.
-func (c *condition) matches(e *Engine, v any) (bool, *Error) {
-	switch c.kind {
-	case filterEqual:
-		found, _ := property(v, c.key)
-		return identical(found, c.value), nil
-	case filterList:
-		found, _ := property(v, c.key)
-		list, ok := found.([]any)
-		return ok && slices.EqualFunc(list, c.list, identical), nil
-	}
-	if files, ok := v.(fileList); ok {
-		v = files.values()
-	}
-	list, ok := v.([]any)
-	if !ok {
-		return c.holds(e, v)
-	}
-	for _, item := range list {
-		if ok, err := c.holds(e, item); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// holds tells whether the condition holds for a value by itself.
-func (c *condition) holds(e *Engine, v any) (bool, *Error) {
-	if c.kind == filterIn {
-		return c.contains(v)
-	}
-	if v == nil {
-		return false, failure("Cannot read properties of null (reading '%s')", c.key)
-	}
-	found, ok := property(v, c.key)
-	if c.kind == filterNot {
-		return !identical(found, c.value), nil
-	}
-	if !ok || found == nil {
-		return false, nil
-	}
-	target, isNull := e.follow(source{value: found})
-	if isNull {
-		return false, failure("Cannot read properties of null (reading 'constructor')")
-	}
-	if target.value == nil {
-		return false, nil
-	}
-	return c.inner.matches(e, target.value)
-}
-
-func (c *condition) contains(v any) (bool, *Error) {
-	switch v.(type) {
-	case *bundle.Object, []any:
-	default:
-		return false, failure("Cannot use 'in' operator to search for '%s' in %s", c.key, jsText(v))
-	}
-	found, ok := property(v, c.key)
-	return ok && slices.ContainsFunc(c.list, func(want any) bool { return identical(found, want) }), nil
-}
-
-// identical tells whether JavaScript's === holds for two values. Objects and
-// lists of the query are never those of the data.
-func identical(a, b any) bool {
-	switch a := a.(type) {
-	case nil:
-		return b == nil
-	case bool:
-		b, ok := b.(bool)
-		return ok && a == b
-	case string:
-		b, ok := b.(string)
-		return ok && a == b
-	case bundle.Number:
-		b, ok := b.(bundle.Number)
-		return ok && (a == b || number(a) == number(b))
-	}
-	return false
 }

@@ -59,7 +59,7 @@ func FuzzAnswer(f *testing.F) {
 				}
 			}
 		}
-		_ = q.Lookup([]gql.Step{{Kind: gql.StepMembers}, {Kind: gql.StepItems}, {Kind: gql.StepMembers}})
+		_ = q.CheckSelector([]gql.Step{{Kind: gql.StepMembers}, {Kind: gql.StepItems}, {Kind: gql.StepMembers}})
 		_, _ = q.Schemas(), q.Types()
 	})
 }

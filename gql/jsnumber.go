@@ -9,26 +9,26 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// number returns the value that JavaScript has for a literal.
-func number(n bundle.Number) float64 {
+// jsNumber returns the value of a number literal in JavaScript.
+func jsNumber(n bundle.Number) float64 {
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return math.NaN()
 	}
-	return f // infinite when out of range
+	return f // infinite if out of range
 }
 
-// numberText prints a literal as JavaScript prints its value.
-func numberText(n bundle.Number) string {
-	if plainInteger(string(n)) {
+// jsNumberText prints a number literal as JavaScript prints its value.
+func jsNumberText(n bundle.Number) string {
+	if isPlainInteger(string(n)) {
 		return string(n)
 	}
-	return floatText(number(n))
+	return jsFloatText(jsNumber(n))
 }
 
-// plainInteger tells whether a literal is an integer that JavaScript prints
-// just so.
-func plainInteger(s string) bool {
+// isPlainInteger reports whether s is an integer that JavaScript prints with the same
+// characters. It returns false for integers with more than 15 digits.
+func isPlainInteger(s string) bool {
 	if s == "0" {
 		return true
 	}
@@ -44,9 +44,9 @@ func plainInteger(s string) bool {
 	return true
 }
 
-// floatText prints a number as JavaScript does: with the fewest digits that
-// mean it, and with an exponent only from 1e21 up and below 1e-6.
-func floatText(f float64) string {
+// jsFloatText prints a number as JavaScript does: with the fewest digits that identify it,
+// and with an exponent only from 1e21 up and below 1e-6.
+func jsFloatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "NaN"
@@ -65,9 +65,9 @@ func floatText(f float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// toNumber converts a text as JavaScript's Number does; it is not a number
-// when the text is none.
-func toNumber(s string) float64 {
+// jsToNumber converts a text to a number as Number does in JavaScript. It returns NaN if
+// the text is not a number.
+func jsToNumber(s string) float64 {
 	s = strings.Trim(s, " \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"+
 		"\u2028\u2029\u202f\u205f\u3000\ufeff")
 	switch s {
@@ -79,17 +79,18 @@ func toNumber(s string) float64 {
 		return math.Inf(-1)
 	}
 	if base := radix(s); base > 0 {
-		return digitsValue(s[2:], base)
+		return parseDigits(s[2:], base)
 	}
 	for i := range len(s) {
 		if c := s[i]; !isDigit(c) && !strings.ContainsRune("+-.eE", rune(c)) {
 			return math.NaN()
 		}
 	}
-	return number(bundle.Number(s))
+	return jsNumber(bundle.Number(s))
 }
 
-// radix returns the base that a prefix like 0x names, or 0.
+// radix returns the base of a number with a prefix such as 0x, or 0 if there is no such
+// prefix.
 func radix(s string) float64 {
 	if len(s) < 3 || s[0] != '0' {
 		return 0
@@ -105,7 +106,7 @@ func radix(s string) float64 {
 	return 0
 }
 
-func digitsValue(s string, base float64) float64 {
+func parseDigits(s string, base float64) float64 {
 	var f float64
 	for i := range len(s) {
 		d := float64(hexDigit(s[i]))

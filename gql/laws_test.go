@@ -148,7 +148,7 @@ func TestLaws(t *testing.T) {
 			valid++
 			checkElements(t, gql.New(base, s), base, q, text)
 			narrow := gql.New(base, s)
-			narrow.Narrow(bundle.IndexMentions(base))
+			narrow.UseMentions(bundle.IndexMentions(base))
 			checkElements(t, narrow, base, q, text)
 			differs, seen := checkFootprint(t, base, head, s, q, bundle.Path(path), text)
 			if differs {

@@ -6,60 +6,60 @@ import (
 	"unicode/utf8"
 )
 
-// A tokenKind says what a token is.
+// A tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
 	tokenStart tokenKind = iota
 	tokenEnd
-	tokenPunctuator // one character, or a spread
+	tokenPunctuator // one character, or "..."
 	tokenName
 	tokenInt
 	tokenFloat
 	tokenString
-	tokenBlock
+	tokenBlockString
 )
 
-// tokenKinds are the words that messages have for kinds of tokens.
-var tokenKinds = [...]string{"<SOF>", "<EOF>", "", "Name", "Int", "Float", "String", "BlockString"}
+// tokenKindWords are the names of the token kinds in error messages.
+var tokenKindWords = [...]string{"<SOF>", "<EOF>", "", "Name", "Int", "Float", "String", "BlockString"}
 
-// A token is a word of the text. Its value is the punctuator, the text of a
-// name or number, or what a string means.
+// A token is one lexical token of the text. Its value is the punctuator itself, the text of
+// a name or a number, or the content of a string with its escapes resolved.
 type token struct {
 	kind       tokenKind
 	start, end int
 	value      string
 }
 
-// String describes the token as messages do.
+// String describes the token for an error message.
 func (t *token) String() string {
 	switch t.kind {
 	case tokenStart, tokenEnd:
-		return tokenKinds[t.kind]
+		return tokenKindWords[t.kind]
 	case tokenPunctuator:
 		return `"` + t.value + `"`
 	}
-	return tokenKinds[t.kind] + ` "` + t.value + `"`
+	return tokenKindWords[t.kind] + ` "` + t.value + `"`
 }
 
-// A lexer cuts a text into tokens. What it refuses, and in which words, is
-// what graphql-js 16 refuses.
+// A lexer splits a text into tokens. It rejects the same texts as graphql-js 16, with the
+// same messages.
 type lexer struct {
-	*text
+	*sourceText
 }
 
-// complain returns the error of a text that is not GraphQL.
-func (t *text) complain(pos int, format string, args ...any) *Error {
+// syntaxError returns the error for a text that is not valid GraphQL.
+func (t *sourceText) syntaxError(pos int, format string, args ...any) *Error {
 	return &Error{Code: CodeParse, Message: "Syntax Error: " + fmt.Sprintf(format, args...), Locations: []Location{t.locate(pos)}}
 }
 
-// describe names the character at an offset as messages do.
-func (t *text) describe(pos int) string {
+// describeChar names the character at an offset for an error message.
+func (t *sourceText) describeChar(pos int) string {
 	if pos >= len(t.src) {
 		return "<EOF>"
 	}
 	r, _ := utf8.DecodeRuneInString(t.src[pos:])
-	if half, ok := surrogate(t.src[pos:]); ok {
+	if half, ok := decodeSurrogate(t.src[pos:]); ok {
 		r = half
 	}
 	switch {
@@ -71,9 +71,9 @@ func (t *text) describe(pos int) string {
 	return fmt.Sprintf("U+%04X", r)
 }
 
-// scalar tells whether the character at an offset is a whole one, not half of
-// a surrogate pair and not a broken byte.
-func (t *text) scalar(pos int) (size int, ok bool) {
+// validChar returns the size of the character at an offset in bytes. It is not ok for a
+// lone surrogate and for a byte that is not valid UTF-8.
+func (t *sourceText) validChar(pos int) (size int, ok bool) {
 	if t.src[pos] < utf8.RuneSelf {
 		return 1, true
 	}
@@ -81,22 +81,22 @@ func (t *text) scalar(pos int) (size int, ok bool) {
 	return n, r != utf8.RuneError || n > 1
 }
 
-// byteAt returns the byte at an offset, 0 behind the end.
-func (t *text) byteAt(pos int) byte {
+// byteAt returns the byte at an offset, or 0 after the end of the text.
+func (t *sourceText) byteAt(pos int) byte {
 	if pos < len(t.src) {
 		return t.src[pos]
 	}
 	return 0
 }
 
-// next returns the token at or behind an offset.
-func (l *lexer) next(pos int) (token, *Error) {
+// nextToken returns the first token at or after an offset.
+func (l *lexer) nextToken(pos int) (token, *Error) {
 	for pos < len(l.src) {
 		switch c := l.src[pos]; {
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ',':
 			pos++
 		case c == '#':
-			pos = l.comment(pos)
+			pos = l.skipComment(pos)
 		case c == 0xEF && strings.HasPrefix(l.src[pos:], "\ufeff"):
 			pos += 3
 		case isNameStart(c):
@@ -110,33 +110,33 @@ func (l *lexer) next(pos int) (token, *Error) {
 		case strings.HasPrefix(l.src[pos:], "..."):
 			return token{tokenPunctuator, pos, pos + 3, "..."}, nil
 		case strings.HasPrefix(l.src[pos:], `"""`):
-			return l.block(pos)
+			return l.readBlockString(pos)
 		case c == '"':
-			return l.quoted(pos)
+			return l.readString(pos)
 		case isDigit(c) || c == '-':
-			return l.number(pos)
+			return l.readNumber(pos)
 		default:
-			return token{}, l.stray(pos)
+			return token{}, l.unexpectedChar(pos)
 		}
 	}
 	return token{kind: tokenEnd, start: len(l.src), end: len(l.src)}, nil
 }
 
-// stray is the complaint about a character that begins no token.
-func (l *lexer) stray(pos int) *Error {
+// unexpectedChar returns the error for a character that cannot begin a token.
+func (l *lexer) unexpectedChar(pos int) *Error {
 	if l.src[pos] == '\'' {
-		return l.complain(pos, `Unexpected single quote character ('), did you mean to use a double quote (")?`)
+		return l.syntaxError(pos, `Unexpected single quote character ('), did you mean to use a double quote (")?`)
 	}
-	if _, ok := l.scalar(pos); !ok {
-		return l.complain(pos, "Invalid character: %s.", l.describe(pos))
+	if _, ok := l.validChar(pos); !ok {
+		return l.syntaxError(pos, "Invalid character: %s.", l.describeChar(pos))
 	}
-	return l.complain(pos, "Unexpected character: %s.", l.describe(pos))
+	return l.syntaxError(pos, "Unexpected character: %s.", l.describeChar(pos))
 }
 
-// comment returns the end of a comment.
-func (l *lexer) comment(pos int) int {
+// skipComment returns the offset after a comment.
+func (l *lexer) skipComment(pos int) int {
 	for pos < len(l.src) && l.src[pos] != '\n' && l.src[pos] != '\r' {
-		size, ok := l.scalar(pos)
+		size, ok := l.validChar(pos)
 		if !ok {
 			break
 		}
@@ -145,8 +145,8 @@ func (l *lexer) comment(pos int) int {
 	return pos
 }
 
-// number reads an integer or a number with a fraction or an exponent.
-func (l *lexer) number(start int) (token, *Error) {
+// readNumber reads an Int or a Float token.
+func (l *lexer) readNumber(start int) (token, *Error) {
 	kind, pos := tokenInt, start
 	if l.src[pos] == '-' {
 		pos++
@@ -154,14 +154,14 @@ func (l *lexer) number(start int) (token, *Error) {
 	var err *Error
 	if l.byteAt(pos) == '0' {
 		if pos++; isDigit(l.byteAt(pos)) {
-			return token{}, l.complain(pos, "Invalid number, unexpected digit after 0: %s.", l.describe(pos))
+			return token{}, l.syntaxError(pos, "Invalid number, unexpected digit after 0: %s.", l.describeChar(pos))
 		}
-	} else if pos, err = l.digits(pos); err != nil {
+	} else if pos, err = l.skipDigits(pos); err != nil {
 		return token{}, err
 	}
 	if l.byteAt(pos) == '.' {
 		kind = tokenFloat
-		if pos, err = l.digits(pos + 1); err != nil {
+		if pos, err = l.skipDigits(pos + 1); err != nil {
 			return token{}, err
 		}
 	}
@@ -170,20 +170,20 @@ func (l *lexer) number(start int) (token, *Error) {
 		if c := l.byteAt(pos + 1); c == '+' || c == '-' {
 			pos++
 		}
-		if pos, err = l.digits(pos + 1); err != nil {
+		if pos, err = l.skipDigits(pos + 1); err != nil {
 			return token{}, err
 		}
 	}
 	if c := l.byteAt(pos); c == '.' || isNameStart(c) {
-		return token{}, l.complain(pos, "Invalid number, expected digit but got: %s.", l.describe(pos))
+		return token{}, l.syntaxError(pos, "Invalid number, expected digit but got: %s.", l.describeChar(pos))
 	}
 	return token{kind, start, pos, l.src[start:pos]}, nil
 }
 
-// digits returns the end of one or more digits.
-func (l *lexer) digits(pos int) (int, *Error) {
+// skipDigits returns the offset after one or more digits.
+func (l *lexer) skipDigits(pos int) (int, *Error) {
 	if !isDigit(l.byteAt(pos)) {
-		return 0, l.complain(pos, "Invalid number, expected digit but got: %s.", l.describe(pos))
+		return 0, l.syntaxError(pos, "Invalid number, expected digit but got: %s.", l.describeChar(pos))
 	}
 	for isDigit(l.byteAt(pos)) {
 		pos++

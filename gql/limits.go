@@ -2,126 +2,130 @@ package gql
 
 import "fmt"
 
-// Bounds on documents. They are far above what anyone writes, and keep a
-// hostile query from costing more than an honest one.
+// Limits on documents. Real documents stay far below them. They keep a hostile query from
+// costing more than an honest one.
 const (
-	// maxTokens: a body of 100 kB, which is what qontract-server takes, has
-	// fewer, unless it is made of brackets.
+	// maxTokens is the number of tokens of a document. qontract-server accepts bodies up to
+	// 100 kB, which hold fewer tokens unless they consist of brackets.
 	maxTokens = 60_000
-	// maxDepth is how deep selection sets, lists and objects may nest.
+	// maxDepth is the nesting depth of selection sets, lists and objects.
 	maxDepth = 1000
-	// maxFields counts the fields of an operation with every fragment in the
-	// place of its uses: fragments can double each other.
+	// maxFields is the number of selections of an operation after every fragment spread is
+	// replaced by its fragment. Fragments that use others twice can make it grow exponentially.
 	maxFields = 100_000
-	// maxWalk counts the selections of every definition with all fragments
-	// that it reaches.
-	maxWalk = 300_000
+	// maxReached is the number of selections that all definitions reach. A fragment counts
+	// once for every definition that reaches it.
+	maxReached = 300_000
 )
 
-// A part is what one definition has by itself.
-type part struct {
-	size    int
-	spreads []string
-	round   int // of the last definition that reached it
+// A definitionSize holds the number of selections of one operation or fragment, and the
+// names of the fragments that it uses directly.
+type definitionSize struct {
+	selections int
+	spreads    []string
+	lastRound  int // round in which a definition last reached this one
 }
 
-// A census counts the selections of a document.
-type census struct {
-	fragments map[string]*part
+// A reachCounter counts the selections that definitions reach through fragments.
+type reachCounter struct {
+	fragments map[string]*definitionSize
 	round     int
-	walk      int
+	reached   int
 }
 
-// tooComplex returns the complaint about a document that would take too long
-// to validate.
-func tooComplex(doc *document) *Error {
+// checkReach returns an error for a document that would take too long to validate.
+func checkReach(doc *document) *Error {
 	if len(doc.fragments) == 0 {
 		return nil
 	}
-	c := &census{fragments: make(map[string]*part, len(doc.fragments))}
+	c := &reachCounter{fragments: make(map[string]*definitionSize, len(doc.fragments))}
 	for _, f := range doc.fragments {
-		c.fragments[f.name] = countSet(f.set)
+		c.fragments[f.name] = sizeOfSet(f.selectionSet)
 	}
 	for _, op := range doc.operations {
-		c.reach(countSet(op.set))
+		c.addReachable(sizeOfSet(op.selectionSet))
 	}
 	for _, f := range doc.fragments {
-		c.reach(c.fragments[f.name])
+		c.addReachable(c.fragments[f.name])
 	}
-	if c.walk <= maxWalk {
+	if c.reached <= maxReached {
 		return nil
 	}
 	return &Error{Code: CodeValidation, Message: "The document uses its fragments too often to be validated."}
 }
 
-func countSet(set *selectionSet) *part {
-	p := &part{}
-	p.count(set)
-	return p
+// sizeOfSet returns the size of a definition with this selection set.
+func sizeOfSet(set *selectionSet) *definitionSize {
+	s := &definitionSize{}
+	s.add(set)
+	return s
 }
 
-func (p *part) count(set *selectionSet) {
-	p.size += len(set.selections)
-	for _, s := range set.selections {
-		switch s := s.(type) {
+// add counts the selections of a set and of the sets inside it.
+func (s *definitionSize) add(set *selectionSet) {
+	s.selections += len(set.selections)
+	for _, selection := range set.selections {
+		switch n := selection.(type) {
 		case *fieldNode:
-			if s.set != nil {
-				p.count(s.set)
+			if n.selectionSet != nil {
+				s.add(n.selectionSet)
 			}
 		case *inlineNode:
-			p.count(s.set)
+			s.add(n.selectionSet)
 		case *spreadNode:
-			p.spreads = append(p.spreads, s.name)
+			s.spreads = append(s.spreads, n.name)
 		}
 	}
 }
 
-// reach adds what a definition reaches to the walk.
-func (c *census) reach(from *part) {
+// addReachable adds the number of selections that one definition reaches.
+func (c *reachCounter) addReachable(from *definitionSize) {
 	c.round++
-	todo := []*part{from}
-	for len(todo) > 0 && c.walk <= maxWalk {
-		p := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		c.walk += 1 + p.size
-		for _, name := range p.spreads {
-			if next := c.fragments[name]; next != nil && next.round != c.round {
-				next.round = c.round
-				todo = append(todo, next)
+	pending := []*definitionSize{from}
+	for len(pending) > 0 && c.reached <= maxReached {
+		next := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		c.reached += 1 + next.selections
+		for _, name := range next.spreads {
+			if used := c.fragments[name]; used != nil && used.lastRound != c.round {
+				used.lastRound = c.round
+				pending = append(pending, used)
 			}
 		}
 	}
 }
 
-// sizes checks the number of fields of every operation. There are no cycles.
-func (v *validator) sizes() {
+// checkOperationSizes checks the number of selections of every operation. The fragments of
+// the document must not form a cycle.
+func (v *validator) checkOperationSizes() {
 	if len(v.doc.fragments) == 0 {
-		return // there are fewer fields than tokens
+		return // without fragments there are fewer selections than tokens
 	}
 	known := map[string]int{}
 	for _, op := range v.doc.operations {
-		if v.size(op.set, known) > maxFields {
+		if v.countSelections(op.selectionSet, known) > maxFields {
 			v.report(fmt.Sprintf("The operation selects more than %d fields once its fragments are filled in.", maxFields), op.pos)
 		}
 	}
 }
 
-// size counts the fields of a selection set.
-func (v *validator) size(set *selectionSet, known map[string]int) int {
+// countSelections counts the selections of a set, with every fragment spread replaced by
+// its fragment. known holds the counts of fragments that were counted before.
+func (v *validator) countSelections(set *selectionSet, known map[string]int) int {
 	n := 0
 	for _, s := range set.selections {
 		n++
 		switch s := s.(type) {
 		case *fieldNode:
-			if s.set != nil {
-				n += v.size(s.set, known)
+			if s.selectionSet != nil {
+				n += v.countSelections(s.selectionSet, known)
 			}
 		case *inlineNode:
-			n += v.size(s.set, known)
+			n += v.countSelections(s.selectionSet, known)
 		case *spreadNode:
 			size, ok := known[s.name]
 			if !ok {
-				size = v.size(v.fragments[s.name].set, known)
+				size = v.countSelections(v.fragments[s.name].selectionSet, known)
 				known[s.name] = size
 			}
 			n += size

@@ -10,15 +10,15 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// parseLiteral reads a literal as a value of a scalar or an enumeration. The
-// error is that of graphql-js.
+// parseLiteral converts a literal to a value of a scalar or an enum. The error is that of
+// graphql-js.
 func (t *typeDef) parseLiteral(v *valueNode, variables map[string]any) (any, error) {
 	if t.kind == kindEnum {
-		return t.parseWord(v)
+		return t.parseEnumLiteral(v)
 	}
 	switch t.scalar {
 	case scalarJSON:
-		return untyped(v, variables), nil
+		return jsonLiteral(v, variables), nil
 	case scalarBoolean:
 		if v.kind == valueBoolean {
 			return v.raw == "true", nil
@@ -38,31 +38,32 @@ func (t *typeDef) parseLiteral(v *valueNode, variables map[string]any) (any, err
 		}
 		return bundle.Number(v.raw), nil
 	}
-	if v.kind != valueString && v.kind != valueBlock {
+	if v.kind != valueString && v.kind != valueBlockString {
 		return nil, fmt.Errorf("String cannot represent a non string value: %s", v)
 	}
 	return v.raw, nil
 }
 
-// parseWord reads a literal as a value of an enumeration.
-func (t *typeDef) parseWord(v *valueNode) (any, error) {
+// parseEnumLiteral converts a literal to a value of an enum.
+func (t *typeDef) parseEnumLiteral(v *valueNode) (any, error) {
 	if v.kind != valueEnum {
 		word := v.String()
-		return nil, fmt.Errorf("Enum %q cannot represent non-enum value: %s.%s", t.name, word, t.wordSuggestion(word))
+		return nil, fmt.Errorf("Enum %q cannot represent non-enum value: %s.%s", t.name, word, t.suggestEnumValue(word))
 	}
-	if !slices.Contains(t.enum, v.raw) {
-		return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", v.raw, t.name, t.wordSuggestion(v.raw))
+	if !slices.Contains(t.enumValues, v.raw) {
+		return nil, fmt.Errorf("Value %q does not exist in %q enum.%s", v.raw, t.name, t.suggestEnumValue(v.raw))
 	}
 	return v.raw, nil
 }
 
-// wordSuggestion words which value of an enumeration may have been meant.
-func (t *typeDef) wordSuggestion(word string) string {
-	return didYouMean("the enum value ", (&meter{}).suggest(word, t.enum))
+// suggestEnumValue returns the "Did you mean" part of a message about a misspelt enum
+// value.
+func (t *typeDef) suggestEnumValue(word string) string {
+	return didYouMean("the enum value ", (&nameSuggester{}).suggest(word, t.enumValues))
 }
 
-// untyped reads a literal as JSON. A variable without a value is undefined.
-func untyped(v *valueNode, variables map[string]any) any {
+// jsonLiteral converts a literal to JSON. A variable without a value becomes undefined.
+func jsonLiteral(v *valueNode, variables map[string]any) any {
 	switch v.kind {
 	case valueVariable:
 		if value, ok := variables[v.raw]; ok {
@@ -78,45 +79,46 @@ func untyped(v *valueNode, variables map[string]any) any {
 	case valueList:
 		list := make([]any, len(v.items))
 		for i, item := range v.items {
-			list[i] = untyped(item, variables)
+			list[i] = jsonLiteral(item, variables)
 		}
 		return list
 	case valueObject:
 		o := &bundle.Object{}
 		for _, f := range v.fields {
-			o.Set(f.name, untyped(f.value, variables))
+			o.Set(f.name, jsonLiteral(f.value, variables))
 		}
 		return o
 	}
 	return v.raw
 }
 
-// argument returns the value of an argument and whether it has one.
-func (a *argDef) value(given []*argument, variables map[string]any) (any, bool, error) {
+// valueGiven returns the value of an argument among the arguments of the query, and whether
+// it has one.
+func (a *argDef) valueGiven(given []*argument, variables map[string]any) (any, bool, error) {
 	i := slices.IndexFunc(given, func(g *argument) bool { return g.name == a.name })
 	if i < 0 {
-		if a.required && a.standard == nil {
+		if a.required && a.defaultValue == nil {
 			return nil, false, fmt.Errorf("Argument %q of required type %q was not provided.", a.name, a.typeString())
 		}
-		return a.standard, a.standard != nil, nil
+		return a.defaultValue, a.defaultValue != nil, nil
 	}
 	v := given[i].value
 	if v.kind == valueVariable {
 		value, ok := variables[v.raw]
 		switch {
-		case !ok && a.required && a.standard == nil:
+		case !ok && a.required && a.defaultValue == nil:
 			return nil, false, fmt.Errorf("Argument %q of required type %q was provided the variable \"$%s\" which was not provided a runtime value.",
 				a.name, a.typeString(), v.raw)
 		case !ok:
-			return a.standard, a.standard != nil, nil
+			return a.defaultValue, a.defaultValue != nil, nil
 		case value == nil && a.required:
-			return nil, false, a.isNull()
+			return nil, false, a.nullError()
 		}
 		return value, true, nil
 	}
 	if v.kind == valueNull {
 		if a.required {
-			return nil, false, a.isNull()
+			return nil, false, a.nullError()
 		}
 		return nil, true, nil
 	}
@@ -127,21 +129,21 @@ func (a *argDef) value(given []*argument, variables map[string]any) (any, bool, 
 	return value, true, nil
 }
 
-func (a *argDef) isNull() error {
+func (a *argDef) nullError() error {
 	return fmt.Errorf("Argument %q of non-null type %q must not be null.", a.name, a.typeString())
 }
 
-// parseValue reads the value of a variable as one of a scalar or an
-// enumeration.
+// parseValue checks that the value of a variable is a value of a scalar or an enum, and
+// returns it.
 func (t *typeDef) parseValue(v any) (any, error) {
 	if t.kind == kindEnum {
 		word, ok := v.(string)
 		if !ok {
 			word = inspect(v)
-			return nil, fmt.Errorf("Enum %q cannot represent non-string value: %s.%s", t.name, word, t.wordSuggestion(word))
+			return nil, fmt.Errorf("Enum %q cannot represent non-string value: %s.%s", t.name, word, t.suggestEnumValue(word))
 		}
-		if !slices.Contains(t.enum, word) {
-			return nil, fmt.Errorf("Value \"%s\" does not exist in %q enum.%s", word, t.name, t.wordSuggestion(word))
+		if !slices.Contains(t.enumValues, word) {
+			return nil, fmt.Errorf("Value \"%s\" does not exist in %q enum.%s", word, t.name, t.suggestEnumValue(word))
 		}
 		return v, nil
 	}
@@ -154,7 +156,7 @@ func (t *typeDef) parseValue(v any) (any, error) {
 			return nil, errors.New("Boolean cannot represent a non boolean value: " + inspect(v))
 		}
 	case scalarInt:
-		f := number(n)
+		f := jsNumber(n)
 		if !isNumber || math.IsInf(f, 0) || f != math.Trunc(f) {
 			return nil, errors.New("Int cannot represent non-integer value: " + inspect(v))
 		}
@@ -162,7 +164,7 @@ func (t *typeDef) parseValue(v any) (any, error) {
 			return nil, errors.New("Int cannot represent non 32-bit signed integer value: " + inspect(v))
 		}
 	case scalarFloat:
-		if !isNumber || math.IsInf(number(n), 0) {
+		if !isNumber || math.IsInf(jsNumber(n), 0) {
 			return nil, errors.New("Float cannot represent non numeric value: " + inspect(v))
 		}
 	default:

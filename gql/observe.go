@@ -8,28 +8,29 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// An observation is what an answer was made from.
+// An observation records the files and the fields that an answer was made from.
 type observation struct {
-	files  map[string]where
-	fields map[bundle.Schema]map[string]bool
+	fileKinds map[string]fileKind
+	fields    map[bundle.Schema]map[string]bool
 }
 
-// Observe is Execute that notes the files and fields that were read.
+// Observe executes a query like Execute, and also fills in the files and fields that were
+// read.
 func (e *Engine) Observe(ctx context.Context, q *Query) *Response {
 	r := newRun(ctx, e, q)
-	r.seen = &observation{map[string]where{}, map[bundle.Schema]map[string]bool{}}
+	r.observed = &observation{map[string]fileKind{}, map[bundle.Schema]map[string]bool{}}
 	res := r.answer()
-	res.Datafiles = r.seen.paths(datafiles, e.bundle.Datafile)
-	res.Resources = r.seen.paths(resources, e.bundle.Resource)
+	res.Datafiles = r.observed.paths(datafileKind, e.bundle.Datafile)
+	res.Resources = r.observed.paths(resourceKind, e.bundle.Resource)
 	res.Fields = map[bundle.Schema][]string{}
-	for schema, fields := range r.seen.fields {
+	for schema, fields := range r.observed.fields {
 		res.Fields[schema] = slices.Sorted(maps.Keys(fields))
 	}
 	return res
 }
 
-// field notes that a field of an object was read, when it is a datafile.
-func (s *observation) field(o *bundle.Object, name string) {
+// noteField records that a field of an object was read, if the object has a schema.
+func (s *observation) noteField(o *bundle.Object, name string) {
 	schema := bundle.Schema(o.String("$schema"))
 	if schema == "" {
 		return
@@ -40,12 +41,13 @@ func (s *observation) field(o *bundle.Object, name string) {
 	s.fields[schema][name] = true
 }
 
-// paths returns the files of which fields were read. A part of a file can have
-// a path too, so only those that the bundle has count.
-func (s *observation) paths(at where, find func(bundle.Path) (*bundle.File, bool)) []bundle.Path {
+// paths returns the sorted paths of the files of some kinds from which fields were read. An
+// object inside a file can have the key "path" too, so paths that are not in the bundle are
+// left out.
+func (s *observation) paths(kinds fileKind, find func(bundle.Path) (*bundle.File, bool)) []bundle.Path {
 	out := []bundle.Path{}
-	for path, places := range s.files {
-		if _, ok := find(bundle.Path(path)); ok && places&at != 0 {
+	for path, seen := range s.fileKinds {
+		if _, ok := find(bundle.Path(path)); ok && seen&kinds != 0 {
 			out = append(out, bundle.Path(path))
 		}
 	}

@@ -1,79 +1,80 @@
 package gql
 
-// A parser reads a document by recursive descent, with the grammar and the
-// complaints of graphql-js 16. The first error ends it: from then on every
-// method returns at once, and what was read so far is of no use.
+// A parser is a recursive descent parser with the grammar and the error messages of
+// graphql-js 16. The first error stops it: every later method returns at once, and the
+// document must not be used.
 type parser struct {
 	lexer
-	token token
-	err   *Error
-	count int // of tokens
-	depth int
-	doc   *document
+	token      token
+	err        *Error
+	tokenCount int
+	depth      int
+	doc        *document
 }
 
-// parse reads a document.
+// parse parses a GraphQL document.
 func parse(src string) (*document, *Error) {
-	t := newText(src)
-	p := &parser{lexer: lexer{t}, doc: &document{text: t}}
+	t := newSourceText(src)
+	p := &parser{lexer: lexer{t}, doc: &document{source: t}}
 	p.advance()
 	for first := true; p.err == nil && (first || p.token.kind != tokenEnd); first = false {
-		p.definition()
+		p.parseDefinition()
 	}
 	return p.doc, p.err
 }
 
-// advance goes to the next token.
+// advance reads the next token.
 func (p *parser) advance() {
 	if p.err != nil {
 		return
 	}
-	if p.token, p.err = p.next(p.token.end); p.err != nil {
+	if p.token, p.err = p.nextToken(p.token.end); p.err != nil {
 		return
 	}
-	if p.count++; p.count > maxTokens {
+	if p.tokenCount++; p.tokenCount > maxTokens {
 		p.fail(p.token.start, "Document contains more than %d tokens. Parsing aborted.", maxTokens)
 	}
 }
 
+// fail records an error, unless there is already one.
 func (p *parser) fail(pos int, format string, args ...any) {
 	if p.err == nil {
-		p.err = p.complain(pos, format, args...)
+		p.err = p.syntaxError(pos, format, args...)
 	}
 }
 
-func (p *parser) unexpected(t *token) {
+func (p *parser) failUnexpected(t *token) {
 	p.fail(t.start, "Unexpected %s.", t)
 }
 
-// at tells whether the token is a punctuator.
-func (p *parser) at(punctuator string) bool {
+// atPunctuator reports whether the current token is this punctuator.
+func (p *parser) atPunctuator(punctuator string) bool {
 	return p.err == nil && p.token.kind == tokenPunctuator && p.token.value == punctuator
 }
 
-// atText tells whether the token is a string.
-func (p *parser) atText() bool {
-	return p.err == nil && (p.token.kind == tokenString || p.token.kind == tokenBlock)
+// atString reports whether the current token is a string.
+func (p *parser) atString() bool {
+	return p.err == nil && (p.token.kind == tokenString || p.token.kind == tokenBlockString)
 }
 
-// skip steps over a punctuator, if it is there.
+// skip skips a punctuator, and reports whether it was there.
 func (p *parser) skip(punctuator string) bool {
-	if !p.at(punctuator) {
+	if !p.atPunctuator(punctuator) {
 		return false
 	}
 	p.advance()
 	return true
 }
 
-// expect steps over a punctuator that must be there.
+// expect skips a punctuator that must be there.
 func (p *parser) expect(punctuator string) {
 	if !p.skip(punctuator) {
 		p.fail(p.token.start, `Expected "%s", found %s.`, punctuator, &p.token)
 	}
 }
 
-// skipWord steps over a keyword, if it is there.
-func (p *parser) skipWord(word string) bool {
+// skipKeyword skips a keyword, and reports whether it was there.
+func (p *parser) skipKeyword(word string) bool {
 	if p.err != nil || p.token.kind != tokenName || p.token.value != word {
 		return false
 	}
@@ -81,15 +82,15 @@ func (p *parser) skipWord(word string) bool {
 	return true
 }
 
-// expectWord steps over a keyword that must be there.
-func (p *parser) expectWord(word string) {
-	if !p.skipWord(word) {
+// expectKeyword skips a keyword that must be there.
+func (p *parser) expectKeyword(word string) {
+	if !p.skipKeyword(word) {
 		p.fail(p.token.start, `Expected "%s", found %s.`, word, &p.token)
 	}
 }
 
-// name reads a name, and returns where it was.
-func (p *parser) name() (name string, pos int) {
+// parseName parses a name and returns it with its position.
+func (p *parser) parseName() (name string, pos int) {
 	if p.err == nil && p.token.kind != tokenName {
 		p.fail(p.token.start, "Expected Name, found %s.", &p.token)
 	}
@@ -98,47 +99,47 @@ func (p *parser) name() (name string, pos int) {
 	return name, pos
 }
 
-// description steps over a description, if there is one.
-func (p *parser) description() {
-	if p.atText() {
+// skipDescription skips a description, if there is one.
+func (p *parser) skipDescription() {
+	if p.atString() {
 		p.advance()
 	}
 }
 
-// some reads one or more items up to a closing bracket, which is why it reads
-// one even where there is none.
-func (p *parser) some(end string, item func()) {
+// parseOneOrMore calls item until the closing bracket is reached, and at least once: an
+// empty list is an error, which item reports.
+func (p *parser) parseOneOrMore(end string, item func()) {
 	for first := true; p.err == nil && (first || !p.skip(end)); first = false {
 		item()
 	}
 }
 
-// optional reads items in brackets, if the opening one is there.
-func (p *parser) optional(open, end string, item func()) {
+// parseOptionalList parses a list between brackets, if the opening bracket is there.
+func (p *parser) parseOptionalList(open, end string, item func()) {
 	if p.skip(open) {
-		p.some(end, item)
+		p.parseOneOrMore(end, item)
 	}
 }
 
-// enter goes one level down, which leave must undo.
-func (p *parser) enter() {
+// enterLevel counts one more level of nesting. The caller must call leaveLevel at its end.
+func (p *parser) enterLevel() {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(p.token.start, "Document has more than %d levels. Parsing aborted.", maxDepth)
 	}
 }
 
-func (p *parser) leave() { p.depth-- }
+func (p *parser) leaveLevel() { p.depth-- }
 
-// definition reads one definition of any kind.
-func (p *parser) definition() {
-	if p.at("{") {
-		p.operation(p.token.start)
+// parseDefinition parses one definition of any kind.
+func (p *parser) parseDefinition() {
+	if p.atPunctuator("{") {
+		p.parseOperation(p.token.start)
 		return
 	}
 	start, word := p.token, p.token
-	described := p.atText()
+	described := p.atString()
 	if described {
-		if word, p.err = p.next(p.token.end); p.err != nil {
+		if word, p.err = p.nextToken(p.token.end); p.err != nil {
 			return
 		}
 		if word.kind == tokenPunctuator && word.value == "{" {
@@ -147,143 +148,144 @@ func (p *parser) definition() {
 		}
 	}
 	if word.kind != tokenName {
-		p.unexpected(&word)
+		p.failUnexpected(&word)
 		return
 	}
 	switch word.value {
 	case "schema", "scalar", "type", "interface", "union", "enum", "input", "directive":
-		p.system(start.start)
+		p.parseTypeSystemDefinition(start.start)
 	case "query", "mutation", "subscription":
-		p.operation(start.start)
+		p.parseOperation(start.start)
 	case "fragment":
-		p.fragmentDefinition(start.start)
+		p.parseFragment(start.start)
 	case "extend":
-		p.extension(start, word, described)
+		p.parseExtension(start, word, described)
 	default:
-		p.stranger(start, word, described)
+		p.failUnknownDefinition(start, word, described)
 	}
 }
 
-// stranger is the complaint about a definition of no known kind.
-func (p *parser) stranger(start, word token, described bool) {
+// failUnknownDefinition records the error for a definition that begins with an unknown
+// keyword.
+func (p *parser) failUnknownDefinition(start, word token, described bool) {
 	if described {
 		p.fail(start.start, "Unexpected description, only GraphQL definitions support descriptions.")
 		return
 	}
-	p.unexpected(&word)
+	p.failUnexpected(&word)
 }
 
-func (p *parser) operation(start int) {
+func (p *parser) parseOperation(start int) {
 	op := &operation{pos: start, kind: "query"}
-	if !p.at("{") {
-		p.description()
-		op.kind, _ = p.name()
+	if !p.atPunctuator("{") {
+		p.skipDescription()
+		op.kind, _ = p.parseName()
 		if p.err == nil && p.token.kind == tokenName {
-			op.name, op.namePos = p.name()
+			op.name, op.namePos = p.parseName()
 		}
-		p.optional("(", ")", func() { op.variables = append(op.variables, p.variable()) })
-		op.directives = p.directives(false)
+		p.parseOptionalList("(", ")", func() { op.variables = append(op.variables, p.parseVariableDefinition()) })
+		op.directives = p.parseDirectives(false)
 	}
-	op.set = p.selectionSet()
+	op.selectionSet = p.parseSelectionSet()
 	p.doc.operations = append(p.doc.operations, op)
 	p.doc.definitions = append(p.doc.definitions, op)
 }
 
-func (p *parser) variable() *variable {
-	v := &variable{pos: p.token.start}
-	p.description()
+func (p *parser) parseVariableDefinition() *variableDefinition {
+	v := &variableDefinition{pos: p.token.start}
+	p.skipDescription()
 	p.expect("$")
-	v.name, v.namePos = p.name()
+	v.name, v.namePos = p.parseName()
 	p.expect(":")
-	v.typ = p.typ()
+	v.typ = p.parseType()
 	if p.skip("=") {
-		v.standard = p.value(true)
+		v.defaultValue = p.parseValue(true)
 	}
-	v.directives = p.directives(true)
+	v.directives = p.parseDirectives(true)
 	return v
 }
 
-// typ reads the type of a variable.
-func (p *parser) typ() *typeNode {
+// parseType parses a type reference, such as "[String!]!".
+func (p *parser) parseType() *typeNode {
 	t := &typeNode{pos: p.token.start}
-	if p.enter(); p.skip("[") {
-		t.elem = p.typ()
+	if p.enterLevel(); p.skip("[") {
+		t.item = p.parseType()
 		p.expect("]")
 	} else {
-		t.name, _ = p.name()
+		t.name, _ = p.parseName()
 	}
-	p.leave()
+	p.leaveLevel()
 	t.nonNull = p.skip("!")
 	return t
 }
 
-func (p *parser) fragmentDefinition(start int) {
+func (p *parser) parseFragment(start int) {
 	f := &fragment{pos: start}
-	p.description()
-	p.expectWord("fragment")
-	f.name, f.namePos = p.fragmentName()
-	p.expectWord("on")
-	f.on, f.onPos = p.name()
-	f.directives = p.directives(false)
-	f.set = p.selectionSet()
+	p.skipDescription()
+	p.expectKeyword("fragment")
+	f.name, f.namePos = p.parseFragmentName()
+	p.expectKeyword("on")
+	f.typeCondition, f.typeConditionPos = p.parseName()
+	f.directives = p.parseDirectives(false)
+	f.selectionSet = p.parseSelectionSet()
 	p.doc.fragments = append(p.doc.fragments, f)
 	p.doc.definitions = append(p.doc.definitions, f)
 }
 
-// fragmentName reads the name of a fragment, which "on" cannot be.
-func (p *parser) fragmentName() (string, int) {
+// parseFragmentName parses the name of a fragment. The name must not be "on".
+func (p *parser) parseFragmentName() (string, int) {
 	if p.err == nil && p.token.kind != tokenPunctuator && p.token.value == "on" {
-		p.unexpected(&p.token)
+		p.failUnexpected(&p.token)
 	}
-	return p.name()
+	return p.parseName()
 }
 
-func (p *parser) selectionSet() *selectionSet {
+func (p *parser) parseSelectionSet() *selectionSet {
 	set := &selectionSet{pos: p.token.start}
-	p.enter()
+	p.enterLevel()
 	p.expect("{")
-	p.some("}", func() {
-		if p.at("...") {
-			set.selections = append(set.selections, p.spread())
+	p.parseOneOrMore("}", func() {
+		if p.atPunctuator("...") {
+			set.selections = append(set.selections, p.parseSpread())
 		} else {
-			set.selections = append(set.selections, p.field())
+			set.selections = append(set.selections, p.parseField())
 		}
 	})
-	p.leave()
+	p.leaveLevel()
 	return set
 }
 
-func (p *parser) field() *fieldNode {
+func (p *parser) parseField() *fieldNode {
 	f := &fieldNode{}
-	f.name, f.pos = p.name()
+	f.name, f.pos = p.parseName()
 	if p.skip(":") {
 		f.alias = f.name
-		f.name, _ = p.name()
+		f.name, _ = p.parseName()
 	}
-	f.arguments = p.arguments(false)
-	f.directives = p.directives(false)
-	if p.at("{") {
-		f.set = p.selectionSet()
+	f.arguments = p.parseArguments(false)
+	f.directives = p.parseDirectives(false)
+	if p.atPunctuator("{") {
+		f.selectionSet = p.parseSelectionSet()
 	}
 	return f
 }
 
-// spread reads the use of a fragment, or a fragment without a name.
-func (p *parser) spread() selection {
+// parseSpread parses a fragment spread or an inline fragment.
+func (p *parser) parseSpread() selection {
 	start := p.token.start
 	p.expect("...")
-	on := p.skipWord("on")
+	on := p.skipKeyword("on")
 	if !on && p.err == nil && p.token.kind == tokenName {
 		s := &spreadNode{pos: start}
-		s.name, s.namePos = p.fragmentName()
-		s.directives = p.directives(false)
+		s.name, s.namePos = p.parseFragmentName()
+		s.directives = p.parseDirectives(false)
 		return s
 	}
 	i := &inlineNode{pos: start}
 	if on {
-		i.on, i.onPos = p.name()
+		i.typeCondition, i.typeConditionPos = p.parseName()
 	}
-	i.directives = p.directives(false)
-	i.set = p.selectionSet()
+	i.directives = p.parseDirectives(false)
+	i.selectionSet = p.parseSelectionSet()
 	return i
 }

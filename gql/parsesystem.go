@@ -2,93 +2,96 @@ package gql
 
 import "slices"
 
-// systemPlaces are the places of directives by the keyword of a definition.
-var systemPlaces = map[string]string{
+// definitionLocations maps the keyword of a type system definition to its directive
+// location.
+var definitionLocations = map[string]string{
 	"schema": "SCHEMA", "scalar": "SCALAR", "type": "OBJECT", "interface": "INTERFACE", "union": "UNION",
 	"enum": "ENUM", "input": "INPUT_OBJECT", "directive": "DIRECTIVE_DEFINITION",
 }
 
-// directivePlaces are all places where a directive may be declared to stand.
-var directivePlaces = []string{
+// allDirectiveLocations are all locations that a directive definition may name.
+var allDirectiveLocations = []string{
 	"QUERY", "MUTATION", "SUBSCRIPTION", "FIELD", "FRAGMENT_DEFINITION", "FRAGMENT_SPREAD", "INLINE_FRAGMENT",
 	"VARIABLE_DEFINITION", "SCHEMA", "SCALAR", "OBJECT", "FIELD_DEFINITION", "ARGUMENT_DEFINITION", "INTERFACE",
 	"UNION", "ENUM", "ENUM_VALUE", "INPUT_OBJECT", "INPUT_FIELD_DEFINITION", "DIRECTIVE_DEFINITION",
 }
 
-// system reads a definition of the type system.
-func (p *parser) system(start int) {
-	p.description()
-	n := &systemNode{pos: start}
-	p.body(n)
+// parseTypeSystemDefinition parses a type system definition, such as "type T { ... }".
+func (p *parser) parseTypeSystemDefinition(start int) {
+	p.skipDescription()
+	n := &typeSystemNode{pos: start}
+	p.parseDefinitionBody(n)
 	p.doc.definitions = append(p.doc.definitions, n)
 }
 
-// extension reads a definition that extends another one.
-func (p *parser) extension(start, word token, described bool) {
+// parseExtension parses a type system extension, such as "extend type T { ... }".
+func (p *parser) parseExtension(start, word token, described bool) {
 	if described {
-		p.stranger(start, word, described)
+		p.failUnknownDefinition(start, word, described)
 		return
 	}
-	next, err := p.next(p.token.end)
+	next, err := p.nextToken(p.token.end)
 	if err != nil {
 		p.err = err
 		return
 	}
-	if next.kind != tokenName || next.value == "directive" || systemPlaces[next.value] == "" {
-		p.unexpected(&next)
+	if next.kind != tokenName || next.value == "directive" || definitionLocations[next.value] == "" {
+		p.failUnexpected(&next)
 		return
 	}
-	n := &systemNode{pos: start.start, extends: true}
+	n := &typeSystemNode{pos: start.start, extends: true}
 	p.advance()
-	p.body(n)
+	p.parseDefinitionBody(n)
 	if len(n.parts) == 0 {
-		p.unexpected(&p.token) // an extension must say something
+		p.failUnexpected(&p.token) // an extension must not be empty
 	}
 	p.doc.definitions = append(p.doc.definitions, n)
 }
 
-// body reads a definition from its keyword on.
-func (p *parser) body(n *systemNode) {
-	n.keyword, _ = p.name()
-	n.place = systemPlaces[n.keyword]
+// parseDefinitionBody parses a type system definition, beginning with its keyword.
+func (p *parser) parseDefinitionBody(n *typeSystemNode) {
+	n.keyword, _ = p.parseName()
+	n.location = definitionLocations[n.keyword]
 	switch n.keyword {
 	case "schema":
-		p.notes(n)
-		p.operationTypes(n)
+		p.parseDefinitionDirectives(n)
+		p.parseOperationTypes(n)
 		return
 	case "directive":
-		p.directiveDefinition(n)
+		p.parseDirectiveDefinition(n)
 		return
 	}
-	n.name, _ = p.name()
+	n.name, _ = p.parseName()
 	if n.keyword == "type" || n.keyword == "interface" {
-		p.interfaces(n)
+		p.parseImplements(n)
 	}
-	p.notes(n)
+	p.parseDefinitionDirectives(n)
 	switch n.keyword {
 	case "type", "interface":
-		p.optional("{", "}", func() { n.parts = append(n.parts, p.fieldDefinition()) })
+		p.parseOptionalList("{", "}", func() { n.parts = append(n.parts, p.parseFieldDefinition()) })
 	case "union":
 		if p.skip("=") {
-			p.delimited("|", func() { n.parts = append(n.parts, p.namedType()) })
+			p.parseDelimited("|", func() { n.parts = append(n.parts, p.parseNamedType()) })
 		}
 	case "enum":
-		p.optional("{", "}", func() { n.parts = append(n.parts, p.enumValue()) })
+		p.parseOptionalList("{", "}", func() { n.parts = append(n.parts, p.parseEnumValue()) })
 	case "input":
-		p.optional("{", "}", func() { n.parts = append(n.parts, p.inputValue("INPUT_FIELD_DEFINITION", n.extends)) })
+		p.parseOptionalList("{", "}", func() { n.parts = append(n.parts, p.parseInputValue("INPUT_FIELD_DEFINITION", n.extends)) })
 	}
 }
 
-// notes reads the directives of a definition.
-func (p *parser) notes(n *systemNode) {
-	n.directives = p.directives(true)
+// parseDefinitionDirectives parses the directives of a type system definition and adds them
+// to its parts.
+func (p *parser) parseDefinitionDirectives(n *typeSystemNode) {
+	n.directives = p.parseDirectives(true)
 	for _, d := range n.directives {
 		n.parts = append(n.parts, d)
 	}
 }
 
-// delimited reads items with a delimiter between them, and maybe before them.
-func (p *parser) delimited(delimiter string, item func()) {
+// parseDelimited parses items that are separated by a delimiter. The delimiter may also
+// stand before the first item.
+func (p *parser) parseDelimited(delimiter string, item func()) {
 	p.skip(delimiter)
 	item()
 	for p.skip(delimiter) {
@@ -96,97 +99,98 @@ func (p *parser) delimited(delimiter string, item func()) {
 	}
 }
 
-func (p *parser) namedType() *typeNode {
+func (p *parser) parseNamedType() *typeNode {
 	t := &typeNode{}
-	t.name, t.pos = p.name()
+	t.name, t.pos = p.parseName()
 	return t
 }
 
-func (p *parser) interfaces(n *systemNode) {
-	if p.skipWord("implements") {
-		p.delimited("&", func() { n.parts = append(n.parts, p.namedType()) })
+func (p *parser) parseImplements(n *typeSystemNode) {
+	if p.skipKeyword("implements") {
+		p.parseDelimited("&", func() { n.parts = append(n.parts, p.parseNamedType()) })
 	}
 }
 
-// operationTypes reads which types operations start at.
-func (p *parser) operationTypes(n *systemNode) {
+// parseOperationTypes parses the root types of a schema definition, such as "{ query: Query
+// }".
+func (p *parser) parseOperationTypes(n *typeSystemNode) {
 	item := func() {
 		word := p.token
-		p.name()
+		p.parseName()
 		if p.err == nil && !slices.Contains([]string{"query", "mutation", "subscription"}, word.value) {
-			p.unexpected(&word)
+			p.failUnexpected(&word)
 		}
 		p.expect(":")
-		n.parts = append(n.parts, p.namedType())
+		n.parts = append(n.parts, p.parseNamedType())
 	}
 	if n.extends {
-		p.optional("{", "}", item)
+		p.parseOptionalList("{", "}", item)
 		return
 	}
 	p.expect("{")
-	p.some("}", item)
+	p.parseOneOrMore("}", item)
 }
 
-func (p *parser) fieldDefinition() *systemNode {
-	n := &systemNode{pos: p.token.start, place: "FIELD_DEFINITION"}
-	p.description()
-	n.name, _ = p.name()
-	p.argumentDefinitions(n)
+func (p *parser) parseFieldDefinition() *typeSystemNode {
+	n := &typeSystemNode{pos: p.token.start, location: "FIELD_DEFINITION"}
+	p.skipDescription()
+	n.name, _ = p.parseName()
+	p.parseArgumentDefinitions(n)
 	p.expect(":")
-	n.parts = append(n.parts, p.typ())
-	p.notes(n)
+	n.parts = append(n.parts, p.parseType())
+	p.parseDefinitionDirectives(n)
 	return n
 }
 
-func (p *parser) argumentDefinitions(n *systemNode) {
-	p.optional("(", ")", func() {
-		a := p.inputValue("ARGUMENT_DEFINITION", false)
+func (p *parser) parseArgumentDefinitions(n *typeSystemNode) {
+	p.parseOptionalList("(", ")", func() {
+		a := p.parseInputValue("ARGUMENT_DEFINITION", false)
 		n.arguments = append(n.arguments, a)
 		n.parts = append(n.parts, a)
 	})
 }
 
-// inputValue reads the definition of an argument, or of a field of an input.
-// In the extension of an input it counts as an argument.
-func (p *parser) inputValue(place string, extends bool) *systemNode {
-	n := &systemNode{pos: p.token.start, place: place}
+// parseInputValue parses the definition of an argument or of an input field. graphql-js
+// treats an input field in an extension as an argument, and so do we.
+func (p *parser) parseInputValue(location string, extends bool) *typeSystemNode {
+	n := &typeSystemNode{pos: p.token.start, location: location}
 	if extends {
-		n.place = "ARGUMENT_DEFINITION"
+		n.location = "ARGUMENT_DEFINITION"
 	}
-	p.description()
-	n.name, _ = p.name()
+	p.skipDescription()
+	n.name, _ = p.parseName()
 	p.expect(":")
-	n.parts = append(n.parts, p.typ())
+	n.parts = append(n.parts, p.parseType())
 	if p.skip("=") {
-		n.parts = append(n.parts, p.value(true))
+		n.parts = append(n.parts, p.parseValue(true))
 	}
-	p.notes(n)
+	p.parseDefinitionDirectives(n)
 	return n
 }
 
-func (p *parser) enumValue() *systemNode {
-	n := &systemNode{pos: p.token.start, place: "ENUM_VALUE"}
-	p.description()
-	if _, reserved := words[p.token.value]; reserved {
+func (p *parser) parseEnumValue() *typeSystemNode {
+	n := &typeSystemNode{pos: p.token.start, location: "ENUM_VALUE"}
+	p.skipDescription()
+	if _, reserved := reservedWords[p.token.value]; reserved {
 		p.fail(p.token.start, "%s is reserved and cannot be used for an enum value.", &p.token)
 	}
-	n.name, _ = p.name()
-	p.notes(n)
+	n.name, _ = p.parseName()
+	p.parseDefinitionDirectives(n)
 	return n
 }
 
-func (p *parser) directiveDefinition(n *systemNode) {
+func (p *parser) parseDirectiveDefinition(n *typeSystemNode) {
 	p.expect("@")
-	n.name, _ = p.name()
-	p.argumentDefinitions(n)
-	n.repeatable = p.skipWord("repeatable")
-	p.expectWord("on")
-	p.delimited("|", func() {
+	n.name, _ = p.parseName()
+	p.parseArgumentDefinitions(n)
+	n.repeatable = p.skipKeyword("repeatable")
+	p.expectKeyword("on")
+	p.parseDelimited("|", func() {
 		word := p.token
-		p.name()
-		if !slices.Contains(directivePlaces, word.value) {
-			p.unexpected(&word)
+		p.parseName()
+		if !slices.Contains(allDirectiveLocations, word.value) {
+			p.failUnexpected(&word)
 		}
-		n.places = append(n.places, word.value)
+		n.allowedLocations = append(n.allowedLocations, word.value)
 	})
 }

@@ -8,48 +8,48 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A Position is a place in a query with all that is read there of one object:
-// a datafile, a resource, or an object inside one. It covers every type the
-// object may have, so it holds for any data. The key $schema is always read.
+// A Position is a place in a query, with all keys that the query reads there of one object:
+// of a datafile, of a resource, or of an object inside one. It covers every type that the
+// object can have, so it holds for any data. The key $schema is always read, even though no
+// list has it.
 //
-// Some positions are not objects' own: where a key of Leaves or Whole holds a
-// reference, the answer has the whole target (or an error that quotes it); see
-// [Query.Scalars].
+// A position does not cover one case: if a key of Leaves or Whole holds a reference, the
+// answer contains the whole target, or an error that quotes it. See [Query.Scalars].
 type Position struct {
 	Leaves         []string // keys of scalars, and of lists of them
-	Whole          []string // keys compared as a whole: JSON scalars, and what arguments ask for
-	Discriminators []string // keys that tell the type of the object
-	Refers         []string // dotted attributes: what they refer to decides which back references lead here
+	Whole          []string // keys of JSON scalars, and keys that arguments read; compared as a whole
+	Discriminators []string // keys that determine the type of the object
+	Refers         []string // dotted attributes whose targets decide where this object appears as a back reference
 	Children       []Child
 }
 
-// A Child is a key of which more is read: of an object in its place, of the
-// items of a list, or of any file that is referred to.
+// A Child is a key below which the query reads more: in the object under the key, in the
+// items of a list, or in a file that one of them refers to.
 type Child struct {
-	Key       string     // of the data; for back references the name of the field
-	Synthetic *Synthetic // back references
+	Key       string     // key of the data; for back references the name of the field
+	Synthetic *Synthetic // nil unless the field reads back references
 	Resource  bool       // the key holds the path of a resource
 	Pos       *Position
 }
 
-// A Synthetic is a back reference: the datafiles of a schema that refer to the
-// object's path with a dotted attribute.
+// A Synthetic describes back references: the datafiles of a schema that refer to the path
+// of the object with a dotted attribute.
 type Synthetic struct {
 	Schema  bundle.Schema
 	SubAttr string
 }
 
-// Same tells whether two versions of an object are the same as far as the
-// position reads them. References count as what is written: when Same is true,
-// the answers can differ only if a file that is referred to, or refers back,
-// answers differently. Numbers count as written, and so does the order of keys
-// in what is compared as a whole.
+// Same reports whether the position reads the same of two versions of an object. A
+// reference is compared as it is written, without its target. So if Same returns true, the
+// answers can differ only because of other files: files that the object refers to, or files
+// that refer to the object. Numbers are compared as they are written. In values that are
+// compared as a whole the order of keys counts.
 func (p *Position) Same(a, b any) bool {
 	return p.compare(a, b, "", func(string) bool { return false })
 }
 
-// Changed returns the JSON pointers of what the position reads and that
-// differs, sorted.
+// Changed returns the sorted JSON pointers of the values that the position reads and that
+// differ.
 func (p *Position) Changed(a, b any) []string {
 	var out []string
 	p.compare(a, b, "", func(at string) bool {
@@ -60,14 +60,14 @@ func (p *Position) Changed(a, b any) []string {
 	return slices.Compact(out)
 }
 
-// compare calls differs for every difference until it returns false, and
-// tells whether that never happened.
+// compare calls differs with the pointer of every difference, until differs returns false.
+// It returns false in this case, or else true.
 func (p *Position) compare(a, b any, at string, differs func(string) bool) bool {
 	x, isObject := a.(*bundle.Object)
 	y, ok := b.(*bundle.Object)
 	switch {
 	case !isObject || !ok:
-		return asWritten(a, b) || differs(at)
+		return equalAsWritten(a, b) || differs(at)
 	case x == y:
 		return true
 	}
@@ -97,27 +97,28 @@ func (p *Position) compare(a, b any, at string, differs func(string) bool) bool 
 func compareKey(a, b *bundle.Object, key, at string, differs func(string) bool) bool {
 	x, has := a.Get(key)
 	y, hasToo := b.Get(key)
-	return has == hasToo && asWritten(x, y) || differs(pointer(at, key))
+	return has == hasToo && equalAsWritten(x, y) || differs(pointer(at, key))
 }
 
-// sameTargets tells whether two objects refer to the same paths.
+// sameTargets reports whether the references under a dotted attribute have the same
+// targets.
 func sameTargets(a, b *bundle.Object, attr string) bool {
 	var paths [2][]string
 	for i, o := range []*bundle.Object{a, b} {
-		targets(o, attr, func(path string) { paths[i] = append(paths[i], path) })
+		eachTarget(o, attr, func(path string) { paths[i] = append(paths[i], path) })
 	}
-	return slices.Equal(tidy(paths[0]), tidy(paths[1]))
+	return slices.Equal(sortedUnique(paths[0]), sortedUnique(paths[1]))
 }
 
 // compare compares the values of the child's key.
 func (c *Child) compare(a, b *bundle.Object, at string, differs func(string) bool) bool {
 	if c.Synthetic != nil {
-		return true // the path of the object is one of the leaves
+		return true // back references depend on the path of the object, which is one of its leaves
 	}
 	x, has := a.Get(c.Key)
 	y, hasToo := b.Get(c.Key)
 	if c.Resource || has != hasToo {
-		return has == hasToo && asWritten(x, y) || differs(pointer(at, c.Key))
+		return has == hasToo && equalAsWritten(x, y) || differs(pointer(at, c.Key))
 	}
 	list, isList := x.([]any)
 	other, ok := y.([]any)
@@ -135,12 +136,12 @@ func (c *Child) compare(a, b *bundle.Object, at string, differs func(string) boo
 	return true
 }
 
-// item compares two values: references as what is written.
+// item compares two values. References are compared as they are written.
 func (c *Child) item(a, b any, at string, differs func(string) bool) bool {
-	_, isReference := reference(a)
-	_, isToo := reference(b)
+	_, isReference := referenceTarget(a)
+	_, isToo := referenceTarget(b)
 	if isReference || isToo {
-		return asWritten(a, b) || differs(at)
+		return equalAsWritten(a, b) || differs(at)
 	}
 	return c.Pos.compare(a, b, at, differs)
 }
@@ -149,18 +150,18 @@ var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 func pointer(at, key string) string { return at + "/" + pointerEscape.Replace(key) }
 
-// asWritten tells whether two values are the same down to the order of keys and
-// the digits of numbers.
-func asWritten(a, b any) bool {
+// equalAsWritten reports whether two values are equal, including the order of keys and the
+// digits of numbers.
+func equalAsWritten(a, b any) bool {
 	switch a := a.(type) {
 	case *bundle.Object:
 		b, ok := b.(*bundle.Object)
 		return ok && (a == b || slices.EqualFunc(a.Members(), b.Members(), func(x, y bundle.Member) bool {
-			return x.Key == y.Key && asWritten(x.Value, y.Value)
+			return x.Key == y.Key && equalAsWritten(x.Value, y.Value)
 		}))
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, asWritten)
+		return ok && slices.EqualFunc(a, b, equalAsWritten)
 	}
 	switch b.(type) {
 	case *bundle.Object, []any:
@@ -169,23 +170,23 @@ func asWritten(a, b any) bool {
 	return a == b
 }
 
-// Scalars returns the keys that the query reads as scalars anywhere. Where one
-// holds a reference, the answer has the whole target, or an error that quotes
-// it, and no position tells what is read of it.
+// Scalars returns the keys that the query reads as scalars at any position. If such a key
+// holds a reference, the answer contains the whole target, or an error that quotes it, and
+// no position covers what is read of the target.
 func (q *Query) Scalars() map[string]bool {
 	keys := map[string]bool{}
-	q.Footprint().scalars(keys)
+	q.Footprint().collectScalars(keys)
 	return keys
 }
 
-// scalars gathers the keys that are read as scalars anywhere.
-func (p *Position) scalars(keys map[string]bool) {
+// collectScalars adds the keys that the position and its children read as scalars.
+func (p *Position) collectScalars(keys map[string]bool) {
 	for _, list := range [][]string{p.Leaves, p.Whole} {
 		for _, key := range list {
 			keys[key] = true
 		}
 	}
 	for _, c := range p.Children {
-		c.Pos.scalars(keys)
+		c.Pos.collectScalars(keys)
 	}
 }

@@ -253,7 +253,7 @@ func TestLookup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
-			if err := q.Lookup(c.steps); err != nil {
+			if err := q.CheckSelector(c.steps); err != nil {
 				got = err.Error()
 			}
 			if got != c.want {

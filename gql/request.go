@@ -6,9 +6,9 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A Request is a query text with the values of its variables. Operation names
-// the operation when the text has several; EmptyName says that it is meant to
-// be "", which no operation is called, and not left out.
+// A Request is a GraphQL request: the text of a query and the values of its variables.
+// Operation selects an operation if the text has several. EmptyName says that the client
+// sent the operation name "", which is an error, instead of none.
 type Request struct {
 	Query     string
 	Variables *bundle.Object
@@ -16,7 +16,7 @@ type Request struct {
 	EmptyName bool
 }
 
-// The codes of errors, as qontract-server has them.
+// The codes of errors, which qontract-server writes to extensions.code.
 const (
 	CodeParse      = "GRAPHQL_PARSE_FAILED"
 	CodeValidation = "GRAPHQL_VALIDATION_FAILED"
@@ -27,8 +27,8 @@ const (
 	CodeInternal   = "INTERNAL_SERVER_ERROR"
 )
 
-// A Rejection is a request that is not executed at all: qontract-server answers
-// it with status 400. Code and Message are those of the first error.
+// A Rejection is the error for a request that is not executed. qontract-server answers such
+// a request with status 400. Code and Message are those of the first error.
 type Rejection struct {
 	Code    string
 	Message string
@@ -37,14 +37,14 @@ type Rejection struct {
 
 func (r *Rejection) Error() string { return r.Message }
 
-// A compiler turns a request into a query. Errors in its variables gather.
+// A compiler turns a request into a query. It collects the errors in variables.
 type compiler struct {
-	s      *Schema
+	schema *Schema
 	doc    *document
 	errors []Error
 }
 
-// Compile reads and checks a request. The error is a *Rejection.
+// Compile parses and validates a request. The error is a *Rejection.
 func (s *Schema) Compile(req Request) (*Query, error) {
 	if req.Query == "" {
 		return nil, reject(Error{Code: CodeRequest,
@@ -52,16 +52,16 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	}
 	doc, fault := parse(req.Query)
 	if fault == nil {
-		fault = tooComplex(doc)
+		fault = checkReach(doc)
 	}
 	if fault != nil {
 		return nil, reject(*fault)
 	}
-	if errs := s.check(doc); len(errs) > 0 {
+	if errs := s.validateDocument(doc); len(errs) > 0 {
 		return nil, reject(errs...)
 	}
-	c := &compiler{s: s, doc: doc}
-	op, err := doc.operation(req)
+	c := &compiler{schema: s, doc: doc}
+	op, err := doc.selectOperation(req)
 	if err != nil {
 		return nil, reject(Error{Code: CodeOperation, Message: err.Error()})
 	}
@@ -72,15 +72,15 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	return newQuery(s, doc, op, variables), nil
 }
 
-// check validates a document, in the words of graphql-js unless the document is
-// beyond all measure.
-func (s *Schema) check(doc *document) []Error {
-	v := s.validate(doc)
+// validateDocument validates a document and returns the errors of graphql-js, or an error
+// of our own if the document exceeds a limit.
+func (s *Schema) validateDocument(doc *document) []Error {
+	v := s.applyRules(doc)
 	if len(v.errors) == 0 {
-		v.sizes()
+		v.checkOperationSizes()
 	}
-	if len(v.errors) == 0 && v.fallback {
-		v.merge()
+	if len(v.errors) == 0 && v.tooManyPairs {
+		v.reportFirstConflicts()
 	}
 	return v.errors
 }
@@ -89,17 +89,17 @@ func reject(list ...Error) *Rejection {
 	return &Rejection{Code: list[0].Code, Message: list[0].Message, Errors: list}
 }
 
-// fail notes an error at positions of the document.
-func (c *compiler) fail(code, message string, at ...int) {
+// addError records an error at some positions of the document.
+func (c *compiler) addError(code, message string, at ...int) {
 	e := Error{Code: code, Message: message}
 	for _, pos := range at {
-		e.Locations = append(e.Locations, c.doc.text.locate(pos))
+		e.Locations = append(e.Locations, c.doc.source.locate(pos))
 	}
 	c.errors = append(c.errors, e)
 }
 
-// operation returns the operation that a request asks for.
-func (d *document) operation(req Request) (*operation, error) {
+// selectOperation returns the operation that a request selects.
+func (d *document) selectOperation(req Request) (*operation, error) {
 	name, only := req.Operation, req.Operation == "" && !req.EmptyName
 	if only && len(d.operations) > 1 {
 		return nil, errors.New("Must provide operation name if query contains multiple operations.")
@@ -113,4 +113,16 @@ func (d *document) operation(req Request) (*operation, error) {
 		return nil, errors.New("Must provide an operation.")
 	}
 	return nil, errors.New(`Unknown operation named "` + name + `".`)
+}
+
+// JSON returns the body of an HTTP request for this GraphQL request.
+func (r Request) JSON() []byte {
+	out := appendString([]byte(`{"query":`), r.Query)
+	if r.Operation != "" || r.EmptyName {
+		out = appendString(append(out, `,"operationName":`...), r.Operation)
+	}
+	if r.Variables != nil {
+		out = AppendJSON(append(out, `,"variables":`...), r.Variables)
+	}
+	return append(out, '}')
 }

@@ -6,40 +6,40 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// An Error is an entry of an answer's errors.
+// An Error is an entry in the list of errors of an answer.
 type Error struct {
 	Message   string
 	Locations []Location
 	Path      []any  // response keys (string) and indexes of list items (int)
-	Code      string // see the constants
-	GQLType   string // of bad filters: the type without such a field
+	Code      string // one of the Code constants
+	GQLType   string // only with CodeFilter: the type that lacks the field
 }
 
 // A Response is the answer to a request.
 type Response struct {
-	Status  int // 200, or 400 when the request is rejected
+	Status  int // HTTP status: 200, or 400 for a rejected request
 	Data    any // *bundle.Object, or nil
 	HasData bool
 	Errors  []Error
 
-	// Schemas are the schemas of the objects of which fields were read, in the
-	// order of reading: extensions.schemas. DatafileSchemas leaves out those
-	// that only resources have.
+	// Schemas are the schemas of the objects of which fields were read, in the order of
+	// reading. qontract-server writes them to extensions.schemas. DatafileSchemas leaves out
+	// the schemas that were read in resources only.
 	Schemas         []bundle.Schema
 	DatafileSchemas []bundle.Schema
 
-	// Datafiles and Resources are the files of which fields were read, in path
-	// order. Fields are the top-level fields that were read of datafiles, sorted,
-	// by their schema. Only [Engine.Observe] fills them in.
+	// Datafiles and Resources are the sorted paths of the files from which fields were read.
+	// Fields are the names of the fields that were read of objects with a schema, sorted, by
+	// schema. Only [Engine.Observe] fills them in.
 	Datafiles, Resources []bundle.Path
 	Fields               map[bundle.Schema][]string
 }
 
-// JSON returns the body that qontract-server answers with, but for the line
-// break at its end.
+// JSON returns the body of qontract-server's HTTP response, without the line break at its
+// end.
 func (r *Response) JSON() []byte { return r.AppendJSON(nil) }
 
-// AppendJSON appends what [Response.JSON] returns to out.
+// AppendJSON appends the body that [Response.JSON] returns to out.
 func (r *Response) AppendJSON(out []byte) []byte {
 	out = append(out, '{')
 	if len(r.Errors) > 0 {
@@ -69,12 +69,12 @@ func (r *Response) AppendJSON(out []byte) []byte {
 // DataJSON returns the data of the answer as JSON.
 func (r *Response) DataJSON() []byte { return appendAnswer(nil, r.Data, "") }
 
-// hiddenKey is the one key that never reaches a client of qontract-server: it is
-// lost when the server copies the answer.
+// hiddenKey is a key that clients of qontract-server never see: the server loses it when it
+// copies the answer.
 const hiddenKey = "__proto__"
 
-// appendAnswer writes data, whose numbers are already as JavaScript has them
-// and whose keys are in the order of the query, without one key.
+// appendAnswer appends the data of an answer without the key hidden. Unlike AppendJSON it
+// keeps numbers and the order of keys as they are.
 func appendAnswer(out []byte, v any, hidden string) []byte {
 	switch v := v.(type) {
 	case bundle.Number:
@@ -104,7 +104,7 @@ func appendAnswer(out []byte, v any, hidden string) []byte {
 		}
 		return append(out, '}')
 	}
-	return appendJSON(out, v)
+	return AppendJSON(out, v)
 }
 
 func (e *Error) append(out []byte) []byte {

@@ -2,21 +2,20 @@ package gql
 
 import "github.com/app-sre/prcheck/bundle"
 
-// A Schema is what may be asked of a bundle: the GraphQL types that its
-// graphql section describes. It does not change after it was made, so bundles
-// with the same section can share one.
+// A Schema holds the GraphQL types of a bundle, made from its graphql section. It is
+// immutable, so bundles with the same section can share one.
 type Schema struct {
 	query      *typeDef
 	types      map[string]*typeDef
-	order      []*typeDef // as introspection lists them
-	bound      map[bundle.Schema]*typeDef
+	typeList   []*typeDef                 // in the order of introspection
+	bySchema   map[bundle.Schema]*typeDef // type that a schema of datafiles is bound to
 	directives []*directiveDef
-	bare       bool // the section is a list, without "confs"
+	isBareList bool // the section is a list of types, not an object with "confs"
 
-	scalars builtins
+	builtins builtins
 }
 
-// A typeKind says what a type is.
+// A typeKind is the kind of a type.
 type typeKind uint8
 
 const (
@@ -26,12 +25,12 @@ const (
 	kindInterface
 )
 
-// String returns the name that introspection has for the kind.
+// String returns the name of the kind in introspection.
 func (k typeKind) String() string {
 	return [...]string{"SCALAR", "ENUM", "OBJECT", "INTERFACE"}[k]
 }
 
-// A scalarKind tells the scalars apart.
+// A scalarKind identifies a scalar.
 type scalarKind uint8
 
 const (
@@ -42,61 +41,62 @@ const (
 	scalarJSON
 )
 
-// A typeDef is one GraphQL type.
+// A typeDef is a GraphQL type.
 type typeDef struct {
-	name       string
-	note       string // the description, of types that every schema has
-	kind       typeKind
-	scalar     scalarKind
-	enum       []string
-	enumNotes  []string // their descriptions
-	fields     []*fieldDef
-	index      map[string]*fieldDef // only of types with many fields
-	interfaces []*typeDef
-	possible   []*typeDef // of an interface, in the order of introspection
+	name             string
+	description      string // only builtin types have one
+	kind             typeKind
+	scalar           scalarKind
+	enumValues       []string
+	enumDescriptions []string // descriptions of enumValues
+	fields           []*fieldDef
+	fieldIndex       map[string]*fieldDef // fields by name; nil for a type with few fields
+	interfaces       []*typeDef
+	possibleTypes    []*typeDef // object types of an interface, in the order of introspection
 
-	datafile bundle.Schema // the schema that is bound to the type, or ""
-	resolver *typeResolver // of an interface
+	datafileSchema bundle.Schema // schema that is bound to the type, or ""
+	resolver       *typeResolver // nil unless the type is an interface
 }
 
-// A typeResolver finds the object type of a value of an interface.
+// A typeResolver says how to find the object type of a value of an interface: by the schema
+// that is bound to a type, or by the value of a key.
 type typeResolver struct {
-	bySchema bool
-	field    string            // otherwise: the key that tells
-	types    map[string]string // and the type for each of its values
-	names    []string          // the types, as the bundle has them
+	bySchema  bool
+	field     string            // key whose value names the type; "" if bySchema
+	types     map[string]string // value of the key → name of the type
+	typeNames []string          // names in types, in the order of the bundle
 }
 
 // A resolveKind says where the value of a field comes from.
 type resolveKind uint8
 
 const (
-	resolveDefault   resolveKind = iota // from the parent's data
+	resolveDefault   resolveKind = iota // a key of the parent's data
 	resolveDatafiles                    // all datafiles of a schema
 	resolveSynthetic                    // the datafiles that refer to the parent
-	resolveResource                     // the resource that the parent names
+	resolveResource                     // the resource whose path the parent has
 	resolveResources                    // all resources
 	resolveTypename
-	resolveMeta // introspection
+	resolveIntrospection // introspection
 )
 
 // A fieldDef is a field of a type.
 type fieldDef struct {
-	name     string
-	note     string // the description, of introspection
-	typ      *typeDef
-	list     bool // of items that are required
-	required bool
-	args     []*argDef
+	name        string
+	description string // only builtin fields have one
+	typ         *typeDef
+	list        bool // a list of non-null items
+	required    bool
+	args        []*argDef
 
-	kind   resolveKind
-	schema bundle.Schema // of datafiles and synthetic
-	attr   string        // of synthetic: the dotted path to the reference
-	conf   string        // the type as the bundle names it
-	listed bool          // isList as the bundle has it
+	resolver   resolveKind
+	schema     bundle.Schema // for resolveDatafiles and resolveSynthetic
+	subAttr    string        // for resolveSynthetic: dotted path to the reference
+	bundleType string        // name of the type in the bundle, such as "string"
+	isList     bool          // isList in the bundle; differs from list for resolveResource
 }
 
-// typeString returns the type as GraphQL writes it.
+// typeString returns the type in GraphQL syntax.
 func (f *fieldDef) typeString() string {
 	s := f.typ.name
 	if f.list {
@@ -108,14 +108,13 @@ func (f *fieldDef) typeString() string {
 	return s
 }
 
-// An argDef is an argument that a field or directive takes. Its type is never
-// a list.
+// An argDef is an argument of a field or a directive. Its type is never a list.
 type argDef struct {
-	name     string
-	note     string
-	typ      *typeDef
-	required bool
-	standard any // the default value, or nil
+	name         string
+	description  string
+	typ          *typeDef
+	required     bool
+	defaultValue any // the default value, or nil
 }
 
 func (a *argDef) typeString() string {
@@ -125,18 +124,19 @@ func (a *argDef) typeString() string {
 	return a.typ.name
 }
 
-// A directiveDef is a directive that a query may use, or at least name.
+// A directiveDef is a directive that introspection lists. Validation accepts all of them,
+// but only @skip and @include have an effect.
 type directiveDef struct {
-	name      string
-	note      string
-	locations []string
-	args      []*argDef
+	name        string
+	description string
+	locations   []string
+	args        []*argDef
 }
 
-// field returns the field with a name, or nil.
+// field returns the field with this name, or nil.
 func (t *typeDef) field(name string) *fieldDef {
-	if t.index != nil {
-		return t.index[name]
+	if t.fieldIndex != nil {
+		return t.fieldIndex[name]
 	}
 	for _, f := range t.fields {
 		if f.name == name {
@@ -146,11 +146,11 @@ func (t *typeDef) field(name string) *fieldDef {
 	return nil
 }
 
-// leaf tells whether values of the type have no fields.
-func (t *typeDef) leaf() bool { return t.kind == kindScalar || t.kind == kindEnum }
+// isLeaf reports whether the type is a scalar or an enum: its values have no fields.
+func (t *typeDef) isLeaf() bool { return t.kind == kindScalar || t.kind == kindEnum }
 
-// is tells whether every value of the type is one of the other type too.
-func (t *typeDef) is(other *typeDef) bool {
+// isSubtypeOf reports whether the type is the other type or implements it.
+func (t *typeDef) isSubtypeOf(other *typeDef) bool {
 	if t == other {
 		return true
 	}
@@ -162,33 +162,34 @@ func (t *typeDef) is(other *typeDef) bool {
 	return false
 }
 
-// objects returns the object types that a value of the type may have.
-func (t *typeDef) objects() []*typeDef {
+// objectTypes returns the object types that values of the type can have: the type itself,
+// or all implementations of an interface.
+func (t *typeDef) objectTypes() []*typeDef {
 	if t.kind == kindInterface {
-		return t.possible
+		return t.possibleTypes
 	}
 	return []*typeDef{t}
 }
 
-// find returns the field that a query names on a type, with the fields that
-// every schema has, or nil.
-func (s *Schema) find(t *typeDef, name string) *fieldDef {
+// fieldNamed returns the field of a type with this name, or nil. It includes the fields
+// that GraphQL itself defines: __typename, and __schema and __type of the query type.
+func (s *Schema) fieldNamed(t *typeDef, name string) *fieldDef {
 	if name == "" || name[0] != '_' {
 		return t.field(name)
 	}
 	switch {
 	case name == "__typename":
-		return s.scalars.typename
+		return s.builtins.typenameField
 	case name == "__schema" && t == s.query:
-		return s.scalars.schema
+		return s.builtins.schemaField
 	case name == "__type" && t == s.query:
-		return s.scalars.lookup
+		return s.builtins.typeField
 	}
 	return t.field(name)
 }
 
-// arg returns the argument with a name, or nil.
-func arg(list []*argDef, name string) *argDef {
+// findArgument returns the argument with this name, or nil.
+func findArgument(list []*argDef, name string) *argDef {
 	for _, a := range list {
 		if a.name == name {
 			return a

@@ -7,8 +7,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// serialize turns a value into what the answer has for a scalar, as the
-// scalars of graphql-js do. Numbers come out as JavaScript prints them.
+// serialize converts a value to a scalar of the answer, as the scalars of graphql-js do.
+// Numbers are written as JavaScript prints them.
 func serialize(kind scalarKind, v any) (any, error) {
 	switch kind {
 	case scalarInt:
@@ -18,7 +18,7 @@ func serialize(kind scalarKind, v any) (any, error) {
 	case scalarBoolean:
 		return serializeBoolean(v)
 	case scalarJSON:
-		return string(appendJSON(nil, v)), nil
+		return string(AppendJSON(nil, v)), nil
 	}
 	return serializeString(v)
 }
@@ -26,41 +26,42 @@ func serialize(kind scalarKind, v any) (any, error) {
 func serializeString(given any) (any, error) {
 	switch v := given.(type) {
 	case string:
-		return given, nil // as it is, without another box
+		return given, nil // returning v would allocate a new interface value
 	case bool:
 		return jsText(v), nil
 	case bundle.Number:
-		if f := number(v); !math.IsInf(f, 0) {
-			return numberText(v), nil
+		if f := jsNumber(v); !math.IsInf(f, 0) {
+			return jsNumberText(v), nil
 		}
 	}
 	return nil, errors.New("String cannot represent value: " + inspect(given))
 }
 
 func serializeInt(v any) (any, error) {
-	if n, ok := v.(bundle.Number); ok && len(n) < 10 && plainInteger(string(n)) {
+	if n, ok := v.(bundle.Number); ok && len(n) < 10 && isPlainInteger(string(n)) {
 		return n, nil
 	}
-	f := toFloat(v)
+	f := jsToFloat(v)
 	if math.IsNaN(f) || math.IsInf(f, 0) || f != math.Trunc(f) {
 		return nil, errors.New("Int cannot represent non-integer value: " + inspect(v))
 	}
 	if f > math.MaxInt32 || f < math.MinInt32 {
 		return nil, errors.New("Int cannot represent non 32-bit signed integer value: " + inspect(v))
 	}
-	return bundle.Number(floatText(f)), nil
+	return bundle.Number(jsFloatText(f)), nil
 }
 
 func serializeFloat(v any) (any, error) {
-	f := toFloat(v)
+	f := jsToFloat(v)
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, errors.New("Float cannot represent non numeric value: " + inspect(v))
 	}
-	return bundle.Number(floatText(f)), nil
+	return bundle.Number(jsFloatText(f)), nil
 }
 
-// toFloat converts what may stand for a number; what may not is not a number.
-func toFloat(v any) float64 {
+// jsToFloat converts a value to a number where Int and Float of graphql-js accept it, or
+// else to NaN.
+func jsToFloat(v any) float64 {
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -69,10 +70,10 @@ func toFloat(v any) float64 {
 		return 0
 	case string:
 		if v != "" {
-			return toNumber(v)
+			return jsToNumber(v)
 		}
 	case bundle.Number:
-		return number(v)
+		return jsNumber(v)
 	}
 	return math.NaN()
 }
@@ -82,7 +83,7 @@ func serializeBoolean(v any) (any, error) {
 	case bool:
 		return v, nil
 	case bundle.Number:
-		if f := number(v); !math.IsInf(f, 0) {
+		if f := jsNumber(v); !math.IsInf(f, 0) {
 			return f != 0, nil
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"unicode/utf16"
 )
 
-// maxSuggestions is the number of suggestions that a message has.
+// maxSuggestions is the number of names that one message suggests.
 const maxSuggestions = 5
 
-// didYouMean words the suggestions at the end of a message. What is the verb
-// before them, or "".
-func didYouMean(what string, options []string) string {
+// didYouMean returns the suggestion at the end of a message, such as ` Did you mean "a" or
+// "b"?`. kind stands before the names, for example "the enum value ", and may be "".
+func didYouMean(kind string, options []string) string {
 	if len(options) == 0 {
 		return ""
 	}
@@ -29,34 +29,33 @@ func didYouMean(what string, options []string) string {
 	default:
 		list = strings.Join(quoted[:last], ", ") + ", or " + list
 	}
-	return " Did you mean " + what + list + "?"
+	return " Did you mean " + kind + list + "?"
 }
 
-// maxCells bounds the work of measuring for one document: names can be as long
+// maxCells limits the work of comparing names for one document, since a name can be as long
 // as the document.
 const maxCells = 20_000_000
 
-// A meter finds the names that a misspelt one may stand for. It measures the
-// letters to insert, delete, replace, or swap with their neighbour (optimal
-// string alignment, that is Damerau-Levenshtein with every letter edited once).
-// Any difference in case alone counts as one.
-type meter struct {
+// A nameSuggester finds the known names that a misspelt name may stand for. It compares
+// names by optimal string alignment: the number of letters to insert, delete, replace, or
+// swap with their neighbor, where no letter is edited twice. A difference in upper and
+// lower case counts as 1 in total.
+type nameSuggester struct {
 	rows  [3][]int
-	cells int // measured so far
+	cells int // table cells computed for the document so far
 }
 
-// suggest returns the options that a name may stand for, the nearest first. An
-// option is near enough when its distance is at most two fifths of the name's
-// length and one.
-func (m *meter) suggest(name string, options []string) []string {
+// suggest returns the options that are similar to a name, the most similar first. An option
+// is similar if its distance is at most 40 percent of the length of the name, plus 1.
+func (m *nameSuggester) suggest(name string, options []string) []string {
 	distances := map[string]int{}
 	var near []string
-	lower := unitsOfName(name)
+	lower := lowerCaseUnits(name)
 	limit := len(lower)*2/5 + 1
 	for _, option := range options {
 		d := 0
 		if option != name {
-			d = m.measure(unitsOfName(option), lower, limit)
+			d = m.distance(lowerCaseUnits(option), lower, limit)
 		}
 		if _, known := distances[option]; d <= limit && !known {
 			distances[option] = d
@@ -69,11 +68,11 @@ func (m *meter) suggest(name string, options []string) []string {
 	return near
 }
 
-func unitsOfName(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
+func lowerCaseUnits(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
 
-// measure returns the distance of two names that differ, or something beyond
-// the limit.
-func (m *meter) measure(long, short []uint16, limit int) int {
+// distance returns the distance of two different names, or a number above the limit if the
+// distance exceeds the limit.
+func (m *nameSuggester) distance(long, short []uint16, limit int) int {
 	if slices.Equal(long, short) {
 		return 1
 	}
@@ -93,15 +92,15 @@ func (m *meter) measure(long, short []uint16, limit int) int {
 		m.rows[0][j] = j
 	}
 	for i := 1; i <= len(long); i++ {
-		if m.row(long, short, i) > limit {
+		if m.fillRow(long, short, i) > limit {
 			return limit + 1
 		}
 	}
 	return m.rows[len(long)%3][len(short)]
 }
 
-// row fills in one row of distances and returns its smallest.
-func (m *meter) row(long, short []uint16, i int) int {
+// fillRow fills in one row of the distance table and returns the smallest distance in it.
+func (m *nameSuggester) fillRow(long, short []uint16, i int) int {
 	m.cells += len(short)
 	up, row := m.rows[(i-1)%3], m.rows[i%3]
 	row[0] = i
@@ -121,8 +120,7 @@ func (m *meter) row(long, short []uint16, i int) int {
 	return smallest
 }
 
-// naturalCompare orders names by their letters, and the numbers in them by
-// their value.
+// naturalCompare orders names by their letters, and numbers in them by their value.
 func naturalCompare(a, b string) int {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
@@ -144,7 +142,8 @@ func naturalCompare(a, b string) int {
 	return len(a) - len(b)
 }
 
-// leadingNumber reads a number; a zero in front is one by itself.
+// leadingNumber reads the number at index i and returns it with the index after it. A
+// leading zero is a number of its own.
 func leadingNumber(s string, i int) (float64, int) {
 	n := 0.0
 	for {

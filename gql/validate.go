@@ -2,282 +2,203 @@ package gql
 
 import "fmt"
 
-// maxErrors is the number of errors after which validation ends.
+// maxErrors is the number of errors after which validation stops.
 const maxErrors = 100
 
-// A validator goes once through a document and applies the rules of graphql-js
-// 16 at every node in their order there, so errors come in the same order:
-// first what is wrong with a node itself, then what is wrong below it, then
-// what only its end shows.
+// A validator walks once through a document and applies the rules of graphql-js 16 at every
+// node, in the order of graphql-js. So the errors come in the same order: first errors of a
+// node itself, then errors below it, then errors that only show at its end.
 type validator struct {
-	s      *Schema
-	doc    *document
-	errors []Error
-	over   bool // there are too many errors
+	schema        *Schema
+	doc           *document
+	errors        []Error
+	tooManyErrors bool // maxErrors is reached: no more errors are recorded
 
-	fragments map[string]*fragment // of one name the last
-	system    map[string]*systemNode
-	meter     meter
+	fragments            map[string]*fragment       // by name; the last one if a name is repeated
+	directiveDefinitions map[string]*typeSystemNode // directives that the document itself defines
+	suggester            nameSuggester
 
-	operationNames map[string]int // where the first of a name is
-	fragmentNames  map[string]int
-	typeNames      []string // made on first use
-	defined        map[string]bool
-	marks          map[string]map[string]int // directives of type system definitions, by what is defined
+	operationNames    map[string]int            // position of the first operation of each name
+	fragmentNames     map[string]int            // position of the first fragment of each name
+	typeNames         []string                  // filled by listTypes
+	definedTypes      map[string]bool           // types that the document itself defines; filled by listTypes
+	directivesOfTypes map[string]map[string]int // type name → directive name → position of the first use
 
-	spreads  map[*selectionSet][]*spreadNode
-	uses     map[*selectionSet][]use
-	cycles   cycles
-	merges   merges
-	fallback bool // whether fields conflict was not found out
+	spreadCache  map[*selectionSet][]*spreadNode
+	useCache     map[*selectionSet][]variableUse
+	cycles       cycleSearch
+	conflicts    conflictSearch
+	tooManyPairs bool // the search for conflicts stopped without a result
 
-	metaSteps int  // of looking how deep introspection goes
-	tooDeep   bool // inside of introspection that is too deep
+	introspectionSteps  int  // steps of the search for deep introspection
+	inDeepIntrospection bool // the current node is below a field that was reported as too deep
 }
 
-// validate applies all rules.
-func (s *Schema) validate(doc *document) *validator {
-	v := &validator{s: s, doc: doc}
+// applyRules validates a document and returns the validator with the errors.
+func (s *Schema) applyRules(doc *document) *validator {
+	v := &validator{schema: s, doc: doc}
 	for _, f := range doc.fragments {
 		if v.fragments == nil {
 			v.fragments = make(map[string]*fragment, len(doc.fragments))
 		}
 		v.fragments[f.name] = f
 	}
-	v.executable()
+	v.refuseTypeSystem()
 	for _, def := range doc.definitions {
 		switch def := def.(type) {
 		case *operation:
-			v.operation(def)
+			v.validateOperation(def)
 		case *fragment:
-			v.fragment(def)
-		case *systemNode:
-			v.systemNode(def)
+			v.validateFragment(def)
+		case *typeSystemNode:
+			v.validateTypeSystemNode(def)
 		}
 	}
-	v.unusedFragments()
+	v.checkUnusedFragments()
 	return v
 }
 
-// report notes an error at positions of the document.
+// report records an error at some positions of the document.
 func (v *validator) report(message string, at ...int) {
-	if v.over {
+	if v.tooManyErrors {
 		return
 	}
 	e := Error{Code: CodeValidation, Message: message}
-	if v.over = len(v.errors) >= maxErrors; v.over {
+	if v.tooManyErrors = len(v.errors) >= maxErrors; v.tooManyErrors {
 		e.Message, at = "Too many validation errors, error limit reached. Validation aborted.", nil
 	}
 	for _, pos := range at {
-		e.Locations = append(e.Locations, v.doc.text.locate(pos))
+		e.Locations = append(e.Locations, v.doc.source.locate(pos))
 	}
 	v.errors = append(v.errors, e)
 }
 
-// executable refuses definitions of the type system.
-func (v *validator) executable() {
-	for _, def := range v.doc.definitions {
-		n, ok := def.(*systemNode)
-		if !ok {
-			continue
-		}
-		name := "schema"
-		if n.keyword != "schema" {
-			name = `"` + n.name + `"`
-		}
-		v.report(fmt.Sprintf("The %s definition is not executable.", name), n.pos)
-		if n.keyword == "directive" {
-			if v.system == nil {
-				v.system = map[string]*systemNode{}
-			}
-			v.system[n.name] = n
-		}
-	}
-}
-
-func (v *validator) operation(op *operation) {
-	v.uniqueOperation(op)
+func (v *validator) validateOperation(op *operation) {
+	v.checkUniqueOperation(op)
 	if op.name == "" && len(v.doc.operations) > 1 {
 		v.report("This anonymous operation must be the only defined operation.", op.pos)
 	}
-	v.uniqueVariables(op)
-	v.uniqueDirectives(op.directives)
+	v.checkUniqueVariables(op)
+	v.checkUniqueDirectives(op.directives)
 	for _, def := range op.variables {
-		v.variable(def)
+		v.validateVariableDefinition(def)
 	}
-	v.directives(op.directives, operationPlaces[op.kind], nil)
-	v.set(op.set, v.s.root(op))
-	v.variablesOf(op)
+	v.validateDirectives(op.directives, operationLocations[op.kind], nil)
+	v.validateDefinitionSet(op.selectionSet, v.schema.rootType(op))
+	v.checkVariables(op)
 }
 
-var operationPlaces = map[string]string{"query": "QUERY", "mutation": "MUTATION", "subscription": "SUBSCRIPTION"}
+var operationLocations = map[string]string{"query": "QUERY", "mutation": "MUTATION", "subscription": "SUBSCRIPTION"}
 
-// root returns the type that an operation starts at. There are no mutations and
-// no subscriptions.
-func (s *Schema) root(op *operation) *typeDef {
+// rootType returns the type at which an operation starts. It is nil for mutations and
+// subscriptions, which no schema has.
+func (s *Schema) rootType(op *operation) *typeDef {
 	if op.kind == "query" {
 		return s.query
 	}
 	return nil
 }
 
-func (v *validator) variable(def *variable) {
-	named := v.s.types[def.typ.named().name]
-	if named != nil && !named.leaf() {
+func (v *validator) validateVariableDefinition(def *variableDefinition) {
+	named := v.schema.types[def.typ.innermost().name]
+	if named != nil && !named.isLeaf() {
 		v.report(fmt.Sprintf("Variable \"$%s\" cannot be non-input type \"%s\".", def.name, def.typ), def.typ.pos)
 		named = nil
 	}
-	v.uniqueDirectives(def.directives)
-	v.knownType(def.typ.named(), false)
-	if def.standard != nil {
-		v.value(def.standard, inputType{named, def.typ}, false)
+	v.checkUniqueDirectives(def.directives)
+	v.checkTypeExists(def.typ.innermost(), false)
+	if def.defaultValue != nil {
+		v.validateValue(def.defaultValue, expectedType{named, def.typ}, false)
 	}
-	v.directives(def.directives, "VARIABLE_DEFINITION", nil)
+	v.validateDirectives(def.directives, "VARIABLE_DEFINITION", nil)
 }
 
-func (v *validator) fragment(f *fragment) {
-	on := v.s.types[f.on]
-	if on != nil && on.leaf() {
-		v.report(fmt.Sprintf("Fragment %q cannot condition on non composite type %q.", f.name, f.on), f.onPos)
+func (v *validator) validateFragment(f *fragment) {
+	on := v.schema.types[f.typeCondition]
+	if on != nil && on.isLeaf() {
+		v.report(fmt.Sprintf("Fragment %q cannot condition on non composite type %q.", f.name, f.typeCondition), f.typeConditionPos)
 	}
-	v.uniqueFragment(f)
-	v.findCycles(f)
-	v.uniqueDirectives(f.directives)
-	v.knownType(&typeNode{pos: f.onPos, name: f.on}, false)
-	v.directives(f.directives, "FRAGMENT_DEFINITION", nil)
-	v.set(f.set, composite(on))
+	v.checkUniqueFragment(f)
+	v.checkFragmentCycles(f)
+	v.checkUniqueDirectives(f.directives)
+	v.checkTypeExists(&typeNode{pos: f.typeConditionPos, name: f.typeCondition}, false)
+	v.validateDirectives(f.directives, "FRAGMENT_DEFINITION", nil)
+	v.validateDefinitionSet(f.selectionSet, compositeType(on))
 }
 
-// composite returns the type if its values have fields.
-func composite(t *typeDef) *typeDef {
-	if t == nil || t.leaf() {
+// compositeType returns t if its values have fields, or else nil.
+func compositeType(t *typeDef) *typeDef {
+	if t == nil || t.isLeaf() {
 		return nil
 	}
 	return t
 }
 
-// set applies the rules to a selection set on a type, or on none. The field is
-// the one that the set is of.
-func (v *validator) set(set *selectionSet, parent *typeDef) {
-	v.setOf(set, parent, nil)
+// validateDefinitionSet validates the selection set of an operation or a fragment. parent
+// is the type that the set is selected on; it is nil if the type is not known.
+func (v *validator) validateDefinitionSet(set *selectionSet, parent *typeDef) {
+	v.validateSelectionSet(set, parent, nil)
 }
 
-func (v *validator) setOf(set *selectionSet, parent *typeDef, field *fieldDef) {
-	v.overlaps(set, parent)
+// validateSelectionSet validates a selection set. field is the innermost field around the
+// set, or nil.
+func (v *validator) validateSelectionSet(set *selectionSet, parent *typeDef, field *fieldDef) {
+	v.checkFieldConflicts(set, parent)
 	for _, s := range set.selections {
-		if v.over {
+		if v.tooManyErrors {
 			return
 		}
 		switch n := s.(type) {
 		case *fieldNode:
-			v.field(n, parent)
+			v.validateField(n, parent)
 		case *spreadNode:
-			v.spread(n, parent, field)
+			v.validateSpread(n, parent, field)
 		case *inlineNode:
-			v.inline(n, parent, field)
+			v.validateInlineFragment(n, parent, field)
 		}
 	}
 }
 
-func (v *validator) field(n *fieldNode, parent *typeDef) {
-	var def *fieldDef
-	if parent != nil {
-		def = v.s.find(parent, n.name)
-		v.knownField(n, parent, def)
-	}
-	v.uniqueDirectives(n.directives)
-	v.uniqueArguments(n.arguments)
-	deep := v.introspects(n)
-	for _, a := range n.arguments {
-		v.fieldArgument(a, parent, def)
-	}
-	v.directives(n.directives, "FIELD", def)
-	if n.set != nil {
-		var on *typeDef
-		if def != nil {
-			on = composite(def.typ)
-		}
-		v.setOf(n.set, on, def)
-	}
-	if def != nil {
-		v.requiredArguments(n, def)
-	}
-	if deep {
-		v.tooDeep = false
-	}
-}
-
-// knownField checks that a field exists, and has a selection or not.
-func (v *validator) knownField(n *fieldNode, parent *typeDef, def *fieldDef) {
-	switch {
-	case def == nil:
-		v.report(fmt.Sprintf("Cannot query field %q on type %q.", n.name, parent.name)+v.fieldSuggestion(parent, n.name), n.pos)
-	case def.typ.leaf() && n.set != nil:
-		v.report(fmt.Sprintf("Field %q must not have a selection since type %q has no subfields.", n.name, def.typeString()), n.set.pos)
-	case !def.typ.leaf() && n.set == nil:
-		v.report(fmt.Sprintf("Field %q of type %q must have a selection of subfields. Did you mean \"%s { ... }\"?",
-			n.name, def.typeString(), n.name), n.pos)
-	}
-}
-
-func (v *validator) spread(n *spreadNode, parent *typeDef, field *fieldDef) {
+func (v *validator) validateSpread(n *spreadNode, parent *typeDef, field *fieldDef) {
 	f := v.fragments[n.name]
 	if f == nil {
 		v.report(fmt.Sprintf("Unknown fragment %q.", n.name), n.namePos)
-	} else if on := composite(v.s.types[f.on]); on != nil && parent != nil && !on.overlaps(parent) {
+	} else if on := compositeType(v.schema.types[f.typeCondition]); on != nil && parent != nil && !on.sharesObjectsWith(parent) {
 		v.report(fmt.Sprintf("Fragment %q cannot be spread here as objects of type %q can never be of type %q.", n.name, parent.name, on.name), n.pos)
 	}
-	v.uniqueDirectives(n.directives)
-	v.directives(n.directives, "FRAGMENT_SPREAD", field)
+	v.checkUniqueDirectives(n.directives)
+	v.validateDirectives(n.directives, "FRAGMENT_SPREAD", field)
 }
 
-func (v *validator) inline(n *inlineNode, parent *typeDef, field *fieldDef) {
+func (v *validator) validateInlineFragment(n *inlineNode, parent *typeDef, field *fieldDef) {
 	on := parent
-	if n.on != "" {
-		on = v.s.types[n.on]
-		if on != nil && on.leaf() {
-			v.report(fmt.Sprintf("Fragment cannot condition on non composite type %q.", n.on), n.onPos)
+	if n.typeCondition != "" {
+		on = v.schema.types[n.typeCondition]
+		if on != nil && on.isLeaf() {
+			v.report(fmt.Sprintf("Fragment cannot condition on non composite type %q.", n.typeCondition), n.typeConditionPos)
 			on = nil
 		}
 	}
-	if on != nil && parent != nil && !on.overlaps(parent) {
+	if on != nil && parent != nil && !on.sharesObjectsWith(parent) {
 		v.report(fmt.Sprintf("Fragment cannot be spread here as objects of type %q can never be of type %q.", parent.name, on.name), n.pos)
 	}
-	v.uniqueDirectives(n.directives)
-	if n.on != "" {
-		v.knownType(&typeNode{pos: n.onPos, name: n.on}, false)
+	v.checkUniqueDirectives(n.directives)
+	if n.typeCondition != "" {
+		v.checkTypeExists(&typeNode{pos: n.typeConditionPos, name: n.typeCondition}, false)
 	}
-	v.directives(n.directives, "INLINE_FRAGMENT", field)
-	v.setOf(n.set, on, field)
+	v.validateDirectives(n.directives, "INLINE_FRAGMENT", field)
+	v.validateSelectionSet(n.selectionSet, on, field)
 }
 
-// overlaps tells whether a value can be of both types.
-func (t *typeDef) overlaps(other *typeDef) bool {
+// sharesObjectsWith reports whether some object type belongs to both types.
+func (t *typeDef) sharesObjectsWith(other *typeDef) bool {
 	if t == other {
 		return true
 	}
-	for _, object := range t.objects() {
-		if object.is(other) {
+	for _, object := range t.objectTypes() {
+		if object.isSubtypeOf(other) {
 			return true
 		}
 	}
 	return false
-}
-
-// systemNode applies the rules to a definition of the type system, which is
-// wrong anyway.
-func (v *validator) systemNode(n *systemNode) {
-	v.uniqueDirectivesOf(n)
-	for _, part := range n.parts {
-		switch part := part.(type) {
-		case *directive:
-			v.directive(part, n.place, nil)
-		case *typeNode:
-			v.knownType(part.named(), true)
-		case *valueNode:
-			v.value(part, inputType{}, false)
-		case *systemNode:
-			v.systemNode(part)
-		}
-	}
 }

@@ -48,7 +48,7 @@ func (l *loader) bytes(side int) ([]byte, error) {
 	if out, err = section(append(out, `},"resources":{`...), l.resources, side); err != nil {
 		return nil, err
 	}
-	out = gql.AppendValue(append(out, `},"schemas":{},"graphql":`...), l.confs(side))
+	out = gql.AppendJSON(append(out, `},"schemas":{},"graphql":`...), l.confs(side))
 	for _, m := range []struct{ key, value string }{
 		{"git_commit", l.commit[side].Commit}, {"git_commit_timestamp", l.commit[side].Timestamp},
 	} {

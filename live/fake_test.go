@@ -79,7 +79,7 @@ func entry(old, now *bundle.File) json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for key, f := range map[string]*bundle.File{"old": old, "new": now} {
 		if f != nil {
-			out[key] = gql.AppendValue(nil, f.Object())
+			out[key] = gql.AppendJSON(nil, f.Object())
 		}
 	}
 	raw, _ := json.Marshal(out)

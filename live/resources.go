@@ -114,7 +114,7 @@ func outline(o *bundle.Object) []byte {
 	if !out.Has("sha256sum") {
 		out.Set("sha256sum", "")
 	}
-	return gql.AppendValue(nil, out)
+	return gql.AppendJSON(nil, out)
 }
 
 // backrefs asks for the datafiles that resources say refer to them.

@@ -69,7 +69,7 @@ func posted(r *http.Request, body any) (*asked, *reply) {
 		return bad(saysDocument)
 	}
 	text, isText := query.(string)
-	if hasQuery && !isText && gql.Truthy(query) {
+	if hasQuery && !isText && gql.IsTruthy(query) {
 		return bad("GraphQL queries must be strings.")
 	}
 	for _, name := range []string{"variables", "extensions"} {
@@ -105,7 +105,7 @@ func (a *asked) extend(extensions *bundle.Object) *reply {
 		return nil
 	}
 	v := field(extensions, "persistedQuery")
-	if !gql.Truthy(v) {
+	if !gql.IsTruthy(v) {
 		return nil
 	}
 	a.persisted, _ = v.(*bundle.Object)

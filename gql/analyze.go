@@ -1,0 +1,146 @@
+package gql
+
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/bundle"
+)
+
+// An analysis is the result of analyzing a query without any data.
+type analysis struct {
+	roots     []*Root
+	footprint *Position
+	schemas   []bundle.Schema
+	types     []string
+}
+
+// analyze finds out what the query can read, whatever the data is.
+func (q *Query) analyze() *analysis {
+	o := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
+	if q.fields != nil {
+		o.types[q.schema.query.name] = true
+		for _, p := range q.fields.list {
+			o.addRoot(p)
+		}
+	}
+	for s := range o.schemas {
+		o.result.schemas = append(o.result.schemas, s)
+	}
+	for t := range o.types {
+		o.result.types = append(o.result.types, t)
+	}
+	slices.Sort(o.result.schemas)
+	slices.Sort(o.result.types)
+	return o.result
+}
+
+// An analyzer analyzes a query.
+type analyzer struct {
+	query   *Query
+	result  *analysis
+	schemas map[bundle.Schema]bool
+	types   map[string]bool
+	opaque  bool // the current root field reads something that positions cannot describe
+}
+
+// addRoot adds a root field.
+func (o *analyzer) addRoot(field *selectedField) {
+	r := &Root{Key: field.key, Field: field.def.name, Schema: field.def.schema, List: field.def.list, pick: field}
+	o.opaque = false
+	d := &positionDraft{}
+	for _, n := range field.nodes {
+		d.selections = d.selections.with(n.selectionSet, field.def.typ)
+	}
+	switch field.def.resolver {
+	case resolveDatafiles:
+		r.Kind = RootDatafiles
+		o.addSchema(field.def.schema)
+		o.addArguments(d, field)
+	case resolveResources:
+		r.Kind = RootResources
+		for _, key := range []string{"path", "schema"} {
+			if field.stringArgument(key) != "" {
+				d.whole = append(d.whole, dataKey(key))
+			}
+		}
+	default:
+		r.Kind = RootConstant
+		d.selections = nil
+	}
+	o.addTypes(field.def.typ)
+	o.addDiscriminators(d, field.def.typ)
+	pos := o.buildPosition(d)
+	if o.opaque || !r.List && r.Kind != RootConstant {
+		r.Kind = RootOpaque
+	}
+	o.result.roots = append(o.result.roots, r)
+	o.result.footprint.Children = append(o.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
+}
+
+// addArguments adds the keys that the arguments of a root field read of its elements.
+func (o *analyzer) addArguments(d *positionDraft, field *selectedField) {
+	for _, want := range field.rootArgs.keys {
+		d.whole = append(d.whole, want.Key)
+	}
+	if field.rootArgs.filter != nil {
+		d.filters = append(d.filters, typedFilter{field.rootArgs.filter, field.def.typ})
+	}
+}
+
+// addSchema adds a schema that the query can read.
+func (o *analyzer) addSchema(s bundle.Schema) {
+	if s != "" {
+		o.schemas[s] = true
+	}
+}
+
+// addTypes adds a type, its possible object types and their interfaces.
+func (o *analyzer) addTypes(t *typeDef) {
+	if t.isLeaf() || o.types[t.name] && t.kind == kindObject {
+		return
+	}
+	o.types[t.name] = true
+	for _, object := range t.objectTypes() {
+		o.types[object.name] = true
+		for _, i := range object.interfaces {
+			o.types[i.name] = true
+		}
+	}
+}
+
+// addSchemasOf adds the schemas of all objects that a value of the type can be.
+func (o *analyzer) addSchemasOf(t *typeDef) {
+	o.addSchema(t.datafileSchema)
+	for _, object := range t.objectTypes() {
+		o.addSchema(object.datafileSchema)
+		for _, i := range object.interfaces {
+			o.addSchema(i.datafileSchema)
+		}
+	}
+}
+
+// dataKey returns the key of the data that a field reads: "$schema" for the field "schema",
+// or else the name of the field.
+func dataKey(field string) string {
+	if field == "schema" {
+		return "$schema"
+	}
+	return field
+}
+
+// Roots returns the root fields of the query, in the order of the answer.
+func (q *Query) Roots() []*Root { return q.analysis().roots }
+
+// Footprint returns the position of the operation itself. It has one child for each of
+// [Query.Roots], in the same order. The Key of a child is the response key. Its Pos is the
+// position of the elements of the root field, which includes the keys that the arguments
+// read.
+func (q *Query) Footprint() *Position { return q.analysis().footprint }
+
+// Schemas returns the sorted schemas whose datafiles the query can read, provided that the
+// data fits its types.
+func (q *Query) Schemas() []bundle.Schema { return q.analysis().schemas }
+
+// Types returns the sorted names of the object and interface types that the query can meet,
+// with all implementations of an interface.
+func (q *Query) Types() []string { return q.analysis().types }
