@@ -23,13 +23,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"runner": main, "task": task,
-		"qontract-reconcile": qontractReconcile, "go-qontract-reconcile": goQontractReconcile, "vault-manager": vaultManager,
-	})
-}
-
 // Each script runs in a folder with the bundles of the shop of examples/; the
 // tasks are those of the program task. In qontract lies the example for
 // qontract-reconcile.

@@ -23,7 +23,7 @@ import (
 // On a terminal what runs is drawn, and ctrl-C leaves it with the report alone.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
-	settings := "version: 1\nexec: {argv: [" + program(t, dir, "task") + ", hang, " + filepath.Join(dir, "started") + "]}\n"
+	settings := "version: 1\nexec: {argv: [" + program(t, "task") + ", hang, " + filepath.Join(dir, "started") + "]}\n"
 	if err := os.WriteFile(filepath.Join(dir, "prcheck.yaml"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestTerminal(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program(t, dir, "runner"), "precheck", "--base", shop+"/base.json", "--head", shop+"/head.json", "--jobs", "2")
+	cmd := exec.CommandContext(ctx, program(t, "runner"), "precheck", "--base", shop+"/base.json", "--head", shop+"/head.json", "--jobs", "2")
 	var report bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Env = dir, &report, []string{"TERM=xterm", "GORACE=atexit_sleep_ms=0"}
 	ours, theirs, err := pty.Open()
@@ -72,20 +72,6 @@ func TestTerminal(t *testing.T) {
 	if !strings.HasSuffix(rest, end) {
 		t.Errorf("got\n%q\nthen\n%q\nwant %q at the end", drawn, rest, end)
 	}
-}
-
-// program makes the test's own program one with that name.
-func program(t *testing.T, dir, name string) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(dir, name)
-	if err := os.Symlink(self, link); err != nil {
-		t.Fatal(err)
-	}
-	return link
 }
 
 // reading returns what a terminal gets until it is enough or nobody writes.
