@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/sanitize"
-	"github.com/app-sre/prcheck/wrapper"
 )
 
 // Options say how to reach a GitLab.
@@ -88,7 +88,7 @@ func Mask(text string, tokens ...Token) string {
 	for _, t := range tokens {
 		secrets = append(secrets, t.Value)
 	}
-	return wrapper.Mask(secrets)(text)
+	return mask.New(secrets).Text(text)
 }
 
 // maxText bounds what is shown of an answer, in runes.

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/mask"
 )
 
 // How long things may take, and how large answers may be.
@@ -38,6 +40,7 @@ type Options struct {
 type Client struct {
 	server string
 	auth   string
+	masker *mask.Masker // hides the authorization in what the server says
 	http   *http.Client
 }
 
@@ -56,7 +59,10 @@ func NewClient(server string, opts Options) *Client {
 			ForceAttemptHTTP2:     true,
 		}
 	}
-	return &Client{server: server, auth: opts.Authorization, http: &http.Client{Transport: transport, CheckRedirect: redirect}}
+	return &Client{
+		server: server, auth: opts.Authorization, masker: mask.New(secretsOf(opts.Authorization)),
+		http: &http.Client{Transport: transport, CheckRedirect: redirect},
+	}
 }
 
 // redirect follows only where the first request went to.
@@ -140,7 +146,7 @@ func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK && (x.accept == nil || !x.accept(res.StatusCode)) {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what there is of it
-		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.mask(string(text)), after: retryAfter(res)}
+		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.masker.Text(string(text)), after: retryAfter(res)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, x.limit+1))
 	switch {
@@ -152,21 +158,20 @@ func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
 	return res.StatusCode, body, nil
 }
 
-// shortSecret is the length from which a word is not masked by accident.
-const shortSecret = 6
+// minSecretWord is the size in bytes below which a word of the authorization is no
+// secret, such as Basic or Bearer.
+const minSecretWord = 7
 
-// mask takes what we sent as authorization out of what a server says.
-func (c *Client) mask(text string) string {
-	if c.auth == "" {
-		return text
-	}
-	text = strings.ReplaceAll(text, c.auth, "[masked]")
-	for _, word := range strings.Fields(c.auth) {
-		if len(word) > shortSecret {
-			text = strings.ReplaceAll(text, word, "[masked]")
+// secretsOf returns the secrets of an Authorization header, which a server may repeat:
+// its whole value, and the words in it.
+func secretsOf(authorization string) []string {
+	secrets := []string{authorization}
+	for _, word := range strings.Fields(authorization) {
+		if len(word) >= minSecretWord {
+			secrets = append(secrets, word)
 		}
 	}
-	return text
+	return secrets
 }
 
 // plainError takes the address off an error of net/http, which the caller adds.
