@@ -65,7 +65,7 @@ func (c *Client) identify(ctx context.Context) error {
 	if c.author != 0 {
 		return nil
 	}
-	err := retry(ctx, requestTimeout, func(ctx context.Context) (err error) {
+	err := repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
 		c.author, err = c.api.me(ctx)
 		return err
 	})
@@ -125,7 +125,7 @@ func pages[T any](ctx context.Context, most int, list func(ctx context.Context, 
 	for page := 1; ; page++ {
 		var found []T
 		var more bool
-		err := retry(ctx, requestTimeout, func(ctx context.Context) (err error) {
+		err := repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
 			found, more, err = list(ctx, page)
 			return err
 		})

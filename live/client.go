@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // How long things may take, and how large answers may be.
@@ -107,22 +108,29 @@ type exchange struct {
 
 // do sends a request, repeatedly if need be, and returns the answer's body.
 func (c *Client) do(ctx context.Context, x exchange) (int, []byte, error) {
-	for attempt := 1; ; attempt++ {
-		status, body, err := c.once(ctx, x)
-		if err == nil {
-			return status, body, nil
-		}
-		if ctx.Err() != nil {
-			return 0, nil, context.Cause(ctx)
-		}
-		pause, again := backOff(err, attempt)
-		if !again {
-			return 0, nil, fmt.Errorf("asking %s%s: %w", c.server, x.path, tried(err, attempt))
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return 0, nil, err
-		}
+	var status int
+	var body []byte
+	err := requests.Do(ctx, func(ctx context.Context) (err error) {
+		status, body, err = c.once(ctx, x)
+		return err
+	}, mayPass)
+	switch {
+	case err == nil:
+		return status, body, nil
+	case ctx.Err() != nil:
+		return 0, nil, context.Cause(ctx)
 	}
+	return 0, nil, fmt.Errorf("asking %s%s: %w", c.server, x.path, err)
+}
+
+// mayPass reports whether the next attempt may succeed after an error, and how long
+// the server asked to wait.
+func mayPass(err error) (after time.Duration, ok bool) {
+	var refused *StatusError
+	if !errors.As(err, &refused) {
+		return 0, true
+	}
+	return refused.after, refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError
 }
 
 func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
@@ -146,14 +154,14 @@ func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK && (x.accept == nil || !x.accept(res.StatusCode)) {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what there is of it
-		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.masker.Text(string(text)), after: retryAfter(res)}
+		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.masker.Text(string(text)), after: retryAfter(res.Header)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, x.limit+1))
 	switch {
 	case err != nil:
 		return 0, nil, fmt.Errorf("the answer was cut short: %w", plainError(ctx, err))
 	case int64(len(body)) > x.limit:
-		return 0, nil, &permanent{fmt.Errorf("the answer is larger than %d bytes", x.limit)}
+		return 0, nil, retry.Permanent(fmt.Errorf("the answer is larger than %d bytes", x.limit))
 	}
 	return res.StatusCode, body, nil
 }
@@ -181,7 +189,7 @@ func plainError(ctx context.Context, err error) error {
 	}
 	for _, never := range []error{errElsewhere, errInCircles} {
 		if errors.Is(err, never) {
-			return &permanent{never}
+			return retry.Permanent(never)
 		}
 	}
 	var u *url.Error
