@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/wI2L/jsondiff"
+
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // changedFields returns the JSON pointers at which two versions of a datafile
@@ -78,7 +80,7 @@ func (a *aligner) objects(at string, old, new *Object) (any, any) {
 	before, after := make(map[string]any, old.Len()), make(map[string]any, new.Len())
 	for _, m := range old.members {
 		if v, ok := new.Get(m.Key); ok {
-			before[m.Key], after[m.Key] = a.pair(at+"/"+escape(m.Key), m.Value, v)
+			before[m.Key], after[m.Key] = a.pair(jsonpointer.Append(at, m.Key), m.Value, v)
 		} else {
 			before[m.Key] = plain(m.Value)
 		}
@@ -174,14 +176,6 @@ func identity(v any) string {
 		return "ref " + string(to)
 	}
 	return ""
-}
-
-// escape writes a key as a part of a JSON pointer (RFC 6901).
-func escape(key string) string {
-	if !strings.ContainsAny(key, "~/") {
-		return key
-	}
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
 }
 
 // plain turns a value into the types of encoding/json, numbers as written.

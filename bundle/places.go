@@ -2,7 +2,8 @@ package bundle
 
 import (
 	"strconv"
-	"strings"
+
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // Places returns where in c.New the fields of c are, by their pointers in
@@ -30,18 +31,17 @@ type placer map[string][]int
 // place walks both versions along the pointer of a difference.
 func (p placer) place(old, new any, d difference) string {
 	from, at := "", "" // the same place in both
-	parts := strings.Split(d.pointer, "/")[1:]
+	parts := jsonpointer.Split(d.pointer)
 	for n, part := range parts {
 		switch x := new.(type) {
 		case *Object:
-			key := pointerKey.Replace(part)
-			value, ok := x.Get(key)
+			value, ok := x.Get(part)
 			if !ok {
 				return at
 			}
-			new, at = value, at+"/"+part
+			new, at = value, jsonpointer.Append(at, part)
 			if o, ok := old.(*Object); ok {
-				old, _ = o.Get(key)
+				old, _ = o.Get(part)
 			}
 		case []any:
 			i, err := strconv.Atoi(part)
@@ -57,12 +57,10 @@ func (p placer) place(old, new any, d difference) string {
 		default:
 			return at
 		}
-		from += "/" + part
+		from = jsonpointer.Append(from, part)
 	}
 	return at
 }
-
-var pointerKey = strings.NewReplacer("~1", "/", "~0", "~")
 
 // partner returns the new number of item i of the old list at a pointer, -1 when
 // it is gone.

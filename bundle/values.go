@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // A FieldDiff is one field of a datafile that differs, with its values as JSON
@@ -55,7 +57,7 @@ func (f FieldDiff) replaces(g FieldDiff) bool {
 func members(f *File, kind Kind) []difference {
 	var out []difference
 	for _, m := range f.Object().Members() {
-		switch pointer := "/" + escape(m.Key); {
+		switch pointer := jsonpointer.Append("", m.Key); {
 		case m.Key == "path" || isMetadata(pointer):
 		case kind == Added:
 			out = append(out, difference{pointer: pointer, kind: kind, new: m.Value})

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/sanitize"
-	"github.com/app-sre/prcheck/wrapper"
 )
 
 // Options say how to reach a GitLab.
@@ -65,7 +65,7 @@ func (c *Client) identify(ctx context.Context) error {
 	if c.author != 0 {
 		return nil
 	}
-	err := retry(ctx, requestTimeout, func(ctx context.Context) (err error) {
+	err := repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
 		c.author, err = c.api.me(ctx)
 		return err
 	})
@@ -88,7 +88,7 @@ func Mask(text string, tokens ...Token) string {
 	for _, t := range tokens {
 		secrets = append(secrets, t.Value)
 	}
-	return wrapper.Mask(secrets)(text)
+	return mask.New(secrets).Text(text)
 }
 
 // maxText bounds what is shown of an answer, in runes.
@@ -125,7 +125,7 @@ func pages[T any](ctx context.Context, most int, list func(ctx context.Context, 
 	for page := 1; ; page++ {
 		var found []T
 		var more bool
-		err := retry(ctx, requestTimeout, func(ctx context.Context) (err error) {
+		err := repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
 			found, more, err = list(ctx, page)
 			return err
 		})

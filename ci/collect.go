@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // How much is collected at most.
@@ -135,12 +137,12 @@ func (c *Client) collect(ctx context.Context, from job, u *unpacking, folder str
 	}
 	defer os.Remove(archive.Name())
 	defer archive.Close()
-	err = retry(ctx, archiveTime, func(ctx context.Context) error {
+	err = repeat(ctx, archiveTime, func(ctx context.Context) error {
 		if _, err := archive.Seek(0, io.SeekStart); err != nil {
-			return &permanentError{err}
+			return retry.Permanent(err)
 		}
 		if err := archive.Truncate(0); err != nil {
-			return &permanentError{err}
+			return retry.Permanent(err)
 		}
 		return c.api.artifacts(ctx, from, archive)
 	})

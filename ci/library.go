@@ -49,9 +49,9 @@ func (l library) wrong(res *gitlab.Response, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return &RefusedError{Status: refused.Response.StatusCode, Text: shown(said(refused), l.mask), after: askedFor(refused.Response.Header)}
+		return &RefusedError{Status: refused.Response.StatusCode, Text: shown(said(refused), l.mask), after: retryAfter(refused.Response.Header)}
 	case errors.Is(err, gitlab.ErrNotFound) && res != nil:
-		return &RefusedError{Status: http.StatusNotFound, after: askedFor(res.Header)}
+		return &RefusedError{Status: http.StatusNotFound, after: retryAfter(res.Header)}
 	case errors.As(err, &address):
 		return address.Err // without the address, which may be signed
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // A Note is what a merge request shall show.
@@ -98,13 +100,14 @@ func (c *Client) publish(ctx context.Context, at MergeRequest, n Note) (Publishe
 			failures = 0
 		default:
 			failures++
-			wait = pause(err, failures)
+			after, ok := mayPass(err)
+			wait = requests.Pause(failures, after)
+			end, _ := ctx.Deadline()
+			if !ok || failures == requests.Attempts || time.Until(end) < wait {
+				return Published{}, retry.Tried(err, failures)
+			}
 		}
-		end, _ := ctx.Deadline()
-		if err != nil && (!passing(err) || failures == maxAttempts || time.Until(end) < wait) {
-			return Published{}, tried(err, failures)
-		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := retry.Sleep(ctx, wait); err != nil {
 			return Published{}, err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // A publisher brings one note to a merge request. It looks, does what is missing,
@@ -42,7 +44,7 @@ func (p *publisher) round(ctx context.Context) error {
 	p.quiet, p.looked = false, time.Now()
 	found, err := p.look(ctx)
 	if err != nil {
-		return &permanentError{fmt.Errorf("reading notes: %w", err)}
+		return retry.Permanent(fmt.Errorf("reading notes: %w", err))
 	}
 	if err := p.learn(found...); err != nil {
 		return err
@@ -126,15 +128,15 @@ func (p *publisher) learn(found ...note) error {
 func (p *publisher) render() error {
 	body, err := p.note.Body(p.previous.body)
 	if err != nil {
-		return &permanentError{err}
+		return retry.Permanent(err)
 	}
 	body = strings.ReplaceAll(strings.ToValidUTF8(p.mask(body), "\uFFFD"), "\x00", "") // or GitLab would store another
 	p.own = p.version(body)
 	switch {
 	case !strings.HasPrefix(body, p.note.Marker()) || p.own.generation < 0:
-		return &permanentError{errors.New("its body does not begin with its marker and generation")}
+		return retry.Permanent(errors.New("its body does not begin with its marker and generation"))
 	case utf8.RuneCountInString(body) > MaxBody:
-		return &permanentError{fmt.Errorf("its body has more than %d characters", MaxBody)}
+		return retry.Permanent(fmt.Errorf("its body has more than %d characters", MaxBody))
 	}
 	return nil
 }
@@ -161,12 +163,12 @@ func (p *publisher) target() string {
 func (p *publisher) create(ctx context.Context) error {
 	target, began := p.target(), time.Now()
 	var stored note
-	err := within(ctx, requestTimeout, func(ctx context.Context) (err error) {
+	err := sendWithin(ctx, requestTimeout, func(ctx context.Context) (err error) {
 		stored, err = p.api.createNote(ctx, p.at, target)
 		return err
 	})
 	if err == nil && stored.id == 0 {
-		return &permanentError{errors.New("GitLab took it for a command and made no note")}
+		return retry.Permanent(errors.New("GitLab took it for a command and made no note"))
 	}
 	p.created = p.created || p.id == 0
 	return p.written("creating it", target, stored.body, began, err)
@@ -182,7 +184,7 @@ const glance = time.Second
 func (p *publisher) edit(ctx context.Context, id int) error {
 	var target, stored string
 	began, sent := time.Now(), false
-	err := within(ctx, editTime, func(ctx context.Context) error {
+	err := sendWithin(ctx, editTime, func(ctx context.Context) error {
 		now, err := p.api.note(ctx, p.at, id)
 		if err != nil {
 			return err
@@ -220,7 +222,7 @@ func (p *publisher) written(doing, target, stored string, began time.Time, err e
 		p.wrote = p.wrote || same(target, p.own.body)
 		return nil
 	}
-	if unknown(err) {
+	if mayHaveHappened(err) {
 		if p.late.Before(now) {
 			p.asked = began
 		}
@@ -231,9 +233,9 @@ func (p *publisher) written(doing, target, stored string, began time.Time, err e
 
 func (p *publisher) remove(ctx context.Context, others []note) error {
 	for _, n := range others {
-		err := retry(ctx, requestTimeout, func(ctx context.Context) error { return p.api.removeNote(ctx, p.at, n.id) })
+		err := repeat(ctx, requestTimeout, func(ctx context.Context) error { return p.api.removeNote(ctx, p.at, n.id) })
 		if err != nil && !notFound(err) {
-			return &permanentError{fmt.Errorf("removing the second note %d: %w", n.id, err)}
+			return retry.Permanent(fmt.Errorf("removing the second note %d: %w", n.id, err))
 		}
 	}
 	p.due = time.Now().Add(p.settle)
@@ -242,7 +244,7 @@ func (p *publisher) remove(ctx context.Context, others []note) error {
 
 // errBlind is a write without an answer after which the note could not be read often
 // enough to see what it may have overwritten.
-var errBlind = &permanentError{errors.New("an edit was not answered, and then the note could not be read for so long that it may show an older plan: run the job of the newest pipeline again")}
+var errBlind = retry.Permanent(errors.New("an edit was not answered, and then the note could not be read for so long that it may show an older plan: run the job of the newest pipeline again"))
 
 // watch sees to it that while a write may land nobody can write a note, find it
 // settled, and not be seen here before.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 var seeds = flag.Uint64("seeds", 200, "how many random races are run")
@@ -97,7 +98,7 @@ func (r *rough) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	long := time.Duration(r.draw.Int64N(int64(50 * time.Second)))
 	r.mu.Unlock()
-	if err := sleep(req.Context(), there); err != nil {
+	if err := retry.Sleep(req.Context(), there); err != nil {
 		return nil, err
 	}
 	switch fate {
@@ -123,7 +124,7 @@ func (r *rough) RoundTrip(req *http.Request) (*http.Response, error) {
 		return memory{w}.RoundTrip(req)
 	}
 	res, err := memory{r.server}.RoundTrip(req)
-	if wait := sleep(req.Context(), back); wait != nil {
+	if wait := retry.Sleep(req.Context(), back); wait != nil {
 		return nil, wait
 	}
 	return res, err

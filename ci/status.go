@@ -205,7 +205,7 @@ func (c *Client) set(ctx context.Context, at Commit, s Status) error {
 	if len([]rune(s.TargetURL)) > maxField {
 		s.TargetURL = "" // half an address leads nowhere
 	}
-	return retry(ctx, requestTimeout, func(ctx context.Context) error { return c.api.setStatus(ctx, at, s) })
+	return repeat(ctx, requestTimeout, func(ctx context.Context) error { return c.api.setStatus(ctx, at, s) })
 }
 
 // field cuts a text that is too long, so that different ones stay different.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // How long parts of a request may take, and how large answers may be, in bytes.
@@ -24,7 +26,7 @@ const (
 )
 
 // errTooLarge is an answer that does not fit.
-var errTooLarge = &permanentError{errors.New("the answer is larger than allowed")}
+var errTooLarge = retry.Permanent(errors.New("the answer is larger than allowed"))
 
 // newTransport returns what sends the requests: it bounds the answers.
 func newTransport(o Options) (http.RoundTripper, error) {
@@ -117,11 +119,11 @@ func redirect(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
 	case !ofArtifacts(req):
-		return &permanentError{fmt.Errorf("it redirects to %s://%s, which is not followed: CI_API_V4_URL must be the final address", req.URL.Scheme, req.URL.Host)}
+		return retry.Permanent(fmt.Errorf("it redirects to %s://%s, which is not followed: CI_API_V4_URL must be the final address", req.URL.Scheme, req.URL.Host))
 	case len(via) > maxRedirects:
-		return &permanentError{errors.New("it redirects too often")}
+		return retry.Permanent(errors.New("it redirects too often"))
 	case first.Scheme == "https" && req.URL.Scheme != "https":
-		return &permanentError{errors.New("it redirects to an address without encryption, which is not followed")}
+		return retry.Permanent(errors.New("it redirects to an address without encryption, which is not followed"))
 	}
 	if !strings.EqualFold(req.URL.Host, first.Host) || req.URL.Scheme != first.Scheme {
 		for _, h := range tokenHeaders {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // A Position is a place in a query, with all keys that the query reads there of one object:
@@ -97,7 +98,7 @@ func (p *Position) compare(a, b any, at string, differs func(string) bool) bool 
 func compareKey(a, b *bundle.Object, key, at string, differs func(string) bool) bool {
 	x, has := a.Get(key)
 	y, hasToo := b.Get(key)
-	return has == hasToo && equalAsWritten(x, y) || differs(pointer(at, key))
+	return has == hasToo && equalAsWritten(x, y) || differs(jsonpointer.Append(at, key))
 }
 
 // sameTargets reports whether the references under a dotted attribute have the same
@@ -118,18 +119,18 @@ func (c *Child) compare(a, b *bundle.Object, at string, differs func(string) boo
 	x, has := a.Get(c.Key)
 	y, hasToo := b.Get(c.Key)
 	if c.Resource || has != hasToo {
-		return has == hasToo && equalAsWritten(x, y) || differs(pointer(at, c.Key))
+		return has == hasToo && equalAsWritten(x, y) || differs(jsonpointer.Append(at, c.Key))
 	}
 	list, isList := x.([]any)
 	other, ok := y.([]any)
 	if !isList || !ok {
-		return c.item(x, y, pointer(at, c.Key), differs)
+		return c.item(x, y, jsonpointer.Append(at, c.Key), differs)
 	}
 	if len(list) != len(other) {
-		return differs(pointer(at, c.Key))
+		return differs(jsonpointer.Append(at, c.Key))
 	}
 	for i := range list {
-		if !c.item(list[i], other[i], pointer(pointer(at, c.Key), strconv.Itoa(i)), differs) {
+		if !c.item(list[i], other[i], jsonpointer.Append(jsonpointer.Append(at, c.Key), strconv.Itoa(i)), differs) {
 			return false
 		}
 	}
@@ -145,10 +146,6 @@ func (c *Child) item(a, b any, at string, differs func(string) bool) bool {
 	}
 	return c.Pos.compare(a, b, at, differs)
 }
-
-var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
-
-func pointer(at, key string) string { return at + "/" + pointerEscape.Replace(key) }
 
 // equalAsWritten reports whether two values are equal, including the order of keys and the
 // digits of numbers.

@@ -11,6 +11,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/internal/retry"
 )
 
 // How long things may take, and how large answers may be.
@@ -38,6 +41,7 @@ type Options struct {
 type Client struct {
 	server string
 	auth   string
+	masker *mask.Masker // hides the authorization in what the server says
 	http   *http.Client
 }
 
@@ -56,7 +60,10 @@ func NewClient(server string, opts Options) *Client {
 			ForceAttemptHTTP2:     true,
 		}
 	}
-	return &Client{server: server, auth: opts.Authorization, http: &http.Client{Transport: transport, CheckRedirect: redirect}}
+	return &Client{
+		server: server, auth: opts.Authorization, masker: mask.New(secretsOf(opts.Authorization)),
+		http: &http.Client{Transport: transport, CheckRedirect: redirect},
+	}
 }
 
 // redirect follows only where the first request went to.
@@ -101,22 +108,29 @@ type exchange struct {
 
 // do sends a request, repeatedly if need be, and returns the answer's body.
 func (c *Client) do(ctx context.Context, x exchange) (int, []byte, error) {
-	for attempt := 1; ; attempt++ {
-		status, body, err := c.once(ctx, x)
-		if err == nil {
-			return status, body, nil
-		}
-		if ctx.Err() != nil {
-			return 0, nil, context.Cause(ctx)
-		}
-		pause, again := backOff(err, attempt)
-		if !again {
-			return 0, nil, fmt.Errorf("asking %s%s: %w", c.server, x.path, tried(err, attempt))
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return 0, nil, err
-		}
+	var status int
+	var body []byte
+	err := requests.Do(ctx, func(ctx context.Context) (err error) {
+		status, body, err = c.once(ctx, x)
+		return err
+	}, mayPass)
+	switch {
+	case err == nil:
+		return status, body, nil
+	case ctx.Err() != nil:
+		return 0, nil, context.Cause(ctx)
 	}
+	return 0, nil, fmt.Errorf("asking %s%s: %w", c.server, x.path, err)
+}
+
+// mayPass reports whether the next attempt may succeed after an error, and how long
+// the server asked to wait.
+func mayPass(err error) (after time.Duration, ok bool) {
+	var refused *StatusError
+	if !errors.As(err, &refused) {
+		return 0, true
+	}
+	return refused.after, refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError
 }
 
 func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
@@ -140,33 +154,32 @@ func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK && (x.accept == nil || !x.accept(res.StatusCode)) {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what there is of it
-		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.mask(string(text)), after: retryAfter(res)}
+		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.masker.Text(string(text)), after: retryAfter(res.Header)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, x.limit+1))
 	switch {
 	case err != nil:
 		return 0, nil, fmt.Errorf("the answer was cut short: %w", plainError(ctx, err))
 	case int64(len(body)) > x.limit:
-		return 0, nil, &permanent{fmt.Errorf("the answer is larger than %d bytes", x.limit)}
+		return 0, nil, retry.Permanent(fmt.Errorf("the answer is larger than %d bytes", x.limit))
 	}
 	return res.StatusCode, body, nil
 }
 
-// shortSecret is the length from which a word is not masked by accident.
-const shortSecret = 6
+// minSecretWord is the size in bytes below which a word of the authorization is no
+// secret, such as Basic or Bearer.
+const minSecretWord = 7
 
-// mask takes what we sent as authorization out of what a server says.
-func (c *Client) mask(text string) string {
-	if c.auth == "" {
-		return text
-	}
-	text = strings.ReplaceAll(text, c.auth, "[masked]")
-	for _, word := range strings.Fields(c.auth) {
-		if len(word) > shortSecret {
-			text = strings.ReplaceAll(text, word, "[masked]")
+// secretsOf returns the secrets of an Authorization header, which a server may repeat:
+// its whole value, and the words in it.
+func secretsOf(authorization string) []string {
+	secrets := []string{authorization}
+	for _, word := range strings.Fields(authorization) {
+		if len(word) >= minSecretWord {
+			secrets = append(secrets, word)
 		}
 	}
-	return text
+	return secrets
 }
 
 // plainError takes the address off an error of net/http, which the caller adds.
@@ -176,7 +189,7 @@ func plainError(ctx context.Context, err error) error {
 	}
 	for _, never := range []error{errElsewhere, errInCircles} {
 		if errors.Is(err, never) {
-			return &permanent{never}
+			return retry.Permanent(never)
 		}
 	}
 	var u *url.Error

@@ -15,7 +15,6 @@
 // they are not.
 //
 // Requests have timeouts, are repeated a few times when the connection breaks
-// or the server is in trouble (exponential back-off with full jitter, as the AWS
-// Architecture Blog describes it; Retry-After is respected within bounds), and
-// answers have a largest size.
+// or the server is in trouble (pauses double and are partly random; Retry-After is
+// respected up to half a minute), and answers have a largest size.
 package live

@@ -67,7 +67,7 @@ func (s *Side) ask(ctx context.Context, req gql.Request) (*gql.Response, error) 
 		return nil, fmt.Errorf("asking %s%s: the answer is not one of GraphQL: %w", s.client.server, path, err)
 	}
 	for i := range res.Errors {
-		res.Errors[i].Message = s.client.mask(res.Errors[i].Message)
+		res.Errors[i].Message = s.client.masker.Text(res.Errors[i].Message)
 	}
 	return res, nil
 }

@@ -8,18 +8,14 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/shellwords"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
 )
 
-var (
-	// imageTag is what may stand behind the colon of an image's name.
-	imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
-	// commandName is what a command of head may begin with: no option, which
-	// could turn the dry-run off, and nothing to be filled in.
-	commandName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-)
+// imageTag is what may stand behind the colon of an image's name.
+var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // started is how the task is started: the settings with what its definition
 // adds to them. An image of its own goes before that of pr_check.
@@ -137,7 +133,7 @@ func (m *maker) words(o schemafilter.Outcome, exec integration.Exec, t *plan.Tas
 		}
 		out = append(out, word)
 	}
-	if m.fromHead(o) && len(out) > 0 && !commandName.MatchString(out[0]) {
+	if m.fromHead(o) && len(out) > 0 && !names.IsPlain(out[0]) {
 		block(t, "only head defines it, and its pr_check.cmd begins with %q, which is not the name of a command", out[0])
 		return nil
 	}

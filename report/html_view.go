@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -221,12 +221,13 @@ func lines(texts []string) []string {
 	return out
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$`)
+// maxAnchor is the size of a name, in bytes, above which its digest is the anchor.
+const maxAnchor = 201
 
-// anchor names the place of an integration. A name that is no plain word is
-// replaced by its digest, which no plain word can look like.
+// anchor returns the id of the HTML element of an integration. A name that is not
+// plain, or too long, is replaced by its digest. A plain name never looks like one.
 func anchor(name string) string {
-	if plainName.MatchString(name) {
+	if len(name) <= maxAnchor && names.IsPlain(name) {
 		return "integration-" + name
 	}
 	sum := sha256.Sum256([]byte(name))

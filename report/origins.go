@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -75,12 +76,10 @@ func (x changes) defined(d plan.Decision) []Origin {
 	var out []Origin
 	file := d.Evidence.Definition[len(d.Evidence.Definition)-1] // that of head
 	for _, part := range parts {
-		out = append(out, Origin{inData, file, "/" + pointerPart.Replace(part), x.datafiles[file].Kind})
+		out = append(out, Origin{inData, file, jsonpointer.Append("", part), x.datafiles[file].Kind})
 	}
 	return out
 }
-
-var pointerPart = strings.NewReplacer("~", "~0", "/", "~1")
 
 // read returns the changed fields that queries read, and the files that only one
 // side has.

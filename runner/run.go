@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/journal"
 	"github.com/app-sre/prcheck/runner/launch"
@@ -56,7 +57,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	env := r.environment()
 	env.Head, env.Observe = in.Head, r.recording.Task
 	r.secrets = env.Secrets(part.Tasks)
-	r.recording.Mask = wrapper.Mask(r.secrets)
+	r.recording.Mask = mask.New(r.secrets).Text
 	var err error
 	if r.head, err = env.Runner(part.Tasks); err != nil {
 		return nil, err

@@ -2,11 +2,11 @@ package schemafilter
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -162,13 +162,10 @@ func (f filter) untrusted(o *Outcome, why string) {
 	switch {
 	case !f.Settings.NewIntegrations:
 		o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"
-	case !plainName.MatchString(o.Name):
+	case !names.IsPlain(o.Name):
 		o.Blocked = why + ", and its name is not one to put into a command"
 	}
 }
-
-// plainName is what a name from head may look like to become part of a command.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // defined decides about an integration that both sides define.
 func (f filter) defined(o *Outcome, base, head *integration.Definition) {

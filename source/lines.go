@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/validator"
 )
@@ -176,10 +177,10 @@ func (l *Lines) collect(o report.Origin, names map[string]bool) {
 	left := maxNames
 	v := any(f.Object())
 	namesOf(b, v, names, &left)
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+	for _, part := range jsonpointer.Split(pointer) {
 		switch x := v.(type) {
 		case *bundle.Object:
-			v, _ = x.Get(pointerKey.Replace(part))
+			v, _ = x.Get(part)
 		case []any:
 			if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(x) {
 				v = x[i]
@@ -188,8 +189,6 @@ func (l *Lines) collect(o report.Origin, names map[string]bool) {
 		namesOf(b, v, names, &left)
 	}
 }
-
-var pointerKey = strings.NewReplacer("~1", "/", "~0", "~")
 
 // namesOf gathers the texts of one object, or of a list's items, and those at
 // the top of the files that it refers to.

@@ -27,7 +27,7 @@ func TestLiveTrouble(t *testing.T) {
 	}{
 		{"gone", http.StatusNotFound, "Bundle " + sha + " not found", cli.ExitUsage, "does not have bundle " + sha},
 		{"another kind of server", http.StatusNotFound, "nothing here", cli.ExitTrouble, `status 404: "nothing here"`},
-		{"locked", http.StatusForbidden, "not with hunter2-hunter2", cli.ExitTrouble, `"not with [masked]"; put what it wants`},
+		{"locked", http.StatusForbidden, "not with hunter2-hunter2", cli.ExitTrouble, `"not with ***"; put what it wants`},
 		{"garbage", http.StatusOK, "<html>", cli.ExitTrouble, "is not what a qontract-server gives"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

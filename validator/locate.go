@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // A Text is a YAML or JSON file in which places can be looked up.
@@ -68,7 +69,7 @@ func withoutSlashEscapes(text []byte, by string) []byte {
 // that exists, so a missing key is at its parent.
 func (t *Text) At(pointer string) (line, column int) {
 	at, node := t.root, t.root
-	for _, part := range split(pointer) {
+	for _, part := range jsonpointer.Split(pointer) {
 		mark, next := child(node, part)
 		if next == nil {
 			break

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // A step leads from a value into one below it: by key, or by index when key is
@@ -23,35 +24,19 @@ func (s step) String() string {
 	return s.key
 }
 
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointer writes steps as a JSON pointer (RFC 6901).
 func pointer(steps []step) string {
 	var b strings.Builder
 	for _, s := range steps {
 		b.WriteByte('/')
-		b.WriteString(pointerEscapes.Replace(s.String()))
+		b.WriteString(jsonpointer.Escape(s.String()))
 	}
 	return b.String()
 }
 
-var pointerUnescapes = strings.NewReplacer("~1", "/", "~0", "~")
-
-// split returns the unescaped parts of a JSON pointer.
-func split(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, p := range parts {
-		parts[i] = pointerUnescapes.Replace(p)
-	}
-	return parts
-}
-
 // comparePointers orders pointers part by part, indexes by number.
 func comparePointers(a, b string) int {
-	x, y := split(a), split(b)
+	x, y := jsonpointer.Split(a), jsonpointer.Split(b)
 	for i := range min(len(x), len(y)) {
 		m, errM := strconv.Atoi(x[i])
 		n, errN := strconv.Atoi(y[i])
@@ -68,7 +53,7 @@ func comparePointers(a, b string) int {
 
 // lookup follows a JSON pointer.
 func lookup(v any, pointer string) (any, bool) {
-	for _, part := range split(pointer) {
+	for _, part := range jsonpointer.Split(pointer) {
 		switch at := v.(type) {
 		case *bundle.Object:
 			var ok bool

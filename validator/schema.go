@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
 // checkSchema checks a JSON schema file: its metaschema, that of Draft 6, and
@@ -37,7 +38,7 @@ func (l *library) broken(p bundle.Path) []Finding {
 // against the rest.
 func mend(doc any, broken []Finding) {
 	for _, f := range broken {
-		parts := split(f.Pointer)
+		parts := jsonpointer.Split(f.Pointer)
 		if len(parts) == 0 {
 			continue
 		}

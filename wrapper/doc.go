@@ -36,10 +36,8 @@
 // # Logs
 //
 //   - All output is masked before it is stored: each secret of at least four bytes
-//     becomes ***. The encoded forms of a secret are masked too: base64 (also inside
-//     a longer text such as a basic-auth header, broken into lines, and encoded twice),
-//     hex, URL encoding, and the escapes of JSON and HTML. A secret of several lines
-//     is masked line by line.
+//     becomes ***, and so do its encoded forms, such as base64 and URL encoding (package
+//     internal/mask lists them).
 //   - The complete log goes to the [LogStore]. The result holds its last twenty lines,
 //     without terminal escapes and other control characters. A task without output has
 //     no log.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -22,7 +23,7 @@ var errTimeout = errors.New("timed out")
 type executor struct {
 	runner Runner
 	opts   Options
-	masker *masker
+	masker *mask.Masker
 	failed atomic.Bool // whether a result fails the check
 
 	isRunCanceled func() bool // whether the whole run was canceled
@@ -92,7 +93,7 @@ func (e *executor) settle(ctx context.Context, task plan.Task, result plan.Resul
 // runAttempt makes one attempt to run the task, with a log of its own. It returns
 // whether another attempt may end better. The error is about the log.
 func (e *executor) runAttempt(ctx context.Context, task plan.Task, timeout time.Duration, attempt int) (result plan.Result, retry bool, err error) {
-	output := &outputWriter{mask: maskStream{masker: e.masker}, logs: e.opts.Logs, task: task.ID, attempt: attempt}
+	output := &outputWriter{masker: e.masker, stream: e.masker.Stream(), logs: e.opts.Logs, task: task.ID, attempt: attempt}
 	begin := time.Now()
 	result = e.runWithTimeout(ctx, task, timeout, output)
 	result.Task, result.Attempts = task.ID, 1
@@ -189,7 +190,7 @@ func (e *executor) callRunner(ctx context.Context, task plan.Task, log io.Writer
 // cleanReason makes a reason of a message: one line, secrets masked, without control
 // characters.
 func (e *executor) cleanReason(message string) string {
-	return toOneLine(e.masker.text(sanitize.Text(message)))
+	return toOneLine(e.masker.Text(sanitize.Text(message)))
 }
 
 // toSeconds returns a duration in seconds, rounded to milliseconds.

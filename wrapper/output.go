@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -27,7 +28,8 @@ const (
 // as much as running a command.
 type outputWriter struct {
 	mu        sync.Mutex
-	mask      maskStream
+	masker    *mask.Masker
+	stream    *mask.Stream
 	logs      LogStore // nil if logs are not kept
 	task      string
 	attempt   int
@@ -45,7 +47,7 @@ func (w *outputWriter) Write(p []byte) (int, error) {
 	if w.closed {
 		return 0, os.ErrClosed
 	}
-	w.writeMasked(w.mask.feed(p))
+	w.writeMasked(w.stream.Feed(p))
 	return len(p), nil
 }
 
@@ -54,7 +56,7 @@ func (w *outputWriter) close() (tail string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
-	w.writeMasked(w.mask.flush())
+	w.writeMasked(w.stream.Flush())
 	switch {
 	case w.log != nil:
 		if err := w.log.Close(); err != nil && w.err == nil {
@@ -65,7 +67,7 @@ func (w *outputWriter) close() (tail string, err error) {
 	}
 	// Terminal escapes inside a secret hide the secret from the masker. The text
 	// without escapes is therefore masked again.
-	return lastLines(w.mask.text(sanitize.Text(string(w.recent)))), w.err
+	return lastLines(w.masker.Text(sanitize.Text(string(w.recent)))), w.err
 }
 
 // writeMasked writes masked output to the log and keeps its end.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -96,7 +97,7 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	}
 	d := &dispatcher{
 		executor: &executor{
-			runner: r, opts: opts, masker: newMasker(opts.Secrets),
+			runner: r, opts: opts, masker: mask.New(opts.Secrets),
 			isRunCanceled: func() bool { return ctx.Err() != nil },
 		},
 		tasks: tasks, targets: targetsByTask(tasks, opts.Targets), memory: newMemoryBudget(opts.Memory), freeSlots: opts.Jobs,

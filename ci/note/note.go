@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -40,8 +40,6 @@ type Links struct {
 	Log      func(task string) string // of one task
 }
 
-var tools = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
 // Marker returns how the body of every note of this tool begins, and no other.
 func (n Note) Marker() string { return "<!-- prcheck-note:" + n.Tool + " " }
 
@@ -72,7 +70,7 @@ func (n Note) Body(previous string) (string, error) {
 // check says what is wrong with the note itself.
 func (n Note) check(limit int) error {
 	switch {
-	case len(n.Tool) > 40 || !tools.MatchString(n.Tool):
+	case !names.IsTool(n.Tool):
 		return fmt.Errorf("the tool id is %q; it must be lower-case letters, digits and single hyphens between them, at most 40", n.Tool)
 	case n.Plan == nil && strings.TrimSpace(n.Unplanned) == "":
 		return errors.New("there is no plan; give the plan that was run, or what was said in its place")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner/launch"
@@ -98,7 +99,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 		Base: b, Head: b, Settings: settings, Folder: source.Folder(settings),
 		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}
-	noted.Mask = wrapper.Mask(start.Secrets([]plan.Task{task}))
+	noted.Mask = mask.New(start.Secrets([]plan.Task{task})).Text
 	result, err := runOnce(ctx, env, start, task)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/ci/note"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/runner/parts"
 	"github.com/app-sre/prcheck/source"
 )
@@ -67,11 +67,9 @@ not be posted.`,
 	return cmd
 }
 
-var toolName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
 func (f commentFlags) check() error {
 	switch {
-	case len(f.tool) > 40 || !toolName.MatchString(f.tool):
+	case !names.IsTool(f.tool):
 		return cli.Usage(errors.New("--tool must be of lower-case letters, digits and single hyphens between them, at most 40"))
 	case f.out == "":
 		return cli.Usage(errors.New("--out must name a file"))

@@ -18,8 +18,8 @@ var floors = [][]string{
 }
 
 // side lists the packages beside the floors; they import only each other.
-var side = []string{"internal/cli", "internal/fakes3", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/layers",
-	"internal/markdown", "internal/objects", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+var side = []string{"internal/cli", "internal/fakes3", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/layers",
+	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // programs lists the folders whose programs are not part of the product: they
 // import only each other, and beyond that only the rules on size and on

@@ -1,4 +1,4 @@
-package wrapper
+package mask
 
 import (
 	"encoding/base64"
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// formsOf returns how a secret may appear in a log, or nothing if it is too
-// short to be told from ordinary text.
+// formsOf returns the forms of a secret, and none if it is too short to be told from
+// ordinary text.
 func formsOf(secret string) []form {
 	if len(secret) < minSecret {
 		return nil
 	}
 	digits := base64Of(secret)
-	texts := append(escaped(secret), hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))))
+	texts := append(escapedForms(secret), hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))))
 	broken := slices.Clone(digits)
 	for _, d := range digits {
 		texts = append(texts, url.QueryEscape(d))
@@ -37,7 +37,7 @@ func formsOf(secret string) []form {
 	return slices.DeleteFunc(forms, func(f form) bool { return len(f.text) < minSecret })
 }
 
-// base64Of returns a secret in base64, alone and inside a longer text.
+// base64Of returns the base64 forms of a secret, alone and inside a longer text.
 func base64Of(secret string) []string {
 	var out []string
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -51,8 +51,8 @@ func base64Of(secret string) []string {
 	return out
 }
 
-// shifted returns the base64 digits that a secret gives inside a longer text
-// that has shift bytes (modulo 3) before it: those that depend on it alone.
+// shifted returns the base64 digits of a secret inside a longer text, with a number of
+// bytes (modulo 3) before the secret. Digits that depend on other bytes are left out.
 func shifted(enc *base64.Encoding, secret string, shift int) string {
 	digits := enc.EncodeToString(append(make([]byte, shift), secret...))
 	first := (shift*8 + 5) / 6
@@ -60,16 +60,17 @@ func shifted(enc *base64.Encoding, secret string, shift int) string {
 	return digits[first:last]
 }
 
-// unreserved are the bytes besides letters and digits that the usual encoders of
-// addresses leave as they are: those of strict ones, of paths, of JavaScript.
+// unreserved lists, for usual encoders of URLs, the bytes that they leave as they are
+// besides letters and digits: a strict encoder, one for paths, JavaScript's, and one
+// that encodes everything.
 var unreserved = []string{"-_.~", "-_.~/", "-_.!~*'()", ""}
 
-// escaped returns a secret as addresses, JSON, programs and pages write it, and
-// as it is.
-func escaped(secret string) []string {
+// escapedForms returns a secret as it is, and as URLs, JSON, programs and HTML pages
+// write it.
+func escapedForms(secret string) []string {
 	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)}
 	for _, keep := range unreserved {
-		out = append(out, percent(secret, keep))
+		out = append(out, percentEncode(secret, keep))
 	}
 	for _, text := range slices.Clone(out) {
 		out = append(out, lowerHex(text))
@@ -83,8 +84,8 @@ func escaped(secret string) []string {
 	return out
 }
 
-// percent encodes all bytes but letters, digits and those to keep.
-func percent(text, keep string) string {
+// percentEncode encodes all bytes except letters, digits and the bytes of keep.
+func percentEncode(text, keep string) string {
 	var out strings.Builder
 	for _, c := range []byte(text) {
 		switch {
@@ -97,7 +98,7 @@ func percent(text, keep string) string {
 	return out.String()
 }
 
-// lowerHex writes the digits behind each percent sign small.
+// lowerHex writes the hex digits after each percent sign in lower case.
 func lowerHex(text string) string {
 	parts := strings.Split(text, "%")
 	for i := 1; i < len(parts); i++ {

@@ -1,4 +1,4 @@
-package wrapper
+package mask
 
 import (
 	"encoding/base64"
@@ -52,8 +52,8 @@ func TestMasking(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := newMasker(test.secrets)
-			got := m.text(test.in)
+			m := New(test.secrets)
+			got := m.Text(test.in)
 			if test.want == masksMiddle {
 				if len(got) > len(test.in)-12 || strings.Count(got, "***") != 1 {
 					t.Errorf("got %q of %q, want the middle masked", got, test.in)
@@ -88,7 +88,7 @@ func inLines(text string, size int, end string) string {
 // or twice, wherever its lines break.
 func TestMaskingInside(t *testing.T) {
 	const secret = "glpat-Xk29fLq_7zR-31mTbWqa"
-	m := newMasker([]string{secret})
+	m := New([]string{secret})
 	for before := range 80 {
 		once := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + ":" + secret + "@" + strings.Repeat("y", 70)))
 		for _, text := range []string{
@@ -96,7 +96,7 @@ func TestMaskingInside(t *testing.T) {
 			base64.StdEncoding.EncodeToString([]byte(`{"auth": "` + once + `"}`)),
 			inLines(base64.StdEncoding.EncodeToString([]byte(`{"auth": "`+once+`"}`)), 76, "\n"),
 		} {
-			got := m.text(text)
+			got := m.Text(text)
 			if strings.Count(got, "***") != 1 || len(got) > len(text)-len(secret) {
 				t.Fatalf("%d bytes before: got %q of %q", before, got, text)
 			}
@@ -105,23 +105,23 @@ func TestMaskingInside(t *testing.T) {
 }
 
 // inPieces masks a text that comes in pieces of this size.
-func inPieces(m *masker, text string, size int) string {
-	stream := maskStream{masker: m}
+func inPieces(m *Masker, text string, size int) string {
+	stream := m.Stream()
 	var out []byte
 	for len(text) > 0 {
 		n := min(size, len(text))
-		out = append(out, stream.feed([]byte(text[:n]))...)
+		out = append(out, stream.Feed([]byte(text[:n]))...)
 		text = text[n:]
 	}
-	return string(append(out, stream.flush()...))
+	return string(append(out, stream.Flush()...))
 }
 
 func FuzzMasking(f *testing.F) {
 	f.Add("abcd", "abcdef", "xabcdefabcdx", uint8(3))
 	f.Add("aaab", "baaa", "aaabaaab", uint8(1))
 	f.Fuzz(func(t *testing.T, a, b, text string, size uint8) {
-		m := newMasker([]string{a, b})
-		whole := m.text(text)
+		m := New([]string{a, b})
+		whole := m.Text(text)
 		if got := inPieces(m, text, int(size)+1); got != whole {
 			t.Fatalf("pieces give %q, the whole %q", got, whole)
 		}
@@ -138,11 +138,11 @@ func BenchmarkMasking(b *testing.B) {
 	for i := range secrets {
 		secrets[i] = strings.Repeat(string(rune('a'+i%26)), 10) + string(rune('A'+i))
 	}
-	m := newMasker(secrets)
+	m := New(secrets)
 	chunk := []byte(strings.Repeat("2024-01-01 INFO reconciling the namespace app-sre on cluster x\n", 512))
 	b.SetBytes(int64(len(chunk)))
-	stream := maskStream{masker: m}
+	stream := m.Stream()
 	for b.Loop() {
-		stream.feed(chunk)
+		stream.Feed(chunk)
 	}
 }
