@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"time"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
@@ -29,16 +30,19 @@ type Input struct {
 
 // Options say how a run goes. The zero value runs all tasks and shows nothing.
 type Options struct {
-	Jobs       int              // how many tasks run at once; 0 is one per processor
-	Part       plan.Fraction    // the part of the plan to run; the zero value is all of it
-	Logs       string           // the folder for complete logs; "" is "logs"
-	NoBaseline bool             // run nothing on base: every failure fails the check
-	FailFast   bool             // start nothing after the first failure that belongs to the change
-	Memory     int64            // bytes that the tasks that run at once may need together; 0 is no limit
-	Journal    *os.File         // takes each result when its task ends; nil keeps no journal
-	Resume     bool             // take over the results that the journal holds
-	Progress   progress.Options // shows what runs; without Out nothing is shown
-	Notes      io.Writer        // takes one line for each thing that a person should know; nil drops them
+	Jobs       int           // how many tasks run at once; 0 is one per processor
+	Part       plan.Fraction // the part of the plan to run; the zero value is all of it
+	Logs       string        // the folder for complete logs; "" is "logs"
+	NoBaseline bool          // run nothing on base: every failure fails the check
+	FailFast   bool          // start nothing after the first failure that belongs to the change
+	Memory     int64         // bytes that the tasks that run at once may need together; 0 is no limit
+	Journal    *os.File      // takes each result when its task ends; nil keeps no journal
+	Resume     bool          // take over the results that the journal holds
+	// Backoff returns the pause before another attempt of a task that has the given
+	// timeout. If it is nil, the pause is that of [wrapper.Options].
+	Backoff  func(timeout time.Duration) time.Duration
+	Progress progress.Options // shows what runs; without Out nothing is shown
+	Notes    io.Writer        // takes one line for each thing that a person should know; nil drops them
 }
 
 // withDefaults returns the options with defaults filled in.

@@ -107,6 +107,7 @@ func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) 
 		Memory:    r.opts.Memory,
 		FailFast:  r.opts.FailFast,
 		Transient: r.transientErrors,
+		Backoff:   r.opts.Backoff,
 		Targets:   r.targets,
 		Lease:     shared.lease(),
 		Began:     r.began,
