@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -23,13 +22,8 @@ var (
 	strategies = []string{"", "per-aws-account", "per-openshift-cluster", "per-ocm-organization", "static", "managed"}
 )
 
-// Limits of patterns and shards. A pattern with many groups of alternatives may take very
-// long to match.
-const (
-	maxPatternBytes = 200
-	maxAlternatives = 4 // groups in braces
-	maxShards       = 10_000
-)
+// maxShards is the largest value of shards.max.
+const maxShards = 10_000
 
 // ReadSettings parses the bytes of a settings file. The name is used in messages. Every
 // unknown key or value is a mistake. The error joins one [SettingsError] per mistake.
@@ -166,89 +160,12 @@ func (r *settingsReader) checkName(line int, at, name string) bool {
 	return true
 }
 
-// readPaths reads the key paths.
-func (r *settingsReader) readPaths(n *yaml.Node, s *Settings) {
-	keys := r.readObject(n, "paths", "ignore", "select")
-	if n := keys["ignore"]; n != nil {
-		s.Ignore = r.readGlobs(r.readList(n, "paths.ignore"), "paths.ignore")
-	}
-	if n := keys["select"]; n != nil {
-		for i, n := range r.readList(n, "paths.select") {
-			s.Rules = append(s.Rules, r.readRule(n, "paths.select"+indexSuffix(i)))
-		}
-	}
-}
-
-// readRule reads one rule of paths.select.
-func (r *settingsReader) readRule(n *yaml.Node, at string) Rule {
-	rule := Rule{Line: n.Line}
-	keys := r.readObject(n, at, "when", "run")
-	if r.requireKey(n, keys, at, "when") {
-		rule.When = r.readGlobs(r.readNonEmptyList(keys["when"], at+".when"), at+".when")
-	}
-	if r.requireKey(n, keys, at, "run") {
-		for _, t := range r.readUniqueTexts(r.readNonEmptyList(keys["run"], at+".run"), at+".run") {
-			if r.checkName(t.line, at+".run", t.value) {
-				rule.Run = append(rule.Run, Name{t.value, t.line})
-			}
-		}
-	}
-	return rule
-}
-
 // requireKey reports whether a mapping has a key, and notes a mistake if not.
 func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
 	if keys[key] == nil && n.Kind == yaml.MappingNode && !r.misspelt[n] {
 		r.fail(n.Line, at, "%s is missing", key)
 	}
 	return keys[key] != nil
-}
-
-// readGlobs reads a list of path patterns.
-func (r *settingsReader) readGlobs(items []*yaml.Node, at string) []Glob {
-	var globs []Glob
-	for _, t := range r.readUniqueTexts(items, at) {
-		if why := patternProblem(t.value); why != "" {
-			r.fail(t.line, at, "pattern %s %s", quoteShort(t.value), why)
-			continue
-		}
-		globs = append(globs, Glob{t.value, t.line})
-	}
-	return globs
-}
-
-// patternProblem returns why a pattern cannot be used or can never match, "" if it can.
-func patternProblem(p string) string {
-	switch {
-	case len(p) > maxPatternBytes:
-		return "is longer than " + strconv.Itoa(maxPatternBytes) + " bytes"
-	case strings.Count(p, "{") > maxAlternatives:
-		return "has more than " + strconv.Itoa(maxAlternatives) + " groups of alternatives"
-	case strings.HasPrefix(p, "/"):
-		return "can never match: paths of the repository start without a slash"
-	case strings.HasSuffix(p, "/"):
-		return "can never match: it names a folder, add ** for what is in it"
-	case !doublestar.ValidatePattern(p):
-		return "is malformed"
-	}
-	if why := pathProblem(p); why != "" {
-		return "can never match: " + why
-	}
-	return ""
-}
-
-// pathProblem returns why a relative path could leave its folder or is not clean, "" if
-// it is fine.
-func pathProblem(p string) string {
-	for part := range strings.SplitSeq(p, "/") {
-		switch part {
-		case "":
-			return "it has an empty part"
-		case ".", "..":
-			return "it has the part " + strconv.Quote(part)
-		}
-	}
-	return ""
 }
 
 // readIntegration reads the settings of one integration.
