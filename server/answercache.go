@@ -10,38 +10,40 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// answers remembers what was answered: a bundle does not change, so neither
-// does an answer over it. What was not asked for longest is forgotten first.
-type answers struct {
-	mu    sync.Mutex
-	at    map[question]*list.Element // of a knownAnswer
-	order list.List                  // most recent first
-	size  int64
-	limit int64
+// An answerCache keeps answers to GraphQL requests. An answer over a bundle never changes,
+// since a bundle does not. When the cache is full, the answer that was not used for the
+// longest time is dropped first.
+type answerCache struct {
+	mu       sync.Mutex
+	elements map[cacheKey]*list.Element // with *cachedAnswer values
+	recent   list.List                  // most recently used first
+	size     int64
+	limit    int64
 }
 
-// A question is a request over a bundle, as a digest.
-type question [sha256.Size]byte
+// A cacheKey is the digest of a bundle and a request over it.
+type cacheKey [sha256.Size]byte
 
-type knownAnswer struct {
-	question question
-	reply    reply // sealed, without a content type
+// A cachedAnswer is an answer with its key.
+type cachedAnswer struct {
+	key   cacheKey
+	reply reply // prepared, without a content type
 }
 
-// answerCost is about what remembering an answer takes beside its bytes.
-const answerCost = 512
+// answerOverhead is about the memory in bytes that a cached answer takes beside its body.
+const answerOverhead = 512
 
-// newAnswers returns a memory of so many bytes, nil for none.
-func newAnswers(limit int64) *answers {
+// newAnswerCache returns a cache of at most limit bytes, or nil if limit is not positive.
+func newAnswerCache(limit int64) *answerCache {
 	if limit <= 0 {
 		return nil
 	}
-	return &answers{at: map[question]*list.Element{}, limit: limit}
+	return &answerCache{elements: map[cacheKey]*list.Element{}, limit: limit}
 }
 
-// questionOf is what a request asks of a bundle. Persisted queries and the
-// method are not part of it: they make no difference to a good answer.
-func questionOf(on *Snapshot, req *gql.Request) question {
+// cacheKeyOf returns the key of a request over a bundle. The method of the request is not
+// part of the key, since it does not change an answer without errors.
+func cacheKeyOf(on *Snapshot, req *gql.Request) cacheKey {
 	h := sha256.New()
 	var vars []byte
 	if req.Variables != nil {
@@ -51,41 +53,41 @@ func questionOf(on *Snapshot, req *gql.Request) question {
 		_, _ = h.Write(strconv.AppendInt(nil, int64(len(part)), 10)) // never fails
 		_, _ = h.Write([]byte(":" + part))
 	}
-	return question(h.Sum(nil))
+	return cacheKey(h.Sum(nil))
 }
 
-// get returns the answer to a question, nil when it is not known.
-func (a *answers) get(q question) *reply {
+// get returns the answer for a key, nil if there is none.
+func (a *answerCache) get(q cacheKey) *reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e := a.at[q]
+	e := a.elements[q]
 	if e == nil {
 		return nil
 	}
-	a.order.MoveToFront(e)
-	known, _ := e.Value.(*knownAnswer)
+	a.recent.MoveToFront(e)
+	known, _ := e.Value.(*cachedAnswer)
 	p := known.reply
 	return &p
 }
 
-// put remembers the answer to a question, unless it is too large to be worth
-// the others.
-func (a *answers) put(q question, p *reply) {
-	cost := int64(len(p.body)) + answerCost
+// put adds an answer to the cache. An answer larger than an eighth of the cache is not
+// added, since too many others would be dropped for it.
+func (a *answerCache) put(q cacheKey, p *reply) {
+	cost := int64(len(p.body)) + answerOverhead
 	if cost > a.limit/8 {
 		return
 	}
-	p.seal()
+	p.prepare()
 	kept := *p
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.at[q] != nil {
+	if a.elements[q] != nil {
 		return
 	}
-	a.at[q] = a.order.PushFront(&knownAnswer{q, kept})
+	a.elements[q] = a.recent.PushFront(&cachedAnswer{q, kept})
 	for a.size += cost; a.size > a.limit; {
-		old, _ := a.order.Remove(a.order.Back()).(*knownAnswer)
-		delete(a.at, old.question)
-		a.size -= int64(len(old.reply.body)) + answerCost
+		old, _ := a.recent.Remove(a.recent.Back()).(*cachedAnswer)
+		delete(a.elements, old.key)
+		a.size -= int64(len(old.reply.body)) + answerOverhead
 	}
 }

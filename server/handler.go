@@ -6,86 +6,86 @@ import (
 	"strings"
 )
 
-// A shelf holds the bundles that a site answers over.
-type shelf interface {
-	// latest returns the snapshot that is asked when no sha256 is given, nil
-	// when there is none.
+// A snapshotStore has the bundles over which a handler answers.
+type snapshotStore interface {
+	// latest returns the snapshot for requests without a sha256, nil if there is
+	// none.
 	latest() *Snapshot
-	// find returns the snapshot of a sha256, nil when it is not there.
+	// find returns the snapshot of the bundle with a sha256, nil if there is none.
 	find(sha string) *Snapshot
 }
 
-// A site answers the requests that qontract-server answers. Task endpoints and
-// hubs differ in their bundles and in what they do besides.
-type site struct {
-	shelf
-	touch     func(*Snapshot, *http.Request) // told that a bundle is asked; nil for nobody
-	guard     guard
-	observe   func(Exchange)
-	gate      *gate // nil for no limit
-	persisted *persisted
-	answers   *answers            // nil for no memory
-	own       map[string]ownRoute // by lower-case path
+// A handler answers the requests that qontract-server answers. Endpoints and hubs use it
+// with different snapshots, limits and extra routes.
+type handler struct {
+	snapshotStore
+	onQuery       func(*Snapshot, *http.Request) // called with the snapshot of each GraphQL request; may be nil
+	checkResponse responseCheck                  // may be nil
+	observe       func(Exchange)                 // may be nil
+	limiter       *evaluationLimiter             // nil for no limit
+	persisted     *queryCache
+	answers       *answerCache          // nil for no cache
+	extraRoutes   map[string]extraRoute // by path in lower case, without slashes
 }
 
-// An ownRoute is one of a site's own beside those of all sites.
-type ownRoute struct {
+// An extraRoute is a route that not every handler has.
+type extraRoute struct {
 	method string
 	answer func(r *http.Request) *reply
 }
 
 // ServeHTTP answers one request.
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := Exchange{Path: r.URL.Path}
-	p := s.answer(r, &x)
-	if s.observe != nil {
+	p := h.respond(r, &x)
+	if h.observe != nil {
 		x.Status, x.Body = p.status, p.body
 		if x.Request != nil {
 			x.Body = bytes.TrimSuffix(p.body, []byte("\n"))
 		}
-		s.observe(x)
+		h.observe(x)
 	}
-	if p.done != nil {
-		defer p.done()
+	if p.afterSend != nil {
+		defer p.afterSend()
 	}
 	p.write(w, r)
 }
 
-// answer finds who answers a request. The order is that of the middleware of
-// qontract-server: bodies are read before anybody asks what they are for.
-func (s *site) answer(r *http.Request, x *Exchange) *reply {
+// respond answers a request. As in qontract-server, the body is read before the route is
+// chosen: a bad body is refused on every route.
+func (h *handler) respond(r *http.Request, x *Exchange) *reply {
 	path := rawPath(r)
-	on, asks := s.queried(path)
-	if asks && s.touch != nil {
-		s.touch(on, r)
+	on, asks := h.queriedSnapshot(path)
+	if asks && h.onQuery != nil {
+		h.onQuery(on, r)
 	}
-	body, refused := body(r)
+	body, refused := readBody(r)
 	if refused != nil {
 		return refused
 	}
 	if asks {
-		return s.graphql(r, body, on, x)
+		return h.answerGraphQL(r, body, on, x)
 	}
-	if p := s.route(r, path, x); p != nil {
+	if p := h.answerRoute(r, path, x); p != nil {
 		return p
 	}
-	return page(http.StatusNotFound, "Cannot "+r.Method+" "+encodeURL(path))
+	return errorPage(http.StatusNotFound, "Cannot "+r.Method+" "+encodeURL(path))
 }
 
-// queried returns the bundle of which a path asks GraphQL, if it does. What
-// follows the sha256 does not count.
-func (s *site) queried(path string) (*Snapshot, bool) {
+// queriedSnapshot returns the snapshot that a GraphQL path names, if path is such a path.
+// The rest of the path after the sha256 is ignored.
+func (h *handler) queriedSnapshot(path string) (*Snapshot, bool) {
 	var on *Snapshot
 	if path == "/graphql" {
-		on = s.latest()
+		on = h.latest()
 	} else if rest, ok := strings.CutPrefix(path, "/graphqlsha/"); ok {
 		sha, _, _ := strings.Cut(rest, "/")
-		on = s.find(sha)
+		on = h.find(sha)
 	}
 	return on, on != nil
 }
 
-// rawPath returns the path of a request as it was written.
+// rawPath returns the path of a request with its escapes.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if !strings.HasPrefix(path, "/") {

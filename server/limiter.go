@@ -7,110 +7,113 @@ import (
 	"time"
 )
 
-// A gate bounds what answers cost together: so many are evaluated at once, so
-// many more wait, and so many bytes of them are on their way to clients.
-type gate struct {
-	slots   chan struct{}
-	waiting atomic.Int64
-	most    int64 // may wait
-	timeout time.Duration
-	budget  *budget
+// An evaluationLimiter limits how many requests are evaluated at once, how many wait for
+// that, and how many bytes of answers are being sent to clients.
+type evaluationLimiter struct {
+	slots      chan struct{}
+	waiting    atomic.Int64
+	maxWaiting int64
+	timeout    time.Duration // of one evaluation, with the waiting
+	unsent     *byteBudget
 }
 
-func newGate(l Limits) *gate {
-	return &gate{
-		slots: make(chan struct{}, l.Evaluations), most: int64(l.Waiting), timeout: l.Evaluation,
-		budget: newBudget(l.Unsent),
+func newEvaluationLimiter(l Limits) *evaluationLimiter {
+	return &evaluationLimiter{
+		slots: make(chan struct{}, l.Evaluations), maxWaiting: int64(l.Waiting), timeout: l.Evaluation,
+		unsent: newByteBudget(l.Unsent),
 	}
 }
 
-// pass evaluates an answer once there is room for it. Nobody passes a gate that
-// is not there for free: without one there is no limit.
-func (g *gate) pass(ctx context.Context, evaluate func(context.Context) *reply) *reply {
-	if g == nil {
+// run calls evaluate as soon as a slot is free. The answer keeps its part of the budget
+// for unsent bytes until it is sent. A nil limiter has no limits.
+func (l *evaluationLimiter) run(ctx context.Context, evaluate func(context.Context) *reply) *reply {
+	if l == nil {
 		return evaluate(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, g.timeout)
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	if !g.enter(ctx) {
-		p := page(http.StatusServiceUnavailable, "Too many requests are waiting; ask again later.")
+	if !l.acquireSlot(ctx) {
+		p := errorPage(http.StatusServiceUnavailable, "Too many requests are waiting; ask again later.")
 		p.header = append(p.header, [2]string{"Retry-After", "5"})
 		return p
 	}
-	defer func() { <-g.slots }()
+	defer func() { <-l.slots }()
 	p := evaluate(ctx)
-	p.seal()
-	room, stop := context.WithTimeout(ctx, unsentWait)
+	p.prepare()
+	unsentCtx, stop := context.WithTimeout(ctx, maxUnsentWait)
 	defer stop()
-	held, ok := g.budget.take(room, len(p.body))
+	reserved, ok := l.unsent.reserve(unsentCtx, len(p.body))
 	if !ok {
-		return page(http.StatusServiceUnavailable, "Too many answers are on their way; ask again later.")
+		return errorPage(http.StatusServiceUnavailable, "Too many answers are on their way; ask again later.")
 	}
-	p.done = func() { g.budget.give(held) }
+	p.afterSend = func() { l.unsent.release(reserved) }
 	return p
 }
 
-func (g *gate) enter(ctx context.Context) bool {
+// acquireSlot waits for a slot. It returns false if too many requests wait, or if ctx ends.
+func (l *evaluationLimiter) acquireSlot(ctx context.Context) bool {
 	select {
-	case g.slots <- struct{}{}:
+	case l.slots <- struct{}{}:
 		return true
 	default:
 	}
-	if g.waiting.Add(1) > g.most {
-		g.waiting.Add(-1)
+	if l.waiting.Add(1) > l.maxWaiting {
+		l.waiting.Add(-1)
 		return false
 	}
-	defer g.waiting.Add(-1)
+	defer l.waiting.Add(-1)
 	select {
-	case g.slots <- struct{}{}:
+	case l.slots <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-// unsentWait is how long an answer waits until others are sent. Meanwhile it
-// keeps others from being evaluated.
-const unsentWait = 3 * time.Second
+// maxUnsentWait is how long an answer waits until other answers are sent. It keeps its
+// slot meanwhile.
+const maxUnsentWait = 3 * time.Second
 
-// budgetUnit is how many bytes one token of a budget stands for.
+// budgetUnit is the number of bytes per token of a byteBudget.
 const budgetUnit = 1 << 20
 
-// A budget is so many bytes that several share. An answer that is larger than
-// the whole budget needs all of it.
-type budget struct {
-	turn   chan struct{} // one takes at a time, so that none waits for another
-	tokens chan struct{}
+// A byteBudget is a number of bytes that several answers share. An answer that is larger
+// than the whole budget takes all of it.
+type byteBudget struct {
+	reserving chan struct{} // held by the caller of reserve, so that two callers never wait for each other
+	tokens    chan struct{}
 }
 
-func newBudget(bytes int64) *budget {
-	return &budget{turn: make(chan struct{}, 1), tokens: make(chan struct{}, max(1, bytes/budgetUnit))}
+func newByteBudget(bytes int64) *byteBudget {
+	return &byteBudget{reserving: make(chan struct{}, 1), tokens: make(chan struct{}, max(1, bytes/budgetUnit))}
 }
 
-// take waits for room for so many bytes and returns what to give back.
-func (b *budget) take(ctx context.Context, bytes int) (int, bool) {
+// reserve waits until the budget has room for the given number of bytes. It returns the
+// number of tokens to release.
+func (b *byteBudget) reserve(ctx context.Context, bytes int) (int, bool) {
 	need := min(bytes/budgetUnit, cap(b.tokens))
 	if need == 0 {
-		return 0, true // too small to count
+		return 0, true // less than one token
 	}
 	select {
-	case b.turn <- struct{}{}:
+	case b.reserving <- struct{}{}:
 	case <-ctx.Done():
 		return 0, false
 	}
-	defer func() { <-b.turn }()
+	defer func() { <-b.reserving }()
 	for got := range need {
 		select {
 		case b.tokens <- struct{}{}:
 		case <-ctx.Done():
-			b.give(got)
+			b.release(got)
 			return 0, false
 		}
 	}
 	return need, true
 }
 
-func (b *budget) give(n int) {
+// release gives back n tokens.
+func (b *byteBudget) release(n int) {
 	for range n {
 		<-b.tokens
 	}

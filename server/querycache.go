@@ -7,53 +7,55 @@ import (
 	"sync"
 )
 
-// maxPersisted bounds the texts of persisted queries, in bytes.
-const maxPersisted = 8 << 20
+// maxQueryCacheBytes is the maximal size of all texts in a queryCache.
+const maxQueryCacheBytes = 8 << 20
 
-// persisted remembers queries by their sha256, for each bundle by itself. What
-// was not asked for longest is forgotten first.
-type persisted struct {
-	mu    sync.Mutex
-	at    map[string]*list.Element // of a persistedQuery, by bundle and sha256
-	order list.List                // most recent first
-	size  int
+// A queryCache keeps the texts of persisted queries by bundle and sha256 of the text. When
+// it is full, the query that was not used for the longest time is dropped first.
+type queryCache struct {
+	mu       sync.Mutex
+	elements map[string]*list.Element // with persistedQuery values, by bundle and sha256
+	recent   list.List                // most recently used first
+	size     int
 }
 
+// A persistedQuery is the text of a query with its key in the cache.
 type persistedQuery struct{ key, text string }
 
-func newPersisted() *persisted { return &persisted{at: map[string]*list.Element{}} }
+func newQueryCache() *queryCache { return &queryCache{elements: map[string]*list.Element{}} }
 
-func sumOf(query string) string {
+// sha256Hex returns the sha256 of a query in hex.
+func sha256Hex(query string) string {
 	sum := sha256.Sum256([]byte(query))
 	return hex.EncodeToString(sum[:])
 }
 
-func (p *persisted) get(on *Snapshot, sum string) (string, bool) {
+func (p *queryCache) get(on *Snapshot, sum string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.at[on.Bundle.SHA256()+sum]
+	e := p.elements[on.Bundle.SHA256()+sum]
 	if e == nil {
 		return "", false
 	}
-	p.order.MoveToFront(e)
+	p.recent.MoveToFront(e)
 	q, _ := e.Value.(persistedQuery)
 	return q.text, true
 }
 
-func (p *persisted) put(on *Snapshot, text string) {
-	key := on.Bundle.SHA256() + sumOf(text)
+func (p *queryCache) put(on *Snapshot, text string) {
+	key := on.Bundle.SHA256() + sha256Hex(text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.at[key]; e != nil {
-		p.order.MoveToFront(e)
+	if e := p.elements[key]; e != nil {
+		p.recent.MoveToFront(e)
 		return
 	}
-	p.at[key] = p.order.PushFront(persistedQuery{key, text})
+	p.elements[key] = p.recent.PushFront(persistedQuery{key, text})
 	p.size += len(key) + len(text)
-	for p.size > maxPersisted {
-		last := p.order.Back()
-		old, _ := p.order.Remove(last).(persistedQuery)
-		delete(p.at, old.key)
+	for p.size > maxQueryCacheBytes {
+		last := p.recent.Back()
+		old, _ := p.recent.Remove(last).(persistedQuery)
+		delete(p.elements, old.key)
 		p.size -= len(old.key) + len(old.text)
 	}
 }
