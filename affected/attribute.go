@@ -236,11 +236,11 @@ func (t *tree) take(v any, cursors []cursor, place, name string) *element {
 	e := &element{place: place}
 	var inner []cursor
 	for _, c := range cursors {
-		if c.step <= c.selector.Owner() {
+		if c.step <= c.selector.OwnerIndex() {
 			inner = append(inner, c)
 			continue
 		}
-		key, err := lookup(v, c.selector.Key())
+		key, err := lookup(v, c.selector.KeySteps())
 		if err != nil {
 			t.loose = append(t.loose, loose{
 				hash(t.doc, place, name, t.canonical(v)),

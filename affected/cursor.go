@@ -60,5 +60,5 @@ func lookup(v any, steps []integration.Step) (string, error) {
 	if !ok {
 		return "", errors.New("has a key that is no string")
 	}
-	return key, sharding.Usable(key)
+	return key, sharding.CheckKey(key)
 }

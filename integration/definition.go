@@ -12,41 +12,41 @@ import (
 // DefinitionSchema is the schema of the datafiles that define integrations.
 const DefinitionSchema bundle.Schema = "/app-sre/integration-1.yml"
 
-// RequiredSchemas are those that every definition must allow, whether it reads
-// them or not.
+// RequiredSchemas returns the schemas that every definition must allow, even if the
+// integration does not read them.
 func RequiredSchemas() []bundle.Schema {
 	return []bundle.Schema{DefinitionSchema, "/app-interface/app-interface-settings-1.yml"}
 }
 
-// A Definition is what one datafile of [DefinitionSchema] says about an
-// integration.
+// A Definition is the definition of an integration: one datafile of [DefinitionSchema].
 type Definition struct {
 	Name    string
 	Path    bundle.Path
-	Schemas []bundle.Schema // what it is allowed to read
-	Check   *Check          // nil: it has no dry-run
+	Schemas []bundle.Schema // schemas of the datafiles that it may read
+	Check   *Check          // nil if it has no dry-run
 
 	object *bundle.Object
 }
 
-// A Check is the pr_check of a definition. A value of an unexpected type
-// counts as the one that makes the integration run, and to its end.
+// A Check is the pr_check of a definition: how its dry-run is started. If a field has a
+// value of an unexpected type, the Check has the value with which the integration runs
+// completely.
 type Check struct {
-	Cmd        string // the words after the program, quoted as for a shell
+	Cmd        string // the arguments after the program, quoted as for a shell
 	Disabled   bool
 	AlwaysRun  bool
-	Unenforced bool // no_validate_schemas: it may read more than it is allowed
+	Unenforced bool // no_validate_schemas: it may read datafiles of other schemas, too
 	Order      int  // run_order
 
-	State        bool   // it keeps a state of its own
-	SQS          bool   // it sends messages to a queue
-	EarlyExit    bool   // it may end when it sees no difference to base
-	AffectedOnly bool   // check_only_affected_shards: with EarlyExit, it may leave shards out
-	ImageRef     string // the image to run it from, "" for the usual one
+	State        bool   // state: it keeps a state of its own
+	SQS          bool   // sqs: it sends messages to a queue
+	EarlyExit    bool   // early_exit: it may stop if its desired state is that of base
+	AffectedOnly bool   // check_only_affected_shards: with EarlyExit, it may leave out shards
+	ImageRef     string // imageRef: the image that it runs from; "" means the usual image
 }
 
-// List returns the integrations that a bundle defines, in name order. One
-// without a name goes by its path; two definitions of one name are an error.
+// List returns the integrations that a bundle defines, sorted by name. A definition
+// without a name gets its path as name. Two definitions with one name are an error.
 func List(b *bundle.Bundle) ([]Definition, error) {
 	var out []Definition
 	for _, f := range b.BySchema(DefinitionSchema) {
@@ -54,8 +54,7 @@ func List(b *bundle.Bundle) ([]Definition, error) {
 		if d.Name == "" {
 			d.Name = string(f.Path)
 		}
-		d.Schemas = schemas(d.object)
-		d.Check = check(d.object)
+		d.Schemas, d.Check = readSchemas(d.object), readCheck(d.object)
 		out = append(out, d)
 	}
 	slices.SortStableFunc(out, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
@@ -68,9 +67,9 @@ func List(b *bundle.Bundle) ([]Definition, error) {
 	return out, nil
 }
 
-// Differs returns which of the parts of a definition that decide about its
-// dry-run differ: pr_check, schemas, managed.
-func (d Definition) Differs(other Definition) []string {
+// DifferingParts returns the parts in which two definitions differ, of the parts that
+// matter for the dry-run: pr_check, schemas and managed.
+func (d Definition) DifferingParts(other Definition) []string {
 	var out []string
 	for _, part := range []string{"pr_check", "schemas", "managed"} {
 		a, inA := d.object.Get(part)
@@ -82,8 +81,8 @@ func (d Definition) Differs(other Definition) []string {
 	return out
 }
 
-// Managed returns the elements of managed: each says how the integration is
-// deployed somewhere. What is no object is an empty one.
+// Managed returns the elements of managed. Each element describes one deployment of the
+// integration. An element that is no object becomes an empty object.
 func (d Definition) Managed() []*bundle.Object {
 	if d.object == nil {
 		return nil
@@ -99,10 +98,11 @@ func (d Definition) Managed() []*bundle.Object {
 	return out
 }
 
-// Allows tells whether the integration may read datafiles of a schema.
+// Allows reports whether the integration may read datafiles of a schema.
 func (d Definition) Allows(s bundle.Schema) bool { return slices.Contains(d.Schemas, s) }
 
-func schemas(o *bundle.Object) []bundle.Schema {
+// readSchemas returns the schemas that a definition allows.
+func readSchemas(o *bundle.Object) []bundle.Schema {
 	v, _ := o.Get("schemas")
 	list, _ := v.([]any)
 	var out []bundle.Schema
@@ -114,7 +114,8 @@ func schemas(o *bundle.Object) []bundle.Schema {
 	return out
 }
 
-func check(o *bundle.Object) *Check {
+// readCheck returns the pr_check of a definition, nil if it has none.
+func readCheck(o *bundle.Object) *Check {
 	v, ok := o.Get("pr_check")
 	c, isObject := v.(*bundle.Object)
 	if !ok || v == nil {
@@ -130,25 +131,26 @@ func check(o *bundle.Object) *Check {
 	return &Check{
 		Cmd:        c.String("cmd"),
 		Disabled:   isTrue("disabled"),
-		AlwaysRun:  unlessFalse(c, "always_run"),
-		Unenforced: unlessFalse(c, "no_validate_schemas"),
-		Order:      order(c),
+		AlwaysRun:  isTruthy(c, "always_run"),
+		Unenforced: isTruthy(c, "no_validate_schemas"),
+		Order:      readOrder(c),
 
-		State:        unlessFalse(c, "state"),
-		SQS:          unlessFalse(c, "sqs"),
+		State:        isTruthy(c, "state"),
+		SQS:          isTruthy(c, "sqs"),
 		EarlyExit:    isTrue("early_exit"),
 		AffectedOnly: isTrue("check_only_affected_shards"),
 		ImageRef:     c.String("imageRef"),
 	}
 }
 
-// unlessFalse is true for every value but false, null and none.
-func unlessFalse(o *bundle.Object, key string) bool {
+// isTruthy reports whether a field has any value except false and null.
+func isTruthy(o *bundle.Object, key string) bool {
 	v, _ := o.Get(key)
 	return v != nil && v != false
 }
 
-func order(o *bundle.Object) int {
+// readOrder returns the run_order of a pr_check, 0 if it is no number.
+func readOrder(o *bundle.Object) int {
 	v, _ := o.Get("run_order")
 	n, _ := v.(bundle.Number)
 	i, err := strconv.Atoi(string(n))

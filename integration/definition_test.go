@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// defined makes a bundle of definitions, each given as the JSON members after
-// $schema, at /0.yml, /1.yml and so on.
+// defined returns a bundle with definitions at /0.yml, /1.yml and so on. Each argument has
+// the JSON members of one definition after $schema.
 func defined(t *testing.T, members ...string) *bundle.Bundle {
 	t.Helper()
 	files := []string{`"/other.yml":{"$schema":"/other-1.yml","name":"other"}`}
@@ -76,8 +76,7 @@ func TestListRefuses(t *testing.T) {
 	}
 }
 
-// A value of an unexpected type counts as the one that makes the integration
-// run.
+// With a value of an unexpected type the integration runs.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		name, check string // the JSON of pr_check
@@ -167,10 +166,10 @@ func TestDiffers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one, other := list(t, base)[0], list(t, strings.Replace(base, c.old, c.new, 1))[0]
-			if got := one.Differs(other); !slices.Equal(got, c.want) {
+			if got := one.DifferingParts(other); !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
-			if got := other.Differs(one); !slices.Equal(got, c.want) {
+			if got := other.DifferingParts(one); !slices.Equal(got, c.want) {
 				t.Errorf("back: got %v, want %v", got, c.want)
 			}
 		})

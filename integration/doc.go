@@ -1,46 +1,49 @@
-// Package integration says what an integration is: its definition in a bundle,
-// its settings in prcheck.yaml, and the interface of one written in Go.
+// Package integration describes integrations: the definition in a bundle, the settings
+// in prcheck.yaml, and the interface of an integration that is written in Go.
 //
 // # Settings
 //
-// [ReadSettings] reads prcheck.yaml, strictly: unknown or repeated keys, wrong
-// types, patterns and selectors that cannot match, aliases and merge keys are
-// mistakes with a line. Whether the names in it exist is for those to check who
-// have a bundle; the lines they need are kept. An integration's own exec stands
-// over the general one key by key: a key that it holds replaces the general
-// key as a whole, also env and pass_env.
+// [ReadSettings] reads prcheck.yaml strictly. Unknown or repeated keys, wrong types,
+// patterns and selectors that cannot match, aliases and merge keys are mistakes, each
+// with its line. ReadSettings does not check whether the named integrations, datafiles
+// and query files exist. That needs a bundle, and the lines for such messages are kept.
 //
-// A word in braces is filled in. {cmd} and {shard_args} become any number of
-// words, so each must be a word of its own in argv:
+// The exec of an integration replaces the general exec key by key. A key that it sets
+// replaces the whole value of the general key, also for env and pass_env.
+//
+// A placeholder is a word in braces that is replaced by a value. {cmd}, {flags} and
+// {shard_args} become any number of arguments, so each must be an argument of its own:
 //
 //	{cmd}          the command of the definition, split into words
-//	{shard_args}   shards.arg and the shard, nothing when all shards run
-//	{name}         the integration's name
-//	{shard}        the shard, empty when all shards run
-//	{shards}       how many static shards share the work, 1 when none do
-//	{shard_id}     which of these it is, from 0
-//	{task}         the task's id
-//	{config}       path of the private file that holds exec.config
-//	{graphql_url}  GraphQL address for the head bundle
-//	{base_url}     GraphQL address for the base bundle
-//	{base_sha}     sha256 of the base bundle
-//	{head_sha}     sha256 of the head bundle
+//	{flags}        the flags of exec.when whose conditions hold
+//	{shard_args}   shards.arg and the shard; nothing if the task runs all shards
+//	{name}         the name of the integration
+//	{shard}        the shard; empty if the task runs all shards
+//	{shards}       the number of static shards; 1 if there are none
+//	{shard_id}     the number of the static shard, from 0
+//	{image_ref}    the image of the definition, or exec.image_ref
+//	{task}         the id of the task
+//	{config}       the path of the private file that holds exec.config
+//	{graphql_url}  the GraphQL address of the head bundle
+//	{base_url}     the GraphQL address of the base bundle
+//	{base_sha}     the sha256 of the base bundle
+//	{head_sha}     the sha256 of the head bundle
+//	{env.NAME}     the variable NAME of the environment in which the runner was started
 //
-// The first six are filled in when the plan is made ([Exec.Expand], [Exec.Number]),
-// the rest when the task starts. Braces around anything that is not a plain word, as in
-// JSON or an inline table, are left alone.
+// The placeholders before {task} are replaced when the plan is made
+// ([Exec.ForConditions], [Exec.ForStaticShard], [Exec.Expand]). The others are replaced
+// when the task starts. Other braces stay as they are, for example those of JSON.
 //
 // # Selectors
 //
-// A [Selector] such as roles[*].aws_groups[*].account.name leads through a
-// desired state to the shard keys. Its last wildcard names the owner element:
-// whatever stands in it belongs to the key below it. Positions and filters are
-// refused, since a list item is never known by its position.
+// A [Selector] is a path through a desired state to the shard keys, such as
+// roles[*].aws_groups[*].account.name. Its last wildcard names the owner elements.
+// Everything in an owner element belongs to the key below it. A selector cannot name
+// items by position or filter, since the position of a list item may change.
 //
 // # Native integrations
 //
-// A [Native] integration is written in Go. It may tell its desired state
-// ([Stater]) and its shards ([Sharder]); both are found by type assertion, and
-// without them it is simply run in full. See [Stater] for what a desired state
-// must not do.
+// A [Native] integration is written in Go. It may also have a desired state ([Stater])
+// and shards ([Sharder]). A native integration without them runs in full. See [Stater]
+// for the rules of a desired state.
 package integration

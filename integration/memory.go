@@ -8,12 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// size is an amount of memory as people write it.
-var size = regexp.MustCompile(`^([1-9][0-9]{0,8})(KiB|MiB|GiB|TiB)$`)
+// memoryPattern matches an amount of memory, such as 512MiB.
+var memoryPattern = regexp.MustCompile(`^([1-9][0-9]{0,8})(KiB|MiB|GiB|TiB)$`)
 
-// ParseBytes reads an amount of memory: 512MiB, 4GiB.
+// ParseBytes returns the number of bytes of an amount of memory such as 512MiB or 4GiB.
 func ParseBytes(text string) (int64, error) {
-	parts := size.FindStringSubmatch(text)
+	parts := memoryPattern.FindStringSubmatch(text)
 	if parts == nil {
 		return 0, errors.New("must be an amount of memory such as 512MiB or 4GiB")
 	}
@@ -28,7 +28,8 @@ func ParseBytes(text string) (int64, error) {
 	return n << shift, nil
 }
 
-func (r *reader) memory(n *yaml.Node, at string) int64 {
+// readMemory reads an amount of memory.
+func (r *settingsReader) readMemory(n *yaml.Node, at string) int64 {
 	bytes, err := ParseBytes(n.Value)
 	if err == nil && n.Kind == yaml.ScalarNode {
 		return bytes
@@ -36,6 +37,6 @@ func (r *reader) memory(n *yaml.Node, at string) int64 {
 	if err == nil {
 		err = errors.New("must be an amount of memory such as 512MiB or 4GiB")
 	}
-	r.fail(n.Line, at, "%s, got %s", err, kind(n))
+	r.fail(n.Line, at, "%s, got %s", err, describeNode(n))
 	return 0
 }

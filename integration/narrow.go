@@ -10,19 +10,19 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// Narrowed writes a definition down as YAML, allowed to read nothing but some of
-// the schemas it is allowed now and those that every definition must allow. The
-// order of the schemas stays; comments are not in a bundle and so not here.
-func (d Definition) Narrowed(read []bundle.Schema) ([]byte, error) {
+// NarrowedYAML returns the definition as YAML with fewer allowed schemas: of those that
+// it allows now, only the ones in read and [RequiredSchemas] stay, in their order. The
+// YAML has no comments, since a bundle holds none.
+func (d Definition) NarrowedYAML(read []bundle.Schema) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, m := range d.object.Members() {
 		switch m.Key {
-		case "path", "$file_sha256sum", "__identifier": // not in the file
+		case "path", "$file_sha256sum", "__identifier": // the bundler adds these
 			continue
 		case "schemas":
-			m.Value = narrow(d.Schemas, slices.Concat(RequiredSchemas(), read))
+			m.Value = keepSchemas(d.Schemas, slices.Concat(RequiredSchemas(), read))
 		}
-		root.Content = append(root.Content, textNode(m.Key), node(m.Value))
+		root.Content = append(root.Content, yamlString(m.Key), yamlNode(m.Value))
 	}
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
@@ -33,7 +33,8 @@ func (d Definition) Narrowed(read []bundle.Schema) ([]byte, error) {
 	return append([]byte("---\n"), out.Bytes()...), nil
 }
 
-func narrow(allowed, keep []bundle.Schema) []any {
+// keepSchemas returns the schemas of allowed that are in keep.
+func keepSchemas(allowed, keep []bundle.Schema) []any {
 	list := []any{}
 	for _, s := range allowed {
 		if slices.Contains(keep, s) {
@@ -43,11 +44,11 @@ func narrow(allowed, keep []bundle.Schema) []any {
 	return list
 }
 
-// node returns a JSON value as YAML. Numbers keep their literal.
-func node(v any) *yaml.Node {
+// yamlNode returns a JSON value as a YAML node. Numbers keep their spelling.
+func yamlNode(v any) *yaml.Node {
 	switch v := v.(type) {
 	case string:
-		return textNode(v)
+		return yamlString(v)
 	case bundle.Number:
 		return &yaml.Node{Kind: yaml.ScalarNode, Value: string(v)}
 	case bool:
@@ -55,14 +56,14 @@ func node(v any) *yaml.Node {
 	case []any:
 		n := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, item := range v {
-			n.Content = append(n.Content, node(item))
+			n.Content = append(n.Content, yamlNode(item))
 		}
 		return n
 	case *bundle.Object:
 		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, m := range v.Members() {
 			if m.Key != "__identifier" {
-				n.Content = append(n.Content, textNode(m.Key), node(m.Value))
+				n.Content = append(n.Content, yamlString(m.Key), yamlNode(m.Value))
 			}
 		}
 		return n
@@ -70,11 +71,11 @@ func node(v any) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 }
 
-// textNode returns a string, quoted when it would be read as something else, by
-// YAML 1.1 as well.
-func textNode(s string) *yaml.Node {
+// yamlString returns a string as a YAML node. The string is quoted if a reader of YAML
+// 1.1 or 1.2 would take it for another type, such as a number.
+func yamlString(s string) *yaml.Node {
 	n := &yaml.Node{}
-	if err := n.Encode(s); err != nil { // only of what is no text at all
+	if err := n.Encode(s); err != nil { // s is not valid UTF-8
 		n.SetString(s)
 	}
 	return n

@@ -5,52 +5,52 @@ import (
 	"io"
 )
 
-// A QueryFunc answers a GraphQL query over one bundle with the data of the
-// response, as JSON.
+// A QueryFunc answers a GraphQL query over one bundle. It returns the data of the
+// response as JSON.
 type QueryFunc func(ctx context.Context, query string, variables map[string]any) ([]byte, error)
 
-// A World is all that a native integration may use of what surrounds it.
-type World struct {
-	Query QueryFunc
-	Log   io.Writer
-	Shard string // the shard to work on, "" for all
+// An Environment is what a native integration gets when it runs.
+type Environment struct {
+	Query QueryFunc // answers queries over the bundle
+	Log   io.Writer // takes the output of the integration
+	Shard string    // the shard to work on; "" means all shards
 }
 
-// A Native is an integration written in Go against this package.
+// A Native is an integration that is written in Go and part of the program.
 type Native interface {
-	// Name is the integration's name in the bundle.
+	// Name returns the integration's name in the bundle.
 	Name() string
-	// Run brings the world to its desired state; with dryRun it only logs
-	// what it would do.
-	Run(ctx context.Context, w World, dryRun bool) error
+	// Run changes the live systems so that they match the desired state. If
+	// dryRun is set, it only logs the changes that it would make.
+	Run(ctx context.Context, env Environment, dryRun bool) error
 }
 
-// A Stater is a native integration that can tell its desired state, so that it
-// is skipped when base and head desire the same.
+// A Stater is a native integration that can compute its desired state. It is skipped
+// if the desired states of base and head are equal.
 //
-// The state must be a pure function of the bundle: it comes from query and
-// nothing else, no clock, no service, no file. It must hold everything of the
-// bundle that Run acts upon. It must survive encoding to JSON, because that is
-// what is compared. An error is always safe: the integration runs in full.
+// The desired state must depend on nothing but the answers of query: not on a clock, a
+// service or a file. It must contain all data of the bundle that Run uses. It must be
+// complete when it is encoded as JSON, because the JSON is compared. An error is always
+// safe: the integration then runs in full.
 type Stater interface {
 	DesiredState(ctx context.Context, query QueryFunc) (any, error)
 }
 
-// A Sharder is a native integration that can run on a part of its work; the
-// selectors of its shards lead through its desired state. Settings in
-// prcheck.yaml come first.
+// A Sharder is a native integration that can run on one shard of its work. The
+// selectors of its shards are paths through its desired state. Shards in prcheck.yaml
+// replace those of the Sharder.
 type Sharder interface {
 	Shards() Shards
 }
 
-// StateOf finds the desired state of n, if it tells one.
-func StateOf(n Native) (Stater, bool) {
+// AsStater returns n as a Stater, if n has a desired state.
+func AsStater(n Native) (Stater, bool) {
 	s, ok := n.(Stater)
 	return s, ok
 }
 
-// ShardsOf finds the shards of n, if it tells any.
-func ShardsOf(n Native) (Sharder, bool) {
+// AsSharder returns n as a Sharder, if n has shards.
+func AsSharder(n Native) (Sharder, bool) {
 	s, ok := n.(Sharder)
 	return s, ok
 }

@@ -7,8 +7,8 @@ import (
 
 type plain struct{}
 
-func (plain) Name() string                           { return "plain" }
-func (plain) Run(context.Context, World, bool) error { return nil }
+func (plain) Name() string                                 { return "plain" }
+func (plain) Run(context.Context, Environment, bool) error { return nil }
 
 type full struct{ plain }
 
@@ -28,10 +28,10 @@ func TestNativeAbilities(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, ok := StateOf(tt.n); ok != tt.want {
+			if _, ok := AsStater(tt.n); ok != tt.want {
 				t.Errorf("StateOf: got %v, want %v", ok, tt.want)
 			}
-			if _, ok := ShardsOf(tt.n); ok != tt.want {
+			if _, ok := AsSharder(tt.n); ok != tt.want {
 				t.Errorf("ShardsOf: got %v, want %v", ok, tt.want)
 			}
 		})

@@ -40,11 +40,11 @@ func TestParseSelector(t *testing.T) {
 			if want := (Selector{Text: tt.text, Steps: tt.steps}); !reflect.DeepEqual(got, want) {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
-			if got.Owner() != tt.owner {
-				t.Errorf("Owner: got %d, want %d", got.Owner(), tt.owner)
+			if got.OwnerIndex() != tt.owner {
+				t.Errorf("Owner: got %d, want %d", got.OwnerIndex(), tt.owner)
 			}
-			if key := tt.steps[tt.owner+1:]; !reflect.DeepEqual(got.Key(), key) {
-				t.Errorf("Key: got %v, want %v", got.Key(), key)
+			if key := tt.steps[tt.owner+1:]; !reflect.DeepEqual(got.KeySteps(), key) {
+				t.Errorf("Key: got %v, want %v", got.KeySteps(), key)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func FuzzParseSelector(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.Owner() < 0 || len(s.Key()) == 0 {
+		if s.OwnerIndex() < 0 || len(s.KeySteps()) == 0 {
 			t.Errorf("%q: no owner or no key: %+v", text, s)
 		}
 		for _, step := range s.Steps {

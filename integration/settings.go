@@ -12,144 +12,150 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// MaxSettings is the size in bytes up to which a settings file is read.
+// MaxSettings is the maximal size of a settings file in bytes.
 const MaxSettings = 1 << 20
 
-// DefaultTimeout and DefaultMaxShards hold where the settings say nothing.
+// DefaultTimeout and DefaultMaxShards are used if the settings do not set a value.
 const (
 	DefaultTimeout   = 10 * time.Minute
 	DefaultMaxShards = 100
 )
 
-// Settings are what prcheck.yaml says. The zero value is that of no file at
-// all: no integration has settings, and nothing tells how to start one. What
-// its fields and methods give is shared and must not be changed.
+// Settings are the content of prcheck.yaml. The zero value stands for no settings file:
+// no integration has settings and none can be started. Callers must not change the values
+// that fields and methods return, since they are shared.
 type Settings struct {
-	File            string // the name used in messages
-	Exec            Exec   // for integrations that have none of their own
-	Ignore          []Glob
-	Rules           []Rule
-	NewIntegrations bool // may the general Exec start what only head defines?
+	File                 string // name of the file in messages
+	Exec                 Exec   // how integrations without an exec of their own are started
+	Ignore               []Glob
+	Rules                []Rule
+	TrustNewIntegrations bool // whether Exec may start integrations that only head defines
 
 	checkout     Checkout
-	ciFiles      []Glob // nil: the default
+	ciFiles      []Glob // nil means the default
 	transient    []*regexp.Regexp
-	baseline     *time.Duration // nil: not said
-	reuse        *time.Duration // nil: not said
+	baseline     *time.Duration // nil means the default
+	reuse        *time.Duration // nil means the default
 	limits       map[string]Limit
 	integrations map[string]Integration
 	digest       string
 	text         []byte
 }
 
-// An Integration is what the settings say about one integration.
+// An Integration holds the settings of one integration, with the general settings where
+// it has none of its own.
 type Integration struct {
-	Name      string
-	Exec      Exec // its own keys over the general ones
-	Queries   []QueryFile
-	Shards    *Shards // nil when it cannot be sharded
-	ListOrder ListOrder
-	Ordered   bool // ListOrder was said, and is not only the default
-	Trace     Trace
-	Transient []*regexp.Regexp // lines of output that tell of a failure that passes by itself; the general ones first
-	Limits    []Limit          // of the live targets that its tasks use
-	Reuse     time.Duration    // for how long a task that passed need not run again on the same inputs; 0 for never
-	Line      int              // 0 when the settings do not name it
+	Name         string
+	Exec         Exec // the general Exec with the keys that the integration replaces
+	Queries      []QueryFile
+	Shards       *Shards // nil if it cannot be sharded
+	ListOrder    ListOrder
+	ListOrderSet bool // whether the settings set ListOrder
+	Trace        Trace
+	Transient    []*regexp.Regexp // match output lines of failures that may go away by themselves; general patterns first
+	Limits       []Limit          // limits of the targets that its tasks use
+	Reuse        time.Duration    // how long a passed task need not run again on the same inputs; 0 means it always runs
+	Line         int              // 0 if the settings do not name the integration
 }
 
-// A QueryFile names a file with a GraphQL query, relative to the folder of the
-// settings file and with slashes; it never leaves that folder.
+// A QueryFile is the path of a file with a GraphQL query, relative to the folder of the
+// settings file. It has slashes and stays inside of that folder.
 type QueryFile struct {
 	Path string
 	Line int
 }
 
-// Shards say how an integration is run on a part of its work.
+// Shards say how an integration runs on single shards of its work.
 type Shards struct {
-	By         []Selector
-	Strategy   Strategy // where the keys come from when there are no selectors
-	Arg        string   // such as --account-name; "--account-name=" makes one word
-	Collection bool     // may Arg be given several times in one task?
-	Max        int      // with more affected shards the integration runs in full
-	FanOut     bool     // a full run becomes one task per shard
+	By         []Selector // select the keys of the shards in the desired state
+	Strategy   Strategy   // says which shards there are, if By is empty
+	Arg        string     // option before the shard, such as --account-name; "--account-name=" makes one argument of both
+	Collection bool       // whether one task may get Arg several times
+	Max        int        // the integration runs in full if more shards are affected
+	FanOut     bool       // whether a full run becomes one task per shard
 	Line       int
 }
 
-// ListOrder says whether the order of list items counts when two desired
-// states are compared.
+// ListOrder says whether the order of list items matters when two desired states are
+// compared.
 type ListOrder int
 
-// The list orders. The zero value is what qontract-reconcile does.
+// The list orders. OrderIgnored is what qontract-reconcile does.
 const (
 	OrderIgnored ListOrder = iota
 	OrderSignificant
 )
 
-func (o ListOrder) String() string { return word(int(o), listOrders) }
+// String returns the order as the settings have it.
+func (o ListOrder) String() string { return wordAt(int(o), listOrders) }
 
-// Strategy says which objects of a bundle are the shards of an integration, or
-// that processes share its work by number. Its words are those of
-// managed[].sharding.strategy, and managed for what stands there.
+// Strategy says which shards an integration has: one per object of the bundle, such as an
+// AWS account, or a number of static shards. The settings have the same names as
+// managed[].sharding.strategy of a definition, and "managed" for the strategy that the
+// definition names.
 type Strategy int
 
-// The strategies. With the zero value nothing is a shard.
+// The strategies. StrategyNone means that there are no shards.
 const (
 	StrategyNone Strategy = iota
 	PerAWSAccount
 	PerOpenShiftCluster
 	PerOCMOrganization
-	Static
-	Managed
+	StrategyStatic
+	StrategyManaged
 )
 
-func (s Strategy) String() string { return word(int(s), strategies) }
+// String returns the strategy as the settings have it.
+func (s Strategy) String() string { return wordAt(int(s), strategies) }
 
-// Trace says what the recorded queries of an integration may prove.
+// Trace says how the recorded queries of an integration may be used.
 type Trace int
 
-// The kinds of trace. The zero value promises nothing: recorded answers must
-// be found again exactly. TraceStatic promises that the queries never vary.
-// With TraceNone recorded queries prove nothing.
+// The uses of a trace. TraceExact: the integration is unaffected if every recorded query
+// has its recorded answer on head. TraceStatic: the integration always sends the same
+// queries, so they count as queries of the settings. TraceNone: recorded queries prove
+// nothing.
 const (
 	TraceExact Trace = iota
 	TraceStatic
 	TraceNone
 )
 
-func (t Trace) String() string { return word(int(t), traces) }
+// String returns the word that the settings have for it.
+func (t Trace) String() string { return wordAt(int(t), traces) }
 
-// A Glob is a pattern over the paths of the repository, such as docs/**.
+// A Glob is a pattern that matches paths of the repository, such as docs/**.
 type Glob struct {
 	Pattern string
 	Line    int
 }
 
-// Match reports whether the pattern covers a path of the repository.
+// Match reports whether the pattern matches a path of the repository.
 func (g Glob) Match(path string) bool {
 	ok, err := doublestar.Match(g.Pattern, path)
 	return ok && err == nil
 }
 
-// A Rule starts integrations when certain paths change, for what no schema can
-// tell.
+// A Rule runs integrations when files change that are not described by a schema, such as
+// programs and templates.
 type Rule struct {
 	When []Glob
 	Run  []Name
 	Line int
 }
 
-// Runs tells whether the rule starts an integration.
+// Runs reports whether the rule runs an integration.
 func (r Rule) Runs(name string) bool {
 	return slices.ContainsFunc(r.Run, func(n Name) bool { return n.Name == name })
 }
 
-// A Name is an integration's name at a place in the settings.
+// A Name is the name of an integration with its line in the settings.
 type Name struct {
 	Name string
 	Line int
 }
 
-// Match finds the first pattern of the rule that covers path.
+// Match returns the first pattern of the rule that matches path.
 func (r Rule) Match(path string) (Glob, bool) {
 	i := slices.IndexFunc(r.When, func(g Glob) bool { return g.Match(path) })
 	if i < 0 {
@@ -161,10 +167,11 @@ func (r Rule) Match(path string) (Glob, bool) {
 // A SettingsError is one mistake in a settings file.
 type SettingsError struct {
 	File string
-	Line int // 0 when the mistake has no line
+	Line int // 0 if the mistake has no line
 	Msg  string
 }
 
+// Error returns the message with file and line.
 func (e *SettingsError) Error() string {
 	if e.Line == 0 {
 		return fmt.Sprintf("%s: %s", e.File, e.Msg)
@@ -172,38 +179,39 @@ func (e *SettingsError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
 }
 
-// For gives the settings of an integration, whether the file names it or not.
+// For returns the settings of an integration. If the file does not name it, it has the
+// general settings.
 func (s *Settings) For(name string) Integration {
 	if it, ok := s.integrations[name]; ok {
 		return it
 	}
-	it := Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.fresh()}
+	it := Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime()}
 	if it.Exec.Timeout == 0 {
 		it.Exec.Timeout = DefaultTimeout
 	}
 	return it
 }
 
-// Names lists the integrations that the file names, sorted.
+// Names returns the integrations that the file names, sorted.
 func (s *Settings) Names() []string {
 	return slices.Sorted(maps.Keys(s.integrations))
 }
 
-// Digest identifies the file's bytes: "sha256:…", or "" when there is no file.
+// Digest returns the digest of the file ("sha256:…"), or "" if there is no file.
 func (s *Settings) Digest() string { return s.digest }
 
-// Text returns the file's bytes, nil when there is no file.
+// Text returns the bytes of the file, nil if there is no file.
 func (s *Settings) Text() []byte { return s.text }
 
-// Ignored reports whether a change of path alone plans nothing. The path is
-// one of the repository: the datafile /a.yml is data/a.yml, the resource /r is
-// resources/r.
-func (s *Settings) Ignored(path string) bool {
+// IsIgnored reports whether paths.ignore matches a path of the repository, so that a
+// change of it runs nothing. For example, the datafile /a.yml is data/a.yml in the
+// repository.
+func (s *Settings) IsIgnored(path string) bool {
 	return slices.ContainsFunc(s.Ignore, func(g Glob) bool { return g.Match(path) })
 }
 
-// SelectedBy gives the rules that cover a path of the repository.
-func (s *Settings) SelectedBy(path string) []Rule {
+// RulesFor returns the rules that match a path of the repository.
+func (s *Settings) RulesFor(path string) []Rule {
 	var rules []Rule
 	for _, r := range s.Rules {
 		if _, ok := r.Match(path); ok {
@@ -213,6 +221,7 @@ func (s *Settings) SelectedBy(path string) []Rule {
 	return rules
 }
 
+// digest returns the sha256 of raw as "sha256:…".
 func digest(raw []byte) string {
 	sum := sha256.Sum256(raw)
 	return "sha256:" + hex.EncodeToString(sum[:])

@@ -7,21 +7,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Checkout says where the parts of a bundle are in a checkout of the
-// repository. Paths have slashes. Schemas and GraphQL may lie outside: a path
-// that begins with a slash or with ../ starts from the folder of the settings
-// file. Schemas may also be a bundle file (*.json), which then gives the
-// GraphQL types too.
+// A Checkout says where the parts of a bundle are in a checkout of the repository.
+// Paths have slashes. Schemas and GraphQL may be outside of the checkout: they may be
+// absolute, and a path that begins with ../ starts at the folder of the settings file.
+// Schemas may also be the path of a bundle file (*.json). The GraphQL types then come
+// from that bundle, too.
 type Checkout struct {
 	Data, Resources, Schemas, GraphQL string
 }
 
-// defaultCheckout holds where the settings say nothing.
+// defaultCheckout has the paths that hold if the settings do not set them.
 var defaultCheckout = Checkout{
 	Data: "data", Resources: "resources", Schemas: "schemas", GraphQL: "graphql-schemas/schema.yml",
 }
 
-// Checkout says where the parts of a bundle are, defaults filled in.
+// Checkout returns where the parts of a bundle are. Keys that the settings do not set
+// have their defaults.
 func (s *Settings) Checkout() Checkout {
 	if s.checkout == (Checkout{}) {
 		return defaultCheckout
@@ -29,16 +30,17 @@ func (s *Settings) Checkout() Checkout {
 	return s.checkout
 }
 
-// FromBundle tells whether schemas and GraphQL types come from a bundle file.
+// FromBundle reports whether schemas and GraphQL types come from a bundle file.
 func (c Checkout) FromBundle() bool { return path.Ext(c.Schemas) == ".json" }
 
-// Outside tells whether a path of a checkout starts from the folder of the
-// settings file.
-func Outside(p string) bool { return path.IsAbs(p) || p == ".." || strings.HasPrefix(p, "../") }
+// IsOutside reports whether a path of a Checkout is absolute or begins with ../, so that
+// it does not start at the root of the checkout.
+func IsOutside(p string) bool { return path.IsAbs(p) || p == ".." || strings.HasPrefix(p, "../") }
 
-func (r *reader) checkout(n *yaml.Node) Checkout {
+// readCheckout reads the key checkout.
+func (r *settingsReader) readCheckout(n *yaml.Node) Checkout {
 	c := defaultCheckout
-	keys := r.object(n, "checkout", "data", "resources", "schemas", "graphql")
+	keys := r.readObject(n, "checkout", "data", "resources", "schemas", "graphql")
 	for _, k := range []struct {
 		name    string
 		to      *string
@@ -49,30 +51,31 @@ func (r *reader) checkout(n *yaml.Node) Checkout {
 	} {
 		at := "checkout." + k.name
 		if n := keys[k.name]; n != nil {
-			if s, ok := r.text(n, at); ok {
+			if s, ok := r.readText(n, at); ok {
 				*k.to = s
-				r.checkoutPath(n.Line, at, s, k.outside)
+				r.checkCheckoutPath(n.Line, at, s, k.outside)
 			}
 		}
 	}
 	if n := keys["graphql"]; n != nil && c.FromBundle() {
-		r.fail(n.Line, "checkout.graphql", "cannot be told when the schemas come from the bundle %s", clip(c.Schemas))
+		r.fail(n.Line, "checkout.graphql", "cannot be told when the schemas come from the bundle %s", quoteShort(c.Schemas))
 	}
 	return c
 }
 
-func (r *reader) checkoutPath(line int, at, p string, outside bool) {
+// checkCheckoutPath notes a mistake if a path of checkout cannot be used.
+func (r *settingsReader) checkCheckoutPath(line int, at, p string, outside bool) {
 	why := ""
 	switch {
 	case strings.Contains(p, `\`):
 		why = "it has a backslash; write slashes"
-	case Outside(p) && outside:
-	case Outside(p):
+	case IsOutside(p) && outside:
+	case IsOutside(p):
 		why = "it is not inside of the checkout"
 	default:
-		why = badPath(p)
+		why = pathProblem(p)
 	}
 	if why != "" {
-		r.fail(line, at, "%s cannot be used: %s", clip(p), why)
+		r.fail(line, at, "%s cannot be used: %s", quoteShort(p), why)
 	}
 }

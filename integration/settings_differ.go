@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Differ lists the keys in which other settings say something else about one
-// integration than these, in the order of the documentation: general ones that
-// concern every integration, and what holds for this one in the end, wherever it
-// is said. Lines do not count.
-func (s *Settings) Differ(other *Settings, name string) []string {
+// DifferingKeys returns the keys whose values for one integration differ between two
+// settings, in the order of the documentation. It compares the values that hold for the
+// integration in the end. So a value that moves from the general part to the integration
+// is no difference. Line numbers are not compared.
+func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 	a, b := s.For(name), other.For(name)
 	var out []string
 	for _, part := range []struct {
@@ -18,17 +18,17 @@ func (s *Settings) Differ(other *Settings, name string) []string {
 	}{
 		{"checkout", s.Checkout(), other.Checkout()},
 		{"exec", a.Exec, b.Exec},
-		{"paths.ignore", patterns(s.Ignore), patterns(other.Ignore)},
-		{"paths.select", s.selecting(name), other.selecting(name)},
+		{"paths.ignore", globPatterns(s.Ignore), globPatterns(other.Ignore)},
+		{"paths.select", s.selectPatterns(name), other.selectPatterns(name)},
 		{"queries", queryPaths(a), queryPaths(b)},
-		{"transient", expressions(a), expressions(b)},
+		{"transient", transientPatterns(a), transientPatterns(b)},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
-		{"limits", unplacedLimits(a), unplacedLimits(b)},
+		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},
 		{"reuse", a.Reuse, b.Reuse},
-		{"list_order", []any{a.ListOrder, a.Ordered}, []any{b.ListOrder, b.Ordered}},
-		{"shards", a.Shards.unplaced(), b.Shards.unplaced()},
+		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
+		{"shards", a.Shards.withoutLines(), b.Shards.withoutLines()},
 		{"trace", a.Trace, b.Trace},
-		{"trust", s.trust(), other.trust()},
+		{"trust", s.trustKeys(), other.trustKeys()},
 	} {
 		if !reflect.DeepEqual(part.a, part.b) {
 			out = append(out, part.key)
@@ -37,7 +37,8 @@ func (s *Settings) Differ(other *Settings, name string) []string {
 	return out
 }
 
-func patterns(globs []Glob) []string {
+// globPatterns returns the patterns of globs without their lines.
+func globPatterns(globs []Glob) []string {
 	var out []string
 	for _, g := range globs {
 		out = append(out, g.Pattern)
@@ -45,18 +46,20 @@ func patterns(globs []Glob) []string {
 	return out
 }
 
-// selecting are the patterns of each paths rule that names an integration.
-func (s *Settings) selecting(name string) [][]string {
+// selectPatterns returns the patterns of each rule in paths.select that runs an
+// integration.
+func (s *Settings) selectPatterns(name string) [][]string {
 	var out [][]string
 	for _, r := range s.Rules {
 		if r.Runs(name) {
-			out = append(out, patterns(r.When))
+			out = append(out, globPatterns(r.When))
 		}
 	}
 	return out
 }
 
-func expressions(it Integration) []string {
+// transientPatterns returns the texts of the transient patterns.
+func transientPatterns(it Integration) []string {
 	var out []string
 	for _, e := range it.Transient {
 		out = append(out, e.String())
@@ -64,6 +67,7 @@ func expressions(it Integration) []string {
 	return out
 }
 
+// queryPaths returns the paths of the query files.
 func queryPaths(it Integration) []string {
 	var out []string
 	for _, q := range it.Queries {
@@ -72,8 +76,8 @@ func queryPaths(it Integration) []string {
 	return out
 }
 
-// unplacedLimits are copies without lines.
-func unplacedLimits(it Integration) []Limit {
+// limitsWithoutLines returns copies of the limits without their lines.
+func limitsWithoutLines(it Integration) []Limit {
 	out := slices.Clone(it.Limits)
 	for i := range out {
 		out[i].Line = 0
@@ -81,8 +85,8 @@ func unplacedLimits(it Integration) []Limit {
 	return out
 }
 
-// unplaced is a copy without lines, nil for none.
-func (s *Shards) unplaced() *Shards {
+// withoutLines returns a copy without lines, nil for nil.
+func (s *Shards) withoutLines() *Shards {
 	if s == nil {
 		return nil
 	}
@@ -94,17 +98,5 @@ func (s *Shards) unplaced() *Shards {
 	return &out
 }
 
-func (s *Settings) trust() any { return []any{s.NewIntegrations, patterns(s.ciFiles)} }
-
-// defaultCIFiles hold where the settings say nothing.
-var defaultCIFiles = []Glob{{Pattern: ".gitlab-ci.yml"}, {Pattern: ".gitlab-ci.yaml"}, {Pattern: ".gitlab/**"}, {Pattern: "**/*.gitlab-ci.{yml,yaml}"}}
-
-// StartsChecks reports whether a path of the repository is one of the files that
-// decide whether, and how, the checks of a change are started at all.
-func (s *Settings) StartsChecks(path string) bool {
-	globs := s.ciFiles
-	if globs == nil {
-		globs = defaultCIFiles
-	}
-	return slices.ContainsFunc(globs, func(g Glob) bool { return g.Match(path) })
-}
+// trustKeys returns the values of the key trust, for a comparison.
+func (s *Settings) trustKeys() any { return []any{s.TrustNewIntegrations, globPatterns(s.ciFiles)} }

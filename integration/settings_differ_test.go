@@ -16,7 +16,7 @@ integrations:
 `
 	for _, c := range []struct {
 		name, from, to string
-		want           string // of a, of b, of one without settings
+		want           string // the keys for the integrations a, b and one without settings
 	}{
 		{"nothing", "", "", "||"},
 		{"a comment and other lines", "version: 1", "# hello\n\nversion: 1", "||"},
@@ -65,7 +65,7 @@ integrations:
 			differ := func(one, two *Settings) string {
 				var out []string
 				for _, name := range []string{"a", "b", "c"} {
-					out = append(out, strings.Join(one.Differ(two, name), ","))
+					out = append(out, strings.Join(one.DifferingKeys(two, name), ","))
 				}
 				return strings.Join(out, "|")
 			}
@@ -84,7 +84,7 @@ func TestStartsChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string][2]bool{ // by default, by our own list
+	for path, want := range map[string][2]bool{ // with the default, with trust.ci_files
 		".gitlab-ci.yml":          {true, false},
 		".gitlab/ci/test.yml":     {true, false},
 		"ci/checks.gitlab-ci.yml": {true, true},
@@ -92,7 +92,7 @@ func TestStartsChecks(t *testing.T) {
 		"data/.gitlab-ci.txt":     {false, false},
 		"x/.gitlab/ci.yml":        {false, false},
 	} {
-		if got := [2]bool{new(Settings).StartsChecks(path), own.StartsChecks(path)}; got != want {
+		if got := [2]bool{new(Settings).IsCIFile(path), own.IsCIFile(path)}; got != want {
 			t.Errorf("%s: got %v, want %v", path, got, want)
 		}
 	}

@@ -46,8 +46,8 @@ func ExampleParseSelector() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("the owner is", s.Steps[s.Owner()].Kind, "of", s.Steps[s.Owner()-1].Name)
-	for _, step := range s.Key() {
+	fmt.Println("the owner is", s.Steps[s.OwnerIndex()].Kind, "of", s.Steps[s.OwnerIndex()-1].Name)
+	for _, step := range s.KeySteps() {
 		fmt.Println("key:", step.Name)
 	}
 	// Output:

@@ -10,47 +10,47 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Exec says how a task becomes a process. Words in braces are filled in, by
-// [Exec.Expand] when the plan is made and by the runner when the task starts;
-// nothing ever passes through a shell.
+// Exec says how a task is started as a process. Its texts may have placeholders, see the
+// package documentation. Nothing passes through a shell.
 type Exec struct {
 	Argv    []string
-	Config  string            // written to a private file, whose path is {config}
+	Config  string            // text of a private file; {config} is its path
 	Env     map[string]string // variables set for the process
-	PassEnv []string          // variables handed on from the runner's own environment
+	PassEnv []string          // names of variables that the process gets from the runner's environment
 	Timeout time.Duration
-	Memory  int64               // bytes that a task needs; 0 when nothing is said
-	When    map[Condition]Piece // what is added when the definition says so
-	// Variables are what pr_check.cmd may name as $NAME, and what they become.
+	Memory  int64                      // bytes that a task needs; 0 if unknown
+	When    map[Condition]ExecAddition // additions for definitions with certain fields
+	// Variables are the variables that pr_check.cmd may use as $NAME, with their
+	// values.
 	Variables map[string]string
-	ImageRef  string // what {image_ref} is when the definition names none
+	ImageRef  string // value of {image_ref} if the definition names no image
 }
 
-// The placeholders. Only in argv, and only as whole words, stand cmd, flags and
-// shard_args, which become any number of words. The text of the config file
-// cannot name its own path. {env.NAME} may stand everywhere.
+// The placeholders that are allowed in each text. Those in multiWordPlaceholders become
+// any number of arguments: they are allowed in argv only, as whole arguments. {env.NAME}
+// is allowed everywhere.
 var (
-	manyWords    = []string{"cmd", "flags", "shard_args"}
-	inConfig     = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
-	inEnv        = append([]string{"config"}, inConfig...)
-	inFlags      = append([]string{"image_ref"}, inEnv...)
-	inArgv       = slices.Concat(manyWords, inFlags)
-	placeholders = regexp.MustCompile(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
-	envName      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	multiWordPlaceholders = []string{"cmd", "flags", "shard_args"}
+	configPlaceholders    = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
+	envPlaceholders       = append([]string{"config"}, configPlaceholders...)
+	flagPlaceholders      = append([]string{"image_ref"}, envPlaceholders...)
+	argvPlaceholders      = slices.Concat(multiWordPlaceholders, flagPlaceholders)
+	placeholderPattern    = regexp.MustCompile(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
+	envNamePattern        = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// Bounds of a timeout.
+// Limits of a timeout.
 const (
 	minTimeout = time.Second
 	maxTimeout = 24 * time.Hour
 )
 
-// Expand is the argument vector of a task, with {cmd}, {shard_args}, {name} and
-// {shard} filled in. What the runner alone knows stays in braces, and the words
-// of cmd stay as they are, see [Literal]. Without a shard, {shard_args} is no
-// word at all and {shard} is empty.
+// Expand returns the argument vector of a task: Argv with {cmd}, {shard_args}, {name} and
+// {shard} replaced. Other placeholders stay, for the runner. The words of cmd are taken
+// as they are: the caller escapes them with [EscapePlaceholders]. If shard is "",
+// {shard_args} becomes no argument and {shard} becomes "".
 func (e Exec) Expand(name string, cmd []string, shardArg, shard string) []string {
-	fill := strings.NewReplacer("{name}", Literal(name), "{shard}", Literal(shard))
+	fill := strings.NewReplacer("{name}", EscapePlaceholders(name), "{shard}", EscapePlaceholders(shard))
 	var argv []string
 	for _, word := range e.Argv {
 		switch word {
@@ -65,76 +65,78 @@ func (e Exec) Expand(name string, cmd []string, shardArg, shard string) []string
 	return argv
 }
 
+// shardArgs returns the arguments that name a shard.
 func shardArgs(arg, shard string) []string {
 	switch {
 	case shard == "":
 		return nil
 	case strings.HasSuffix(arg, "="):
-		return []string{arg + Literal(shard)}
+		return []string{arg + EscapePlaceholders(shard)}
 	}
-	return []string{arg, Literal(shard)}
+	return []string{arg, EscapePlaceholders(shard)}
 }
 
-// exec reads an exec mapping; keys that it does not hold are those of general.
-func (r *reader) exec(n *yaml.Node, at string, general Exec) Exec {
+// readExec reads an exec mapping. A key that the mapping does not set has the value of
+// general.
+func (r *settingsReader) readExec(n *yaml.Node, at string, general Exec) Exec {
 	e := general
-	keys := r.object(n, at, "argv", "config", "env", "pass_env", "timeout", "memory", "when", "variables", "image_ref")
+	keys := r.readObject(n, at, "argv", "config", "env", "pass_env", "timeout", "memory", "when", "variables", "image_ref")
 	if n := keys["argv"]; n != nil {
-		e.Argv = r.argv(n, at+".argv")
+		e.Argv = r.readArgv(n, at+".argv")
 	}
 	if n := keys["config"]; n != nil {
-		e.Config, _ = r.str(n, at+".config")
-		r.braces(n, at+".config", inConfig)
+		e.Config, _ = r.readString(n, at+".config")
+		r.checkPlaceholders(n, at+".config", configPlaceholders)
 	}
 	if n := keys["env"]; n != nil {
-		e.Env = r.env(n, at+".env")
+		e.Env = r.readEnv(n, at+".env")
 	}
 	if n := keys["pass_env"]; n != nil {
-		e.PassEnv = r.passEnv(n, at+".pass_env")
+		e.PassEnv = r.readPassEnv(n, at+".pass_env")
 	}
 	if n := keys["timeout"]; n != nil {
-		e.Timeout = r.timeout(n, at+".timeout")
+		e.Timeout = r.readTimeout(n, at+".timeout")
 	}
 	if n := keys["memory"]; n != nil {
-		e.Memory = r.memory(n, at+".memory")
+		e.Memory = r.readMemory(n, at+".memory")
 	}
 	if n := keys["when"]; n != nil {
-		e.When = r.when(n, at+".when")
+		e.When = r.readWhen(n, at+".when")
 	}
 	if n := keys["variables"]; n != nil {
-		e.Variables = r.env(n, at+".variables")
+		e.Variables = r.readEnv(n, at+".variables")
 	}
 	if n := keys["image_ref"]; n != nil {
-		e.ImageRef, _ = r.text(n, at+".image_ref")
-		r.braces(n, at+".image_ref", inConfig)
+		e.ImageRef, _ = r.readText(n, at+".image_ref")
+		r.checkPlaceholders(n, at+".image_ref", configPlaceholders)
 	}
-	r.whole(n, keys, at, e)
+	r.checkExec(n, keys, at, e)
 	return e
 }
 
-// whole notes what is wrong with an exec as a whole.
-func (r *reader) whole(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
-	if e.Config == "" && e.needs("{config}") {
+// checkExec notes mistakes in the relations between the keys of an exec.
+func (r *settingsReader) checkExec(n *yaml.Node, keys map[string]*yaml.Node, at string, e Exec) {
+	if e.Config == "" && e.uses("{config}") {
 		r.fail(n.Line, at, "{config} is used, but there is no config")
 	}
-	if e.ImageRef == "" && e.needs("{image_ref}") {
+	if e.ImageRef == "" && e.uses("{image_ref}") {
 		r.fail(n.Line, at, "{image_ref} is used, but image_ref does not say what it usually is")
 	}
 	if keys["argv"] != nil || keys["when"] != nil {
-		r.flagsReach(n, at, e)
+		r.checkFlagsAreUsed(n, at, e)
 	}
 	if keys["env"] != nil || keys["pass_env"] != nil || keys["when"] != nil {
-		r.once(n, keys, at, e)
+		r.checkSetOnce(n, keys, at, e)
 	}
 }
 
-// needs reports whether a placeholder is used in a word or a variable.
-func (e Exec) needs(placeholder string) bool {
-	return slices.ContainsFunc(e.texts(), func(s string) bool { return strings.Contains(s, placeholder) })
+// uses reports whether a placeholder is in an argument or a variable.
+func (e Exec) uses(placeholder string) bool {
+	return slices.ContainsFunc(e.textsWithPlaceholders(), func(s string) bool { return strings.Contains(s, placeholder) })
 }
 
-// texts are all that may hold placeholders, the config aside.
-func (e Exec) texts() []string {
+// textsWithPlaceholders returns all texts that may have placeholders, except Config.
+func (e Exec) textsWithPlaceholders() []string {
 	texts := slices.AppendSeq(slices.Clone(e.Argv), maps.Values(e.Env))
 	texts = slices.AppendSeq(texts, maps.Values(e.Variables))
 	for _, p := range e.When {
@@ -143,19 +145,20 @@ func (e Exec) texts() []string {
 	return texts
 }
 
-func (r *reader) argv(n *yaml.Node, at string) []string {
+// readArgv reads the key argv.
+func (r *settingsReader) readArgv(n *yaml.Node, at string) []string {
 	var argv []string
-	for i, n := range r.some(n, at) {
-		at := at + index(i)
-		word, ok := r.str(n, at)
+	for i, n := range r.readNonEmptyList(n, at) {
+		at := at + indexSuffix(i)
+		word, ok := r.readString(n, at)
 		if !ok {
 			continue
 		}
 		if i == 0 && word == "" {
 			r.fail(n.Line, at, "the program to start is empty")
 		}
-		r.braces(n, at, inArgv)
-		for _, name := range manyWords {
+		r.checkPlaceholders(n, at, argvPlaceholders)
+		for _, name := range multiWordPlaceholders {
 			if p := "{" + name + "}"; word != p && strings.Contains(word, p) {
 				r.fail(n.Line, at, "%s becomes any number of words, so it must be a word of its own", p)
 			}
@@ -165,35 +168,38 @@ func (r *reader) argv(n *yaml.Node, at string) []string {
 	return argv
 }
 
-func (r *reader) env(n *yaml.Node, at string) map[string]string {
+// readEnv reads a mapping from names of variables to values.
+func (r *settingsReader) readEnv(n *yaml.Node, at string) map[string]string {
 	env := map[string]string{}
-	for _, e := range r.entries(n, at) {
-		if !envName.MatchString(e.key) {
-			r.fail(e.line, at, "%s cannot be the name of a variable", clip(e.key))
+	for _, e := range r.readEntries(n, at) {
+		if !envNamePattern.MatchString(e.key) {
+			r.fail(e.line, at, "%s cannot be the name of a variable", quoteShort(e.key))
 			continue
 		}
-		env[e.key], _ = r.str(e.value, at+"."+e.key)
-		r.braces(e.value, at+"."+e.key, inEnv)
+		env[e.key], _ = r.readString(e.value, at+"."+e.key)
+		r.checkPlaceholders(e.value, at+"."+e.key, envPlaceholders)
 	}
 	return env
 }
 
-func (r *reader) passEnv(n *yaml.Node, at string) []string {
+// readPassEnv reads a list of names of variables.
+func (r *settingsReader) readPassEnv(n *yaml.Node, at string) []string {
 	names := []string{}
-	for _, t := range r.texts(r.items(n, at), at) {
-		if !envName.MatchString(t.value) {
-			r.fail(t.line, at, "%s cannot be the name of a variable", clip(t.value))
+	for _, t := range r.readUniqueTexts(r.readList(n, at), at) {
+		if !envNamePattern.MatchString(t.value) {
+			r.fail(t.line, at, "%s cannot be the name of a variable", quoteShort(t.value))
 		}
 		names = append(names, t.value)
 	}
 	return names
 }
 
-func (r *reader) timeout(n *yaml.Node, at string) time.Duration {
+// readTimeout reads the key timeout.
+func (r *settingsReader) readTimeout(n *yaml.Node, at string) time.Duration {
 	d, err := time.ParseDuration(n.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode || err != nil:
-		r.fail(n.Line, at, "must be a duration such as 90s or 10m, got %s", kind(n))
+		r.fail(n.Line, at, "must be a duration such as 90s or 10m, got %s", describeNode(n))
 		return 0
 	case d < minTimeout || d > maxTimeout:
 		r.fail(n.Line, at, "must be from %s to %s, got %s", minTimeout, maxTimeout, d)
@@ -202,11 +208,11 @@ func (r *reader) timeout(n *yaml.Node, at string) time.Duration {
 	return d
 }
 
-// braces notes every word in braces that is not known in its place.
-func (r *reader) braces(n *yaml.Node, at string, known []string) {
-	for _, p := range placeholders.FindAllString(n.Value, -1) {
+// checkPlaceholders notes a mistake for each placeholder in a text that is not in known.
+func (r *settingsReader) checkPlaceholders(n *yaml.Node, at string, known []string) {
+	for _, p := range placeholderPattern.FindAllString(n.Value, -1) {
 		name := strings.Trim(p, "{}")
-		if v, ok := strings.CutPrefix(name, "env."); ok && envName.MatchString(v) {
+		if v, ok := strings.CutPrefix(name, "env."); ok && envNamePattern.MatchString(v) {
 			continue
 		}
 		if !slices.Contains(known, name) {

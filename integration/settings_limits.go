@@ -11,47 +11,48 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Limit is how many tasks may use a live target at once, and how many may
-// start there in a period. Each key of it is a target of its own.
+// A Limit bounds how many tasks may use a live target at once, and how many may start
+// there in a period. Each different value of its key is a target of its own. For
+// example, a limit "aws" with the key {shard} bounds each AWS account.
 type Limit struct {
 	Name string
-	Key  string // with {shard} and {name} in braces; "" when there is one target
-	Max  int    // so many at once; 0: any number
-	Rate Rate   // so many starts; the zero value: any number
+	Key  string // may contain {shard} and {name}; "" means one target for all tasks
+	Max  int    // the number of tasks that may use a target at once; 0 means any number
+	Rate Rate   // the number of starts in a period; the zero value means any number
 	Line int
 }
 
-// A Rate is how many may start in each period of a length.
+// A Rate is the number of tasks that may start in each period Per.
 type Rate struct {
 	Count int
 	Per   time.Duration
 }
 
-// A Target is something live that tasks share, under a limit.
+// A Target is a live system that tasks share, with the limits that hold for it.
 type Target struct {
 	Name string // such as aws/app-sre
 	Max  int
 	Rate Rate
 }
 
-// The bounds of limits.
+// Limits of the limits themselves.
 const (
-	maxLimits    = 20 // of one integration
-	maxLimitKey  = 100
-	maxLimitSize = 1000 // tasks at once, and starts in a period
-	maxTarget    = 400  // bytes of a name
+	maxLimits        = 20 // of one integration
+	maxLimitKeyBytes = 100
+	maxLimitCount    = 1000 // tasks at once, and starts in a period
+	maxTargetBytes   = 400  // length of a target's name
 )
 
 var (
-	limitName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,50}$`)
-	inKey     = []string{"shard", "name"}
-	rate      = regexp.MustCompile(`^([0-9]{1,4})/(s|min|h)$`)
-	periods   = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
+	limitNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,50}$`)
+	keyPlaceholders  = []string{"shard", "name"}
+	ratePattern      = regexp.MustCompile(`^([0-9]{1,4})/(s|min|h)$`)
+	periods          = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 )
 
-// Targets are what a task of the integration uses, by the limits that the
-// settings name for it. A task without a shard uses a target of its own where
-// the key has {shard}: it works on all of them, and no single one bounds it.
+// Targets returns the targets that a task of the integration uses: one per limit. A task
+// without a shard works on all shards. For a limit with {shard} in its key, such a task
+// has a target of its own, without the key.
 func (it Integration) Targets(shard string) []Target {
 	var out []Target
 	for _, l := range it.Limits {
@@ -59,7 +60,7 @@ func (it Integration) Targets(shard string) []Target {
 		if l.Key != "" && (shard != "" || !strings.Contains(l.Key, "{shard}")) {
 			t.Name += "/" + strings.NewReplacer("{shard}", shard, "{name}", it.Name).Replace(l.Key)
 		}
-		if len(t.Name) > maxTarget {
+		if len(t.Name) > maxTargetBytes {
 			t.Name = l.Name + "/" + digest([]byte(t.Name))
 		}
 		out = append(out, t)
@@ -67,31 +68,32 @@ func (it Integration) Targets(shard string) []Target {
 	return out
 }
 
-// limits reads the limits of all targets.
-func (r *reader) limits(n *yaml.Node) map[string]Limit {
+// readLimits reads the general key limits: the limits by name.
+func (r *settingsReader) readLimits(n *yaml.Node) map[string]Limit {
 	out := map[string]Limit{}
-	for _, e := range r.entries(n, "limits") {
-		if !limitName.MatchString(e.key) {
-			r.fail(e.line, "limits", "the name %s must have 1 to 50 letters, digits, - and _", clip(e.key))
+	for _, e := range r.readEntries(n, "limits") {
+		if !limitNamePattern.MatchString(e.key) {
+			r.fail(e.line, "limits", "the name %s must have 1 to 50 letters, digits, - and _", quoteShort(e.key))
 			continue
 		}
-		out[e.key] = r.limit(e)
+		out[e.key] = r.readLimit(e)
 	}
 	return out
 }
 
-func (r *reader) limit(e entry) Limit {
+// readLimit reads one limit.
+func (r *settingsReader) readLimit(e entry) Limit {
 	at := "limits." + e.key
 	l := Limit{Name: e.key, Line: e.line}
-	keys := r.object(e.value, at, "key", "max", "rate")
+	keys := r.readObject(e.value, at, "key", "max", "rate")
 	if n := keys["key"]; n != nil {
-		l.Key = r.limitKey(n, at+".key")
+		l.Key = r.readLimitKey(n, at+".key")
 	}
 	if n := keys["max"]; n != nil {
-		l.Max = r.integer(n, at+".max", 1, maxLimitSize)
+		l.Max = r.readInt(n, at+".max", 1, maxLimitCount)
 	}
 	if n := keys["rate"]; n != nil {
-		l.Rate = r.rate(n, at+".rate")
+		l.Rate = r.readRate(n, at+".rate")
 	}
 	if keys["max"] == nil && keys["rate"] == nil && e.value.Kind == yaml.MappingNode && !r.misspelt[e.value] {
 		r.fail(e.line, at, "max or rate is missing: how many tasks at once, or how many starts such as 10/min")
@@ -99,52 +101,53 @@ func (r *reader) limit(e entry) Limit {
 	return l
 }
 
-func (r *reader) limitKey(n *yaml.Node, at string) string {
-	key, ok := r.text(n, at)
+// readLimitKey reads the key of a limit, such as {shard}.
+func (r *settingsReader) readLimitKey(n *yaml.Node, at string) string {
+	key, ok := r.readText(n, at)
 	if !ok {
 		return ""
 	}
-	if len(key) > maxLimitKey {
-		r.fail(n.Line, at, "is longer than %d bytes", maxLimitKey)
+	if len(key) > maxLimitKeyBytes {
+		r.fail(n.Line, at, "is longer than %d bytes", maxLimitKeyBytes)
 	}
 	if strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }) {
 		r.fail(n.Line, at, "holds a control character")
 	}
-	for _, p := range placeholders.FindAllString(key, -1) {
-		if name := strings.Trim(p, "{}"); !slices.Contains(inKey, name) {
+	for _, p := range placeholderPattern.FindAllString(key, -1) {
+		if name := strings.Trim(p, "{}"); !slices.Contains(keyPlaceholders, name) {
 			r.fail(n.Line, at, "unknown placeholder %s; {shard} and {name} are known here", p)
 		}
 	}
 	return key
 }
 
-// rate reads how many may start in a period: 10/min.
-func (r *reader) rate(n *yaml.Node, at string) Rate {
-	m := rate.FindStringSubmatch(n.Value)
+// readRate reads a rate such as 10/min.
+func (r *settingsReader) readRate(n *yaml.Node, at string) Rate {
+	m := ratePattern.FindStringSubmatch(n.Value)
 	if n.Kind != yaml.ScalarNode || m == nil {
-		r.fail(n.Line, at, "must be a number of starts in a period, such as 10/min (or /s, /h), got %s", kind(n))
+		r.fail(n.Line, at, "must be a number of starts in a period, such as 10/min (or /s, /h), got %s", describeNode(n))
 		return Rate{}
 	}
 	count, _ := strconv.Atoi(m[1]) // at most four digits
-	if count < 1 || count > maxLimitSize {
-		r.fail(n.Line, at, "must be from 1 to %d starts, got %d", maxLimitSize, count)
+	if count < 1 || count > maxLimitCount {
+		r.fail(n.Line, at, "must be from 1 to %d starts, got %d", maxLimitCount, count)
 		return Rate{}
 	}
 	return Rate{count, periods[m[2]]}
 }
 
-// used reads which limits hold for an integration.
-func (r *reader) used(n *yaml.Node, at string, all map[string]Limit) []Limit {
-	items := r.some(n, at)
+// readLimitNames reads the key limits of an integration: names of limits in all.
+func (r *settingsReader) readLimitNames(n *yaml.Node, at string, all map[string]Limit) []Limit {
+	items := r.readNonEmptyList(n, at)
 	if len(items) > maxLimits {
 		r.fail(n.Line, at, "has more than %d limits", maxLimits)
 		return nil
 	}
 	var out []Limit
-	for _, t := range r.texts(items, at) {
+	for _, t := range r.readUniqueTexts(items, at) {
 		l, ok := all[t.value]
 		if !ok {
-			r.fail(t.line, at, "limits has no %s%s", clip(t.value), didYouMean(t.value, slices.Sorted(maps.Keys(all))))
+			r.fail(t.line, at, "limits has no %s%s", quoteShort(t.value), didYouMean(t.value, slices.Sorted(maps.Keys(all))))
 			continue
 		}
 		out = append(out, l)

@@ -19,7 +19,7 @@ func indent(by, text string) string {
 
 var mistakes = []struct {
 	name, text string
-	want       string // each line without "prcheck.yaml:"
+	want       string // the messages, without "prcheck.yaml:"
 }{
 	// The file as a whole.
 	{"empty", "", ` is empty; it needs at least "version: 1"`},
@@ -61,13 +61,13 @@ var mistakes = []struct {
 	{"a CI file elsewhere", "version: 1\ntrust: {ci_files: [../ci.yml]}\n", `2: trust.ci_files: pattern "../ci.yml" can never match: it has the part ".."`},
 	{"trust as text", "version: 1\ntrust: {new_integrations: 'yes'}\n", `2: trust.new_integrations: must be true or false, got the string "yes"`},
 
-	// What a failure means.
+	// Transient and baseline.
 	{"transient as text", "version: 1\ntransient: x\n", `2: transient: must be a list, got the string "x"`},
 	{"no regular expression", "version: 1\ntransient:\n  - ok\n  - 'a(b'\n", `4: transient: pattern "a(b" is no regular expression: missing closing )`},
 	{"look-ahead", "version: 1\ntransient: ['a(?=b)']\n", `2: transient: pattern "a(?=b)" is no regular expression: invalid or unsupported Perl syntax`},
 	{"everything is transient", "version: 1\ntransient: ['.*']\n", `2: transient: pattern ".*" matches every line, so that every failure would be transient`},
 	{"transient twice", "version: 1\ntransient: [a, a]\n", `2: transient[1]: "a" stands on line 2 already`},
-	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + clip(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
+	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + quoteShort(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
 	{"many patterns", "version: 1\ntransient: [" + strings.Repeat("x, ", 51) + "]\n", "2: transient: has more than 50 patterns"},
 	// Reuse.
 	{"reuse without a unit", "version: 1\nreuse: 30\n", "2: reuse: must be none or a duration such as 30m or 4h, got the number \"30\""},

@@ -14,18 +14,18 @@ import (
 // maxMistakes is how many mistakes of one file are reported.
 const maxMistakes = 20
 
-// A reader walks the nodes of one settings file and gathers its mistakes, so
-// that one look at the messages mends them all. A value that is wrong reads as
-// the zero value.
-type reader struct {
+// A settingsReader reads the YAML nodes of one settings file. It collects all mistakes,
+// so that a user can correct them at once. A value with a mistake is read as the zero
+// value.
+type settingsReader struct {
 	file     string
 	mistakes []*SettingsError
-	misspelt map[*yaml.Node]bool // mappings with an unknown key, which may stand for a missing one
+	misspelt map[*yaml.Node]bool // mappings with an unknown key, which may be a required key with a typing error
 }
 
-// fail notes a mistake at a line. at is the place in the document, "" for its
-// top.
-func (r *reader) fail(line int, at, format string, args ...any) {
+// fail notes a mistake. at is the path of the value in the document, such as
+// exec.timeout; "" means the document itself.
+func (r *settingsReader) fail(line int, at, format string, args ...any) {
 	msg := fmt.Sprintf(format, args...)
 	if at != "" {
 		msg = at + ": " + msg
@@ -33,8 +33,8 @@ func (r *reader) fail(line int, at, format string, args ...any) {
 	r.mistakes = append(r.mistakes, &SettingsError{File: r.file, Line: line, Msg: msg})
 }
 
-// err joins the mistakes, in the order of their lines.
-func (r *reader) err() error {
+// err returns all mistakes as one error, in the order of their lines.
+func (r *settingsReader) err() error {
 	slices.SortStableFunc(r.mistakes, func(a, b *SettingsError) int { return cmp.Compare(a.Line, b.Line) })
 	var errs []error
 	for i, m := range r.mistakes {
@@ -48,17 +48,17 @@ func (r *reader) err() error {
 	return errors.Join(errs...)
 }
 
-// An entry is one key of a mapping with its value.
+// An entry is a key of a mapping with its value.
 type entry struct {
 	key   string
 	line  int
 	value *yaml.Node
 }
 
-// entries reads a mapping whose keys are free. A repeated key is a mistake and
-// left out.
-func (r *reader) entries(n *yaml.Node, at string) []entry {
-	if !r.is(n, yaml.MappingNode, at, "a mapping") {
+// readEntries reads a mapping with any keys. A repeated key is a mistake, and only its
+// first value is returned.
+func (r *settingsReader) readEntries(n *yaml.Node, at string) []entry {
+	if !r.checkKind(n, yaml.MappingNode, at, "a mapping") {
 		return nil
 	}
 	first := map[string]int{}
@@ -70,11 +70,11 @@ func (r *reader) entries(n *yaml.Node, at string) []entry {
 			continue
 		}
 		if k.Kind != yaml.ScalarNode || k.ShortTag() != "!!str" {
-			r.fail(k.Line, at, "a key must be a string, got %s", kind(k))
+			r.fail(k.Line, at, "a key must be a string, got %s", describeNode(k))
 			continue
 		}
 		if line, ok := first[k.Value]; ok {
-			r.fail(k.Line, at, "duplicate key %s, first on line %d", clip(k.Value), line)
+			r.fail(k.Line, at, "duplicate key %s, first on line %d", quoteShort(k.Value), line)
 			continue
 		}
 		first[k.Value] = k.Line
@@ -83,12 +83,12 @@ func (r *reader) entries(n *yaml.Node, at string) []entry {
 	return list
 }
 
-// object reads a mapping with known keys. Unknown ones are mistakes.
-func (r *reader) object(n *yaml.Node, at string, known ...string) map[string]*yaml.Node {
+// readObject reads a mapping with known keys. An unknown key is a mistake.
+func (r *settingsReader) readObject(n *yaml.Node, at string, known ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
-	for _, e := range r.entries(n, at) {
+	for _, e := range r.readEntries(n, at) {
 		if !slices.Contains(known, e.key) {
-			r.fail(e.line, at, "unknown key %s%s", clip(e.key), didYouMean(e.key, known))
+			r.fail(e.line, at, "unknown key %s%s", quoteShort(e.key), didYouMean(e.key, known))
 			r.misspelt[n] = true
 			continue
 		}
@@ -97,41 +97,41 @@ func (r *reader) object(n *yaml.Node, at string, known ...string) map[string]*ya
 	return values
 }
 
-// items reads a list.
-func (r *reader) items(n *yaml.Node, at string) []*yaml.Node {
-	if !r.is(n, yaml.SequenceNode, at, "a list") {
+// readList reads a list.
+func (r *settingsReader) readList(n *yaml.Node, at string) []*yaml.Node {
+	if !r.checkKind(n, yaml.SequenceNode, at, "a list") {
 		return nil
 	}
 	return n.Content
 }
 
-// some reads a list that must not be empty.
-func (r *reader) some(n *yaml.Node, at string) []*yaml.Node {
-	items := r.items(n, at)
+// readNonEmptyList reads a list that must have an item.
+func (r *settingsReader) readNonEmptyList(n *yaml.Node, at string) []*yaml.Node {
+	items := r.readList(n, at)
 	if n.Kind == yaml.SequenceNode && len(items) == 0 {
 		r.fail(n.Line, at, "is empty; it needs at least one entry")
 	}
 	return items
 }
 
-// A text is a string of the file and where it stands.
+// A text is a string of the file with its line.
 type text struct {
 	value string
 	line  int
 }
 
-// texts reads the items of a list of different, non-empty strings.
-func (r *reader) texts(items []*yaml.Node, at string) []text {
+// readUniqueTexts reads strings that must be different and not empty.
+func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
 	list := []text{}
 	first := map[string]int{}
 	for i, n := range items {
-		at := at + index(i)
-		s, ok := r.text(n, at)
+		at := at + indexSuffix(i)
+		s, ok := r.readText(n, at)
 		if !ok {
 			continue
 		}
 		if line, ok := first[s]; ok {
-			r.fail(n.Line, at, "%s stands on line %d already", clip(s), line)
+			r.fail(n.Line, at, "%s stands on line %d already", quoteShort(s), line)
 			continue
 		}
 		first[s] = n.Line
@@ -140,9 +140,9 @@ func (r *reader) texts(items []*yaml.Node, at string) []text {
 	return list
 }
 
-// text reads a string that is not empty.
-func (r *reader) text(n *yaml.Node, at string) (string, bool) {
-	s, ok := r.str(n, at)
+// readText reads a string that must not be empty.
+func (r *settingsReader) readText(n *yaml.Node, at string) (string, bool) {
+	s, ok := r.readString(n, at)
 	if ok && s == "" {
 		r.fail(n.Line, at, "is empty")
 		return "", false
@@ -150,14 +150,14 @@ func (r *reader) text(n *yaml.Node, at string) (string, bool) {
 	return s, ok
 }
 
-// str reads any string a process can be given.
-func (r *reader) str(n *yaml.Node, at string) (string, bool) {
-	if !r.is(n, yaml.ScalarNode, at, "a string") {
+// readString reads a string. It must not contain NUL, since no argument of a process can.
+func (r *settingsReader) readString(n *yaml.Node, at string) (string, bool) {
+	if !r.checkKind(n, yaml.ScalarNode, at, "a string") {
 		return "", false
 	}
 	switch {
 	case n.ShortTag() != "!!str":
-		r.fail(n.Line, at, "must be a string, got %s; put it in quotes", kind(n))
+		r.fail(n.Line, at, "must be a string, got %s; put it in quotes", describeNode(n))
 		return "", false
 	case strings.ContainsRune(n.Value, 0):
 		r.fail(n.Line, at, "holds a NUL character")
@@ -166,19 +166,20 @@ func (r *reader) str(n *yaml.Node, at string) (string, bool) {
 	return n.Value, true
 }
 
-func (r *reader) boolean(n *yaml.Node, at string) bool {
+// readBool reads a truth value.
+func (r *settingsReader) readBool(n *yaml.Node, at string) bool {
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
-		r.fail(n.Line, at, "must be true or false, got %s", kind(n))
+		r.fail(n.Line, at, "must be true or false, got %s", describeNode(n))
 		return false
 	}
 	return strings.EqualFold(n.Value, "true")
 }
 
-// integer reads a whole number from low to high.
-func (r *reader) integer(n *yaml.Node, at string, low, high int) int {
+// readInt reads a whole number from low to high.
+func (r *settingsReader) readInt(n *yaml.Node, at string, low, high int) int {
 	v, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || err != nil {
-		r.fail(n.Line, at, "must be a whole number, got %s", kind(n))
+		r.fail(n.Line, at, "must be a whole number, got %s", describeNode(n))
 		return 0
 	}
 	if v < low || v > high {
@@ -188,31 +189,32 @@ func (r *reader) integer(n *yaml.Node, at string, low, high int) int {
 	return v
 }
 
-// choice reads one of several words and gives its index.
-func (r *reader) choice(n *yaml.Node, at string, words []string) int {
-	s, ok := r.str(n, at)
+// readChoice reads one of several words and returns its index.
+func (r *settingsReader) readChoice(n *yaml.Node, at string, words []string) int {
+	s, ok := r.readString(n, at)
 	if !ok {
 		return 0
 	}
 	i := slices.Index(words, s)
 	if i < 0 {
-		r.fail(n.Line, at, "must be %s, got %s", strings.Join(words, " or "), clip(s))
+		r.fail(n.Line, at, "must be %s, got %s", strings.Join(words, " or "), quoteShort(s))
 		return 0
 	}
 	return i
 }
 
-// is checks what a node is; want names it in the message.
-func (r *reader) is(n *yaml.Node, k yaml.Kind, at, want string) bool {
+// checkKind reports whether a node has a kind, and notes a mistake if not. want names
+// the kind in the message.
+func (r *settingsReader) checkKind(n *yaml.Node, k yaml.Kind, at, want string) bool {
 	if n.Kind == k {
 		return true
 	}
-	r.fail(n.Line, at, "must be %s, got %s", want, kind(n))
+	r.fail(n.Line, at, "must be %s, got %s", want, describeNode(n))
 	return false
 }
 
-// kind names what a node holds, for messages.
-func kind(n *yaml.Node) string {
+// describeNode describes the value of a node for a message, such as "the number 3".
+func describeNode(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a mapping"
@@ -225,17 +227,18 @@ func kind(n *yaml.Node) string {
 	case "!!null":
 		return "nothing"
 	case "!!str":
-		return "the string " + clip(n.Value)
+		return "the string " + quoteShort(n.Value)
 	case "!!int", "!!float":
-		return "the number " + clip(n.Value)
+		return "the number " + quoteShort(n.Value)
 	case "!!bool":
-		return "the truth value " + clip(n.Value)
+		return "the truth value " + quoteShort(n.Value)
 	default:
 		return "a " + strings.TrimPrefix(tag, "!!")
 	}
 }
 
-func word(i int, words []string) string {
+// wordAt returns the word with index i, or i itself if there is none.
+func wordAt(i int, words []string) string {
 	if i < 0 || i >= len(words) {
 		return strconv.Itoa(i)
 	}

@@ -6,31 +6,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// DefaultReuse holds where the settings say nothing.
+// DefaultReuse is the value of reuse if the settings do not set it.
 const DefaultReuse = time.Hour
 
-// maxReuse is for how long it is remembered at all how tasks ended.
+// maxReuse is the time after which results are forgotten.
 const maxReuse = 14 * 24 * time.Hour
 
-// fresh is for how long a task that passed counts as passed, 0 for never.
-func (s *Settings) fresh() time.Duration {
+// reuseTime returns how long a passed task need not run again on the same inputs. 0 means
+// that it always runs again.
+func (s *Settings) reuseTime() time.Duration {
 	if s.reuse == nil {
 		return DefaultReuse
 	}
 	return *s.reuse
 }
 
-// fresh reads reuse: a duration, or none.
-func (r *reader) fresh(n *yaml.Node, at string) time.Duration {
+// readReuse reads the key reuse: a duration, or "none" for 0.
+func (r *settingsReader) readReuse(n *yaml.Node, at string) time.Duration {
 	if n.Kind == yaml.ScalarNode && n.Value == "none" {
 		return 0
 	}
 	d, err := time.ParseDuration(n.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode || err != nil:
-		r.fail(n.Line, at, "must be none or a duration such as 30m or 4h, got %s", kind(n))
+		r.fail(n.Line, at, "must be none or a duration such as 30m or 4h, got %s", describeNode(n))
 	case d < time.Second || d > maxReuse:
-		r.fail(n.Line, at, "must be none or from 1s to %.0fh, got %s", maxReuse.Hours(), clip(n.Value))
+		r.fail(n.Line, at, "must be none or from 1s to %.0fh, got %s", maxReuse.Hours(), quoteShort(n.Value))
 	default:
 		return d
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/app-sre/prcheck/internal/suggest"
 )
 
-// didYouMean is the end of a message about a misspelled word, or nothing when
-// no known word is near.
+// didYouMean returns the end of a message about a misspelled word: the known word that is
+// most similar. It returns "" if no known word is similar.
 func didYouMean(got string, known []string) string {
 	near := suggest.Words(got, known, 2)
 	if len(near) == 0 {

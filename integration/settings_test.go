@@ -27,7 +27,7 @@ func TestReadSettings(t *testing.T) {
 
 		Variables: map[string]string{"mr": "{env.CI_MR}"},
 		ImageRef:  "latest",
-		When: map[Condition]Piece{
+		When: map[Condition]ExecAddition{
 			State: {Env: map[string]string{"BUCKET": "{env.bucket}"}, PassEnv: []string{"ACCOUNT"}},
 		},
 	}
@@ -44,7 +44,7 @@ func TestReadSettings(t *testing.T) {
 			Run:  []Name{{"jenkins-job-builder", 19}, {"template-tester", 19}},
 			Line: 18,
 		}},
-		NewIntegrations: true,
+		TrustNewIntegrations: true,
 		integrations: map[string]Integration{
 			"terraform-users": {
 				Name: "terraform-users",
@@ -59,7 +59,7 @@ func TestReadSettings(t *testing.T) {
 					},
 					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 24,
 				},
-				ListOrder: OrderSignificant, Ordered: true, Trace: TraceStatic, Reuse: DefaultReuse, Line: 21,
+				ListOrder: OrderSignificant, ListOrderSet: true, Trace: TraceStatic, Reuse: DefaultReuse, Line: 21,
 			},
 			"own-program": {
 				Name: "own-program", Exec: own, Reuse: DefaultReuse, Line: 31,
@@ -91,7 +91,7 @@ func TestZeroSettings(t *testing.T) {
 	if got := s.For("any"); !reflect.DeepEqual(got, want) {
 		t.Errorf("For: got %+v, want %+v", got, want)
 	}
-	if s.Ignored("a") || s.SelectedBy("a") != nil || s.Names() != nil || s.Digest() != "" {
+	if s.IsIgnored("a") || s.RulesFor("a") != nil || s.Names() != nil || s.Digest() != "" {
 		t.Errorf("zero settings select or ignore something: %+v", s)
 	}
 }
@@ -141,11 +141,11 @@ paths:
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
-			if got := s.Ignored(tt.path); got != tt.ignored {
+			if got := s.IsIgnored(tt.path); got != tt.ignored {
 				t.Errorf("Ignored: got %v, want %v", got, tt.ignored)
 			}
 			var lines []int
-			for _, r := range s.SelectedBy(tt.path) {
+			for _, r := range s.RulesFor(tt.path) {
 				lines = append(lines, r.Line)
 			}
 			if !reflect.DeepEqual(lines, tt.rules) {
@@ -220,8 +220,8 @@ func FuzzReadSettings(f *testing.F) {
 			}
 			return
 		}
-		s.Ignored("data/some/path.yml")
-		s.SelectedBy("resources/some/path.yml")
+		s.IsIgnored("data/some/path.yml")
+		s.RulesFor("resources/some/path.yml")
 		for _, name := range s.Names() {
 			it := s.For(name)
 			if it.Exec.Timeout <= 0 {

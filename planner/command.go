@@ -22,7 +22,7 @@ var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, image string, t *plan.Task) integration.Exec {
 	c := o.Use.Check
 	if c == nil {
-		return exec.With(nil, "")
+		return exec.ForConditions(nil, "")
 	}
 	conditions := c.Conditions(m.mayLeaveOut(o))
 	for _, c := range conditions {
@@ -33,18 +33,18 @@ func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, image str
 	switch {
 	case image != "" && !imageTag.MatchString(image):
 		block(t, "the imageRef %q of its shard in managed is not the tag of an image", image)
-		return exec.With(conditions, "")
+		return exec.ForConditions(conditions, "")
 	case image != "":
-		return exec.With(conditions, image)
+		return exec.ForConditions(conditions, image)
 	case c.ImageRef == "":
 	case !imageTag.MatchString(c.ImageRef):
 		block(t, "its pr_check.imageRef %q is not the tag of an image", c.ImageRef)
-		return exec.With(conditions, "")
+		return exec.ForConditions(conditions, "")
 	case m.fromHead(o):
 		block(t, "only head defines it, and it names an image of its own, which nobody has trusted yet")
-		return exec.With(conditions, "")
+		return exec.ForConditions(conditions, "")
 	}
-	return exec.With(conditions, c.ImageRef)
+	return exec.ForConditions(conditions, c.ImageRef)
 }
 
 // mayLeaveOut tells whether a task may end early, or leave shards out, when the
@@ -105,7 +105,7 @@ func (m *maker) shardArg(it integration.Integration) string {
 		return ""
 	}
 	strategy, _ := m.strategy(it.Name, it.Shards.Strategy) // without one there is no shard
-	return cmp.Or(it.Shards.Arg, sharding.Option(strategy))
+	return cmp.Or(it.Shards.Arg, sharding.KeyOption(strategy))
 }
 
 // words splits pr_check.cmd. Variables become placeholders that the runner
@@ -123,7 +123,7 @@ func (m *maker) words(o schemafilter.Outcome, exec integration.Exec, t *plan.Tas
 			value, ok := exec.Variables[p.Variable]
 			switch {
 			case p.Variable == "":
-				word += integration.Literal(p.Text)
+				word += integration.EscapePlaceholders(p.Text)
 			case ok:
 				word += value
 			default:

@@ -83,7 +83,7 @@ func (m *maker) divide(o schemafilter.Outcome, s integration.Strategy) division 
 	if m.fromHead(o) {
 		managed = nil
 	}
-	all, err := sharding.Divide(o.Name, s, managed, m.Base, m.Head)
+	all, err := sharding.ListParts(o.Name, s, managed, m.Base, m.Head)
 	if err != nil {
 		return division{err: err}
 	}
@@ -120,20 +120,20 @@ func bounded(parts []part) division {
 // numbered tells whether a task learns which static shard it is.
 func (m *maker) numbered(o schemafilter.Outcome) bool {
 	_, native := m.natives[o.Name]
-	return !native && m.started(o, m.Settings.For(o.Name).Exec, "", &plan.Task{}).Numbered()
+	return !native && m.started(o, m.Settings.For(o.Name).Exec, "", &plan.Task{}).PassesShardNumber()
 }
 
 // strategy is the one that an integration is divided by: that of its definition
 // where the settings say so. The error says why there is none.
 func (m *maker) strategy(name string, s integration.Strategy) (integration.Strategy, error) {
-	if s != integration.Managed {
+	if s != integration.StrategyManaged {
 		return s, nil
 	}
-	s, err := sharding.Declared(definition(m.base, name))
+	s, err := sharding.DeclaredStrategy(definition(m.base, name))
 	if err != nil {
 		return s, err
 	}
-	if on, err := sharding.Declared(definition(m.head, name)); err != nil || on != s {
+	if on, err := sharding.DeclaredStrategy(definition(m.head, name)); err != nil || on != s {
 		return integration.StrategyNone, errors.New("base and head deploy it by different sharding strategies")
 	}
 	return s, nil

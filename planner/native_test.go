@@ -15,7 +15,7 @@ import (
 type native string
 
 func (n native) Name() string                                     { return string(n) }
-func (native) Run(context.Context, integration.World, bool) error { panic("a plan runs nothing") }
+func (native) Run(context.Context, integration.Environment, bool) error { panic("a plan runs nothing") }
 
 // A telling one tells its desired state.
 type telling struct {

@@ -177,7 +177,7 @@ func mine(groups any, shard string) any {
 	return slices.DeleteFunc(slices.Clone(all), func(g any) bool {
 		o, _ := g.(object)
 		key, ok := o["account"].(string)
-		return ok && sharding.Usable(key) == nil && key != shard
+		return ok && sharding.CheckKey(key) == nil && key != shard
 	})
 }
 

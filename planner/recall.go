@@ -113,7 +113,7 @@ func (m *maker) judgeStatic(ctx context.Context, it integration.Integration, t *
 		return affected.Subject{}
 	}
 	s := affected.Subject{Queries: queries, Shards: it.Shards, Order: integration.OrderSignificant}
-	if it.Ordered {
+	if it.ListOrderSet {
 		s.Order = it.ListOrder
 	}
 	m.world.Judge(ctx, s, true, d)

@@ -60,7 +60,7 @@ func (m *maker) makeSubjects() error {
 		m.subjects[name] = s
 	}
 	for name, n := range m.natives {
-		if stater, ok := integration.StateOf(n); ok && len(m.subjects[name].Queries) == 0 {
+		if stater, ok := integration.AsStater(n); ok && len(m.subjects[name].Queries) == 0 {
 			m.subjects[name] = m.nativeSubject(name, n, stater)
 		}
 	}
@@ -70,7 +70,7 @@ func (m *maker) makeSubjects() error {
 func (m *maker) nativeSubject(name string, n integration.Native, stater integration.Stater) affected.Subject {
 	it := m.Settings.For(name)
 	s := affected.Subject{State: stater, Order: it.ListOrder, Shards: it.Shards}
-	if sharder, ok := integration.ShardsOf(n); ok && s.Shards == nil {
+	if sharder, ok := integration.AsSharder(n); ok && s.Shards == nil {
 		shards := sharder.Shards()
 		if shards.Max == 0 {
 			shards.Max = integration.DefaultMaxShards

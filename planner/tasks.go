@@ -63,7 +63,7 @@ func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 		t.Order = o.Use.Check.Order
 	}
 	if _, t.Native = m.natives[o.Name]; !t.Native {
-		it.Exec = m.started(o, it.Exec, p.image, &t).Number(p.static.Numbers())
+		it.Exec = m.started(o, it.Exec, p.image, &t).ForStaticShard(p.static.Numbers())
 		m.command(o, it, &t)
 	}
 	t.Command = m.commandDigest(o, it, p.image, t)
@@ -100,7 +100,7 @@ func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration
 // unknown says what of a task's command no plan knows, "" when it knows all. Then
 // nothing that the command did before says what it does now.
 func (m *maker) unknown(t plan.Task) string {
-	if names := integration.NamesFromEnv(t.Argv...); len(names) > 0 {
+	if names := integration.EnvPlaceholderNames(t.Argv...); len(names) > 0 {
 		return fmt.Sprintf("its command has the value of %s, which no plan knows", names[0])
 	}
 	if m.Programs != nil {

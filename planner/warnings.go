@@ -105,7 +105,7 @@ func (m *maker) unusedImages(o schemafilter.Outcome, tasks []plan.Task) []string
 	if len(tasks) == 0 {
 		return nil
 	}
-	named := sharding.Images(o.Use.Managed())
+	named := sharding.OverrideImages(o.Use.Managed())
 	divided := m.Settings.For(o.Name).Exec.UsesImage() && !slices.ContainsFunc(tasks, func(t plan.Task) bool { return t.Shard == "" })
 	if s := m.Settings.For(o.Name).Shards; divided && s != nil && s.Strategy != integration.StrategyNone {
 		for _, p := range m.division(o, s.Strategy).parts {

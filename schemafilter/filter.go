@@ -82,7 +82,7 @@ type filter struct {
 func (in Input) unclaimed() []bundle.Path {
 	var out []bundle.Path
 	for _, f := range in.Changes.Files {
-		claimed := len(f.Schemas) > 0 && !in.Changes.Unsure || len(in.Settings.SelectedBy(f.Repo)) > 0
+		claimed := len(f.Schemas) > 0 && !in.Changes.Unsure || len(in.Settings.RulesFor(f.Repo)) > 0
 		if f.Resource && !claimed {
 			out = append(out, f.Path)
 		}
@@ -95,7 +95,7 @@ func (in Input) allIgnored() bool {
 		return false
 	}
 	for _, f := range in.Changes.Files {
-		if !in.Settings.Ignored(f.Repo) {
+		if !in.Settings.IsIgnored(f.Repo) {
 			return false
 		}
 	}
@@ -105,7 +105,7 @@ func (in Input) allIgnored() bool {
 func (in Input) rules() map[string]string {
 	out := map[string]string{}
 	for _, f := range in.Changes.Files {
-		for _, rule := range in.Settings.SelectedBy(f.Repo) {
+		for _, rule := range in.Settings.RulesFor(f.Repo) {
 			glob, _ := rule.Match(f.Repo)
 			for _, it := range rule.Run {
 				if _, ok := out[it.Name]; !ok {
@@ -160,7 +160,7 @@ func (f filter) untrusted(o *Outcome, why string) {
 	o.run(plan.RungDefinition, "it is new: "+why)
 	o.Decision.Evidence.Edited = o.edited[:min(len(o.edited), maxPaths)]
 	switch {
-	case !f.Settings.NewIntegrations:
+	case !f.Settings.TrustNewIntegrations:
 		o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"
 	case !names.IsPlain(o.Name):
 		o.Blocked = why + ", and its name is not one to put into a command"
@@ -169,7 +169,7 @@ func (f filter) untrusted(o *Outcome, why string) {
 
 // defined decides about an integration that both sides define.
 func (f filter) defined(o *Outcome, base, head *integration.Definition) {
-	changed := base.Differs(*head)
+	changed := base.DifferingParts(*head)
 	c := base.Check
 	switch {
 	case base.Check == nil && head.Check == nil:

@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// The types in which Apollo can answer, most wanted first, and the page that it
-// shows to browsers.
-var answerTypes = []string{
+// graphqlTypes are the content types in which Apollo answers, in its order of preference.
+var graphqlTypes = []string{
 	typeJSON,
 	"application/graphql-response+json; charset=utf-8",
 	"application/json; callbackspec=1.0; charset=utf-8",
 }
 
-var pageTypes = []string{
-	answerTypes[0], answerTypes[1],
+// browserTypes are the content types that Apollo compares to find out whether a client is
+// a browser, which prefers text/html.
+var browserTypes = []string{
+	graphqlTypes[0], graphqlTypes[1],
 	"multipart/mixed; deferSpec=20220824", "multipart/mixed; incrementalSpec=v0.2", "multipart/mixed", "text/html",
 }
 
@@ -26,24 +27,24 @@ type mediaRange struct {
 	quality   float64
 }
 
-// preferred returns the offer that an Accept header likes best, "" when it
-// likes none. An empty header likes everything.
-func preferred(accept string, offers []string) string {
+// preferredType returns the offered content type that an Accept header prefers, "" if it
+// accepts none. An empty header accepts all.
+func preferredType(accept string, offers []string) string {
 	if accept == "" {
 		return offers[0]
 	}
 	var ranges []mediaRange
 	for item := range splitQuoted(accept, ',') {
-		if m, ok := parseRange(item); ok {
+		if m, ok := parseMediaRange(item); ok {
 			ranges = append(ranges, m)
 		}
 	}
 	best, rank := "", []float64{0, 0, 0}
 	for _, offer := range offers {
-		given, _ := parseRange(offer)
-		own := []float64{0, 0, 0} // how it is liked: exactness, quality, place
+		given, _ := parseMediaRange(offer)
+		own := []float64{0, 0, 0} // exactness, quality and place of the best range for this offer
 		for place, want := range ranges {
-			exact, ok := want.covers(given)
+			exact, ok := want.match(given)
 			if !ok {
 				continue
 			}
@@ -58,8 +59,9 @@ func preferred(accept string, offers []string) string {
 	return best
 }
 
-// covers tells whether the range stands for a type, and how exactly.
-func (m mediaRange) covers(given mediaRange) (exact float64, ok bool) {
+// match reports whether the range matches a content type. The more exactly it matches, the
+// higher is exact.
+func (m mediaRange) match(given mediaRange) (exact float64, ok bool) {
 	switch {
 	case strings.EqualFold(m.main, given.main):
 		exact += 4
@@ -83,7 +85,8 @@ func (m mediaRange) covers(given mediaRange) (exact float64, ok bool) {
 	return exact, true
 }
 
-func parseRange(item string) (mediaRange, bool) {
+// parseMediaRange parses one item of an Accept header.
+func parseMediaRange(item string) (mediaRange, bool) {
 	m := mediaRange{quality: 1, params: map[string]string{}}
 	for part := range splitQuoted(item, ';') {
 		part = strings.TrimSpace(part)
@@ -97,7 +100,7 @@ func parseRange(item string) (mediaRange, bool) {
 		name, value, _ := strings.Cut(part, "=")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.Trim(strings.TrimSpace(value), `"`)
 		if name == "q" {
-			m.quality, _ = strconv.ParseFloat(value, 64) // 0 when it is no number
+			m.quality, _ = strconv.ParseFloat(value, 64) // 0 if it is no number
 		} else if name != "" {
 			m.params[name] = value
 		}
@@ -105,7 +108,7 @@ func parseRange(item string) (mediaRange, bool) {
 	return m, m.main != ""
 }
 
-// splitQuoted splits a header at a mark outside quotes.
+// splitQuoted splits a header at each mark that is outside of quotes.
 func splitQuoted(s string, mark byte) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start, quoted := 0, false

@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// manyUsers is a bundle of n users who share a hundred roles.
+// manyUsers returns a bundle with n users who share a hundred roles.
 func manyUsers(n int) string {
 	var out strings.Builder
 	out.WriteString(`{"data":{`)
@@ -30,8 +30,7 @@ func manyUsers(n int) string {
 		`{"name":"roles","type":"Role_v1","isList":true,"datafileSchema":"/role-1.yml"}]}]}}`
 }
 
-// 64 clients ask a mix of small, middle and large questions of ten thousand
-// files.
+// 64 clients send a mix of small, medium and large queries over ten thousand files.
 func BenchmarkHub(b *testing.B) {
 	bundle := parse(b, []byte(manyUsers(10_000)))
 	for name, memory := range map[string]int64{"remembered": 0, "evaluated": -1} {
@@ -47,7 +46,7 @@ func BenchmarkHub(b *testing.B) {
 					fmt.Sprintf(`{"query":"{ roles(name: \"role-%d\") { name users { path name } } }"}`, i))
 			}
 			bodies = append(bodies, `{"query":"{ users { path name roles { name } } }"}`)
-			b.SetParallelism(32) // on two processors that makes 64
+			b.SetParallelism(32) // 64 goroutines on two processors
 			b.RunParallel(func(pb *testing.PB) {
 				for i := 0; pb.Next(); i++ {
 					r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/graphql", strings.NewReader(bodies[i%len(bodies)]))

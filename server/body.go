@@ -14,30 +14,30 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxBody is the size of a request's body above which it is refused, as
-// qontract-server does.
+// maxBody is the maximal size of a request's body in bytes, as in qontract-server.
 const maxBody = 100 << 10
 
-var errTooLarge = errors.New("the body is too large")
+var errBodyTooLarge = errors.New("the body is too large")
 
-// body reads the JSON body of a request as express does, whatever the request
-// is for. A body of another type is left alone: the value is then nil.
-func body(r *http.Request) (any, *reply) {
-	kind := r.Header.Get("Content-Type")
-	if r.ContentLength == 0 && r.Header.Get("Content-Length") == "" || essence(kind) != "application/json" {
+// readBody reads the JSON body of a request as express does, for every route. If the body
+// has another content type, the value is nil. If the body cannot be read, the reply says
+// why.
+func readBody(r *http.Request) (any, *reply) {
+	contentType := r.Header.Get("Content-Type")
+	if r.ContentLength == 0 && r.Header.Get("Content-Length") == "" || mediaType(contentType) != "application/json" {
 		return nil, nil
 	}
-	if c := charset(kind); c != "" && c != "utf-8" {
-		return nil, refusedPage(http.StatusUnsupportedMediaType)
+	if c := charset(contentType); c != "" && c != "utf-8" {
+		return nil, statusPage(http.StatusUnsupportedMediaType)
 	}
-	raw, err := inflated(r)
+	raw, err := readDecoded(r)
 	switch {
 	case errors.Is(err, errUnknownEncoding):
-		return nil, refusedPage(http.StatusUnsupportedMediaType)
-	case errors.Is(err, errTooLarge):
-		return nil, refusedPage(http.StatusRequestEntityTooLarge)
+		return nil, statusPage(http.StatusUnsupportedMediaType)
+	case errors.Is(err, errBodyTooLarge):
+		return nil, statusPage(http.StatusRequestEntityTooLarge)
 	case err != nil:
-		return nil, refusedPage(http.StatusBadRequest)
+		return nil, statusPage(http.StatusBadRequest)
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if len(raw) == 0 {
@@ -48,42 +48,43 @@ func body(r *http.Request) (any, *reply) {
 	}
 	first := bytes.TrimLeft(raw, " \t\n\r")
 	if len(first) == 0 || first[0] != '{' && first[0] != '[' {
-		return nil, refusedPage(http.StatusBadRequest)
+		return nil, statusPage(http.StatusBadRequest)
 	}
 	v, err := bundle.ParseValue(raw)
 	if err != nil {
-		return nil, refusedPage(http.StatusBadRequest)
+		return nil, statusPage(http.StatusBadRequest)
 	}
 	return v, nil
 }
 
 var errUnknownEncoding = errors.New("the content encoding is not known")
 
-// essence is a content type without its parameters, in lower case.
-func essence(kind string) string {
-	kind, _, _ = strings.Cut(kind, ";")
-	return strings.ToLower(strings.TrimSpace(kind))
+// mediaType returns a content type without its parameters, in lower case.
+func mediaType(contentType string) string {
+	contentType, _, _ = strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(contentType))
 }
 
-// charset is the parameter charset of a content type, in lower case.
-func charset(kind string) string {
-	if !strings.Contains(kind, ";") {
+// charset returns the parameter charset of a content type in lower case, "" if there is
+// none.
+func charset(contentType string) string {
+	if !strings.Contains(contentType, ";") {
 		return ""
 	}
-	_, params, err := mime.ParseMediaType(kind)
+	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return ""
 	}
 	return strings.ToLower(params["charset"])
 }
 
-// inflated reads the whole body and undoes its content encoding.
-func inflated(r *http.Request) ([]byte, error) {
+// readDecoded reads the whole body and decodes its content encoding.
+func readDecoded(r *http.Request) ([]byte, error) {
 	var in io.Reader = r.Body
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "", "identity":
 		if r.ContentLength > maxBody {
-			return nil, errTooLarge
+			return nil, errBodyTooLarge
 		}
 	case "gzip":
 		z, err := gzip.NewReader(in)
@@ -102,7 +103,7 @@ func inflated(r *http.Request) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxBody+1))
 	if err == nil && len(raw) > maxBody {
-		err = errTooLarge
+		err = errBodyTooLarge
 	}
 	return raw, err
 }

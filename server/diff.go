@@ -13,18 +13,19 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// diff answers what differs between two bundles, or in one file of them. The
-// parts are those of the path after /diff, the last with slashes of its own.
-func (s *site) diff(r *http.Request, parts []string, x *Exchange) *reply {
-	names := make([]string, 4) // base, head, the kind of file, its path
+// answerDiff answers GET /diff: the differences between two bundles, or between two
+// versions of one file. The parts are those of the path after /diff. The last part is the
+// path of a file and may contain slashes.
+func (h *handler) answerDiff(r *http.Request, parts []string, x *Exchange) *reply {
+	names := make([]string, 4) // base, head, kind of file, path of file
 	for i, part := range parts {
 		names[i], _ = unescapePart(part)
 	}
 	var sides [2]*bundle.Bundle
 	for i, sha := range names[:2] {
-		found := s.find(sha)
+		found := h.find(sha)
 		if found == nil {
-			return noBundle(sha)
+			return noBundleReply(sha)
 		}
 		sides[i] = found.Bundle
 	}
@@ -32,37 +33,39 @@ func (s *site) diff(r *http.Request, parts []string, x *Exchange) *reply {
 	path := bundle.Path("/" + names[3])
 	switch names[2] {
 	case "":
-		return s.gate.pass(r.Context(), func(context.Context) *reply { return differences(sides[0], sides[1]) })
+		return h.limiter.run(r.Context(), func(context.Context) *reply { return bundlesReply(sides[0], sides[1]) })
 	case "datafile":
-		return oneFile(datafileChange(pair(sides, path, (*bundle.Bundle).Datafile)), "datafile")
+		return fileReply(describeDatafile(changeOf(sides, path, (*bundle.Bundle).Datafile)), "datafile")
 	case "resourcefile":
-		return oneFile(resourceChange(pair(sides, path, (*bundle.Bundle).Resource)), "resourcefile")
+		return fileReply(describeResource(changeOf(sides, path, (*bundle.Bundle).Resource)), "resourcefile")
 	}
-	return sent(http.StatusBadRequest, typeHTML, "unknown filetype "+escapeHTML(names[2]))
+	return newReply(http.StatusBadRequest, typeHTML, "unknown filetype "+escapeHTML(names[2]))
 }
 
-// A change is a file on both sides; one of them may be nil.
+// A change is a file on both sides. One side is nil if the file was added or removed.
 type change struct {
 	path     bundle.Path
 	old, now *bundle.File
 }
 
-func pair(sides [2]*bundle.Bundle, path bundle.Path, get func(*bundle.Bundle, bundle.Path) (*bundle.File, bool)) change {
+// changeOf returns the file at a path on both sides.
+func changeOf(sides [2]*bundle.Bundle, path bundle.Path, get func(*bundle.Bundle, bundle.Path) (*bundle.File, bool)) change {
 	old, _ := get(sides[0], path)
 	now, _ := get(sides[1], path)
 	return change{path, old, now}
 }
 
-func oneFile(o *bundle.Object, kind string) *reply {
+// fileReply answers with the description of one file, or 404 if o is nil.
+func fileReply(o *bundle.Object, kind string) *reply {
 	if o == nil {
-		return sent(http.StatusNotFound, typeHTML, kind+" not found")
+		return newReply(http.StatusNotFound, typeHTML, kind+" not found")
 	}
-	return sent(http.StatusOK, typeJSON, string(gql.AppendJSON(nil, o)))
+	return newReply(http.StatusOK, typeJSON, string(gql.AppendJSON(nil, o)))
 }
 
-// datafileChange is what an answer says about a datafile, nil when neither side
-// has it.
-func datafileChange(c change) *bundle.Object {
+// describeDatafile returns the description of a datafile in an answer, nil if neither side
+// has the file.
+func describeDatafile(c change) *bundle.Object {
 	last := c.now
 	if last == nil {
 		last = c.old
@@ -70,18 +73,21 @@ func datafileChange(c change) *bundle.Object {
 	if last == nil {
 		return nil
 	}
-	return c.sides(bundle.NewObject(bundle.Member{Key: "datafilepath", Value: string(c.path)},
+	return c.addSides(bundle.NewObject(bundle.Member{Key: "datafilepath", Value: string(c.path)},
 		bundle.Member{Key: "datafileschema", Value: string(last.Schema)}))
 }
 
-func resourceChange(c change) *bundle.Object {
+// describeResource returns the description of a resource in an answer, nil if neither side
+// has the file.
+func describeResource(c change) *bundle.Object {
 	if c.old == nil && c.now == nil {
 		return nil
 	}
-	return c.sides(bundle.NewObject(bundle.Member{Key: "resourcepath", Value: string(c.path)}))
+	return c.addSides(bundle.NewObject(bundle.Member{Key: "resourcepath", Value: string(c.path)}))
 }
 
-func (c change) sides(o *bundle.Object) *bundle.Object {
+// addSides adds the old and the new content of the file to its description o.
+func (c change) addSides(o *bundle.Object) *bundle.Object {
 	if c.old != nil {
 		o.Set("old", c.old.Object())
 	}
@@ -91,12 +97,12 @@ func (c change) sides(o *bundle.Object) *bundle.Object {
 	return o
 }
 
-// differences answers with all files that differ. Only one of them at a time
-// is in memory as text.
-func differences(base, head *bundle.Bundle) *reply {
-	datafiles := changed(base.Datafiles(), head.Datafiles(), base.Datafile, head.Datafile, sameDatafile)
-	resources := changed(base.Resources(), head.Resources(), base.Resource, head.Resource, sameResource)
-	return &reply{status: http.StatusOK, kind: typeJSON, tagged: true, stream: func(w io.Writer) error {
+// bundlesReply answers with all files that differ between two bundles. It writes the files
+// one after another, since all together may be too large for the memory.
+func bundlesReply(base, head *bundle.Bundle) *reply {
+	datafiles := changedFiles(base.Datafiles(), head.Datafiles(), base.Datafile, head.Datafile, equalDatafiles)
+	resources := changedFiles(base.Resources(), head.Resources(), base.Resource, head.Resource, equalResources)
+	return &reply{status: http.StatusOK, contentType: typeJSON, hasETag: true, stream: func(w io.Writer) error {
 		out := []byte(`{"datafiles":{`)
 		flush := func() error {
 			_, err := w.Write(out)
@@ -104,7 +110,7 @@ func differences(base, head *bundle.Bundle) *reply {
 			return err
 		}
 		for i, c := range datafiles {
-			if out = appendChange(out, i, c, datafileChange(c)); len(out) >= flushFrom {
+			if out = appendChange(out, i, c, describeDatafile(c)); len(out) >= flushSize {
 				if err := flush(); err != nil {
 					return err
 				}
@@ -112,7 +118,7 @@ func differences(base, head *bundle.Bundle) *reply {
 		}
 		out = append(out, `},"resources":{`...)
 		for i, c := range resources {
-			if out = appendChange(out, i, c, resourceChange(c)); len(out) >= flushFrom {
+			if out = appendChange(out, i, c, describeResource(c)); len(out) >= flushSize {
 				if err := flush(); err != nil {
 					return err
 				}
@@ -123,9 +129,10 @@ func differences(base, head *bundle.Bundle) *reply {
 	}}
 }
 
-// flushFrom is how much text of an answer is gathered before it is sent.
-const flushFrom = 64 << 10
+// flushSize is the number of bytes of an answer that are collected before they are sent.
+const flushSize = 64 << 10
 
+// appendChange appends the i-th member of an object of changes.
 func appendChange(out []byte, i int, c change, o *bundle.Object) []byte {
 	if i > 0 {
 		out = append(out, ',')
@@ -134,11 +141,11 @@ func appendChange(out []byte, i int, c change, o *bundle.Object) []byte {
 	return gql.AppendJSON(out, o)
 }
 
-type finder = func(bundle.Path) (*bundle.File, bool)
+type fileLookup = func(bundle.Path) (*bundle.File, bool)
 
-// changed returns the files that differ: those that base has in the order of
-// base, then the new ones.
-func changed(base, head []*bundle.File, inBase, inHead finder, same func(a, b *bundle.File) bool) []change {
+// changedFiles returns the files that differ: first the files of base in their order, then
+// the files that only head has.
+func changedFiles(base, head []*bundle.File, inBase, inHead fileLookup, same func(a, b *bundle.File) bool) []change {
 	var out []change
 	for _, old := range base {
 		now, ok := inHead(old.Path)
@@ -156,40 +163,43 @@ func changed(base, head []*bundle.File, inBase, inHead finder, same func(a, b *b
 	return out
 }
 
-func sameDatafile(a, b *bundle.File) bool {
-	return bytes.Equal(a.Raw(), b.Raw()) || same(a.Object(), b.Object())
+// equalDatafiles reports whether two datafiles have the same content.
+func equalDatafiles(a, b *bundle.File) bool {
+	return bytes.Equal(a.Raw(), b.Raw()) || equalValues(a.Object(), b.Object())
 }
 
-// sameResource compares sha256sum alone, as qontract-server does.
-func sameResource(a, b *bundle.File) bool {
+// equalResources reports whether two resources have the same sha256sum. qontract-server
+// compares nothing else either.
+func equalResources(a, b *bundle.File) bool {
 	if bytes.Equal(a.Raw(), b.Raw()) {
 		return true
 	}
-	return same(field(a.Object(), "sha256sum"), field(b.Object(), "sha256sum"))
+	return equalValues(field(a.Object(), "sha256sum"), field(b.Object(), "sha256sum"))
 }
 
-// same tells whether two values are the same to JavaScript: numbers by value,
-// objects whatever the order of their keys.
-func same(a, b any) bool {
+// equalValues reports whether two JSON values are equal in JavaScript: numbers by value,
+// objects in any order of their keys.
+func equalValues(a, b any) bool {
 	switch a := a.(type) {
 	case *bundle.Object:
 		b, ok := b.(*bundle.Object)
 		return ok && a.Len() == b.Len() && !slices.ContainsFunc(a.Members(), func(m bundle.Member) bool {
 			v, ok := b.Get(m.Key)
-			return !ok || !same(m.Value, v)
+			return !ok || !equalValues(m.Value, v)
 		})
 	case []any:
 		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, same)
+		return ok && slices.EqualFunc(a, b, equalValues)
 	case bundle.Number:
 		b, ok := b.(bundle.Number)
-		return ok && (a == b || sameNumber(string(a), string(b)))
+		return ok && (a == b || equalNumbers(string(a), string(b)))
 	}
 	return a == b
 }
 
-func sameNumber(a, b string) bool {
-	x, _ := strconv.ParseFloat(a, 64) // infinite when it is too large, as in JavaScript
+// equalNumbers reports whether two JSON numbers have the same value in JavaScript.
+func equalNumbers(a, b string) bool {
+	x, _ := strconv.ParseFloat(a, 64) // infinite if it is too large, as in JavaScript
 	y, _ := strconv.ParseFloat(b, 64)
 	return x == y && math.Signbit(x) == math.Signbit(y)
 }

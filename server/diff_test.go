@@ -7,8 +7,8 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// The two sides of the tests here; what differs is in how it is written, and
-// what only seems to differ too.
+// The two bundles of the tests in this file. Some files differ, and some differ only in
+// the way they are written.
 const (
 	diffBase = `{"data":{
 	"/same.yml":{"$schema":"/s.yml","a":[1.0,{"x":1,"y":2}],"b":-0.0},
@@ -60,7 +60,7 @@ func diffHub(t *testing.T) (h *server.Hub, base, head string) {
 	return h, shas[0], shas[1]
 }
 
-// The answers are those of qontract-server, byte for byte.
+// The answers equal those of qontract-server, byte for byte.
 func TestDiff(t *testing.T) {
 	h, base, head := diffHub(t)
 	at := "/diff/" + base + "/" + head

@@ -13,24 +13,24 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// Options say what an endpoint serves, and to whom.
+// Options are the settings of an endpoint: which bundles it serves to which integration.
 type Options struct {
 	Base, Head  *Snapshot
 	Integration string
-	// BaseAllowed and HeadAllowed are the schemas that the integration may
-	// read of the datafiles of each bundle.
+	// BaseAllowed and HeadAllowed are the schemas of the datafiles that the
+	// integration may read in each bundle.
 	BaseAllowed, HeadAllowed []bundle.Schema
-	// Unenforced lets it read everything.
+	// Unenforced allows the integration to read datafiles of every schema.
 	Unenforced bool
-	// Observe is told every exchange before the answer is sent, by several
-	// goroutines at once. Nil: nobody is told.
+	// Observe is called with each exchange before the answer is sent. Several
+	// goroutines call it at once. It may be nil.
 	Observe func(Exchange)
 }
 
-// An Endpoint is a server for one task. It is open until it is closed.
+// An Endpoint is a server for one task.
 type Endpoint struct {
 	opts     Options
-	site     *site
+	handler  *handler
 	listener net.Listener
 	server   *http.Server
 	done     chan error
@@ -41,12 +41,13 @@ type Endpoint struct {
 	forbidden []bundle.Schema
 }
 
-// A ForbiddenError says which schemas a task read without being allowed to.
+// A ForbiddenError lists the schemas that a task read although it may not.
 type ForbiddenError struct {
 	Integration string
 	Schemas     []bundle.Schema
 }
 
+// Error returns a message that says how to allow the schemas.
 func (e *ForbiddenError) Error() string {
 	var names []string
 	for _, s := range e.Schemas {
@@ -64,7 +65,7 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 		return nil, fmt.Errorf("opening an endpoint for %s: %w", opts.Integration, err)
 	}
 	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1)}
-	e.site = &site{shelf: e, guard: e.check, observe: opts.Observe, persisted: newPersisted()}
+	e.handler = &handler{snapshotStore: e, checkResponse: e.checkResponse, observe: opts.Observe, persisted: newQueryCache()}
 	e.server = &http.Server{
 		Handler:           e,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -79,17 +80,16 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 	return e, nil
 }
 
-// URL returns the address of /graphql.
+// URL returns the address of /graphql, which answers over head.
 func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + "/graphql" }
 
-// BaseURL returns the address that answers over base.
+// BaseURL returns the address of GraphQL over base.
 func (e *Endpoint) BaseURL() string {
 	return "http://" + e.listener.Addr().String() + "/graphqlsha/" + e.opts.Base.Bundle.SHA256()
 }
 
-// Close stops the endpoint at once and waits for it, also for the requests that
-// it was answering. The error is a [ForbiddenError] when the task read what it
-// may not.
+// Close stops the endpoint and waits until the running requests have ended. It returns a
+// [ForbiddenError] if the task read datafiles that it may not read.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	e.closed = true
@@ -108,8 +108,8 @@ func (e *Endpoint) Close() error {
 	return closing
 }
 
-// enter counts a request as being answered, unless the endpoint is closed.
-func (e *Endpoint) enter() bool {
+// startAnswering counts a running request. It returns false if the endpoint is closed.
+func (e *Endpoint) startAnswering() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.closed {
@@ -120,11 +120,11 @@ func (e *Endpoint) enter() bool {
 
 // ServeHTTP answers one request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !e.enter() {
+	if !e.startAnswering() {
 		return
 	}
 	defer e.answering.Done()
-	e.site.ServeHTTP(w, r)
+	e.handler.ServeHTTP(w, r)
 }
 
 func (e *Endpoint) latest() *Snapshot { return e.opts.Head }

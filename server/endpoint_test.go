@@ -20,7 +20,7 @@ import (
 const forbidden = `{"errors":[{"message":"one reads %[1]s, which its definition does not allow; add it to its schemas",` +
 	`"extensions":{"code":"FORBIDDEN_SCHEMA"}}],"data":null,"extensions":{"schemas":[%[2]s]}}` + "\n"
 
-// Which questions a task may ask that is allowed to read users.
+// A task that may read users gets errors for queries that touch other schemas.
 func TestForbidden(t *testing.T) {
 	const definitions bundle.Schema = "/app-sre/integration-1.yml"
 	tests := []struct {
@@ -76,7 +76,7 @@ func joined(schemas []bundle.Schema) string {
 	return strings.Join(out, ", ")
 }
 
-// Each bundle has a list of its own.
+// Each bundle has its own list of allowed schemas.
 func TestAllowedBySide(t *testing.T) {
 	const roles = "{ roles { name } }"
 	const answered = `{"data":{"roles":[{"name":"dev"}]},"extensions":{"schemas":["/role-1.yml"]}}` + "\n"
@@ -140,8 +140,8 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 }
 
-// Close ends a connection in the middle of a request, and nothing is answered
-// after it.
+// Close ends a connection in the middle of a request, and the endpoint answers nothing
+// afterwards.
 func TestClose(t *testing.T) {
 	e := open(t, nil)
 	body, feed := io.Pipe()
@@ -158,7 +158,7 @@ func TestClose(t *testing.T) {
 		}
 		ended <- err
 	}()
-	if _, err := io.WriteString(feed, `{"query":`); err != nil { // returns once the request is on its way
+	if _, err := io.WriteString(feed, `{"query":`); err != nil { // returns when the server reads the request
 		t.Fatal(err)
 	}
 	if err := e.Close(); err != nil {
@@ -181,8 +181,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A question that is being answered when the endpoint closes counts: Close
-// waits for it.
+// Close waits for running requests and reports what they read.
 func TestCloseWaits(t *testing.T) {
 	e := open(t, nil)
 	w := &stuck{ResponseRecorder: httptest.NewRecorder(), started: make(chan bool), release: make(chan bool)}
@@ -213,7 +212,7 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// A stuck response cannot be written before it is released.
+// A stuck ResponseWriter blocks until it is released.
 type stuck struct {
 	*httptest.ResponseRecorder
 	started, release chan bool
@@ -227,7 +226,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return s.ResponseRecorder.Write(p)
 }
 
-func TestEndpointsAreApart(t *testing.T) {
+func TestEndpointsAreIndependent(t *testing.T) {
 	a, b := open(t, nil), open(t, nil)
 	if a.URL() == b.URL() {
 		t.Errorf("two endpoints at %s", a.URL())
@@ -240,7 +239,7 @@ func TestEndpointsAreApart(t *testing.T) {
 	}
 }
 
-// A bundle whose types cannot be used is named by its side.
+// The error for a bundle with unusable GraphQL types names its side.
 func TestSnapshotsBroken(t *testing.T) {
 	good, err := bundle.Parse(snapshot("ana", nil), nil)
 	if err != nil {
@@ -251,10 +250,10 @@ func TestSnapshotsBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := server.Snapshots(bad, good); err == nil || !strings.HasPrefix(err.Error(), "base: ") {
+	if _, _, err := server.NewSnapshots(bad, good); err == nil || !strings.HasPrefix(err.Error(), "base: ") {
 		t.Errorf("base: got %v", err)
 	}
-	if _, _, err := server.Snapshots(good, bad); err == nil || !strings.HasPrefix(err.Error(), "head: ") {
+	if _, _, err := server.NewSnapshots(good, bad); err == nil || !strings.HasPrefix(err.Error(), "head: ") {
 		t.Errorf("head: got %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// A hub answers over the bundles that it was given.
+// A hub answers over the bundles that were added to it.
 func ExampleHub() {
 	const text = `{"data":{"/u.yml":{"$schema":"/u-1.yml","name":"ana"}},"graphql":{"confs":[` +
 		`{"name":"User_v1","fields":[{"name":"name","type":"string"}]},` +

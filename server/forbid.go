@@ -8,27 +8,27 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// check is the guard of an endpoint: it replaces an answer that touches a
-// schema which the task may not read.
-func (e *Endpoint) check(on *Snapshot, q *gql.Query, res *gql.Response) []byte {
+// checkResponse returns an error answer if a response contains data of datafiles that the
+// task may not read, and nil otherwise. It is the responseCheck of an endpoint.
+func (e *Endpoint) checkResponse(on *Snapshot, q *gql.Query, res *gql.Response) []byte {
 	allowed := e.opts.HeadAllowed
-	if on == e.opts.Base { // also when both sides are the same
+	if on == e.opts.Base { // also if base and head are the same
 		allowed = e.opts.BaseAllowed
 	}
 	touched := res.DatafileSchemas
-	if asksForDefinitionsOnly(q) {
+	if readsOnlySchemasOfIntegrations(q) {
 		touched = slices.DeleteFunc(slices.Clone(touched), func(s bundle.Schema) bool { return s == integration.DefinitionSchema })
 	}
-	bad := e.forbid(touched, allowed)
+	bad := e.recordForbidden(touched, allowed)
 	if len(bad) == 0 {
 		return nil
 	}
-	return forbidden(&ForbiddenError{e.opts.Integration, bad}, res.Schemas)
+	return forbiddenAnswer(&ForbiddenError{e.opts.Integration, bad}, res.Schemas)
 }
 
-// forbid returns the schemas among those touched that are not allowed, and
-// remembers them.
-func (e *Endpoint) forbid(touched, allowed []bundle.Schema) []bundle.Schema {
+// recordForbidden returns the touched schemas that are not allowed. It also records them
+// for Close.
+func (e *Endpoint) recordForbidden(touched, allowed []bundle.Schema) []bundle.Schema {
 	if e.opts.Unenforced {
 		return nil
 	}
@@ -48,9 +48,10 @@ func (e *Endpoint) forbid(touched, allowed []bundle.Schema) []bundle.Schema {
 	return out
 }
 
-// asksForDefinitionsOnly tells whether a query reads of the definitions of
-// integrations only what every client needs to find its own.
-func asksForDefinitionsOnly(q *gql.Query) bool {
+// readsOnlySchemasOfIntegrations reports whether a query reads nothing but names,
+// descriptions and schemas of integrations. Every client starts with such a query, to find
+// the definition of its own integration.
+func readsOnlySchemasOfIntegrations(q *gql.Query) bool {
 	for _, r := range q.Roots() {
 		if r.Schema != integration.DefinitionSchema {
 			return false
@@ -68,14 +69,14 @@ func asksForDefinitionsOnly(q *gql.Query) bool {
 	return true
 }
 
-// forbidden is the answer of which a task may not read a part.
-func forbidden(err *ForbiddenError, touched []bundle.Schema) []byte {
+// forbiddenAnswer returns the answer that replaces a response with forbidden data.
+func forbiddenAnswer(err *ForbiddenError, touched []bundle.Schema) []byte {
 	list := make([]any, len(touched))
 	for i, s := range touched {
 		list[i] = string(s)
 	}
 	const data = `{"errors":[`
-	out := append([]byte(data), problem(err.Error(), "FORBIDDEN_SCHEMA")...)
+	out := append([]byte(data), errorJSON(err.Error(), "FORBIDDEN_SCHEMA")...)
 	out = append(out, `],"data":null,"extensions":{"schemas":`...)
 	return append(gql.AppendJSON(out, list), "}}\n"...)
 }

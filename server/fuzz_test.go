@@ -9,9 +9,9 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// Whatever a client sends, it gets a whole answer.
+// Every request, however broken, gets a complete answer.
 func FuzzHub(f *testing.F) {
-	h := server.NewHub(server.HubOptions{Log: func(line string) { panic(line) }}) // which tells of bugs
+	h := server.NewHub(server.HubOptions{Log: func(line string) { panic(line) }}) // the hub logs internal errors
 	if err := h.Add(people(f, "ana")[0]); err != nil {
 		f.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func FuzzHub(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, path, kind, accept, body string) {
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://x/", strings.NewReader(body))
 		if err != nil || path == "" || path[0] != '/' {
-			return // which the server would not be given
+			return // net/http refuses such a request before the hub sees it
 		}
 		r.RequestURI = path
 		if _, search, ok := strings.Cut(path, "?"); ok {
@@ -45,8 +45,8 @@ func FuzzHub(f *testing.F) {
 	})
 }
 
-// A bug costs the request and not the server.
-func TestBug(t *testing.T) {
+// A panic ends the request with an error and does not stop the server.
+func TestPanic(t *testing.T) {
 	var said []string
 	h := server.NewHub(server.HubOptions{
 		Observe: func(server.Exchange) { panic("x") },

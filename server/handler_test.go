@@ -18,7 +18,7 @@ const (
 	inJSON = "application/json; charset=utf-8"
 )
 
-// errorPage is what express answers by itself.
+// errorPage returns the page with which express reports an error.
 func errorPage(message string) string {
 	return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Error</title>\n</head>\n" +
 		"<body>\n<pre>" + message + "</pre>\n</body>\n</html>\n"
@@ -28,7 +28,7 @@ func users(name string) string {
 	return fmt.Sprintf(`{"data":{"users":[{"name":%q}]},"extensions":{"schemas":["/user-1.yml"]}}`, name) + "\n"
 }
 
-// Every path that is answered without a body.
+// Answers to GET requests on all paths.
 func TestGet(t *testing.T) {
 	e := open(t, nil)
 	base, head := snapshots(t)
@@ -115,7 +115,7 @@ func TestPost(t *testing.T) {
 	}
 }
 
-// The largest body is still read.
+// A body of the maximal size is read.
 func TestPostLarge(t *testing.T) {
 	e := open(t, nil)
 	body := `{"query":"{ users { name } }"}`
@@ -151,7 +151,7 @@ func TestPostCutShort(t *testing.T) {
 	}
 }
 
-// A rejected query has status 400 and the engine's own words.
+// A query that does not compile gets status 400 and the message of the engine.
 func TestRejected(t *testing.T) {
 	e := open(t, nil)
 	for query, code := range map[string]string{
@@ -169,7 +169,7 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// Only questions come by anything but GET.
+// All paths except GraphQL answer GET and HEAD only.
 func TestMethods(t *testing.T) {
 	e := open(t, nil)
 	_, head := snapshots(t)

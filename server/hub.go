@@ -12,42 +12,42 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// DefaultTTL is how long a bundle is kept that is not the latest and that
-// nobody asks.
+// DefaultTTL is how long a hub keeps a bundle after its last request, unless the bundle is
+// the latest.
 const DefaultTTL = 20 * time.Minute
 
-// HubOptions say what a hub does besides answering. The zero value works.
+// HubOptions are the settings of a hub. The zero value works.
 type HubOptions struct {
-	// Load returns the bundle that a reload brings. Nil: there is none to
-	// bring, and a reload fails.
+	// Load returns the bundle that a reload makes the latest. If it is nil, a
+	// reload fails.
 	Load func(context.Context) (*bundle.Bundle, error)
-	// TTL is how long a bundle is kept after it was asked last, unless it is
-	// the latest; 0 stands for [DefaultTTL].
+	// TTL is how long a bundle is kept after its last request, unless it is the
+	// latest. 0 means [DefaultTTL].
 	TTL    time.Duration
 	Limits Limits
-	// Observe is told every exchange before the answer is sent, by several
-	// goroutines at once. Nil: nobody is told.
+	// Observe is called with each exchange before the answer is sent. Several
+	// goroutines call it at once. It may be nil.
 	Observe func(Exchange)
-	// Log is told in one line what happens besides requests. Nil: nobody is
-	// told.
+	// Log is called with one line about each event that is not a request, such as
+	// a reload. It may be nil.
 	Log func(line string)
 }
 
-// A Hub is a qontract-server for any number of bundles. Several goroutines may
-// use it at once.
+// A Hub is a qontract-server for any number of bundles. Several goroutines may use it at
+// once.
 type Hub struct {
-	opts    HubOptions
-	site    *site
-	metrics *metrics
-	turn    chan struct{} // one reload at a time
+	opts      HubOptions
+	handler   *handler
+	metrics   *metrics
+	reloading chan struct{} // one reload at a time
 
-	mu     sync.RWMutex
-	loaded []*loaded // in the order of loading
-	newest *loaded
+	mu      sync.RWMutex
+	bundles []*loadedBundle // in the order of loading
+	newest  *loadedBundle
 }
 
-// A loaded bundle is kept until it expires.
-type loaded struct {
+// A loadedBundle is a bundle of a hub, with the time at which it expires.
+type loadedBundle struct {
 	*Snapshot
 	expires time.Time
 }
@@ -61,22 +61,22 @@ func NewHub(opts HubOptions) *Hub {
 		opts.Log = func(string) {}
 	}
 	opts.Limits = opts.Limits.withDefaults()
-	h := &Hub{opts: opts, metrics: newMetrics(), turn: make(chan struct{}, 1)}
-	h.site = &site{
-		shelf: h, touch: h.touch, observe: opts.Observe, gate: newGate(opts.Limits), persisted: newPersisted(),
-		answers: newAnswers(opts.Limits.Answers),
-		own: map[string]ownRoute{
-			"reload":  {http.MethodPost, h.reload},
-			"cache":   {http.MethodGet, h.cache},
+	h := &Hub{opts: opts, metrics: newMetrics(), reloading: make(chan struct{}, 1)}
+	h.handler = &handler{
+		snapshotStore: h, onQuery: h.extendExpiry, observe: opts.Observe,
+		limiter: newEvaluationLimiter(opts.Limits), persisted: newQueryCache(), answers: newAnswerCache(opts.Limits.Answers),
+		extraRoutes: map[string]extraRoute{
+			"reload":  {http.MethodPost, h.answerReload},
+			"cache":   {http.MethodGet, h.answerCache},
 			"metrics": {http.MethodGet, h.metrics.answer},
 		},
 	}
 	return h
 }
 
-// Add makes a bundle the latest. One that the hub has already is not replaced,
-// but it becomes the latest too. When the GraphQL types of the bundle cannot be
-// used, the hub stays as it was.
+// Add makes a bundle the latest. If the hub has the bundle already, it keeps the old copy
+// and makes that the latest. If the GraphQL types of the bundle cannot be used, Add returns
+// an error and the hub does not change.
 func (h *Hub) Add(b *bundle.Bundle) error {
 	if _, err := h.add(b); err != nil {
 		return err
@@ -84,66 +84,67 @@ func (h *Hub) Add(b *bundle.Bundle) error {
 	return nil
 }
 
-// add tells whether the bundle is new.
-func (h *Hub) add(b *bundle.Bundle) (bool, error) {
+// add adds a bundle as [Hub.Add] does. It returns whether the hub did not have the bundle
+// before.
+func (h *Hub) add(b *bundle.Bundle) (isNew bool, err error) {
 	h.mu.RLock()
-	known, like := h.at(b.SHA256()), h.newest
+	entry, latest := h.lookUp(b.SHA256()), h.newest
 	h.mu.RUnlock()
-	if known == nil {
-		var types *Snapshot
-		if like != nil {
-			types = like.Snapshot
+	if entry == nil {
+		var like *Snapshot
+		if latest != nil {
+			like = latest.Snapshot
 		}
-		s, err := newSnapshot(b, types)
+		s, err := newSnapshot(b, like)
 		if err != nil {
 			return false, err
 		}
-		known = &loaded{Snapshot: s}
+		entry = &loadedBundle{Snapshot: s}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Now()
-	h.expire(now)
-	here := h.at(b.SHA256())
-	if here != nil {
-		known = here
+	h.dropExpired(now)
+	existing := h.lookUp(b.SHA256())
+	if existing != nil {
+		entry = existing
 	} else {
-		h.loaded = append(h.loaded, known)
+		h.bundles = append(h.bundles, entry)
 	}
-	known.expires = now.Add(h.opts.TTL)
+	entry.expires = now.Add(h.opts.TTL)
 	if h.newest == nil {
-		h.metrics.reloads.Inc() // as the real server counts
+		h.metrics.reloads.Inc() // qontract-server counts the first bundle as a reload
 	}
-	h.newest = known
-	h.shrink()
-	h.metrics.holds(known.Bundle, len(h.loaded))
-	return here == nil, nil
+	h.newest = entry
+	h.dropExcess()
+	h.metrics.holds(entry.Bundle, len(h.bundles))
+	return existing == nil, nil
 }
 
-// at finds a bundle; somebody holds the lock.
-func (h *Hub) at(sha string) *loaded {
-	if i := slices.IndexFunc(h.loaded, func(l *loaded) bool { return l.Bundle.SHA256() == sha }); i >= 0 {
-		return h.loaded[i]
+// lookUp returns the bundle with a sha256, nil if there is none. The caller holds the lock.
+func (h *Hub) lookUp(sha string) *loadedBundle {
+	if i := slices.IndexFunc(h.bundles, func(l *loadedBundle) bool { return l.Bundle.SHA256() == sha }); i >= 0 {
+		return h.bundles[i]
 	}
 	return nil
 }
 
-// expire forgets the bundles whose time is over. The latest has no end.
-func (h *Hub) expire(now time.Time) {
-	h.loaded = slices.DeleteFunc(h.loaded, func(l *loaded) bool { return l != h.newest && l.expires.Before(now) })
+// dropExpired drops the bundles that have expired. The latest bundle never expires.
+func (h *Hub) dropExpired(now time.Time) {
+	h.bundles = slices.DeleteFunc(h.bundles, func(l *loadedBundle) bool { return l != h.newest && l.expires.Before(now) })
 }
 
-// shrink forgets the bundles that would expire next when there are too many.
-func (h *Hub) shrink() {
-	for len(h.loaded) > h.opts.Limits.Bundles {
+// dropExcess drops bundles while there are too many: first the bundle that expires next.
+func (h *Hub) dropExcess() {
+	for len(h.bundles) > h.opts.Limits.Bundles {
 		first := -1
-		for i, l := range h.loaded {
-			if l != h.newest && (first < 0 || l.expires.Before(h.loaded[first].expires)) {
+		for i, l := range h.bundles {
+			if l != h.newest && (first < 0 || l.expires.Before(h.bundles[first].expires)) {
 				first = i
 			}
 		}
-		h.opts.Log("forgetting bundle " + h.loaded[first].Bundle.SHA256() + " before its time: there are too many")
-		h.loaded = slices.Delete(h.loaded, first, first+1)
+		h.opts.Log("forgetting bundle " + h.bundles[first].Bundle.SHA256() + " before its time: there are too many")
+		h.bundles = slices.Delete(h.bundles, first, first+1)
 	}
 }
 
@@ -159,30 +160,30 @@ func (h *Hub) latest() *Snapshot {
 func (h *Hub) find(sha string) *Snapshot {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	if l := h.at(sha); l != nil {
+	if l := h.lookUp(sha); l != nil {
 		return l.Snapshot
 	}
 	return nil
 }
 
-// touch gives a bundle that is asked its full time again.
-func (h *Hub) touch(s *Snapshot, _ *http.Request) {
+// extendExpiry gives a bundle its full TTL again.
+func (h *Hub) extendExpiry(s *Snapshot, _ *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if l := h.at(s.Bundle.SHA256()); l != nil {
+	if l := h.lookUp(s.Bundle.SHA256()); l != nil {
 		l.expires = time.Now().Add(h.opts.TTL)
 	}
 }
 
-// Reload loads the configured bundle and makes it the latest. When anything
-// goes wrong, the hub stays as it was. Only one reload happens at a time.
+// Reload loads a bundle with HubOptions.Load and makes it the latest. If it returns an
+// error, the hub has not changed. Only one reload runs at a time.
 func (h *Hub) Reload(ctx context.Context) error {
 	select {
-	case h.turn <- struct{}{}:
+	case h.reloading <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-h.turn }()
+	defer func() { <-h.reloading }()
 	if h.opts.Load == nil {
 		return &loadError{errors.New("no bundle to load is configured; set LOAD_METHOD")}
 	}
@@ -201,37 +202,39 @@ func (h *Hub) Reload(ctx context.Context) error {
 	return nil
 }
 
-// A loadError says that there is no bundle to replace anything with.
+// A loadError reports that no bundle could be loaded.
 type loadError struct{ error }
 
+// Unwrap returns the cause.
 func (e *loadError) Unwrap() error { return e.error }
 
-// reload answers POST /reload.
-func (h *Hub) reload(r *http.Request) *reply {
+// answerReload answers POST /reload.
+func (h *Hub) answerReload(r *http.Request) *reply {
 	err := h.Reload(r.Context())
 	if err == nil {
-		return empty()
+		return emptyReply()
 	}
 	h.opts.Log("reload: " + err.Error())
 	var load *loadError
 	if errors.As(err, &load) || r.Context().Err() != nil {
-		return sent(http.StatusServiceUnavailable, typeHTML, "error parsing bundle, not replacing")
+		return newReply(http.StatusServiceUnavailable, typeHTML, "error parsing bundle, not replacing")
 	}
-	return refusedPage(http.StatusInternalServerError)
+	return statusPage(http.StatusInternalServerError)
 }
 
-// cache answers GET /cache: JSON that says to be text.
-func (h *Hub) cache(*http.Request) *reply {
+// answerCache answers GET /cache: a list of the bundles. Its body is JSON, and its content
+// type is HTML, as in qontract-server.
+func (h *Hub) answerCache(*http.Request) *reply {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	var expirations, shas []any
-	for _, l := range h.loaded {
+	for _, l := range h.bundles {
 		sha := l.Bundle.SHA256()
 		shas = append(shas, sha)
-		expirations = append(expirations, object("sha", sha, "expiration", number(l.expires.UnixMilli())))
+		expirations = append(expirations, newObject("sha", sha, "expiration", jsonNumber(l.expires.UnixMilli())))
 	}
-	all := object("bundleCache", expirations, "bundles", shas, "routerStack", number(int64(len(shas))), "searchableFields", shas)
-	return sent(http.StatusOK, typeHTML, jsonText(all))
+	all := newObject("bundleCache", expirations, "bundles", shas, "routerStack", jsonNumber(int64(len(shas))), "searchableFields", shas)
+	return newReply(http.StatusOK, typeHTML, jsonText(all))
 }
 
 // ServeHTTP answers one request.
@@ -242,8 +245,8 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.opts.Log(strings.Join([]string{"internal error at", r.Method, path}, " "))
-			refusedPage(http.StatusInternalServerError).write(watched, r)
+			statusPage(http.StatusInternalServerError).write(watched, r)
 		}
 	}()
-	h.site.ServeHTTP(watched, r)
+	h.handler.ServeHTTP(watched, r)
 }

@@ -28,7 +28,7 @@ func parse(t testing.TB, raw []byte) *bundle.Bundle {
 	return b
 }
 
-// people are bundles that differ in the name of their user.
+// people returns bundles that differ in the name of their user.
 func people(t testing.TB, names ...string) []*bundle.Bundle {
 	t.Helper()
 	var out []*bundle.Bundle
@@ -38,7 +38,7 @@ func people(t testing.TB, names ...string) []*bundle.Bundle {
 	return out
 }
 
-// request asks a handler without a network.
+// request sends a request to a handler without a network.
 func request(t testing.TB, h http.Handler, method, path string, header http.Header, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
@@ -57,7 +57,7 @@ func askUsers(t testing.TB, h http.Handler, path string) string {
 	return request(t, h, http.MethodPost, path, inJSONHeader(), `{"query":"{ users { name } }"}`).Body.String()
 }
 
-// loads are what a hub is given to reload, one after the other.
+// loads are the results of HubOptions.Load, one per reload.
 type loads struct {
 	mu   sync.Mutex
 	next []func() (*bundle.Bundle, error)
@@ -81,8 +81,7 @@ func reload(t testing.TB, h http.Handler) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// The last bundle that was added or reloaded is the latest, also one that was
-// there before.
+// The bundle that was added or reloaded last is the latest, also if the hub had it before.
 func TestReload(t *testing.T) {
 	b := people(t, "ana", "bob", "cy")
 	var source loads
@@ -114,7 +113,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Nothing changes when a reload fails, and the status says how it failed.
+// A failed reload changes nothing, and its status says how it failed.
 func TestReloadFails(t *testing.T) {
 	good := people(t, "ana")[0]
 	bad := parse(t, snapshot("bob", object{"graphql": object{"confs": []any{
@@ -130,7 +129,7 @@ func TestReloadFails(t *testing.T) {
 	if code, body := reload(t, h); code != 503 || body != "error parsing bundle, not replacing" {
 		t.Errorf("no bundle: got %d %q", code, body)
 	}
-	for range 2 { // the second time it is as wrong as the first
+	for range 2 { // the second attempt fails in the same way
 		source.then(bad, nil)
 		if code, body := reload(t, h); code != 500 || body != errorPage("Internal Server Error") {
 			t.Errorf("bad types: got %d %q", code, body)
@@ -163,8 +162,8 @@ func TestNothingToReload(t *testing.T) {
 	}
 }
 
-// A bundle that is not the latest is forgotten when it was not asked for its
-// time; that happens when another one comes.
+// A bundle that is not the latest expires after its TTL without a request. It is dropped
+// when the next bundle is added.
 func TestExpiry(t *testing.T) {
 	b := people(t, "ana", "bob", "cy", "dan")
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +189,7 @@ func TestExpiry(t *testing.T) {
 		add(1)
 		time.Sleep(50 * time.Second)
 		askUsers(t, h, "/graphqlsha/"+b[0].SHA256())
-		request(t, h, http.MethodGet, "/diff/"+b[1].SHA256()+"/"+b[0].SHA256(), nil, "") // does not count
+		request(t, h, http.MethodGet, "/diff/"+b[1].SHA256()+"/"+b[0].SHA256(), nil, "") // does not extend the expiry
 		time.Sleep(20 * time.Second)
 		add(2)
 		has("ana", "bob", "cy") // bob was the latest until now
@@ -205,7 +204,7 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// There are never more bundles than allowed; those that would expire first go.
+// A hub never has more bundles than its limit. It drops those that would expire first.
 func TestTooManyBundles(t *testing.T) {
 	b := people(t, "ana", "bob", "cy")
 	var said []string
@@ -249,7 +248,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Every request is told once with everything that is known of it.
+// Observe gets each request once, with all fields that are known.
 func TestObserve(t *testing.T) {
 	var got []server.Exchange
 	h := server.NewHub(server.HubOptions{Observe: func(x server.Exchange) { got = append(got, x) }})
@@ -257,7 +256,7 @@ func TestObserve(t *testing.T) {
 	if err := h.Add(b); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // what is observed is never answered from memory
+	for range 2 { // a hub with an observer answers nothing from its cache
 		got = nil
 		body := askUsers(t, h, "/graphql")
 		if len(got) != 1 || got[0].Response == nil || got[0].Query == nil {
@@ -288,7 +287,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// A server ends when its context does, but not in the middle of a request.
+// Serve ends with its context and lets running requests end first.
 func TestServe(t *testing.T) {
 	release, started := make(chan bool), make(chan bool)
 	b := people(t, "ana")[0]
@@ -309,7 +308,7 @@ func TestServe(t *testing.T) {
 	go func() { answered <- do(t, http.MethodPost, url+"/reload", "", "") }()
 	<-started
 	stop()
-	for { // until nobody listens any more
+	for { // until the listener is closed
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
 		if err != nil {
 			break
@@ -336,7 +335,7 @@ func TestServeBroken(t *testing.T) {
 	}
 }
 
-// Hubs are asked while they reload.
+// A hub answers requests while it reloads.
 func TestHubConcurrency(t *testing.T) {
 	b := people(t, "ana", "bob", "cy")
 	var at int
@@ -368,8 +367,8 @@ func TestHubConcurrency(t *testing.T) {
 	}
 }
 
-// An answer to nobody says nothing about the bundle, and is told as such.
-func TestObserveCut(t *testing.T) {
+// The exchange of a canceled request is marked as aborted.
+func TestObserveAborted(t *testing.T) {
 	var got []server.Exchange
 	h := server.NewHub(server.HubOptions{Observe: func(x server.Exchange) { got = append(got, x) }})
 	if err := h.Add(people(t, "ana")[0]); err != nil {
@@ -381,7 +380,7 @@ func TestObserveCut(t *testing.T) {
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/graphql", strings.NewReader(`{"query":"{ users { name } }"}`))
 		r.Header.Set("Content-Type", "application/json")
 		h.ServeHTTP(httptest.NewRecorder(), r)
-		if x := got[len(got)-1]; x.Request == nil || x.Cut != want && x.Status < 500 {
+		if x := got[len(got)-1]; x.Request == nil || x.Aborted != want && x.Status < 500 {
 			t.Errorf("got %+v, want cut: %v", x, want)
 		}
 		leave()

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Limits bound what a server uses. The zero value of a field stands for its
-// default.
+// Limits bound the resources of a hub. A field with the value 0 has the default that its
+// comment names.
 type Limits struct {
-	Evaluations int           // queries that are evaluated at once; 2 for each CPU
-	Waiting     int           // requests that wait for their evaluation; 1000
-	Evaluation  time.Duration // of one query, with waiting; 1 minute
-	Unsent      int64         // bytes of answers on their way to clients; 1 GiB
-	Bundles     int           // bundles that are kept; 100
-	Connections int           // that are open at once; 1000
-	Answers     int64         // bytes of answers that are remembered; 256 MiB, below 0 none
+	Evaluations int           // number of queries that are evaluated at once; default 2 per CPU
+	Waiting     int           // number of requests that wait for their evaluation; default 1000
+	Evaluation  time.Duration // time to evaluate one query, with the waiting; default 1 minute
+	Unsent      int64         // bytes of answers that are being sent to clients; default 1 GiB
+	Bundles     int           // number of bundles; default 100
+	Connections int           // number of open connections; default 1000
+	Answers     int64         // bytes of cached answers; default 256 MiB; negative for no cache
 }
 
+// withDefaults returns the limits with the defaults of fields that are 0.
 func (l Limits) withDefaults() Limits {
 	if l.Evaluations <= 0 {
 		l.Evaluations = 2 * runtime.GOMAXPROCS(0)

@@ -90,9 +90,9 @@ func (m *metrics) answer(*http.Request) *reply {
 		}
 	}
 	if err != nil {
-		return refusedPage(http.StatusInternalServerError)
+		return statusPage(http.StatusInternalServerError)
 	}
-	return sent(http.StatusOK, typeHTML, out.String())
+	return newReply(http.StatusOK, typeHTML, out.String())
 }
 
 // A watched response knows its status.

@@ -9,7 +9,7 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// The names and labels are those of qontract-server.
+// The names and labels equal those of qontract-server.
 func TestMetrics(t *testing.T) {
 	h := server.NewHub(server.HubOptions{})
 	b := people(t, "ana", "bob")

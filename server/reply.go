@@ -17,78 +17,80 @@ const (
 	typeText = "text/plain; charset=utf-8"
 )
 
-// A reply is an answer before it is sent.
+// A reply is an answer to an HTTP request before it is sent.
 type reply struct {
-	status int
-	kind   string      // Content-Type; "" for none
-	header [][2]string // beside the usual ones
-	body   []byte
-	tagged bool // with an ETag, as express sends what a handler gives it
+	status      int
+	contentType string      // "" for no Content-Type
+	header      [][2]string // further headers
+	body        []byte
+	hasETag     bool // whether it has an ETag, as the replies of handlers of express
 
-	// stream writes the body instead, always the same one. It is for bodies
-	// that may be too large to be held in memory.
+	// stream writes the body, if it is set; body is then empty. It serves bodies
+	// that may be too large for the memory. Each call writes the same bytes.
 	stream func(io.Writer) error
 
-	sealed bool // length and tag are known
-	length int64
-	tag    string
+	prepared bool // whether length and etag are set
+	length   int64
+	etag     string
 
-	lasting bool // the same will always be answered
+	cacheable bool // whether equal requests always have this answer
 
-	done func() // called when the answer was sent; nil for nothing
+	afterSend func() // called after the reply was sent; may be nil
 }
 
-// sent is a text with a content type, as a handler sends it.
-func sent(status int, kind, body string) *reply {
-	return &reply{status: status, kind: kind, body: []byte(body), tagged: true}
+// newReply returns a reply with a body, as a handler of express sends it.
+func newReply(status int, contentType, body string) *reply {
+	return &reply{status: status, contentType: contentType, body: []byte(body), hasETag: true}
 }
 
-// empty is an answer without a body.
-func empty() *reply { return &reply{status: http.StatusOK} }
+// emptyReply returns a reply without a body.
+func emptyReply() *reply { return &reply{status: http.StatusOK} }
 
-// page is what express answers on its own.
-func page(status int, message string) *reply {
+// errorPage returns the page with which express reports an error.
+func errorPage(status int, message string) *reply {
 	const head = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Error</title>\n</head>\n<body>\n<pre>"
 	return &reply{
-		status: status, kind: typeHTML, body: []byte(head + escapeHTML(message) + "</pre>\n</body>\n</html>\n"),
+		status: status, contentType: typeHTML, body: []byte(head + escapeHTML(message) + "</pre>\n</body>\n</html>\n"),
 		header: [][2]string{{"Content-Security-Policy", "default-src 'none'"}, {"X-Content-Type-Options", "nosniff"}},
 	}
 }
 
-// refusedPage is what express answers when a handler fails with a status.
-func refusedPage(status int) *reply {
+// statusPage returns the page that express sends if a handler fails with a status.
+func statusPage(status int) *reply {
 	if status == http.StatusRequestEntityTooLarge {
-		return page(status, "Payload Too Large") // which Go calls otherwise
+		return errorPage(status, "Payload Too Large") // Go has another text for it
 	}
-	return page(status, http.StatusText(status))
+	return errorPage(status, http.StatusText(status))
 }
 
+// escapeHTML escapes a text for HTML with the entities that express uses.
 func escapeHTML(s string) string {
 	return strings.NewReplacer("&", "&amp;", `"`, "&quot;", "'", "&#39;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// write sends the answer to a request.
+// write sends the reply to a request.
 func (p *reply) write(w http.ResponseWriter, r *http.Request) {
-	p.seal()
+	p.prepare()
 	h := w.Header()
 	for _, line := range p.header {
 		h.Set(line[0], line[1])
 	}
-	if p.kind != "" {
-		h.Set("Content-Type", p.kind)
+	if p.contentType != "" {
+		h.Set("Content-Type", p.contentType)
 	} else {
-		h["Content-Type"] = nil // no guess
+		h["Content-Type"] = nil // keeps Go from guessing one
 	}
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if p.tag != "" {
-		h.Set("ETag", p.tag)
+	if p.etag != "" {
+		h.Set("ETag", p.etag)
 	}
-	if reads && p.status == http.StatusOK && unchanged(r.Header, p.tag) {
+	if reads && p.status == http.StatusOK && isNotModified(r.Header, p.etag) {
 		h["Content-Type"] = nil
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if r.Method != http.MethodHead || p.kind != "" || len(p.header) > 0 { // or Node does not count what it never had
+	// For a HEAD request Node sends no Content-Length if there is no body at all.
+	if r.Method != http.MethodHead || p.contentType != "" || len(p.header) > 0 {
 		h.Set("Content-Length", strconv.FormatInt(p.length, 10))
 	}
 	w.WriteHeader(p.status)
@@ -102,37 +104,38 @@ func (p *reply) write(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(p.body) // the client may be gone
 }
 
-// seal finds the length of the body and its ETag.
-func (p *reply) seal() {
-	if p.sealed {
+// prepare computes the length of the body and its ETag. Later calls do nothing.
+func (p *reply) prepare() {
+	if p.prepared {
 		return
 	}
-	p.sealed, p.length = true, int64(len(p.body))
-	if !p.tagged {
+	p.prepared, p.length = true, int64(len(p.body))
+	if !p.hasETag {
 		return
 	}
-	sum := sha1.New() //nolint:gosec // the tag that express makes; it protects nothing
+	sum := sha1.New() //nolint:gosec // express makes its ETags with SHA-1; they protect nothing
 	if p.stream != nil {
-		size := &counter{}
-		_ = p.stream(io.MultiWriter(sum, size)) // neither fails
+		size := &byteCounter{}
+		_ = p.stream(io.MultiWriter(sum, size)) // both writers never fail
 		p.length = size.n
 	} else {
 		_, _ = sum.Write(p.body) // never fails
 	}
 	text := base64.StdEncoding.EncodeToString(sum.Sum(nil))
-	p.tag = fmt.Sprintf(`W/"%x-%s"`, p.length, text[:27])
+	p.etag = fmt.Sprintf(`W/"%x-%s"`, p.length, text[:27])
 }
 
-// A counter counts bytes.
-type counter struct{ n int64 }
+// A byteCounter counts the bytes that are written to it.
+type byteCounter struct{ n int64 }
 
-func (c *counter) Write(p []byte) (int, error) {
+func (c *byteCounter) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return len(p), nil
 }
 
-// unchanged tells whether the client has the answer with a tag already.
-func unchanged(h http.Header, tag string) bool {
+// isNotModified reports whether the client already has the answer with an ETag, by the
+// headers of its request.
+func isNotModified(h http.Header, tag string) bool {
 	known := h.Get("If-None-Match")
 	if known == "" || strings.Contains(h.Get("Cache-Control"), "no-cache") {
 		return false
@@ -148,8 +151,7 @@ func unchanged(h http.Header, tag string) bool {
 	return false
 }
 
-// encodeURL writes what a URL may not hold as escapes, and leaves the escapes
-// that are there.
+// encodeURL escapes the characters that a URL must not contain. Existing escapes stay.
 func encodeURL(path string) string {
 	var out strings.Builder
 	for i := range len(path) {
@@ -157,7 +159,7 @@ func encodeURL(path string) string {
 		switch {
 		case c == '%' && (i+2 >= len(path) || !isHex(path[i+1:i+3])):
 			out.WriteString("%25")
-		case c >= 0x80: // a byte is a character to Node
+		case c >= 0x80: // Node takes each byte for a character
 			for _, b := range []byte(string(rune(c))) {
 				fmt.Fprintf(&out, "%%%02X", b)
 			}
@@ -170,6 +172,7 @@ func encodeURL(path string) string {
 	return out.String()
 }
 
+// isHex reports whether s consists of pairs of hex digits.
 func isHex(s string) bool {
 	_, err := hex.DecodeString(s)
 	return err == nil

@@ -8,65 +8,66 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// asked is what a GraphQL request asks for.
-type asked struct {
+// A graphqlRequest is a parsed GraphQL request.
+type graphqlRequest struct {
 	gql.Request
-	persisted *bundle.Object // extensions.persistedQuery
-	hasQuery  bool           // there is a query, be it empty
+	persistedQuery *bundle.Object // extensions.persistedQuery
+	hasQuery       bool           // whether there is a query, which may be empty
 }
 
 const (
-	saysMissing  = "POST body missing, invalid Content-Type, or JSON object has no keys."
-	saysBatch    = "Operation batching disabled."
-	saysMethod   = "Apollo Server supports only GET/POST requests."
-	saysGETType  = "GET requests may not have a content-type header other than application/json."
-	saysAccept   = "An 'accept' header was provided for this request which does not accept application/json; charset=utf-8 or application/graphql-response+json; charset=utf-8"
-	saysDocument = "GraphQL queries must be strings. It looks like you're sending the internal graphql-js representation of a parsed query in your " +
+	messageMissing  = "POST body missing, invalid Content-Type, or JSON object has no keys."
+	messageBatch    = "Operation batching disabled."
+	messageMethod   = "Apollo Server supports only GET/POST requests."
+	messageGETType  = "GET requests may not have a content-type header other than application/json."
+	messageAccept   = "An 'accept' header was provided for this request which does not accept application/json; charset=utf-8 or application/graphql-response+json; charset=utf-8"
+	messageDocument = "GraphQL queries must be strings. It looks like you're sending the internal graphql-js representation of a parsed query in your " +
 		"request instead of a request in the GraphQL query language. You can convert an AST to a string using the `print` function from " +
 		"`graphql`, or use a client like `apollo-client` which converts the internal representation to a string for you."
 )
 
-// request reads what a GraphQL request asks for, or refuses it.
-func request(r *http.Request, body any) (*asked, *reply) {
+// parseRequest parses a GraphQL request. If it cannot, the reply says why.
+func parseRequest(r *http.Request, body any) (*graphqlRequest, *reply) {
 	switch r.Method {
 	case http.MethodPost:
-		return posted(r, body)
+		return parsePost(r, body)
 	case http.MethodGet:
-		return inURL(r)
+		return parseGet(r)
 	}
-	refused := refuse(r, http.StatusMethodNotAllowed, saysMethod)
+	refused := refusal(r, http.StatusMethodNotAllowed, messageMethod)
 	refused.header = append(refused.header, [2]string{"Allow", "GET, POST"})
 	return nil, refused
 }
 
-// refuse answers as Apollo does before it looks at a query.
-func refuse(r *http.Request, status int, message string) *reply {
-	kind := preferred(r.Header.Get("Accept"), answerTypes)
+// refusal returns the reply of Apollo to a request that it cannot parse.
+func refusal(r *http.Request, status int, message string) *reply {
+	kind := preferredType(r.Header.Get("Accept"), graphqlTypes)
 	if kind == "" {
 		kind = typeJSON
 	}
-	return sent(status, kind, `{"errors":[`+problem(message, gql.CodeRequest)+"]}\n")
+	return newReply(status, kind, `{"errors":[`+errorJSON(message, gql.CodeRequest)+"]}\n")
 }
 
-// problem is an error as JSON.
-func problem(message, code string) string {
+// errorJSON returns a GraphQL error as JSON.
+func errorJSON(message, code string) string {
 	e := bundle.NewObject(bundle.Member{Key: "message", Value: message},
 		bundle.Member{Key: "extensions", Value: bundle.NewObject(bundle.Member{Key: "code", Value: code})})
 	return string(gql.AppendJSON(nil, e))
 }
 
-func posted(r *http.Request, body any) (*asked, *reply) {
-	bad := func(message string) (*asked, *reply) { return nil, refuse(r, http.StatusBadRequest, message) }
+// parsePost parses a GraphQL request from the body of a POST request.
+func parsePost(r *http.Request, body any) (*graphqlRequest, *reply) {
+	bad := func(message string) (*graphqlRequest, *reply) { return nil, refusal(r, http.StatusBadRequest, message) }
 	if _, isList := body.([]any); isList {
-		return bad(saysBatch)
+		return bad(messageBatch)
 	}
 	o, ok := body.(*bundle.Object)
 	if !ok || o.Len() == 0 {
-		return bad(saysMissing)
+		return bad(messageMissing)
 	}
 	query, hasQuery := o.Get("query")
 	if document, ok := query.(*bundle.Object); ok && document.String("kind") == "Document" {
-		return bad(saysDocument)
+		return bad(messageDocument)
 	}
 	text, isText := query.(string)
 	if hasQuery && !isText && gql.IsTruthy(query) {
@@ -89,18 +90,18 @@ func posted(r *http.Request, body any) (*asked, *reply) {
 	}
 	variables, _ := field(o, "variables").(*bundle.Object)
 	extensions, _ := field(o, "extensions").(*bundle.Object)
-	a := &asked{Request: gql.Request{Query: text, Variables: variables, Operation: operation, EmptyName: isName && operation == ""}, hasQuery: isText}
-	return a, a.extend(extensions)
+	a := &graphqlRequest{Request: gql.Request{Query: text, Variables: variables, Operation: operation, EmptyName: isName && operation == ""}, hasQuery: isText}
+	return a, a.readExtensions(extensions)
 }
 
-// field returns the value of a key, nil when there is none.
+// field returns the value of a key, nil if there is none.
 func field(o *bundle.Object, key string) any {
 	v, _ := o.Get(key)
 	return v
 }
 
-// extend reads the extensions of a request.
-func (a *asked) extend(extensions *bundle.Object) *reply {
+// readExtensions reads the extensions of a request.
+func (a *graphqlRequest) readExtensions(extensions *bundle.Object) *reply {
 	if extensions == nil {
 		return nil
 	}
@@ -108,24 +109,24 @@ func (a *asked) extend(extensions *bundle.Object) *reply {
 	if !gql.IsTruthy(v) {
 		return nil
 	}
-	a.persisted, _ = v.(*bundle.Object)
-	if a.persisted == nil {
-		a.persisted = &bundle.Object{} // of no version that is known
+	a.persistedQuery, _ = v.(*bundle.Object)
+	if a.persistedQuery == nil {
+		a.persistedQuery = &bundle.Object{} // without a version, so that it is refused later
 	}
 	return nil
 }
 
-// inURL reads a request from the query string.
-func inURL(r *http.Request) (*asked, *reply) {
-	if kind, given := r.Header["Content-Type"]; given && essence(strings.Join(kind, ", ")) != "application/json" {
-		return nil, refuse(r, http.StatusUnsupportedMediaType, saysGETType)
+// parseGet parses a GraphQL request from the query string of a GET request.
+func parseGet(r *http.Request) (*graphqlRequest, *reply) {
+	if kind, given := r.Header["Content-Type"]; given && mediaType(strings.Join(kind, ", ")) != "application/json" {
+		return nil, refusal(r, http.StatusUnsupportedMediaType, messageGETType)
 	}
 	params := searchParams(r.URL.RawQuery)
-	a := &asked{}
+	a := &graphqlRequest{}
 	for _, name := range []string{"query", "operationName"} {
 		values := params[name]
 		if len(values) > 1 {
-			return nil, refuse(r, http.StatusBadRequest, "The '"+name+"' search parameter may only be specified once.")
+			return nil, refusal(r, http.StatusBadRequest, "The '"+name+"' search parameter may only be specified once.")
 		}
 		if len(values) == 1 && name == "query" {
 			a.Query, a.hasQuery = values[0], true
@@ -140,23 +141,23 @@ func inURL(r *http.Request) (*asked, *reply) {
 		case len(values) == 0:
 			continue
 		case len(values) > 1:
-			return nil, refuse(r, http.StatusBadRequest, "The '"+name+"' search parameter may only be specified once.")
+			return nil, refusal(r, http.StatusBadRequest, "The '"+name+"' search parameter may only be specified once.")
 		}
 		v, err := bundle.ParseValue([]byte(values[0]))
 		if err != nil {
-			return nil, refuse(r, http.StatusBadRequest, "The "+name+" search parameter contains invalid JSON.")
+			return nil, refusal(r, http.StatusBadRequest, "The "+name+" search parameter contains invalid JSON.")
 		}
 		o, ok := v.(*bundle.Object)
 		if !ok {
-			return nil, refuse(r, http.StatusBadRequest, "The "+name+" search parameter should contain a JSON-encoded object.")
+			return nil, refusal(r, http.StatusBadRequest, "The "+name+" search parameter should contain a JSON-encoded object.")
 		}
 		objects[i] = o
 	}
 	a.Variables = objects[0]
-	return a, a.extend(objects[1])
+	return a, a.readExtensions(objects[1])
 }
 
-// searchParams reads a query string as browsers do: nothing in it is wrong.
+// searchParams parses a query string as browsers do. No query string is invalid.
 func searchParams(raw string) map[string][]string {
 	out := map[string][]string{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -170,12 +171,13 @@ func searchParams(raw string) map[string][]string {
 	return out
 }
 
+// unescapeForm decodes a name or a value of a query string.
 func unescapeForm(s string) string {
 	s = strings.ReplaceAll(s, "+", " ")
 	return strings.ToValidUTF8(unescapePercent(s), "\ufffd")
 }
 
-// unescapePercent decodes the escapes of a URL and leaves what is none.
+// unescapePercent decodes the escapes of a URL. Other percent signs stay.
 func unescapePercent(s string) string {
 	if !strings.Contains(s, "%") {
 		return s
@@ -192,6 +194,7 @@ func unescapePercent(s string) string {
 	return string(out)
 }
 
+// unhex returns the value of a hex digit.
 func unhex(c byte) byte {
 	switch {
 	case c >= 'a':

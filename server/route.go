@@ -9,51 +9,52 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// route answers what is not GraphQL; nil when nobody does. Words are found
-// whatever their case, and a slash at the end does not count.
-func (s *site) route(r *http.Request, path string, x *Exchange) *reply {
+// answerRoute answers a request that is not GraphQL. It returns nil if there is no such
+// route. The case of names and a slash at the end do not matter.
+func (h *handler) answerRoute(r *http.Request, path string, x *Exchange) *reply {
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
-	whole := path // with what a path at the end may keep
+	whole := path // with the slash at the end, which may be part of a file's path
 	if n := len(parts); n > 1 && parts[n-1] == "" {
 		parts = parts[:n-1]
 	}
 	name := strings.ToLower(parts[0])
 	method, answer := http.MethodGet, (func() *reply)(nil)
-	var params []string // parts of the path that are decoded
-	own, isOwn := s.own[name]
+	var params []string // parts of the path that will be decoded
+	own, isOwn := h.extraRoutes[name]
 	switch n := len(parts); {
 	case isOwn && n == 1:
 		method, answer = own.method, func() *reply { return own.answer(r) }
 	case n == 1 && name == "sha256":
-		answer = s.ofLatest(x, func(b *bundle.Bundle) *reply { return sent(http.StatusOK, typeHTML, b.SHA256()) })
+		answer = h.forLatest(x, func(b *bundle.Bundle) *reply { return newReply(http.StatusOK, typeHTML, b.SHA256()) })
 	case n == 1 && name == "git-commit":
-		answer = s.ofLatest(x, commit)
+		answer = h.forLatest(x, commitReply)
 	case n == 1 && name == "git-commit-info":
-		answer = s.ofLatest(x, commitInfo)
+		answer = h.forLatest(x, commitInfoReply)
 	case n == 1 && name == "healthz":
-		answer = empty
+		answer = emptyReply
 	case n == 1 && name == "":
-		answer = func() *reply { return redirect(r) }
+		answer = func() *reply { return redirectToGraphQL(r) }
 	case n == 2 && parts[1] != "" && name == "git-commit":
-		params, answer = parts[1:], s.ofSHA(x, parts[1], commit)
+		params, answer = parts[1:], h.forSHA(x, parts[1], commitReply)
 	case n == 2 && parts[1] != "" && name == "git-commit-info":
-		params, answer = parts[1:], s.ofSHA(x, parts[1], commitInfo)
+		params, answer = parts[1:], h.forSHA(x, parts[1], commitInfoReply)
 	case n >= 3 && name == "diff" && parts[1] != "" && parts[2] != "" && (n == 3 || parts[3] != ""):
 		params = strings.SplitN(whole, "/", 6)[2:]
-		answer = func() *reply { return s.diff(r, params, x) }
+		answer = func() *reply { return h.answerDiff(r, params, x) }
 	default:
 		return nil
 	}
 	for _, part := range params {
 		if _, ok := unescapePart(part); !ok {
-			return refusedPage(http.StatusBadRequest) // whatever the method
+			return statusPage(http.StatusBadRequest) // for every method
 		}
 	}
-	return withMethod(r, method, answer)
+	return answerMethod(r, method, answer)
 }
 
-// withMethod answers a request for a route that knows one method.
-func withMethod(r *http.Request, method string, answer func() *reply) *reply {
+// answerMethod answers a request for a route that has one method. It returns nil for
+// another method, and lists the method for OPTIONS.
+func answerMethod(r *http.Request, method string, answer func() *reply) *reply {
 	switch {
 	case r.Method == method, r.Method == http.MethodHead && method == http.MethodGet:
 		return answer()
@@ -65,42 +66,44 @@ func withMethod(r *http.Request, method string, answer func() *reply) *reply {
 		allowed = "GET, HEAD"
 	}
 	return &reply{
-		status: http.StatusOK, kind: "text/plain", body: []byte(allowed),
+		status: http.StatusOK, contentType: "text/plain", body: []byte(allowed),
 		header: [][2]string{{"Allow", allowed}, {"X-Content-Type-Options", "nosniff"}},
 	}
 }
 
-func (s *site) ofLatest(x *Exchange, answer func(*bundle.Bundle) *reply) func() *reply {
+// forLatest returns a function that answers over the latest bundle.
+func (h *handler) forLatest(x *Exchange, answer func(*bundle.Bundle) *reply) func() *reply {
 	return func() *reply {
-		latest := s.latest()
+		latest := h.latest()
 		if latest == nil {
-			return sent(http.StatusServiceUnavailable, typeHTML, "No loaded data.")
+			return newReply(http.StatusServiceUnavailable, typeHTML, "No loaded data.")
 		}
 		x.SHA256 = latest.Bundle.SHA256()
 		return answer(latest.Bundle)
 	}
 }
 
-func (s *site) ofSHA(x *Exchange, part string, answer func(*bundle.Bundle) *reply) func() *reply {
+// forSHA returns a function that answers over the bundle that a part of the path names.
+func (h *handler) forSHA(x *Exchange, part string, answer func(*bundle.Bundle) *reply) func() *reply {
 	return func() *reply {
 		sha, _ := unescapePart(part)
-		found := s.find(sha)
+		found := h.find(sha)
 		if found == nil {
-			return noBundle(sha)
+			return noBundleReply(sha)
 		}
 		x.SHA256 = sha
 		return answer(found.Bundle)
 	}
 }
 
-// noBundle is what the real server says; it is text that a browser could take
-// for a page, so what is foreign in it is escaped.
-func noBundle(sha string) *reply {
-	return sent(http.StatusNotFound, typeHTML, "Bundle "+escapeHTML(sha)+" not found")
+// noBundleReply answers a request for an unknown bundle. A browser shows the answer as
+// HTML, so the name from the request is escaped.
+func noBundleReply(sha string) *reply {
+	return newReply(http.StatusNotFound, typeHTML, "Bundle "+escapeHTML(sha)+" not found")
 }
 
-// unescapePart decodes a part of a path; it fails where decodeURIComponent
-// does.
+// unescapePart decodes a part of a path. It returns false if decodeURIComponent of
+// JavaScript would fail.
 func unescapePart(part string) (string, bool) {
 	for i := range len(part) {
 		if part[i] == '%' && (i+2 >= len(part) || !isHex(part[i+1:i+3])) {
@@ -111,16 +114,17 @@ func unescapePart(part string) (string, bool) {
 	return out, utf8.ValidString(out)
 }
 
-// commit answers with the commit of a bundle; without one there is nothing to
-// send.
-func commit(b *bundle.Bundle) *reply {
+// commitReply answers with the commit of a bundle. If the commit is unknown, the answer has
+// no body.
+func commitReply(b *bundle.Bundle) *reply {
 	if b.Commit() == "" {
-		return empty()
+		return emptyReply()
 	}
-	return sent(http.StatusOK, typeHTML, b.Commit())
+	return newReply(http.StatusOK, typeHTML, b.Commit())
 }
 
-func commitInfo(b *bundle.Bundle) *reply {
+// commitInfoReply answers with the commit and the timestamp of a bundle.
+func commitInfoReply(b *bundle.Bundle) *reply {
 	info := &bundle.Object{}
 	if b.Commit() != "" {
 		info.Set("commit", b.Commit())
@@ -128,18 +132,18 @@ func commitInfo(b *bundle.Bundle) *reply {
 	if b.Timestamp() != "" {
 		info.Set("timestamp", b.Timestamp())
 	}
-	return sent(http.StatusOK, typeJSON, string(gql.AppendJSON(nil, info)))
+	return newReply(http.StatusOK, typeJSON, string(gql.AppendJSON(nil, info)))
 }
 
-// redirect leads from the root to GraphQL.
-func redirect(r *http.Request) *reply {
-	const says = "Found. Redirecting to /graphql"
+// redirectToGraphQL answers a request for / with a redirect to /graphql.
+func redirectToGraphQL(r *http.Request) *reply {
+	const message = "Found. Redirecting to /graphql"
 	p := &reply{status: http.StatusFound, header: [][2]string{{"Location", "/graphql"}, {"Vary", "Accept"}}}
-	switch preferred(r.Header.Get("Accept"), []string{"text/plain", "text/html"}) {
+	switch preferredType(r.Header.Get("Accept"), []string{"text/plain", "text/html"}) {
 	case "text/plain":
-		p.kind, p.body = typeText, []byte(says)
+		p.contentType, p.body = typeText, []byte(message)
 	case "text/html":
-		p.kind, p.body = typeHTML, []byte("<p>"+says+"</p>")
+		p.contentType, p.body = typeHTML, []byte("<p>"+message+"</p>")
 	}
 	return p
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// A validationCase is one case of the area gql_schema_validation.
+// A validationCase is a recorded case of the area gql_schema_validation.
 type validationCase struct {
 	Area, Name string
 	Input      struct {
@@ -35,9 +35,9 @@ type validationCase struct {
 	}
 }
 
-// What a client of the reference refuses, the endpoint of a task refuses. A
-// task without a definition that lists schemas may read no datafile, so what
-// the reference calls "not found" fails here with the first query.
+// An endpoint refuses the queries that the client in the recorded cases refuses. A task
+// whose definition lists no schemas may read no datafile. So its first query fails where
+// the recorded case says "not found".
 func TestSchemaValidation(t *testing.T) {
 	for _, c := range shared.Cases[validationCase](t, "gql_schema_validation") {
 		t.Run(c.Name, func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestSchemaValidation(t *testing.T) {
 	}
 }
 
-// query touches the schemas of the response; without a case for it, one of an
-// unlisted schema.
+// query returns a query that touches the schemas of the recorded response. If the case has
+// no response, the query touches a schema that is not listed.
 func (c validationCase) query() string {
 	switch schemas := c.Input.Response; {
 	case c.Input.Skip:
@@ -85,7 +85,7 @@ func (c validationCase) query() string {
 	}
 }
 
-// askOnce opens an endpoint, asks one query and closes it.
+// askOnce opens an endpoint, sends one query and closes the endpoint.
 func askOnce(t *testing.T, opts server.Options, query string) error {
 	t.Helper()
 	const text = `{"data":{"/t.yml":{"$schema":"TEST_SCHEMA","name":"t"},"/f.yml":{"$schema":"FORBIDDEN_TEST_SCHEMA","name":"f"}},` +
@@ -98,7 +98,7 @@ func askOnce(t *testing.T, opts server.Options, query string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if opts.Base, opts.Head, err = server.Snapshots(b, b); err != nil {
+	if opts.Base, opts.Head, err = server.NewSnapshots(b, b); err != nil {
 		t.Fatal(err)
 	}
 	e, err := server.Open(t.Context(), opts)

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// grace is how long running requests have when the server shall end.
-const grace = 20 * time.Second
+// shutdownGrace is how long running requests may take after the server was told to stop.
+const shutdownGrace = 20 * time.Second
 
-// Serve answers what comes to a listener until the context ends. Then it takes
-// no more requests, and gives those that it is answering 20 seconds.
+// Serve answers the requests of a listener until ctx ends. Then it takes no more requests
+// and waits up to 20 seconds for the running ones.
 func (h *Hub) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           h,
@@ -27,18 +27,18 @@ func (h *Hub) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(limited(l, h.opts.Limits.Connections)) }()
+	go func() { served <- server.Serve(limitConnections(l, h.opts.Limits.Connections)) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serving: %w", err)
 	case <-ctx.Done():
 	}
 	h.opts.Log("ending: no more requests are taken")
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	err := server.Shutdown(end)
 	if err != nil {
-		_ = server.Close() // what still runs is cut off
+		_ = server.Close() // ends the requests that still run
 	}
 	if broken := <-served; !errors.Is(broken, http.ErrServerClosed) {
 		return fmt.Errorf("serving: %w", broken)

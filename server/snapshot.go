@@ -7,16 +7,16 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// A Snapshot is a bundle that can be asked.
+// A Snapshot is a bundle with an engine that answers queries over it.
 type Snapshot struct {
 	Bundle *bundle.Bundle
 	Schema *gql.Schema
 	Engine *gql.Engine
 }
 
-// Snapshots makes both bundles of a change askable. They share what they have
-// in common.
-func Snapshots(base, head *bundle.Bundle) (*Snapshot, *Snapshot, error) {
+// NewSnapshots returns snapshots of both bundles of a change. They share their GraphQL types
+// if these are equal.
+func NewSnapshots(base, head *bundle.Bundle) (*Snapshot, *Snapshot, error) {
 	b, err := newSnapshot(base, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("base: %w", err)
@@ -28,8 +28,8 @@ func Snapshots(base, head *bundle.Bundle) (*Snapshot, *Snapshot, error) {
 	return b, h, nil
 }
 
-// newSnapshot makes a bundle askable. It shares the types of another one, which
-// may be nil, when they are the same.
+// newSnapshot returns a snapshot of a bundle. It reuses the GraphQL types of the snapshot
+// like, which may be nil, if they are equal.
 func newSnapshot(b *bundle.Bundle, like *Snapshot) (*Snapshot, error) {
 	var schema *gql.Schema
 	if like != nil && b.SameGraphQL(like.Bundle) {

@@ -140,7 +140,7 @@ func (o Opener) sections(ctx context.Context, tree bundler.Tree, in *bundler.Inp
 
 // section is a part of the checkout, or outside of it.
 func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
-	if !integration.Outside(p) {
+	if !integration.IsOutside(p) {
 		return bundler.Section{Tree: tree, Dir: p, Shown: p}, nil
 	}
 	name := filepath.FromSlash(p)

@@ -177,7 +177,7 @@ func (e *editor) ciFiles(ctx context.Context, own string) {
 	named := e.namedByCI(ctx, cmp.Or(own, usualCI))
 	var edited []string
 	for p := range e.changed {
-		if p == own || named[p] || e.rules.StartsChecks(p) || e.theirs != nil && e.theirs.StartsChecks(p) {
+		if p == own || named[p] || e.rules.IsCIFile(p) || e.theirs != nil && e.theirs.IsCIFile(p) {
 			edited = append(edited, shown(p))
 		}
 	}
@@ -225,7 +225,7 @@ func shown(p string) string {
 func (e *editor) of(name string) []string {
 	out := slices.Clone(e.all)
 	if e.theirs != nil {
-		for _, key := range e.rules.Differ(e.theirs, name) {
+		for _, key := range e.rules.DifferingKeys(e.theirs, name) {
 			out = append(out, key+" in "+e.rules.path)
 		}
 	}

@@ -67,7 +67,7 @@ func (l *Lines) Locate(o report.Origin) report.Location {
 	}
 	section := validator.Section(o.Section)
 	dir := dirs[section]
-	if dir == "" || integration.Outside(dir) || l.at.FromBundle() && section != validator.Data && section != validator.Resources {
+	if dir == "" || integration.IsOutside(dir) || l.at.FromBundle() && section != validator.Data && section != validator.Resources {
 		return report.Location{}
 	}
 	at := report.Location{Path: path.Join(dir, o.Path), Line: 1}

@@ -98,7 +98,7 @@ func suggest(ctx context.Context, env cli.Env, d integration.Definition, store *
 			}
 		}
 	}
-	raw, err := d.Narrowed(slices.Sorted(maps.Keys(read)))
+	raw, err := d.NarrowedYAML(slices.Sorted(maps.Keys(read)))
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func mergeBase(ctx context.Context, env cli.Env, repo *bundler.Repository, commi
 func inside(at integration.Checkout) []string {
 	var out []string
 	for _, p := range []string{at.Data, at.Resources, at.Schemas, at.GraphQL} {
-		if !integration.Outside(p) {
+		if !integration.IsOutside(p) {
 			out = append(out, p)
 		}
 	}

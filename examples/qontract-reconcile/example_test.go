@@ -78,7 +78,7 @@ func show(b *strings.Builder, task plan.Task, settings *integration.Settings) {
 	for _, c := range task.When {
 		holds = append(holds, integration.Condition(c))
 	}
-	exec := settings.For(task.Integration).Exec.With(holds, "")
+	exec := settings.For(task.Integration).Exec.ForConditions(holds, "")
 	fmt.Fprintf(b, "%s, up to %s\n", task.ID, task.Timeout)
 	if task.Blocked != "" {
 		fmt.Fprintf(b, "  blocked  %s\n", task.Blocked)

@@ -42,7 +42,7 @@ func TestPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, head, err := server.Snapshots(b, h)
+	base, head, err := server.NewSnapshots(b, h)
 	if err != nil {
 		t.Fatal(err)
 	}

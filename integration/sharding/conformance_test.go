@@ -13,7 +13,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 )
 
-// Objects that disable an integration are no shards of it.
+// An object that disables an integration is no shard of it.
 func TestFilter(t *testing.T) {
 	type filterCase struct {
 		Name  string
@@ -39,8 +39,8 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// What managed[].sharding asks for, as the reference answers it. There the objects
-// come from queries, and the settings are in Python's names.
+// Specs returns the processes that recorded cases list. The cases have objects as queries
+// return them, and settings with the names of Python.
 func TestStrategy(t *testing.T) {
 	type strategyCase struct {
 		Name  string
@@ -104,7 +104,7 @@ func TestStrategy(t *testing.T) {
 	}
 }
 
-// parsed is a bundle of datafiles.
+// parsed returns a bundle with the given datafiles.
 func parsed(t *testing.T, data map[string]any) *bundle.Bundle {
 	t.Helper()
 	raw, err := json.Marshal(map[string]any{"data": data})
@@ -118,7 +118,7 @@ func parsed(t *testing.T, data map[string]any) *bundle.Bundle {
 	return b
 }
 
-// How processes share out values, as the reference does it.
+// Index divides values as the recorded cases do.
 func TestIndex(t *testing.T) {
 	type indexCase struct {
 		Name  string

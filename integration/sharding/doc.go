@@ -1,14 +1,14 @@
-// Package sharding tells which shards an integration has, as managed[].sharding of
-// its definition deploys it: one for each AWS account, cluster or OCM organization
-// of the bundle, or several static ones that share out the work by number.
+// Package sharding determines the shards of an integration from managed[].sharding of its
+// definition: one shard per AWS account, cluster or OCM organization of the bundle, or a
+// number of static shards that divide the work by a hash.
 //
-// A strategy is a row of a table: the schema of the objects, the field that is
-// the key, and the option that hands a key to the integration. An object that
-// disables the integration (disable.integrations) is no shard of it.
+// A table describes each strategy: the schema of the objects, the field with the key, and
+// the option that passes a key to the integration. An object that disables the
+// integration (disable.integrations) is no shard.
 //
-// [Specs] says what one element of managed deploys: one process for each shard, or
-// several that share a part by [Index]. [Divide] makes of that what a dry-run needs:
-// the shards of all elements on both sides of a change, each with the image and the
-// number of static shards of its override. An override with disabled: true leaves
-// the process there without replicas, so the shard is still one and still checked.
+// [Specs] returns the processes that one element of managed deploys: one per shard, or
+// several static shards per shard. [ListParts] returns what a dry-run needs: the shards
+// of all elements on both sides of a change, each with its image and its number of static
+// shards. A shard whose override has disabled: true is deployed without replicas, and is
+// still checked.
 package sharding

@@ -1,13 +1,13 @@
 package sharding
 
 import (
-	"crypto/md5" //nolint:gosec // it shares out work and protects nothing
+	"crypto/md5" //nolint:gosec // MD5 divides the work here; it protects nothing
 	"math/big"
 )
 
-// Index returns which of n processes does the work for a value, such as
-// "cluster/namespace": its MD5 as a number, modulo n. With one process, or none, it
-// is 0.
+// Index returns the number of the static shard, out of n, that works on a value such as
+// "cluster/namespace": the MD5 of the value as a number, modulo n. It is 0 if n is 1 or
+// less.
 func Index(value string, n int) int {
 	if n <= 1 {
 		return 0

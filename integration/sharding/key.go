@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Usable tells why a key cannot be passed to a task as one argument, nil when it
-// can. Keys come from head, so one must never be taken for anything else.
-func Usable(key string) error {
+// CheckKey returns an error if a key cannot safely be an argument of a task. Keys come
+// from head, which is not trusted: a key must not be taken for an option or a
+// placeholder.
+func CheckKey(key string) error {
 	switch {
 	case key == "":
 		return errors.New("has an empty key")

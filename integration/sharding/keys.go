@@ -10,35 +10,37 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// A row is a strategy. The one of nothing divides by number alone.
-type row struct {
-	schema  bundle.Schema // of the objects
-	key     string        // the field that holds an object's key
-	option  string        // the option of an integration that takes a key
-	free    bool          // objects cannot disable integrations
-	lower   bool          // names are in lower case
-	divided bool          // an object's part can be divided further
+// A strategyRow describes a strategy: the objects that are shards, and how their keys are
+// passed on. The zero row belongs to the static strategy, which has no objects.
+type strategyRow struct {
+	schema         bundle.Schema // schema of the objects
+	key            string        // field that holds the key of an object
+	option         string        // option of the integration that takes a key
+	cannotDisable  bool          // whether objects cannot disable integrations
+	lowerCaseNames bool          // whether names of processes are in lower case
+	divisible      bool          // whether an object may have static shards of its own
 }
 
-var table = map[integration.Strategy]row{
+// strategyTable has the strategies that a definition can name.
+var strategyTable = map[integration.Strategy]strategyRow{
 	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", key: "name", option: "--account-name"},
-	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name", divided: true},
-	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", free: true, lower: true},
-	integration.Static:              {},
+	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name", divisible: true},
+	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
+	integration.StrategyStatic:      {},
 }
 
-// Option returns the option that hands a key to an integration, "" for a
-// strategy without objects.
-func Option(s integration.Strategy) string { return table[s].option }
+// KeyOption returns the option that passes a key to an integration, such as
+// --account-name. It is "" for a strategy without objects.
+func KeyOption(s integration.Strategy) string { return strategyTable[s].option }
 
-// A shard is an object that an integration has a process for.
+// A shard is an object of the bundle for which an integration has a process of its own.
 type shard struct{ key, name string }
 
-// objects returns the shards of a strategy that an integration has, by their keys.
-func (r row) objects(integration string, b *bundle.Bundle) ([]shard, error) {
+// listShards returns the shards that an integration has by a strategy, sorted by key.
+func (r strategyRow) listShards(integration string, b *bundle.Bundle) ([]shard, error) {
 	var list []shard
 	for _, f := range b.BySchema(r.schema) {
-		if !r.free && disables(f.Object(), integration) {
+		if !r.cannotDisable && disablesIntegration(f.Object(), integration) {
 			continue
 		}
 		v, _ := f.Object().Get(r.key)
@@ -46,7 +48,7 @@ func (r row) objects(integration string, b *bundle.Bundle) ([]shard, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s has no %s to be a shard by", f.Path, r.key)
 		}
-		if err := Usable(key); err != nil {
+		if err := CheckKey(key); err != nil {
 			return nil, fmt.Errorf("%s %w", f.Path, err)
 		}
 		list = append(list, shard{key, f.Object().String("name")})
@@ -57,8 +59,8 @@ func (r row) objects(integration string, b *bundle.Bundle) ([]shard, error) {
 	return list, nil
 }
 
-// disables tells whether an object wants nothing to do with an integration.
-func disables(o *bundle.Object, name string) bool {
+// disablesIntegration reports whether an object disables an integration.
+func disablesIntegration(o *bundle.Object, name string) bool {
 	v, _ := o.Get("disable")
 	disable, _ := v.(*bundle.Object)
 	if disable == nil {

@@ -19,7 +19,7 @@ const world = `{"data":{
 
 // keys returns the keys of the shards that a strategy finds in a bundle.
 func keys(name string, s integration.Strategy, b *bundle.Bundle) ([]string, error) {
-	parts, err := sharding.Divide(name, s, nil, b)
+	parts, err := sharding.ListParts(name, s, nil, b)
 	var out []string
 	for _, p := range parts {
 		out = append(out, p.Key)
@@ -48,16 +48,16 @@ func TestKeys(t *testing.T) {
 		if err != nil || !slices.Equal(got, tt.want) {
 			t.Errorf("%s of %s: got %q, %v, want %q", tt.strategy, tt.name, got, err, tt.want)
 		}
-		if got := sharding.Option(tt.strategy); got != tt.option {
+		if got := sharding.KeyOption(tt.strategy); got != tt.option {
 			t.Errorf("%s: got option %q, want %q", tt.strategy, got, tt.option)
 		}
 	}
-	if got, err := keys("x", integration.Static, b); err == nil {
+	if got, err := keys("x", integration.StrategyStatic, b); err == nil {
 		t.Errorf("no static shards: got %q", got)
 	}
 }
 
-// An object without a key that can be used leaves a hole, so nothing is said.
+// An object without a usable key is an error, because its shard would be missing.
 func TestKeysWithHoles(t *testing.T) {
 	for name, want := range map[string]string{
 		`7`:              "/a.yml has no name to be a shard by",

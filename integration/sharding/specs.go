@@ -9,49 +9,48 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A Spec is one of the processes that an integration is deployed as, with its part
-// of the work.
+// A Spec describes one process of an integration as it is deployed.
 type Spec struct {
-	Shards    string         // how many there are that share it by [Index]; "" when it is not shared so
-	ID        string         // which of these it is, from 0; "" when it is not shared so
-	Key       string         // the object that it is for, "" for all
-	Suffix    string         // of its name
-	ExtraArgs string         // what is added to its command
-	Override  *bundle.Object // what is different for its object, nil when nothing is
-	Disabled  bool           // it is written down, and has no replicas
+	Shards    string         // the number of static shards; "" if there are none
+	ID        string         // the number of this static shard, from 0; "" if there are none
+	Key       string         // the key of its object; "" means all objects
+	Suffix    string         // the end of its name
+	ExtraArgs string         // arguments that are added to its command
+	Override  *bundle.Object // the override for its object, nil if there is none
+	Disabled  bool           // whether it is deployed without replicas
 }
 
-// maxShards bounds a static division. A change could ask for any number.
+// maxShards is the maximal number of static shards. A change could ask for any number.
 const maxShards = 1000
 
-// Specs returns the processes that one element of "managed" of an integration's
-// definition asks for, by their keys. Options are those that its command knows.
+// Specs returns the processes that one element of managed deploys, sorted by key. Options
+// are the options that the command of the integration has.
 func Specs(name string, options []string, managed *bundle.Object, b *bundle.Bundle) ([]Spec, error) {
-	extra := object(managed, "spec").String("extraArgs")
-	rule := object(managed, "sharding")
+	extra := objectField(managed, "spec").String("extraArgs")
+	rule := objectField(managed, "sharding")
 	strategy := rule.String("strategy")
-	if strategy == "" || strategy == static {
-		return divide(Spec{ExtraArgs: extra}, rule, strategy != "")
+	if strategy == "" || strategy == staticStrategy {
+		return divideSpec(Spec{ExtraArgs: extra}, rule, strategy != "")
 	}
-	r, ok := named(strategy)
+	r, ok := rowFor(strategy)
 	if !ok {
 		return nil, fmt.Errorf("%s: the sharding strategy %q is not known", name, strategy)
 	}
 	if !slices.Contains(options, r.option) {
 		return nil, fmt.Errorf("%s has no option %s, which the sharding strategy %s needs", name, r.option, strategy)
 	}
-	objects, err := r.objects(name, b)
+	objects, err := r.listShards(name, b)
 	if err != nil {
 		return nil, err
 	}
-	overrides := overridesOf(rule, b)
+	overrides := overridesByName(rule, b)
 	var specs []Spec
 	for _, o := range objects {
 		spec := Spec{Key: o.key, Suffix: "-" + o.key, ExtraArgs: extra + " " + r.option + " " + o.key, Override: overrides[o.name]}
-		if r.lower {
+		if r.lowerCaseNames {
 			spec.Suffix = strings.ToLower(spec.Suffix)
 		}
-		parts, err := r.parts(spec)
+		parts, err := r.applyOverride(spec)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", name, o.key, err)
 		}
@@ -60,40 +59,41 @@ func Specs(name string, options []string, managed *bundle.Object, b *bundle.Bund
 	return specs, nil
 }
 
-// static is the strategy that shares out the work by [Index].
-const static = "static"
+// staticStrategy is the name of the strategy that divides the work by [Index].
+const staticStrategy = "static"
 
-// named finds the row of a strategy by its word.
-func named(strategy string) (row, bool) {
-	for s, r := range table {
+// rowFor returns the row of a strategy by its name.
+func rowFor(strategy string) (strategyRow, bool) {
+	for s, r := range strategyTable {
 		if s.String() == strategy {
 			return r, true
 		}
 	}
-	return row{}, false
+	return strategyRow{}, false
 }
 
-// parts applies what is different for an object: some may divide its part further.
-func (r row) parts(spec Spec) ([]Spec, error) {
+// applyOverride applies the override of an object to its process. The override may divide
+// the process into several static shards.
+func (r strategyRow) applyOverride(spec Spec) ([]Spec, error) {
 	if spec.Override == nil {
 		return []Spec{spec}, nil
 	}
 	disabled, _ := spec.Override.Get("disabled")
 	spec.Disabled = disabled == true
-	rule := object(spec.Override, "subSharding")
+	rule := objectField(spec.Override, "subSharding")
 	switch strategy := rule.String("strategy"); {
-	case !r.divided || strategy == "":
+	case !r.divisible || strategy == "":
 		return []Spec{spec}, nil
-	case strategy != static:
+	case strategy != staticStrategy:
 		return nil, fmt.Errorf("the strategy %q cannot divide a shard", strategy)
 	}
-	return divide(spec, rule, true)
+	return divideSpec(spec, rule, true)
 }
 
-// divide makes of a part as many as a rule says, one without a rule. What divides
-// a shard of an object is always numbered, what divides the whole is when there are
-// several.
-func divide(spec Spec, rule *bundle.Object, ruled bool) ([]Spec, error) {
+// divideSpec divides a process into the number of static shards that rule asks for, or
+// into one if ruled is false. The name of a static shard ends with its number, except for
+// the only shard of a process without a key.
+func divideSpec(spec Spec, rule *bundle.Object, ruled bool) ([]Spec, error) {
 	n := 1
 	if ruled {
 		v, _ := rule.Get("shards")
@@ -113,9 +113,9 @@ func divide(spec Spec, rule *bundle.Object, ruled bool) ([]Spec, error) {
 	return specs, nil
 }
 
-// overridesOf returns what is different for objects, by their names. A later one
-// replaces an earlier one.
-func overridesOf(rule *bundle.Object, b *bundle.Bundle) map[string]*bundle.Object {
+// overridesByName returns the overrides of objects by the names of the objects. If an
+// object has several overrides, the last one counts.
+func overridesByName(rule *bundle.Object, b *bundle.Bundle) map[string]*bundle.Object {
 	v, _ := rule.Get("shardSpecOverrides")
 	list, _ := v.([]any)
 	out := map[string]*bundle.Object{}
@@ -124,7 +124,7 @@ func overridesOf(rule *bundle.Object, b *bundle.Bundle) map[string]*bundle.Objec
 		if !ok {
 			continue
 		}
-		to := object(override, "shard").String("$ref")
+		to := objectField(override, "shard").String("$ref")
 		if f, ok := b.Datafile(bundle.Path(to)); ok {
 			out[f.Object().String("name")] = override
 		}
@@ -132,8 +132,8 @@ func overridesOf(rule *bundle.Object, b *bundle.Bundle) map[string]*bundle.Objec
 	return out
 }
 
-// object returns the object in a field, an empty one when there is none.
-func object(of *bundle.Object, field string) *bundle.Object {
+// objectField returns the object in a field, or an empty object if there is none.
+func objectField(of *bundle.Object, field string) *bundle.Object {
 	v, _ := of.Get(field)
 	if o, ok := v.(*bundle.Object); ok {
 		return o

@@ -9,7 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration/sharding"
 )
 
-// specs returns what a sharding asks for, a line each.
+// specs returns the processes of a sharding, one per line.
 func specs(t *testing.T, rule string) (string, error) {
 	t.Helper()
 	b, err := bundle.Parse([]byte(`{"data":{

@@ -18,7 +18,7 @@ func (e Environment) exec(t plan.Task) integration.Exec {
 	for _, c := range t.When {
 		conditions = append(conditions, integration.Condition(c))
 	}
-	return e.Settings.For(t.Integration).Exec.With(conditions, "")
+	return e.Settings.For(t.Integration).Exec.ForConditions(conditions, "")
 }
 
 // command returns the command of a task. A [wrapper.ConfigError] names a variable
@@ -26,7 +26,7 @@ func (e Environment) exec(t plan.Task) integration.Exec {
 func (e Environment) command(t plan.Task, folder string) (wrapper.Command, error) {
 	exec := e.exec(t)
 	vars := map[string]string{"name": t.Integration}
-	for _, name := range append(integration.NamesFromEnv(t.Argv...), settingsVariables(exec)...) {
+	for _, name := range append(integration.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...) {
 		v, err := variableValue(exec, t, name, e.Getenv)
 		if err != nil {
 			return wrapper.Command{}, &wrapper.ConfigError{Err: err}
@@ -39,12 +39,12 @@ func (e Environment) command(t plan.Task, folder string) (wrapper.Command, error
 // settingsVariables lists the variables that the settings insert into a task's config
 // or environment. Its argument vector comes from the plan, see [argvVariables].
 func settingsVariables(exec integration.Exec) []string {
-	return integration.NamesFromEnv(slices.AppendSeq([]string{exec.Config}, maps.Values(exec.Env))...)
+	return integration.EnvPlaceholderNames(slices.AppendSeq([]string{exec.Config}, maps.Values(exec.Env))...)
 }
 
 // argvVariables lists the variables that the settings allow in an argument vector.
 func argvVariables(exec integration.Exec) []string {
-	return integration.NamesFromEnv(slices.AppendSeq(slices.Clone(exec.Argv), maps.Values(exec.Variables))...)
+	return integration.EnvPlaceholderNames(slices.AppendSeq(slices.Clone(exec.Argv), maps.Values(exec.Variables))...)
 }
 
 // variableValue returns the value of a variable of the runner's environment that the
@@ -58,7 +58,7 @@ func variableValue(exec integration.Exec, t plan.Task, name string, getenv func(
 		return "", fmt.Errorf("the command needs the variable %s, which is not set in the runner's environment", name)
 	}
 	for _, word := range t.Argv {
-		if strings.HasPrefix(word, integration.FromEnv(name)) && strings.HasPrefix(v, "-") {
+		if strings.HasPrefix(word, integration.EnvPlaceholder(name)) && strings.HasPrefix(v, "-") {
 			return "", fmt.Errorf("the value of the variable %s begins with a dash, so the command would take it for an option", name)
 		}
 	}

@@ -42,7 +42,7 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 	}
 	defer func() { failure = errors.Join(failure, endpoint.Close()) }()
 	const dryRun = true
-	return n.Run(ctx, integration.World{Query: queryFunc(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
+	return n.Run(ctx, integration.Environment{Query: queryFunc(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
 }
 
 // queryFunc returns a function that sends queries to a GraphQL address.

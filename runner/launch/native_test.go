@@ -21,7 +21,7 @@ type native struct{ name, query string }
 
 func (n native) Name() string { return n.name }
 
-func (n native) Run(ctx context.Context, w integration.World, dryRun bool) error {
+func (n native) Run(ctx context.Context, w integration.Environment, dryRun bool) error {
 	answer, err := w.Query(ctx, n.query, map[string]any{"name": w.Shard})
 	if err != nil {
 		return err

@@ -37,9 +37,9 @@ func (e Environment) Secrets(tasks []plan.Task) []string {
 	}
 	for _, t := range tasks {
 		exec := e.exec(t)
-		names := append(append(integration.NamesFromEnv(t.Argv...), settingsVariables(exec)...), exec.PassEnv...)
+		names := append(append(integration.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...), exec.PassEnv...)
 		for name, v := range exec.Env {
-			from := integration.NamesFromEnv(v)
+			from := integration.EnvPlaceholderNames(v)
 			switch {
 			case !isSecretName(name):
 			case len(from) == 0:

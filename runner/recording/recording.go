@@ -63,7 +63,7 @@ func (r *Recording) recorder(id string, attempt int) *trace.Recorder {
 func Into(recorder *trace.Recorder) func(server.Exchange) {
 	return func(x server.Exchange) {
 		recorder.Note(trace.Exchange{
-			Path: x.Path, SHA256: x.SHA256, Request: x.Request, Response: x.Response, Status: x.Status, Cut: x.Cut, Body: x.Body,
+			Path: x.Path, SHA256: x.SHA256, Request: x.Request, Response: x.Response, Status: x.Status, Cut: x.Aborted, Body: x.Body,
 		})
 	}
 }

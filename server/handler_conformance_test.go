@@ -12,7 +12,7 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// What clients see of an answer, as qontract-server 2.0.0 sends it.
+// A seen is the part of an answer that clients see, as qontract-server 2.0.0 sends it.
 type seen struct {
 	status     int
 	kind, body string
@@ -27,12 +27,12 @@ const (
 	hashOfIt   = "ecf4edb46db40b5132295c0291d62fb65d6759a9eedfa4d5d612dd5ec54a6b38" // of {__typename}
 )
 
-// bad is an answer of Apollo before it looks at the query.
+// bad returns the answer of Apollo to a request that it cannot parse.
 func bad(status int, message string) seen {
 	return seen{status, inJSON, `{"errors":[{"message":"` + message + `","extensions":{"code":"BAD_REQUEST"}}]}` + "\n", ""}
 }
 
-// no is an answer of Apollo to a query that is not executed.
+// no returns the answer of Apollo to a query that it does not execute.
 func no(status int, code, message string) seen {
 	return seen{status, inJSON, `{"errors":[{"message":"` + message + `","extensions":{"code":"` + code + `"}}],"extensions":{"schemas":[]}}` + "\n", "Cache-Control: no-store"}
 }
@@ -43,7 +43,7 @@ func failPage(status int, message string) seen {
 
 var yes = seen{200, inJSON, blank, "Cache-Control: no-store"}
 
-// look asks a handler and compares what clients see.
+// look sends a request to a handler and compares the answer.
 func look(t *testing.T, h http.Handler, method, path string, header http.Header, body string, want seen) {
 	t.Helper()
 	w := request(t, h, method, path, header, body)
@@ -65,7 +65,7 @@ func hub(t *testing.T) *server.Hub {
 	return h
 }
 
-// What is said about bodies, before and after they are read.
+// Answers to requests with bad bodies.
 func TestBodies(t *testing.T) {
 	h := hub(t)
 	const good = `{"query":"{__typename}"}`
@@ -122,7 +122,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Which bodies are read at all.
+// Bodies are read or ignored by their content type and encoding.
 func TestContentTypes(t *testing.T) {
 	h := hub(t)
 	const good = `{"query":"{__typename}"}`
@@ -141,7 +141,7 @@ func TestContentTypes(t *testing.T) {
 	} {
 		look(t, h, "POST", "/graphql", http.Header{"Content-Type": {kind}}, good, want)
 	}
-	// Bodies are read before anybody asks what they are for.
+	// Bodies are read before the route is chosen.
 	look(t, h, "GET", "/sha256", inJSONHeader(), "{", failPage(400, "Bad Request"))
 	look(t, h, "POST", "/nope", http.Header{"Content-Type": {"application/json;charset=x"}}, "{}", media)
 }
@@ -183,7 +183,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// Which form of the answer a client is given.
+// The Accept header decides the content type of the answer.
 func TestAccept(t *testing.T) {
 	h := hub(t)
 	const other = "application/graphql-response+json; charset=utf-8"
@@ -219,7 +219,7 @@ func TestAccept(t *testing.T) {
 	look(t, h, "GET", "/", http.Header{"Accept": {"image/png"}}, "", root("", ""))
 }
 
-// Queries in the address.
+// Queries in the query string of a GET request.
 func TestSearch(t *testing.T) {
 	h := hub(t)
 	twice := func(name string) seen { return bad(400, "The '"+name+"' search parameter may only be specified once.") }
@@ -247,8 +247,7 @@ func TestSearch(t *testing.T) {
 	look(t, h, "HEAD", "/graphql?query={__typename}", nil, "", seen{405, inJSON, "", "Allow: GET, POST"})
 }
 
-// Paths are found whatever their case and with a slash at the end, but for
-// those of GraphQL.
+// The case of a path and a slash at its end do not matter, except for GraphQL paths.
 func TestPaths(t *testing.T) {
 	h := hub(t)
 	sha := people(t, "ana")[0].SHA256()
@@ -279,8 +278,8 @@ func TestPaths(t *testing.T) {
 	look(t, h, "DELETE", "/diff/a/b", nil, "", failPage(404, "Cannot DELETE /diff/a/b"))
 }
 
-// A client that has the answer already is told so.
-func TestUnchanged(t *testing.T) {
+// A client that already has the answer gets status 304.
+func TestNotModified(t *testing.T) {
 	h := hub(t)
 	tag := request(t, h, "GET", "/sha256", nil, "").Header().Get("ETag")
 	if !strings.HasPrefix(tag, `W/"40-`) {
@@ -297,7 +296,7 @@ func TestUnchanged(t *testing.T) {
 	look(t, h, "GET", "/nope", http.Header{"If-None-Match": {"*"}}, "", failPage(404, "Cannot GET /nope"))
 }
 
-// Mutations do not come by GET, whatever they are.
+// Mutations by GET are refused.
 func TestMutation(t *testing.T) {
 	h := hub(t)
 	want := no(405, "BAD_REQUEST", "GET requests only support query operations, not mutation operations")

@@ -20,7 +20,7 @@ func field(name, kind string, more object) object {
 	return f
 }
 
-// types are the GraphQL types of all bundles here.
+// types are the GraphQL types of all bundles in these tests.
 var types = object{"confs": []any{
 	object{"name": "Integration_v1", "datafile": "/app-sre/integration-1.yml", "fields": []any{
 		field("name", "string", nil), field("description", "string", nil), field("managed", "string", nil),
@@ -38,7 +38,7 @@ var types = object{"confs": []any{
 		field("resources", "Resource_v1", object{"isList": true, "isRequired": true, "isResource": true})}},
 }}
 
-// snapshot is the text of a bundle in which the only user has the given name.
+// snapshot returns the text of a bundle in which the only user has the given name.
 func snapshot(user string, more object) []byte {
 	b := object{
 		"data": object{
@@ -73,14 +73,14 @@ func snapshots(t testing.TB) (base, head *server.Snapshot) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, head, err = server.Snapshots(b, h)
+	base, head, err = server.NewSnapshots(b, h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return base, head
 }
 
-// open opens an endpoint for both bundles; a user is all that may be read.
+// open opens an endpoint for both bundles. The task may read users only.
 func open(t testing.TB, change func(*server.Options)) *server.Endpoint {
 	t.Helper()
 	base, head := snapshots(t)
@@ -95,16 +95,16 @@ func open(t testing.TB, change func(*server.Options)) *server.Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() }) // what it says is for those tests that ask
+	t.Cleanup(func() { _ = e.Close() }) // tests that need the error call Close themselves
 	return e
 }
 
-// at is the address of a path of an endpoint.
+// at returns the address of a path of an endpoint.
 func at(e *server.Endpoint, path string) string {
 	return strings.TrimSuffix(e.URL(), "/graphql") + path
 }
 
-// An answer is what a test compares of a response.
+// An answer is the part of a response that tests compare.
 type answer struct {
 	status            int
 	kind, cache, body string
@@ -131,7 +131,7 @@ func do(t testing.TB, method, url, kind, body string) answer {
 	return answer{res.StatusCode, res.Header.Get("Content-Type"), res.Header.Get("Cache-Control"), string(raw)}
 }
 
-// ask posts a query.
+// ask sends a query by POST.
 func ask(t testing.TB, url, query string) answer {
 	t.Helper()
 	body, err := json.Marshal(object{"query": query})

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Numbered reports whether a process learns how many static shards there are and
-// which of them it is, whatever its definition says.
-func (e Exec) Numbered() bool {
+// PassesShardNumber reports whether every process gets the number of static shards and
+// its own number. Flags and variables of conditions do not count, since a condition
+// holds for some definitions only.
+func (e Exec) PassesShardNumber() bool {
 	texts := slices.AppendSeq(append(slices.Clone(e.Argv), e.Config), maps.Values(e.Env))
 	has := func(placeholder string) bool {
 		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, placeholder) })
@@ -17,9 +18,9 @@ func (e Exec) Numbered() bool {
 	return has("{shards}") && has("{shard_id}")
 }
 
-// Number is the Exec of one of so many static shards: {shards} and {shard_id} are
-// filled in everywhere.
-func (e Exec) Number(shards, id int) Exec {
+// ForStaticShard returns the Exec of one static shard: {shards} and {shard_id} are
+// replaced everywhere.
+func (e Exec) ForStaticShard(shards, id int) Exec {
 	fill := strings.NewReplacer("{shards}", strconv.Itoa(shards), "{shard_id}", strconv.Itoa(id)).Replace
 	filled := func(in map[string]string) map[string]string {
 		out := maps.Clone(in)

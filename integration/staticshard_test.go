@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Only a process that gets both numbers knows its part of the work.
+// A process needs both numbers to know its part of the work.
 func TestNumbered(t *testing.T) {
 	tests := []struct {
 		name string
@@ -21,15 +21,15 @@ func TestNumbered(t *testing.T) {
 		{"one", Exec{Argv: []string{"{shards}"}}, false},
 		{"the other", Exec{Argv: []string{"{shard_id}"}}, false},
 		{"only when a command asks", Exec{Variables: map[string]string{"A": "{shards}", "B": "{shard_id}"}}, false},
-		{"as it is", Exec{Argv: []string{Literal("{shards} {shard_id}")}}, false},
+		{"as it is", Exec{Argv: []string{EscapePlaceholders("{shards} {shard_id}")}}, false},
 	}
 	for _, tt := range tests {
-		if got := tt.exec.Numbered(); got != tt.want {
+		if got := tt.exec.PassesShardNumber(); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
-	only := Exec{Argv: []string{"{flags}"}, When: map[Condition]Piece{State: {Flags: []string{"{shards}", "{shard_id}"}}}}
-	if only.With(nil, "").Numbered() || !only.With([]Condition{State}, "").Numbered() {
+	only := Exec{Argv: []string{"{flags}"}, When: map[Condition]ExecAddition{State: {Flags: []string{"{shards}", "{shard_id}"}}}}
+	if only.ForConditions(nil, "").PassesShardNumber() || !only.ForConditions([]Condition{State}, "").PassesShardNumber() {
 		t.Error("a condition that does not hold counts, or one that holds does not")
 	}
 }
@@ -39,7 +39,7 @@ func TestNumber(t *testing.T) {
 		Argv: []string{"{shard_id}", "{shard} {shards}"}, Config: "{shards}",
 		Env: map[string]string{"A": "{shard_id}"}, Variables: map[string]string{"V": "{shards}"},
 	}
-	got := e.Number(3, 1)
+	got := e.ForStaticShard(3, 1)
 	if want := []string{"1", "{shard} 3"}; !slices.Equal(got.Argv, want) || got.Config != "3" || got.Env["A"] != "1" || got.Variables["V"] != "3" {
 		t.Errorf("got %+v", got)
 	}
@@ -48,7 +48,7 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// With static shards, settings need no way to hand over a key.
+// Settings with static shards need no argument for a key.
 func TestStaticShards(t *testing.T) {
 	s, err := ReadSettings("prcheck.yaml", []byte(strings.Join([]string{
 		"version: 1", `exec: {argv: [x], env: {SHARDS: "{shards}", SHARD_ID: "{shard_id}"}}`,
@@ -57,7 +57,7 @@ func TestStaticShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.For("a").Shards; got.Strategy != Static || !got.FanOut {
+	if got := s.For("a").Shards; got.Strategy != StrategyStatic || !got.FanOut {
 		t.Errorf("got %+v", got)
 	}
 }

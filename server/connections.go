@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// limited is a listener that has only so many connections open at once; more
-// wait until one is closed.
-func limited(l net.Listener, most int) net.Listener {
+// limitConnections returns a listener that has at most the given number of open
+// connections. A further connection waits until another one is closed.
+func limitConnections(l net.Listener, most int) net.Listener {
 	return &limitedListener{Listener: l, slots: make(chan struct{}, most), closed: make(chan struct{})}
 }
 
@@ -29,7 +29,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		<-l.slots
 		return nil, err
 	}
-	return &limitedConn{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
+	return &limitedConn{Conn: conn, release: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 func (l *limitedListener) Close() error {
@@ -39,10 +39,10 @@ func (l *limitedListener) Close() error {
 
 type limitedConn struct {
 	net.Conn
-	free func()
+	release func()
 }
 
 func (c *limitedConn) Close() error {
-	c.free()
+	c.release()
 	return c.Conn.Close()
 }

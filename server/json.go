@@ -7,8 +7,8 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// object makes an object of keys and values in turn.
-func object(pairs ...any) *bundle.Object {
+// newObject returns an object of alternating keys and values.
+func newObject(pairs ...any) *bundle.Object {
 	o := &bundle.Object{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key, _ := pairs[i].(string)
@@ -21,7 +21,7 @@ func object(pairs ...any) *bundle.Object {
 	return o
 }
 
-func number(n int64) bundle.Number { return bundle.Number(strconv.FormatInt(n, 10)) }
+func jsonNumber(n int64) bundle.Number { return bundle.Number(strconv.FormatInt(n, 10)) }
 
-// jsonText is a value as JSON, as JavaScript writes it.
+// jsonText returns a value as JSON, as JavaScript writes it.
 func jsonText(v any) string { return string(gql.AppendJSON(nil, v)) }

@@ -18,36 +18,36 @@ func snapshotOf(t *testing.T, text string) *Snapshot {
 	return &Snapshot{Bundle: b}
 }
 
-// What was used last is kept, up to a size.
-func TestAnswers(t *testing.T) {
-	a := newAnswers(8 * (1000 + answerCost))
+// A full cache keeps the answers that were used last.
+func TestAnswerCache(t *testing.T) {
+	a := newAnswerCache(8 * (1000 + answerOverhead))
 	large := strings.Repeat("x", 1000)
 	for i := range byte(9) {
-		if a.put(question{i}, sent(200, "", large)); i < 8 {
-			a.get(question{0})
+		if a.put(cacheKey{i}, newReply(200, "", large)); i < 8 {
+			a.get(cacheKey{0})
 		}
 	}
 	for i := range byte(10) {
-		if got, want := a.get(question{i}) != nil, i != 1 && i != 9; got != want {
+		if got, want := a.get(cacheKey{i}) != nil, i != 1 && i != 9; got != want {
 			t.Errorf("answer %d is there: %v, want %v", i, got, want)
 		}
 	}
-	a.put(question{9}, sent(200, "", large+large))
-	if a.get(question{9}) != nil {
+	a.put(cacheKey{9}, newReply(200, "", large+large))
+	if a.get(cacheKey{9}) != nil {
 		t.Error("kept an answer that is too large")
 	}
-	p := a.get(question{2})
-	p.kind, p.body = "changed", nil
-	if again := a.get(question{2}); again.kind != "" || string(again.body) != large || again.tag == "" {
+	p := a.get(cacheKey{2})
+	p.contentType, p.body = "changed", nil
+	if again := a.get(cacheKey{2}); again.contentType != "" || string(again.body) != large || again.etag == "" {
 		t.Errorf("got %+v", again)
 	}
-	if newAnswers(-1) != nil {
+	if newAnswerCache(-1) != nil {
 		t.Error("a memory without room")
 	}
 }
 
-// Requests that could be answered differently are different questions.
-func TestQuestions(t *testing.T) {
+// Requests that may have different answers have different keys.
+func TestCacheKeys(t *testing.T) {
 	one, other := snapshotOf(t, `{"data":{}}`), snapshotOf(t, `{"data":{},"x":1}`)
 	vars := func(text string) *bundle.Object {
 		v, err := bundle.ParseValue([]byte(text))
@@ -57,51 +57,50 @@ func TestQuestions(t *testing.T) {
 		}
 		return o
 	}
-	seen := map[question]int{}
-	for i, q := range []question{
-		questionOf(one, &gql.Request{Query: "ab"}),
-		questionOf(other, &gql.Request{Query: "ab"}),
-		questionOf(one, &gql.Request{Query: "a", Operation: "b"}),
-		questionOf(one, &gql.Request{Query: "b", Operation: "a"}),
-		questionOf(one, &gql.Request{Query: "ab", Variables: vars(`{}`)}),
-		questionOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":1}`)}),
-		questionOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":"1"}`)}),
-		questionOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740993}`)}),
-		questionOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740992}`)}),
+	seen := map[cacheKey]int{}
+	for i, q := range []cacheKey{
+		cacheKeyOf(one, &gql.Request{Query: "ab"}),
+		cacheKeyOf(other, &gql.Request{Query: "ab"}),
+		cacheKeyOf(one, &gql.Request{Query: "a", Operation: "b"}),
+		cacheKeyOf(one, &gql.Request{Query: "b", Operation: "a"}),
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{}`)}),
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":1}`)}),
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":"1"}`)}),
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740993}`)}),
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740992}`)}),
 	} {
 		if before, ok := seen[q]; ok {
 			t.Errorf("%d and %d are the same question", before, i)
 		}
 		seen[q] = i
 	}
-	if _, ok := seen[questionOf(one, &gql.Request{Query: "ab"})]; !ok {
+	if _, ok := seen[cacheKeyOf(one, &gql.Request{Query: "ab"})]; !ok {
 		t.Error("the same request is another question")
 	}
 }
 
-// Persisted queries belong to one bundle and are forgotten when there are too
-// many.
-func TestPersisted(t *testing.T) {
+// Persisted queries belong to one bundle. If there are too many, the oldest are dropped.
+func TestQueryCache(t *testing.T) {
 	one, other := snapshotOf(t, `{"data":{}}`), snapshotOf(t, `{"data":{},"x":1}`)
-	p := newPersisted()
+	p := newQueryCache()
 	const text = "{ x }"
 	p.put(one, text)
 	p.put(one, text)
-	if got, ok := p.get(one, sumOf(text)); got != text || !ok {
+	if got, ok := p.get(one, sha256Hex(text)); got != text || !ok {
 		t.Errorf("got %q, %v", got, ok)
 	}
-	if _, ok := p.get(other, sumOf(text)); ok {
+	if _, ok := p.get(other, sha256Hex(text)); ok {
 		t.Error("known for another bundle")
 	}
 	for i := range 20 {
 		p.put(one, strings.Repeat("y", 1<<20)+string(rune('a'+i)))
 	}
-	if _, ok := p.get(one, sumOf(text)); ok || p.size > maxPersisted || p.order.Len() != len(p.at) {
-		t.Errorf("kept %d bytes in %d and %d entries", p.size, p.order.Len(), len(p.at))
+	if _, ok := p.get(one, sha256Hex(text)); ok || p.size > maxQueryCacheBytes || p.recent.Len() != len(p.elements) {
+		t.Errorf("kept %d bytes in %d and %d entries", p.size, p.recent.Len(), len(p.elements))
 	}
 }
 
-// The labels of paths are those that the metrics of qontract-server have.
+// The labels of paths equal those in the metrics of qontract-server.
 func TestPathLabel(t *testing.T) {
 	m := newMetrics()
 	sha := strings.Repeat("0123456789abcdef", 4)

@@ -20,10 +20,10 @@ func (pipeListener) Accept() (net.Conn, error) {
 
 func (pipeListener) Close() error { return nil }
 
-// Only so many connections are open at once; the others wait for their turn.
-func TestLimited(t *testing.T) {
+// The number of open connections is limited, and further connections wait.
+func TestLimitConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := limited(pipeListener{}, 1)
+		l := limitConnections(pipeListener{}, 1)
 		first, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestLimited(t *testing.T) {
 			t.Error("two connections are open")
 		default:
 		}
-		for range 2 { // closing twice makes no more room
+		for range 2 { // closing a connection twice frees one place only
 			if err := first.Close(); err != nil {
 				t.Error(err)
 			}
@@ -59,16 +59,17 @@ func TestLimited(t *testing.T) {
 	})
 }
 
-// A gate lets few pass at once and few wait, and nobody waits forever.
-func TestGate(t *testing.T) {
+// An evaluationLimiter limits the running and the waiting requests, and a request waits
+// for a limited time.
+func TestEvaluationLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(Limits{Evaluations: 1, Waiting: 1, Evaluation: time.Minute}.withDefaults())
+		g := newEvaluationLimiter(Limits{Evaluations: 1, Waiting: 1, Evaluation: time.Minute}.withDefaults())
 		ask := func(evaluate func(context.Context) *reply) chan int {
 			status := make(chan int, 1)
 			go func() {
-				p := g.pass(context.Background(), evaluate)
-				if p.done != nil {
-					p.done()
+				p := g.run(context.Background(), evaluate)
+				if p.afterSend != nil {
+					p.afterSend()
 				}
 				status <- p.status
 			}()
@@ -78,7 +79,7 @@ func TestGate(t *testing.T) {
 		release := make(chan bool)
 		slow := func(context.Context) *reply {
 			<-release
-			return empty()
+			return emptyReply()
 		}
 		first := ask(slow)
 		second := ask(slow)
@@ -101,7 +102,7 @@ func TestGate(t *testing.T) {
 		}
 		ends := ask(func(ctx context.Context) *reply {
 			<-ctx.Done()
-			return page(http.StatusTeapot, "late")
+			return errorPage(http.StatusTeapot, "late")
 		})
 		if got := <-ends; got != http.StatusTeapot {
 			t.Errorf("an evaluation that is too slow got %d", got)
@@ -109,29 +110,28 @@ func TestGate(t *testing.T) {
 	})
 }
 
-// Answers that are on their way share a budget; one that is larger than all of
-// it has it alone.
-func TestBudget(t *testing.T) {
+// Unsent answers share a budget. An answer that is larger than the budget takes all of it.
+func TestByteBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(3 * budgetUnit)
+		b := newByteBudget(3 * budgetUnit)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if got, ok := b.take(ctx, 100*budgetUnit); got != 3 || !ok {
+		if got, ok := b.reserve(ctx, 100*budgetUnit); got != 3 || !ok {
 			t.Fatalf("got %d, %v, want the whole budget", got, ok)
 		}
-		if got, ok := b.take(ctx, budgetUnit-1); got != 0 || !ok {
+		if got, ok := b.reserve(ctx, budgetUnit-1); got != 0 || !ok {
 			t.Errorf("small answers do not count: got %d, %v", got, ok)
 		}
-		if got, ok := b.take(ctx, budgetUnit); got != 0 || ok {
+		if got, ok := b.reserve(ctx, budgetUnit); got != 0 || ok {
 			t.Errorf("got %d, %v from an empty budget", got, ok)
 		}
-		b.give(2)
+		b.release(2)
 		ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, ok := b.take(ctx, 3*budgetUnit); ok {
+		if _, ok := b.reserve(ctx, 3*budgetUnit); ok {
 			t.Error("got more than there is")
 		}
-		if got, ok := b.take(t.Context(), 2*budgetUnit); got != 2 || !ok {
+		if got, ok := b.reserve(t.Context(), 2*budgetUnit); got != 2 || !ok {
 			t.Errorf("who gave up kept something: got %d, %v", got, ok)
 		}
 	})

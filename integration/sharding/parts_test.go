@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/integration/sharding"
 )
 
-// deployed is the definition of "it" with these elements of managed, beside two
-// clusters.
+// deployed returns a bundle with two clusters and the definition of "it" with the given
+// elements of managed.
 func deployed(t *testing.T, managed, more string) (integration.Definition, *bundle.Bundle) {
 	t.Helper()
 	b, err := bundle.Parse([]byte(`{"data":{
@@ -43,17 +43,17 @@ func TestDeclared(t *testing.T) {
 		{`[` + by("managed") + `]`, "", `its definition names the sharding strategy "managed", which is not known`},
 	} {
 		d, _ := deployed(t, c.managed, "")
-		got, err := sharding.Declared(d)
+		got, err := sharding.DeclaredStrategy(d)
 		if got.String() != c.want || (err == nil) != (c.why == "") || err != nil && err.Error() != c.why {
 			t.Errorf("%s: got %q, %v, want %q, %s", c.managed, got, err, c.want, c.why)
 		}
 	}
-	if _, err := sharding.Declared(integration.Definition{}); err == nil {
+	if _, err := sharding.DeclaredStrategy(integration.Definition{}); err == nil {
 		t.Error("no definition declares something")
 	}
 }
 
-// What several elements of managed say of a shard is put together.
+// The overrides that several elements of managed have for a shard are combined.
 func TestDivide(t *testing.T) {
 	clusters := func(overrides ...string) string {
 		return `{"sharding":{"strategy":"per-openshift-cluster","shardSpecOverrides":[` + strings.Join(overrides, ",") + `]}}`
@@ -75,7 +75,7 @@ func TestDivide(t *testing.T) {
 		{"no key", clusters(), `"/c/none.yml":{"$schema":"/openshift/cluster-1.yml"},`, "/c/none.yml has no name to be a shard by"},
 	} {
 		d, b := deployed(t, "["+c.managed+"]", c.more)
-		parts, err := sharding.Divide("it", integration.PerOpenShiftCluster, d.Managed(), b, b)
+		parts, err := sharding.ListParts("it", integration.PerOpenShiftCluster, d.Managed(), b, b)
 		var words []string
 		for _, p := range parts {
 			words = append(words, fmt.Sprintf("%s %d %s", p.Key, p.Static, p.Image))
@@ -93,13 +93,13 @@ func TestDivide(t *testing.T) {
 func TestImages(t *testing.T) {
 	d, _ := deployed(t, `[null,{},{"sharding":{"shardSpecOverrides":7}},{"sharding":{"shardSpecOverrides":[null,{"imageRef":"b"},{"imageRef":7},{"imageRef":""},{"imageRef":"a"}]}},
 		{"sharding":{"shardSpecOverrides":[{"imageRef":"b"}]}}]`, "")
-	if got, want := sharding.Images(d.Managed()), []string{"a", "b"}; !slices.Equal(got, want) {
+	if got, want := sharding.OverrideImages(d.Managed()), []string{"a", "b"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-// Whatever a definition says: each part stands there once, in a number that is
-// bounded, and is what somebody can be started with.
+// For every definition: each part is listed once, the number of parts is bounded, and each
+// key can be an argument.
 func FuzzDivide(f *testing.F) {
 	for _, seed := range []string{
 		`[{"sharding":{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"},"imageRef":"a","subSharding":{"strategy":"static","shards":2}}]}}]`,
@@ -120,8 +120,8 @@ func FuzzDivide(f *testing.F) {
 		if err != nil || len(all) != 1 || all[0].Name != "it" {
 			t.Skip()
 		}
-		for s, want := range map[integration.Strategy][]string{integration.PerOpenShiftCluster: {"one", "two"}, integration.Static: {""}} {
-			parts, err := sharding.Divide("it", s, all[0].Managed(), b, b)
+		for s, want := range map[integration.Strategy][]string{integration.PerOpenShiftCluster: {"one", "two"}, integration.StrategyStatic: {""}} {
+			parts, err := sharding.ListParts("it", s, all[0].Managed(), b, b)
 			if err != nil {
 				continue
 			}

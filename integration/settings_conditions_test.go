@@ -33,7 +33,7 @@ func TestWith(t *testing.T) {
 	e := Exec{
 		Argv: []string{"run", "{flags}", "img:{image_ref}", "{cmd}"}, ImageRef: "{env.TAG}",
 		Env: map[string]string{"A": "a"}, PassEnv: []string{"P"},
-		When: map[Condition]Piece{
+		When: map[Condition]ExecAddition{
 			SQS:       {Flags: []string{"--sqs"}, PassEnv: []string{"Q"}},
 			State:     {Flags: []string{"--state", "{image_ref}"}, Env: map[string]string{"S": "{env.s}"}},
 			EarlyExit: {Env: map[string]string{"E": "e"}},
@@ -55,7 +55,7 @@ func TestWith(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.want.ImageRef = e.ImageRef
-			if got := e.With(tt.conditions, tt.image); !reflect.DeepEqual(got, tt.want) {
+			if got := e.ForConditions(tt.conditions, tt.image); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
 		})
@@ -63,12 +63,12 @@ func TestWith(t *testing.T) {
 	if len(e.Env) != 1 || len(e.PassEnv) != 1 || len(e.When) != 3 {
 		t.Errorf("With changed what it was given: %+v", e)
 	}
-	if got := (Exec{When: e.When}).With([]Condition{EarlyExit}, ""); got.Env["E"] != "e" {
+	if got := (Exec{When: e.When}).ForConditions([]Condition{EarlyExit}, ""); got.Env["E"] != "e" {
 		t.Errorf("without variables: got %+v", got)
 	}
 }
 
-// Whatever stands in a text, nothing of it is filled in; the rest stays as it is.
+// No placeholder of an escaped text is replaced, and the rest of the text stays as it is.
 func TestLiteral(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"", ""}, {"plain {} {1} { x }", "plain {} {1} { x }"},
@@ -76,21 +76,21 @@ func TestLiteral(t *testing.T) {
 		{"{lbrace}", "{lbrace}lbrace}"}, {"{A}{b}", "{lbrace}A}{lbrace}b}"},
 	}
 	for _, tt := range tests {
-		got := Literal(tt.text)
+		got := EscapePlaceholders(tt.text)
 		if got != tt.want {
 			t.Errorf("Literal(%q): got %q, want %q", tt.text, got, tt.want)
 		}
 		if back := strings.ReplaceAll(got, "{lbrace}", "{"); back != tt.text {
 			t.Errorf("Literal(%q) fills in as %q", tt.text, back)
 		}
-		if names := NamesFromEnv(got); names != nil {
+		if names := EnvPlaceholderNames(got); names != nil {
 			t.Errorf("Literal(%q) still asks for %q", tt.text, names)
 		}
 	}
 }
 
 func TestNamesFromEnv(t *testing.T) {
-	got := NamesFromEnv("{env.B}{env.a_1}", "x{env.B}", "{env.}{env.1}{env.A-B}{Env.C}{env.D", FromEnv("Z"))
+	got := EnvPlaceholderNames("{env.B}{env.a_1}", "x{env.B}", "{env.}{env.1}{env.A-B}{Env.C}{env.D", EnvPlaceholder("Z"))
 	if want := []string{"B", "Z", "a_1"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
