@@ -30,7 +30,7 @@ type scripted struct {
 
 func (s *scripted) Name() string { return s.name }
 
-func (s *scripted) Run(ctx context.Context, w integration.World, _ bool) error {
+func (s *scripted) Run(ctx context.Context, w integration.Environment, _ bool) error {
 	answer, err := w.Query(ctx, "{ products { description } }", nil)
 	if err != nil || !strings.Contains(string(answer), "dimmer") { // which head gives the lamp
 		return err
