@@ -91,7 +91,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 }
 
 // A bundle that is read like another one is the same as one read alone.
-func TestLikeChangesNothing(t *testing.T) {
+func TestReuseChangesNothing(t *testing.T) {
 	base := parse(t, small, nil)
 	for _, text := range []string{
 		small,
@@ -127,17 +127,17 @@ func TestMentions(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-	if got := fmt.Sprint(names(m.AsPath("/a.yml"))); got != "[/b.yml]" {
+	if got := fmt.Sprint(names(m.WithPathValue("/a.yml"))); got != "[/b.yml]" {
 		t.Errorf("got %s, want the file in which it is a path", got)
 	}
-	if d := bundle.IndexMentions(b).Dangling(b); len(d) != 0 {
+	if d := bundle.IndexMentions(b).DanglingRefs(b); len(d) != 0 {
 		t.Errorf("got %v, want no reference that leads nowhere", d)
 	}
 }
 
 func TestDanglingRefs(t *testing.T) {
 	b := parse(t, strings.Replace(small, `{"$ref":"/b.yml"}`, `{"$ref":"/gone.yml"}`, 1), nil)
-	if got := fmt.Sprint(bundle.IndexMentions(b).Dangling(b)); got != "[{/a.yml /gone.yml}]" {
+	if got := fmt.Sprint(bundle.IndexMentions(b).DanglingRefs(b)); got != "[{/a.yml /gone.yml}]" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -179,16 +179,16 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("there %s, and back %s", describe(there), describe(back))
 		}
 		bundle.IndexMentions(a, b)
-		bundle.IndexMentions(a).Dangling(a)
+		bundle.IndexMentions(a).DanglingRefs(a)
 	})
 }
 
-func TestHolders(t *testing.T) {
+func TestEachHolder(t *testing.T) {
 	b := parse(t, `{"data":{"/a.yml":{"$schema":"/s","one":{"$ref":"/b"},"many" : [ {"$ref":"/c"}, [{"$ref":"/b"}] ],`+
 		`"in":{"de\u0065p":{"$ref":"/b"},"x":[{"y":{"$ref":"/b"}}]}}}}`, nil)
 	f, _ := b.Datafile("/a.yml")
 	var got []string
-	f.Holders("/b", func(key string) { got = append(got, key) })
+	f.EachHolder("/b", func(key string) { got = append(got, key) })
 	if fmt.Sprint(got) != "[one many deep y]" {
 		t.Errorf("got %v", got)
 	}

@@ -66,9 +66,9 @@ func (c *clash) document() string {
 	return text
 }
 
-// TestMergerAgrees holds that looking for conflicts in linear time finds one
+// TestLinearConflictSearchAgrees holds that looking for conflicts in linear time finds one
 // exactly when comparing all pairs does.
-func TestMergerAgrees(t *testing.T) {
+func TestLinearConflictSearchAgrees(t *testing.T) {
 	_, s := smallEngine(t)
 	c := &clash{Rand: rand.New(rand.NewPCG(1, 2))}
 	conflicts, none := 0, 0

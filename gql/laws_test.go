@@ -104,7 +104,7 @@ func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *g
 		}
 	}
 	for _, f := range base.Datafiles() {
-		f.Holders(path, func(key string) { seen = seen || q.Scalars()[key] })
+		f.EachHolder(path, func(key string) { seen = seen || q.Scalars()[key] })
 	}
 	if differs && !seen {
 		t.Errorf("%s: %s was changed\n from %s\n   to %s\nand no position sees it\nbefore %s\n after %s", text, path,

@@ -227,7 +227,7 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
+func TestCheckSelector(t *testing.T) {
 	_, s := smallEngine(t)
 	q, err := s.Compile(gql.Request{Query: `{a:authors{name notes mentor{age} awards{kind ... on Paper_v1{pages}}}}`})
 	if err != nil {

@@ -15,7 +15,7 @@ const singles = `{"data":{"/a.yml":{"$schema":"/u-1.yml","name":"a"},"/b.yml":{"
 	`{"name":"rs","type":"Resource_v1","isList":true,"isResource":true}]}]}`
 
 // A request for a single file answers what the engine says about the file.
-func TestSingle(t *testing.T) {
+func TestRestrictToFile(t *testing.T) {
 	b, err := bundle.Parse([]byte(singles), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestSingle(t *testing.T) {
 }
 
 // What cannot be read cannot be rewritten.
-func TestSingleOfNothing(t *testing.T) {
+func TestRestrictToFileRefuses(t *testing.T) {
 	for _, text := range []string{"", "{", "query A { a } query B { b }"} {
 		if _, ok := gql.RestrictToFile(gql.Request{Query: text}, &gql.Root{Key: "a"}, &bundle.File{Path: "/a"}); ok {
 			t.Errorf("%q: rewritten", text)

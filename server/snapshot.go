@@ -32,7 +32,7 @@ func Snapshots(base, head *bundle.Bundle) (*Snapshot, *Snapshot, error) {
 // may be nil, when they are the same.
 func newSnapshot(b *bundle.Bundle, like *Snapshot) (*Snapshot, error) {
 	var schema *gql.Schema
-	if like != nil && b.SameGraphQL(like.Bundle) {
+	if like != nil && b.HasSameGraphQL(like.Bundle) {
 		schema = like.Schema
 	} else {
 		var err error

@@ -27,7 +27,7 @@ func (c *checker) everything() *selection {
 //
 // Values that must be unique are looked for beyond the selection.
 func (c *checker) changed(d *bundle.Diff) *selection {
-	if len(d.GraphQL) > 0 || !c.base.SameGraphQL(c.head) {
+	if len(d.GraphQL) > 0 || !c.base.HasSameGraphQL(c.head) {
 		return c.everything()
 	}
 	if d.Empty() {
@@ -35,7 +35,7 @@ func (c *checker) changed(d *bundle.Diff) *selection {
 	}
 	mentions := bundle.IndexMentions(c.head)
 	schemas := c.affectedSchemas(d.Schemas)
-	if !mentions.Whole() {
+	if !mentions.IsComplete() {
 		return c.everything()
 	}
 	touched := map[*bundle.File]bool{}
