@@ -68,7 +68,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Every prefix of a bundle is refused, and none makes it panic.
+// TestParseRefusesEveryPrefix checks that no prefix of a bundle is accepted or causes a panic.
 func TestParseRefusesEveryPrefix(t *testing.T) {
 	for i := range small {
 		if _, err := bundle.Parse([]byte(small[:i]), nil); err == nil {
@@ -90,7 +90,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 	}
 }
 
-// A bundle that is read like another one is the same as one read alone.
+// TestReuseChangesNothing checks that a bundle is the same whether or not it reuses another one.
 func TestReuseChangesNothing(t *testing.T) {
 	base := parse(t, small, nil)
 	for _, text := range []string{
@@ -100,14 +100,14 @@ func TestReuseChangesNothing(t *testing.T) {
 		strings.ReplaceAll(small, `,`, ` , `),
 		strings.Replace(small, `"name":"b"`, `"name":"b","x":{}`, 1),
 	} {
-		alone, like := parse(t, text, nil), parse(t, text, base)
-		if alone.SHA256() != like.SHA256() {
+		alone, reuse := parse(t, text, nil), parse(t, text, base)
+		if alone.SHA256() != reuse.SHA256() {
 			t.Error("the sha256 differs")
 		}
-		if d := bundle.Compare(alone, like); !d.Empty() {
-			t.Errorf("read alone and read like another differ: %+v", d)
+		if d := bundle.Compare(alone, reuse); !d.Empty() {
+			t.Errorf("read alone and read with reuse differ: %+v", d)
 		}
-		want, got := bundle.Compare(base, alone), bundle.Compare(base, like)
+		want, got := bundle.Compare(base, alone), bundle.Compare(base, reuse)
 		if a, b := describe(want), describe(got); a != b {
 			t.Errorf("got %s, want %s", b, a)
 		}
@@ -150,9 +150,9 @@ func names(files []*bundle.File) []bundle.Path {
 	return out
 }
 
-func parse(t *testing.T, text string, like *bundle.Bundle) *bundle.Bundle {
+func parse(t *testing.T, text string, reuse *bundle.Bundle) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Parse([]byte(text), like)
+	b, err := bundle.Parse([]byte(text), reuse)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The contents are all that a program can see of a bundle but for the commit, and
-// the types the part of them that everybody sees.
+// TestContentsSHA256 checks which changes of a bundle change the hash of its contents and
+// the hash of its types.
 func TestContentsSHA256(t *testing.T) {
 	const base = `{"git_commit":"1","git_commit_timestamp":"2","data":{"/a.yml":{"$schema":"/s.yml","x":1},"/b.yml":{"$schema":"/s.yml"}},` +
 		`"resources":{"/r":{"path":"/r","content":"c","sha256sum":"0"}},"schemas":{"/s.yml":{"type":"object"}},"graphql":[]}`
