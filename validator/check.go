@@ -39,9 +39,9 @@ func Check(ctx context.Context, head *bundle.Bundle, o Options) (*Report, error)
 		return nil, errors.New("checking what changed: the base bundle is missing; give one, or check all")
 	}
 	c := &checker{head: head, base: o.Base, types: readTypes(head.GraphQL()), library: newLibrary(head)}
-	s := c.everything()
+	s := c.selectAll()
 	if o.Scope == Changed {
-		s = c.changed(bundle.Compare(o.Base, head))
+		s = c.selectChanged(bundle.Compare(o.Base, head))
 	}
 	var found []Finding
 	for _, f := range s.schemas {
@@ -66,23 +66,23 @@ func Check(ctx context.Context, head *bundle.Bundle, o Options) (*Report, error)
 // checkFiles checks datafiles and resources, as many at once as there are
 // processors.
 func (c *checker) checkFiles(ctx context.Context, s *selection) ([]Finding, error) {
-	c.compileFor(s)
-	walks := make([]*walk, len(s.datafiles))
-	err := parallel(ctx, len(walks), func(i int) { walks[i] = c.checkDatafile(s.datafiles[i]) })
+	c.compileSchemasOf(s)
+	walks := make([]*fileWalk, len(s.datafiles))
+	err := runParallel(ctx, len(walks), func(i int) { walks[i] = c.checkDatafile(s.datafiles[i]) })
 	if err != nil {
 		return nil, err
 	}
 	var found []Finding
-	var uses []use
+	var uses []uniqueValue
 	checked := make(map[bundle.Path]bool, len(walks))
 	for i, w := range walks {
 		checked[s.datafiles[i].Path] = true
 		found = append(found, w.found...)
-		uses = append(uses, w.uses...)
+		uses = append(uses, w.values...)
 	}
-	found = append(found, c.duplicates(uses, checked)...)
+	found = append(found, c.findDuplicates(uses, checked)...)
 	lists := make([][]Finding, len(s.resources))
-	err = parallel(ctx, len(lists), func(i int) { lists[i] = c.checkResource(s.resources[i]) })
+	err = runParallel(ctx, len(lists), func(i int) { lists[i] = c.checkResource(s.resources[i]) })
 	for _, list := range lists {
 		found = append(found, list...)
 	}
@@ -91,7 +91,7 @@ func (c *checker) checkFiles(ctx context.Context, s *selection) ([]Finding, erro
 
 // compileFor compiles the schemas of what is selected; from then on the library
 // is only read.
-func (c *checker) compileFor(s *selection) {
+func (c *checker) compileSchemasOf(s *selection) {
 	for _, files := range [][]*bundle.File{s.datafiles, s.resources} {
 		for _, f := range files {
 			if p := schemaPath(string(f.Schema)); c.library.docs[p] != nil {
@@ -112,7 +112,7 @@ func schemaPath(name string) bundle.Path {
 
 // parallel calls do with every number below n, and returns when all calls have
 // ended. No call begins once ctx is done.
-func parallel(ctx context.Context, n int, do func(i int)) error {
+func runParallel(ctx context.Context, n int, do func(i int)) error {
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range min(n, runtime.GOMAXPROCS(0)) {

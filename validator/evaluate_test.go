@@ -57,7 +57,7 @@ func TestEvaluateAgreesWithLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %s: %v", seed, schema, err)
 		}
-		compiled, err := l.compiler.Compile(address("/a.json", ""))
+		compiled, err := l.compiler.Compile(schemaURL("/a.json", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestEvaluateAgreesWithLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := compiled.Validate(plain) == nil
-			_, found := evaluate(Finding{}, n, parseValue(t, text))
+			_, found := checkValue(Finding{}, n, parseValue(t, text))
 			if got := len(found) == 0; got != want {
 				t.Fatalf("seed %d: fits %t, want %t\nschema %s\nvalue %s\nfound %v", seed, got, want, schema, text, found)
 			}
@@ -188,7 +188,7 @@ func TestEvaluateIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if _, found := evaluate(Finding{}, n, parseValue(t, tt.value)); len(found) > 0 {
+			if _, found := checkValue(Finding{}, n, parseValue(t, tt.value)); len(found) > 0 {
 				got = found[len(found)-1].Message
 			}
 			if got != tt.want {

@@ -85,7 +85,7 @@ func (t *Text) At(pointer string) (line, column int) {
 // maxAliases bounds how often an alias or a merge is followed on one step.
 const maxAliases = 32
 
-func resolve(n *yaml.Node) *yaml.Node {
+func followAlias(n *yaml.Node) *yaml.Node {
 	for range maxAliases {
 		if n.Kind != yaml.AliasNode || n.Alias == nil {
 			break
@@ -98,7 +98,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 // child returns what a part of a pointer leads to, and the node that marks its
 // place: the key of a mapping, the item of a list.
 func child(n *yaml.Node, part string) (mark, value *yaml.Node) {
-	switch n = resolve(n); n.Kind {
+	switch n = followAlias(n); n.Kind {
 	case yaml.SequenceNode:
 		i, err := strconv.Atoi(part)
 		if err != nil || i < 0 || i >= len(n.Content) {
@@ -106,20 +106,20 @@ func child(n *yaml.Node, part string) (mark, value *yaml.Node) {
 		}
 		return n.Content[i], n.Content[i]
 	case yaml.MappingNode:
-		left := maxAliases
-		return member(n, part, &left)
+		budget := maxAliases
+		return findKey(n, part, &budget)
 	}
 	return nil, nil
 }
 
 // member finds a key of a mapping: the last of that name, or one that is merged
 // in.
-func member(n *yaml.Node, key string, left *int) (mark, value *yaml.Node) {
-	if *left--; *left < 0 || n.Kind != yaml.MappingNode {
+func findKey(n *yaml.Node, key string, budget *int) (mark, value *yaml.Node) {
+	if *budget--; *budget < 0 || n.Kind != yaml.MappingNode {
 		return nil, nil
 	}
 	for i := len(n.Content) - 2; i >= 0; i -= 2 {
-		if k := n.Content[i]; k.Tag != "!!merge" && keyText(resolve(k)) == key {
+		if k := n.Content[i]; k.Tag != "!!merge" && keyText(followAlias(k)) == key {
 			return k, n.Content[i+1]
 		}
 	}
@@ -127,12 +127,12 @@ func member(n *yaml.Node, key string, left *int) (mark, value *yaml.Node) {
 		if n.Content[i].Tag != "!!merge" {
 			continue
 		}
-		from := []*yaml.Node{resolve(n.Content[i+1])}
+		from := []*yaml.Node{followAlias(n.Content[i+1])}
 		if from[0].Kind == yaml.SequenceNode {
 			from = from[0].Content
 		}
 		for _, m := range from {
-			if mark, value := member(resolve(m), key, left); value != nil {
+			if mark, value := findKey(followAlias(m), key, budget); value != nil {
 				return mark, value
 			}
 		}
@@ -154,7 +154,7 @@ func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]
 		at := file{f.Section, f.Path}
 		text, known := texts[at]
 		if !known {
-			if raw, err := contentOf(head, at.section, at.path, read); err == nil {
+			if raw, err := readText(head, at.section, at.path, read); err == nil {
 				text, _ = ParseText(raw)
 			}
 			texts[at] = text
@@ -165,7 +165,7 @@ func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]
 	}
 }
 
-func contentOf(head *bundle.Bundle, s Section, p bundle.Path, read func(Section, bundle.Path) ([]byte, error)) ([]byte, error) {
+func readText(head *bundle.Bundle, s Section, p bundle.Path, read func(Section, bundle.Path) ([]byte, error)) ([]byte, error) {
 	if s == Resources {
 		if f, ok := head.Resource(p); ok {
 			return []byte(f.Decode().String("content")), nil

@@ -41,7 +41,7 @@ func isInteger(n bundle.Number) bool {
 }
 
 // same tells whether two values are equal to a JSON schema: numbers by value.
-func same(a, b any) bool {
+func equalJSON(a, b any) bool {
 	switch a := a.(type) {
 	case bundle.Number:
 		b, ok := b.(bundle.Number)
@@ -52,7 +52,7 @@ func same(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !same(a[i], b[i]) {
+			if !equalJSON(a[i], b[i]) {
 				return false
 			}
 		}
@@ -63,7 +63,7 @@ func same(a, b any) bool {
 			return false
 		}
 		for _, m := range a.Members() {
-			if v, ok := b.Get(m.Key); !ok || !same(m.Value, v) {
+			if v, ok := b.Get(m.Key); !ok || !equalJSON(m.Value, v) {
 				return false
 			}
 		}
@@ -74,20 +74,20 @@ func same(a, b any) bool {
 
 // normal returns a value in which equal numbers are written alike, so that
 // equal values have the same canonical text.
-func normal(v any) any {
+func normalize(v any) any {
 	switch v := v.(type) {
 	case bundle.Number:
 		return bundle.Number(rational(v).RatString())
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = normal(v[i])
+			out[i] = normalize(v[i])
 		}
 		return out
 	case *bundle.Object:
 		members := make([]bundle.Member, 0, v.Len())
 		for _, m := range v.Members() {
-			members = append(members, bundle.Member{Key: m.Key, Value: normal(m.Value)})
+			members = append(members, bundle.Member{Key: m.Key, Value: normalize(m.Value)})
 		}
 		return bundle.ObjectOf(members)
 	}

@@ -14,7 +14,7 @@ type selection struct {
 	types     bool // the GraphQL types
 }
 
-func (c *checker) everything() *selection {
+func (c *checker) selectAll() *selection {
 	return &selection{c.head.Datafiles(), c.head.Resources(), c.head.JSONSchemas(), true}
 }
 
@@ -26,9 +26,9 @@ func (c *checker) everything() *selection {
 //   - everything when the GraphQL types differ.
 //
 // Values that must be unique are looked for beyond the selection.
-func (c *checker) changed(d *bundle.Diff) *selection {
+func (c *checker) selectChanged(d *bundle.Diff) *selection {
 	if len(d.GraphQL) > 0 || !c.base.HasSameGraphQL(c.head) {
-		return c.everything()
+		return c.selectAll()
 	}
 	if d.Empty() {
 		return &selection{}
@@ -36,7 +36,7 @@ func (c *checker) changed(d *bundle.Diff) *selection {
 	mentions := bundle.IndexMentions(c.head)
 	schemas := c.affectedSchemas(d.Schemas)
 	if !mentions.IsComplete() {
-		return c.everything()
+		return c.selectAll()
 	}
 	touched := map[*bundle.File]bool{}
 	for _, list := range [][]bundle.Change{d.Datafiles, d.Resources, d.Backrefs} {
