@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// combined checks what applies other schemas to the same value.
+// checkCombinations checks allOf, anyOf, oneOf and not.
 func (e *evaluation) checkCombinations(n *schemaNode, v any) {
 	for _, sub := range n.allOf {
 		e.check(sub, v)
@@ -24,12 +24,12 @@ func (e *evaluation) checkCombinations(n *schemaNode, v any) {
 		fits := e.check(n.not, v)
 		e.flaws, e.annotations = e.flaws[:flaws], e.annotations[:annotations]
 		if fits {
-			e.addFlawf("is what the schema excludes")
+			e.addFlawf("the schema excludes this value (keyword \"not\")")
 		}
 	}
 }
 
-// ordinals writes the places of alternatives, counted from 1.
+// ordinals writes the numbers of alternatives, counted from 1.
 func ordinals(places []int) string {
 	words := make([]string, len(places))
 	for i, p := range places {
@@ -38,8 +38,8 @@ func ordinals(places []int) string {
 	return strings.Join(words, ", ")
 }
 
-// alternatives returns the places of the schemas that fit. When none does, the
-// flaws of the nearest one stay.
+// checkAlternatives returns the indexes of the schemas that fit. If none fits, it keeps the
+// flaws of the nearest one.
 func (e *evaluation) checkAlternatives(schemas []*schemaNode, v any) []int {
 	flaws, annotations := len(e.flaws), len(e.annotations)
 	var fit []int
@@ -60,15 +60,16 @@ func (e *evaluation) checkAlternatives(schemas []*schemaNode, v any) []int {
 	return fit
 }
 
-// A try is an alternative that does not fit.
+// A failedAlternative is an alternative that does not fit, with the flaws that were found.
 type failedAlternative struct {
 	flaws       []flaw
 	annotations []annotation
 }
 
-// against counts the places at which something speaks against an alternative
-// for the value at here: what tells alternatives apart, values that are not
-// listed, and all.
+// severity returns three counts to compare alternatives by, the most important first:
+// places with a flaw that identifies another alternative, places with a value that is not
+// allowed, and all places with flaws. here is the pointer to the value that the
+// alternatives are about: a wrong type of this value identifies another alternative.
 func (t failedAlternative) severity(here string) [3]int {
 	worst := map[string]weight{}
 	for _, f := range t.flaws {
@@ -94,9 +95,9 @@ func (t failedAlternative) severity(here string) [3]int {
 	return out
 }
 
-// nearest picks the alternative with the least against it. When each of them
-// wants another value at the same place, that is the one mistake, with all the
-// values that are allowed.
+// nearestAlternative returns the alternative with the least severe flaws. If every
+// alternative wants another value at the same place, the result has a single flaw instead,
+// with all values that are allowed there.
 func nearestAlternative(failed []failedAlternative, here string) failedAlternative {
 	if one, ok := sharedFlaw(failed); ok {
 		return failedAlternative{flaws: []flaw{one}}
@@ -110,8 +111,8 @@ func nearestAlternative(failed []failedAlternative, here string) failedAlternati
 	return failed[best]
 }
 
-// sharedFlaw joins the flaws about an unknown value that all tries have at one
-// place.
+// sharedFlaw joins the flaws about a value that is not allowed, if all alternatives have
+// such a flaw at the same place.
 func sharedFlaw(failed []failedAlternative) (flaw, bool) {
 	if len(failed) < 2 {
 		return flaw{}, false

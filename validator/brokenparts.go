@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
-// broken tells what of a schema file is no schema, and what it refers to that is
-// not there.
+// brokenParts returns findings for the parts of a schema file that are not valid, and for
+// references without a target.
 func (l *library) brokenParts(p bundle.Path) []Finding {
 	_, found := checkValue(Finding{Section: Schemas, Path: p, Rule: SchemaBroken}, l.metaschema(), l.docs[p])
 	s := schemaWalker{library: l, path: p}
@@ -18,8 +18,8 @@ func (l *library) brokenParts(p bundle.Path) []Finding {
 	return append(found, s.found...)
 }
 
-// mend takes out of a schema what is broken, so that files can be checked
-// against the rest.
+// removeBroken removes the broken parts from a schema, so that files can be checked against
+// the rest.
 func removeBroken(doc any, broken []Finding) {
 	for _, f := range broken {
 		parts := jsonpointer.Split(f.Pointer)
@@ -39,7 +39,7 @@ func removeBroken(doc any, broken []Finding) {
 	}
 }
 
-// plainAt follows the parts of a pointer.
+// lookupPlain returns the value to which the parts of a pointer lead.
 func lookupPlain(v any, parts []string) (any, bool) {
 	for _, part := range parts {
 		switch at := v.(type) {
@@ -58,7 +58,7 @@ func lookupPlain(v any, parts []string) (any, bool) {
 	return v, true
 }
 
-// A schemaWalk goes through the schemas of one schema file.
+// A schemaWalker visits all schemas in one schema file.
 type schemaWalker struct {
 	library *library
 	path    bundle.Path
@@ -70,13 +70,14 @@ func (s *schemaWalker) addFinding(message string) {
 	s.found = append(s.found, Finding{Section: Schemas, Path: s.path, Pointer: pointer(s.at), Rule: SchemaBroken, Message: message})
 }
 
+// enter calls visit one step below the current place.
 func (s *schemaWalker) enter(to step, visit func()) {
 	s.at = append(s.at, to)
 	visit()
 	s.at = s.at[:len(s.at)-1]
 }
 
-// schema visits one schema, or what stands in its place.
+// visitSchema visits one schema.
 func (s *schemaWalker) visitSchema(v any) {
 	o, ok := v.(*bundle.Object)
 	if !ok {
@@ -87,7 +88,7 @@ func (s *schemaWalker) visitSchema(v any) {
 	}
 }
 
-// keyword visits the value of one keyword.
+// visitKeyword visits the value of one keyword.
 func (s *schemaWalker) visitKeyword(m bundle.Member) {
 	switch m.Key {
 	case "$ref":
@@ -130,7 +131,8 @@ func (s *schemaWalker) checkPattern(v any) {
 	}
 }
 
-// target checks the schema that targets of references must have.
+// checkSchemaRef checks the value of $schemaRef: the schema that the target of a reference
+// must have.
 func (s *schemaWalker) checkSchemaRef(v any) {
 	switch v := v.(type) {
 	case string:
@@ -144,7 +146,7 @@ func (s *schemaWalker) checkSchemaRef(v any) {
 	}
 }
 
-// reference checks that what a $ref names exists.
+// checkRef checks that the target of a $ref exists.
 func (s *schemaWalker) checkRef(v any) {
 	text, ok := v.(string)
 	if !ok {

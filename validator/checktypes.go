@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// checkTypes checks the GraphQL types: against their schema, among themselves,
-// and against the JSON schemas.
+// checkTypes checks the GraphQL types: against their schema, with each other, and against
+// the JSON schemas.
 func (c *checker) checkTypes() []Finding {
 	at := Finding{Section: GraphQL}
 	var found []Finding
@@ -22,7 +22,7 @@ func (c *checker) checkTypes() []Finding {
 	seen := map[string]bool{}
 	for _, t := range c.types.all {
 		if seen[t.name] {
-			g.addFinding(t.at+"/name", GraphQLRepeated, "the type %s is there twice", shortJSON(t.name))
+			g.addFinding(t.at+"/name", GraphQLRepeated, "the type %s is defined twice", shortJSON(t.name))
 		}
 		seen[t.name] = true
 		g.checkType(t)
@@ -36,14 +36,14 @@ func (c *checker) checkTypes() []Finding {
 	return g.found
 }
 
-// compileNamed compiles the schema that a file names.
+// compileSchemaOf compiles the schema that a file names.
 func (c *checker) compileSchemaOf(o *bundle.Object) {
 	if p := schemaPath(o.String("$schema")); c.library.docs[p] != nil {
-		_, _ = c.library.compile(p, "") // what is wrong is told with the schema
+		_, _ = c.library.compile(p, "") // checkSchema reports the error
 	}
 }
 
-// A typeCheck collects what is wrong with the GraphQL types.
+// A typeChecker collects the findings in the GraphQL types.
 type typeChecker struct {
 	checker *checker
 	found   []Finding
@@ -53,7 +53,8 @@ func (g *typeChecker) addFinding(at string, r Rule, format string, args ...any) 
 	g.found = append(g.found, Finding{Section: GraphQL, Pointer: at, Rule: r, Message: fmt.Sprintf(format, args...)})
 }
 
-// schemaExists checks that a schema that a type names is there.
+// checkSchemaExists checks that the schema that a type names exists. An empty name is
+// allowed.
 func (g *typeChecker) checkSchemaExists(at, name string) {
 	if name != "" && g.checker.library.docs[schemaPath(name)] == nil {
 		g.addFinding(at, GraphQLSchema, "%s is not the path of a schema", shortJSON(name))
@@ -88,7 +89,7 @@ func (g *typeChecker) checkType(t *gqlType) {
 	}
 }
 
-// mapped checks one type that an interface stands for.
+// checkMappedType checks one entry of the fieldMap of an interface.
 func (g *typeChecker) checkMappedType(t *gqlType, m bundle.Member) {
 	name, _ := m.Value.(string)
 	at := t.at + "/interfaceResolve/fieldMap" + pointer([]step{{key: m.Key}})
@@ -100,7 +101,7 @@ func (g *typeChecker) checkMappedType(t *gqlType, m bundle.Member) {
 	}
 }
 
-// implements checks a type against its interface.
+// checkInterface checks a type against the interface that it implements.
 func (g *typeChecker) checkInterface(t *gqlType) {
 	up := g.checker.types.byName[t.implements]
 	if up == nil || !up.isInterface {
@@ -117,7 +118,7 @@ func (g *typeChecker) checkInterface(t *gqlType) {
 	}
 }
 
-// field checks one field.
+// checkField checks one field.
 func (g *typeChecker) checkField(t *gqlType, f *gqlField) {
 	typ := g.checker.types.byName[f.typ]
 	if !scalarTypes[f.typ] && typ == nil {
@@ -127,7 +128,7 @@ func (g *typeChecker) checkField(t *gqlType, f *gqlField) {
 		g.addFinding(f.at, GraphQLInterface, "isInterface of the field %s is %t, that of its type %s is %t", shortJSON(f.name), f.isInterface, shortJSON(f.typ), typ.isInterface)
 	}
 	if f.isInterface && typ == nil && scalarTypes[f.typ] {
-		g.addFinding(f.at, GraphQLInterface, "the type %s of the field %s is no interface", shortJSON(f.typ), shortJSON(f.name))
+		g.addFinding(f.at, GraphQLInterface, "the type %s of the field %s is not an interface", shortJSON(f.typ), shortJSON(f.name))
 	}
 	g.checkSchemaExists(f.at+"/datafileSchema", f.datafileSchema)
 	if f.synthetic != nil {
@@ -144,7 +145,8 @@ func (g *typeChecker) checkField(t *gqlType, f *gqlField) {
 	}
 }
 
-// kind checks that a field and the property that it reads are alike.
+// checkFieldKind checks that a field has the same kind as its property in the JSON schema:
+// list, object or scalar.
 func (g *typeChecker) checkFieldKind(t *gqlType, f *gqlField) {
 	for _, s := range g.checker.types.schemasOf(t) {
 		props := g.checker.properties(s, 0)
@@ -157,7 +159,7 @@ func (g *typeChecker) checkFieldKind(t *gqlType, f *gqlField) {
 		fits, known := scalar[f.typ]
 		switch {
 		case isArray && len(types) == 1 && !f.isList:
-			g.addFinding(f.at, GraphQLKind, "the field %s is no list, but in %s it is", shortJSON(f.name), s)
+			g.addFinding(f.at, GraphQLKind, "the field %s is not a list, but in %s it is one", shortJSON(f.name), s)
 		case !isArray && f.isList:
 			g.addFinding(f.at, GraphQLKind, "the field %s is a list, but in %s it is %s", shortJSON(f.name), s, strings.Join(types, " or "))
 		case !isArray && !known && !slices.Contains(types, "object"):

@@ -6,8 +6,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// checkDatafile checks a datafile against its schema, its references, and
-// collects what must be unique.
+// checkDatafile checks a datafile against its schema, checks its references, and collects
+// the values that must be unique.
 func (c *checker) checkDatafile(f *bundle.File) *fileWalk {
 	o := f.Decode()
 	w := c.walkFile(f, o)
@@ -18,8 +18,8 @@ func (c *checker) checkDatafile(f *bundle.File) *fileWalk {
 	return w
 }
 
-// checkFile checks a file against the schema that it names. The findings are
-// made from at, which names the file.
+// checkFile checks a file against the schema that it names. The findings are copies of
+// template, which names the file.
 func (c *checker) checkFile(template Finding, o *bundle.Object) ([]annotation, []Finding) {
 	v, _ := o.Get("$schema")
 	if v == nil {
@@ -34,13 +34,13 @@ func (c *checker) checkFile(template Finding, o *bundle.Object) ([]annotation, [
 	}
 	n, err := c.library.compiled(p)
 	if err != nil || n == nil {
-		return nil, nil // what is wrong is told with the schema
+		return nil, nil // checkSchema reports the error
 	}
 	template.Rule = FileInvalid
 	return checkValue(template, n, o)
 }
 
-// evaluate checks a value and turns its flaws into findings made from at.
+// checkValue checks a value against a schema. The findings are copies of template.
 func checkValue(template Finding, n *schemaNode, v any) ([]annotation, []Finding) {
 	e := &evaluation{}
 	e.check(n, v)
@@ -52,14 +52,14 @@ func checkValue(template Finding, n *schemaNode, v any) ([]annotation, []Finding
 	}
 	if e.stopReason != "" {
 		template.Pointer += e.stopPointer
-		template.Message = e.stopReason + ": it is not checked to the end"
+		template.Message = e.stopReason + "; the rest of it is not checked"
 		found = append(found, template)
 	}
 	return e.annotations, found
 }
 
-// checkNotes checks what schemas say beside JSON schema: which schema the
-// target of a reference may have, and which strings name resources.
+// checkAnnotations checks what qontract adds to JSON schema: which schema the target of a
+// reference must have, and which strings are paths of resources.
 func (c *checker) checkAnnotations(f *bundle.File, annotations []annotation) []Finding {
 	var out []Finding
 	wrong, right := map[string]Finding{}, map[string]bool{}
@@ -87,7 +87,7 @@ func (c *checker) checkAnnotations(f *bundle.File, annotations []annotation) []F
 		}
 	}
 	for at, found := range wrong {
-		if !right[at] { // of several alternatives one is enough
+		if !right[at] { // alternatives may allow different schemas; one match is enough
 			out = append(out, found)
 		}
 	}
@@ -116,7 +116,7 @@ func (c *checker) checkTarget(at Finding, target *bundle.File, want any) (Findin
 	return at, true
 }
 
-// known returns a schema that was compiled before.
+// compiled returns a schema that was compiled before.
 func (l *library) compiled(p bundle.Path) (*schemaNode, error) {
 	r := l.compiledSchemas[schemaURL(p, "")]
 	return r.node, r.err

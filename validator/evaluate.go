@@ -10,35 +10,36 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// Limits on the check of one file, far above what real ones need: 4 million
-// steps are a second's work.
+// Limits on the check of one file. Real files stay far below them: 4 million steps take
+// about a second.
 const (
 	maxSteps       = 4_000_000
-	maxChainLength = 200 // schemas, one applying the next to the same value
+	maxChainLength = 200 // schemas that pass the same value on to the next one, as $ref does
 	maxFlaws       = 10_000
 )
 
-// An evaluation checks one value against schemas. Flaws and notes are lists
-// that grow; what an alternative that does not count has added is cut off.
+// An evaluation checks one value against schemas. It appends to its lists of flaws and
+// annotations. After an alternative that does not fit, the lists are cut back to their
+// earlier length.
 type evaluation struct {
 	path        []step
 	flaws       []flaw
 	annotations []annotation
 	steps       int
 	chainLength int
-	stopReason  string // why it was given up
-	stopPointer string // the place at that time
+	stopReason  string // why the evaluation was stopped; "" if it was not
+	stopPointer string // where it was stopped
 }
 
-// A note is a place to which a schema says more than JSON schema does.
+// An annotation is a value for which the schema uses a keyword of qontract that JSON schema
+// does not have.
 type annotation struct {
 	at    string
 	node  *schemaNode
 	value any
 }
 
-// check applies a schema to the value at the current place and tells whether it
-// fits.
+// check checks the value at the current path against a schema, and reports whether it fits.
 func (e *evaluation) check(n *schemaNode, v any) bool {
 	before := len(e.flaws)
 	e.steps++
@@ -54,10 +55,10 @@ func (e *evaluation) check(n *schemaNode, v any) bool {
 		e.stopReason, e.stopPointer = "it has too many mistakes", pointer(e.path)
 		return false
 	case e.chainLength > maxChainLength:
-		e.stopReason, e.stopPointer = "its schema applies to itself again and again", pointer(e.path)
+		e.stopReason, e.stopPointer = "its schema refers to itself without end", pointer(e.path)
 		return false
-	case n.isTrue != nil:
-		if !*n.isTrue {
+	case n.constant != nil:
+		if !*n.constant {
 			e.addFlaw(weightType, func() string { return "nothing is allowed here" })
 		}
 		return len(e.flaws) == before
@@ -84,7 +85,7 @@ func (e *evaluation) check(n *schemaNode, v any) bool {
 	return len(e.flaws) == before
 }
 
-// below applies a schema to a value one step deeper.
+// checkBelow checks a value one step below the current path.
 func (e *evaluation) checkBelow(s step, n *schemaNode, v any) bool {
 	hops := e.chainLength
 	e.path, e.chainLength = append(e.path, s), 0
@@ -93,8 +94,8 @@ func (e *evaluation) checkBelow(s step, n *schemaNode, v any) bool {
 	return ok
 }
 
-// checkType checks type and enum. The rest is only worth telling when the type
-// fits.
+// checkType checks type, enum and const. It returns false if the type is wrong, because
+// other flaws are then not worth reporting.
 func (e *evaluation) checkType(n *schemaNode, v any) bool {
 	if len(n.types) > 0 && !slices.ContainsFunc(n.types, func(t string) bool { return hasType(v, t) }) {
 		e.addFlaw(weightType, func() string { return "got " + typeOf(v) + ", want " + strings.Join(n.types, " or ") })
@@ -158,13 +159,14 @@ func (e *evaluation) checkNumber(n *schemaNode, v bundle.Number) {
 	}
 }
 
-// count checks a size against its limits.
-func (e *evaluation) checkSize(got int, least, most *int, of string) {
-	if least != nil && got < *least {
-		e.addFlawf("has %d %s, needs at least %d", got, of, *least)
+// checkSize checks a size against its limits. unit names the things that are counted, such
+// as "items".
+func (e *evaluation) checkSize(got int, minimum, maximum *int, unit string) {
+	if minimum != nil && got < *minimum {
+		e.addFlawf("has %d %s, needs at least %d", got, unit, *minimum)
 	}
-	if most != nil && got > *most {
-		e.addFlawf("has %d %s, may have at most %d", got, of, *most)
+	if maximum != nil && got > *maximum {
+		e.addFlawf("has %d %s, may have at most %d", got, unit, *maximum)
 	}
 }
 
@@ -266,16 +268,16 @@ func (e *evaluation) checkContains(n *schemaNode, items []any) {
 			return
 		}
 	}
-	e.addFlawf("no item is of the kind that the list must contain")
+	e.addFlawf("no item fits the schema that at least one item must fit (keyword \"contains\")")
 }
 
-// flaw notes a mistake at the current place. Most are in alternatives that do
-// not count, so the words are put together when they are asked for.
+// addFlaw records a flaw at the current path. Most flaws are in alternatives that are
+// dropped later, so the message is only made when it is needed.
 func (e *evaluation) addFlaw(w weight, describe func() string) {
 	e.flaws = append(e.flaws, flaw{at: pointer(e.path), weight: w, describe: describe})
 }
 
-// flawf is flaw for words that cost little.
+// addFlawf records a flaw of weight plain with a formatted message.
 func (e *evaluation) addFlawf(format string, args ...any) {
 	e.addFlaw(weightPlain, func() string { return fmt.Sprintf(format, args...) })
 }

@@ -7,26 +7,27 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A use is a value of a field that must be unique.
+// A uniqueValue is a value of a field that must be unique.
 type uniqueValue struct {
 	typ, field string
-	value      string // canonical text
+	value      string // canonical text of the value
 	at         string
 	path       bundle.Path
 }
 
-// A walk goes through one datafile with the GraphQL types in hand.
+// A fileWalk walks through one datafile and its GraphQL types at the same time.
 type fileWalk struct {
 	checker     *checker
 	path        bundle.Path
 	at          []step
 	values      []uniqueValue
 	found       []Finding
-	wantedTypes map[string]bool // types of which uses are wanted; nil for all
+	wantedTypes map[string]bool // types whose values are collected; nil for all
 }
 
-// walkFile goes through a datafile: references that lead nowhere, values that
-// must be unique, and list items that are alike.
+// walkFile walks through a datafile. It finds references without a target and list items
+// that are not unique in their list, and collects the values that must be unique in the
+// bundle.
 func (c *checker) walkFile(f *bundle.File, o *bundle.Object) *fileWalk {
 	w := &fileWalk{checker: c, path: f.Path}
 	w.visit(o, typedPlace{typ: c.types.bySchema[f.Schema]})
@@ -65,11 +66,11 @@ func (w *fileWalk) addFinding(r Rule, message string) {
 	w.found = append(w.found, Finding{Section: Data, Path: w.path, Pointer: pointer(w.at), Rule: r, Message: message})
 }
 
-// reference checks that the target of a reference exists.
+// checkReference checks that the target of a reference exists.
 func (w *fileWalk) checkReference(target any) {
 	switch t := target.(type) {
 	case *bundle.Object, []any:
-		return // a key of that name, not a reference
+		return // an ordinary key with the name $ref, not a reference
 	case string:
 		if _, ok := w.checker.head.Datafile(bundle.Path(t)); ok {
 			return
@@ -78,8 +79,8 @@ func (w *fileWalk) checkReference(target any) {
 	w.addFinding(RefGone, shortJSON(target)+" is not the path of a datafile")
 }
 
-// alike finds the items of a list that have the same values in all fields that
-// must tell them apart.
+// checkContextUnique finds the items of a list that have the same values in all fields that
+// must distinguish them.
 func (w *fileWalk) checkContextUnique(items []any, s typedPlace) {
 	at := map[string][]int{}
 	for i, item := range items {

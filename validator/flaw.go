@@ -10,26 +10,26 @@ import (
 	"github.com/app-sre/prcheck/internal/suggest"
 )
 
-// A weight tells how much a flaw speaks against the alternative it is in.
+// A weight says how strongly a flaw speaks against the alternative in which it was found.
 type weight int
 
 const (
 	weightPlain  weight = iota
-	weightChoice        // not one of several values
-	weightType          // another type
-	weightTag           // not the one value that tells the alternatives apart
+	weightChoice        // the value is not one of several allowed values
+	weightType          // the value has the wrong type
+	weightTag           // the value is not the only allowed value, which usually identifies the alternative
 )
 
 // A flaw is one way in which a value does not fit its schema.
 type flaw struct {
 	at       string
 	weight   weight
-	describe func() string // nil when it is told by got and want
+	describe func() string // makes the message; nil if the message consists of got and want
 	got      any
-	want     []any // the values that are allowed
+	want     []any // allowed values
 }
 
-// message says what was found.
+// message returns the message of a finding.
 func (f flaw) message() string {
 	if f.describe != nil {
 		return f.describe()
@@ -65,7 +65,7 @@ func onlyStrings(values []any) []string {
 	return slices.Compact(out)
 }
 
-// show writes a value for a message, short and on one line.
+// shortJSON writes a value as JSON for a message. It cuts long values.
 func shortJSON(v any) string {
 	const most = 80
 	if v == nil {
@@ -82,9 +82,9 @@ func shortJSON(v any) string {
 	return text[:cut] + "…"
 }
 
-// meant proposes the word that a misspelt one may stand for.
+// suggestion proposes the known word that a misspelt word may stand for, or returns "".
 func suggestion(word string, known []string) string {
-	const longest = 64 // longer words are not worth comparing
+	const longest = 64 // comparing longer words is not worth the time
 	if len(word) > longest {
 		return ""
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A gap is a property that no query can read, or a field that nothing fills.
+// A gap is a property that no query can read (GraphQLNoField), or a GraphQL field that no
+// datafile can fill (GraphQLNoProperty).
 type gap struct {
 	rule   Rule
 	schema bundle.Schema
 	name   string
 }
 
-// gaps returns the gaps between types and schemas with the places at which they
-// are told.
+// gaps returns the gaps between GraphQL types and JSON schemas, with a finding for each.
 func (c *checker) gaps() map[gap]Finding {
 	out := map[gap]Finding{}
 	for _, s := range slices.Sorted(maps.Keys(c.types.bySchema)) {
@@ -47,8 +47,8 @@ func (c *checker) gaps() map[gap]Finding {
 	return out
 }
 
-// propertyAt is the place of a property, or of the schema when one that it
-// combines has the property.
+// propertyAt returns the pointer to a property in its schema, or "" if a schema that this
+// schema combines has the property.
 func propertyAt(c *checker, s bundle.Schema, name string) string {
 	at := "/properties" + pointer([]step{{key: name}})
 	if _, ok := lookup(c.library.docs[schemaPath(string(s))], at); ok {
@@ -57,8 +57,8 @@ func propertyAt(c *checker, s bundle.Schema, name string) string {
 	return ""
 }
 
-// newGaps returns the gaps that base does not have. Real repositories have
-// some, so without a base nothing can be said.
+// newGaps returns findings for the gaps that base does not have. Real repositories have
+// gaps, so without a base there are no findings.
 func (c *checker) newGaps() []Finding {
 	if c.base == nil {
 		return nil

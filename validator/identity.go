@@ -6,9 +6,9 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// identity names a list item by the fields that tell items apart, and their
-// values; "" when there is nothing of the kind. A reference stands for its
-// target.
+// itemIdentity returns a text that identifies a list item: the fields that distinguish
+// items, and their values. It returns "" if the item has no such fields. A reference is
+// identified by its target.
 func (c *checker) itemIdentity(item any, s typedPlace) string {
 	o, ok := item.(*bundle.Object)
 	if !ok {
@@ -24,7 +24,7 @@ func (c *checker) itemIdentity(item any, s typedPlace) string {
 	return identityOf(typ, o, true)
 }
 
-// targetIdentity names a datafile as a list item; it is computed once.
+// targetIdentity returns the identity of a datafile as a list item. It computes it once.
 func (c *checker) targetIdentity(p bundle.Path) string {
 	if id, ok := c.identities.Load(p); ok {
 		return id.(string)
@@ -39,8 +39,9 @@ func (c *checker) targetIdentity(p bundle.Path) string {
 	return id
 }
 
-// identify uses what the bundler has computed from those fields, if it has. Of
-// an object inside a list only single values and references count.
+// identityOf returns the identity of an object of this type. It uses the __identifier that
+// the bundler computed, if there is one. If the object stands inside a list (inline), only
+// single values and references count.
 func identityOf(typ *gqlType, o *bundle.Object, inline bool) string {
 	head := strings.Join(typ.identityFields, ", ") + "\n"
 	if id := o.String("__identifier"); id != "" {
@@ -61,6 +62,7 @@ func identityOf(typ *gqlType, o *bundle.Object, inline bool) string {
 	return head
 }
 
+// isSingle reports whether a value is a scalar or a reference.
 func isSingle(v any) bool {
 	switch v := v.(type) {
 	case []any:

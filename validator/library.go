@@ -11,14 +11,14 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// draft6 is the metaschema of JSON schemas.
+// draft6 is the address of the Draft 6 metaschema.
 const draft6 = "http://json-schema.org/draft-06/schema"
 
-// scheme is that of the addresses by which the compiler knows schema files.
+// scheme is the URL scheme under which the compiler knows the schema files of the bundle.
 const scheme = "bundle"
 
-// A library compiles the JSON schema files of a bundle, each once. It must not
-// be used by several goroutines; what it has compiled may be.
+// A library compiles the JSON schema files of a bundle, each schema once. Compiling is not
+// safe for several goroutines; using compiled schemas is.
 type library struct {
 	docs            map[bundle.Path]*bundle.Object
 	compiler        *jsonschema.Compiler
@@ -27,18 +27,18 @@ type library struct {
 	patterns        []*pattern
 }
 
-// A root is the outcome of compiling one schema.
+// A compiledSchema is the result of compiling one schema.
 type compiledSchema struct {
 	node *schemaNode
 	err  error
 }
 
-// refuse keeps the compiler from reading files or asking servers.
+// A refusingLoader keeps the compiler from reading files and from sending requests.
 type refusingLoader struct{}
 
 func (refusingLoader) Load(string) (any, error) { return nil, errors.New("it is not in the bundle") }
 
-// schemaDocs returns the schema files of a bundle.
+// schemaDocs returns the decoded schema files of a bundle.
 func schemaDocs(b *bundle.Bundle) map[bundle.Path]*bundle.Object {
 	docs := make(map[bundle.Path]*bundle.Object, len(b.JSONSchemas()))
 	for _, f := range b.JSONSchemas() {
@@ -59,27 +59,27 @@ func newLibrary(b *bundle.Bundle) *library {
 	l.compiler.UseRegexpEngine(newPatternEngine())
 	for p, doc := range l.docs {
 		plain, _ := toPlain(doc).(map[string]any)
-		delete(plain, "$schema") // the dialect is Draft 6, whatever else the file must fit
+		delete(plain, "$schema") // all schemas are compiled as Draft 6, whatever metaschema they name
 		removeRepeatedEnumValues(plain)
 		removeBroken(plain, l.brokenParts(p))
-		// An address that is no address is found when the schema is compiled.
+		// An invalid URL is reported when the schema is compiled.
 		_ = l.compiler.AddResource(schemaURL(p, ""), plain)
 	}
 	return l
 }
 
-// metaschema returns the metaschema of Draft 6 as python-jsonschema has it: an
-// enum may hold anything.
+// metaschema returns the Draft 6 metaschema in the form of python-jsonschema, where an enum
+// may be empty and may have repeated values.
 func (l *library) metaschema() *schemaNode {
 	n, err := l.compileURL(draft6)
 	if err != nil || n.properties["enum"] == nil {
-		return &schemaNode{} // never: the compiler brings it
+		return &schemaNode{} // impossible: the compiler contains this metaschema
 	}
 	n.properties["enum"].uniqueItems, n.properties["enum"].minItems = false, nil
 	return n
 }
 
-// address is how the compiler knows a place in a schema file.
+// schemaURL returns the URL under which the compiler knows a place in a schema file.
 func schemaURL(p bundle.Path, pointer string) string {
 	u := url.URL{Scheme: scheme, Path: string(p), Fragment: pointer}
 	if !strings.HasPrefix(u.Path, "/") {
@@ -88,7 +88,7 @@ func schemaURL(p bundle.Path, pointer string) string {
 	return u.String()
 }
 
-// place is the other way round.
+// parseSchemaURL is the reverse of schemaURL.
 func parseSchemaURL(location string) (bundle.Path, string, bool) {
 	u, err := url.Parse(location)
 	if err != nil || u.Scheme != scheme {
@@ -97,7 +97,7 @@ func parseSchemaURL(location string) (bundle.Path, string, bool) {
 	return bundle.Path(u.Path), u.Fragment, true
 }
 
-// compile returns the schema at a place of a schema file.
+// compile returns the schema at a place in a schema file.
 func (l *library) compile(p bundle.Path, pointer string) (*schemaNode, error) {
 	return l.compileURL(schemaURL(p, pointer))
 }
@@ -115,8 +115,8 @@ func (l *library) compileURL(location string) (*schemaNode, error) {
 	return r.node, r.err
 }
 
-// compileSafely turns a panic of the compiler into an error: the schemas come
-// from the head side.
+// compileSafely compiles a schema and turns a panic of the compiler into an error, because
+// schemas of head are untrusted.
 func (l *library) compileSafely(location string) (s *jsonschema.Schema, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -11,30 +11,30 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Limits on patterns. The time is generous, since a busy machine must not make
-// a finding of an honest pattern.
+// Limits on patterns. The time limit is generous, because a pattern that is fine must not
+// become a finding on a busy machine.
 const (
-	patternTimeout   = 5 * time.Second // for one text, after which the pattern is given up
-	maxSlowPatterns  = 3               // after as many slow patterns all are given up
+	patternTimeout   = 5 * time.Second // time for one text; a pattern that needs more is not used any more
+	maxSlowPatterns  = 3               // number of slow patterns after which regexp2 is not used any more
 	maxPatternLength = 10_000          // bytes
 )
 
 var errPatternLength = errors.New("longer than 10000 bytes")
 
-// A pattern is a regular expression as Python's re has it, which regexp2 comes
-// nearest to: look-arounds, $ before a last newline, \d for all digits. Where
-// both agree, plain patterns on plain texts, the standard library is asked,
-// which is always fast.
+// A pattern is a regular expression of Python's re. The package regexp2 is most similar to
+// it: it has look-arounds, $ before a last line break, and \d for all digits. For simple
+// patterns and printable ASCII texts the standard library gives the same result, and is
+// always fast.
 type pattern struct {
 	text      string
-	fast      *regexp.Regexp // nil when it may mean something else
+	fast      *regexp.Regexp // nil if it may have another meaning than re
 	re        *regexp2.Regexp
 	slow      atomic.Bool
-	slowCount *atomic.Int32 // slow patterns of the same library
-	location  string        // the place of the schema that has it
+	slowCount *atomic.Int32 // number of slow patterns of the same library
+	location  string        // URL of the place in the schema
 }
 
-// patterns returns a regular expression engine for the schema compiler.
+// newPatternEngine returns a regular expression engine for the schema compiler.
 func newPatternEngine() jsonschema.RegexpEngine {
 	all := new(atomic.Int32)
 	return func(text string) (jsonschema.Regexp, error) {
@@ -68,11 +68,11 @@ func newPattern(text string) (*pattern, error) {
 	return p, nil
 }
 
-// String returns the pattern as it was written.
+// String returns the pattern as it is written in the schema.
 func (p *pattern) String() string { return p.text }
 
-// MatchString tells whether some part of the text fits. A text on which it
-// takes too long counts as fitting; the library tells of it.
+// MatchString reports whether some part of the text matches. If matching takes too long, it
+// returns true, and slowPatterns reports the pattern.
 func (p *pattern) MatchString(text string) bool {
 	if p.fast != nil && isPrintableASCII(text) {
 		return p.fast.MatchString(text)
@@ -84,13 +84,13 @@ func (p *pattern) MatchString(text string) bool {
 	if err == nil {
 		return ok
 	}
-	if !p.slow.Swap(true) { // the only error is the time limit
+	if !p.slow.Swap(true) { // the only possible error is the time limit
 		p.slowCount.Add(1)
 	}
 	return true
 }
 
-// isPlain tells whether a text is printable ASCII.
+// isPrintableASCII reports whether a text consists of printable ASCII characters.
 func isPrintableASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -100,7 +100,8 @@ func isPrintableASCII(text string) bool {
 	return true
 }
 
-// fromPython rewrites what .NET, and so regexp2, spells differently.
+// toDotNetSyntax rewrites constructs that .NET, and therefore regexp2, writes in another
+// way than Python.
 func toDotNetSyntax(text string) string {
 	if !strings.Contains(text, `\Z`) && !strings.Contains(text, "(?P") {
 		return text

@@ -8,7 +8,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// toPlain turns a value into the types of encoding/json.
+// toPlain converts a value to the types of encoding/json.
 func toPlain(v any) any {
 	switch v := v.(type) {
 	case *bundle.Object:
@@ -33,7 +33,7 @@ func toPlain(v any) any {
 	return v
 }
 
-// fromPlain is the other way round; the keys of objects have no order.
+// fromPlain is the reverse of toPlain. The keys of objects have no particular order.
 func fromPlain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -54,8 +54,8 @@ func fromPlain(v any) any {
 	return v
 }
 
-// dropRepeats takes out values that an enum lists twice, which python-jsonschema
-// allows.
+// removeRepeatedEnumValues removes repeated values from every enum. python-jsonschema
+// accepts them, the compiler does not.
 func removeRepeatedEnumValues(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -7,12 +7,13 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxNested bounds how far the properties of a schema are looked for in the
-// schemas that it combines.
+// maxNested limits how deep properties are looked for in the schemas that a schema
+// combines.
 const maxNested = 8
 
-// properties returns the properties that a schema, or one that it combines,
-// names, each with the types that it may have; no types when that is not known.
+// properties returns the properties of a schema, including those of the schemas that it
+// combines, with the types that each may have. The list of types is empty if they are not
+// known.
 func (c *checker) properties(s bundle.Schema, depth int) map[string][]string {
 	doc := c.library.docs[schemaPath(string(s))]
 	if doc == nil {
@@ -32,7 +33,7 @@ func (c *checker) collectProperties(doc *bundle.Object, out map[string][]string,
 		for _, m := range props.Members() {
 			types := c.allowedTypes(m.Value)
 			if old, ok := out[m.Key]; ok && !slices.Equal(old, types) {
-				types = nil // it may be several things
+				types = nil // two schemas disagree
 			}
 			out[m.Key] = types
 		}
@@ -48,7 +49,7 @@ func (c *checker) collectProperties(doc *bundle.Object, out map[string][]string,
 	}
 }
 
-// follow returns a schema, or the one that it refers to.
+// followRef returns the schema v, or the schema that its $ref leads to.
 func (c *checker) followRef(v any) *bundle.Object {
 	o, ok := v.(*bundle.Object)
 	for range maxNested {
@@ -70,7 +71,7 @@ func (c *checker) followRef(v any) *bundle.Object {
 	return o
 }
 
-// typesOf returns the types that a schema allows, as far as it says so itself.
+// allowedTypes returns the types that the keyword "type" of a schema allows.
 func (c *checker) allowedTypes(v any) []string {
 	o := c.followRef(v)
 	if o == nil {

@@ -4,8 +4,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// checkResource checks a resource that names a schema. One that is no YAML, a
-// template mostly, is left alone.
+// checkResource checks a resource that names a schema. A resource that is not a YAML
+// mapping is ignored: it is usually a template.
 func (c *checker) checkResource(f *bundle.File) []Finding {
 	if f.Schema == "" {
 		return nil

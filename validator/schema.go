@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// checkSchema checks a JSON schema file: its metaschema, that of Draft 6, and
-// whatever it refers to.
+// checkSchema checks a JSON schema file: against the metaschema that it names, against the
+// one of Draft 6, and that everything that it refers to exists.
 func (c *checker) checkSchema(f *bundle.File) []Finding {
 	at := Finding{Section: Schemas, Path: f.Path, Rule: SchemaBroken}
 	found := c.checkMetaschema(at, c.library.docs[f.Path])
@@ -22,8 +22,8 @@ func (c *checker) checkSchema(f *bundle.File) []Finding {
 	return found
 }
 
-// aboutAnother tells whether an error is that of a schema file which is referred
-// to: it is told there.
+// isAboutOtherFile reports whether an error is about another schema file, which p refers
+// to. It is then reported for that file.
 func isAboutOtherFile(err error, p bundle.Path) bool {
 	var invalid *jsonschema.SchemaValidationError
 	if !errors.As(err, &invalid) {
@@ -57,14 +57,14 @@ func (c *checker) checkMetaschema(at Finding, doc *bundle.Object) []Finding {
 	}
 	n, err := c.library.compile(meta, "")
 	if err != nil {
-		return nil // what is wrong is told with the metaschema
+		return nil // checkSchema reports the error for the metaschema
 	}
 	at.Rule = SchemaInvalid
 	_, found := checkValue(at, n, doc)
 	return found
 }
 
-// slowPatterns tells the patterns that were given up on some text.
+// slowPatterns returns findings for the patterns that took too long on some text.
 func (c *checker) slowPatterns() []Finding {
 	var out []Finding
 	for _, p := range c.library.patterns {

@@ -11,17 +11,18 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// resourceRef is the definition that the path of a resource refers to.
+// resourceRef is the reference by which a schema says that a string is the path of a
+// resource.
 const resourceRef = "/common-1.json#/definitions/resourceref"
 
-// A node is one schema, made from the compiled one for values of a bundle. A
-// nil number or node means that the keyword is not there.
+// A schemaNode is one schema, in a form that can be applied to values of package bundle. A
+// pointer is nil if the schema does not have the keyword.
 type schemaNode struct {
-	isTrue *bool       // a schema that is true or false
-	ref    *schemaNode // nothing else counts then
+	constant *bool       // for the schemas true and false
+	ref      *schemaNode // if not nil, all other keywords are ignored
 
 	types                []string
-	allowedValues        [][]any // the values of enum, and that of const
+	allowedValues        [][]any // one list for enum, and one for const
 	allOf                []*schemaNode
 	anyOf                []*schemaNode
 	oneOf                []*schemaNode
@@ -46,11 +47,11 @@ type schemaNode struct {
 	pattern              *pattern
 	numberLimits         []numberLimit
 
-	schemaRef      any  // $schemaRef: a string, or the *node of a schema
-	isResourcePath bool // a string here names a resource
+	schemaRef      any  // $schemaRef: a string, or a *schemaNode
+	isResourcePath bool // a string is the path of a resource
 }
 
-// A branch is a keyword whose value may be false or a schema.
+// An additional is the value of additionalProperties or additionalItems: false or a schema.
 type additional struct {
 	forbidden bool
 	node      *schemaNode
@@ -61,21 +62,23 @@ type patternProperty struct {
 	node    *schemaNode
 }
 
-// A need is what follows from a key that is there.
+// A dependency says what an object with a certain key needs: other keys, or to fit a
+// schema.
 type dependency struct {
 	key      string
 	required []string
 	node     *schemaNode
 }
 
-// A bound is a limit on numbers.
+// A numberLimit is a keyword that limits numbers, such as minimum.
 type numberLimit struct {
 	limit *big.Rat
 	words string
 	holds func(value, limit *big.Rat) bool
 }
 
-// node returns what was made from a compiled schema, which may refer to itself.
+// schemaNode returns the node for a compiled schema. It makes each node once, because
+// schemas can refer to themselves.
 func (l *library) schemaNode(s *jsonschema.Schema) *schemaNode {
 	if s == nil {
 		return nil
@@ -83,7 +86,7 @@ func (l *library) schemaNode(s *jsonschema.Schema) *schemaNode {
 	if n, ok := l.nodes[s]; ok {
 		return n
 	}
-	n := &schemaNode{isTrue: s.Bool}
+	n := &schemaNode{constant: s.Bool}
 	l.nodes[s] = n
 	l.readAnnotations(n, s)
 	if s.Ref != nil {
@@ -99,7 +102,7 @@ func (l *library) schemaNode(s *jsonschema.Schema) *schemaNode {
 	return n
 }
 
-// note remembers a pattern and where it is.
+// keepPattern records a pattern and its place in the schema.
 func (l *library) keepPattern(re jsonschema.Regexp, where string) *pattern {
 	p, ok := re.(*pattern)
 	if !ok {
@@ -110,7 +113,7 @@ func (l *library) keepPattern(re jsonschema.Regexp, where string) *pattern {
 	return p
 }
 
-// annotate notes what qontract schemas say beside JSON schema.
+// readAnnotations reads the keywords of qontract that JSON schema does not have.
 func (l *library) readAnnotations(n *schemaNode, s *jsonschema.Schema) {
 	p, at, ok := parseSchemaURL(s.Location)
 	if !ok {

@@ -2,14 +2,14 @@ package validator
 
 import "github.com/app-sre/prcheck/bundle"
 
-// A spot is where a value stands among the GraphQL types: in a field, or, when
-// there is none, at an object of the type.
+// A typedPlace is a place in the GraphQL types: the field of a type in which a value
+// stands, or, if field is nil, an object of the type itself.
 type typedPlace struct {
 	typ   *gqlType
 	field *gqlField
 }
 
-// object returns the type of an object at the spot.
+// objectType returns the type of an object at this place.
 func (s typedPlace) objectType(t *gqlTypes) *gqlType {
 	if s.field == nil {
 		return s.typ
@@ -17,7 +17,7 @@ func (s typedPlace) objectType(t *gqlTypes) *gqlType {
 	return t.byName[s.field.typ]
 }
 
-// child returns the spot of a key's value.
+// child returns the place of the value of a key.
 func (s typedPlace) child(t *gqlTypes, key string, v any) typedPlace {
 	if s.typ == nil || key == "$ref" {
 		return s
@@ -29,7 +29,7 @@ func (s typedPlace) child(t *gqlTypes, key string, v any) typedPlace {
 	return typedPlace{typ, typ.fieldsByName[key]}.resolveInterface(t, v)
 }
 
-// settle replaces an interface by the type that the value has.
+// resolveInterface replaces an interface by the object type of the value.
 func (s typedPlace) resolveInterface(t *gqlTypes, v any) typedPlace {
 	o, ok := v.(*bundle.Object)
 	if s.field == nil || !ok {

@@ -7,10 +7,10 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// simple lists the types of GraphQL fields that are no objects.
+// scalarTypes are the types of GraphQL fields that are not objects.
 var scalarTypes = map[string]bool{"string": true, "int": true, "float": true, "boolean": true, "json": true}
 
-// A gqlField is one field of a GraphQL type.
+// A gqlField is a field of a GraphQL type.
 type gqlField struct {
 	name, typ                 string
 	isList, isRequired        bool
@@ -21,28 +21,29 @@ type gqlField struct {
 	at                        string // JSON pointer into the GraphQL types
 }
 
-// A gqlType is one GraphQL type.
+// A gqlType is a GraphQL type.
 type gqlType struct {
 	name, datafile, implements string
 	isInterface                bool
 	interfaceResolve           *bundle.Object // interfaceResolve
 	fields                     []*gqlField
 	fieldsByName               map[string]*gqlField
-	identityFields             []string // sorted names of the fields that tell list items apart
+	identityFields             []string // sorted names of the fields that distinguish list items
 	at                         string
 }
 
-// gqlTypes are the GraphQL types of a bundle.
+// A gqlTypes holds the GraphQL types of a bundle.
 type gqlTypes struct {
 	all       []*gqlType
 	byName    map[string]*gqlType
 	bySchema  map[bundle.Schema]*gqlType
-	topLevel  map[string]bool // types that datafiles have
+	topLevel  map[string]bool // types of whole datafiles
 	reachable map[string]map[string]bool
 	schemas   map[*gqlType][]bundle.Schema
 }
 
-// readTypes reads what it understands; [checkGraphQL] tells the rest.
+// readTypes reads the GraphQL types. It ignores parts that it cannot read; checkTypes
+// reports them.
 func readTypes(graphql any) *gqlTypes {
 	t := &gqlTypes{byName: map[string]*gqlType{}, bySchema: map[bundle.Schema]*gqlType{}, topLevel: map[string]bool{}, reachable: map[string]map[string]bool{}}
 	prefix := ""
@@ -100,7 +101,7 @@ func isTrue(o *bundle.Object, key string) bool {
 	return v == true
 }
 
-// bind finds the type of each datafile schema.
+// bindSchemas finds the type of each datafile schema, and the types that datafiles have.
 func (t *gqlTypes) bindSchemas() {
 	for _, typ := range t.all {
 		if typ.datafile != "" {
@@ -124,7 +125,8 @@ func (t *gqlTypes) bindSchemas() {
 	}
 }
 
-// discriminator returns the key whose value tells the type of an interface.
+// discriminator returns the key whose value determines the object type of an interface, and
+// the type for each value.
 func (t *gqlType) discriminator() (key string, types *bundle.Object) {
 	if !t.isInterface || t.interfaceResolve == nil || t.interfaceResolve.String("strategy") != "fieldMap" {
 		return "", nil
@@ -134,7 +136,7 @@ func (t *gqlType) discriminator() (key string, types *bundle.Object) {
 	return t.interfaceResolve.String("field"), types
 }
 
-// reaches tells whether an object of one type may hold one of another.
+// canReach reports whether an object of one type may contain an object of another type.
 func (t *gqlTypes) canReach(from *gqlType, to string) bool {
 	if t.reachable[from.name] == nil {
 		seen := map[string]bool{}
@@ -145,17 +147,17 @@ func (t *gqlTypes) canReach(from *gqlType, to string) bool {
 }
 
 func (t *gqlTypes) collectReachable(from *gqlType, seen map[string]bool) {
-	open := []*gqlType{from}
-	for len(open) > 0 {
-		typ := open[len(open)-1]
-		open = open[:len(open)-1]
+	pending := []*gqlType{from}
+	for len(pending) > 0 {
+		typ := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		if seen[typ.name] {
 			continue
 		}
 		seen[typ.name] = true
 		for _, f := range typ.fields {
 			if next := t.byName[f.typ]; next != nil {
-				open = append(open, next)
+				pending = append(pending, next)
 			}
 		}
 		_, types := typ.discriminator()
@@ -165,13 +167,13 @@ func (t *gqlTypes) collectReachable(from *gqlType, seen map[string]bool) {
 		for _, m := range types.Members() {
 			name, _ := m.Value.(string)
 			if next := t.byName[name]; next != nil {
-				open = append(open, next)
+				pending = append(pending, next)
 			}
 		}
 	}
 }
 
-// schemasOf returns the JSON schemas whose datafiles have a type, sorted.
+// schemasOf returns the sorted JSON schemas whose datafiles have a type.
 func (t *gqlTypes) schemasOf(typ *gqlType) []bundle.Schema {
 	if t.schemas == nil {
 		t.schemas = map[*gqlType][]bundle.Schema{}

@@ -10,18 +10,18 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A key is what may occur only once.
+// A uniqueKey is a field of a type with a value that may occur only once.
 type uniqueKey struct{ typ, field, value string }
 
 func (u uniqueValue) key() uniqueKey { return uniqueKey{u.typ, u.field, u.value} }
 
-// searchKeys is the number of values up to which other files are searched for
-// the text of the values before they are decoded.
+// maxSearchTexts is the number of values up to which the raw text of other files is
+// searched before they are decoded.
 const maxSearchTexts = 32
 
-// duplicates finds the values that occur more than once. The uses are those of
-// the files that are checked; the files that are not are asked when they may
-// hold one of the values.
+// findDuplicates finds the values that occur more than once. values are those of the
+// checked files. Files that were not checked are read only if they may hold one of these
+// values.
 func (c *checker) findDuplicates(uses []uniqueValue, checked map[bundle.Path]bool) []Finding {
 	wanted := map[uniqueKey]bool{}
 	for _, u := range uses {
@@ -58,7 +58,7 @@ func truncate(text string) string {
 	return text
 }
 
-// paths names the files of uses, not too many.
+// listPaths lists the files of some values. It leaves out all but the first few.
 func listPaths(all []uniqueValue) string {
 	const most = 5
 	var words []string
@@ -71,7 +71,7 @@ func listPaths(all []uniqueValue) string {
 	return strings.Join(words, ", ")
 }
 
-// otherUses walks the files that are not checked and may hold a wanted value.
+// valuesInOtherFiles returns the wanted values in the files that were not checked.
 func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bundle.Path]bool) []uniqueValue {
 	types := map[string]bool{}
 	for k := range wanted {
@@ -99,7 +99,8 @@ func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bund
 	return out
 }
 
-// mayHold tells whether files of a schema may hold an object of some type.
+// mayHaveType reports whether files with a schema may contain an object of one of the
+// types.
 func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
 	typ := c.types.bySchema[s]
 	if typ == nil {
@@ -113,8 +114,9 @@ func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
 	return false
 }
 
-// searchTexts returns the texts that a file with one of the values must hold.
-// Whatever could be written in another way makes a search impossible.
+// searchTexts returns the texts of which a file must contain at least one if it has a
+// wanted value. It is not ok if a value could be written in another way in a file, or if
+// there are too many values.
 func searchTexts(wanted map[uniqueKey]bool) ([][]byte, bool) {
 	if len(wanted) > maxSearchTexts {
 		return nil, false

@@ -20,10 +20,10 @@ const (
 
 var errYAMLSize = errors.New("more values than can be checked")
 
-// fromYAML reads a text of one document as PyYAML does.
+// fromYAML parses a text with one YAML document, with the same result as PyYAML.
 func fromYAML(text string) (v any, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the parser, on hostile text
+		if p := recover(); p != nil { // the parser panics on some hostile texts
 			v, err = nil, errors.New("not YAML")
 		}
 	}()
@@ -50,6 +50,7 @@ func oneDocument(text []byte) (*yaml.Node, error) {
 	return &doc, nil
 }
 
+// A yamlConverter converts YAML nodes to values of package bundle.
 type yamlConverter struct{ budget int }
 
 func (r *yamlConverter) convert(n *yaml.Node, depth int) (any, error) {
@@ -76,8 +77,8 @@ func (r *yamlConverter) convert(n *yaml.Node, depth int) (any, error) {
 	return convertScalar(n), nil
 }
 
-// members fills an object; what is merged in comes first, so that keys of the
-// mapping itself win.
+// convertMembers adds the members of a mapping to an object. Members that are merged in are
+// added first, so that the keys of the mapping itself override them.
 func (r *yamlConverter) convertMembers(o *bundle.Object, n *yaml.Node, depth int) error {
 	var own []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -117,7 +118,7 @@ func members(o *bundle.Object) []bundle.Member {
 	return o.Members()
 }
 
-// keyText is the text of a key in JSON.
+// keyText returns the text that a YAML key has in JSON.
 func keyText(n *yaml.Node) string {
 	switch v := convertScalar(n).(type) {
 	case bool:
@@ -137,7 +138,8 @@ var (
 	sexagesimal = regexp.MustCompile(`^[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+$`)
 )
 
-// scalar reads a scalar by the rules of YAML 1.1 where the two versions differ.
+// convertScalar converts a scalar by the rules of YAML 1.1, which PyYAML implements, where
+// YAML 1.2 differs.
 func convertScalar(n *yaml.Node) any {
 	isPlain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 	if n.Kind != yaml.ScalarNode || !isPlain && n.ShortTag() == "!!str" {
@@ -183,7 +185,7 @@ func convertFloat(n *yaml.Node) any {
 	}
 	var f float64
 	if n.Decode(&f) != nil || f != f || f-f != 0 {
-		return bundle.Number("1.5e308") // not a number, or without end
+		return bundle.Number("1.5e308") // NaN or infinity
 	}
 	return bundle.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
