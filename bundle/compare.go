@@ -147,6 +147,8 @@ func equalWithoutMetadata(a, b *Object, jsonKeys map[string]bool) bool {
 	return Equal(withoutMetadata(a, true, jsonKeys), withoutMetadata(b, true, jsonKeys))
 }
 
+// withoutMetadata returns a copy of a value without its metadata. root is true for the top
+// level of a datafile.
 func withoutMetadata(v any, root bool, jsonKeys map[string]bool) any {
 	switch v := v.(type) {
 	case *Object:
@@ -187,6 +189,7 @@ func resourceKind(c Change) Kind {
 	return Modified
 }
 
+// withoutKey returns a copy of an object without one key.
 func withoutKey(o *Object, key string) *Object {
 	out := &Object{}
 	for _, m := range o.members {

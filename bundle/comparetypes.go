@@ -27,6 +27,8 @@ func compareTypes(base, head *Bundle) []string {
 	return out
 }
 
+// typeConfs returns the descriptions of the GraphQL types. It accepts both forms of the
+// section.
 func typeConfs(graphql any) []any {
 	if o, ok := graphql.(*Object); ok {
 		graphql, _ = o.Get("confs")
@@ -35,6 +37,7 @@ func typeConfs(graphql any) []any {
 	return list
 }
 
+// typesByName maps each name to a list of the types with this name.
 func typesByName(graphql any) map[string]any {
 	out := map[string]any{}
 	for _, t := range typeConfs(graphql) {

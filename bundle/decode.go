@@ -137,13 +137,13 @@ func unescape(in []byte) string {
 		}
 		i++
 		if in[i] != 'u' {
-			out = append(out, simpleEscape(in[i]))
+			out = append(out, decodeSimpleEscape(in[i]))
 			continue
 		}
-		r := hex4(in[i+1:])
+		r := parseHex4(in[i+1:])
 		i += 4
 		if utf16.IsSurrogate(r) && i+6 < len(in) && in[i+1] == '\\' && in[i+2] == 'u' {
-			if pair := utf16.DecodeRune(r, hex4(in[i+3:])); pair != utf8.RuneError {
+			if pair := utf16.DecodeRune(r, parseHex4(in[i+3:])); pair != utf8.RuneError {
 				r = pair
 				i += 6
 			}
@@ -157,7 +157,7 @@ func unescape(in []byte) string {
 	return string(out)
 }
 
-func simpleEscape(c byte) byte {
+func decodeSimpleEscape(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'
@@ -173,7 +173,7 @@ func simpleEscape(c byte) byte {
 	return c // a quote, a slash or a backslash
 }
 
-func hex4(in []byte) rune {
+func parseHex4(in []byte) rune {
 	n, err := strconv.ParseUint(string(in[:4]), 16, 32)
 	if err != nil {
 		return utf8.RuneError

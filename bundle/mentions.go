@@ -70,6 +70,7 @@ func (m *Mentions) entry(written []byte) *mentionEntry {
 	return &m.entries[i]
 }
 
+// appendOnce appends a file, unless it is the last file of the list.
 func appendOnce(list []*File, f *File) []*File {
 	if n := len(list); n > 0 && list[n-1] == f {
 		return list

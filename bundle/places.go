@@ -76,9 +76,10 @@ func (p placeFinder) newIndex(at string, old, new []any, i int) int {
 	return p[at][i]
 }
 
-func itemAt(list any, number string) any {
+// itemAt returns the item of a list at an index that is written as text, or nil.
+func itemAt(list any, index string) any {
 	items, _ := list.([]any)
-	if i, err := strconv.Atoi(number); err == nil && i >= 0 && i < len(items) {
+	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(items) {
 		return items[i]
 	}
 	return nil

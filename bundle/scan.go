@@ -62,6 +62,7 @@ type SyntaxError struct {
 	Msg    string
 }
 
+// Error returns the offset and the message.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Msg) }
 
 var (
@@ -108,6 +109,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+// expect skips white space and the byte c, which must be there.
 func (s *scanner) expect(c byte) error {
 	if s.peek() != c || s.pos >= len(s.data) {
 		return s.fail("expected %q, found %q", c, s.current())
@@ -116,6 +118,7 @@ func (s *scanner) expect(c byte) error {
 	return nil
 }
 
+// current returns the byte at the current position, or 0 at the end.
 func (s *scanner) current() byte {
 	if s.pos < len(s.data) {
 		return s.data[s.pos]
@@ -179,7 +182,8 @@ func (s *scanner) scanObject(member func(key []byte) error) error {
 			return err
 		}
 	}
-	return s.leaveLevel()
+	s.leaveLevel()
+	return nil
 }
 
 // scanMembers scans an object inside a file. holder is the key under which the object
@@ -200,7 +204,8 @@ func (s *scanner) scanMembers(holder span) error {
 			return err
 		}
 	}
-	return s.leaveLevel()
+	s.leaveLevel()
+	return nil
 }
 
 // scanKey scans a key and its colon, and returns the decoded key.
@@ -256,9 +261,11 @@ func (s *scanner) scanArray(at place) error {
 			return err
 		}
 	}
-	return s.leaveLevel()
+	s.leaveLevel()
+	return nil
 }
 
+// enterLevel scans an opening bracket and counts the level.
 func (s *scanner) enterLevel(c byte) error {
 	if err := s.expect(c); err != nil {
 		return err
@@ -269,8 +276,8 @@ func (s *scanner) enterLevel(c byte) error {
 	return nil
 }
 
-func (s *scanner) leaveLevel() error {
+// leaveLevel scans a closing bracket, which the caller has already seen.
+func (s *scanner) leaveLevel() {
 	s.pos++
 	s.depth--
-	return nil
 }

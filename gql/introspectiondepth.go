@@ -53,6 +53,8 @@ func (d *introspectionSearch) isTooDeep(s selection, depth int) bool {
 	return false
 }
 
+// isAnyTooDeep reports whether lists nest too deep below any selection of a set, which may
+// be nil.
 func (d *introspectionSearch) isAnyTooDeep(set *selectionSet, depth int) bool {
 	if set == nil {
 		return false

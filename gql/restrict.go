@@ -51,6 +51,8 @@ type fileRestriction struct {
 	spreadCount int
 }
 
+// restrictSet rewrites the root fields in a selection set. It returns false if the set uses
+// too many fragments.
 func (s *fileRestriction) restrictSet(set *selectionSet) bool {
 	for _, selection := range set.selections {
 		ok := true
@@ -71,6 +73,7 @@ func (s *fileRestriction) restrictSet(set *selectionSet) bool {
 	return true
 }
 
+// fragmentNamed returns the first fragment with this name, or nil.
 func (d *document) fragmentNamed(name string) *fragment {
 	for _, f := range d.fragments {
 		if f.name == name {

@@ -68,6 +68,7 @@ func (m *nameSuggester) suggest(name string, options []string) []string {
 	return near
 }
 
+// lowerCaseUnits returns the UTF-16 units of a name in lower case.
 func lowerCaseUnits(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
 
 // distance returns the distance of two different names, or a number above the limit if the

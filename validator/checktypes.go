@@ -61,6 +61,7 @@ func (g *typeChecker) checkSchemaExists(at, name string) {
 	}
 }
 
+// checkType checks one type.
 func (g *typeChecker) checkType(t *gqlType) {
 	g.checkSchemaExists(t.at+"/datafile", t.datafile)
 	for _, f := range t.fields {
@@ -148,8 +149,8 @@ func (g *typeChecker) checkField(t *gqlType, f *gqlField) {
 // checkFieldKind checks that a field has the same kind as its property in the JSON schema:
 // list, object or scalar.
 func (g *typeChecker) checkFieldKind(t *gqlType, f *gqlField) {
-	for _, s := range g.checker.types.schemasOf(t) {
-		props := g.checker.properties(s, 0)
+	for _, schema := range g.checker.types.schemasOf(t) {
+		props := g.checker.properties(schema, 0)
 		types := props[f.name]
 		if len(types) == 0 || f.synthetic != nil || f.typ == "json" {
 			continue
@@ -159,13 +160,13 @@ func (g *typeChecker) checkFieldKind(t *gqlType, f *gqlField) {
 		fits, known := scalar[f.typ]
 		switch {
 		case isArray && len(types) == 1 && !f.isList:
-			g.addFinding(f.at, GraphQLKind, "the field %s is not a list, but in %s it is one", shortJSON(f.name), s)
+			g.addFinding(f.at, GraphQLKind, "the field %s is not a list, but in %s it is one", shortJSON(f.name), schema)
 		case !isArray && f.isList:
-			g.addFinding(f.at, GraphQLKind, "the field %s is a list, but in %s it is %s", shortJSON(f.name), s, strings.Join(types, " or "))
+			g.addFinding(f.at, GraphQLKind, "the field %s is a list, but in %s it is %s", shortJSON(f.name), schema, strings.Join(types, " or "))
 		case !isArray && !known && !slices.Contains(types, "object"):
-			g.addFinding(f.at, GraphQLKind, "the field %s is an object, but in %s it is %s", shortJSON(f.name), s, strings.Join(types, " or "))
+			g.addFinding(f.at, GraphQLKind, "the field %s is an object, but in %s it is %s", shortJSON(f.name), schema, strings.Join(types, " or "))
 		case !isArray && fits != nil && !slices.ContainsFunc(types, func(t string) bool { return slices.Contains(fits, t) }):
-			g.addFinding(f.at, GraphQLKind, "the field %s is %s, but in %s it is %s", shortJSON(f.name), f.typ, s, strings.Join(types, " or "))
+			g.addFinding(f.at, GraphQLKind, "the field %s is %s, but in %s it is %s", shortJSON(f.name), f.typ, schema, strings.Join(types, " or "))
 		}
 	}
 }

@@ -114,6 +114,7 @@ func (e *evaluation) checkType(n *schemaNode, v any) bool {
 	return true
 }
 
+// typeOf returns the type of a value in JSON schema.
 func typeOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -133,6 +134,7 @@ func typeOf(v any) string {
 	return "object"
 }
 
+// hasType reports whether a value has a type of JSON schema. An integer is also a number.
 func hasType(v any, name string) bool {
 	got := typeOf(v)
 	return got == name || got == "integer" && name == "number"

@@ -63,7 +63,7 @@ type Finding struct {
 // compareFindings orders findings by section, path, place, rule and message.
 func compareFindings(a, b Finding) int {
 	return cmp.Or(
-		cmp.Compare(a.Section.order(), b.Section.order()),
+		cmp.Compare(a.Section.sortIndex(), b.Section.sortIndex()),
 		cmp.Compare(a.Path, b.Path),
 		comparePointers(a.Pointer, b.Pointer),
 		cmp.Compare(a.Rule, b.Rule),
@@ -71,7 +71,8 @@ func compareFindings(a, b Finding) int {
 	)
 }
 
-func (s Section) order() int {
+// sortIndex returns the position of the section in a report.
+func (s Section) sortIndex() int {
 	return slices.Index([]Section{Schemas, GraphQL, Data, Resources}, s)
 }
 

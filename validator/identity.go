@@ -47,16 +47,16 @@ func identityOf(typ *gqlType, o *bundle.Object, inline bool) string {
 	if id := o.String("__identifier"); id != "" {
 		return head + id
 	}
-	some := false
+	hasValue := false
 	for _, name := range typ.identityFields {
 		v, _ := o.Get(name)
 		if inline && !isSingle(v) {
 			v = nil
 		}
-		some = some || v != nil
+		hasValue = hasValue || v != nil
 		head += bundle.Canonical(v) + "\n"
 	}
-	if !some {
+	if !hasValue {
 		return ""
 	}
 	return head

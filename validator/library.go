@@ -36,6 +36,7 @@ type compiledSchema struct {
 // A refusingLoader keeps the compiler from reading files and from sending requests.
 type refusingLoader struct{}
 
+// Load refuses to load a schema.
 func (refusingLoader) Load(string) (any, error) { return nil, errors.New("it is not in the bundle") }
 
 // schemaDocs returns the decoded schema files of a bundle.
@@ -109,7 +110,7 @@ func (l *library) compileURL(location string) (*schemaNode, error) {
 	s, err := l.compileSafely(location)
 	r := compiledSchema{err: err}
 	if err == nil {
-		r.node = l.schemaNode(s)
+		r.node = l.nodeFor(s)
 	}
 	l.compiledSchemas[location] = r
 	return r.node, r.err

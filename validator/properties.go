@@ -24,6 +24,7 @@ func (c *checker) properties(s bundle.Schema, depth int) map[string][]string {
 	return out
 }
 
+// collectProperties adds the properties of a schema to out.
 func (c *checker) collectProperties(doc *bundle.Object, out map[string][]string, depth int) {
 	if depth > maxNested {
 		return

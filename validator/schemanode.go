@@ -77,9 +77,9 @@ type numberLimit struct {
 	holds func(value, limit *big.Rat) bool
 }
 
-// schemaNode returns the node for a compiled schema. It makes each node once, because
-// schemas can refer to themselves.
-func (l *library) schemaNode(s *jsonschema.Schema) *schemaNode {
+// nodeFor returns the node for a compiled schema. It makes each node once, because schemas
+// can refer to themselves.
+func (l *library) nodeFor(s *jsonschema.Schema) *schemaNode {
 	if s == nil {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (l *library) schemaNode(s *jsonschema.Schema) *schemaNode {
 	l.nodes[s] = n
 	l.readAnnotations(n, s)
 	if s.Ref != nil {
-		n.ref = l.schemaNode(s.Ref)
+		n.ref = l.nodeFor(s.Ref)
 		return n
 	}
 	l.readGeneralKeywords(n, s)
@@ -98,7 +98,7 @@ func (l *library) schemaNode(s *jsonschema.Schema) *schemaNode {
 	l.readListKeywords(n, s)
 	n.minLength, n.maxLength = s.MinLength, s.MaxLength
 	n.pattern = l.keepPattern(s.Pattern, s.Location+"/pattern")
-	n.numberLimits = numberLimits(s)
+	n.numberLimits = makeNumberLimits(s)
 	return n
 }
 
@@ -149,41 +149,41 @@ func (l *library) readGeneralKeywords(n *schemaNode, s *jsonschema.Schema) {
 	if s.Const != nil {
 		n.allowedValues = append(n.allowedValues, []any{fromPlain(*s.Const)})
 	}
-	n.allOf, n.anyOf, n.oneOf = l.schemaNodes(s.AllOf), l.schemaNodes(s.AnyOf), l.schemaNodes(s.OneOf)
-	n.not = l.schemaNode(s.Not)
+	n.allOf, n.anyOf, n.oneOf = l.nodesFor(s.AllOf), l.nodesFor(s.AnyOf), l.nodesFor(s.OneOf)
+	n.not = l.nodeFor(s.Not)
 }
 
-func (l *library) schemaNodes(all []*jsonschema.Schema) []*schemaNode {
+func (l *library) nodesFor(all []*jsonschema.Schema) []*schemaNode {
 	out := make([]*schemaNode, 0, len(all))
 	for _, s := range all {
-		out = append(out, l.schemaNode(s))
+		out = append(out, l.nodeFor(s))
 	}
 	return out
 }
 
 func (l *library) readObjectKeywords(n *schemaNode, s *jsonschema.Schema) {
 	n.minProperties, n.maxProperties, n.required = s.MinProperties, s.MaxProperties, s.Required
-	n.propertyNames = l.schemaNode(s.PropertyNames)
+	n.propertyNames = l.nodeFor(s.PropertyNames)
 	if len(s.Properties) > 0 {
 		n.properties = make(map[string]*schemaNode, len(s.Properties))
 	}
 	for key, sub := range s.Properties {
-		n.properties[key] = l.schemaNode(sub)
+		n.properties[key] = l.nodeFor(sub)
 	}
 	for re, sub := range s.PatternProperties {
 		if p := l.keepPattern(re, s.Location+"/patternProperties"); p != nil {
-			n.patternProperties = append(n.patternProperties, patternProperty{p, l.schemaNode(sub)})
+			n.patternProperties = append(n.patternProperties, patternProperty{p, l.nodeFor(sub)})
 		}
 	}
 	slices.SortFunc(n.patternProperties, func(a, b patternProperty) int { return strings.Compare(a.pattern.text, b.pattern.text) })
-	n.additionalProperties = l.additional(s.AdditionalProperties)
+	n.additionalProperties = l.makeAdditional(s.AdditionalProperties)
 	for key, what := range s.Dependencies {
 		d := dependency{key: key}
 		switch what := what.(type) {
 		case []string:
 			d.required = what
 		case *jsonschema.Schema:
-			d.node = l.schemaNode(what)
+			d.node = l.nodeFor(what)
 		}
 		n.dependencies = append(n.dependencies, d)
 	}
@@ -192,27 +192,27 @@ func (l *library) readObjectKeywords(n *schemaNode, s *jsonschema.Schema) {
 
 func (l *library) readListKeywords(n *schemaNode, s *jsonschema.Schema) {
 	n.minItems, n.maxItems, n.uniqueItems = s.MinItems, s.MaxItems, s.UniqueItems
-	n.contains = l.schemaNode(s.Contains)
+	n.contains = l.nodeFor(s.Contains)
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
-		n.items = l.schemaNode(items)
+		n.items = l.nodeFor(items)
 	case []*jsonschema.Schema:
-		n.tuple = l.schemaNodes(items)
-		n.additionalItems = l.additional(s.AdditionalItems)
+		n.tuple = l.nodesFor(items)
+		n.additionalItems = l.makeAdditional(s.AdditionalItems)
 	}
 }
 
-func (l *library) additional(v any) additional {
+func (l *library) makeAdditional(v any) additional {
 	switch v := v.(type) {
 	case bool:
 		return additional{forbidden: !v}
 	case *jsonschema.Schema:
-		return additional{node: l.schemaNode(v)}
+		return additional{node: l.nodeFor(v)}
 	}
 	return additional{}
 }
 
-func numberLimits(s *jsonschema.Schema) []numberLimit {
+func makeNumberLimits(s *jsonschema.Schema) []numberLimit {
 	all := []numberLimit{
 		{s.Minimum, "at least", func(v, l *big.Rat) bool { return v.Cmp(l) >= 0 }},
 		{s.Maximum, "at most", func(v, l *big.Rat) bool { return v.Cmp(l) <= 0 }},

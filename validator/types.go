@@ -146,6 +146,8 @@ func (t *gqlTypes) canReach(from *gqlType, to string) bool {
 	return t.reachable[from.name][to]
 }
 
+// collectReachable adds the names of all types that an object of a type may contain, at any
+// depth.
 func (t *gqlTypes) collectReachable(from *gqlType, seen map[string]bool) {
 	pending := []*gqlType{from}
 	for len(pending) > 0 {

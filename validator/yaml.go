@@ -111,6 +111,7 @@ func (r *yamlConverter) convertMembers(o *bundle.Object, n *yaml.Node, depth int
 	return nil
 }
 
+// members returns the members of an object, which may be nil.
 func members(o *bundle.Object) []bundle.Member {
 	if o == nil {
 		return nil
