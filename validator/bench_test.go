@@ -8,7 +8,8 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 )
 
-// JSON schemas alone, on one processor: decoding and checking every datafile.
+// BenchmarkJSONSchemas decodes every datafile and checks it against its JSON schema, on one
+// processor.
 func BenchmarkJSONSchemas(b *testing.B) {
 	head, err := bundle.Open(filepath.Join(shared.Path(b, "data", "bundles"), "generated-300-head.json"), nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// schemaBundle is a bundle of schema files.
+// schemaBundle returns a bundle that consists of schema files.
 func schemaBundle(t testing.TB, schemas map[string]string) *bundle.Bundle {
 	t.Helper()
 	files := map[string]json.RawMessage{}
@@ -41,8 +41,8 @@ func parseValue(t testing.TB, text string) any {
 	return v
 }
 
-// What fits is decided as by the library that compiles the schemas, on schemas
-// and values of all kinds.
+// TestEvaluateAgreesWithLibrary checks that random values fit random schemas exactly if the
+// library that compiles the schemas says so.
 func TestEvaluateAgreesWithLibrary(t *testing.T) {
 	fit, unfit := 0, 0
 	seeds := uint64(4000)
@@ -88,7 +88,7 @@ var keys = []string{"a", "b", "ab"}
 
 func key1(r *rand.Rand) string { return keys[r.IntN(len(keys))] }
 
-// randomSchema writes a schema with some of all keywords.
+// randomSchema returns a schema with some random keywords.
 func randomSchema(r *rand.Rand, depth int) string {
 	if depth == 0 {
 		return []string{"{}", "true", "false", `{"type":"string"}`, `{"enum":[1,"a",[]]}`}[r.IntN(5)]
@@ -160,7 +160,8 @@ func randomValue(r *rand.Rand, depth int) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// Hostile schemas and values end soon, with a finding.
+// TestEvaluateIsBounded checks that the check of hostile schemas and values ends soon, with
+// a finding.
 func TestEvaluateIsBounded(t *testing.T) {
 	const doubled = `{"allOf":[{"$ref":"/a.json#/definitions/n%[2]d"},{"$ref":"/a.json#/definitions/n%[2]d"}]}`
 	var twice []string
@@ -198,8 +199,8 @@ func TestEvaluateIsBounded(t *testing.T) {
 	}
 }
 
-// Schemas do not reach outside of the bundle, and what is broken in them does
-// not keep files from being checked against the rest.
+// TestHostileSchemas checks that schemas cannot reach outside of the bundle, and that files
+// are checked against the parts of a schema that are not broken.
 func TestHostileSchemas(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{"file", `"$ref":"file:///etc/passwd"`, `/properties/x/$ref: "file:///etc/passwd" is not in the bundle`},

@@ -22,7 +22,7 @@ type mistake struct {
 	want  []string
 }
 
-// one is a mistake of a single edit.
+// one returns a mistake that consists of a single edit.
 func one(name, file, old, text string, want ...string) mistake {
 	return mistake{name, [][3]string{{file, old, text}}, want}
 }

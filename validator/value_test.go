@@ -39,7 +39,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// What Python's re says, for each pattern and text.
+// TestPattern compares the result for each pattern and text with that of Python's re.
 func TestPattern(t *testing.T) {
 	tests := []struct {
 		name, pattern, text string
@@ -72,7 +72,8 @@ func TestPattern(t *testing.T) {
 	}
 }
 
-// Where the quick engine is asked it says what the other one says.
+// TestPatternEnginesAgree checks that the standard library and regexp2 give the same result
+// where the standard library is used.
 func TestPatternEnginesAgree(t *testing.T) {
 	patterns := []string{
 		`^[A-Za-z0-9][A-Za-z0-9-_\.]{0,30}[A-Za-z0-9]$`, `^[\s0-9()+-]{1,25}$`, `^\/[a-zA-Z0-9_ -\/]+[^\/]$`,
@@ -104,7 +105,8 @@ func TestPatternEnginesAgree(t *testing.T) {
 	}
 }
 
-// A pattern that takes too long is given up, and told of.
+// TestPatternIsBounded checks that a pattern that takes too long is not used any more, and
+// is reported.
 func TestPatternIsBounded(t *testing.T) {
 	l := newLibrary(schemaBundle(t, map[string]string{"/a.json": `{"$schema":"http://json-schema.org/draft-06/schema","pattern":"^(?=(a+)+$)"}`}))
 	n, err := l.compile("/a.json", "")
@@ -126,7 +128,7 @@ func TestPatternIsBounded(t *testing.T) {
 	}
 }
 
-// What PyYAML makes of a text.
+// TestFromYAML compares the values with those that PyYAML reads.
 func TestFromYAML(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"scalars", "a: text\nb: 1\nc: 1.5\nd: true\ne: null\nf: ~\ng:", `{"a":"text","b":1,"c":1.5,"d":true,"e":null,"f":null,"g":null}`},
