@@ -10,19 +10,19 @@ type typedPlace struct {
 }
 
 // objectType returns the type of an object at this place.
-func (s typedPlace) objectType(t *gqlTypes) *gqlType {
-	if s.field == nil {
-		return s.typ
+func (p typedPlace) objectType(t *gqlTypes) *gqlType {
+	if p.field == nil {
+		return p.typ
 	}
-	return t.byName[s.field.typ]
+	return t.byName[p.field.typ]
 }
 
 // child returns the place of the value of a key.
-func (s typedPlace) child(t *gqlTypes, key string, v any) typedPlace {
-	if s.typ == nil || key == "$ref" {
-		return s
+func (p typedPlace) child(t *gqlTypes, key string, v any) typedPlace {
+	if p.typ == nil || key == "$ref" {
+		return p
 	}
-	typ := s.objectType(t)
+	typ := p.objectType(t)
 	if typ == nil {
 		return typedPlace{}
 	}
@@ -30,21 +30,21 @@ func (s typedPlace) child(t *gqlTypes, key string, v any) typedPlace {
 }
 
 // resolveInterface replaces an interface by the object type of the value.
-func (s typedPlace) resolveInterface(t *gqlTypes, v any) typedPlace {
+func (p typedPlace) resolveInterface(t *gqlTypes, v any) typedPlace {
 	o, ok := v.(*bundle.Object)
-	if s.field == nil || !ok {
-		return s
+	if p.field == nil || !ok {
+		return p
 	}
-	typ := t.byName[s.field.typ]
+	typ := t.byName[p.field.typ]
 	if typ == nil {
-		return s
+		return p
 	}
 	key, types := typ.discriminator()
 	if types == nil {
-		return s
+		return p
 	}
 	if settled := t.byName[types.String(o.String(key))]; settled != nil {
 		return typedPlace{settled, nil}
 	}
-	return s
+	return p
 }

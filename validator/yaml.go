@@ -53,17 +53,17 @@ func oneDocument(text []byte) (*yaml.Node, error) {
 // A yamlConverter converts YAML nodes to values of package bundle.
 type yamlConverter struct{ budget int }
 
-func (r *yamlConverter) convert(n *yaml.Node, depth int) (any, error) {
-	if r.budget--; r.budget < 0 || depth > maxYAMLDepth {
+func (c *yamlConverter) convert(n *yaml.Node, depth int) (any, error) {
+	if c.budget--; c.budget < 0 || depth > maxYAMLDepth {
 		return nil, errYAMLSize
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return r.convert(n.Alias, depth+1)
+		return c.convert(n.Alias, depth+1)
 	case yaml.SequenceNode:
 		out := make([]any, 0, len(n.Content))
 		for _, item := range n.Content {
-			v, err := r.convert(item, depth+1)
+			v, err := c.convert(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -72,21 +72,21 @@ func (r *yamlConverter) convert(n *yaml.Node, depth int) (any, error) {
 		return out, nil
 	case yaml.MappingNode:
 		o := &bundle.Object{}
-		return o, r.convertMembers(o, n, depth)
+		return o, c.convertMembers(o, n, depth)
 	}
 	return convertScalar(n), nil
 }
 
 // convertMembers adds the members of a mapping to an object. Members that are merged in are
 // added first, so that the keys of the mapping itself override them.
-func (r *yamlConverter) convertMembers(o *bundle.Object, n *yaml.Node, depth int) error {
+func (c *yamlConverter) convertMembers(o *bundle.Object, n *yaml.Node, depth int) error {
 	var own []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Tag != "!!merge" {
 			own = append(own, n.Content[i], n.Content[i+1])
 			continue
 		}
-		v, err := r.convert(n.Content[i+1], depth+1)
+		v, err := c.convert(n.Content[i+1], depth+1)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (r *yamlConverter) convertMembers(o *bundle.Object, n *yaml.Node, depth int
 		}
 	}
 	for i := 0; i < len(own); i += 2 {
-		v, err := r.convert(own[i+1], depth+1)
+		v, err := c.convert(own[i+1], depth+1)
 		if err != nil {
 			return err
 		}
