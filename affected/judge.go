@@ -110,7 +110,7 @@ func (j *judgement) compare(ctx context.Context) {
 	if len(j.doubts) > 0 {
 		return
 	}
-	j.whole = j.thorough || j.typesChanged() || j.subject.Order == integration.OrderSignificant || !j.mentions().Whole()
+	j.whole = j.thorough || j.typesChanged() || j.subject.Order == integration.OrderSignificant || !j.mentions().IsComplete()
 	for _, q := range j.subject.Queries {
 		c := j.World.compare(ctx, q, j.whole)
 		if c.doubt != "" {

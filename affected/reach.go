@@ -70,7 +70,7 @@ func (w *World) holders(p bundle.Path) map[string][]bundle.Path {
 	}
 	out := map[string][]bundle.Path{}
 	for _, f := range w.mentions().Of(p) {
-		f.Holders(p, func(key string) { out[key] = append(out[key], f.Path) })
+		f.EachHolder(p, func(key string) { out[key] = append(out[key], f.Path) })
 	}
 	w.held[p] = out
 	return out
@@ -124,9 +124,9 @@ func (w *World) referrers(child gql.Child, p bundle.Path, to paths) {
 		if !ok {
 			continue
 		}
-		for target := range f.Mentioned {
+		for target := range f.EachMention {
 			to[target] = true
-			for _, f := range w.mentions().AsPath(target) {
+			for _, f := range w.mentions().WithPathValue(target) {
 				to[f.Path] = true
 			}
 		}

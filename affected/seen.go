@@ -58,7 +58,7 @@ func (w *World) See(ctx context.Context, s Subject) (*Seen, bool) {
 
 // look evaluates the queries for what is seen of them.
 func (w *World) look(ctx context.Context, queries []Query, out *Seen, order integration.ListOrder) bool {
-	whole := w.typesChanged() || order == integration.OrderSignificant || !w.mentions().Whole()
+	whole := w.typesChanged() || order == integration.OrderSignificant || !w.mentions().IsComplete()
 	var parts [3][]any
 	for _, q := range queries {
 		base, c := w.apart(ctx, q, whole)

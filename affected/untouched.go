@@ -11,7 +11,7 @@ import (
 // byte, without evaluating it: nothing that it reads can see the change. Where
 // that is not certain it says no.
 func (w *World) untouched(req gql.Request) bool {
-	if w.live != nil || w.typesChanged() || !w.canonical() || !w.mentions().Whole() {
+	if w.live != nil || w.typesChanged() || !w.canonical() || !w.mentions().IsComplete() {
 		return false
 	}
 	q, err := w.Compile("", req)

@@ -54,7 +54,7 @@ func NewWorld(base, head *bundle.Bundle, diff *bundle.Diff) *World {
 	w.servers = sync.OnceValues(func() (*engines, error) { return newEngines(base, head) })
 	w.engines = sync.OnceValues(func() (*engines, error) {
 		e, err := newEngines(base, head)
-		if err == nil && w.live == nil && w.mentions().Whole() {
+		if err == nil && w.live == nil && w.mentions().IsComplete() {
 			e.base.UseMentions(w.mentions())
 			e.head.UseMentions(w.mentions())
 		}
@@ -78,7 +78,7 @@ func newEngines(base, head *bundle.Bundle) (*engines, error) {
 		return nil, err
 	}
 	h := b
-	if !base.SameGraphQL(head) {
+	if !base.HasSameGraphQL(head) {
 		if h, err = gql.NewSchema(head.GraphQL()); err != nil {
 			return nil, err
 		}

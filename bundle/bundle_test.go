@@ -68,7 +68,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Every prefix of a bundle is refused, and none makes it panic.
+// TestParseRefusesEveryPrefix checks that no prefix of a bundle is accepted or causes a panic.
 func TestParseRefusesEveryPrefix(t *testing.T) {
 	for i := range small {
 		if _, err := bundle.Parse([]byte(small[:i]), nil); err == nil {
@@ -90,8 +90,8 @@ func TestOpenNamesTheFile(t *testing.T) {
 	}
 }
 
-// A bundle that is read like another one is the same as one read alone.
-func TestLikeChangesNothing(t *testing.T) {
+// TestReuseChangesNothing checks that a bundle is the same whether or not it reuses another one.
+func TestReuseChangesNothing(t *testing.T) {
 	base := parse(t, small, nil)
 	for _, text := range []string{
 		small,
@@ -100,14 +100,14 @@ func TestLikeChangesNothing(t *testing.T) {
 		strings.ReplaceAll(small, `,`, ` , `),
 		strings.Replace(small, `"name":"b"`, `"name":"b","x":{}`, 1),
 	} {
-		alone, like := parse(t, text, nil), parse(t, text, base)
-		if alone.SHA256() != like.SHA256() {
+		alone, reuse := parse(t, text, nil), parse(t, text, base)
+		if alone.SHA256() != reuse.SHA256() {
 			t.Error("the sha256 differs")
 		}
-		if d := bundle.Compare(alone, like); !d.Empty() {
-			t.Errorf("read alone and read like another differ: %+v", d)
+		if d := bundle.Compare(alone, reuse); !d.Empty() {
+			t.Errorf("read alone and read with reuse differ: %+v", d)
 		}
-		want, got := bundle.Compare(base, alone), bundle.Compare(base, like)
+		want, got := bundle.Compare(base, alone), bundle.Compare(base, reuse)
 		if a, b := describe(want), describe(got); a != b {
 			t.Errorf("got %s, want %s", b, a)
 		}
@@ -127,17 +127,17 @@ func TestMentions(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-	if got := fmt.Sprint(names(m.AsPath("/a.yml"))); got != "[/b.yml]" {
+	if got := fmt.Sprint(names(m.WithPathValue("/a.yml"))); got != "[/b.yml]" {
 		t.Errorf("got %s, want the file in which it is a path", got)
 	}
-	if d := bundle.IndexMentions(b).Dangling(b); len(d) != 0 {
+	if d := bundle.IndexMentions(b).DanglingRefs(b); len(d) != 0 {
 		t.Errorf("got %v, want no reference that leads nowhere", d)
 	}
 }
 
 func TestDanglingRefs(t *testing.T) {
 	b := parse(t, strings.Replace(small, `{"$ref":"/b.yml"}`, `{"$ref":"/gone.yml"}`, 1), nil)
-	if got := fmt.Sprint(bundle.IndexMentions(b).Dangling(b)); got != "[{/a.yml /gone.yml}]" {
+	if got := fmt.Sprint(bundle.IndexMentions(b).DanglingRefs(b)); got != "[{/a.yml /gone.yml}]" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -150,9 +150,9 @@ func names(files []*bundle.File) []bundle.Path {
 	return out
 }
 
-func parse(t *testing.T, text string, like *bundle.Bundle) *bundle.Bundle {
+func parse(t *testing.T, text string, reuse *bundle.Bundle) *bundle.Bundle {
 	t.Helper()
-	b, err := bundle.Parse([]byte(text), like)
+	b, err := bundle.Parse([]byte(text), reuse)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,16 +179,16 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("there %s, and back %s", describe(there), describe(back))
 		}
 		bundle.IndexMentions(a, b)
-		bundle.IndexMentions(a).Dangling(a)
+		bundle.IndexMentions(a).DanglingRefs(a)
 	})
 }
 
-func TestHolders(t *testing.T) {
+func TestEachHolder(t *testing.T) {
 	b := parse(t, `{"data":{"/a.yml":{"$schema":"/s","one":{"$ref":"/b"},"many" : [ {"$ref":"/c"}, [{"$ref":"/b"}] ],`+
 		`"in":{"de\u0065p":{"$ref":"/b"},"x":[{"y":{"$ref":"/b"}}]}}}}`, nil)
 	f, _ := b.Datafile("/a.yml")
 	var got []string
-	f.Holders("/b", func(key string) { got = append(got, key) })
+	f.EachHolder("/b", func(key string) { got = append(got, key) })
 	if fmt.Sprint(got) != "[one many deep y]" {
 		t.Errorf("got %v", got)
 	}

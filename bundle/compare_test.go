@@ -101,8 +101,8 @@ func describe(d *bundle.Diff) string {
 	return strings.Join(out, ", ")
 }
 
-// The pairs of real and generated bundles agree with what qontract-server
-// says about them.
+// TestCompareLikeTheServer compares pairs of real and generated bundles and checks that the
+// result agrees with qontract-server.
 func TestCompareLikeTheServer(t *testing.T) {
 	dir := shared.Path(t, "data", "bundles")
 	for _, name := range []string{"app-interface", "generated-300", "random-1"} {
@@ -149,7 +149,8 @@ func TestCompareLikeTheServer(t *testing.T) {
 	}
 }
 
-// The generator's own list of changes is found, with the kind of each.
+// TestCompareFindsWhatWasGenerated checks that every change in the generator's own list is
+// found, with its kind.
 func TestCompareFindsWhatWasGenerated(t *testing.T) {
 	dir := shared.Path(t, "data", "bundles")
 	base, err := bundle.Open(filepath.Join(dir, "generated-300-base.json"), nil)

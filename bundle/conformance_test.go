@@ -18,9 +18,9 @@ type diffCase struct {
 	Expected   []struct{ Path string }
 }
 
-// reportsMore are the cases in which we report more than the reference on
-// purpose, or name a place differently. What it reports we report too: the same
-// pointer, one around it or one in it.
+// reportsMore lists the cases in which we report more than the reference on purpose, or
+// name a place differently. Every difference that the reference reports we report too: with
+// the same pointer, or with one above or below it.
 var reportsMore = map[string]string{
 	"mixed identified and unidentified items, shuffled (paths use OLD indexes)": "a list whose items changed their order is named itself, since a query answers in that order",
 	"old empty dict counts as absent -> root ADDED":                             "an empty document is there, so each of its fields is named",
@@ -60,8 +60,8 @@ func TestExtractDiffs(t *testing.T) {
 	}
 }
 
-// covers checks that every wanted pointer is among those we got, or one
-// around it or in it is.
+// covers checks that every wanted pointer is among the pointers we got, or one above or
+// below it.
 func covers(t *testing.T, got, want []string) {
 	t.Helper()
 	if len(got) == 0 {
@@ -76,8 +76,8 @@ func covers(t *testing.T, got, want []string) {
 	}
 }
 
-// fieldsOf returns the fields that change when a datafile has one content and
-// then the other.
+// fieldsOf returns the fields that change when a datafile has first one content and then
+// another.
 func fieldsOf(t *testing.T, before, after map[string]any) []string {
 	t.Helper()
 	base := parse(t, datafile(t, before), nil)
@@ -105,8 +105,8 @@ func datafile(t *testing.T, content map[string]any) string {
 	return string(raw)
 }
 
-// pointer turns a path of the reference, such as a.[0].'b.c', into a JSON
-// pointer. $ alone is the whole document.
+// pointer converts a path of the reference, such as a.[0].'b.c', to a JSON pointer. The
+// path $ is the whole document.
 func pointer(t *testing.T, path string) string {
 	t.Helper()
 	if path == "$" {
@@ -142,8 +142,8 @@ func TestPointer(t *testing.T) {
 	}
 }
 
-// There and back name the same fields but for positions in lists: what is
-// added there is removed back.
+// TestExtractDiffsBack checks that a change and its reversal report the same fields, except
+// for positions in lists.
 func TestExtractDiffsBack(t *testing.T) {
 	for _, c := range shared.Cases[diffCase](t, "extract_diffs") {
 		there, back := fieldsOf(t, c.Input.Old, c.Input.New), fieldsOf(t, c.Input.New, c.Input.Old)
@@ -153,7 +153,7 @@ func TestExtractDiffsBack(t *testing.T) {
 	}
 }
 
-// shapeOf replaces positions by a star.
+// shapeOf replaces positions in lists by a star.
 func shapeOf(pointers []string) []string {
 	var out []string
 	for _, p := range pointers {

@@ -8,31 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// ParseValue decodes one JSON document. The error names the byte where it
-// stops being JSON.
+// ParseValue decodes one JSON document. The error names the byte at which the document is
+// not valid JSON.
 func ParseValue(raw []byte) (any, error) {
 	s := scanner{data: raw}
-	if err := s.document(); err != nil {
+	if err := s.scanDocument(); err != nil {
 		return nil, err
 	}
 	return decode(raw), nil
 }
 
-// decode turns JSON that a scanner has accepted into a value.
+// decode decodes JSON that a scanner has validated.
 func decode(raw []byte) any {
 	d := decoder{data: raw}
-	return d.value()
+	return d.decodeValue()
 }
 
-// A decoder reads valid JSON; it does not check what the scanner has checked.
+// A decoder decodes JSON that a scanner has validated. It does not check the JSON again.
 type decoder struct {
 	data    []byte
 	pos     int
-	members []Member // of the objects that are being read, one inside the other
-	items   []any    // the same for lists
+	members []Member // members of the objects that are being decoded, innermost last
+	items   []any    // items of the lists that are being decoded, innermost last
 }
 
-func (d *decoder) space() byte {
+func (d *decoder) skipSpace() byte {
 	for d.pos < len(d.data) {
 		switch c := d.data[d.pos]; c {
 		case ' ', '\t', '\n', '\r':
@@ -44,14 +44,14 @@ func (d *decoder) space() byte {
 	return 0
 }
 
-func (d *decoder) value() any {
-	switch d.space() {
+func (d *decoder) decodeValue() any {
+	switch d.skipSpace() {
 	case '{':
-		return d.object()
+		return d.decodeObject()
 	case '[':
-		return d.array()
+		return d.decodeArray()
 	case '"':
-		return d.text()
+		return d.decodeString()
 	case 't':
 		d.pos += 4
 		return true
@@ -69,16 +69,16 @@ func (d *decoder) value() any {
 	return Number(d.data[start:d.pos])
 }
 
-func (d *decoder) object() *Object {
+func (d *decoder) decodeObject() *Object {
 	start := len(d.members)
 	d.pos++
-	for d.space() != '}' {
-		key := d.text()
-		d.space()
+	for d.skipSpace() != '}' {
+		key := d.decodeString()
+		d.skipSpace()
 		d.pos++ // the colon
-		v := d.value()
+		v := d.decodeValue()
 		d.members = append(d.members, Member{key, v})
-		if d.space() == ',' {
+		if d.skipSpace() == ',' {
 			d.pos++
 		}
 	}
@@ -88,13 +88,13 @@ func (d *decoder) object() *Object {
 	return o
 }
 
-func (d *decoder) array() []any {
+func (d *decoder) decodeArray() []any {
 	start := len(d.items)
 	d.pos++
-	for d.space() != ']' {
-		v := d.value()
+	for d.skipSpace() != ']' {
+		v := d.decodeValue()
 		d.items = append(d.items, v)
-		if d.space() == ',' {
+		if d.skipSpace() == ',' {
 			d.pos++
 		}
 	}
@@ -104,7 +104,7 @@ func (d *decoder) array() []any {
 	return list
 }
 
-func (d *decoder) text() string {
+func (d *decoder) decodeString() string {
 	start := d.pos + 1
 	end := start
 	plain := true
@@ -122,9 +122,9 @@ func (d *decoder) text() string {
 	return unescape(d.data[start:end])
 }
 
-// unescape decodes the inside of a JSON string. A lone surrogate becomes the
-// three bytes that UTF-8 would use for it if it could, so that writing the
-// string can give the same escape again.
+// unescape decodes the text between the quotes of a JSON string. A lone surrogate becomes
+// three bytes in the form of UTF-8, although UTF-8 does not allow surrogates. So writing
+// the string can give the same escape again.
 func unescape(in []byte) string {
 	if bytes.IndexByte(in, '\\') < 0 {
 		return string(in)
@@ -137,13 +137,13 @@ func unescape(in []byte) string {
 		}
 		i++
 		if in[i] != 'u' {
-			out = append(out, simpleEscape(in[i]))
+			out = append(out, decodeSimpleEscape(in[i]))
 			continue
 		}
-		r := hex4(in[i+1:])
+		r := parseHex4(in[i+1:])
 		i += 4
 		if utf16.IsSurrogate(r) && i+6 < len(in) && in[i+1] == '\\' && in[i+2] == 'u' {
-			if pair := utf16.DecodeRune(r, hex4(in[i+3:])); pair != utf8.RuneError {
+			if pair := utf16.DecodeRune(r, parseHex4(in[i+3:])); pair != utf8.RuneError {
 				r = pair
 				i += 6
 			}
@@ -157,7 +157,7 @@ func unescape(in []byte) string {
 	return string(out)
 }
 
-func simpleEscape(c byte) byte {
+func decodeSimpleEscape(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'
@@ -173,7 +173,7 @@ func simpleEscape(c byte) byte {
 	return c // a quote, a slash or a backslash
 }
 
-func hex4(in []byte) rune {
+func parseHex4(in []byte) rune {
 	n, err := strconv.ParseUint(string(in[:4]), 16, 32)
 	if err != nil {
 		return utf8.RuneError

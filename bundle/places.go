@@ -6,31 +6,33 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
-// Places returns where in c.New the fields of c are, by their pointers in
-// c.Fields. Those lead into the old version, where the items of a list may have
-// had other numbers. What the new version does not have is where its nearest
-// parent is. Of a file that one side lacks there are none.
+// Places returns the places of the changed fields in the new version: a map from each
+// pointer of c.Fields to a pointer into c.New. They can differ because c.Fields leads into
+// the old version, in which list items can have other indexes. A field that the new version
+// does not have is mapped to its nearest parent. The result is nil for an added or removed
+// file.
 func (c Change) Places() map[string]string {
 	if c.Old == nil || c.New == nil {
 		return nil
 	}
-	p := placer{}
+	p := placeFinder{}
 	out := make(map[string]string, len(c.Fields))
 	for _, d := range differences(c.Old, c.New, c.Kind) {
 		if _, known := out[d.pointer]; !known || d.kind == Added {
-			out[d.pointer] = p.place(c.Old.Object(), c.New.Object(), d)
+			out[d.pointer] = p.find(c.Old.Object(), c.New.Object(), d)
 		}
 	}
 	return out
 }
 
-// A placer remembers how the items of lists belong together, by the pointer to
-// the list.
-type placer map[string][]int
+// A placeFinder remembers how the items of lists are paired, by the pointer to the old
+// list.
+type placeFinder map[string][]int
 
-// place walks both versions along the pointer of a difference.
-func (p placer) place(old, new any, d difference) string {
-	from, at := "", "" // the same place in both
+// find walks through both versions along the pointer of a difference, and returns the
+// pointer into the new version.
+func (p placeFinder) find(old, new any, d difference) string {
+	from, at := "", "" // pointers to the same place in old and new
 	parts := jsonpointer.Split(d.pointer)
 	for n, part := range parts {
 		switch x := new.(type) {
@@ -45,15 +47,15 @@ func (p placer) place(old, new any, d difference) string {
 			}
 		case []any:
 			i, err := strconv.Atoi(part)
-			if last := n == len(parts)-1; !last || d.kind != Added { // an added item has its new number
+			if last := n == len(parts)-1; !last || d.kind != Added { // the pointer to an added item has its new index already
 				y, _ := old.([]any)
-				i = p.partner(from, y, x, i)
+				i = p.newIndex(from, y, x, i)
 			}
 			if err != nil || i < 0 || i >= len(x) {
 				return at
 			}
 			new, at = x[i], at+"/"+strconv.Itoa(i)
-			old = item(old, part)
+			old = itemAt(old, part)
 		default:
 			return at
 		}
@@ -62,11 +64,11 @@ func (p placer) place(old, new any, d difference) string {
 	return at
 }
 
-// partner returns the new number of item i of the old list at a pointer, -1 when
-// it is gone.
-func (p placer) partner(at string, old, new []any, i int) int {
+// newIndex returns the new index of item i of the old list at a pointer, or -1 if the item
+// does not exist any more.
+func (p placeFinder) newIndex(at string, old, new []any, i int) int {
 	if _, known := p[at]; !known {
-		p[at] = partners(old, new)
+		p[at] = pairItems(old, new)
 	}
 	if i < 0 || i >= len(p[at]) {
 		return -1
@@ -74,9 +76,10 @@ func (p placer) partner(at string, old, new []any, i int) int {
 	return p[at][i]
 }
 
-func item(list any, number string) any {
+// itemAt returns the item of a list at an index that is written as text, or nil.
+func itemAt(list any, index string) any {
 	items, _ := list.([]any)
-	if i, err := strconv.Atoi(number); err == nil && i >= 0 && i < len(items) {
+	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(items) {
 		return items[i]
 	}
 	return nil

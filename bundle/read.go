@@ -7,64 +7,64 @@ import (
 	"slices"
 )
 
-// bytesPerFile and bytesPerMention are rather more than real bundles have, to
-// make room at once and not too much of it.
+// Estimates of the number of bytes per file and per mention. They decide how much room the
+// lists get at first.
 const (
 	bytesPerFile    = 2500
 	bytesPerMention = 130
 )
 
-// A reader indexes a bundle while a scanner validates it.
+// A reader indexes a bundle while its scanner validates the JSON.
 type reader struct {
 	scanner
-	b        *Bundle
-	datafile need
+	b                   *Bundle
+	datafileRequirement requirement
 }
 
-// bundle reads the whole document.
-func (r *reader) bundle(like *Bundle) error {
+// readBundle reads the whole document.
+func (r *reader) readBundle(reuse *Bundle) error {
 	seen := map[string]bool{}
 	if r.peek() != '{' {
 		return errors.New("not a bundle: it does not begin with '{'")
 	}
-	err := r.object(func(key []byte) error {
+	err := r.scanObject(func(key []byte) error {
 		name := string(key)
 		if seen[name] {
 			return fmt.Errorf("%q occurs twice", name)
 		}
 		seen[name] = true
-		return r.part(name, like)
+		return r.readPart(name, reuse)
 	})
 	if err != nil {
 		return err
 	}
 	if r.peek(); r.pos < len(r.data) {
-		return r.fail("unexpected %q after the bundle", r.at())
+		return r.fail("unexpected %q after the bundle", r.current())
 	}
 	if !seen["data"] {
 		return errors.New(`not a bundle: it has no "data"`)
 	}
-	r.group()
+	r.groupBySchema()
 	return nil
 }
 
-// part reads the value of one top-level key.
-func (r *reader) part(name string, like *Bundle) error {
+// readPart reads the value of one top-level key.
+func (r *reader) readPart(name string, reuse *Bundle) error {
 	switch name {
 	case "data":
-		return r.section(name, &r.b.datafiles, &like.datafiles, r.datafile)
+		return r.readSection(name, &r.b.datafiles, &reuse.datafiles, r.datafileRequirement)
 	case "resources":
-		return r.section(name, &r.b.resources, &like.resources, needContent)
+		return r.readSection(name, &r.b.resources, &reuse.resources, requireContent)
 	case "schemas":
-		return r.section(name, &r.b.schemas, &like.schemas, needNothing)
+		return r.readSection(name, &r.b.schemas, &reuse.schemas, requireNothing)
 	case "git_commit":
-		return r.string(name, &r.b.commit)
+		return r.readString(name, &r.b.commit)
 	case "git_commit_timestamp":
-		return r.string(name, &r.b.timestamp)
+		return r.readString(name, &r.b.timestamp)
 	}
 	r.peek()
 	start, before := r.pos, len(r.mentions)
-	if err := r.value(place{}); err != nil {
+	if err := r.scanValue(place{}); err != nil {
 		return err
 	}
 	if name == "graphql" {
@@ -74,10 +74,12 @@ func (r *reader) part(name string, like *Bundle) error {
 	return nil
 }
 
-func (r *reader) string(name string, to *string) error {
+// readString reads the value of a top-level key that must be a string. It also accepts a
+// number or null.
+func (r *reader) readString(name string, to *string) error {
 	r.peek()
 	start, before := r.pos, len(r.mentions)
-	if err := r.value(place{}); err != nil {
+	if err := r.scanValue(place{}); err != nil {
 		return err
 	}
 	r.mentions = r.mentions[:before]
@@ -93,115 +95,78 @@ func (r *reader) string(name string, to *string) error {
 	return nil
 }
 
-// A need tells what a file of a section lacks, "" when nothing.
-type need func(f *File, has keys) string
-
-// keys are the keys of a resource that it must have.
-type keys struct{ path, content, sha256sum bool }
-
-func (k *keys) see(key []byte) {
-	switch string(key) {
-	case "path":
-		k.path = true
-	case "content":
-		k.content = true
-	case "sha256sum":
-		k.sha256sum = true
-	}
-}
-
-func needSchema(f *File, _ keys) string {
-	if f.Schema == "" {
-		return "has no $schema"
-	}
-	return ""
-}
-
-func needContent(_ *File, has keys) string {
-	switch {
-	case !has.path:
-		return "has no path"
-	case !has.content:
-		return "has no content"
-	case !has.sha256sum:
-		return "has no sha256sum"
-	}
-	return ""
-}
-
-func needNothing(*File, keys) string { return "" }
-
-// section reads a map from path to file.
-func (r *reader) section(name string, to, like *section, need need) error {
+// readSection reads a map from path to file.
+func (r *reader) readSection(name string, to, reuse *section, require requirement) error {
 	if r.peek() != '{' {
 		if r.pos >= len(r.data) {
-			return r.fail("")
+			return r.endsTooEarly()
 		}
 		return fmt.Errorf("%q is not an object", name)
 	}
-	to.files = make([]*File, 0, max(len(like.files), (len(r.data)-r.pos)/bytesPerFile))
-	next := 0 // where the twin of the file is expected
-	err := r.object(func(key []byte) error {
-		f := r.twin(key, like, &next)
+	to.files = make([]*File, 0, max(len(reuse.files), (len(r.data)-r.pos)/bytesPerFile))
+	expected := 0 // index in reuse of the next file, if both have the same order
+	err := r.scanObject(func(key []byte) error {
+		f := r.reuseFile(key, reuse, &expected)
 		if f == nil {
 			var err error
-			if f, err = r.file(name, Path(key), need); err != nil {
+			if f, err = r.readFile(name, Path(key), require); err != nil {
 				return err
 			}
 		}
 		to.files = append(to.files, f)
-		r.b.odd = r.b.odd || f.Path == "" || f.Path[0] != '/'
+		r.b.hasPathWithoutSlash = r.b.hasPathWithoutSlash || f.Path == "" || f.Path[0] != '/'
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if twice, found := to.index(like); found {
-		return fmt.Errorf("%s: %q occurs twice", name, twice)
+	if repeated, found := to.buildIndex(reuse); found {
+		return fmt.Errorf("%s: %q occurs twice", name, repeated)
 	}
 	return nil
 }
 
-// twin returns the file of the other bundle that has the same path and the
-// same bytes as what comes next, and steps over those bytes.
-func (r *reader) twin(key []byte, like *section, next *int) *File {
-	i := *next
-	if i >= len(like.files) || string(like.files[i].Path) != string(key) {
-		at, ok := like.at[Path(key)]
+// reuseFile returns the file of the section reuse that has the same path and the same bytes
+// as the file at the current position, and skips these bytes. It returns nil if there is
+// none. expected is the index at which the file is looked for first.
+func (r *reader) reuseFile(key []byte, reuse *section, expected *int) *File {
+	i := *expected
+	if i >= len(reuse.files) || string(reuse.files[i].Path) != string(key) {
+		at, ok := reuse.indexOf[Path(key)]
 		if !ok {
 			return nil
 		}
 		i = at
 	}
-	*next = i + 1
+	*expected = i + 1
 	r.peek()
-	// An object's text ends where its brace closes, so a common prefix of that
-	// length is the same object.
-	if f := like.files[i]; bytes.HasPrefix(r.data[r.pos:], f.raw) {
+	// The text of an object ends with its closing brace. So if the data begins with this text,
+	// it holds the same object.
+	if f := reuse.files[i]; bytes.HasPrefix(r.data[r.pos:], f.raw) {
 		r.pos += len(f.raw)
 		return f
 	}
 	return nil
 }
 
-// file reads one file.
-func (r *reader) file(section string, path Path, need need) (*File, error) {
+// readFile reads one file.
+func (r *reader) readFile(section string, path Path, require requirement) (*File, error) {
 	if r.peek() != '{' {
 		if r.pos >= len(r.data) {
-			return nil, r.fail("")
+			return nil, r.endsTooEarly()
 		}
 		return nil, fmt.Errorf("%s: %q is not an object", section, path)
 	}
 	f := &File{Path: path}
 	start, before := r.pos, len(r.mentions)
-	r.origin = start
-	var has keys
-	err := r.object(func(key []byte) error {
-		has.see(key)
+	r.fileStart = start
+	var keys resourceKeys
+	err := r.scanObject(func(key []byte) error {
+		keys.record(key)
 		if string(key) == "$schema" {
-			return r.schema(f)
+			return r.readSchema(f)
 		}
-		return r.value(r.member(key, span{}))
+		return r.scanValue(r.placeOf(key, span{}))
 	})
 	if err != nil {
 		var syntax *SyntaxError
@@ -210,19 +175,19 @@ func (r *reader) file(section string, path Path, need need) (*File, error) {
 		}
 		return nil, err
 	}
-	if lack := need(f, has); lack != "" {
-		return nil, fmt.Errorf("%s: %q %s", section, path, lack)
+	if missing := require(f, keys); missing != "" {
+		return nil, fmt.Errorf("%s: %q %s", section, path, missing)
 	}
 	f.raw, f.mentions = r.data[start:r.pos:r.pos], slices.Clip(r.mentions[before:])
 	return f, nil
 }
 
-// schema reads the value of a file's $schema; only a string counts.
-func (r *reader) schema(f *File) error {
+// readSchema reads the value of a file's $schema. A value that is not a string is ignored.
+func (r *reader) readSchema(f *File) error {
 	r.peek()
 	start := r.pos
 	before := len(r.mentions)
-	if err := r.value(place{}); err != nil {
+	if err := r.scanValue(place{}); err != nil {
 		return err
 	}
 	r.mentions = r.mentions[:before]
@@ -231,8 +196,8 @@ func (r *reader) schema(f *File) error {
 	return nil
 }
 
-// group lists the datafiles of each schema.
-func (r *reader) group() {
+// groupBySchema builds the list of datafiles for each schema.
+func (r *reader) groupBySchema() {
 	r.b.bySchema = map[Schema][]*File{}
 	for _, f := range r.b.datafiles.files {
 		r.b.bySchema[f.Schema] = append(r.b.bySchema[f.Schema], f)

@@ -2,42 +2,42 @@ package bundle
 
 import "fmt"
 
-// maxDepth bounds the nesting of a document, so that hostile input cannot
-// exhaust the stack. Real bundles stay below 20.
+// maxDepth limits the nesting of a document, so that hostile input cannot exhaust the
+// stack. Real bundles nest less than 20 levels.
 const maxDepth = 500
 
-// A scanner validates JSON (RFC 8259) without decoding it, and notes the
-// strings that may name a file.
+// A scanner validates JSON (RFC 8259) without decoding it. It records the strings that may
+// name a file.
 type scanner struct {
-	data     []byte
-	pos      int
-	depth    int
-	mentions []mention // of all files, one after the other
-	lastKey  span      // the last key, as it is written
-	escaped  bool      // the last string has escapes
-	origin   int       // offsets of mentions count from here
+	data      []byte
+	pos       int
+	depth     int
+	mentions  []mention // mentions of all files, in order
+	lastKey   span      // last key that was scanned
+	escaped   bool      // the last string that was scanned has escapes
+	fileStart int       // position at which the current file begins
 }
 
-// A mention is a string value that begins with a slash, or with an escape that
-// may be one: it may name a datafile or a resource. Offsets include the quotes
-// and count from the beginning of the file's own bytes.
+// A mention is a string value that may name a datafile or a resource: it begins with a
+// slash or with an escape, or it is the value of $ref. Offsets include the quotes. They
+// count from the start of the file inside the bundle.
 type mention struct {
 	start, end uint32
-	kind       keyKind
-	holder     span // of a reference: the key that its object, or a list of such, stands under
+	keyKind    keyKind
+	holder     span // key under which the object around the string stands
 }
 
-// A span is a part of a file, without the quotes when it is a string.
+// A span is a part of a file. The span of a string does not include the quotes.
 type span struct{ start, end uint32 }
 
-// A place says where a value stands: the key it stands under, also as an item of
-// a list, and the key of the object around it.
+// A place describes the object key under which a value stands, directly or as an item of a
+// list.
 type place struct {
-	kind        keyKind
-	own, holder span
+	keyKind     keyKind
+	key, holder span
 }
 
-// A keyKind tells the keys that mentions stand under apart.
+// A keyKind distinguishes the keys under which mentions stand.
 type keyKind uint8
 
 const (
@@ -46,7 +46,7 @@ const (
 	pathKey          // path
 )
 
-func kindOf(key []byte) keyKind {
+func kindOfKey(key []byte) keyKind {
 	switch string(key) {
 	case "$ref":
 		return refKey
@@ -56,18 +56,19 @@ func kindOf(key []byte) keyKind {
 	return otherKey
 }
 
-// A SyntaxError says where a document stops being JSON.
+// A SyntaxError says where and why a document is not valid JSON.
 type SyntaxError struct {
 	Offset int // in bytes
 	Msg    string
 }
 
+// Error returns the offset and the message.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("byte %d: %s", e.Offset, e.Msg) }
 
 var (
 	spaceByte  = byteSet(" \t\n\r")
-	numberByte = byteSet("0123456789+-.eE") // what a number consists of
-	plainByte  = plainBytes()               // what a string may hold without a closer look
+	numberByte = byteSet("0123456789+-.eE") // bytes of numbers
+	plainByte  = plainBytes()               // bytes that need no check inside a string
 )
 
 func byteSet(members string) (set [256]bool) {
@@ -84,11 +85,16 @@ func plainBytes() (set [256]bool) {
 	return set
 }
 
+// fail returns a syntax error at the current position.
 func (s *scanner) fail(format string, args ...any) error {
 	if s.pos >= len(s.data) {
-		return &SyntaxError{len(s.data), "the document ends too early"}
+		return s.endsTooEarly()
 	}
 	return &SyntaxError{s.pos, fmt.Sprintf(format, args...)}
+}
+
+func (s *scanner) endsTooEarly() error {
+	return &SyntaxError{len(s.data), "the document ends too early"}
 }
 
 // peek skips white space and returns the next byte, or 0 at the end.
@@ -103,123 +109,129 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
+// expect skips white space and the byte c, which must be there.
 func (s *scanner) expect(c byte) error {
 	if s.peek() != c || s.pos >= len(s.data) {
-		return s.fail("expected %q, found %q", c, s.at())
+		return s.fail("expected %q, found %q", c, s.current())
 	}
 	s.pos++
 	return nil
 }
 
-func (s *scanner) at() byte {
+// current returns the byte at the current position, or 0 at the end.
+func (s *scanner) current() byte {
 	if s.pos < len(s.data) {
 		return s.data[s.pos]
 	}
 	return 0
 }
 
-// document accepts exactly one value.
-func (s *scanner) document() error {
-	if err := s.value(place{}); err != nil {
+// scanDocument scans a document, which is exactly one value.
+func (s *scanner) scanDocument() error {
+	if err := s.scanValue(place{}); err != nil {
 		return err
 	}
 	if s.peek(); s.pos < len(s.data) {
-		return s.fail("unexpected %q after the document", s.at())
+		return s.fail("unexpected %q after the document", s.current())
 	}
 	return nil
 }
 
-// value accepts one value.
-func (s *scanner) value(at place) error {
+// scanValue scans one value.
+func (s *scanner) scanValue(at place) error {
 	switch c := s.peek(); {
 	case c == '"':
 		start := s.pos
-		if err := s.text(); err != nil {
+		if err := s.scanString(); err != nil {
 			return err
 		}
-		if first := s.data[start+1]; first == '/' || first == '\\' || at.kind == refKey {
-			s.mentions = append(s.mentions, mention{uint32(start - s.origin), uint32(s.pos - s.origin), at.kind, at.holder})
+		if first := s.data[start+1]; first == '/' || first == '\\' || at.keyKind == refKey {
+			s.mentions = append(s.mentions, mention{uint32(start - s.fileStart), uint32(s.pos - s.fileStart), at.keyKind, at.holder})
 		}
 		return nil
 	case c == '{':
-		return s.members(at.own)
+		return s.scanMembers(at.key)
 	case c == '[':
-		return s.array(at)
+		return s.scanArray(at)
 	case c == '-' || '0' <= c && c <= '9':
-		return s.number()
+		return s.scanNumber()
 	case c == 't':
-		return s.literal("true")
+		return s.scanLiteral("true")
 	case c == 'f':
-		return s.literal("false")
+		return s.scanLiteral("false")
 	case c == 'n':
-		return s.literal("null")
+		return s.scanLiteral("null")
 	}
-	return s.fail("unexpected %q", s.at())
+	return s.fail("unexpected %q", s.current())
 }
 
-// object accepts an object and calls member at each value, with the key.
-func (s *scanner) object(member func(key []byte) error) error {
-	if err := s.enter('{'); err != nil {
+// scanObject scans an object. It calls member with each key; member must scan the value.
+func (s *scanner) scanObject(member func(key []byte) error) error {
+	if err := s.enterLevel('{'); err != nil {
 		return err
 	}
 	for more := s.peek() != '}'; more; {
-		key, err := s.key()
+		key, err := s.scanKey()
 		if err != nil {
 			return err
 		}
 		if err := member(key); err != nil {
 			return err
 		}
-		if more, err = s.next('}'); err != nil {
+		if more, err = s.scanSeparator('}'); err != nil {
 			return err
 		}
 	}
-	return s.leave()
+	s.leaveLevel()
+	return nil
 }
 
-// members accepts an object that stands under the holder, inside a file.
-func (s *scanner) members(holder span) error {
-	if err := s.enter('{'); err != nil {
+// scanMembers scans an object inside a file. holder is the key under which the object
+// stands.
+func (s *scanner) scanMembers(holder span) error {
+	if err := s.enterLevel('{'); err != nil {
 		return err
 	}
 	for more := s.peek() != '}'; more; {
-		key, err := s.key()
+		key, err := s.scanKey()
 		if err != nil {
 			return err
 		}
-		if err := s.value(s.member(key, holder)); err != nil {
+		if err := s.scanValue(s.placeOf(key, holder)); err != nil {
 			return err
 		}
-		if more, err = s.next('}'); err != nil {
+		if more, err = s.scanSeparator('}'); err != nil {
 			return err
 		}
 	}
-	return s.leave()
+	s.leaveLevel()
+	return nil
 }
 
-// key accepts a key and its colon, and returns it decoded.
-func (s *scanner) key() ([]byte, error) {
+// scanKey scans a key and its colon, and returns the decoded key.
+func (s *scanner) scanKey() ([]byte, error) {
 	if s.peek() != '"' {
-		return nil, s.fail("expected a key in quotes, found %q", s.at())
+		return nil, s.fail("expected a key in quotes, found %q", s.current())
 	}
 	start := s.pos + 1
-	if err := s.text(); err != nil {
+	if err := s.scanString(); err != nil {
 		return nil, err
 	}
 	key := s.data[start : s.pos-1]
-	s.lastKey = span{uint32(start - s.origin), uint32(s.pos - 1 - s.origin)}
+	s.lastKey = span{uint32(start - s.fileStart), uint32(s.pos - 1 - s.fileStart)}
 	if s.escaped {
 		key = []byte(unescape(key))
 	}
-	if s.at() == ':' {
+	if s.current() == ':' {
 		s.pos++
 		return key, nil
 	}
 	return key, s.expect(':')
 }
 
-// next accepts a comma, or nothing before the closing bracket, and tells which.
-func (s *scanner) next(closing byte) (bool, error) {
+// scanSeparator scans a comma, if there is one. It reports whether another element follows;
+// if not, the closing bracket is next.
+func (s *scanner) scanSeparator(closing byte) (bool, error) {
 	switch s.peek() {
 	case ',':
 		s.pos++
@@ -227,32 +239,34 @@ func (s *scanner) next(closing byte) (bool, error) {
 	case closing:
 		return false, nil
 	}
-	return false, s.fail("expected ',' or %q, found %q", closing, s.at())
+	return false, s.fail("expected ',' or %q, found %q", closing, s.current())
 }
 
-// member is the place of the value behind a key that was just read, in an
-// object that stands under the holder.
-func (s *scanner) member(key []byte, holder span) place {
-	return place{kindOf(key), s.lastKey, holder}
+// placeOf returns the place of the value after the key that was scanned last. holder is the
+// key under which the object around it stands.
+func (s *scanner) placeOf(key []byte, holder span) place {
+	return place{kindOfKey(key), s.lastKey, holder}
 }
 
-func (s *scanner) array(at place) error {
-	if err := s.enter('['); err != nil {
+func (s *scanner) scanArray(at place) error {
+	if err := s.enterLevel('['); err != nil {
 		return err
 	}
 	for more := s.peek() != ']'; more; {
-		if err := s.value(at); err != nil {
+		if err := s.scanValue(at); err != nil {
 			return err
 		}
 		var err error
-		if more, err = s.next(']'); err != nil {
+		if more, err = s.scanSeparator(']'); err != nil {
 			return err
 		}
 	}
-	return s.leave()
+	s.leaveLevel()
+	return nil
 }
 
-func (s *scanner) enter(c byte) error {
+// enterLevel scans an opening bracket and counts the level.
+func (s *scanner) enterLevel(c byte) error {
 	if err := s.expect(c); err != nil {
 		return err
 	}
@@ -262,8 +276,8 @@ func (s *scanner) enter(c byte) error {
 	return nil
 }
 
-func (s *scanner) leave() error {
+// leaveLevel scans a closing bracket, which the caller has already seen.
+func (s *scanner) leaveLevel() {
 	s.pos++
 	s.depth--
-	return nil
 }

@@ -4,7 +4,7 @@ import "slices"
 
 // A JSON value is one of nil, bool, [Number], string, []any and *[Object].
 
-// Number is a JSON number as it was written.
+// Number is a JSON number as it stands in the document.
 type Number string
 
 // Member is one key of an object with its value.
@@ -13,22 +13,22 @@ type Member struct {
 	Value any
 }
 
-// Object is a JSON object that keeps the order of its keys. A key that was
-// written twice has its last value at its first place, as in JavaScript.
-// The zero value is an empty object.
+// Object is a JSON object that keeps the order of its keys. If a document has a key twice,
+// the object has the last value at the place of the first, as in JavaScript. The zero value
+// is an empty object.
 type Object struct {
 	members []Member
-	index   map[string]int // only for large objects
+	index   map[string]int // position by key; nil for an object with few keys
 }
 
-// indexFrom is the size from which an object is looked up through a map.
+// indexFrom is the number of keys from which keys are found through a map.
 const indexFrom = 24
 
-// NewObject returns an object with the given members in order.
+// NewObject returns an object with these members in this order.
 func NewObject(members ...Member) *Object { return newObject(slices.Clone(members)) }
 
-// ObjectOf returns an object with the given members, which it takes over. Their
-// keys must differ.
+// ObjectOf returns an object with these members, whose keys must differ. It takes over the
+// slice: the caller must not use it afterwards.
 func ObjectOf(members []Member) *Object {
 	if len(members) >= indexFrom {
 		return newObject(members)
@@ -36,9 +36,10 @@ func ObjectOf(members []Member) *Object {
 	return &Object{members: members}
 }
 
-// newObject takes the members over.
+// newObject returns an object with these members. It takes over the slice. Keys may be
+// repeated.
 func newObject(members []Member) *Object {
-	if len(members) >= indexFrom || repeats(members) {
+	if len(members) >= indexFrom || hasRepeatedKey(members) {
 		o := &Object{members: make([]Member, 0, len(members))}
 		for _, m := range members {
 			o.Set(m.Key, m.Value)
@@ -48,8 +49,9 @@ func newObject(members []Member) *Object {
 	return &Object{members: members}
 }
 
-// repeats tells whether a key occurs twice among few members.
-func repeats(members []Member) bool {
+// hasRepeatedKey reports whether a key occurs twice. It compares all pairs, so it is for
+// few members.
+func hasRepeatedKey(members []Member) bool {
 	for i := range members {
 		for j := range members[:i] {
 			if members[i].Key == members[j].Key {
@@ -60,7 +62,7 @@ func repeats(members []Member) bool {
 	return false
 }
 
-// Get returns the value of a key and whether the key is there.
+// Get returns the value of a key, and whether the object has the key.
 func (o *Object) Get(key string) (any, bool) {
 	if i := o.find(key); i >= 0 {
 		return o.members[i].Value, true
@@ -68,10 +70,10 @@ func (o *Object) Get(key string) (any, bool) {
 	return nil, false
 }
 
-// Has tells whether the key is there, whatever its value.
+// Has reports whether the object has the key, even if its value is null.
 func (o *Object) Has(key string) bool { return o.find(key) >= 0 }
 
-// String returns the value of a key when it is a string, else "".
+// String returns the value of a key if it is a string, or else "".
 func (o *Object) String(key string) string {
 	v, _ := o.Get(key)
 	s, _ := v.(string)
@@ -84,7 +86,7 @@ func (o *Object) Len() int { return len(o.members) }
 // Members returns the members in order. The caller must not change them.
 func (o *Object) Members() []Member { return o.members }
 
-// Set changes the object: it gives the key a value, in its place or at the end.
+// Set changes the object: it replaces the value of a key, or adds the key at the end.
 func (o *Object) Set(key string, v any) {
 	if i := o.find(key); i >= 0 {
 		o.members[i].Value = v
@@ -117,8 +119,8 @@ func (o *Object) find(key string) int {
 	return -1
 }
 
-// Ref returns the target of a reference: an object whose only key is $ref,
-// with a string.
+// Ref returns the target of a reference, which is an object whose only key is $ref with a
+// string.
 func Ref(v any) (Path, bool) {
 	o, ok := v.(*Object)
 	if !ok || len(o.members) != 1 || o.members[0].Key != "$ref" {
@@ -128,8 +130,8 @@ func Ref(v any) (Path, bool) {
 	return Path(s), ok
 }
 
-// Equal tells whether two values are the same: the order of keys does not
-// count, the order of list items does, numbers are compared as written.
+// Equal reports whether two values are equal. The order of keys does not count, the order
+// of list items does. Numbers are compared as they are written.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case *Object:

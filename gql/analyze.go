@@ -16,22 +16,22 @@ type analysis struct {
 
 // analyze finds out what the query can read, whatever the data is.
 func (q *Query) analyze() *analysis {
-	o := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
+	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
 	if q.fields != nil {
-		o.types[q.schema.query.name] = true
-		for _, p := range q.fields.list {
-			o.addRoot(p)
+		a.types[q.schema.query.name] = true
+		for _, field := range q.fields.list {
+			a.addRoot(field)
 		}
 	}
-	for s := range o.schemas {
-		o.result.schemas = append(o.result.schemas, s)
+	for s := range a.schemas {
+		a.result.schemas = append(a.result.schemas, s)
 	}
-	for t := range o.types {
-		o.result.types = append(o.result.types, t)
+	for t := range a.types {
+		a.result.types = append(a.result.types, t)
 	}
-	slices.Sort(o.result.schemas)
-	slices.Sort(o.result.types)
-	return o.result
+	slices.Sort(a.result.schemas)
+	slices.Sort(a.result.types)
+	return a.result
 }
 
 // An analyzer analyzes a query.
@@ -44,9 +44,9 @@ type analyzer struct {
 }
 
 // addRoot adds a root field.
-func (o *analyzer) addRoot(field *selectedField) {
-	r := &Root{Key: field.key, Field: field.def.name, Schema: field.def.schema, List: field.def.list, pick: field}
-	o.opaque = false
+func (a *analyzer) addRoot(field *selectedField) {
+	r := &Root{Key: field.key, Field: field.def.name, Schema: field.def.schema, List: field.def.list, selected: field}
+	a.opaque = false
 	d := &positionDraft{}
 	for _, n := range field.nodes {
 		d.selections = d.selections.with(n.selectionSet, field.def.typ)
@@ -54,8 +54,8 @@ func (o *analyzer) addRoot(field *selectedField) {
 	switch field.def.resolver {
 	case resolveDatafiles:
 		r.Kind = RootDatafiles
-		o.addSchema(field.def.schema)
-		o.addArguments(d, field)
+		a.addSchema(field.def.schema)
+		a.addArguments(d, field)
 	case resolveResources:
 		r.Kind = RootResources
 		for _, key := range []string{"path", "schema"} {
@@ -67,18 +67,18 @@ func (o *analyzer) addRoot(field *selectedField) {
 		r.Kind = RootConstant
 		d.selections = nil
 	}
-	o.addTypes(field.def.typ)
-	o.addDiscriminators(d, field.def.typ)
-	pos := o.buildPosition(d)
-	if o.opaque || !r.List && r.Kind != RootConstant {
+	a.addTypes(field.def.typ)
+	a.addDiscriminators(d, field.def.typ)
+	pos := a.buildPosition(d)
+	if a.opaque || !r.List && r.Kind != RootConstant {
 		r.Kind = RootOpaque
 	}
-	o.result.roots = append(o.result.roots, r)
-	o.result.footprint.Children = append(o.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
+	a.result.roots = append(a.result.roots, r)
+	a.result.footprint.Children = append(a.result.footprint.Children, Child{Key: field.key, Resource: r.Kind == RootResources, Pos: pos})
 }
 
 // addArguments adds the keys that the arguments of a root field read of its elements.
-func (o *analyzer) addArguments(d *positionDraft, field *selectedField) {
+func (a *analyzer) addArguments(d *positionDraft, field *selectedField) {
 	for _, want := range field.rootArgs.keys {
 		d.whole = append(d.whole, want.Key)
 	}
@@ -88,33 +88,33 @@ func (o *analyzer) addArguments(d *positionDraft, field *selectedField) {
 }
 
 // addSchema adds a schema that the query can read.
-func (o *analyzer) addSchema(s bundle.Schema) {
+func (a *analyzer) addSchema(s bundle.Schema) {
 	if s != "" {
-		o.schemas[s] = true
+		a.schemas[s] = true
 	}
 }
 
 // addTypes adds a type, its possible object types and their interfaces.
-func (o *analyzer) addTypes(t *typeDef) {
-	if t.isLeaf() || o.types[t.name] && t.kind == kindObject {
+func (a *analyzer) addTypes(t *typeDef) {
+	if t.isLeaf() || a.types[t.name] && t.kind == kindObject {
 		return
 	}
-	o.types[t.name] = true
+	a.types[t.name] = true
 	for _, object := range t.objectTypes() {
-		o.types[object.name] = true
+		a.types[object.name] = true
 		for _, i := range object.interfaces {
-			o.types[i.name] = true
+			a.types[i.name] = true
 		}
 	}
 }
 
 // addSchemasOf adds the schemas of all objects that a value of the type can be.
-func (o *analyzer) addSchemasOf(t *typeDef) {
-	o.addSchema(t.datafileSchema)
+func (a *analyzer) addSchemasOf(t *typeDef) {
+	a.addSchema(t.datafileSchema)
 	for _, object := range t.objectTypes() {
-		o.addSchema(object.datafileSchema)
+		a.addSchema(object.datafileSchema)
 		for _, i := range object.interfaces {
-			o.addSchema(i.datafileSchema)
+			a.addSchema(i.datafileSchema)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// small returns a bundle with a value for every rule.
+// small returns a bundle that has a value for every rule of the resolvers.
 func small(t testing.TB) *bundle.Bundle {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/small.json")
@@ -44,8 +44,8 @@ func smallEngine(t testing.TB) (*gql.Engine, *gql.Schema) {
 	return gql.New(b, s), s
 }
 
-// TestAnswers compares the answers to the queries of a golden file: a name
-// after #, a query, its answer.
+// TestAnswers compares answers with a golden file. The file has, for each case, a name
+// after #, a query and its answer.
 func TestAnswers(t *testing.T) {
 	const name = "testdata/answers.golden"
 	raw, err := os.ReadFile(name)

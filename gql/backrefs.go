@@ -37,7 +37,7 @@ func (e *Engine) UseMentions(m *bundle.Mentions) { e.mentions = m }
 func (e *Engine) filesMentioning(key backRefKey, path string) fileList {
 	var out fileList
 	for _, f := range e.mentions.Of(bundle.Path(path)) {
-		if f.Schema != key.schema || !e.bundle.Holds(f) {
+		if f.Schema != key.schema || !e.bundle.HasDatafile(f) {
 			continue
 		}
 		found := false
@@ -47,7 +47,7 @@ func (e *Engine) filesMentioning(key backRefKey, path string) fileList {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *bundle.File) int {
-		return cmp.Compare(e.bundle.Order(a.Path), e.bundle.Order(b.Path))
+		return cmp.Compare(e.bundle.DatafileIndex(a.Path), e.bundle.DatafileIndex(b.Path))
 	})
 	return out
 }

@@ -18,7 +18,7 @@ func openShared(b *testing.B, name string) *bundle.Bundle {
 	return opened
 }
 
-// BenchmarkNewSchema makes the real schema of some 500 types.
+// BenchmarkNewSchema makes the schema of app-interface, which has some 500 types.
 func BenchmarkNewSchema(b *testing.B) {
 	types := openShared(b, "generated-300-base").GraphQL()
 	b.ReportAllocs()
@@ -29,7 +29,7 @@ func BenchmarkNewSchema(b *testing.B) {
 	}
 }
 
-// real returns the queries over the generated bundle that are answered.
+// real returns the recorded queries over the generated bundle that are valid.
 func real(b *testing.B, s *gql.Schema) map[string]gql.Request {
 	b.Helper()
 	requests := map[string]gql.Request{}

@@ -65,6 +65,8 @@ func (b *builder) defineField(f *fieldDef, o *bundle.Object) error {
 	return b.readResolver(f, o)
 }
 
+// typeKindWord names the kind of type that a field of the bundle asks for, for an error
+// message.
 func typeKindWord(o *bundle.Object) string {
 	if isTruthyKey(o, "isInterface") {
 		return "interface"

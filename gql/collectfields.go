@@ -111,6 +111,7 @@ func (c *fieldCollector) collectField(n *fieldNode) {
 	}
 }
 
+// findKey returns the field with this response key that was collected before, or nil.
 func (c *fieldCollector) findKey(key string) *selectedField {
 	if c.byKey != nil {
 		return c.byKey[key]

@@ -140,16 +140,16 @@ func (v *validator) findConflicts(set *selectionSet, parent *typeDef) []*conflic
 
 // selectedBy returns the direct selections of a selection set. It computes them once.
 func (v *validator) selectedBy(set *selectionSet, parent *typeDef) *fieldSet {
-	m := &v.conflicts
-	if known := m.fieldSets[set]; known != nil {
+	search := &v.conflicts
+	if known := search.fieldSets[set]; known != nil {
 		return known
 	}
 	c := &fieldSet{groups: map[string][]occurrence{}}
 	v.addSelections(c, map[string]bool{}, set, parent)
-	if m.fieldSets == nil {
-		m.fieldSets = map[*selectionSet]*fieldSet{}
+	if search.fieldSets == nil {
+		search.fieldSets = map[*selectionSet]*fieldSet{}
 	}
-	m.fieldSets[set] = c
+	search.fieldSets[set] = c
 	return c
 }
 
@@ -188,15 +188,15 @@ func (v *validator) addSelections(c *fieldSet, seen map[string]bool, set *select
 // that it uses. exclusive is true if both sides belong to different object types, so that
 // they are never read from the same object.
 func (v *validator) compareWithFragment(out []*conflict, exclusive bool, fields *fieldSet, name string) []*conflict {
-	m := &v.conflicts
+	search := &v.conflicts
 	pair := fieldSetAndFragment{fields, name}
-	if before, known := m.comparedWithFragment[pair]; known && (exclusive || !before) || !v.countSteps(1) {
+	if before, known := search.comparedWithFragment[pair]; known && (exclusive || !before) || !v.countSteps(1) {
 		return out
 	}
-	if m.comparedWithFragment == nil {
-		m.comparedWithFragment = map[fieldSetAndFragment]bool{}
+	if search.comparedWithFragment == nil {
+		search.comparedWithFragment = map[fieldSetAndFragment]bool{}
 	}
-	m.comparedWithFragment[pair] = exclusive
+	search.comparedWithFragment[pair] = exclusive
 	f := v.fragments[name]
 	if f == nil {
 		return out
@@ -214,15 +214,15 @@ func (v *validator) compareWithFragment(out []*conflict, exclusive bool, fields 
 
 // compareFragments compares the fields of two fragments and of all fragments that they use.
 func (v *validator) compareFragments(out []*conflict, exclusive bool, a, b string) []*conflict {
-	m := &v.conflicts
+	search := &v.conflicts
 	pair := [2]string{min(a, b), max(a, b)}
-	if before, known := m.comparedFragments[pair]; a == b || known && (exclusive || !before) || !v.countSteps(1) {
+	if before, known := search.comparedFragments[pair]; a == b || known && (exclusive || !before) || !v.countSteps(1) {
 		return out
 	}
-	if m.comparedFragments == nil {
-		m.comparedFragments = map[[2]string]bool{}
+	if search.comparedFragments == nil {
+		search.comparedFragments = map[[2]string]bool{}
 	}
-	m.comparedFragments[pair] = exclusive
+	search.comparedFragments[pair] = exclusive
 	x, y := v.fragments[a], v.fragments[b]
 	if x == nil || y == nil {
 		return out

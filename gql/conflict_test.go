@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// A clash makes random selections whose keys collide often.
+// A clash makes random selections with many equal response keys.
 type clash struct {
 	*rand.Rand
 	used [3]bool
@@ -18,7 +18,7 @@ type clash struct {
 
 func (c *clash) one(list ...string) string { return list[c.IntN(len(list))] }
 
-// authors selects of an author, awards of an award.
+// authors returns selections on an author, awards selections on an award.
 func (c *clash) authors(depth int) string {
 	var out strings.Builder
 	for range 1 + c.IntN(3) {
@@ -50,7 +50,8 @@ func (c *clash) awards(depth int) string {
 	return c.one("", "kind ", "a: kind ", "b: giver{age} ") + "... on Gold_v1{" + gold + "} ... on Paper_v1{" + paper + "}"
 }
 
-// document returns a query with fragments, each of which uses later ones only.
+// document returns a query with fragments. Each fragment uses only later ones, so there are
+// no cycles.
 func (c *clash) document() string {
 	c.used = [3]bool{}
 	text := "{authors{" + c.authors(3) + "}}"
@@ -66,9 +67,9 @@ func (c *clash) document() string {
 	return text
 }
 
-// TestMergerAgrees holds that looking for conflicts in linear time finds one
-// exactly when comparing all pairs does.
-func TestMergerAgrees(t *testing.T) {
+// TestLinearConflictSearchAgrees checks that the linear search finds a conflict exactly if
+// comparing all pairs finds one.
+func TestLinearConflictSearchAgrees(t *testing.T) {
 	_, s := smallEngine(t)
 	c := &clash{Rand: rand.New(rand.NewPCG(1, 2))}
 	conflicts, none := 0, 0
@@ -92,7 +93,7 @@ func TestMergerAgrees(t *testing.T) {
 	}
 }
 
-// TestLocate compares locations with a count from the beginning.
+// TestLocate compares locations with a simple count from the beginning of the text.
 func TestLocate(t *testing.T) {
 	for _, text := range []string{"", "a\nb\r\nc\rd", strings.Repeat("é😀x\n", 200), strings.Repeat("\u2028", 300) + "\r\nz", "\ufeff\n\n"} {
 		for pos := range text {

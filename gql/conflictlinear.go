@@ -24,16 +24,16 @@ type linearConflictSearch struct {
 // reportFirstConflicts reports the first conflict of each operation.
 func (v *validator) reportFirstConflicts() {
 	for _, op := range v.doc.operations {
-		m := &linearConflictSearch{validator: v}
-		top := m.groupSubfields([]occurrence{{node: &fieldNode{selectionSet: op.selectionSet}, def: &fieldDef{typ: v.schema.rootType(op)}}})
-		m.compareShapes(top)
-		m.compareReads(top)
+		search := &linearConflictSearch{validator: v}
+		top := search.groupSubfields([]occurrence{{node: &fieldNode{selectionSet: op.selectionSet}, def: &fieldDef{typ: v.schema.rootType(op)}}})
+		search.compareShapes(top)
+		search.compareReads(top)
 	}
 }
 
 // groupSubfields groups the subfields of some fields by their response key.
-func (m *linearConflictSearch) groupSubfields(list []occurrence) []*keyGroup {
-	g := groupCollector{search: m, index: map[string]*keyGroup{}, seen: map[string]bool{}}
+func (s *linearConflictSearch) groupSubfields(list []occurrence) []*keyGroup {
+	g := groupCollector{search: s, index: map[string]*keyGroup{}, seen: map[string]bool{}}
 	for _, o := range list {
 		if o.node.selectionSet == nil {
 			continue
@@ -93,55 +93,55 @@ func (g *groupCollector) collectField(n *fieldNode, parent *typeDef) {
 }
 
 // countWork counts work, and stops the search with an error if there is too much.
-func (m *linearConflictSearch) countWork(n int) {
-	if m.steps += n; m.steps > maxSteps && !m.finished {
-		m.finished = true
-		m.report("The query is too complex to be checked for fields that conflict.")
+func (s *linearConflictSearch) countWork(n int) {
+	if s.steps += n; s.steps > maxSteps && !s.finished {
+		s.finished = true
+		s.report("The query is too complex to be checked for fields that conflict.")
 	}
 }
 
-func (m *linearConflictSearch) reportConflict(key, reason string, a, b occurrence) {
-	m.finished = true
-	m.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
+func (s *linearConflictSearch) reportConflict(key, reason string, a, b occurrence) {
+	s.finished = true
+	s.report(fmt.Sprintf("Fields %q conflict because %s. Use different aliases on the fields to fetch both if this was intentional.",
 		key, reason), a.node.pos, b.node.pos)
 }
 
 // compareShapes checks that fields with the same response key have values of the same
 // shape, even if they are selected on different object types.
-func (m *linearConflictSearch) compareShapes(groups []*keyGroup) {
+func (s *linearConflictSearch) compareShapes(groups []*keyGroup) {
 	for _, g := range groups {
 		first := g.occurrences[0]
 		for _, o := range g.occurrences {
 			if first.def == nil {
 				first = o
 			}
-			if o.def != nil && first.def != nil && !first.def.hasSameShape(o.def) && !m.finished {
-				m.reportConflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
+			if o.def != nil && first.def != nil && !first.def.hasSameShape(o.def) && !s.finished {
+				s.reportConflict(g.key, fmt.Sprintf("they return conflicting types %q and %q", first.def.typeString(), o.def.typeString()), first, o)
 			}
 		}
-		if m.finished {
+		if s.finished {
 			return
 		}
-		m.compareShapes(m.groupSubfields(g.occurrences))
+		s.compareShapes(s.groupSubfields(g.occurrences))
 	}
 }
 
 // compareReads checks that fields with the same response key are the same field with the
 // same arguments, unless they are selected on different object types.
-func (m *linearConflictSearch) compareReads(groups []*keyGroup) {
+func (s *linearConflictSearch) compareReads(groups []*keyGroup) {
 	for _, g := range groups {
-		for _, list := range m.splitByObjectType(g.occurrences) {
-			if m.finished {
+		for _, list := range s.splitByObjectType(g.occurrences) {
+			if s.finished {
 				return
 			}
 			first := list[0]
 			for _, o := range list[1:] {
-				if reason := m.fieldDifference(first.node, o.node); reason != "" {
-					m.reportConflict(g.key, reason, first, o)
+				if reason := s.fieldDifference(first.node, o.node); reason != "" {
+					s.reportConflict(g.key, reason, first, o)
 					return
 				}
 			}
-			m.compareReads(m.groupSubfields(list))
+			s.compareReads(s.groupSubfields(list))
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (m *linearConflictSearch) compareReads(groups []*keyGroup) {
 // splitByObjectType splits fields into lists that can be read from the same object. There
 // is one list for each object type. Fields that are selected on an interface are in every
 // list.
-func (m *linearConflictSearch) splitByObjectType(list []occurrence) [][]occurrence {
+func (s *linearConflictSearch) splitByObjectType(list []occurrence) [][]occurrence {
 	var objects []*typeDef
 	seen := map[*typeDef]bool{}
 	for _, o := range list {
@@ -163,7 +163,7 @@ func (m *linearConflictSearch) splitByObjectType(list []occurrence) [][]occurren
 	}
 	out := make([][]occurrence, 0, len(objects))
 	for _, t := range objects {
-		if m.countWork(len(list)); m.finished {
+		if s.countWork(len(list)); s.finished {
 			break
 		}
 		var with []occurrence

@@ -64,6 +64,7 @@
 //	JavaScript       jsvalue.go jsnumber.go jsjson.go inspect.go
 //	answers          response.go readresponse.go
 //	footprint        analyze.go valueselections.go positiondraft.go position.go
-//	early exit       element.go restrict.go selector.go
+//	early exit       element.go restrict.go
+//	selectors        selector.go
 //	this page        doc.go
 package gql

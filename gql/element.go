@@ -43,7 +43,7 @@ type Root struct {
 	Schema bundle.Schema // schema of the datafiles, or ""
 	List   bool          // the field is a list
 
-	pick *selectedField
+	selected *selectedField
 }
 
 // Resources reports whether the elements are resources.
@@ -63,7 +63,7 @@ type Element struct {
 // of the bundle, unless an error makes the list null. One such error shows in no element:
 // the error for a resource that the arguments name by path and that does not exist.
 func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.File) Element {
-	field := root.pick
+	field := root.selected
 	r := newRun(ctx, e, q)
 	r.path = append(r.path, pathStep{key: field.key})
 	ok, err := e.matchesRoot(root, f)
@@ -85,7 +85,7 @@ func (e *Engine) Element(ctx context.Context, q *Query, root *Root, f *bundle.Fi
 
 // matchesRoot reports whether a file passes the arguments of a root field.
 func (e *Engine) matchesRoot(root *Root, f *bundle.File) (bool, *Error) {
-	field := root.pick
+	field := root.selected
 	switch {
 	case field.fault != nil:
 		return false, field.fault.clone()

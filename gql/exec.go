@@ -162,6 +162,7 @@ func (r *run) addPlace(err *Error, field *selectedField) *Error {
 	return err
 }
 
+// clone copies an error, so that a place can be added to the copy.
 func (e *Error) clone() *Error {
 	c := *e
 	return &c

@@ -2,8 +2,8 @@ package gql
 
 import "strings"
 
-// Conflicts tells whether a document has fields in conflict, found by comparing
-// pairs and found in linear time. It is not ok when something else is wrong.
+// Conflicts reports whether a document has fields in conflict: once found by comparing
+// pairs, once by the linear search. It is not ok if the document has other errors.
 func (s *Schema) Conflicts(text string) (pairs, linear, ok bool) {
 	doc, fault := parse(text)
 	if fault != nil {
@@ -21,5 +21,5 @@ func (s *Schema) Conflicts(text string) (pairs, linear, ok bool) {
 	return pairs, len(v.errors) > 0, true
 }
 
-// Locate is where an offset of a text is.
+// Locate converts an offset of a text to a location.
 func Locate(text string, pos int) Location { return newSourceText(text).locate(pos) }

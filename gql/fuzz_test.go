@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// FuzzAnswer holds that every request has an answer that is JSON, and that what
-// is said about a query without data is said without a panic.
+// FuzzAnswer checks that the answer to every request is valid JSON, and that the analysis
+// of a query does not panic.
 func FuzzAnswer(f *testing.F) {
 	golden, err := os.ReadFile("testdata/answers.golden")
 	if err != nil {
@@ -64,7 +64,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// TestConcurrent executes one query from several goroutines at once.
+// TestConcurrent executes one query in several goroutines at the same time.
 func TestConcurrent(t *testing.T) {
 	e, s := smallEngine(t)
 	q, err := s.Compile(gql.Request{Query: `{authors{name awards{kind ... on Paper_v1{pages}} books{title authors{name}} links{path}}}`})

@@ -28,37 +28,39 @@ type introspectionSearch struct {
 // isTooDeep reports whether lists nest too deep below a selection. depth is the number of
 // lists around it. A search that takes too many steps counts as too deep: fragments that
 // use others twice can make it grow exponentially.
-func (d *introspectionSearch) isTooDeep(s selection, depth int) bool {
-	if d.v.introspectionSteps++; d.v.introspectionSteps > maxReached {
+func (s *introspectionSearch) isTooDeep(selection selection, depth int) bool {
+	if s.v.introspectionSteps++; s.v.introspectionSteps > maxReached {
 		return true
 	}
-	switch n := s.(type) {
+	switch n := selection.(type) {
 	case *spreadNode:
-		f := d.v.fragments[n.name]
-		if f == nil || d.path[n.name] {
+		f := s.v.fragments[n.name]
+		if f == nil || s.path[n.name] {
 			return false
 		}
-		d.path[n.name] = true
-		defer delete(d.path, n.name)
-		return d.isAnyTooDeep(f.selectionSet, depth)
+		s.path[n.name] = true
+		defer delete(s.path, n.name)
+		return s.isAnyTooDeep(f.selectionSet, depth)
 	case *inlineNode:
-		return d.isAnyTooDeep(n.selectionSet, depth)
+		return s.isAnyTooDeep(n.selectionSet, depth)
 	case *fieldNode:
 		switch n.name {
 		case "fields", "interfaces", "possibleTypes", "inputFields":
 			depth++
 		}
-		return depth >= maxIntrospectionLists || d.isAnyTooDeep(n.selectionSet, depth)
+		return depth >= maxIntrospectionLists || s.isAnyTooDeep(n.selectionSet, depth)
 	}
 	return false
 }
 
-func (d *introspectionSearch) isAnyTooDeep(set *selectionSet, depth int) bool {
+// isAnyTooDeep reports whether lists nest too deep below any selection of a set, which may
+// be nil.
+func (s *introspectionSearch) isAnyTooDeep(set *selectionSet, depth int) bool {
 	if set == nil {
 		return false
 	}
-	for _, s := range set.selections {
-		if d.isTooDeep(s, depth) {
+	for _, selection := range set.selections {
+		if s.isTooDeep(selection, depth) {
 			return true
 		}
 	}

@@ -144,4 +144,5 @@ func appendEscape(out []byte, s string) ([]byte, int) {
 	return append(out, '\\', 'u', digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]), n
 }
 
+// quoteJSON returns a string as JSON.stringify writes it.
 func quoteJSON(s string) string { return string(appendString(nil, s)) }

@@ -106,6 +106,7 @@ func radix(s string) float64 {
 	return 0
 }
 
+// parseDigits returns the value of the digits of a number with this base, or NaN.
 func parseDigits(s string, base float64) float64 {
 	var f float64
 	for i := range len(s) {

@@ -10,9 +10,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// canonical writes a value compactly, with its keys in their order, and numbers
-// so that two that mean the same are written the same: the recorder wrote them
-// in its own way.
+// canonical writes a value compactly, with its keys in their order. Equal numbers are
+// written in the same way, because the recorder writes numbers in its own way.
 func canonical(v any) []byte {
 	return compact(v, func(n bundle.Number) []byte {
 		f, err := strconv.ParseFloat(string(n), 64)
@@ -23,12 +22,12 @@ func canonical(v any) []byte {
 	})
 }
 
-// asJSON writes a value as JSON, numbers as they stand.
+// asJSON writes a value as JSON. Numbers stay as they are written.
 func asJSON(v any) []byte {
 	return compact(v, func(n bundle.Number) []byte { return []byte(n) })
 }
 
-// compact writes a value as JSON, its numbers in the way of number.
+// compact writes a value as JSON. The function number writes the numbers.
 func compact(v any, number func(bundle.Number) []byte) []byte {
 	switch v := v.(type) {
 	case *bundle.Object:
@@ -60,8 +59,8 @@ func compact(v any, number func(bundle.Number) []byte) []byte {
 	return out
 }
 
-// rounds is how often random tests are repeated: PRCHECK_ROUNDS times as often
-// as usual.
+// rounds returns how often a random test is repeated: PRCHECK_ROUNDS times as often as
+// usual.
 func rounds(usual int) int {
 	if factor, err := strconv.Atoi(os.Getenv("PRCHECK_ROUNDS")); err == nil {
 		return usual * factor

@@ -32,7 +32,7 @@ func parse(t testing.TB, snapshot any) *bundle.Bundle {
 	return b
 }
 
-// checkElements holds that the items of a root are the elements of its files.
+// checkElements checks that the items of a root field are the elements of its files.
 func checkElements(t *testing.T, e *gql.Engine, b *bundle.Bundle, q *gql.Query, text string) {
 	t.Helper()
 	full := e.Execute(context.Background(), q)
@@ -71,8 +71,8 @@ func checkElements(t *testing.T, e *gql.Engine, b *bundle.Bundle, q *gql.Query, 
 	}
 }
 
-// same tells whether all positions below one read the same of two versions of
-// a file.
+// same reports whether a position and all positions below it read the same of two versions
+// of a file.
 func same(p *gql.Position, old, changed any) bool {
 	if !p.Same(old, changed) {
 		return false
@@ -85,7 +85,8 @@ func same(p *gql.Position, old, changed any) bool {
 	return true
 }
 
-// checkFootprint holds that an answer that differs shows in some position.
+// checkFootprint checks that some position sees the change if the answer to a query
+// differs.
 func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *gql.Query, path bundle.Path, text string) (differs, seen bool) {
 	t.Helper()
 	before := gql.New(base, s).Execute(context.Background(), q)
@@ -104,7 +105,7 @@ func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *g
 		}
 	}
 	for _, f := range base.Datafiles() {
-		f.Holders(path, func(key string) { seen = seen || q.Scalars()[key] })
+		f.EachHolder(path, func(key string) { seen = seen || q.Scalars()[key] })
 	}
 	if differs && !seen {
 		t.Errorf("%s: %s was changed\n from %s\n   to %s\nand no position sees it\nbefore %s\n after %s", text, path,
@@ -113,7 +114,7 @@ func checkFootprint(t *testing.T, base, head *bundle.Bundle, s *gql.Schema, q *g
 	return differs, seen
 }
 
-// TestLaws checks both laws for random bundles, queries and changes.
+// TestLaws checks both laws with random bundles, queries and changes.
 func TestLaws(t *testing.T) {
 	graphql := library(t)
 	s, err := gql.NewSchema(graphql)

@@ -9,7 +9,8 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// Observe notes the files of which fields were read, and answers as Execute.
+// TestObserve checks that Observe lists the files that were read, and gives the same answer
+// as Execute.
 func TestObserve(t *testing.T) {
 	b, err := bundle.Parse([]byte(`{"data":{
 		"/a.yml":{"$schema":"/team-1.yml","name":"a","secret":{"path":"/b.yml","field":"x"}},

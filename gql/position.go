@@ -95,6 +95,8 @@ func (p *Position) compare(a, b any, at string, differs func(string) bool) bool 
 	return true
 }
 
+// compareKey compares the values of one key. It calls differs and returns its result if
+// they differ.
 func compareKey(a, b *bundle.Object, key, at string, differs func(string) bool) bool {
 	x, has := a.Get(key)
 	y, hasToo := b.Get(key)

@@ -52,8 +52,8 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// TestBackReference holds that the files behind a back reference are compared
-// by what they refer to.
+// TestBackReference checks that the files behind a back reference are compared by the
+// targets of their references.
 func TestBackReference(t *testing.T) {
 	_, s := smallEngine(t)
 	q, err := s.Compile(gql.Request{Query: `{authors{home{mentions{title}}}}`})

@@ -43,7 +43,7 @@ func (d *positionDraft) childFor(key string, resource bool, synthetic Synthetic)
 }
 
 // addDiscriminators adds the keys that determine the object type of a value.
-func (o *analyzer) addDiscriminators(d *positionDraft, t *typeDef) {
+func (a *analyzer) addDiscriminators(d *positionDraft, t *typeDef) {
 	if t.kind != kindInterface {
 		return
 	}
@@ -52,7 +52,7 @@ func (o *analyzer) addDiscriminators(d *positionDraft, t *typeDef) {
 		return
 	}
 	d.discriminators = append(d.discriminators, "$schema")
-	for _, bound := range o.query.schema.bySchema {
+	for _, bound := range a.query.schema.bySchema {
 		if bound.kind == kindInterface && !bound.resolver.bySchema {
 			d.discriminators = append(d.discriminators, bound.resolver.field)
 		}
@@ -60,18 +60,18 @@ func (o *analyzer) addDiscriminators(d *positionDraft, t *typeDef) {
 }
 
 // buildPosition builds the position of a value from its draft.
-func (o *analyzer) buildPosition(d *positionDraft) *Position {
-	o.query.eachField(d.selections, func(n *fieldNode, on *typeDef) {
-		for _, def := range o.query.fieldDefinitions(on, n.name) {
-			o.addField(d, n, on, def)
+func (a *analyzer) buildPosition(d *positionDraft) *Position {
+	a.query.eachField(d.selections, func(n *fieldNode, on *typeDef) {
+		for _, def := range a.query.fieldDefinitions(on, n.name) {
+			a.addField(d, n, on, def)
 		}
 	})
 	for _, f := range d.filters {
-		o.addFilter(d, f)
+		a.addFilter(d, f)
 	}
 	pos := &Position{Leaves: sortedUnique(d.leaves), Whole: sortedUnique(d.whole), Discriminators: sortedUnique(d.discriminators), Refers: sortedUnique(d.refers)}
 	for _, c := range d.children {
-		child := Child{Key: c.key, Resource: c.resource, Pos: o.buildPosition(&c.position)}
+		child := Child{Key: c.key, Resource: c.resource, Pos: a.buildPosition(&c.position)}
 		if c.synthetic != (Synthetic{}) {
 			child.Synthetic = &c.synthetic
 		}
@@ -87,19 +87,19 @@ func sortedUnique(keys []string) []string {
 }
 
 // addField adds the keys that one field reads.
-func (o *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fieldDef) {
-	o.addTypes(on)
-	o.addTypes(def.typ)
+func (a *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fieldDef) {
+	a.addTypes(on)
+	a.addTypes(def.typ)
 	below := d
 	switch def.resolver {
 	case resolveTypename, resolveIntrospection:
 		return
 	case resolveDatafiles, resolveResources:
-		o.opaque = true
+		a.opaque = true
 		return
 	case resolveSynthetic:
-		o.addSchema(def.schema)
-		o.opaque = o.opaque || def.typ.isLeaf() || !def.list
+		a.addSchema(def.schema)
+		a.opaque = a.opaque || def.typ.isLeaf() || !def.list
 		d.leaves = append(d.leaves, "path")
 		below = d.childFor(def.name, false, Synthetic{def.schema, def.subAttr})
 		below.refers = append(below.refers, def.subAttr)
@@ -107,7 +107,7 @@ func (o *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fi
 		d.leaves = append(d.leaves, def.name)
 		below = d.childFor(def.name, true, Synthetic{})
 	default:
-		o.addSchemasOf(on)
+		a.addSchemasOf(on)
 		key := dataKey(def.name)
 		switch {
 		case def.typ.scalar == scalarJSON && def.typ.isLeaf():
@@ -120,11 +120,11 @@ func (o *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fi
 		below = d.childFor(key, false, Synthetic{})
 	}
 	below.selections = below.selections.with(n.selectionSet, def.typ)
-	o.addDiscriminators(below, def.typ)
+	a.addDiscriminators(below, def.typ)
 }
 
 // addFilter adds the keys that a filter reads.
-func (o *analyzer) addFilter(d *positionDraft, f typedFilter) {
+func (a *analyzer) addFilter(d *positionDraft, f typedFilter) {
 	for i := range f.filter.conditions {
 		c := &f.filter.conditions[i]
 		if c.kind != conditionFilter {
@@ -132,9 +132,9 @@ func (o *analyzer) addFilter(d *positionDraft, f typedFilter) {
 			continue
 		}
 		below := d.childFor(c.key, false, Synthetic{})
-		def := o.query.schema.filterField(f.on, c.key, 0)
-		t := o.query.schema.types[def.bundleType]
-		o.addTypes(t)
+		def := a.query.schema.filterField(f.on, c.key, 0)
+		t := a.query.schema.types[def.bundleType]
+		a.addTypes(t)
 		below.filters = append(below.filters, typedFilter{c.inner, t})
 	}
 }

@@ -25,7 +25,7 @@ func (op *operation) print(out *strings.Builder) {
 		out.WriteString(" " + op.name)
 	}
 	for i, v := range op.variables {
-		out.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + "$" + v.name + ": " + v.typ.String())
+		out.WriteString(listStart(i) + "$" + v.name + ": " + v.typ.String())
 		if v.defaultValue != nil {
 			out.WriteString(" = " + v.defaultValue.String())
 		}
@@ -69,6 +69,14 @@ func (s *selectionSet) print(out *strings.Builder) {
 	out.WriteString(" }")
 }
 
+// listStart returns the text before item i of a list in parentheses.
+func listStart(i int) string {
+	if i == 0 {
+		return "("
+	}
+	return ", "
+}
+
 func printDirectives(out *strings.Builder, list []*directive) {
 	for _, d := range list {
 		out.WriteString(" @" + d.name)
@@ -78,7 +86,7 @@ func printDirectives(out *strings.Builder, list []*directive) {
 
 func printArguments(out *strings.Builder, list []*argument) {
 	for i, a := range list {
-		out.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + a.name + ": " + a.value.String())
+		out.WriteString(listStart(i) + a.name + ": " + a.value.String())
 	}
 	if len(list) > 0 {
 		out.WriteByte(')')

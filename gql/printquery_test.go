@@ -2,7 +2,7 @@ package gql
 
 import "testing"
 
-// A document that is printed and read again prints the same.
+// FuzzWrite checks that a document that is printed and parsed again prints the same.
 func FuzzWrite(f *testing.F) {
 	f.Add(`query A($a: [Int!]! = [1, 2], $b: J @x) @y(z: $a) { a: b(c: {d: "e\n\"", f: """g"""}) @skip(if: true) { ...F ... on T { x } ... @include(if: $b) { y } } } fragment F on T { z }`)
 	f.Add(`{ a } query B { b(x: 1.5e3, y: ENUM, z: null) }`)

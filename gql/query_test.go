@@ -126,7 +126,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// repeat makes a text of numbered parts.
+// repeat returns a text that consists of n numbered parts.
 func repeat(n int, format string) string {
 	var out strings.Builder
 	for i := range n {
@@ -135,7 +135,7 @@ func repeat(n int, format string) string {
 	return out.String()
 }
 
-// TestHostile holds that no query takes long to compile and to outline.
+// TestHostile checks that no query takes long to compile and to analyze.
 func TestHostile(t *testing.T) {
 	_, s := smallEngine(t)
 	for name, query := range map[string]string{
@@ -227,7 +227,7 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
+func TestCheckSelector(t *testing.T) {
 	_, s := smallEngine(t)
 	q, err := s.Compile(gql.Request{Query: `{a:authors{name notes mentor{age} awards{kind ... on Paper_v1{pages}}}}`})
 	if err != nil {

@@ -56,7 +56,7 @@ func ref(path string) *bundle.Object {
 	return bundle.NewObject(bundle.Member{Key: "$ref", Value: path})
 }
 
-// odd returns a value that fits no type in particular.
+// odd returns a value that does not fit any particular type.
 func (w *world) odd() any {
 	switch w.IntN(10) {
 	case 0:
@@ -81,7 +81,7 @@ func (w *world) odd() any {
 	return pick(w, "odd", "1", "", "  12 ")
 }
 
-// value returns a value for a field, mostly one that fits.
+// value returns a value for a field. It usually fits the type of the field.
 func (w *world) value(field *bundle.Object, depth int) any {
 	if w.chance(6) {
 		return w.odd()
@@ -147,7 +147,7 @@ func (w *world) file(path string) *bundle.Object {
 	return o
 }
 
-// snapshot returns the parts of a random bundle.
+// snapshot returns a random bundle as JSON.
 func (w *world) snapshot(graphql any) *bundle.Object {
 	data, resources := &bundle.Object{}, &bundle.Object{}
 	for _, kind := range []string{"author", "book", "shelf"} {
@@ -167,7 +167,7 @@ func (w *world) snapshot(graphql any) *bundle.Object {
 		bundle.Member{Key: "resources", Value: resources})
 }
 
-// query returns a random query text. Not every one is valid.
+// query returns the text of a random query. Some of them are not valid.
 func (w *world) query() string {
 	var out strings.Builder
 	out.WriteString("{")
@@ -225,7 +225,7 @@ func (w *world) selection(out *strings.Builder, typ string, depth int) {
 	out.WriteString("}")
 }
 
-// related returns the types that a fragment on a type can be for.
+// related returns the types that a fragment on a type can have as its type condition.
 func (w *world) related(typ string) []string {
 	all := []string{typ}
 	conf := w.types[typ]

@@ -35,6 +35,7 @@ type Rejection struct {
 	Errors  []Error
 }
 
+// Error returns the message of the first error.
 func (r *Rejection) Error() string { return r.Message }
 
 // A compiler turns a request into a query. It collects the errors in variables.

@@ -11,11 +11,11 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// TestRequests compares status and body, byte for byte, with what graphql-js
-// 16.14.2 behind qontract-server 2.0.0 answered to requests over the small
-// bundle of the tests. Most are rejected: there is a case for each rule and
-// each message. The file has a title after #, then pairs of lines: a body, and
-// its answer. It was recorded, so it is not rewritten by -update.
+// TestRequests compares status and body, byte for byte, with the recorded answers of
+// graphql-js 16.14.2 behind qontract-server 2.0.0, over the small bundle of the tests. Most
+// requests are rejected: there is a case for each rule and each message. The file has a
+// title after #, then pairs of lines: a body and its answer. The flag -update does not
+// rewrite it, because it was recorded.
 func TestRequests(t *testing.T) {
 	raw, err := os.ReadFile("testdata/requests.golden")
 	if err != nil {

@@ -24,20 +24,20 @@ func RestrictToFile(req Request, root *Root, f *bundle.File) (single *Request, o
 	if err != nil {
 		return nil, false
 	}
-	s := fileRestriction{doc: doc, key: root.Key, path: f.Path}
-	if given, isText := root.pick.args["path"].(string); isText && (given != "" || !root.Resources()) {
+	r := fileRestriction{doc: doc, key: root.Key, path: f.Path}
+	if given, isText := root.selected.args["path"].(string); isText && (given != "" || !root.Resources()) {
 		if given != string(f.Path) {
 			return nil, true
 		}
-		s.hasPath = true
+		r.hasPath = true
 	}
-	if schema := root.pick.stringArgument("schema"); root.Resources() && !s.hasPath && schema != "" && schema != string(f.Schema) {
+	if schema := root.selected.stringArgument("schema"); root.Resources() && !r.hasPath && schema != "" && schema != string(f.Schema) {
 		return nil, true
 	}
-	if !s.restrictSet(op.selectionSet) {
+	if !r.restrictSet(op.selectionSet) {
 		return nil, false
 	}
-	s.removeUnusedVariables(op)
+	r.removeUnusedVariables(op)
 	req.Query = doc.print()
 	return &req, true
 }
@@ -51,18 +51,20 @@ type fileRestriction struct {
 	spreadCount int
 }
 
-func (s *fileRestriction) restrictSet(set *selectionSet) bool {
+// restrictSet rewrites the root fields in a selection set. It returns false if the set uses
+// too many fragments.
+func (r *fileRestriction) restrictSet(set *selectionSet) bool {
 	for _, selection := range set.selections {
 		ok := true
 		switch n := selection.(type) {
 		case *fieldNode:
-			s.restrictField(n)
+			r.restrictField(n)
 		case *inlineNode:
-			ok = s.restrictSet(n.selectionSet)
+			ok = r.restrictSet(n.selectionSet)
 		case *spreadNode:
-			s.spreadCount++
-			f := s.doc.fragmentNamed(n.name)
-			ok = s.spreadCount <= maxSpreads && f != nil && s.restrictSet(f.selectionSet)
+			r.spreadCount++
+			f := r.doc.fragmentNamed(n.name)
+			ok = r.spreadCount <= maxSpreads && f != nil && r.restrictSet(f.selectionSet)
 		}
 		if !ok {
 			return false
@@ -71,6 +73,7 @@ func (s *fileRestriction) restrictSet(set *selectionSet) bool {
 	return true
 }
 
+// fragmentNamed returns the first fragment with this name, or nil.
 func (d *document) fragmentNamed(name string) *fragment {
 	for _, f := range d.fragments {
 		if f.name == name {
@@ -82,24 +85,24 @@ func (d *document) fragmentNamed(name string) *fragment {
 
 // restrictField adds the argument path to the wanted root field, and "@skip(if: true)" to
 // the others.
-func (s *fileRestriction) restrictField(f *fieldNode) {
-	if f.responseKey() != s.key {
+func (r *fileRestriction) restrictField(f *fieldNode) {
+	if f.responseKey() != r.key {
 		f.directives = []*directive{{name: "skip", arguments: []*argument{{name: "if", value: &valueNode{kind: valueBoolean, raw: "true"}}}}}
 		return
 	}
-	if s.hasPath {
+	if r.hasPath {
 		return
 	}
 	f.arguments = slices.DeleteFunc(f.arguments, func(a *argument) bool { return a.name == "path" })
-	f.arguments = append(f.arguments, &argument{name: "path", value: &valueNode{kind: valueString, raw: string(s.path)}})
+	f.arguments = append(f.arguments, &argument{name: "path", value: &valueNode{kind: valueString, raw: string(r.path)}})
 }
 
 // removeUnusedVariables removes the variables that the rewritten query does not use.
-func (s *fileRestriction) removeUnusedVariables(op *operation) {
+func (r *fileRestriction) removeUnusedVariables(op *operation) {
 	used := map[string]bool{}
 	collectDirectiveVariables(op.directives, used)
 	op.selectionSet.collectVariables(used)
-	for _, f := range s.doc.fragments {
+	for _, f := range r.doc.fragments {
 		f.selectionSet.collectVariables(used)
 	}
 	op.variables = slices.DeleteFunc(op.variables, func(v *variableDefinition) bool { return !used[v.name] })

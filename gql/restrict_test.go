@@ -14,8 +14,9 @@ const singles = `{"data":{"/a.yml":{"$schema":"/u-1.yml","name":"a"},"/b.yml":{"
 	`{"name":"Query","fields":[{"name":"us","type":"U","isList":true,"datafileSchema":"/u-1.yml"},` +
 	`{"name":"rs","type":"Resource_v1","isList":true,"isResource":true}]}]}`
 
-// A request for a single file answers what the engine says about the file.
-func TestSingle(t *testing.T) {
+// TestRestrictToFile checks that the answer to a request for a single file is the element
+// of this file.
+func TestRestrictToFile(t *testing.T) {
 	b, err := bundle.Parse([]byte(singles), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +69,8 @@ func TestSingle(t *testing.T) {
 	}
 }
 
-// What cannot be read cannot be rewritten.
-func TestSingleOfNothing(t *testing.T) {
+// TestRestrictToFileRefuses checks that texts that cannot be parsed are not rewritten.
+func TestRestrictToFileRefuses(t *testing.T) {
 	for _, text := range []string{"", "{", "query A { a } query B { b }"} {
 		if _, ok := gql.RestrictToFile(gql.Request{Query: text}, &gql.Root{Key: "a"}, &bundle.File{Path: "/a"}); ok {
 			t.Errorf("%q: rewritten", text)
@@ -77,7 +78,8 @@ func TestSingleOfNothing(t *testing.T) {
 	}
 }
 
-// An answer that was read is written again as it was.
+// FuzzReadResponse checks that a response that was read is written again with the same
+// bytes.
 func FuzzReadResponse(f *testing.F) {
 	f.Add([]byte(`{"data":{"a":[1.5,"x",null]},"extensions":{"schemas":["/a.yml"]}}`))
 	f.Add([]byte(`{"errors":[{"message":"m","locations":[{"line":1,"column":2}],"path":["a",0],"extensions":{"code":"C"}}],"data":null,"extensions":{"schemas":[]}}`))

@@ -47,8 +47,8 @@ func TestNewSchemaErrors(t *testing.T) {
 
 const shape = `{"name":"A","isInterface":true,"interfaceResolve":{"strategy":"fieldMap","field":"k","fieldMap":{}},"fields":[{"name":"a","type":"string"}]}`
 
-// TestBareList holds that the old form works, but for filters, over which the
-// server stumbles.
+// TestBareList checks that the old form of the graphql section works, except for filters,
+// which fail in qontract-server too.
 func TestBareList(t *testing.T) {
 	types := `[{"name":"Thing","fields":[{"name":"a","type":"string"}]},
 		{"name":"Query","fields":[{"name":"things","type":"Thing","isList":true,"datafileSchema":"/t"}]}]`

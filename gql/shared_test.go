@@ -12,7 +12,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 )
 
-// An opened bundle with its schema and engine.
+// An opened is a bundle with its schema and engine.
 type opened struct {
 	*bundle.Bundle
 	*gql.Schema
@@ -79,8 +79,7 @@ func readRecorded(t testing.TB, file string) []recorded {
 	return cases
 }
 
-// TestRecorded compares whole answers, rejections too, with those of the real
-// server.
+// TestRecorded compares whole answers, including rejections, with those of qontract-server.
 func TestRecorded(t *testing.T) {
 	open := engines{}
 	for _, file := range []string{"probes.jsonl", "cases.jsonl", "random.jsonl"} {

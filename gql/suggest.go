@@ -47,7 +47,7 @@ type nameSuggester struct {
 
 // suggest returns the options that are similar to a name, the most similar first. An option
 // is similar if its distance is at most 40 percent of the length of the name, plus 1.
-func (m *nameSuggester) suggest(name string, options []string) []string {
+func (s *nameSuggester) suggest(name string, options []string) []string {
 	distances := map[string]int{}
 	var near []string
 	lower := lowerCaseUnits(name)
@@ -55,7 +55,7 @@ func (m *nameSuggester) suggest(name string, options []string) []string {
 	for _, option := range options {
 		d := 0
 		if option != name {
-			d = m.distance(lowerCaseUnits(option), lower, limit)
+			d = s.distance(lowerCaseUnits(option), lower, limit)
 		}
 		if _, known := distances[option]; d <= limit && !known {
 			distances[option] = d
@@ -68,41 +68,42 @@ func (m *nameSuggester) suggest(name string, options []string) []string {
 	return near
 }
 
+// lowerCaseUnits returns the UTF-16 units of a name in lower case.
 func lowerCaseUnits(name string) []uint16 { return utf16.Encode([]rune(strings.ToLower(name))) }
 
 // distance returns the distance of two different names, or a number above the limit if the
 // distance exceeds the limit.
-func (m *nameSuggester) distance(long, short []uint16, limit int) int {
+func (s *nameSuggester) distance(long, short []uint16, limit int) int {
 	if slices.Equal(long, short) {
 		return 1
 	}
 	if len(long) < len(short) {
 		long, short = short, long
 	}
-	m.cells += len(long)
-	if len(long)-len(short) > limit || m.cells+len(long)*len(short) > maxCells {
+	s.cells += len(long)
+	if len(long)-len(short) > limit || s.cells+len(long)*len(short) > maxCells {
 		return limit + 1
 	}
-	for i := range m.rows {
-		if len(m.rows[i]) <= len(short) {
-			m.rows[i] = make([]int, len(short)+1)
+	for i := range s.rows {
+		if len(s.rows[i]) <= len(short) {
+			s.rows[i] = make([]int, len(short)+1)
 		}
 	}
 	for j := range len(short) + 1 {
-		m.rows[0][j] = j
+		s.rows[0][j] = j
 	}
 	for i := 1; i <= len(long); i++ {
-		if m.fillRow(long, short, i) > limit {
+		if s.fillRow(long, short, i) > limit {
 			return limit + 1
 		}
 	}
-	return m.rows[len(long)%3][len(short)]
+	return s.rows[len(long)%3][len(short)]
 }
 
 // fillRow fills in one row of the distance table and returns the smallest distance in it.
-func (m *nameSuggester) fillRow(long, short []uint16, i int) int {
-	m.cells += len(short)
-	up, row := m.rows[(i-1)%3], m.rows[i%3]
+func (s *nameSuggester) fillRow(long, short []uint16, i int) int {
+	s.cells += len(short)
+	up, row := s.rows[(i-1)%3], s.rows[i%3]
 	row[0] = i
 	smallest := i
 	for j := 1; j <= len(short); j++ {
@@ -112,7 +113,7 @@ func (m *nameSuggester) fillRow(long, short []uint16, i int) int {
 		}
 		cell := min(up[j]+1, row[j-1]+1, up[j-1]+cost)
 		if i > 1 && j > 1 && long[i-1] == short[j-2] && long[i-2] == short[j-1] {
-			cell = min(cell, m.rows[(i-2)%3][j-2]+1)
+			cell = min(cell, s.rows[(i-2)%3][j-2]+1)
 		}
 		row[j] = cell
 		smallest = min(smallest, cell)

@@ -7,15 +7,15 @@ import (
 
 // validateDirectives validates the directives at a location, such as "FIELD". field is the
 // innermost field at or around the location, or nil.
-func (v *validator) validateDirectives(list []*directive, place string, field *fieldDef) {
+func (v *validator) validateDirectives(list []*directive, location string, field *fieldDef) {
 	for _, d := range list {
-		v.validateDirective(d, place, field)
+		v.validateDirective(d, location, field)
 	}
 }
 
-func (v *validator) validateDirective(d *directive, place string, field *fieldDef) {
+func (v *validator) validateDirective(d *directive, location string, field *fieldDef) {
 	def, own := v.schema.directiveNamed(d.name), v.directiveDefinitions[d.name]
-	v.checkDirectiveExists(d, place)
+	v.checkDirectiveExists(d, location)
 	v.checkDirectiveArguments(d, def, own)
 	v.checkUniqueArguments(d.arguments)
 	var args []*argDef
@@ -31,20 +31,20 @@ func (v *validator) validateDirective(d *directive, place string, field *fieldDe
 }
 
 // checkDirectiveExists checks that a directive exists and is allowed at a location.
-func (v *validator) checkDirectiveExists(d *directive, place string) {
+func (v *validator) checkDirectiveExists(d *directive, location string) {
 	def, own := v.schema.directiveNamed(d.name), v.directiveDefinitions[d.name]
-	var places []string
+	var allowed []string
 	switch {
 	case own != nil:
-		places = own.allowedLocations
+		allowed = own.allowedLocations
 	case def != nil:
-		places = def.locations
+		allowed = def.locations
 	default:
 		v.report(fmt.Sprintf("Unknown directive \"@%s\".", d.name), d.pos)
 		return
 	}
-	if !slices.Contains(places, place) {
-		v.report(fmt.Sprintf("Directive \"@%s\" may not be used on %s.", d.name, place), d.pos)
+	if !slices.Contains(allowed, location) {
+		v.report(fmt.Sprintf("Directive \"@%s\" may not be used on %s.", d.name, location), d.pos)
 	}
 }
 

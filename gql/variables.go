@@ -97,6 +97,7 @@ func (c *compiler) coerceVariable(v *variableDefinition, t *typeNode, input any,
 	return value
 }
 
+// addInvalidValue records that a variable, or the part of it at path, has an invalid value.
 func (c *compiler) addInvalidValue(v *variableDefinition, path []string, input any, message string) {
 	at := ""
 	if len(path) > 0 {

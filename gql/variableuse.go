@@ -15,8 +15,8 @@ type variableUseCollector struct {
 }
 
 func (c *variableUseCollector) collectFromSet(set *selectionSet, parent *typeDef, field *fieldDef) {
-	for _, s := range set.selections {
-		switch n := s.(type) {
+	for _, selection := range set.selections {
+		switch n := selection.(type) {
 		case *fieldNode:
 			c.collectFromField(n, parent)
 		case *spreadNode:
@@ -73,10 +73,10 @@ func (c *variableUseCollector) collectFromArguments(list []*argument, defs []*ar
 	}
 }
 
-func (c *variableUseCollector) collectFromValue(n *valueNode, expected expectedType, standard bool) {
+func (c *variableUseCollector) collectFromValue(n *valueNode, expected expectedType, hasDefault bool) {
 	switch n.kind {
 	case valueVariable:
-		c.uses = append(c.uses, variableUse{n, expected, standard})
+		c.uses = append(c.uses, variableUse{n, expected, hasDefault})
 	case valueList:
 		for _, item := range n.items {
 			c.collectFromValue(item, expected.itemType(), false)

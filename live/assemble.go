@@ -16,7 +16,7 @@ func (l *loader) assemble() (*Bundles, error) {
 	for side, word := range []string{"base", "head"} {
 		raw, err := l.bytes(side)
 		if err == nil {
-			made[side], err = bundle.ParseAs(raw, l.sha[side], made[base])
+			made[side], err = bundle.ParseWithSHA256(raw, l.sha[side], made[base])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s, as %s tells it: %w", word, l.client.server, err)

@@ -155,8 +155,8 @@ func newMaker(in Input) (*maker, error) {
 	if in.BaseServer != nil && in.HeadServer != nil {
 		m.world.Ask(in.BaseServer, in.HeadServer)
 	}
-	m.contents = sync.OnceValue(func() [2]string { return [2]string{in.Base.Contents(), in.Head.Contents()} })
-	m.types = sync.OnceValue(func() [2]string { return [2]string{in.Base.Types(), in.Head.Types()} })
+	m.contents = sync.OnceValue(func() [2]string { return [2]string{in.Base.ContentsSHA256(), in.Head.ContentsSHA256()} })
+	m.types = sync.OnceValue(func() [2]string { return [2]string{in.Base.TypesSHA256(), in.Head.TypesSHA256()} })
 	return m, m.makeSubjects()
 }
 

@@ -139,9 +139,9 @@ func mutations() []func(*rand.Rand, *side) {
 func (p program) view(t *testing.T, b *bundle.Bundle, shard string) string {
 	t.Helper()
 	definition, _ := b.Datafile("/it.yml")
-	out := fmt.Sprintf("%s %s ", b.Types(), definition.Raw())
+	out := fmt.Sprintf("%s %s ", b.TypesSHA256(), definition.Raw())
 	if p.asks == nil {
-		return out + b.Contents()
+		return out + b.ContentsSHA256()
 	}
 	schema, err := gql.NewSchema(b.GraphQL())
 	if err != nil {

@@ -17,7 +17,7 @@ const maxDangling = 20
 // warnings says what is wrong with the bundles without stopping a plan.
 func (m *maker) warnings() []string {
 	out := append([]string{}, m.Edits.Notes...)
-	dangling := m.world.Mentions().Dangling(m.Head)
+	dangling := m.world.Mentions().DanglingRefs(m.Head)
 	for i, r := range dangling {
 		if i == maxDangling {
 			out = append(out, fmt.Sprintf("%d more references lead nowhere on head", len(dangling)-i))

@@ -41,7 +41,7 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 			}
 		}
 		slices.Sort(schemas)
-		c.Unsure = c.Unsure || !m.Whole()
+		c.Unsure = c.Unsure || !m.IsComplete()
 		c.Files = append(c.Files, File{Path: r.Path, Repo: "resources" + string(r.Path), Schemas: schemas, Resource: true})
 	}
 	for _, s := range d.Schemas {

@@ -32,7 +32,7 @@ func NewSnapshots(base, head *bundle.Bundle) (*Snapshot, *Snapshot, error) {
 // like, which may be nil, if they are equal.
 func newSnapshot(b *bundle.Bundle, like *Snapshot) (*Snapshot, error) {
 	var schema *gql.Schema
-	if like != nil && b.SameGraphQL(like.Bundle) {
+	if like != nil && b.HasSameGraphQL(like.Bundle) {
 		schema = like.Schema
 	} else {
 		var err error

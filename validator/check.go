@@ -10,27 +10,27 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// DefaultLimit is the number of findings that a report keeps.
+// DefaultLimit is the number of findings that a report keeps by default.
 const DefaultLimit = 1000
 
-// Options say what is checked.
+// Options say what Check checks.
 type Options struct {
-	Base  *bundle.Bundle // before the change; needed for the scope Changed
+	Base  *bundle.Bundle // the bundle before the change; required for the scope Changed
 	Scope Scope
-	Limit int // findings to keep; 0 means DefaultLimit
+	Limit int // number of findings that the report keeps; 0 means DefaultLimit
 }
 
-// A checker holds what the checks of one bundle share.
+// A checker holds the data that the checks of one bundle share.
 type checker struct {
 	head       *bundle.Bundle
-	base       *bundle.Bundle // nil when it is not known
+	base       *bundle.Bundle // nil if it is not known
 	types      *gqlTypes
 	library    *library
-	identities sync.Map // of datafiles as list items, by path
+	identities sync.Map // path of a datafile → its identity as a list item
 }
 
-// Check checks a bundle and returns all mistakes. The error is for a scope that
-// cannot be checked, and for ctx when it ends before the check does.
+// Check checks a bundle and returns all mistakes. It returns an error if the scope cannot
+// be checked, or if ctx ends before the check does.
 func Check(ctx context.Context, head *bundle.Bundle, o Options) (*Report, error) {
 	if o.Scope == None {
 		return &Report{Scope: None}, nil
@@ -39,9 +39,9 @@ func Check(ctx context.Context, head *bundle.Bundle, o Options) (*Report, error)
 		return nil, errors.New("checking what changed: the base bundle is missing; give one, or check all")
 	}
 	c := &checker{head: head, base: o.Base, types: readTypes(head.GraphQL()), library: newLibrary(head)}
-	s := c.everything()
+	s := c.selectAll()
 	if o.Scope == Changed {
-		s = c.changed(bundle.Compare(o.Base, head))
+		s = c.selectChanged(bundle.Compare(o.Base, head))
 	}
 	var found []Finding
 	for _, f := range s.schemas {
@@ -63,46 +63,45 @@ func Check(ctx context.Context, head *bundle.Bundle, o Options) (*Report, error)
 	return newReport(o.Scope, found, limit), nil
 }
 
-// checkFiles checks datafiles and resources, as many at once as there are
-// processors.
+// checkFiles checks datafiles and resources, with one goroutine for each processor.
 func (c *checker) checkFiles(ctx context.Context, s *selection) ([]Finding, error) {
-	c.compileFor(s)
-	walks := make([]*walk, len(s.datafiles))
-	err := parallel(ctx, len(walks), func(i int) { walks[i] = c.checkDatafile(s.datafiles[i]) })
+	c.compileSchemasOf(s)
+	walks := make([]*fileWalk, len(s.datafiles))
+	err := runParallel(ctx, len(walks), func(i int) { walks[i] = c.checkDatafile(s.datafiles[i]) })
 	if err != nil {
 		return nil, err
 	}
 	var found []Finding
-	var uses []use
+	var uses []uniqueValue
 	checked := make(map[bundle.Path]bool, len(walks))
 	for i, w := range walks {
 		checked[s.datafiles[i].Path] = true
 		found = append(found, w.found...)
-		uses = append(uses, w.uses...)
+		uses = append(uses, w.values...)
 	}
-	found = append(found, c.duplicates(uses, checked)...)
+	found = append(found, c.findDuplicates(uses, checked)...)
 	lists := make([][]Finding, len(s.resources))
-	err = parallel(ctx, len(lists), func(i int) { lists[i] = c.checkResource(s.resources[i]) })
+	err = runParallel(ctx, len(lists), func(i int) { lists[i] = c.checkResource(s.resources[i]) })
 	for _, list := range lists {
 		found = append(found, list...)
 	}
 	return found, err
 }
 
-// compileFor compiles the schemas of what is selected; from then on the library
-// is only read.
-func (c *checker) compileFor(s *selection) {
+// compileSchemasOf compiles the schemas of the selected files. Afterwards the library is
+// only read, so several goroutines can use it.
+func (c *checker) compileSchemasOf(s *selection) {
 	for _, files := range [][]*bundle.File{s.datafiles, s.resources} {
 		for _, f := range files {
 			if p := schemaPath(string(f.Schema)); c.library.docs[p] != nil {
-				_, _ = c.library.compile(p, "") // what is wrong is told with the schema
+				_, _ = c.library.compile(p, "") // checkSchema reports the error
 			}
 		}
 	}
 }
 
-// schemaPath is the path of the schema file that a $schema names: the slash in
-// front may be missing.
+// schemaPath returns the path of the schema file that a $schema names. The slash at its
+// beginning may be missing.
 func schemaPath(name string) bundle.Path {
 	if name != "" && name[0] != '/' {
 		name = "/" + name
@@ -110,9 +109,9 @@ func schemaPath(name string) bundle.Path {
 	return bundle.Path(name)
 }
 
-// parallel calls do with every number below n, and returns when all calls have
-// ended. No call begins once ctx is done.
-func parallel(ctx context.Context, n int, do func(i int)) error {
+// runParallel calls do with every number below n, and returns after all calls have ended.
+// It starts no call after ctx has ended.
+func runParallel(ctx context.Context, n int, do func(i int)) error {
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range min(n, runtime.GOMAXPROCS(0)) {

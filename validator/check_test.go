@@ -66,7 +66,8 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// As many findings as asked for are kept, always the same ones.
+// TestLimit checks that a report keeps as many findings as asked for, and always the same
+// ones.
 func TestLimit(t *testing.T) {
 	var items []string
 	for i := range 50 {
@@ -93,7 +94,8 @@ data/01.yml: FILE/SCHEMA_NOT_FOUND: /$schema: "/gone.yml" is not the path of a s
 	}
 }
 
-// What the bundle says cannot steer a terminal or forge a line.
+// TestHostileWords checks that the text of a report cannot steer a terminal or forge a
+// line.
 func TestHostileWords(t *testing.T) {
 	b, err := bundle.ParseUnchecked([]byte(`{"data": {"/a\u001b[2J\nb.yml": {"$schema": "/x\u001b]0;t\u0007\ny", "$ref\u202e": 1, "k": {"$ref": "/n\nowhere"}}}}`), nil)
 	if err != nil {
@@ -116,7 +118,8 @@ data/a b.yml: REF/FILE_NOT_FOUND: /k/$ref: "/n\nowhere" is not the path of a dat
 	}
 }
 
-// Odd documents are told of or left alone, and never fatal.
+// TestOddBundles checks that strange documents cause a finding or nothing, but never an
+// error.
 func TestOddBundles(t *testing.T) {
 	const schema = `"schemas": {"/s.yml": {"$schema": "http://json-schema.org/draft-06/schema"}}`
 	for name, text := range map[string]string{

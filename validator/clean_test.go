@@ -11,7 +11,8 @@ import (
 	"github.com/app-sre/prcheck/validator"
 )
 
-// Nothing is invented on bundles that qontract-validator finds nothing in.
+// TestCleanBundles checks that there are no findings in bundles that qontract-validator
+// accepts.
 func TestCleanBundles(t *testing.T) {
 	for _, name := range []string{"app-interface-base", "app-interface-head", "generated-300-base", "generated-300-head"} {
 		t.Run(name, func(t *testing.T) {

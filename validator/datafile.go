@@ -6,68 +6,68 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// checkDatafile checks a datafile against its schema, its references, and
-// collects what must be unique.
-func (c *checker) checkDatafile(f *bundle.File) *walk {
+// checkDatafile checks a datafile against its schema, checks its references, and collects
+// the values that must be unique.
+func (c *checker) checkDatafile(f *bundle.File) *fileWalk {
 	o := f.Decode()
 	w := c.walkFile(f, o)
 	at := Finding{Section: Data, Path: f.Path}
-	notes, found := c.checkFile(at, o)
+	annotations, found := c.checkFile(at, o)
 	w.found = append(w.found, found...)
-	w.found = append(w.found, c.checkNotes(f, notes)...)
+	w.found = append(w.found, c.checkAnnotations(f, annotations)...)
 	return w
 }
 
-// checkFile checks a file against the schema that it names. The findings are
-// made from at, which names the file.
-func (c *checker) checkFile(at Finding, o *bundle.Object) ([]note, []Finding) {
+// checkFile checks a file against the schema that it names. The findings are copies of
+// template, which names the file.
+func (c *checker) checkFile(template Finding, o *bundle.Object) ([]annotation, []Finding) {
 	v, _ := o.Get("$schema")
 	if v == nil {
-		at.Rule, at.Message = FileNoSchema, "the key $schema is missing: it names the schema of the file"
-		return nil, []Finding{at}
+		template.Rule, template.Message = FileNoSchema, "the key $schema is missing: it names the schema of the file"
+		return nil, []Finding{template}
 	}
 	name, _ := v.(string)
 	p := schemaPath(name)
 	if c.library.docs[p] == nil {
-		at.Rule, at.Pointer, at.Message = FileSchemaGone, "/$schema", show(v)+" is not the path of a schema"
-		return nil, []Finding{at}
+		template.Rule, template.Pointer, template.Message = FileSchemaGone, "/$schema", shortJSON(v)+" is not the path of a schema"
+		return nil, []Finding{template}
 	}
-	n, err := c.library.known(p)
+	n, err := c.library.compiled(p)
 	if err != nil || n == nil {
-		return nil, nil // what is wrong is told with the schema
+		return nil, nil // checkSchema reports the error
 	}
-	at.Rule = FileInvalid
-	return evaluate(at, n, o)
+	template.Rule = FileInvalid
+	return checkValue(template, n, o)
 }
 
-// evaluate checks a value and turns its flaws into findings made from at.
-func evaluate(at Finding, n *node, v any) ([]note, []Finding) {
+// checkValue checks a value against a schema. The findings are copies of template.
+func checkValue(template Finding, n *schemaNode, v any) ([]annotation, []Finding) {
 	e := &evaluation{}
 	e.check(n, v)
 	var found []Finding
 	for _, f := range e.flaws {
-		one := at
-		one.Pointer, one.Message = at.Pointer+f.at, f.message()
-		found = append(found, one)
+		finding := template
+		finding.Pointer, finding.Message = template.Pointer+f.at, f.message()
+		found = append(found, finding)
 	}
-	if e.over != "" {
-		at.Pointer += e.where
-		at.Message = e.over + ": it is not checked to the end"
-		found = append(found, at)
+	if e.stopReason != "" {
+		template.Pointer += e.stopPointer
+		template.Message = e.stopReason + "; the rest of it is not checked"
+		found = append(found, template)
 	}
-	return e.notes, found
+	return e.annotations, found
 }
 
-// checkNotes checks what schemas say beside JSON schema: which schema the
-// target of a reference may have, and which strings name resources.
-func (c *checker) checkNotes(f *bundle.File, notes []note) []Finding {
+// checkAnnotations checks what qontract adds to JSON schema: which schema the target of a
+// reference must have, and which strings are paths of resources.
+func (c *checker) checkAnnotations(f *bundle.File, annotations []annotation) []Finding {
 	var out []Finding
 	wrong, right := map[string]Finding{}, map[string]bool{}
-	for _, n := range notes {
+	for _, n := range annotations {
 		at := Finding{Section: Data, Path: f.Path, Pointer: n.at}
-		if name, ok := n.value.(string); ok && n.node.resource {
+		if name, ok := n.value.(string); ok && n.node.isResourcePath {
 			if _, ok := c.head.Resource(bundle.Path(name)); !ok {
-				at.Rule, at.Message = ResourceGone, show(name)+" is not the path of a resource"
+				at.Rule, at.Message = ResourceGone, shortJSON(name)+" is not the path of a resource"
 				out = append(out, at)
 			}
 		}
@@ -87,7 +87,7 @@ func (c *checker) checkNotes(f *bundle.File, notes []note) []Finding {
 		}
 	}
 	for at, found := range wrong {
-		if !right[at] { // of several alternatives one is enough
+		if !right[at] { // alternatives may allow different schemas; one match is enough
 			out = append(out, found)
 		}
 	}
@@ -102,22 +102,22 @@ func (c *checker) checkTarget(at Finding, target *bundle.File, want any) (Findin
 			return at, true
 		}
 		at.Rule = RefWrongSchema
-		at.Message = show(string(target.Path)) + " has the schema " + show(string(target.Schema)) + ", want " + show(want)
+		at.Message = shortJSON(string(target.Path)) + " has the schema " + shortJSON(string(target.Schema)) + ", want " + shortJSON(want)
 		return at, false
-	case *node:
+	case *schemaNode:
 		at.Rule = RefInvalid
-		_, found := evaluate(Finding{}, want, target.Decode())
+		_, found := checkValue(Finding{}, want, target.Decode())
 		if len(found) == 0 {
 			return at, true
 		}
-		at.Message = show(string(target.Path)) + ": " + strings.TrimPrefix(found[0].Pointer+": ", ": ") + found[0].Message
+		at.Message = shortJSON(string(target.Path)) + ": " + strings.TrimPrefix(found[0].Pointer+": ", ": ") + found[0].Message
 		return at, false
 	}
 	return at, true
 }
 
-// known returns a schema that was compiled before.
-func (l *library) known(p bundle.Path) (*node, error) {
-	r := l.roots[address(p, "")]
+// compiled returns a schema that was compiled before.
+func (l *library) compiled(p bundle.Path) (*schemaNode, error) {
+	r := l.compiledSchemas[schemaURL(p, "")]
 	return r.node, r.err
 }

@@ -10,60 +10,61 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// Limits on the check of one file, far above what real ones need: 4 million
-// steps are a second's work.
+// Limits on the check of one file. Real files stay far below them: 4 million steps take
+// about a second.
 const (
-	maxSteps = 4_000_000
-	maxHops  = 200 // schemas, one applying the next to the same value
-	maxFlaws = 10_000
+	maxSteps       = 4_000_000
+	maxChainLength = 200 // schemas that pass the same value on to the next one, as $ref does
+	maxFlaws       = 10_000
 )
 
-// An evaluation checks one value against schemas. Flaws and notes are lists
-// that grow; what an alternative that does not count has added is cut off.
+// An evaluation checks one value against schemas. It appends to its lists of flaws and
+// annotations. After an alternative that does not fit, the lists are cut back to their
+// earlier length.
 type evaluation struct {
-	at    []step
-	flaws []flaw
-	notes []note
-	steps int
-	hops  int
-	over  string // why it was given up
-	where string // the place at that time
+	path        []step
+	flaws       []flaw
+	annotations []annotation
+	steps       int
+	chainLength int
+	stopReason  string // why the evaluation was stopped; "" if it was not
+	stopPointer string // where it was stopped
 }
 
-// A note is a place to which a schema says more than JSON schema does.
-type note struct {
+// An annotation is a value for which the schema uses a keyword of qontract that JSON schema
+// does not have.
+type annotation struct {
 	at    string
-	node  *node
+	node  *schemaNode
 	value any
 }
 
-// check applies a schema to the value at the current place and tells whether it
-// fits.
-func (e *evaluation) check(n *node, v any) bool {
+// check checks the value at the current path against a schema, and reports whether it fits.
+func (e *evaluation) check(n *schemaNode, v any) bool {
 	before := len(e.flaws)
 	e.steps++
-	e.hops++
-	defer func() { e.hops-- }()
+	e.chainLength++
+	defer func() { e.chainLength-- }()
 	switch {
-	case e.over != "":
+	case e.stopReason != "":
 		return false
 	case e.steps > maxSteps:
-		e.over, e.where = "checking it takes too many steps", pointer(e.at)
+		e.stopReason, e.stopPointer = "checking it takes too many steps", pointer(e.path)
 		return false
 	case len(e.flaws) > maxFlaws:
-		e.over, e.where = "it has too many mistakes", pointer(e.at)
+		e.stopReason, e.stopPointer = "it has too many mistakes", pointer(e.path)
 		return false
-	case e.hops > maxHops:
-		e.over, e.where = "its schema applies to itself again and again", pointer(e.at)
+	case e.chainLength > maxChainLength:
+		e.stopReason, e.stopPointer = "its schema refers to itself without end", pointer(e.path)
 		return false
-	case n.always != nil:
-		if !*n.always {
-			e.flaw(kind, func() string { return "nothing is allowed here" })
+	case n.constant != nil:
+		if !*n.constant {
+			e.addFlaw(weightType, func() string { return "nothing is allowed here" })
 		}
 		return len(e.flaws) == before
 	}
-	if n.schemaRef != nil || n.resource {
-		e.notes = append(e.notes, note{pointer(e.at), n, v})
+	if n.schemaRef != nil || n.isResourcePath {
+		e.annotations = append(e.annotations, annotation{pointer(e.path), n, v})
 	}
 	if n.ref != nil {
 		return e.check(n.ref, v)
@@ -71,48 +72,49 @@ func (e *evaluation) check(n *node, v any) bool {
 	if e.checkType(n, v) {
 		switch v := v.(type) {
 		case *bundle.Object:
-			e.object(n, v)
+			e.checkObject(n, v)
 		case []any:
-			e.list(n, v)
+			e.checkList(n, v)
 		case string:
-			e.text(n, v)
+			e.checkString(n, v)
 		case bundle.Number:
-			e.number(n, v)
+			e.checkNumber(n, v)
 		}
 	}
-	e.combined(n, v)
+	e.checkCombinations(n, v)
 	return len(e.flaws) == before
 }
 
-// below applies a schema to a value one step deeper.
-func (e *evaluation) below(s step, n *node, v any) bool {
-	hops := e.hops
-	e.at, e.hops = append(e.at, s), 0
+// checkBelow checks a value one step below the current path.
+func (e *evaluation) checkBelow(s step, n *schemaNode, v any) bool {
+	hops := e.chainLength
+	e.path, e.chainLength = append(e.path, s), 0
 	ok := e.check(n, v)
-	e.at, e.hops = e.at[:len(e.at)-1], hops
+	e.path, e.chainLength = e.path[:len(e.path)-1], hops
 	return ok
 }
 
-// checkType checks type and enum. The rest is only worth telling when the type
-// fits.
-func (e *evaluation) checkType(n *node, v any) bool {
+// checkType checks type, enum and const. It returns false if the type is wrong, because
+// other flaws are then not worth reporting.
+func (e *evaluation) checkType(n *schemaNode, v any) bool {
 	if len(n.types) > 0 && !slices.ContainsFunc(n.types, func(t string) bool { return hasType(v, t) }) {
-		e.flaw(kind, func() string { return "got " + typeOf(v) + ", want " + strings.Join(n.types, " or ") })
+		e.addFlaw(weightType, func() string { return "got " + typeOf(v) + ", want " + strings.Join(n.types, " or ") })
 		return false
 	}
-	for _, enum := range n.enums {
-		if slices.ContainsFunc(enum, func(want any) bool { return same(want, v) }) {
+	for _, enum := range n.allowedValues {
+		if slices.ContainsFunc(enum, func(want any) bool { return equalJSON(want, v) }) {
 			continue
 		}
-		w := choice
+		w := weightChoice
 		if len(enum) == 1 {
-			w = tag
+			w = weightTag
 		}
-		e.flaws = append(e.flaws, flaw{at: pointer(e.at), weight: w, got: v, want: enum})
+		e.flaws = append(e.flaws, flaw{at: pointer(e.path), weight: w, got: v, want: enum})
 	}
 	return true
 }
 
+// typeOf returns the type of a value in JSON schema.
 func typeOf(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -132,56 +134,58 @@ func typeOf(v any) string {
 	return "object"
 }
 
+// hasType reports whether a value has a type of JSON schema. An integer is also a number.
 func hasType(v any, name string) bool {
 	got := typeOf(v)
 	return got == name || got == "integer" && name == "number"
 }
 
-func (e *evaluation) text(n *node, s string) {
+func (e *evaluation) checkString(n *schemaNode, s string) {
 	if n.minLength != nil || n.maxLength != nil {
-		e.count(utf8.RuneCountInString(s), n.minLength, n.maxLength, "characters")
+		e.checkSize(utf8.RuneCountInString(s), n.minLength, n.maxLength, "characters")
 	}
 	if n.pattern != nil && !n.pattern.MatchString(s) {
-		e.flaw(plain, func() string { return show(s) + " does not match the pattern " + show(n.pattern.text) })
+		e.addFlaw(weightPlain, func() string { return shortJSON(s) + " does not match the pattern " + shortJSON(n.pattern.text) })
 	}
 }
 
-func (e *evaluation) number(n *node, v bundle.Number) {
-	if len(n.bounds) == 0 {
+func (e *evaluation) checkNumber(n *schemaNode, v bundle.Number) {
+	if len(n.numberLimits) == 0 {
 		return
 	}
 	value := rational(v)
-	for _, b := range n.bounds {
+	for _, b := range n.numberLimits {
 		if !b.holds(value, b.limit) {
-			e.flawf("%s must be %s %s", show(v), b.words, b.limit.RatString())
+			e.addFlawf("%s must be %s %s", shortJSON(v), b.words, b.limit.RatString())
 		}
 	}
 }
 
-// count checks a size against its limits.
-func (e *evaluation) count(got int, least, most *int, of string) {
-	if least != nil && got < *least {
-		e.flawf("has %d %s, needs at least %d", got, of, *least)
+// checkSize checks a size against its limits. unit names the things that are counted, such
+// as "items".
+func (e *evaluation) checkSize(got int, minimum, maximum *int, unit string) {
+	if minimum != nil && got < *minimum {
+		e.addFlawf("has %d %s, needs at least %d", got, unit, *minimum)
 	}
-	if most != nil && got > *most {
-		e.flawf("has %d %s, may have at most %d", got, of, *most)
+	if maximum != nil && got > *maximum {
+		e.addFlawf("has %d %s, may have at most %d", got, unit, *maximum)
 	}
 }
 
-func (e *evaluation) object(n *node, o *bundle.Object) {
-	e.count(o.Len(), n.minProps, n.maxProps, "keys")
+func (e *evaluation) checkObject(n *schemaNode, o *bundle.Object) {
+	e.checkSize(o.Len(), n.minProperties, n.maxProperties, "keys")
 	for _, key := range n.required {
 		if !o.Has(key) {
-			e.flaw(plain, func() string { return "the key " + show(key) + " is missing" })
+			e.addFlaw(weightPlain, func() string { return "the key " + shortJSON(key) + " is missing" })
 		}
 	}
-	for _, d := range n.needs {
+	for _, d := range n.dependencies {
 		if !o.Has(d.key) {
 			continue
 		}
 		for _, key := range d.required {
 			if !o.Has(key) {
-				e.flawf("the key %s is missing, which %s needs", show(key), show(d.key))
+				e.addFlawf("the key %s is missing, which %s needs", shortJSON(key), shortJSON(d.key))
 			}
 		}
 		if d.node != nil {
@@ -189,93 +193,93 @@ func (e *evaluation) object(n *node, o *bundle.Object) {
 		}
 	}
 	for _, m := range o.Members() {
-		e.member(n, m)
+		e.checkMember(n, m)
 	}
 }
 
-func (e *evaluation) member(n *node, m bundle.Member) {
-	if n.names != nil {
-		e.below(step{key: m.Key}, n.names, m.Key)
+func (e *evaluation) checkMember(n *schemaNode, m bundle.Member) {
+	if n.propertyNames != nil {
+		e.checkBelow(step{key: m.Key}, n.propertyNames, m.Key)
 	}
 	known := false
-	if sub, ok := n.props[m.Key]; ok {
+	if sub, ok := n.properties[m.Key]; ok {
 		known = true
-		e.below(step{key: m.Key}, sub, m.Value)
+		e.checkBelow(step{key: m.Key}, sub, m.Value)
 	}
-	for _, p := range n.patterns {
+	for _, p := range n.patternProperties {
 		if p.pattern.MatchString(m.Key) {
 			known = true
-			e.below(step{key: m.Key}, p.node, m.Value)
+			e.checkBelow(step{key: m.Key}, p.node, m.Value)
 		}
 	}
 	switch {
 	case known:
-	case n.more.node != nil:
-		e.below(step{key: m.Key}, n.more.node, m.Value)
-	case n.more.forbidden:
-		e.at = append(e.at, step{key: m.Key})
-		e.flaw(plain, func() string {
-			return "the key " + show(m.Key) + " is not allowed" + meant(m.Key, slices.Sorted(maps.Keys(n.props)))
+	case n.additionalProperties.node != nil:
+		e.checkBelow(step{key: m.Key}, n.additionalProperties.node, m.Value)
+	case n.additionalProperties.forbidden:
+		e.path = append(e.path, step{key: m.Key})
+		e.addFlaw(weightPlain, func() string {
+			return "the key " + shortJSON(m.Key) + " is not allowed" + suggestion(m.Key, slices.Sorted(maps.Keys(n.properties)))
 		})
-		e.at = e.at[:len(e.at)-1]
+		e.path = e.path[:len(e.path)-1]
 	}
 }
 
-func (e *evaluation) list(n *node, items []any) {
-	e.count(len(items), n.minItems, n.maxItems, "items")
+func (e *evaluation) checkList(n *schemaNode, items []any) {
+	e.checkSize(len(items), n.minItems, n.maxItems, "items")
 	for i, item := range items {
 		here := step{index: i, item: true}
 		switch {
 		case n.items != nil:
-			e.below(here, n.items, item)
+			e.checkBelow(here, n.items, item)
 		case i < len(n.tuple):
-			e.below(here, n.tuple[i], item)
-		case n.moreItems.node != nil:
-			e.below(here, n.moreItems.node, item)
-		case n.moreItems.forbidden:
-			e.flawf("has %d items, may have at most %d", len(items), len(n.tuple))
+			e.checkBelow(here, n.tuple[i], item)
+		case n.additionalItems.node != nil:
+			e.checkBelow(here, n.additionalItems.node, item)
+		case n.additionalItems.forbidden:
+			e.addFlawf("has %d items, may have at most %d", len(items), len(n.tuple))
 			return
 		}
 	}
-	if n.unique {
-		e.uniqueItems(items)
+	if n.uniqueItems {
+		e.checkUniqueItems(items)
 	}
 	if n.contains != nil {
-		e.containsOne(n.contains, items)
+		e.checkContains(n.contains, items)
 	}
 }
 
-func (e *evaluation) uniqueItems(items []any) {
+func (e *evaluation) checkUniqueItems(items []any) {
 	first := make(map[string]int, len(items))
 	for i, item := range items {
-		text := bundle.Canonical(normal(item))
+		text := bundle.Canonical(normalize(item))
 		if j, ok := first[text]; ok {
-			e.flawf("the items %d and %d are equal", j, i)
+			e.addFlawf("the items %d and %d are equal", j, i)
 			return
 		}
 		first[text] = i
 	}
 }
 
-func (e *evaluation) containsOne(n *node, items []any) {
+func (e *evaluation) checkContains(n *schemaNode, items []any) {
 	for i, item := range items {
 		flaws := len(e.flaws)
-		ok := e.below(step{index: i, item: true}, n, item)
+		ok := e.checkBelow(step{index: i, item: true}, n, item)
 		e.flaws = e.flaws[:flaws]
 		if ok {
 			return
 		}
 	}
-	e.flawf("no item is of the kind that the list must contain")
+	e.addFlawf("no item fits the schema that at least one item must fit (keyword \"contains\")")
 }
 
-// flaw notes a mistake at the current place. Most are in alternatives that do
-// not count, so the words are put together when they are asked for.
-func (e *evaluation) flaw(w weight, say func() string) {
-	e.flaws = append(e.flaws, flaw{at: pointer(e.at), weight: w, say: say})
+// addFlaw records a flaw at the current path. Most flaws are in alternatives that are
+// dropped later, so the message is only made when it is needed.
+func (e *evaluation) addFlaw(w weight, describe func() string) {
+	e.flaws = append(e.flaws, flaw{at: pointer(e.path), weight: w, describe: describe})
 }
 
-// flawf is flaw for words that cost little.
-func (e *evaluation) flawf(format string, args ...any) {
-	e.flaw(plain, func() string { return fmt.Sprintf(format, args...) })
+// addFlawf records a flaw of weight plain with a formatted message.
+func (e *evaluation) addFlawf(format string, args ...any) {
+	e.addFlaw(weightPlain, func() string { return fmt.Sprintf(format, args...) })
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// schemaBundle is a bundle of schema files.
+// schemaBundle returns a bundle that consists of schema files.
 func schemaBundle(t testing.TB, schemas map[string]string) *bundle.Bundle {
 	t.Helper()
 	files := map[string]json.RawMessage{}
@@ -41,8 +41,8 @@ func parseValue(t testing.TB, text string) any {
 	return v
 }
 
-// What fits is decided as by the library that compiles the schemas, on schemas
-// and values of all kinds.
+// TestEvaluateAgreesWithLibrary checks that random values fit random schemas exactly if the
+// library that compiles the schemas says so.
 func TestEvaluateAgreesWithLibrary(t *testing.T) {
 	fit, unfit := 0, 0
 	seeds := uint64(4000)
@@ -57,7 +57,7 @@ func TestEvaluateAgreesWithLibrary(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %s: %v", seed, schema, err)
 		}
-		compiled, err := l.compiler.Compile(address("/a.json", ""))
+		compiled, err := l.compiler.Compile(schemaURL("/a.json", ""))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestEvaluateAgreesWithLibrary(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := compiled.Validate(plain) == nil
-			_, found := evaluate(Finding{}, n, parseValue(t, text))
+			_, found := checkValue(Finding{}, n, parseValue(t, text))
 			if got := len(found) == 0; got != want {
 				t.Fatalf("seed %d: fits %t, want %t\nschema %s\nvalue %s\nfound %v", seed, got, want, schema, text, found)
 			}
@@ -88,7 +88,7 @@ var keys = []string{"a", "b", "ab"}
 
 func key1(r *rand.Rand) string { return keys[r.IntN(len(keys))] }
 
-// randomSchema writes a schema with some of all keywords.
+// randomSchema returns a schema with some random keywords.
 func randomSchema(r *rand.Rand, depth int) string {
 	if depth == 0 {
 		return []string{"{}", "true", "false", `{"type":"string"}`, `{"enum":[1,"a",[]]}`}[r.IntN(5)]
@@ -160,7 +160,8 @@ func randomValue(r *rand.Rand, depth int) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
-// Hostile schemas and values end soon, with a finding.
+// TestEvaluateIsBounded checks that the check of hostile schemas and values ends soon, with
+// a finding.
 func TestEvaluateIsBounded(t *testing.T) {
 	const doubled = `{"allOf":[{"$ref":"/a.json#/definitions/n%[2]d"},{"$ref":"/a.json#/definitions/n%[2]d"}]}`
 	var twice []string
@@ -169,13 +170,13 @@ func TestEvaluateIsBounded(t *testing.T) {
 	}
 	tests := []struct{ name, schema, value, want string }{
 		{"twice as much on each of many levels", `{"$ref":"/a.json#/definitions/n0","definitions":{` + strings.Join(twice, ",") + `,"n30":{}}}`, "1",
-			"checking it takes too many steps: it is not checked to the end"},
+			"checking it takes too many steps; the rest of it is not checked"},
 		{"the same below not", `{"not":{"anyOf":[{"$ref":"/a.json#/definitions/n0"}]},"definitions":{` + strings.ReplaceAll(strings.Join(twice, ","), "allOf", "anyOf") + `,"n30":false}}`, "1",
-			"checking it takes too many steps: it is not checked to the end"},
+			"checking it takes too many steps; the rest of it is not checked"},
 		{"twice as much in each deeper value", `{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200),
-			"checking it takes too many steps: it is not checked to the end"},
-		{"a schema that is itself", `{"allOf":[{"$ref":"#"}]}`, "1", "its schema applies to itself again and again: it is not checked to the end"},
-		{"many mistakes", `{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]", "it has too many mistakes: it is not checked to the end"},
+			"checking it takes too many steps; the rest of it is not checked"},
+		{"a schema that is itself", `{"allOf":[{"$ref":"#"}]}`, "1", "its schema refers to itself without end; the rest of it is not checked"},
+		{"many mistakes", `{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]", "it has too many mistakes; the rest of it is not checked"},
 		{"an exponent without end", `{"maximum":5,"type":"integer"}`, "1e999999999", "1e999999999 must be at most 5"},
 		{"a small exponent without end", `{"multipleOf":3}`, "1e-999999999", ""},
 		{"an integer without end", `{"maximum":5}`, strings.Repeat("9", 100_000), strings.Repeat("9", 80) + "… must be at most 5"},
@@ -188,7 +189,7 @@ func TestEvaluateIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := ""
-			if _, found := evaluate(Finding{}, n, parseValue(t, tt.value)); len(found) > 0 {
+			if _, found := checkValue(Finding{}, n, parseValue(t, tt.value)); len(found) > 0 {
 				got = found[len(found)-1].Message
 			}
 			if got != tt.want {
@@ -198,8 +199,8 @@ func TestEvaluateIsBounded(t *testing.T) {
 	}
 }
 
-// Schemas do not reach outside of the bundle, and what is broken in them does
-// not keep files from being checked against the rest.
+// TestHostileSchemas checks that schemas cannot reach outside of the bundle, and that files
+// are checked against the parts of a schema that are not broken.
 func TestHostileSchemas(t *testing.T) {
 	tests := []struct{ name, schema, want string }{
 		{"file", `"$ref":"file:///etc/passwd"`, `/properties/x/$ref: "file:///etc/passwd" is not in the bundle`},

@@ -1,7 +1,7 @@
 package validator
 
-// FromYAML reads a YAML text as PyYAML does, to make bundles in tests.
+// FromYAML parses a YAML text like PyYAML. Tests make bundles with it.
 func FromYAML(text string) (any, error) { return fromYAML(text) }
 
-// ToPlain turns a value into the types of encoding/json.
+// ToPlain converts a value to the types of encoding/json.
 func ToPlain(v any) any { return toPlain(v) }

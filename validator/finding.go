@@ -7,10 +7,10 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A Section names the part of a bundle in which a file is.
+// A Section is the part of a bundle to which a file belongs.
 type Section string
 
-// The sections. GraphQL has one file, whose path is "".
+// The sections. GraphQL has a single file, whose path is "".
 const (
 	Data      Section = "data"
 	Resources Section = "resources"
@@ -18,12 +18,11 @@ const (
 	GraphQL   Section = "graphql"
 )
 
-// A Rule says which rule is broken: the kind of qontract-validator and its
-// reason.
+// A Rule identifies the rule that is broken. It consists of the kind and the reason that
+// qontract-validator writes.
 type Rule string
 
-// The rules. Those from GRAPHQL on are checks that qontract-validator does not
-// have.
+// The rules. qontract-validator does not have the rules that begin with GRAPHQL.
 const (
 	SchemaNoMetaschema   Rule = "SCHEMA/MISSING_SCHEMA_URL"
 	SchemaMetaschemaGone Rule = "SCHEMA/META_SCHEMA_NOT_FOUND"
@@ -53,18 +52,18 @@ const (
 // A Finding is one mistake.
 type Finding struct {
 	Section Section
-	Path    bundle.Path // of the file in its section; "" for the GraphQL types
+	Path    bundle.Path // path of the file in its section; "" for the GraphQL types
 	Pointer string      // JSON pointer (RFC 6901) to the place in the file
 	Rule    Rule
-	Message string // what was found, in the words of the bundle: untrusted text
-	Line    int    // in the file's text, from 1; 0 when it is not known
-	Column  int    // in characters, from 1
+	Message string // untrusted text: it quotes the bundle
+	Line    int    // line in the text of the file, from 1; 0 if it is not known
+	Column  int    // column in characters, from 1
 }
 
-// compareFindings orders findings by file, place and rule.
+// compareFindings orders findings by section, path, place, rule and message.
 func compareFindings(a, b Finding) int {
 	return cmp.Or(
-		cmp.Compare(a.Section.order(), b.Section.order()),
+		cmp.Compare(a.Section.sortIndex(), b.Section.sortIndex()),
 		cmp.Compare(a.Path, b.Path),
 		comparePointers(a.Pointer, b.Pointer),
 		cmp.Compare(a.Rule, b.Rule),
@@ -72,18 +71,20 @@ func compareFindings(a, b Finding) int {
 	)
 }
 
-func (s Section) order() int {
+// sortIndex returns the position of the section in a report.
+func (s Section) sortIndex() int {
 	return slices.Index([]Section{Schemas, GraphQL, Data, Resources}, s)
 }
 
-// A Report is what a check found.
+// A Report is the result of a check.
 type Report struct {
 	Scope    Scope
-	Findings []Finding // by section, path, place and rule; none twice
-	More     int       // findings that were left out, to keep the report bounded
+	Findings []Finding // sorted by section, path, place and rule, without repetition
+	More     int       // number of findings that exceeded the limit and were left out
 }
 
-// newReport sorts findings and keeps the first of them.
+// newReport sorts the findings, removes repeated ones, and keeps the first of them up to
+// the limit.
 func newReport(scope Scope, all []Finding, limit int) *Report {
 	slices.SortFunc(all, compareFindings)
 	all = slices.Compact(all)

@@ -17,9 +17,8 @@ import (
 	"github.com/app-sre/prcheck/validator"
 )
 
-// The law of the scope changed: what head breaks is found. Changed(head) holds
-// all of All(head) that All(base) does not hold, and nothing that All(head)
-// does not.
+// TestLawOfChanged checks the law of the scope Changed: Changed(head) has all findings of
+// All(head) that All(base) does not have, and only findings of All(head).
 func TestLawOfChanged(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(shared.Path(t, "data", "bundles"), "generated-300-base.json"))
 	if err != nil {
@@ -32,7 +31,7 @@ func TestLawOfChanged(t *testing.T) {
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
-		// Base has mistakes of its own, which are not the change's.
+		// Base has mistakes too. They are not caused by the change.
 		base := parse(t, vandalize(t, raw, r, r.IntN(3)), nil)
 		after := vandalize(t, []byte(bundleText(t, base)), r, 1+r.IntN(3))
 		head := parse(t, after, base)
@@ -67,7 +66,7 @@ func parse(t *testing.T, raw []byte, like *bundle.Bundle) *bundle.Bundle {
 	return b
 }
 
-// texts remembers what a bundle was read from.
+// texts maps a bundle to the text it was parsed from.
 var texts = map[*bundle.Bundle][]byte{}
 
 func bundleText(t *testing.T, b *bundle.Bundle) string {
@@ -75,7 +74,7 @@ func bundleText(t *testing.T, b *bundle.Bundle) string {
 	return string(texts[b])
 }
 
-// messages returns the findings without the places among equal mistakes.
+// messages returns the findings, without the places by which equal mistakes differ.
 func messages(t *testing.T, head, base *bundle.Bundle, s validator.Scope) map[string]bool {
 	t.Helper()
 	r, err := validator.Check(context.Background(), head, validator.Options{Base: base, Scope: s, Limit: 1 << 20})
@@ -89,7 +88,7 @@ func messages(t *testing.T, head, base *bundle.Bundle, s validator.Scope) map[st
 	return out
 }
 
-// vandalize makes some changes to a bundle of which most break something.
+// vandalize changes a bundle at random. Most of the changes break something.
 func vandalize(t *testing.T, raw []byte, r *rand.Rand, times int) []byte {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -131,7 +130,7 @@ func pick(r *rand.Rand, of map[string]any) string {
 	return keys[r.IntN(len(keys))]
 }
 
-// vandalizeValue changes something at or below a key of an object.
+// vandalizeValue changes a value at or below a key of an object.
 func vandalizeValue(r *rand.Rand, o map[string]any) {
 	if len(o) == 0 {
 		return

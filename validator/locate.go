@@ -11,16 +11,17 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
-// A Text is a YAML or JSON file in which places can be looked up.
+// A Text is a YAML or JSON file in which the place of a JSON pointer can be found.
 type Text struct {
 	root  *yaml.Node
 	lines int
 }
 
-// ParseText reads a file of one YAML document. The error says that it is none.
+// ParseText parses a file with one YAML document. It returns an error if the file is not
+// valid YAML or is empty.
 func ParseText(text []byte) (t *Text, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the parser, on hostile text
+		if p := recover(); p != nil { // the parser panics on some hostile texts
 			t, err = nil, errors.New("not YAML")
 		}
 	}()
@@ -43,9 +44,8 @@ func ParseText(text []byte) (t *Text, err error) {
 	return &Text{doc.Content[0], lines}, nil
 }
 
-// withoutSlashEscapes replaces the escape \/, which JSON and PyYAML have and the
-// parser here has not. A replacement of two bytes leaves all places as they
-// are.
+// withoutSlashEscapes replaces the escape \/, which JSON and PyYAML accept and this YAML
+// parser does not. A replacement of two bytes keeps all places in the text.
 func withoutSlashEscapes(text []byte, by string) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -63,10 +63,10 @@ func withoutSlashEscapes(text []byte, by string) []byte {
 	return out
 }
 
-// At returns the line and the column, from 1, of the place that a JSON pointer
-// leads to: of the key when it is a value of a mapping, of the item when it is
-// one of a list. When the pointer leads nowhere it is the last place on the way
-// that exists, so a missing key is at its parent.
+// At returns the line and the column, from 1, of the place to which a JSON pointer leads.
+// For a value of a mapping this is the place of its key, for an item of a list the place of
+// the item. If the pointer leads nowhere, it is the place of the last existing value on the
+// way. So a missing key has the place of its parent.
 func (t *Text) At(pointer string) (line, column int) {
 	at, node := t.root, t.root
 	for _, part := range jsonpointer.Split(pointer) {
@@ -82,10 +82,11 @@ func (t *Text) At(pointer string) (line, column int) {
 	return at.Line, at.Column
 }
 
-// maxAliases bounds how often an alias or a merge is followed on one step.
+// maxAliases limits how many aliases or merges are followed for one part of a pointer.
 const maxAliases = 32
 
-func resolve(n *yaml.Node) *yaml.Node {
+// followAlias returns the node that an alias stands for, or n itself.
+func followAlias(n *yaml.Node) *yaml.Node {
 	for range maxAliases {
 		if n.Kind != yaml.AliasNode || n.Alias == nil {
 			break
@@ -95,10 +96,10 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// child returns what a part of a pointer leads to, and the node that marks its
-// place: the key of a mapping, the item of a list.
+// child returns the value to which one part of a pointer leads, and the node that marks its
+// place: the key in a mapping, or the item of a list.
 func child(n *yaml.Node, part string) (mark, value *yaml.Node) {
-	switch n = resolve(n); n.Kind {
+	switch n = followAlias(n); n.Kind {
 	case yaml.SequenceNode:
 		i, err := strconv.Atoi(part)
 		if err != nil || i < 0 || i >= len(n.Content) {
@@ -106,20 +107,20 @@ func child(n *yaml.Node, part string) (mark, value *yaml.Node) {
 		}
 		return n.Content[i], n.Content[i]
 	case yaml.MappingNode:
-		left := maxAliases
-		return member(n, part, &left)
+		budget := maxAliases
+		return findKey(n, part, &budget)
 	}
 	return nil, nil
 }
 
-// member finds a key of a mapping: the last of that name, or one that is merged
-// in.
-func member(n *yaml.Node, key string, left *int) (mark, value *yaml.Node) {
-	if *left--; *left < 0 || n.Kind != yaml.MappingNode {
+// findKey finds a key of a mapping. If the key is repeated, the last one counts. Keys that
+// are merged in come after the keys of the mapping itself.
+func findKey(n *yaml.Node, key string, budget *int) (mark, value *yaml.Node) {
+	if *budget--; *budget < 0 || n.Kind != yaml.MappingNode {
 		return nil, nil
 	}
 	for i := len(n.Content) - 2; i >= 0; i -= 2 {
-		if k := n.Content[i]; k.Tag != "!!merge" && keyText(resolve(k)) == key {
+		if k := n.Content[i]; k.Tag != "!!merge" && keyText(followAlias(k)) == key {
 			return k, n.Content[i+1]
 		}
 	}
@@ -127,12 +128,12 @@ func member(n *yaml.Node, key string, left *int) (mark, value *yaml.Node) {
 		if n.Content[i].Tag != "!!merge" {
 			continue
 		}
-		from := []*yaml.Node{resolve(n.Content[i+1])}
+		from := []*yaml.Node{followAlias(n.Content[i+1])}
 		if from[0].Kind == yaml.SequenceNode {
 			from = from[0].Content
 		}
 		for _, m := range from {
-			if mark, value := member(resolve(m), key, left); value != nil {
+			if mark, value := findKey(followAlias(m), key, budget); value != nil {
 				return mark, value
 			}
 		}
@@ -140,9 +141,9 @@ func member(n *yaml.Node, key string, left *int) (mark, value *yaml.Node) {
 	return nil, nil
 }
 
-// Locate fills in the lines and columns of the findings. read returns the text
-// of a file of a section, or an error when there is none, which leaves its
-// findings without a line. Resources need no read: the bundle has their text.
+// Locate fills in the lines and columns of the findings. The function read returns the text
+// of a file. If it returns an error, the findings in this file stay without a line. The
+// text of resources is taken from the bundle.
 func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]byte, error)) {
 	type file struct {
 		section Section
@@ -154,7 +155,7 @@ func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]
 		at := file{f.Section, f.Path}
 		text, known := texts[at]
 		if !known {
-			if raw, err := contentOf(head, at.section, at.path, read); err == nil {
+			if raw, err := readText(head, at.section, at.path, read); err == nil {
 				text, _ = ParseText(raw)
 			}
 			texts[at] = text
@@ -165,7 +166,8 @@ func (r *Report) Locate(head *bundle.Bundle, read func(Section, bundle.Path) ([]
 	}
 }
 
-func contentOf(head *bundle.Bundle, s Section, p bundle.Path, read func(Section, bundle.Path) ([]byte, error)) ([]byte, error) {
+// readText returns the text of a file.
+func readText(head *bundle.Bundle, s Section, p bundle.Path, read func(Section, bundle.Path) ([]byte, error)) ([]byte, error) {
 	if s == Resources {
 		if f, ok := head.Resource(p); ok {
 			return []byte(f.Decode().String("content")), nil

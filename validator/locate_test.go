@@ -78,7 +78,7 @@ twice: 2
 	}
 }
 
-// locate is the place that a pointer leads to; 0, 0 of a text that cannot be read.
+// locate returns the place to which a pointer leads, or 0, 0 if the text cannot be parsed.
 func locate(text, pointer string) (line, column int) {
 	t, err := validator.ParseText([]byte(text))
 	if err != nil {
@@ -98,7 +98,7 @@ func ExampleText_At() {
 	// Output: 4:3
 }
 
-// Whatever the text and the pointer are, the place is in the text.
+// FuzzLocate checks that every place is inside of the text.
 func FuzzLocate(f *testing.F) {
 	f.Add("a: [1, {b: c}]", "/a/1/b")
 	f.Add("&a {<<: *a, b: &b [*a, *b]}", "/b/1/1/0/c")

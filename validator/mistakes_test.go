@@ -22,7 +22,7 @@ type mistake struct {
 	want  []string
 }
 
-// one is a mistake of a single edit.
+// one returns a mistake that consists of a single edit.
 func one(name, file, old, text string, want ...string) mistake {
 	return mistake{name, [][3]string{{file, old, text}}, want}
 }
@@ -99,7 +99,7 @@ func TestMistakesInData(t *testing.T) {
 		one("no multiple", lamp, "length: 20", "length: 21",
 			`data/products/lamp.yml:14:3: FILE/VALIDATION_ERROR: /parts/0/length: 21 must be a multiple of 5`),
 		one("excluded value", lamp, "color: white", "color: beige",
-			`data/products/lamp.yml:18:3: FILE/VALIDATION_ERROR: /parts/1/color: is what the schema excludes`),
+			`data/products/lamp.yml:18:3: FILE/VALIDATION_ERROR: /parts/1/color: the schema excludes this value (keyword "not")`),
 		one("no $schema", desk, "$schema: /shop/product-1.yml\n", "",
 			`data/products/desk.yml:1:1: FILE/MISSING_SCHEMA_URL: the key $schema is missing: it names the schema of the file`),
 		one("unknown $schema", desk, "/shop/product-1.yml", "/shop/product-9.yml",
@@ -180,9 +180,9 @@ func TestMistakesInSchemas(t *testing.T) {
 		one("stricter for data", product, "exclusiveMaximum: 1000", "exclusiveMaximum: 10",
 			`data/products/lamp.yml:4:1: FILE/VALIDATION_ERROR: /price: 49.5 must be less than 10`),
 		one("refers to itself", common, `"name": {"type": "string",`, `"name": {"$ref": "#/definitions/name", "x": {"type": "string"},`,
-			`data/products/desk.yml:2:1: FILE/VALIDATION_ERROR: /name: its schema applies to itself again and again: it is not checked to the end`,
-			`data/products/lamp.yml:3:1: FILE/VALIDATION_ERROR: /name: its schema applies to itself again and again: it is not checked to the end`,
-			`data/suppliers/northlight.yml:4:1: FILE/VALIDATION_ERROR: /name: its schema applies to itself again and again: it is not checked to the end`),
+			`data/products/desk.yml:2:1: FILE/VALIDATION_ERROR: /name: its schema refers to itself without end; the rest of it is not checked`,
+			`data/products/lamp.yml:3:1: FILE/VALIDATION_ERROR: /name: its schema refers to itself without end; the rest of it is not checked`,
+			`data/suppliers/northlight.yml:4:1: FILE/VALIDATION_ERROR: /name: its schema refers to itself without end; the rest of it is not checked`),
 	} {
 		m.test(t, clean)
 	}
@@ -202,7 +202,7 @@ func TestMistakesInTypes(t *testing.T) {
 			`graphql/schema.yml:26:17: GRAPHQL/SCHEMA_NOT_FOUND: /confs/1/fields/10/synthetic/schema: "/shop/suppliers-1.yml" is not the path of a schema`),
 		one("type twice", typesFile, "- name: Shade_v1", "- name: Screw_v1",
 			`graphql/schema.yml:34:7: GRAPHQL/UNKNOWN_TYPE: /confs/2/interfaceResolve/fieldMap/shade: there is no type "Shade_v1"`,
-			`graphql/schema.yml:44:3: GRAPHQL/REPEATED: /confs/4/name: the type "Screw_v1" is there twice`),
+			`graphql/schema.yml:44:3: GRAPHQL/REPEATED: /confs/4/name: the type "Screw_v1" is defined twice`),
 		one("unknown interface", typesFile, "- name: Screw_v1\n  interface: Part_v1", "- name: Screw_v1\n  interface: Parts_v1",
 			`graphql/schema.yml:33:7: GRAPHQL/INTERFACE: /confs/2/interfaceResolve/fieldMap/screw: the type "Screw_v1" does not implement "Part_v1"`,
 			`graphql/schema.yml:39:3: GRAPHQL/INTERFACE: /confs/3/interface: there is no interface "Parts_v1"`),
@@ -221,7 +221,7 @@ func TestMistakesInTypes(t *testing.T) {
 		one("list for a string", typesFile, "{name: url, type: string}", "{name: url, type: string, isList: true}",
 			`graphql/schema.yml:8:5: GRAPHQL/TYPE_MISMATCH: /confs/0/fields/3: the field "url" is a list, but in /shop/supplier-1.yml it is string`),
 		one("string for a list", typesFile, "{name: tags, type: string, isList: true}", "{name: tags, type: string}",
-			`graphql/schema.yml:19:5: GRAPHQL/TYPE_MISMATCH: /confs/1/fields/6: the field "tags" is no list, but in /shop/product-1.yml it is`),
+			`graphql/schema.yml:19:5: GRAPHQL/TYPE_MISMATCH: /confs/1/fields/6: the field "tags" is not a list, but in /shop/product-1.yml it is one`),
 		one("number for a string", typesFile, "{name: url, type: string}", "{name: url, type: int}",
 			`graphql/schema.yml:8:5: GRAPHQL/TYPE_MISMATCH: /confs/0/fields/3: the field "url" is int, but in /shop/supplier-1.yml it is string`),
 		one("field without a property", typesFile, "{name: url, type: string}", "{name: uri, type: string}",

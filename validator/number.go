@@ -9,12 +9,12 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxDigits is the length up to which an integer is read exactly.
+// maxDigits is the number of digits up to which an integer is read exactly.
 const maxDigits = 4300
 
-// rational reads a number as Python does: integers exactly, everything with a
-// point or an exponent as a 64 bit float. What is too large becomes the largest
-// float, so a hostile exponent costs nothing.
+// rational converts a number like Python: integers exactly, and numbers with a point or an
+// exponent to a 64-bit float. A number that is too large becomes the largest float, so a
+// hostile exponent costs nothing.
 func rational(n bundle.Number) *big.Rat {
 	text := string(n)
 	if !strings.ContainsAny(text, ".eE") && len(text) <= maxDigits {
@@ -35,13 +35,14 @@ func rational(n bundle.Number) *big.Rat {
 	return new(big.Rat)
 }
 
-// isInteger tells whether a number has no fraction: 1.0 is an integer.
+// isInteger reports whether a number has no fraction. 1.0 is an integer.
 func isInteger(n bundle.Number) bool {
 	return !strings.ContainsAny(string(n), ".eE") || rational(n).IsInt()
 }
 
-// same tells whether two values are equal to a JSON schema: numbers by value.
-func same(a, b any) bool {
+// equalJSON reports whether two values are equal in JSON schema, which compares numbers by
+// value.
+func equalJSON(a, b any) bool {
 	switch a := a.(type) {
 	case bundle.Number:
 		b, ok := b.(bundle.Number)
@@ -52,7 +53,7 @@ func same(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !same(a[i], b[i]) {
+			if !equalJSON(a[i], b[i]) {
 				return false
 			}
 		}
@@ -63,7 +64,7 @@ func same(a, b any) bool {
 			return false
 		}
 		for _, m := range a.Members() {
-			if v, ok := b.Get(m.Key); !ok || !same(m.Value, v) {
+			if v, ok := b.Get(m.Key); !ok || !equalJSON(m.Value, v) {
 				return false
 			}
 		}
@@ -72,22 +73,22 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// normal returns a value in which equal numbers are written alike, so that
-// equal values have the same canonical text.
-func normal(v any) any {
+// normalize returns a value in which equal numbers are written in the same way. Then equal
+// values have the same canonical text.
+func normalize(v any) any {
 	switch v := v.(type) {
 	case bundle.Number:
 		return bundle.Number(rational(v).RatString())
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = normal(v[i])
+			out[i] = normalize(v[i])
 		}
 		return out
 	case *bundle.Object:
 		members := make([]bundle.Member, 0, v.Len())
 		for _, m := range v.Members() {
-			members = append(members, bundle.Member{Key: m.Key, Value: normal(m.Value)})
+			members = append(members, bundle.Member{Key: m.Key, Value: normalize(m.Value)})
 		}
 		return bundle.ObjectOf(members)
 	}

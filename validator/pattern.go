@@ -11,87 +11,87 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Limits on patterns. The time is generous, since a busy machine must not make
-// a finding of an honest pattern.
+// Limits on patterns. The time limit is generous, because a pattern that is fine must not
+// become a finding on a busy machine.
 const (
-	patternTime   = 5 * time.Second // for one text, after which the pattern is given up
-	patternSlow   = 3               // after as many slow patterns all are given up
-	patternLength = 10_000          // bytes
+	patternTimeout   = 5 * time.Second // time for one text; a pattern that needs more is not used any more
+	maxSlowPatterns  = 3               // number of slow patterns after which regexp2 is not used any more
+	maxPatternLength = 10_000          // bytes
 )
 
 var errPatternLength = errors.New("longer than 10000 bytes")
 
-// A pattern is a regular expression as Python's re has it, which regexp2 comes
-// nearest to: look-arounds, $ before a last newline, \d for all digits. Where
-// both agree, plain patterns on plain texts, the standard library is asked,
-// which is always fast.
+// A pattern is a regular expression of Python's re. The package regexp2 is most similar to
+// it: it has look-arounds, $ before a last line break, and \d for all digits. For simple
+// patterns and printable ASCII texts the standard library gives the same result, and is
+// always fast.
 type pattern struct {
-	text  string
-	quick *regexp.Regexp // nil when it may mean something else
-	re    *regexp2.Regexp
-	slow  atomic.Bool
-	all   *atomic.Int32 // slow patterns of the same library
-	where string        // the place of the schema that has it
+	text      string
+	fast      *regexp.Regexp // nil if it may have another meaning than re
+	re        *regexp2.Regexp
+	slow      atomic.Bool
+	slowCount *atomic.Int32 // number of slow patterns of the same library
+	location  string        // URL of the place in the schema
 }
 
-// patterns returns a regular expression engine for the schema compiler.
-func patterns() jsonschema.RegexpEngine {
+// newPatternEngine returns a regular expression engine for the schema compiler.
+func newPatternEngine() jsonschema.RegexpEngine {
 	all := new(atomic.Int32)
 	return func(text string) (jsonschema.Regexp, error) {
 		p, err := newPattern(text)
 		if err != nil {
 			return nil, err
 		}
-		p.all = all
+		p.slowCount = all
 		return p, nil
 	}
 }
 
 func newPattern(text string) (*pattern, error) {
-	if len(text) > patternLength {
+	if len(text) > maxPatternLength {
 		return nil, errPatternLength
 	}
-	re, err := regexp2.Compile(fromPython(text), regexp2.None)
+	re, err := regexp2.Compile(toDotNetSyntax(text), regexp2.None)
 	if err != nil {
 		return nil, err
 	}
-	re.MatchTimeout = patternTime
-	p := &pattern{text: text, re: re, all: new(atomic.Int32)}
+	re.MatchTimeout = patternTimeout
+	p := &pattern{text: text, re: re, slowCount: new(atomic.Int32)}
 	for _, construct := range []string{"[[", "{,", `\p`, `\P`, `\Q`, `\E`, `\z`, `\C`, `\x{`, "(?<", "(?U"} {
 		if strings.Contains(text, construct) {
 			return p, nil
 		}
 	}
 	if quick, err := regexp.Compile(text); err == nil {
-		p.quick = quick
+		p.fast = quick
 	}
 	return p, nil
 }
 
-// String returns the pattern as it was written.
+// String returns the pattern as it is written in the schema.
 func (p *pattern) String() string { return p.text }
 
-// MatchString tells whether some part of the text fits. A text on which it
-// takes too long counts as fitting; the library tells of it.
+// MatchString reports whether some part of the text matches. If matching takes too long, it
+// returns true, and slowPatterns reports the pattern.
 func (p *pattern) MatchString(text string) bool {
-	if p.quick != nil && isPlain(text) {
-		return p.quick.MatchString(text)
+	if p.fast != nil && isPrintableASCII(text) {
+		return p.fast.MatchString(text)
 	}
-	if p.slow.Load() || p.all.Load() >= patternSlow {
+	if p.slow.Load() || p.slowCount.Load() >= maxSlowPatterns {
 		return true
 	}
 	ok, err := p.re.MatchString(text)
 	if err == nil {
 		return ok
 	}
-	if !p.slow.Swap(true) { // the only error is the time limit
-		p.all.Add(1)
+	if !p.slow.Swap(true) { // the only possible error is the time limit
+		p.slowCount.Add(1)
 	}
 	return true
 }
 
-// isPlain tells whether a text is printable ASCII.
-func isPlain(text string) bool {
+// isPrintableASCII reports whether a text consists of printable ASCII characters.
+func isPrintableASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
 			return false
@@ -100,8 +100,9 @@ func isPlain(text string) bool {
 	return true
 }
 
-// fromPython rewrites what .NET, and so regexp2, spells differently.
-func fromPython(text string) string {
+// toDotNetSyntax rewrites constructs that .NET, and therefore regexp2, writes in another
+// way than Python.
+func toDotNetSyntax(text string) string {
 	if !strings.Contains(text, `\Z`) && !strings.Contains(text, "(?P") {
 		return text
 	}

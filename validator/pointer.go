@@ -9,12 +9,12 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
-// A step leads from a value into one below it: by key, or by index when key is
-// "" and the value is a list.
+// A step leads from a value to a value one level below it: to the value of a key, or to an
+// item of a list.
 type step struct {
 	key   string
 	index int
-	item  bool
+	item  bool // the step leads to the item at index; key is ""
 }
 
 func (s step) String() string {
@@ -34,7 +34,7 @@ func pointer(steps []step) string {
 	return b.String()
 }
 
-// comparePointers orders pointers part by part, indexes by number.
+// comparePointers orders pointers part by part. Indexes are compared as numbers.
 func comparePointers(a, b string) int {
 	x, y := jsonpointer.Split(a), jsonpointer.Split(b)
 	for i := range min(len(x), len(y)) {
@@ -51,7 +51,7 @@ func comparePointers(a, b string) int {
 	return cmp.Compare(len(x), len(y))
 }
 
-// lookup follows a JSON pointer.
+// lookup returns the value to which a JSON pointer leads.
 func lookup(v any, pointer string) (any, bool) {
 	for _, part := range jsonpointer.Split(pointer) {
 		switch at := v.(type) {

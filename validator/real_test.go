@@ -9,7 +9,8 @@ import (
 	"github.com/app-sre/prcheck/validator"
 )
 
-// Mistakes in copies of a real checkout are found at their lines.
+// TestMistakesInRealCheckout checks that mistakes in copies of a real checkout are found at
+// the right lines.
 func TestMistakesInRealCheckout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a checkout for each mistake is left out of a short run")

@@ -6,37 +6,38 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A selection is what is checked.
+// A selection is the set of files that are checked.
 type selection struct {
 	datafiles []*bundle.File
 	resources []*bundle.File
 	schemas   []*bundle.File
-	types     bool // the GraphQL types
+	types     bool // the GraphQL types are checked too
 }
 
-func (c *checker) everything() *selection {
+func (c *checker) selectAll() *selection {
 	return &selection{c.head.Datafiles(), c.head.Resources(), c.head.JSONSchemas(), true}
 }
 
-// changed selects what differs, and whatever can be wrong because of it:
+// selectChanged selects the files that differ, and all files that the differences can
+// break:
 //
-//   - files of a schema that differs, or that refers to one that does;
-//   - datafiles that mention a path at which something differs: a target may
-//     have gone, have another schema or another identity in a list;
-//   - everything when the GraphQL types differ.
+//   - files with a schema that differs, or that refers to one that differs;
+//   - datafiles that mention a path at which a file differs: the target may be gone, or
+//     may have another schema, or another identity in a list;
+//   - everything, if the GraphQL types differ.
 //
-// Values that must be unique are looked for beyond the selection.
-func (c *checker) changed(d *bundle.Diff) *selection {
-	if len(d.GraphQL) > 0 || !c.base.SameGraphQL(c.head) {
-		return c.everything()
+// Duplicates of unique values are searched for in all files, not only in the selection.
+func (c *checker) selectChanged(d *bundle.Diff) *selection {
+	if len(d.GraphQL) > 0 || !c.base.HasSameGraphQL(c.head) {
+		return c.selectAll()
 	}
 	if d.Empty() {
 		return &selection{}
 	}
 	mentions := bundle.IndexMentions(c.head)
 	schemas := c.affectedSchemas(d.Schemas)
-	if !mentions.Whole() {
-		return c.everything()
+	if !mentions.IsComplete() {
+		return c.selectAll()
 	}
 	touched := map[*bundle.File]bool{}
 	for _, list := range [][]bundle.Change{d.Datafiles, d.Resources, d.Backrefs} {
@@ -65,28 +66,28 @@ func (c *checker) changed(d *bundle.Diff) *selection {
 	return s
 }
 
-// affectedSchemas returns the schema files that differ, and those that refer to
-// one of them, however far.
+// affectedSchemas returns the schema files that differ, and those that refer to one of
+// them, directly or through others.
 func (c *checker) affectedSchemas(changed []bundle.Path) map[bundle.Path]bool {
 	users := map[bundle.Path][]bundle.Path{}
 	for p, doc := range c.library.docs {
 		eachReference(doc, func(target bundle.Path) { users[target] = append(users[target], p) })
 	}
 	out := map[bundle.Path]bool{}
-	open := append([]bundle.Path(nil), changed...)
-	for len(open) > 0 {
-		p := open[len(open)-1]
-		open = open[:len(open)-1]
+	pending := append([]bundle.Path(nil), changed...)
+	for len(pending) > 0 {
+		p := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		if !out[p] {
 			out[p] = true
-			open = append(open, users[p]...)
+			pending = append(pending, users[p]...)
 		}
 	}
 	return out
 }
 
-// eachReference calls yield for every schema file that a schema may refer to,
-// its metaschema included.
+// eachReference calls yield for every schema file that a schema may refer to, including its
+// metaschema.
 func eachReference(v any, yield func(bundle.Path)) {
 	switch v := v.(type) {
 	case *bundle.Object:

@@ -19,7 +19,8 @@ import (
 	"github.com/app-sre/prcheck/validator"
 )
 
-// A tree is a checkout: texts by path, below data, resources, schemas, graphql.
+// A tree is a checkout: its texts by path, in the folders data, resources, schemas and
+// graphql.
 type tree map[string]string
 
 const typesFile = "graphql/schema.yml"
@@ -56,7 +57,7 @@ func (tr tree) add(t testing.TB, section, dir string) {
 
 var resourceSchema = regexp.MustCompile(`(?m)^\$schema: (.+\.ya?ml)$`)
 
-// bundle makes a bundle of the tree, without what a bundler computes.
+// bundle makes a bundle of the tree, without the keys that a bundler computes.
 func (tr tree) bundle(t testing.TB) *bundle.Bundle {
 	t.Helper()
 	doc := map[string]any{"git_commit": "c", "git_commit_timestamp": "1"}
@@ -110,8 +111,8 @@ func (tr tree) read(s validator.Section, p bundle.Path) ([]byte, error) {
 	return nil, errors.New("not in the tree")
 }
 
-// edit returns a copy in which each change is made: "file: old => new", where
-// old occurs once; "file: => text" writes a file, "file: delete" removes it.
+// edit returns a copy of the tree with some changes: "file: old => new" replaces a text
+// that occurs once, "file: => text" writes a file, and "file: delete" removes it.
 func (tr tree) edit(t testing.TB, changes ...[3]string) tree {
 	t.Helper()
 	out := tree{}
@@ -134,7 +135,7 @@ func (tr tree) edit(t testing.TB, changes ...[3]string) tree {
 	return out
 }
 
-// check returns the findings as text, one a line, with places.
+// check returns the findings as text, one on each line, with their places.
 func (tr tree) check(t testing.TB, o validator.Options) []string {
 	t.Helper()
 	b := tr.bundle(t)

@@ -7,10 +7,10 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// simple lists the types of GraphQL fields that are no objects.
-var simple = map[string]bool{"string": true, "int": true, "float": true, "boolean": true, "json": true}
+// scalarTypes are the types of GraphQL fields that are not objects.
+var scalarTypes = map[string]bool{"string": true, "int": true, "float": true, "boolean": true, "json": true}
 
-// A gqlField is one field of a GraphQL type.
+// A gqlField is a field of a GraphQL type.
 type gqlField struct {
 	name, typ                 string
 	isList, isRequired        bool
@@ -21,30 +21,31 @@ type gqlField struct {
 	at                        string // JSON pointer into the GraphQL types
 }
 
-// A gqlType is one GraphQL type.
+// A gqlType is a GraphQL type.
 type gqlType struct {
 	name, datafile, implements string
 	isInterface                bool
-	resolve                    *bundle.Object // interfaceResolve
+	interfaceResolve           *bundle.Object // interfaceResolve
 	fields                     []*gqlField
-	by                         map[string]*gqlField
-	context                    []string // sorted names of the fields that tell list items apart
+	fieldsByName               map[string]*gqlField
+	identityFields             []string // sorted names of the fields that distinguish list items
 	at                         string
 }
 
-// gqlTypes are the GraphQL types of a bundle.
+// A gqlTypes holds the GraphQL types of a bundle.
 type gqlTypes struct {
-	all      []*gqlType
-	by       map[string]*gqlType
-	bySchema map[bundle.Schema]*gqlType
-	top      map[string]bool // types that datafiles have
-	reach    map[string]map[string]bool
-	schemas  map[*gqlType][]bundle.Schema
+	all       []*gqlType
+	byName    map[string]*gqlType
+	bySchema  map[bundle.Schema]*gqlType
+	topLevel  map[string]bool // types of whole datafiles
+	reachable map[string]map[string]bool
+	schemas   map[*gqlType][]bundle.Schema
 }
 
-// readTypes reads what it understands; [checkGraphQL] tells the rest.
+// readTypes reads the GraphQL types. It ignores parts that it cannot read; checkTypes
+// reports them.
 func readTypes(graphql any) *gqlTypes {
-	t := &gqlTypes{by: map[string]*gqlType{}, bySchema: map[bundle.Schema]*gqlType{}, top: map[string]bool{}, reach: map[string]map[string]bool{}}
+	t := &gqlTypes{byName: map[string]*gqlType{}, bySchema: map[bundle.Schema]*gqlType{}, topLevel: map[string]bool{}, reachable: map[string]map[string]bool{}}
 	prefix := ""
 	if o, ok := graphql.(*bundle.Object); ok {
 		graphql, _ = o.Get("confs")
@@ -55,20 +56,20 @@ func readTypes(graphql any) *gqlTypes {
 		if o, ok := conf.(*bundle.Object); ok {
 			typ := readType(o, prefix+pointer([]step{{index: i, item: true}}))
 			t.all = append(t.all, typ)
-			t.by[typ.name] = typ
+			t.byName[typ.name] = typ
 		}
 	}
-	t.bind()
+	t.bindSchemas()
 	return t
 }
 
 func readType(o *bundle.Object, at string) *gqlType {
 	t := &gqlType{
 		name: o.String("name"), datafile: o.String("datafile"), implements: o.String("interface"),
-		isInterface: isTrue(o, "isInterface"), by: map[string]*gqlField{}, at: at,
+		isInterface: isTrue(o, "isInterface"), fieldsByName: map[string]*gqlField{}, at: at,
 	}
 	v, _ := o.Get("interfaceResolve")
-	t.resolve, _ = v.(*bundle.Object)
+	t.interfaceResolve, _ = v.(*bundle.Object)
 	v, _ = o.Get("fields")
 	fields, _ := v.([]any)
 	for i, v := range fields {
@@ -85,11 +86,11 @@ func readType(o *bundle.Object, at string) *gqlType {
 		syn, _ := f.Get("synthetic")
 		field.synthetic, _ = syn.(*bundle.Object)
 		t.fields = append(t.fields, field)
-		t.by[field.name] = field
+		t.fieldsByName[field.name] = field
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.by)) {
-		if f := t.by[name]; f.isUnique || f.isContextUnique {
-			t.context = append(t.context, name)
+	for _, name := range slices.Sorted(maps.Keys(t.fieldsByName)) {
+		if f := t.fieldsByName[name]; f.isUnique || f.isContextUnique {
+			t.identityFields = append(t.identityFields, name)
 		}
 	}
 	return t
@@ -100,109 +101,65 @@ func isTrue(o *bundle.Object, key string) bool {
 	return v == true
 }
 
-// bind finds the type of each datafile schema.
-func (t *gqlTypes) bind() {
+// bindSchemas finds the type of each datafile schema, and the types that datafiles have.
+func (t *gqlTypes) bindSchemas() {
 	for _, typ := range t.all {
 		if typ.datafile != "" {
 			t.bySchema[bundle.Schema(typ.datafile)] = typ
 		}
 	}
-	if query := t.by["Query"]; query != nil {
+	if query := t.byName["Query"]; query != nil {
 		for _, f := range query.fields {
-			if typ := t.by[f.typ]; f.datafileSchema != "" && typ != nil {
+			if typ := t.byName[f.typ]; f.datafileSchema != "" && typ != nil {
 				t.bySchema[bundle.Schema(f.datafileSchema)] = typ
 			}
 		}
 	}
 	for _, typ := range t.bySchema {
-		t.top[typ.name] = true
+		t.topLevel[typ.name] = true
 	}
 	for _, typ := range t.all {
-		if t.top[typ.implements] {
-			t.top[typ.name] = true
+		if t.topLevel[typ.implements] {
+			t.topLevel[typ.name] = true
 		}
 	}
 }
 
-// discriminator returns the key whose value tells the type of an interface.
+// discriminator returns the key whose value determines the object type of an interface, and
+// the type for each value.
 func (t *gqlType) discriminator() (key string, types *bundle.Object) {
-	if !t.isInterface || t.resolve == nil || t.resolve.String("strategy") != "fieldMap" {
+	if !t.isInterface || t.interfaceResolve == nil || t.interfaceResolve.String("strategy") != "fieldMap" {
 		return "", nil
 	}
-	v, _ := t.resolve.Get("fieldMap")
+	v, _ := t.interfaceResolve.Get("fieldMap")
 	types, _ = v.(*bundle.Object)
-	return t.resolve.String("field"), types
+	return t.interfaceResolve.String("field"), types
 }
 
-// A spot is where a value stands among the GraphQL types: in a field, or, when
-// there is none, at an object of the type.
-type spot struct {
-	typ   *gqlType
-	field *gqlField
-}
-
-// object returns the type of an object at the spot.
-func (s spot) object(t *gqlTypes) *gqlType {
-	if s.field == nil {
-		return s.typ
-	}
-	return t.by[s.field.typ]
-}
-
-// child returns the spot of a key's value.
-func (s spot) child(t *gqlTypes, key string, v any) spot {
-	if s.typ == nil || key == "$ref" {
-		return s
-	}
-	typ := s.object(t)
-	if typ == nil {
-		return spot{}
-	}
-	return spot{typ, typ.by[key]}.settle(t, v)
-}
-
-// settle replaces an interface by the type that the value has.
-func (s spot) settle(t *gqlTypes, v any) spot {
-	o, ok := v.(*bundle.Object)
-	if s.field == nil || !ok {
-		return s
-	}
-	typ := t.by[s.field.typ]
-	if typ == nil {
-		return s
-	}
-	key, types := typ.discriminator()
-	if types == nil {
-		return s
-	}
-	if settled := t.by[types.String(o.String(key))]; settled != nil {
-		return spot{settled, nil}
-	}
-	return s
-}
-
-// reaches tells whether an object of one type may hold one of another.
-func (t *gqlTypes) reaches(from *gqlType, to string) bool {
-	if t.reach[from.name] == nil {
+// canReach reports whether an object of one type may contain an object of another type.
+func (t *gqlTypes) canReach(from *gqlType, to string) bool {
+	if t.reachable[from.name] == nil {
 		seen := map[string]bool{}
-		t.walk(from, seen)
-		t.reach[from.name] = seen
+		t.collectReachable(from, seen)
+		t.reachable[from.name] = seen
 	}
-	return t.reach[from.name][to]
+	return t.reachable[from.name][to]
 }
 
-func (t *gqlTypes) walk(from *gqlType, seen map[string]bool) {
-	open := []*gqlType{from}
-	for len(open) > 0 {
-		typ := open[len(open)-1]
-		open = open[:len(open)-1]
+// collectReachable adds the names of all types that an object of a type may contain, at any
+// depth.
+func (t *gqlTypes) collectReachable(from *gqlType, seen map[string]bool) {
+	pending := []*gqlType{from}
+	for len(pending) > 0 {
+		typ := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		if seen[typ.name] {
 			continue
 		}
 		seen[typ.name] = true
 		for _, f := range typ.fields {
-			if next := t.by[f.typ]; next != nil {
-				open = append(open, next)
+			if next := t.byName[f.typ]; next != nil {
+				pending = append(pending, next)
 			}
 		}
 		_, types := typ.discriminator()
@@ -211,9 +168,20 @@ func (t *gqlTypes) walk(from *gqlType, seen map[string]bool) {
 		}
 		for _, m := range types.Members() {
 			name, _ := m.Value.(string)
-			if next := t.by[name]; next != nil {
-				open = append(open, next)
+			if next := t.byName[name]; next != nil {
+				pending = append(pending, next)
 			}
 		}
 	}
+}
+
+// schemasOf returns the sorted JSON schemas whose datafiles have a type.
+func (t *gqlTypes) schemasOf(typ *gqlType) []bundle.Schema {
+	if t.schemas == nil {
+		t.schemas = map[*gqlType][]bundle.Schema{}
+		for _, s := range slices.Sorted(maps.Keys(t.bySchema)) {
+			t.schemas[t.bySchema[s]] = append(t.schemas[t.bySchema[s]], s)
+		}
+	}
+	return t.schemas[typ]
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// A key is what may occur only once.
-type key struct{ typ, field, value string }
+// A uniqueKey is a field of a type with a value that may occur only once.
+type uniqueKey struct{ typ, field, value string }
 
-func (u use) key() key { return key{u.typ, u.field, u.value} }
+func (u uniqueValue) key() uniqueKey { return uniqueKey{u.typ, u.field, u.value} }
 
-// searchKeys is the number of values up to which other files are searched for
-// the text of the values before they are decoded.
-const searchKeys = 32
+// maxSearchTexts is the number of values up to which the raw text of other files is
+// searched before they are decoded.
+const maxSearchTexts = 32
 
-// duplicates finds the values that occur more than once. The uses are those of
-// the files that are checked; the files that are not are asked when they may
-// hold one of the values.
-func (c *checker) duplicates(uses []use, checked map[bundle.Path]bool) []Finding {
-	wanted := map[key]bool{}
+// findDuplicates finds the values that occur more than once. values are those of the
+// checked files. Files that were not checked are read only if they may hold one of these
+// values.
+func (c *checker) findDuplicates(uses []uniqueValue, checked map[bundle.Path]bool) []Finding {
+	wanted := map[uniqueKey]bool{}
 	for _, u := range uses {
 		wanted[u.key()] = true
 	}
 	if len(wanted) > 0 {
-		uses = append(uses, c.otherUses(wanted, checked)...)
+		uses = append(uses, c.valuesInOtherFiles(wanted, checked)...)
 	}
-	by := map[key][]use{}
+	by := map[uniqueKey][]uniqueValue{}
 	for _, u := range uses {
 		if wanted[u.key()] {
 			by[u.key()] = append(by[u.key()], u)
@@ -41,8 +41,8 @@ func (c *checker) duplicates(uses []use, checked map[bundle.Path]bool) []Finding
 		if len(all) < 2 {
 			continue
 		}
-		slices.SortFunc(all, func(a, b use) int { return cmp.Compare(a.path, b.path) })
-		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", short(k.value), k.field, paths(all))
+		slices.SortFunc(all, func(a, b uniqueValue) int { return cmp.Compare(a.path, b.path) })
+		message := fmt.Sprintf("the value %s of the field %s is repeated: %s", truncate(k.value), k.field, listPaths(all))
 		for _, u := range all {
 			out = append(out, Finding{Section: Data, Path: u.path, Pointer: u.at, Rule: Duplicate, Message: message})
 		}
@@ -50,7 +50,7 @@ func (c *checker) duplicates(uses []use, checked map[bundle.Path]bool) []Finding
 	return out
 }
 
-func short(text string) string {
+func truncate(text string) string {
 	const most = 80
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"
@@ -58,8 +58,8 @@ func short(text string) string {
 	return text
 }
 
-// paths names the files of uses, not too many.
-func paths(all []use) string {
+// listPaths lists the files of some values. It leaves out all but the first few.
+func listPaths(all []uniqueValue) string {
 	const most = 5
 	var words []string
 	for _, u := range all[:min(len(all), most)] {
@@ -71,19 +71,19 @@ func paths(all []use) string {
 	return strings.Join(words, ", ")
 }
 
-// otherUses walks the files that are not checked and may hold a wanted value.
-func (c *checker) otherUses(wanted map[key]bool, checked map[bundle.Path]bool) []use {
+// valuesInOtherFiles returns the wanted values in the files that were not checked.
+func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bundle.Path]bool) []uniqueValue {
 	types := map[string]bool{}
 	for k := range wanted {
 		types[k.typ] = true
 	}
 	texts, search := searchTexts(wanted)
 	holds := map[bundle.Schema]bool{}
-	var out []use
+	var out []uniqueValue
 	for _, f := range c.head.Datafiles() {
 		may, known := holds[f.Schema]
 		if !known {
-			may = c.mayHold(f.Schema, types)
+			may = c.mayHaveType(f.Schema, types)
 			holds[f.Schema] = may
 		}
 		if !may || checked[f.Path] {
@@ -92,31 +92,33 @@ func (c *checker) otherUses(wanted map[key]bool, checked map[bundle.Path]bool) [
 		if search && !slices.ContainsFunc(texts, func(t []byte) bool { return bytes.Contains(f.Raw(), t) }) {
 			continue
 		}
-		w := &walk{c: c, path: f.Path, limit: types}
-		w.value(f.Decode(), spot{typ: c.types.bySchema[f.Schema]})
-		out = append(out, w.uses...)
+		w := &fileWalk{checker: c, path: f.Path, wantedTypes: types}
+		w.visit(f.Decode(), typedPlace{typ: c.types.bySchema[f.Schema]})
+		out = append(out, w.values...)
 	}
 	return out
 }
 
-// mayHold tells whether files of a schema may hold an object of some type.
-func (c *checker) mayHold(s bundle.Schema, types map[string]bool) bool {
+// mayHaveType reports whether files with a schema may contain an object of one of the
+// types.
+func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
 	typ := c.types.bySchema[s]
 	if typ == nil {
 		return false
 	}
 	for name := range types {
-		if c.types.reaches(typ, name) {
+		if c.types.canReach(typ, name) {
 			return true
 		}
 	}
 	return false
 }
 
-// searchTexts returns the texts that a file with one of the values must hold.
-// Whatever could be written in another way makes a search impossible.
-func searchTexts(wanted map[key]bool) ([][]byte, bool) {
-	if len(wanted) > searchKeys {
+// searchTexts returns the texts of which a file must contain at least one if it has a
+// wanted value. It is not ok if a value could be written in another way in a file, or if
+// there are too many values.
+func searchTexts(wanted map[uniqueKey]bool) ([][]byte, bool) {
+	if len(wanted) > maxSearchTexts {
 		return nil, false
 	}
 	var out [][]byte

@@ -9,18 +9,18 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// Version is that of the JSON form of a report.
+// Version is the version of the JSON form of a report.
 const Version = "prcheck/v1"
 
-// graphqlFile is what a finding in the GraphQL types is called when the name of
-// their file is not known; qontract-validator calls it so.
+// graphqlFile is the file name for findings in the GraphQL types if their file is not
+// known. qontract-validator uses it too.
 const graphqlFile = "graphql-schemas/schema.yml"
 
-// Names maps a section to the folder, or for GraphQL the file, in which its
-// texts are. A section without a name is called as in the bundle.
+// Names maps a section to the folder of its files, or for GraphQL to its file. A section
+// that is not in the map has the name that it has in the bundle.
 type Names map[Section]string
 
-// file is the name of a finding's file.
+// file returns the name of the file of a finding.
 func (n Names) file(f Finding) string {
 	name := n[f.Section]
 	switch {
@@ -34,9 +34,9 @@ func (n Names) file(f Finding) string {
 	return strings.TrimSuffix(name, "/") + "/" + strings.TrimPrefix(string(f.Path), "/")
 }
 
-// WriteText writes a line for each finding, "file:line:column: rule: place:
-// message", and one at the end that says how many there are. What the bundle
-// says is made harmless for terminals.
+// WriteText writes a line for each finding, "file:line:column: rule: place: message", and a
+// last line with the number of findings. It replaces characters of the bundle that could
+// control a terminal.
 func (r *Report) WriteText(w io.Writer, names Names) error {
 	var b strings.Builder
 	for _, f := range r.Findings {
@@ -64,7 +64,7 @@ func (r *Report) WriteText(w io.Writer, names Names) error {
 	return nil
 }
 
-// WriteJSON writes the report as JSON: version, scope, findings and more.
+// WriteJSON writes the report as JSON, with the keys version, scope, findings and more.
 func (r *Report) WriteJSON(w io.Writer, names Names) error {
 	type finding struct {
 		File    string  `json:"file"`

@@ -97,7 +97,8 @@ func resource(content string) string {
 	return `{"data":{},"graphql":[],"resources":` + resources + `}`
 }
 
-// The fields with values are those that the plan names.
+// TestFieldDiffsAreTheChangedFields checks that FieldDiffs has the same pointers as
+// Change.Fields.
 func TestFieldDiffsAreTheChangedFields(t *testing.T) {
 	for _, name := range []string{"app-interface", "generated-300", "random-1"} {
 		base, err := bundle.Open(shared.Path(t, "data", "bundles", name+"-base.json"), nil)
@@ -123,8 +124,8 @@ func TestFieldDiffsAreTheChangedFields(t *testing.T) {
 	}
 }
 
-// A changed field is found in the new version, whatever happened to the lists
-// around it.
+// TestPlaces checks that a changed field is found in the new version, even if the lists
+// around it changed.
 func TestPlaces(t *testing.T) {
 	type places = map[string]string
 	for _, c := range []struct {

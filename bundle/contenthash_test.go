@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The contents are all that a program can see of a bundle but for the commit, and
-// the types the part of them that everybody sees.
-func TestContents(t *testing.T) {
+// TestContentsSHA256 checks which changes of a bundle change the hash of its contents and
+// the hash of its types.
+func TestContentsSHA256(t *testing.T) {
 	const base = `{"git_commit":"1","git_commit_timestamp":"2","data":{"/a.yml":{"$schema":"/s.yml","x":1},"/b.yml":{"$schema":"/s.yml"}},` +
 		`"resources":{"/r":{"path":"/r","content":"c","sha256sum":"0"}},"schemas":{"/s.yml":{"type":"object"}},"graphql":[]}`
 	parsed := func(text string) *Bundle {
@@ -32,10 +32,10 @@ func TestContents(t *testing.T) {
 		"no resources":     {swap(t, base, `"/r":{"path":"/r","content":"c","sha256sum":"0"}`, ``), false, true},
 	} {
 		is := parsed(c.text)
-		if got := is.Contents() == was.Contents(); got != c.contents {
+		if got := is.ContentsSHA256() == was.ContentsSHA256(); got != c.contents {
 			t.Errorf("%s: same contents: got %v, want %v", name, got, c.contents)
 		}
-		if got := is.Types() == was.Types(); got != c.types {
+		if got := is.TypesSHA256() == was.TypesSHA256(); got != c.types {
 			t.Errorf("%s: same types: got %v, want %v", name, got, c.types)
 		}
 	}

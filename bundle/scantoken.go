@@ -6,21 +6,21 @@ import (
 	"math/bits"
 )
 
-// text accepts a string and notes whether it has escapes.
-func (s *scanner) text() error {
+// scanString scans a string and records whether it has escapes.
+func (s *scanner) scanString() error {
 	i := s.pos + 1
 	s.escaped = false
 	for {
-		i = s.plain(i)
+		i = s.skipPlain(i)
 		if s.pos = i; i >= len(s.data) {
-			return s.fail("")
+			return s.endsTooEarly()
 		}
 		switch s.data[i] {
 		case '"':
 			s.pos++
 			return nil
 		case '\\':
-			n, err := s.escape()
+			n, err := s.scanEscape()
 			if err != nil {
 				return err
 			}
@@ -32,11 +32,11 @@ func (s *scanner) text() error {
 	}
 }
 
-// plain returns the first place from i on with a byte that means something in
-// a string: a quote, a backslash or a control character.
-func (s *scanner) plain(i int) int {
+// skipPlain returns the first index from i on with a byte that is special in a string: a
+// quote, a backslash or a control character.
+func (s *scanner) skipPlain(i int) int {
 	for ; i+8 <= len(s.data); i += 8 {
-		if m := special(binary.LittleEndian.Uint64(s.data[i:])); m != 0 {
+		if m := markSpecial(binary.LittleEndian.Uint64(s.data[i:])); m != 0 {
 			return i + bits.TrailingZeros64(m)/8
 		}
 	}
@@ -46,11 +46,10 @@ func (s *scanner) plain(i int) int {
 	return i
 }
 
-// special marks, among eight bytes, those that mean something in a string by
-// their highest bit. A byte is below n when subtracting n borrows from that
-// bit; a borrow can mark bytes behind a marked one wrongly, so only the first
-// mark counts.
-func special(w uint64) uint64 {
+// markSpecial sets the highest bit of each of the eight bytes that is special in a string.
+// A byte is below n if subtracting n from it borrows from its highest bit. A borrow can
+// mark bytes after a marked byte wrongly, so only the first mark counts.
+func markSpecial(w uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^(ones*'"'), w^(ones*'\\')
 	marks := (w - ones*0x20) & ^w
@@ -59,12 +58,12 @@ func special(w uint64) uint64 {
 	return marks & tops
 }
 
-// escape accepts the escape at the position and returns its length.
-func (s *scanner) escape() (int, error) {
+// scanEscape scans the escape at the current position and returns its length.
+func (s *scanner) scanEscape() (int, error) {
 	rest := s.data[s.pos:]
 	if len(rest) < 2 {
 		s.pos = len(s.data)
-		return 0, s.fail("")
+		return 0, s.endsTooEarly()
 	}
 	if bytes.IndexByte([]byte(`"\/bfnrt`), rest[1]) >= 0 {
 		return 2, nil
@@ -74,7 +73,7 @@ func (s *scanner) escape() (int, error) {
 	}
 	if len(rest) < 6 {
 		s.pos = len(s.data)
-		return 0, s.fail("")
+		return 0, s.endsTooEarly()
 	}
 	for _, c := range rest[2:6] {
 		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
@@ -84,7 +83,7 @@ func (s *scanner) escape() (int, error) {
 	return 6, nil
 }
 
-func (s *scanner) literal(word string) error {
+func (s *scanner) scanLiteral(word string) error {
 	if !bytes.HasPrefix(s.data[s.pos:], []byte(word)) {
 		return s.fail("expected %s", word)
 	}
@@ -92,38 +91,38 @@ func (s *scanner) literal(word string) error {
 	return nil
 }
 
-func (s *scanner) number() error {
-	if s.at() == '-' {
+func (s *scanner) scanNumber() error {
+	if s.current() == '-' {
 		s.pos++
 	}
-	if s.at() == '0' {
+	if s.current() == '0' {
 		s.pos++
-	} else if err := s.digits(); err != nil {
+	} else if err := s.scanDigits(); err != nil {
 		return err
 	}
-	if s.at() == '.' {
+	if s.current() == '.' {
 		s.pos++
-		if err := s.digits(); err != nil {
+		if err := s.scanDigits(); err != nil {
 			return err
 		}
 	}
-	if c := s.at(); c == 'e' || c == 'E' {
+	if c := s.current(); c == 'e' || c == 'E' {
 		s.pos++
-		if c := s.at(); c == '+' || c == '-' {
+		if c := s.current(); c == '+' || c == '-' {
 			s.pos++
 		}
-		return s.digits()
+		return s.scanDigits()
 	}
 	return nil
 }
 
-func (s *scanner) digits() error {
+func (s *scanner) scanDigits() error {
 	start := s.pos
-	for '0' <= s.at() && s.at() <= '9' {
+	for '0' <= s.current() && s.current() <= '9' {
 		s.pos++
 	}
 	if s.pos == start {
-		return s.fail("expected a digit, found %q", s.at())
+		return s.fail("expected a digit, found %q", s.current())
 	}
 	return nil
 }
