@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 )
 
 // IsCheckout tells whether a reference is one to a checkout: git:REV[@DIR] is a
@@ -99,17 +100,17 @@ func (o Opener) open(ctx context.Context, ref string) (bundler.Tree, bundler.Inp
 		if o.Cache != "" {
 			f = bundler.OpenWorkTree(ctx, dir)
 		}
-		if g, err := bundler.OpenGit(ctx, dir, "HEAD"); err == nil {
-			return f, bundler.Input{Commit: g.Commit(), Timestamp: g.Time()}, nil
+		if g, err := git.OpenCommit(ctx, dir, "HEAD"); err == nil {
+			return f, bundler.Input{Commit: g.Hash(), Timestamp: g.Time()}, nil
 		}
 		return f, bundler.Input{}, ctx.Err()
 	}
 	rev, dir := revision(strings.TrimPrefix(ref, "git:"))
-	g, err := bundler.OpenGit(ctx, dir, rev)
+	g, err := git.OpenCommit(ctx, dir, rev)
 	if err != nil {
 		return nil, bundler.Input{}, err
 	}
-	return g, bundler.Input{Commit: g.Commit(), Timestamp: g.Time()}, nil
+	return bundler.CommitTree{Commit: g}, bundler.Input{Commit: g.Hash(), Timestamp: g.Time()}, nil
 }
 
 // revision splits REV@DIR. What git itself writes with an @ is part of REV:
@@ -147,7 +148,7 @@ func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(Folder(o.Settings), name)
 	}
-	if in, ok := within(o.Root, name); ok && o.Root != "" {
+	if in, ok := git.PathIn(o.Root, name); ok && o.Root != "" {
 		return bundler.Section{Tree: tree, Dir: in, Shown: p}, nil
 	}
 	dir, base := name, "."

@@ -17,9 +17,9 @@ import (
 	"unicode"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/planner"
 )
 
@@ -27,7 +27,7 @@ import (
 type editor struct {
 	rules   Rules
 	root    string // of the checkout
-	base    *bundler.Git
+	base    *git.Commit
 	head    string          // the commit, "" for the working tree
 	changed map[string]bool // paths of the repository
 	all     []string        // what concerns every integration
@@ -65,28 +65,28 @@ func (e *editor) compare(ctx context.Context, in Inputs) (known bool, err error)
 		return false, nil
 	}
 	rev, dir := revision(strings.TrimPrefix(in.Base, "git:"))
-	if e.base, err = bundler.OpenGit(ctx, dir, rev); err != nil {
+	if e.base, err = git.OpenCommit(ctx, dir, rev); err != nil {
 		return false, err
 	}
-	repo, err := bundler.FindRepository(ctx, dir)
+	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
 		return false, err
 	}
 	where, ok := strings.CutPrefix(in.Head, "dir:")
 	if !ok {
 		rev, where = revision(strings.TrimPrefix(in.Head, "git:"))
-		head, err := bundler.OpenGit(ctx, where, rev)
+		head, err := git.OpenCommit(ctx, where, rev)
 		if err != nil {
 			return false, err
 		}
-		e.head = head.Commit()
+		e.head = head.Hash()
 	}
-	other, err := bundler.FindRepository(ctx, where)
+	other, err := git.FindRepository(ctx, where)
 	if err != nil || other.Root() != repo.Root() || e.rules.repo != nil && e.rules.repo.Root() != repo.Root() {
 		return false, ctx.Err()
 	}
 	e.root = repo.Root()
-	paths, err := repo.Changed(ctx, e.base.Commit(), e.head)
+	paths, err := repo.ChangedPaths(ctx, e.base.Hash(), e.head)
 	for _, p := range paths {
 		e.changed[p] = true
 	}
@@ -149,11 +149,11 @@ func (e *editor) merged(ctx context.Context, head *bundle.Bundle) {
 // read reads a file of head.
 func (e *editor) read(ctx context.Context, name string) ([]byte, error) {
 	if e.head != "" {
-		g, err := bundler.OpenGit(ctx, e.root, e.head)
+		g, err := git.OpenCommit(ctx, e.root, e.head)
 		if err != nil {
 			return nil, err
 		}
-		return g.File(ctx, name, integration.MaxSettings)
+		return g.ReadFile(ctx, name, integration.MaxSettings)
 	}
 	root, err := os.OpenRoot(e.root)
 	if err != nil {
@@ -199,7 +199,7 @@ const usualCI = ".gitlab-ci.yml"
 // and what its jobs start. It need not be read as GitLab would: a name too many
 // runs too much.
 func (e *editor) namedByCI(ctx context.Context, name string) map[string]bool {
-	raw, err := e.base.File(ctx, name, integration.MaxSettings)
+	raw, err := e.base.ReadFile(ctx, name, integration.MaxSettings)
 	if err != nil {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (e *editor) program(word string) (string, bool) {
 	if !filepath.IsAbs(word) {
 		word = filepath.Join(Folder(e.rules.Settings), filepath.FromSlash(word))
 	}
-	p, ok := within(e.root, word)
+	p, ok := git.PathIn(e.root, word)
 	if !ok || e.changed[p] || p == "." {
 		return p, ok && e.changed[p]
 	}

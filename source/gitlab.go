@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 )
 
 // In a job of GitLab a change is compared as the variables of the job name it.
@@ -78,25 +78,25 @@ func (in Inputs) Complete(ctx context.Context, env cli.Env) (Inputs, error) {
 		}
 	}
 	rev, dir := revision(strings.TrimPrefix(in.Base, "git:"))
-	base, err := bundler.OpenGit(ctx, dir, rev)
+	base, err := git.OpenCommit(ctx, dir, rev)
 	if err != nil {
 		return in, cli.Invalid(fmt.Errorf("reference %q: %w", in.Base, err))
 	}
 	head := "HEAD"
 	if strings.HasPrefix(in.Head, "git:") {
 		rev, where := revision(strings.TrimPrefix(in.Head, "git:"))
-		g, err := bundler.OpenGit(ctx, where, rev)
+		g, err := git.OpenCommit(ctx, where, rev)
 		if err != nil {
 			return in, cli.Invalid(fmt.Errorf("reference %q: %w", in.Head, err))
 		}
-		head = g.Commit()
+		head = g.Hash()
 	}
-	repo, err := bundler.FindRepository(ctx, dir)
+	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
 		return in, cli.Invalid(err)
 	}
 	in.ciConfig, in.gitlab = ciConfig(env.Getenv), true
-	in.Config, err = jobConfig(ctx, repo, job{base: base.Commit(), head: head}, in.Config)
+	in.Config, err = jobConfig(ctx, repo, job{base: base.Hash(), head: head}, in.Config)
 	return in, cli.Invalid(err)
 }
 
@@ -108,7 +108,7 @@ func (in Inputs) InGitLab(ctx context.Context, env cli.Env, dir string) (Inputs,
 	if err != nil {
 		return in, cli.Invalid(err)
 	}
-	repo, err := bundler.FindRepository(ctx, dir)
+	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
 		return in, cli.Invalid(err)
 	}
@@ -118,7 +118,7 @@ func (in Inputs) InGitLab(ctx context.Context, env cli.Env, dir string) (Inputs,
 		}
 		return in, cli.Invalid(err)
 	}
-	at := Place(repo.Root())
+	at := Place(repo)
 	in.Base, in.BaseName = "git:"+j.base+at, "git:"+j.base
 	in.Head, in.HeadName = "git:"+j.head+at, "git:"+j.head
 	in.ciConfig, in.gitlab = ciConfig(env.Getenv), true
@@ -131,7 +131,7 @@ func (in Inputs) InGitLab(ctx context.Context, env cli.Env, dir string) (Inputs,
 }
 
 // find makes both commits be there.
-func (j *job) find(ctx context.Context, repo *bundler.Repository) error {
+func (j *job) find(ctx context.Context, repo *git.Repository) error {
 	commit, _, err := repo.Head(ctx)
 	switch {
 	case err != nil:
@@ -140,7 +140,7 @@ func (j *job) find(ctx context.Context, repo *bundler.Repository) error {
 		return fmt.Errorf("the job has %s checked out, and not %s, its CI_COMMIT_SHA: name the change with --base and --head", short(commit), short(j.head))
 	case j.base != "":
 		return fetched(ctx, repo, j.base, j.why)
-	case repo.Shallow(ctx): // whose merge base may be another than the true one
+	case repo.IsShallow(ctx): // whose merge base may be another than the true one
 		return fmt.Errorf("the clone is shallow, so it does not tell where the branch left %s: set GIT_DEPTH: 0 for the job", j.target)
 	}
 	if j.base, err = repo.MergeBase(ctx, "refs/remotes/origin/"+j.target); j.base == j.head {
@@ -150,8 +150,8 @@ func (j *job) find(ctx context.Context, repo *bundler.Repository) error {
 }
 
 // fetched makes a commit be there, from the remote if need be.
-func fetched(ctx context.Context, repo *bundler.Repository, commit, what string) error {
-	if repo.Has(ctx, commit) {
+func fetched(ctx context.Context, repo *git.Repository, commit, what string) error {
+	if repo.HasCommit(ctx, commit) {
 		return nil
 	}
 	err := repo.Fetch(ctx, commit)
@@ -168,7 +168,7 @@ func Reach(ctx context.Context, env cli.Env, ref string) error {
 	if !InJob(env.Getenv) || !strings.HasPrefix(ref, "git:") || !commitID.MatchString(rev) {
 		return nil
 	}
-	repo, err := bundler.FindRepository(ctx, dir)
+	repo, err := git.FindRepository(ctx, dir)
 	if err == nil {
 		err = fetched(ctx, repo, rev, ref)
 	}
@@ -181,21 +181,21 @@ func Reach(ctx context.Context, env cli.Env, ref string) error {
 // jobConfig is where the settings come from: a file of the checkout is taken
 // from base, since head may have changed it. One that neither side has was put
 // there by the job.
-func jobConfig(ctx context.Context, repo *bundler.Repository, j job, name string) (string, error) {
+func jobConfig(ctx context.Context, repo *git.Repository, j job, name string) (string, error) {
 	if name == "" {
 		return usualConfig(ctx, repo, j)
 	}
 	if strings.HasPrefix(name, fromBase) || strings.HasPrefix(name, "git:") {
 		return name, nil
 	}
-	file, ok := within(repo.Root(), name)
+	file, ok := git.PathIn(repo.Root(), name)
 	if !ok {
 		return name, nil
 	}
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return fromBase + file, nil
 	}
-	known, err := repo.Knows(ctx, file, j.base, j.head)
+	known, err := repo.HasPath(ctx, file, j.base, j.head)
 	if known {
 		return fromBase + file, err
 	}
@@ -204,12 +204,12 @@ func jobConfig(ctx context.Context, repo *bundler.Repository, j job, name string
 
 // usualConfig is where the settings come from when none are named: base's of the
 // current folder, or else of the whole checkout; outside of it, a file here.
-func usualConfig(ctx context.Context, repo *bundler.Repository, j job) (string, error) {
-	file, ok := within(repo.Root(), DefaultSettings)
+func usualConfig(ctx context.Context, repo *git.Repository, j job) (string, error) {
+	file, ok := git.PathIn(repo.Root(), DefaultSettings)
 	if _, err := os.Lstat(DefaultSettings); !ok && err == nil {
 		return DefaultSettings, nil
 	}
-	if known, err := repo.Knows(ctx, file, j.base); ok && known || err != nil {
+	if known, err := repo.HasPath(ctx, file, j.base); ok && known || err != nil {
 		return fromBase + file, err
 	}
 	return fromBase + DefaultSettings, nil

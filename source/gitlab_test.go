@@ -1,8 +1,6 @@
 package source
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -63,40 +61,6 @@ func TestCIConfig(t *testing.T) {
 	} {
 		if got := ciConfig(func(string) string { return value }); got != want {
 			t.Errorf("%q: got %q, want %q", value, got, want)
-		}
-	}
-}
-
-func TestWithin(t *testing.T) {
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := filepath.Join(top, "repo")
-	if err := os.MkdirAll(filepath.Join(root, "ci"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for from, to := range map[string]string{"repo/out": "..", "in": "repo"} {
-		if err := os.Symlink(to, filepath.Join(top, from)); err != nil {
-			t.Skip("links cannot be made here: ", err)
-		}
-	}
-	t.Chdir(filepath.Join(root, "ci"))
-	for name, want := range map[string]string{
-		"x.yaml":                          "ci/x.yaml",
-		"../x.yaml":                       "x.yaml",
-		"../../x.yaml":                    "",
-		"../../repository/x.yaml":         "",
-		"../out/x.yaml":                   "out/x.yaml", // as head names it, wherever its link leads
-		filepath.Join(root, "a/b"):        "a/b",
-		filepath.Join(top, "in/x.yaml"):   "x.yaml",
-		filepath.Join(top, "x.yaml"):      "",
-		filepath.Join(root, "..x", "b"):   "..x/b",
-		filepath.Join(root, "../nothing"): "",
-	} {
-		got, ok := within(root, name)
-		if got != want || ok != (want != "") {
-			t.Errorf("%s: got %q, %v, want %q", name, got, ok, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/git"
 )
 
 // The bounds of what a word of a command names.
@@ -61,7 +62,7 @@ func (p programs) read(word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name, root := filepath.FromSlash(word), repositoryOf(folder)
+	name, root := filepath.FromSlash(word), git.RootOf(folder)
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(folder, name)
 	}
@@ -80,19 +81,6 @@ func (p programs) read(word string) (string, error) {
 		return "", nil
 	}
 	return digestOf(in.FS(), filepath.ToSlash(name))
-}
-
-// repositoryOf is the folder with ".git" that a folder lies in, itself when there is
-// none.
-func repositoryOf(folder string) string {
-	for dir := folder; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return folder
-		}
-	}
 }
 
 // namesNothing tells whether a name is that of no file.

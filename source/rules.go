@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -26,8 +25,8 @@ type Rules struct {
 	*integration.Settings
 	Query func(path string) ([]byte, error)
 
-	repo    *bundler.Repository // of the revision; nil: from a file
-	path    string              // in the repository
+	repo    *git.Repository // of the revision; nil: from a file
+	path    string          // in the repository
 	commit  string
 	missing bool // the revision has no such file
 }
@@ -66,23 +65,23 @@ func rulesOf(ctx context.Context, name, base string) (Rules, error) {
 // nothing: nobody has trusted any yet.
 func revisionRules(ctx context.Context, ref, file string) (Rules, error) {
 	rev, dir := revision(strings.TrimPrefix(ref, "git:"))
-	g, err := bundler.OpenGit(ctx, dir, rev)
+	g, err := git.OpenCommit(ctx, dir, rev)
 	if err != nil {
 		return Rules{}, err
 	}
-	repo, err := bundler.FindRepository(ctx, dir)
+	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
 		return Rules{}, err
 	}
-	r := Rules{Settings: &integration.Settings{}, repo: repo, path: file, commit: g.Commit()}
+	r := Rules{Settings: &integration.Settings{}, repo: repo, path: file, commit: g.Hash()}
 	r.Query = func(name string) ([]byte, error) {
-		raw, err := g.File(ctx, path.Join(path.Dir(file), name), maxQuery)
+		raw, err := g.ReadFile(ctx, path.Join(path.Dir(file), name), maxQuery)
 		if err == nil && len(raw) > maxQuery {
 			err = fmt.Errorf("%s is larger than 1 MiB", name)
 		}
 		return raw, err
 	}
-	raw, err := g.File(ctx, file, integration.MaxSettings)
+	raw, err := g.ReadFile(ctx, file, integration.MaxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		r.missing = true
 		return r, nil
@@ -93,7 +92,7 @@ func revisionRules(ctx context.Context, ref, file string) (Rules, error) {
 	if r.Settings, err = integration.ReadSettings(short(r.commit)+":"+file, raw); err != nil {
 		return r, err
 	}
-	r.File = filepath.Join(strings.TrimPrefix(Place(repo.Root()), "@"), filepath.FromSlash(file))
+	r.File = filepath.Join(strings.TrimPrefix(Place(repo), "@"), filepath.FromSlash(file))
 	return r, nil
 }
 
@@ -132,44 +131,9 @@ func short(commit string) string { return commit[:min(len(commit), 12)] }
 
 // Place is the end of a git reference that names the checkout, "" for where we
 // are.
-func Place(root string) string {
-	if here, err := here(); err == nil && here == root {
+func Place(repo *git.Repository) string {
+	if repo.IsCurrent() {
 		return ""
 	}
-	return "@" + root
-}
-
-// here is the current folder without links.
-func here() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
-	return dir, nil
-}
-
-// within gives the path in the repository of a name on disk, and whether it lies
-// there: by its name, or where links lead to.
-func within(root, name string) (string, bool) {
-	if !filepath.IsAbs(name) {
-		dir, err := here()
-		if err != nil {
-			return "", false
-		}
-		name = filepath.Join(dir, name)
-	}
-	names := []string{filepath.Clean(name)}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
-		names = append(names, filepath.Join(dir, filepath.Base(name)))
-	}
-	for _, name := range names {
-		rel, err := filepath.Rel(root, name)
-		if rel = filepath.ToSlash(rel); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-			return rel, true
-		}
-	}
-	return "", false
+	return "@" + repo.Root()
 }

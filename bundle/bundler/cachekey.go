@@ -14,7 +14,7 @@ import (
 // Key identifies all that the bundle of a commit is made from, "" when its
 // datafiles are not those of a commit.
 func Key(ctx context.Context, in Input) (string, error) {
-	if _, ok := in.Data.Tree.(*Git); !ok {
+	if _, ok := in.Data.Tree.(CommitTree); !ok {
 		return "", nil
 	}
 	h := sha256.New()
@@ -44,11 +44,11 @@ func (s Section) single(ctx context.Context) ([]Entry, error) {
 // else all names with their contents.
 func (s Section) identify(ctx context.Context, h hash.Hash, list func(context.Context) ([]Entry, error)) error {
 	note(h, "%q %t ", s.Dir, s.JSON)
-	if g, ok := s.Tree.(*Git); ok {
-		out, err := git(ctx, g.repo, "rev-parse", "--verify", "--quiet", g.commit+":"+strings.TrimPrefix(s.Dir, "."))
+	if t, ok := s.Tree.(CommitTree); ok {
+		out, err := t.Commit.ObjectID(ctx, s.Dir)
 		note(h, "%s\n", out)
 		if err != nil {
-			return fmt.Errorf("commit %.12s of %q has no %q: say under checkout in the settings where it is", g.commit, g.repo, s.Dir)
+			return fmt.Errorf("commit %.12s of %q has no %q: say under checkout in the settings where it is", t.Commit.Hash(), t.Commit.Dir(), s.Dir)
 		}
 		return nil
 	}

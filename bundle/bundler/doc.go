@@ -3,9 +3,9 @@
 // (qontract-bundler) writes it: [Bundle] takes an [Input], which says where
 // datafiles, resources, JSON schemas and GraphQL types are, and writes JSON.
 //
-// A [Tree] gives the files: [OpenFolder] those of a folder, [OpenGit] those of
-// a commit, straight from the object store. Both give the same bundle for the
-// same files.
+// A [Tree] gives the files: [Folder] those of a folder, [CommitTree] those of a
+// commit, straight from git's object store. Both give the same bundle for the same
+// files.
 //
 // # What is read how
 //

@@ -89,23 +89,6 @@ func TestUnreadableTrees(t *testing.T) {
 	}
 }
 
-func TestRevisions(t *testing.T) {
-	dir := fill(t, shop())
-	commit(t, dir)
-	for _, rev := range []string{"", "-x", "--all", "--output=/tmp/x", "nope", "HEAD~5", "HEAD:data", "a\nb", "a\x00b", "HEAD^{tree}"} {
-		if g, err := bundler.OpenGit(t.Context(), dir, rev); err == nil {
-			t.Errorf("revision %q is the commit %s", rev, g.Commit())
-		}
-	}
-	g := revision(t, dir, "@")
-	if len(g.Commit()) != 40 || len(g.Time()) < 10 {
-		t.Errorf("got the commit %q of %q", g.Commit(), g.Time())
-	}
-	if _, err := bundler.OpenGit(t.Context(), t.TempDir(), "HEAD"); err == nil {
-		t.Error("a folder without a repository has a commit")
-	}
-}
-
 // Schemas of a bundle do as well as those it was made from.
 func TestSchemasOfBundle(t *testing.T) {
 	dir := fill(t, shop())

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/internal/git"
 )
 
 // shop is a small checkout in which every rule of the bundler has work to do.
@@ -116,13 +117,13 @@ func commit(t testing.TB, dir string) {
 	}
 }
 
-func revision(t testing.TB, dir, rev string) *bundler.Git {
+func revision(t testing.TB, dir, rev string) bundler.CommitTree {
 	t.Helper()
-	g, err := bundler.OpenGit(t.Context(), dir, rev)
+	c, err := git.OpenCommit(t.Context(), dir, rev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return bundler.CommitTree{Commit: c}
 }
 
 var update = flag.Bool("update", false, "rewrite the expected bundle")

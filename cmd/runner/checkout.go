@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -31,7 +31,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if in.Base == "" && in.Head == "" && source.InJob(env.Getenv) {
 		return in.InGitLab(ctx, env, dir)
 	}
-	repo, err := bundler.FindRepository(ctx, dir)
+	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
 		return in, cli.Invalid(err)
 	}
@@ -42,7 +42,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if in.Config == "" {
 		in.Config = ownSettings(repo.Root())
 	}
-	at := source.Place(repo.Root())
+	at := source.Place(repo)
 	if in.Base == "" {
 		base, err := mergeBase(ctx, env, repo, commit, branch)
 		if err != nil {
@@ -60,7 +60,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if err != nil {
 		return in, err
 	}
-	clean, err := repo.Clean(ctx, inside(open.Settings.Checkout())...)
+	clean, err := repo.IsClean(ctx, inside(open.Settings.Checkout())...)
 	if err != nil {
 		return in, err
 	}
@@ -72,8 +72,8 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 }
 
 // mergeBase says what is compared, and returns the base.
-func mergeBase(ctx context.Context, env cli.Env, repo *bundler.Repository, commit, branch string) (string, error) {
-	target, err := repo.Default(ctx)
+func mergeBase(ctx context.Context, env cli.Env, repo *git.Repository, commit, branch string) (string, error) {
+	target, err := repo.DefaultBranch(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ var floors = [][]string{
 }
 
 // side lists the packages beside the floors; they import only each other.
-var side = []string{"internal/cli", "internal/fakes3", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/layers",
+var side = []string{"internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/layers",
 	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // programs lists the folders whose programs are not part of the product: they
@@ -60,6 +60,7 @@ var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "ci/pipeline", "validator"},
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
+	"os/exec":                                  {"internal/git", "wrapper", "runner/guard", "internal/script"}, // git has one owner: nobody else starts it
 }
 
 // The deciding packages get readers, writers and clocks as arguments.

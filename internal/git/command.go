@@ -1,0 +1,51 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// newCommand prepares a git that only reads: it runs no program that the settings of the repository name, fetches
+// nothing, asks nothing, takes no lock and takes path names literally.
+func newCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	fixed := []string{"-C", dir, "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks", "--no-pager",
+		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never", "-c", "core.quotePath=false"}
+	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
+	for _, v := range cmd.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_NAMESPACE",
+			"GIT_TRACE", "GIT_EXTERNAL_DIFF", "GIT_PAGER":
+			continue // set by a git that started us, and about another repository
+		}
+		cmd.Env = append(cmd.Env, v)
+	}
+	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
+	return cmd
+}
+
+// run runs git in a folder and returns what it prints.
+func run(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	out, err := newCommand(ctx, dir, args...).Output()
+	if err != nil {
+		return nil, describe(ctx, dir, args[0], err)
+	}
+	return out, nil
+}
+
+// describe adds to an error which git command failed, and the first line that git printed about it.
+func describe(ctx context.Context, dir, command string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		if line, _, _ := strings.Cut(strings.TrimSpace(string(exit.Stderr)), "\n"); line != "" {
+			return fmt.Errorf("running git %s in %q: %w: %s", command, dir, err, line)
+		}
+	}
+	return fmt.Errorf("running git %s in %q: %w", command, dir, err)
+}

@@ -1,0 +1,172 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path"
+	"strings"
+)
+
+// A Commit is a commit of a repository. Its files are read from git's object store; the index and the working tree are
+// not looked at.
+type Commit struct {
+	dir  string // a folder of the repository
+	hash string
+	time string
+}
+
+// OpenCommit finds a commit in the repository of a folder. The revision is anything that git rev-parse takes: a branch,
+// a tag, a hash.
+func OpenCommit(ctx context.Context, dir, revision string) (*Commit, error) {
+	if revision == "" || strings.HasPrefix(revision, "-") || strings.ContainsAny(revision, "\x00\n") {
+		return nil, fmt.Errorf("%q is no revision: name a branch, a tag or a commit", revision)
+	}
+	out, err := run(ctx, dir, "rev-parse", "--verify", "--quiet", revision+"^{commit}")
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && exit.ExitCode() == 1 {
+			return nil, fmt.Errorf("repository %q has no commit %q: fetch it first", dir, revision)
+		}
+		return nil, err
+	}
+	c := &Commit{dir: dir, hash: strings.TrimSpace(string(out))}
+	if out, err = run(ctx, dir, "cat-file", "commit", c.hash); err != nil {
+		return nil, err
+	}
+	c.time = commitTime(out)
+	return c, nil
+}
+
+// Hash returns the full hash of the commit.
+func (c *Commit) Hash() string { return c.hash }
+
+// Time returns when the commit was made, in unix seconds.
+func (c *Commit) Time() string { return c.time }
+
+// Dir returns the folder that the commit was opened in.
+func (c *Commit) Dir() string { return c.dir }
+
+// commitTime finds the committer's time in the text of a commit.
+func commitTime(commit []byte) string {
+	header, _, _ := bytes.Cut(commit, []byte("\n\n"))
+	for line := range strings.Lines(string(header)) {
+		if committer, ok := strings.CutPrefix(line, "committer "); ok {
+			if words := strings.Fields(committer); len(words) > 1 {
+				return words[len(words)-2]
+			}
+		}
+	}
+	return ""
+}
+
+// An Entry is a file, a link or a submodule of a commit.
+type Entry struct {
+	Name   string // path below the folder that was listed
+	ID     string // git's id of the content
+	Kind   Kind
+	Target string // where a link leads
+}
+
+// Kind says what an entry of a commit is.
+type Kind int
+
+// The kinds of entries. Other is a submodule, or a folder.
+const (
+	File Kind = iota
+	Link
+	Other
+)
+
+func (k Kind) String() string { return [...]string{"a file", "a link", "neither a file nor a link"}[k] }
+
+// kindOf returns the kind that a mode of git stands for.
+func kindOf(mode string) Kind {
+	switch mode {
+	case "100644", "100755", "100664":
+		return File
+	case "120000":
+		return Link
+	}
+	return Other
+}
+
+// ObjectID returns git's id of a file or a folder of the commit, with a line break behind it. A folder's id stands for
+// everything in it. The error says that the commit has no such path.
+func (c *Commit) ObjectID(ctx context.Context, name string) ([]byte, error) {
+	return run(ctx, c.dir, "rev-parse", "--verify", "--quiet", c.object(name))
+}
+
+// object is how git names a path of the commit; "." is the root.
+func (c *Commit) object(name string) string { return c.hash + ":" + strings.TrimPrefix(name, ".") }
+
+// HasFolder reports whether the commit has a folder of that name; "." is the root. The error is that of the context.
+func (c *Commit) HasFolder(ctx context.Context, name string) (bool, error) {
+	kind, err := run(ctx, c.dir, "cat-file", "-t", c.object(name))
+	return err == nil && string(kind) == "tree\n", ctx.Err()
+}
+
+// List returns all files, links and submodules below a folder of the commit.
+func (c *Commit) List(ctx context.Context, folder string) ([]Entry, error) {
+	out, err := run(ctx, c.dir, "ls-tree", "-r", "-z", "--full-tree", c.object(folder))
+	if err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	for len(out) > 0 {
+		line, rest, _ := bytes.Cut(out, []byte{0})
+		out = rest
+		about, name, _ := bytes.Cut(line, []byte("\t"))
+		words := strings.Fields(string(about))
+		if len(words) != 3 {
+			return nil, fmt.Errorf("git ls-tree printed %q: not what was expected", line)
+		}
+		entries = append(entries, Entry{Name: string(name), ID: words[2], Kind: kindOf(words[0])})
+	}
+	return entries, c.readTargets(ctx, entries)
+}
+
+// maxTarget bounds the length of the text of a link, in bytes.
+const maxTarget = 4096
+
+// readTargets fills in where the links among the entries lead.
+func (c *Commit) readTargets(ctx context.Context, entries []Entry) (err error) {
+	r := c.Blobs(ctx)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for i, e := range entries {
+		if e.Kind != Link {
+			continue
+		}
+		raw, err := r.Read(e.ID, maxTarget)
+		if err != nil {
+			return err
+		}
+		entries[i].Target = string(raw)
+	}
+	return nil
+}
+
+// ReadFile returns the bytes of one file of the commit. Of a file larger than limit it returns limit and one more. The
+// error is [fs.ErrNotExist] when the commit has nothing of that name. Links are not followed.
+func (c *Commit) ReadFile(ctx context.Context, name string, limit int) (raw []byte, err error) {
+	if name != path.Clean(name) || path.IsAbs(name) || name == ".." || strings.HasPrefix(name, "../") {
+		return nil, fmt.Errorf("%q does not lie in the repository", name)
+	}
+	out, err := run(ctx, c.dir, "ls-tree", "-z", "--full-tree", c.hash, "--", name)
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(string(out))
+	if len(words) < 4 {
+		return nil, fmt.Errorf("commit %.12s has no file %q: %w", c.hash, name, fs.ErrNotExist)
+	}
+	if kind := kindOf(words[0]); kind != File {
+		return nil, fmt.Errorf("%q of commit %.12s is %s, not a file", name, c.hash, kind)
+	}
+	r := c.Blobs(ctx)
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return r.Read(words[2], limit)
+}

@@ -1,0 +1,103 @@
+package git
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ChangedPaths lists the paths of the repository that differ between two commits. When head
+// is "" it compares base with the working tree, including new files that git does not ignore.
+func (r *Repository) ChangedPaths(ctx context.Context, base, head string) ([]string, error) {
+	args := []string{"diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "-z", base}
+	if head != "" {
+		args = append(args, head)
+	}
+	out, err := run(ctx, r.root, append(args, "--")...)
+	if err == nil && head == "" {
+		var more []byte
+		more, err = run(ctx, r.root, "ls-files", "--others", "--exclude-standard", "-z")
+		out = append(out, more...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}
+
+// HasPath reports whether one of the commits has a path. A commit also counts when it has a
+// file or a link where the path needs a folder: it then decides what the path means. An error
+// is that of the context.
+func (r *Repository) HasPath(ctx context.Context, name string, commits ...string) (bool, error) {
+	for _, commit := range commits {
+		for at := name; at != "."; at = path.Dir(at) {
+			kind, err := run(ctx, r.root, "cat-file", "-t", commit+":"+at)
+			if ctx.Err() != nil {
+				return true, ctx.Err()
+			}
+			if err == nil && (at == name || string(kind) != "tree\n") {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// PathOf returns the path in the repository of a file name on disk, and whether the file lies
+// in the repository: by its name, or where the links of its folder lead.
+func (r *Repository) PathOf(name string) (string, bool) { return PathIn(r.root, name) }
+
+// PathIn is [Repository.PathOf] for the repository with this root.
+func PathIn(root, name string) (string, bool) {
+	if !filepath.IsAbs(name) {
+		dir, err := currentFolder()
+		if err != nil {
+			return "", false
+		}
+		name = filepath.Join(dir, name)
+	}
+	names := []string{filepath.Clean(name)}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+		names = append(names, filepath.Join(dir, filepath.Base(name)))
+	}
+	for _, name := range names {
+		rel, err := filepath.Rel(root, name)
+		if rel = filepath.ToSlash(rel); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return rel, true
+		}
+	}
+	return "", false
+}
+
+// IsCurrent reports whether the current folder is the root of the repository.
+func (r *Repository) IsCurrent() bool {
+	dir, err := currentFolder()
+	return err == nil && dir == r.root
+}
+
+// currentFolder returns the current folder without links.
+func currentFolder() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return dir, nil
+}
+
+// RootOf returns the folder with ".git" that a folder lies in, and the folder itself when
+// there is none. It does not start git.
+func RootOf(folder string) string {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return folder
+		}
+	}
+}
