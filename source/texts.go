@@ -2,9 +2,14 @@ package source
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/validator"
 )
 
@@ -20,6 +25,11 @@ func (o Opener) Texts(ctx context.Context, ref string) (Texts, error) {
 	in, err := o.input(ctx, ref)
 	if err != nil {
 		return Texts{}, err
+	}
+	if dir, isFolder := strings.CutPrefix(ref, "dir:"); isFolder {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(in.Data.Dir))); err != nil || !info.IsDir() {
+			return Texts{}, cli.Invalid(fmt.Errorf("reference %q: there is no folder %s in it: name a checkout, or the settings that tell where its parts are", ref, in.Data.Dir))
+		}
 	}
 	sections := map[validator.Section]bundler.Section{
 		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas, validator.GraphQL: in.GraphQL,

@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/report/lines"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -74,9 +75,13 @@ func (f files) locator(ctx context.Context, env cli.Env) (report.Locator, error)
 	if f.repo != "" && !source.IsCheckout(ref) {
 		ref = "dir:" + f.repo
 	}
-	lines, err := f.open.Lines(ctx, ref, f.base, f.with)
+	var texts source.Texts
+	var err error
+	if source.IsCheckout(ref) {
+		texts, err = f.open.Texts(ctx, ref)
+	}
 	switch {
-	case err == nil && lines.Head.Read == nil:
+	case err == nil && texts.Read == nil:
 		err = errors.New("there is no checkout, name one with --repo")
 	case err != nil && f.repo != "" || ctx.Err() != nil:
 		return nil, err
@@ -86,7 +91,7 @@ func (f files) locator(ctx context.Context, env cli.Env) (report.Locator, error)
 	if err != nil {
 		_, _ = fmt.Fprintf(env.Stderr, "runner: findings are at the first line of their files: %v\n", err) // only a note
 	}
-	return lines, nil
+	return lines.New(lines.Files{Checkout: f.open.Settings.Checkout(), Read: texts.Read}, f.base, f.with), nil
 }
 
 // inRepo is a side of a plan with its reference to a checkout leading into the

@@ -11,7 +11,7 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
 	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline"},
 	{"schemafilter", "live", "integration/sharding", "trace", "validator", "ci/note"},
-	{"affected", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"affected", "report/lines", "server", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "runner/launch", "runner/recording", "runner/submit"},
 	{"source", "runner"},
 	{"cmd/planner", "cmd/runner"},
@@ -65,7 +65,7 @@ var owners = map[string][]string{
 
 // The deciding packages get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
+	pure      = []string{"schemafilter", "affected", "planner", "plan", "report", "report/lines", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
 	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks

@@ -1,13 +1,12 @@
-package source_test
+package lines_test
 
 import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/report"
-	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/report/lines"
+	"github.com/app-sre/prcheck/validator"
 )
 
 // bundled makes a bundle of datafiles and resources, given as JSON and text.
@@ -43,32 +43,27 @@ func bundled(t testing.TB, data, resources map[string]string) *bundle.Bundle {
 	return b
 }
 
-// lines opens the lines of a folder with these files.
-func lines(t testing.TB, settings string, files map[string]string, base, head *bundle.Bundle) *source.Lines {
+// finder returns a finder for these files of head.
+func finder(t testing.TB, settings string, files map[string]string, base, head *bundle.Bundle) *lines.Finder {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"+settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := ""
+	in := lines.Files{Checkout: s.Checkout()}
 	if len(files) > 0 {
-		ref = "dir:" + dir
+		in.Read = func(section validator.Section, p bundle.Path) ([]byte, error) {
+			if section != validator.Data {
+				return nil, fs.ErrNotExist
+			}
+			text, ok := files[s.Checkout().Data+string(p)]
+			if !ok {
+				return nil, fs.ErrNotExist
+			}
+			return []byte(text), nil
+		}
 	}
-	l, err := source.Opener{Settings: s}.Lines(t.Context(), ref, base, head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return lines.New(in, base, head)
 }
 
 const team = `---
@@ -125,14 +120,14 @@ func TestLines(t *testing.T) {
 			if c.none {
 				a, b = nil, nil
 			}
-			at := lines(t, c.settings, c.files, a, b).Locate(c.o)
+			at := finder(t, c.settings, c.files, a, b).Locate(c.o)
 			if got := fmt.Sprintf("%s:%d", at.Path, at.Line); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
 	}
 
-	l := lines(t, "", nil, base, head)
+	l := finder(t, "", nil, base, head)
 	for _, c := range []struct {
 		pointer string
 		yes, no []string
@@ -159,7 +154,7 @@ func TestConcernsReference(t *testing.T) {
 	for name, text := range accounts {
 		base[name], head[name] = text, text
 	}
-	l := lines(t, "", nil, bundled(t, base, nil), bundled(t, head, nil))
+	l := finder(t, "", nil, bundled(t, base, nil), bundled(t, head, nil))
 	o := report.Origin{Section: "data", Path: "/g.yml", Pointer: "/account"}
 	if l.Concerns(o, "prod") || !l.Concerns(o, "stage") {
 		t.Error("want it to concern stage and not prod")
@@ -173,7 +168,7 @@ func FuzzLines(f *testing.F) {
 	f.Add("---", "~1~0//")
 	f.Add("{\"a\": \"\\/\"}\r\n", "/a")
 	f.Fuzz(func(t *testing.T, text, pointer string) {
-		l := lines(t, "", map[string]string{"data/x.yml": text}, nil, nil)
+		l := finder(t, "", map[string]string{"data/x.yml": text}, nil, nil)
 		at := l.Locate(report.Origin{Section: "data", Path: "/x.yml", Pointer: pointer})
 		breaks := 1
 		for _, r := range text {
@@ -298,7 +293,7 @@ func TestLinesOfRandomChanges(t *testing.T) {
 			docs[i] = string(raw)
 		}
 		base, head := bundled(t, map[string]string{"/x.yml": docs[0]}, nil), bundled(t, map[string]string{"/x.yml": docs[1]}, nil)
-		l := lines(t, "", map[string]string{"data/x.yml": text.String()}, base, head)
+		l := finder(t, "", map[string]string{"data/x.yml": text.String()}, base, head)
 		rows := strings.Split(text.String(), "\n")
 		for _, change := range bundle.Compare(base, head).Datafiles {
 			for _, f := range change.FieldDiffs(1000) {
