@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/schemafilter"
 	"github.com/app-sre/prcheck/trace"
 )
@@ -33,20 +34,13 @@ type Input struct {
 	// BaseServer and HeadServer answer in place of the embedded engine, when the
 	// bundles are those of a live server.
 	BaseServer, HeadServer affected.Answerer
-	// Edits are what head changes of the rules that it is planned by.
-	Edits Edits
+	// Edits are the changes that head makes to the rules by which it is planned.
+	Edits rules.Edits
 	// Estimates tell how long tasks take; nil: nobody knows.
 	Estimates Estimates
 	// Results are what is remembered of tasks that passed; nil: nothing, and then
 	// no task is left out because of one.
 	Results Results
-}
-
-// Edits are what head changes of the rules that it is planned by: settings,
-// queries, programs, CI files. The zero value: nothing.
-type Edits struct {
-	Notes []string                   // warnings for who reads the plan
-	Of    func(name string) []string // those that concern an integration, which then runs in full
 }
 
 // Estimates tell how long a task takes, in seconds: half of its runs, and nine

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/rules"
 )
 
 // remove takes a key out of an object.
@@ -100,8 +101,8 @@ func TestHeadDoesNotDecide(t *testing.T) {
 }
 
 // edits are those of an input in which head edits something of "it".
-func edits(what ...string) planner.Edits {
-	return planner.Edits{Notes: []string{"head edits x"}, Of: func(name string) []string {
+func edits(what ...string) rules.Edits {
+	return rules.Edits{Notes: []string{"head edits x"}, Of: func(name string) []string {
 		if name == "it" {
 			return what
 		}

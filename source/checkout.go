@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -16,21 +15,20 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 )
 
-// IsCheckout tells whether a reference is one to a checkout: git:REV[@DIR] is a
-// revision of the repository in DIR, dir:PATH is the working tree in PATH.
+// IsCheckout reports whether a reference is one to a checkout, of which a bundle is made:
+// git:REV[@DIR] or dir:PATH.
 func IsCheckout(ref string) bool {
 	return strings.HasPrefix(ref, "git:") || strings.HasPrefix(ref, "dir:")
 }
 
-// checkout bundles what the reference names, or remembers it; what was remembered
-// and is damaged is made anew. Problems of the files are errors of the input, one
-// line each.
+// checkout returns the bundle of a checkout, from the cache if it is there and undamaged.
+// Problems of the files are errors of the user's making, one line each.
 func (o Opener) checkout(ctx context.Context, ref string) ([]byte, error) {
 	in, err := o.input(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	cache := cached(o.Cache)
+	cache := openCache(o.Cache)
 	key, err := bundler.Key(ctx, in)
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
@@ -38,26 +36,25 @@ func (o Opener) checkout(ctx context.Context, ref string) ([]byte, error) {
 	if raw, sum, ok := cache.Bundle(key); ok && fmt.Sprintf("%x", sha256.Sum256(raw)) == sum {
 		return raw, nil
 	}
-	raw, err := written(ctx, in, bundler.Options{Cache: cache})
+	raw, err := makeBytes(ctx, in, bundler.Options{Cache: cache})
 	if err == nil {
 		cache.KeepBundle(key, raw)
 	}
 	return raw, err
 }
 
-// input finds the parts of the bundle that the reference names. All errors are
-// of the user's making.
+// input finds the parts of the bundle of a checkout. All errors are of the user's making.
 func (o Opener) input(ctx context.Context, ref string) (bundler.Input, error) {
 	if o.Settings == nil {
-		s, err := Settings("")
+		s, err := ReadSettings("")
 		if err != nil {
 			return bundler.Input{}, err
 		}
 		o.Settings = s
 	}
-	tree, in, err := o.open(ctx, ref)
+	tree, in, err := o.openTree(ctx, ref)
 	if err == nil {
-		err = o.sections(ctx, tree, &in)
+		err = o.findSections(ctx, tree, &in)
 	}
 	if err != nil {
 		err = cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
@@ -65,9 +62,9 @@ func (o Opener) input(ctx context.Context, ref string) (bundler.Input, error) {
 	return in, err
 }
 
-// written makes a bundle and gives its bytes.
-func written(ctx context.Context, in bundler.Input, opts bundler.Options) ([]byte, error) {
-	b, err := bundled(ctx, in, opts)
+// makeBytes makes a bundle and returns its bytes.
+func makeBytes(ctx context.Context, in bundler.Input, opts bundler.Options) ([]byte, error) {
+	b, err := makeBundle(ctx, in, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +74,7 @@ func written(ctx context.Context, in bundler.Input, opts bundler.Options) ([]byt
 	return out.Bytes(), err
 }
 
-// CacheFolder is where caches of this user are, "" when the environment does
-// not tell.
+// CacheFolder returns the folder of this user's caches, "" when the environment names none.
 func CacheFolder(getenv func(string) string) string {
 	if getenv == nil {
 		return ""
@@ -92,39 +88,29 @@ func CacheFolder(getenv func(string) string) string {
 	return ""
 }
 
-// open opens the tree of a reference. The bundle of a working tree carries the
-// commit that is checked out, if there is one.
-func (o Opener) open(ctx context.Context, ref string) (bundler.Tree, bundler.Input, error) {
+// openTree opens the files of a checkout. The bundle of a working tree carries the commit
+// that is checked out, if there is one.
+func (o Opener) openTree(ctx context.Context, ref string) (bundler.Tree, bundler.Input, error) {
 	if dir, ok := strings.CutPrefix(ref, "dir:"); ok {
 		var f bundler.Tree = bundler.Folder(dir)
 		if o.Cache != "" {
 			f = bundler.OpenWorkTree(ctx, dir)
 		}
-		if g, err := git.OpenCommit(ctx, dir, "HEAD"); err == nil {
-			return f, bundler.Input{Commit: g.Hash(), Timestamp: g.Time()}, nil
+		if c, err := git.OpenCommit(ctx, dir, "HEAD"); err == nil {
+			return f, bundler.Input{Commit: c.Hash(), Timestamp: c.Time()}, nil
 		}
 		return f, bundler.Input{}, ctx.Err()
 	}
-	rev, dir := revision(strings.TrimPrefix(ref, "git:"))
-	g, err := git.OpenCommit(ctx, dir, rev)
+	revision, dir, _ := ParseRevision(ref)
+	c, err := git.OpenCommit(ctx, dir, revision)
 	if err != nil {
 		return nil, bundler.Input{}, err
 	}
-	return bundler.CommitTree{Commit: g}, bundler.Input{Commit: g.Hash(), Timestamp: g.Time()}, nil
+	return bundler.CommitTree{Commit: c}, bundler.Input{Commit: c.Hash(), Timestamp: c.Time()}, nil
 }
 
-// revision splits REV@DIR. What git itself writes with an @ is part of REV:
-// HEAD@{1}, and @ alone.
-func revision(s string) (rev, dir string) {
-	i := strings.LastIndex(s, "@")
-	if i <= 0 || i == len(s)-1 || s[i+1] == '{' {
-		return s, "."
-	}
-	return s[:i], s[i+1:]
-}
-
-// sections finds the parts of the bundle.
-func (o Opener) sections(ctx context.Context, tree bundler.Tree, in *bundler.Input) (err error) {
+// findSections fills in where the parts of the bundle are.
+func (o Opener) findSections(ctx context.Context, tree bundler.Tree, in *bundler.Input) (err error) {
 	at := o.Settings.Checkout()
 	in.Data = bundler.Section{Tree: tree, Dir: at.Data, Shown: at.Data}
 	in.Resources = bundler.Section{Tree: tree, Dir: at.Resources, Shown: at.Resources}
@@ -139,14 +125,14 @@ func (o Opener) sections(ctx context.Context, tree bundler.Tree, in *bundler.Inp
 	return err
 }
 
-// section is a part of the checkout, or outside of it.
+// section returns a part of the bundle. It lies in the checkout, or outside of it on disk.
 func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
 	if !integration.IsOutside(p) {
 		return bundler.Section{Tree: tree, Dir: p, Shown: p}, nil
 	}
 	name := filepath.FromSlash(p)
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(Folder(o.Settings), name)
+		name = filepath.Join(o.Settings.Folder(), name)
 	}
 	if in, ok := git.PathIn(o.Root, name); ok && o.Root != "" {
 		return bundler.Section{Tree: tree, Dir: in, Shown: p}, nil
@@ -156,24 +142,4 @@ func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
 		dir, base = filepath.Dir(name), filepath.Base(name)
 	}
 	return bundler.Section{Tree: bundler.Folder(dir), Dir: base, Shown: p}, nil
-}
-
-// checkoutName is what a plan calls a reference to a checkout.
-func checkoutName(ref string) string {
-	if dir, ok := strings.CutPrefix(ref, "dir:"); ok {
-		return "dir:" + plainName(dir)
-	}
-	rev, dir := revision(strings.TrimPrefix(ref, "git:"))
-	if dir == "." {
-		return "git:" + rev
-	}
-	return "git:" + rev + "@" + plainName(dir)
-}
-
-// plainName is a path without what is before it when it is absolute.
-func plainName(name string) string {
-	if filepath.IsAbs(name) {
-		return path.Base(filepath.ToSlash(name))
-	}
-	return filepath.ToSlash(filepath.Clean(name))
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// Folders say where the four parts of a bundle are on disk.
+// Folders says where the four parts of a bundle are on disk: three folders, and the file of
+// the GraphQL types.
 type Folders struct{ Data, Resources, Schemas, GraphQL string }
 
-// Make makes the bundle of the folders, with a cache in a folder unless that is
-// "". The caller closes it. Problems of files are errors of the input, one line
-// each.
+// Make makes the bundle of the folders. It remembers files in the cache folder, unless that
+// is "". The caller closes the bundle. Problems of files are errors of the user's making, one
+// line each.
 func (f Folders) Make(ctx context.Context, commit, timestamp, cache string) (*bundler.Bundled, error) {
 	in := bundler.Input{Commit: commit, Timestamp: timestamp}
 	for _, p := range []struct {
@@ -38,14 +39,14 @@ func (f Folders) Make(ctx context.Context, commit, timestamp, cache string) (*bu
 		}
 		*p.section = bundler.Section{Tree: bundler.Folder(dir), Dir: file, Shown: filepath.ToSlash(p.name)}
 	}
-	return bundled(ctx, in, bundler.Options{Cache: cached(cache)})
+	return makeBundle(ctx, in, bundler.Options{Cache: openCache(cache)})
 }
 
-// maxProblems is how many problems of one bundle are told.
+// maxProblems bounds how many problems of one bundle are told.
 const maxProblems = 100
 
-// bundled makes a bundle and turns what is wrong with files into errors.
-func bundled(ctx context.Context, in bundler.Input, opts bundler.Options) (*bundler.Bundled, error) {
+// makeBundle makes a bundle and turns the problems of its files into errors.
+func makeBundle(ctx context.Context, in bundler.Input, opts bundler.Options) (*bundler.Bundled, error) {
 	b, found, err := bundler.Make(ctx, in, opts)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -64,8 +65,8 @@ func bundled(ctx context.Context, in bundler.Input, opts bundler.Options) (*bund
 	return nil, errors.Join(append(errs, cli.Invalid(err))...)
 }
 
-// cached opens a cache in a folder; there is none for "".
-func cached(dir string) *bundler.Cache {
+// openCache opens the cache in a folder, nil for "".
+func openCache(dir string) *bundler.Cache {
 	if dir == "" {
 		return nil
 	}

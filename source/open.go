@@ -20,40 +20,81 @@ import (
 // maxObject is the size in bytes up to which a bundle is read from a bucket.
 const maxObject = 4 << 30
 
-// ErrLive is that a bundle of a live server is of no use where tasks run.
+// ErrLive says that a bundle of a live server cannot be used where tasks run.
 var ErrLive = cli.Usage(errors.New("a live server cannot be used here, since tasks are served from whole bundles: plan with it, then get the two bundle files and give them with --base and --head; the plan's sha256 holds them to be the same"))
 
-// An Opener opens bundles by reference: a bundle file, git:REV[@DIR] and
-// dir:PATH of a checkout, s3://BUCKET/KEY.
+// An Opener opens bundles by reference. The zero value remembers nothing.
 type Opener struct {
-	Settings *integration.Settings // say where the parts of a checkout are; nil: as Settings("") has them
-	Root     string                // of the checkout when the settings are those of a revision: what they name inside it is read from each revision; "" otherwise
-	Cache    string                // folder that remembers what was bundled; "": none
+	// Settings say where the parts of a checkout are; nil: as ReadSettings("") has them.
+	Settings *integration.Settings
+	// Root is the folder of the repository when the settings are those of a revision: a
+	// part that they name by a path inside of it is read from each revision. "" otherwise.
+	Root string
+	// Cache is the folder that remembers what was bundled; "": nothing is remembered.
+	Cache string
+	// Authorization is the Authorization header for live servers.
+	Authorization string
+	// Note is told what a user should know and nobody need stop for; nil: nobody.
+	Note func(line string)
 }
 
-// In returns an opener with the cache of the user.
-func In(env cli.Env) Opener { return Opener{Cache: CacheFolder(env.Getenv)} }
+// authorization is the environment variable with the Authorization header for live servers.
+const authorization = "PRCHECK_AUTHORIZATION"
 
-// Bundle opens a bundle. When like is not nil, files with the same bytes are
-// shared with it. All errors are of the user's making.
+// In returns the opener of a user: with the cache and the authorization of the environment,
+// and notes on stderr.
+func In(env cli.Env) Opener {
+	o := Opener{Cache: CacheFolder(env.Getenv), Note: func(line string) { _, _ = fmt.Fprintln(env.Stderr, "note: "+line) }}
+	if env.Getenv != nil {
+		o.Authorization = env.Getenv(authorization)
+	}
+	return o
+}
+
+// With returns the opener with parts of checkouts where the settings say they are.
+func (o Opener) With(s Settings) Opener {
+	o.Settings, o.Root = s.Settings, s.Root()
+	return o
+}
+
+// Bundle opens a bundle. When like is not nil, files with the same bytes are shared with it.
+// All errors are of the user's making.
 func (o Opener) Bundle(ctx context.Context, ref string, like *bundle.Bundle) (*bundle.Bundle, error) {
-	return o.parsed(ctx, ref, func(raw []byte) (*bundle.Bundle, error) { return bundle.Parse(raw, like) })
+	return o.parse(ctx, ref, func(raw []byte) (*bundle.Bundle, error) { return bundle.Parse(raw, like) })
 }
 
-// parsed reads a reference and lets parse make a bundle of it.
-func (o Opener) parsed(ctx context.Context, ref string, parse func([]byte) (*bundle.Bundle, error)) (*bundle.Bundle, error) {
+// Unchecked opens a bundle for validation, which may hold datafiles without $schema. All
+// errors are of the user's making.
+func (o Opener) Unchecked(ctx context.Context, ref string, like *bundle.Bundle) (*bundle.Bundle, error) {
+	return o.parse(ctx, ref, func(raw []byte) (*bundle.Bundle, error) { return bundle.ParseUnchecked(raw, like) })
+}
+
+// UncheckedPair opens both bundles of a change for validation; base is nil when its reference
+// is "".
+func (o Opener) UncheckedPair(ctx context.Context, base, head string) (b, h *bundle.Bundle, err error) {
+	if base != "" {
+		if b, err = o.Unchecked(ctx, base, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	h, err = o.Unchecked(ctx, head, b)
+	return b, h, err
+}
+
+// parse reads a reference and makes a bundle of its bytes.
+func (o Opener) parse(ctx context.Context, ref string, as func([]byte) (*bundle.Bundle, error)) (*bundle.Bundle, error) {
 	raw, err := o.Bytes(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	b, err := parse(raw)
+	b, err := as(raw)
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading bundle %q: %w", ref, err))
 	}
 	return b, nil
 }
 
-// Bytes reads the file that the bundle of a reference is, or would be.
+// Bytes returns the bundle file of a reference. It makes the bundle of a checkout.
 func (o Opener) Bytes(ctx context.Context, ref string) ([]byte, error) {
 	switch {
 	case IsCheckout(ref):
@@ -68,13 +109,13 @@ func (o Opener) Bytes(ctx context.Context, ref string) ([]byte, error) {
 	return raw, nil
 }
 
-// IsObject tells whether a reference is one to an object in a bucket.
+// IsObject reports whether a reference is one to an object in a bucket.
 func IsObject(ref string) bool { return strings.HasPrefix(ref, "s3://") }
 
-// read reads the whole of a file or an object.
+// read reads a whole file or object.
 func read(ctx context.Context, ref string) ([]byte, error) {
 	if IsObject(ref) {
-		at, err := placeOf(ref)
+		at, err := parseObject(ref)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +129,15 @@ func read(ctx context.Context, ref string) ([]byte, error) {
 	return raw, err
 }
 
-// Pair opens both bundles of a change.
+// Pair opens both bundles of a change. They share what they have in common.
 func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *bundle.Bundle, error) {
+	if live.Is(base) || live.Is(head) {
+		both, err := o.Live(ctx, base, head)
+		if err != nil {
+			return nil, nil, err
+		}
+		return both.Base, both.Head, nil
+	}
 	if err := required(base, head); err != nil {
 		return nil, nil, err
 	}
@@ -130,10 +178,13 @@ func required(base, head string) error {
 	return nil
 }
 
-// Name is what a plan calls a reference: the path as it was given, but of an
-// absolute path only its last part, since plans name no machine.
+// Name returns what a plan calls a reference: the path as it was given, but of an absolute
+// path only its last part, since a plan names nothing of the machine that made it.
 func Name(ref string) string {
+	server, err := live.ParseRef(ref)
 	switch {
+	case err == nil:
+		return server.String()
 	case IsCheckout(ref):
 		return checkoutName(ref)
 	case IsObject(ref):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/validator"
 )
 
 type bundleFlags struct {
@@ -19,11 +23,11 @@ type bundleFlags struct {
 	timestamp int64
 	out       string
 	noCache   bool
-	validate  source.Validation
+	validate  cli.Choice
 }
 
 func bundleCommand(env cli.Env) *cobra.Command {
-	var f bundleFlags
+	f := bundleFlags{validate: change.Validation()}
 	cmd := &cobra.Command{
 		Use:   "bundle --data DIR --resources DIR --schemas DIR --graphql FILE --out FILE [flags]",
 		Short: "Make the bundle of a checkout",
@@ -85,5 +89,18 @@ func (f bundleFlags) run(ctx context.Context, env cli.Env) error {
 	if err != nil || f.validate.String() == "none" {
 		return err
 	}
-	return f.folders.Check(ctx, env.Stderr, write)
+	return f.check(ctx, env.Stderr, write)
+}
+
+// check checks the bundle as it was written, and writes its mistakes to w.
+func (f bundleFlags) check(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
+	var raw bytes.Buffer
+	if err := write(&raw); err != nil {
+		return err
+	}
+	b, err := bundle.ParseUnchecked(raw.Bytes(), nil)
+	if err != nil {
+		return cli.Invalid(fmt.Errorf("reading the bundle: %w", err))
+	}
+	return change.Validate(ctx, w, b, validator.Options{Scope: validator.All}, f.folders.Texts())
 }

@@ -28,7 +28,7 @@ and GraphQL types.`,
   planner diff --base base.json --head head.json --format json | jq '.datafiles[].path'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, h, err := source.Pair(cmd.Context(), env, base, head)
+			b, h, err := source.In(env).Pair(cmd.Context(), base, head)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -49,11 +50,11 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 // explainTraces tells about the traces that a decision rests on.
 func explainTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
 	d, _ := p.Decision(name)
-	remembered, err := source.State(ctx, folder, state.Reading)
+	remembered, err := change.OpenState(ctx, folder, state.Reading)
 	if err != nil || remembered == nil || len(d.Evidence.Traces) == 0 {
 		return err
 	}
-	all, _ := source.Traces(remembered).All(ctx, name)
+	all, _ := trace.NewStore(remembered).All(ctx, name)
 	for _, e := range d.Evidence.Traces {
 		i := slices.IndexFunc(all, func(t *trace.Trace) bool { return t.Digest == e.Digest })
 		if i < 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -14,9 +15,9 @@ import (
 )
 
 func planCommand(env cli.Env) *cobra.Command {
-	var in source.Inputs
+	var in change.Inputs
 	var out string
-	var validate source.Validation
+	validate := change.Validation()
 	form := cli.OneOf("text", "json", "markdown")
 	cmd := &cobra.Command{
 		Use:   "plan [--base REF --head REF] [flags]",
@@ -38,11 +39,11 @@ is compared, and the settings are those of base.`,
 			if err != nil {
 				return err
 			}
-			change, err := in.Checked(cmd.Context(), env, validate)
+			opened, err := in.OpenChecked(cmd.Context(), env, validate)
 			if err != nil {
 				return err
 			}
-			p, err := change.Plan(cmd.Context())
+			p, err := opened.Plan(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -69,7 +70,7 @@ is compared, and the settings are those of base.`,
 const references = "a file, git:REV[@DIR], dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphqlsha/SHA"
 
 // inputFlags are the flags that say what a plan is made from.
-func inputFlags(cmd *cobra.Command, in *source.Inputs) {
+func inputFlags(cmd *cobra.Command, in *change.Inputs) {
 	cmd.Flags().StringVar(&in.Base, "base", "", "bundle before the change: "+references+" (required but in a job of GitLab)")
 	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise")
 	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
@@ -89,7 +90,7 @@ func writePlan(env cli.Env, form string, p *plan.Plan) error {
 
 func verifyCommand(env cli.Env) *cobra.Command {
 	var name string
-	var in source.Inputs
+	var in change.Inputs
 	cmd := &cobra.Command{
 		Use:   "verify --plan FILE --base REF --head REF [--config FILE]",
 		Short: "Replay every skip of a plan from the two bundles",
@@ -108,11 +109,11 @@ results is proven by the --state that the plan was made with.`,
 			if err != nil {
 				return err
 			}
-			change, err := in.Open(cmd.Context(), env)
+			opened, err := in.Open(cmd.Context(), env)
 			if err != nil {
 				return err
 			}
-			gaps, err := change.Unproven(cmd.Context(), p)
+			gaps, err := opened.Unproven(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
@@ -122,7 +123,7 @@ results is proven by the --state that the plan was made with.`,
 				}
 			}
 			if len(gaps) > 0 {
-				if change.State == nil && slices.ContainsFunc(p.Integrations, recalled) {
+				if opened.State == nil && slices.ContainsFunc(p.Integrations, recalled) {
 					_, _ = fmt.Fprintln(env.Stderr, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
 				}
 				return cli.ErrFailed

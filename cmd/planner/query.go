@@ -101,7 +101,7 @@ func query(ctx context.Context, env cli.Env, ref string, req gql.Request) error 
 // answer answers with the embedded engine, or lets a live server do it.
 func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql.Response, error) {
 	if source.IsLive(ref) {
-		side, err := source.LiveSide(env, ref)
+		side, err := source.In(env).LiveSide(ref)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
@@ -78,12 +79,12 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if err != nil {
 		return err
 	}
-	settings, err := source.Settings(f.config)
+	settings, err := source.ReadSettings(f.config)
 	if err != nil {
 		return err
 	}
 	task, err := planner.Task(planner.Input{
-		Base: b, Head: b, Settings: settings, ReadQuery: source.Query(settings), Programs: source.Programs(settings), Natives: source.Natives(),
+		Base: b, Head: b, Settings: settings, ReadQuery: source.QueryReader(settings), Programs: change.Programs(settings), Natives: change.Natives(),
 	}, name, f.shard)
 	if err != nil {
 		return cli.Invalid(err)
@@ -96,15 +97,15 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	}
 	noted := recording.New(b.SHA256(), b.SHA256())
 	start := launch.Environment{
-		Base: b, Head: b, Settings: settings, Folder: source.Folder(settings),
-		Natives: source.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
+		Base: b, Head: b, Settings: settings, Folder: settings.Folder(),
+		Natives: change.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
 	}
 	noted.Mask = mask.New(start.Secrets([]plan.Task{task})).Text
 	result, err := runOnce(ctx, env, start, task)
 	if err != nil {
 		return err
 	}
-	said := noted.Keep(ctx, *store, &plan.Plan{Tasks: []plan.Task{task}}, []plan.Result{result}, settings, time.Now())
+	said := noted.Keep(ctx, store, &plan.Plan{Tasks: []plan.Task{task}}, []plan.Result{result}, settings, time.Now())
 	for _, s := range said {
 		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", s) // what counts is remembered
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/server"
-	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
@@ -18,17 +18,17 @@ const servedCommand = "served"
 
 // notes are what an integration reads from a server. Nil notes nothing.
 type notes struct {
-	store    *trace.Store
+	store    trace.Store
 	of       trace.Subject
 	recorder *trace.Recorder
 }
 
 func newNotes(ctx context.Context, folder, name string) (*notes, error) {
-	remembered, err := source.State(ctx, folder, state.Writing)
+	remembered, err := change.OpenState(ctx, folder, state.Writing)
 	if remembered == nil || err != nil {
 		return nil, err
 	}
-	return &notes{source.Traces(remembered), trace.Subject{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
+	return &notes{trace.NewStore(remembered), trace.Subject{Integration: name, Command: servedCommand}, trace.NewRecorder("", "")}, nil
 }
 
 func (n *notes) observe() func(server.Exchange) {

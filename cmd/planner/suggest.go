@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/report"
@@ -49,12 +50,12 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 }
 
 // requireTraces opens what is remembered, at a place that must be named.
-func requireTraces(ctx context.Context, place string, to state.Access) (*trace.Store, error) {
-	remembered, err := source.State(ctx, place, to)
+func requireTraces(ctx context.Context, place string, to state.Access) (trace.Store, error) {
+	remembered, err := change.OpenState(ctx, place, to)
 	if remembered == nil && err == nil {
 		err = cli.Usage(errors.New("--state is required: the place that runner was given to remember in"))
 	}
-	return source.Traces(remembered), err
+	return trace.NewStore(remembered), err
 }
 
 // definition returns an integration's definition of a bundle.
@@ -77,7 +78,7 @@ func definition(ctx context.Context, env cli.Env, ref, name string) (integration
 	return list[i], nil
 }
 
-func suggest(ctx context.Context, env cli.Env, d integration.Definition, store *trace.Store) error {
+func suggest(ctx context.Context, env cli.Env, d integration.Definition, store trace.Store) error {
 	traces, ignored := store.All(ctx, d.Name)
 	for _, s := range ignored {
 		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", report.Printable(s)) // a warning is not worth stopping for

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/validator"
@@ -65,7 +64,7 @@ func validate(ctx context.Context, env cli.Env, v validation) error {
 	if v.scope == validator.Changed && v.base == "" {
 		return cli.Usage(errors.New("--scope changed needs --base: the bundle before the change"))
 	}
-	settings, err := source.Settings(v.config)
+	settings, err := source.ReadSettings(v.config)
 	if err != nil {
 		return err
 	}
@@ -74,15 +73,7 @@ func validate(ctx context.Context, env cli.Env, v validation) error {
 	if v.noCache {
 		open.Cache = ""
 	}
-	var base *bundle.Bundle
-	if v.base != "" {
-		b, err := open.Unchecked(ctx, v.base, nil)
-		if err != nil {
-			return err
-		}
-		base = b
-	}
-	head, err := open.Unchecked(ctx, v.head, base)
+	base, head, err := open.UncheckedPair(ctx, v.base, v.head)
 	if err != nil {
 		return err
 	}
@@ -92,10 +83,11 @@ func validate(ctx context.Context, env cli.Env, v validation) error {
 			return err
 		}
 	}
-	r, err := source.Findings(ctx, base, head, v.scope, texts)
+	r, err := validator.Check(ctx, head, validator.Options{Base: base, Scope: v.scope})
 	if err != nil {
 		return err
 	}
+	texts.Locate(r, head)
 	write := r.WriteText
 	if v.form.String() == "json" {
 		write = r.WriteJSON

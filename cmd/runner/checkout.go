@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/app-sre/prcheck/ci/revisions"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
@@ -18,7 +20,7 @@ import (
 // commit where it left the branch that it will be merged into. Both are called
 // by their commits in the plan, so that it is the plan of a pipeline that has
 // the same two.
-func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string) (source.Inputs, error) {
+func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string) (change.Inputs, error) {
 	switch {
 	case source.IsLive(in.Base) || source.IsLive(in.Head):
 		return in, source.ErrLive
@@ -28,8 +30,8 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if dir == "" {
 		dir = "."
 	}
-	if in.Base == "" && in.Head == "" && source.InJob(env.Getenv) {
-		return in.InGitLab(ctx, env, dir)
+	if in.Base == "" && in.Head == "" && revisions.InJob(env.Getenv) {
+		return in.CompleteInJob(ctx, env, dir)
 	}
 	repo, err := git.FindRepository(ctx, dir)
 	if err != nil {
@@ -42,15 +44,14 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	if in.Config == "" {
 		in.Config = ownSettings(repo.Root())
 	}
-	at := source.Place(repo)
 	if in.Base == "" {
 		base, err := mergeBase(ctx, env, repo, commit, branch)
 		if err != nil {
 			return in, cli.Invalid(err)
 		}
-		in.Base, in.BaseName = "git:"+base+at, "git:"+base
-		if in.Config == ownSettings(repo.Root()) && repo.Differs(ctx, base, source.DefaultSettings) {
-			_, _ = fmt.Fprintf(env.Stderr, "runner: %s is not the one of %s, by which a pipeline plans\n", source.DefaultSettings, short(base)) // only a note
+		in.Base, in.BaseName = source.RevisionOf(repo, base), "git:"+base
+		if in.Config == ownSettings(repo.Root()) && repo.Differs(ctx, base, integration.SettingsName) {
+			_, _ = fmt.Fprintf(env.Stderr, "runner: %s is not the one of %s, by which a pipeline plans\n", integration.SettingsName, short(base)) // only a note
 		}
 	}
 	if in.Head != "" {
@@ -66,7 +67,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in source.Inputs, dir string
 	}
 	in.Head, in.HeadName = "dir:"+repo.Root(), "dir:."
 	if clean {
-		in.Head, in.HeadName = "git:"+commit+at, "git:"+commit
+		in.Head, in.HeadName = source.RevisionOf(repo, commit), "git:"+commit
 	}
 	return in, nil
 }
@@ -105,10 +106,10 @@ func short(commit string) string { return commit[:min(len(commit), 12)] }
 // ownSettings is the settings file of the checkout, unless there is one where
 // we are.
 func ownSettings(root string) string {
-	if _, err := os.Stat(source.DefaultSettings); err == nil {
+	if _, err := os.Stat(integration.SettingsName); err == nil {
 		return ""
 	}
-	name := filepath.Join(root, source.DefaultSettings)
+	name := filepath.Join(root, integration.SettingsName)
 	if _, err := os.Stat(name); err != nil {
 		return ""
 	}
@@ -117,7 +118,7 @@ func ownSettings(root string) string {
 
 // baseTrouble adds what to do when it is the base that cannot be bundled, which
 // its author cannot mend.
-func baseTrouble(ctx context.Context, env cli.Env, in source.Inputs, err error) error {
+func baseTrouble(ctx context.Context, env cli.Env, in change.Inputs, err error) error {
 	if in.BaseName == "" || errors.Is(err, cli.ErrFailed) || ctx.Err() != nil {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/source"
 )
 
 // inline is the style and the script of a page, which are reviewed elsewhere.
@@ -18,11 +18,11 @@ var inline = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</scri
 // The page of the shop of examples/, with results as they could be.
 func TestShopPage(t *testing.T) {
 	const shop = "../../testdata/shop/"
-	change, err := source.Inputs{Base: shop + "base.json", Head: shop + "head.json", Config: shop + "prcheck.yaml"}.Open(t.Context(), cli.Env{})
+	opened, err := change.Inputs{Base: shop + "base.json", Head: shop + "head.json", Config: shop + "prcheck.yaml"}.Open(t.Context(), cli.Env{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := change.Plan(context.Background())
+	p, err := opened.Plan(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestShopPage(t *testing.T) {
 		})
 	}
 	name := filepath.Join(t.TempDir(), "report.html")
-	if err := writeHTML(name, p, results, change.Base, change.Head); err != nil {
+	if err := writeHTML(name, p, results, opened.Base, opened.Head); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(name)

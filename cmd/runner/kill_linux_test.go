@@ -37,7 +37,7 @@ func newSite(t *testing.T, n int, argv func(task, dir string, i int) []string) *
 	if err := os.WriteFile(settings, []byte("version: 1\nexec: {argv: [unused], env: {GORACE: atexit_sleep_ms=0}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read, err := source.Settings(settings)
+	read, err := source.ReadSettings(settings)
 	if err != nil {
 		t.Fatal(err)
 	}

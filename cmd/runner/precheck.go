@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner"
@@ -18,15 +19,15 @@ import (
 
 type precheckFlags struct {
 	executionFlags
-	in                       source.Inputs
-	validate                 source.Validation
+	in                       change.Inputs
+	validate                 cli.Choice
 	repo, planOut, out, html string
 	form                     cli.Choice
 	ci                       ciFiles
 }
 
 func precheckCommand(env cli.Env) *cobra.Command {
-	f := precheckFlags{form: formats()}
+	f := precheckFlags{form: formats(), validate: change.Validation()}
 	cmd := &cobra.Command{
 		Use:   "precheck [flags]",
 		Short: "Plan, run and report in one go",
@@ -75,11 +76,11 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		return err
 	}
 	f.in.Access = state.Writing
-	change, err := f.in.Checked(ctx, env, f.validate)
+	opened, err := f.in.OpenChecked(ctx, env, f.validate)
 	if err != nil {
 		return baseTrouble(ctx, env, f.in, err)
 	}
-	p, err := change.Plan(ctx)
+	p, err := opened.Plan(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,8 +90,8 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		}
 	}
 	results, trouble := runner.Run(ctx, runner.Input{
-		Plan: p, Base: change.Base, Head: change.Head, Settings: change.Settings, Natives: source.Natives(),
-		Folder: source.Folder(change.Settings), State: change.State, Getenv: env.Getenv, Environ: env.Environ,
+		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: change.Natives(),
+		Folder: opened.Settings.Folder(), State: opened.State, Getenv: env.Getenv, Environ: env.Environ,
 	}, f.options(env))
 	if results == nil {
 		return trouble
@@ -99,14 +100,14 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
 	if f.html != "" {
-		trouble = errors.Join(trouble, writeHTML(f.html, p, results, change.Base, change.Head))
+		trouble = errors.Join(trouble, writeHTML(f.html, p, results, opened.Base, opened.Head))
 	}
 	open := source.In(env)
-	open.Settings = change.Settings
+	open.Settings = opened.Settings
 	if f.in.NoCache {
 		open.Cache = ""
 	}
-	at := files{open: open, head: f.in.Head, base: change.Base, with: change.Head, plan: p, results: results}
+	at := files{open: open, head: f.in.Head, base: opened.Base, with: opened.Head, plan: p, results: results}
 	if !source.IsCheckout(at.head) {
 		at.repo = f.repo
 	}

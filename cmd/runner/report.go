@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -93,9 +94,9 @@ func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, resul
 		if f.config == "" && f.repo != "" {
 			f.config = ownSettings(f.repo)
 		}
-		rules, err := source.PlanRules(ctx, f.config, p)
+		rules, err := change.SettingsOfPlan(ctx, f.config, p)
 		if err == nil {
-			open = rules.With(open)
+			open = open.With(rules)
 		} else if placed {
 			return err
 		}
@@ -119,7 +120,7 @@ func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, resul
 // cannot be had is as if it were not there; only an interruption counts.
 func (f reportFlags) reach(ctx context.Context, env cli.Env, p *plan.Plan) error {
 	for _, side := range []plan.Side{p.Base, p.Head} {
-		if err := source.Reach(ctx, env, inRepo(side, f.repo).Ref); err != nil && ctx.Err() != nil {
+		if err := change.Reach(ctx, env, inRepo(side, f.repo).Ref); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner"
@@ -90,26 +91,26 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 
 // load opens what the plan was made from.
 func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err error) {
-	in = runner.Input{Natives: source.Natives(), Getenv: env.Getenv, Environ: env.Environ}
+	in = runner.Input{Natives: change.Natives(), Getenv: env.Getenv, Environ: env.Environ}
 	if in.Plan, err = source.FetchPlan(ctx, f.plan); err != nil {
 		return in, err
 	}
 	if f.jobs < 0 {
 		return in, cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	if in.State, err = source.Memory(ctx, env, f.state, state.Writing); err != nil {
+	if in.State, err = change.TryState(ctx, env, f.state, state.Writing); err != nil {
 		return in, err
 	}
 	rules, err := f.rules(ctx, env, in.Plan)
 	if err != nil {
 		return in, err
 	}
-	in.Settings, in.Folder = rules.Settings, source.Folder(rules.Settings)
-	open := rules.With(source.In(env))
+	in.Settings, in.Folder = rules.Settings, rules.Settings.Folder()
+	open := source.In(env).With(rules)
 	if in.Base, err = f.bundle(ctx, open, f.base, in.Plan.Base, nil); err != nil {
 		return in, err
 	}
-	if err := source.Reach(ctx, env, in.Plan.Head.Ref); err != nil && f.head == "" {
+	if err := change.Reach(ctx, env, in.Plan.Head.Ref); err != nil && f.head == "" {
 		return in, err
 	}
 	in.Head, err = f.bundle(ctx, open, f.head, in.Plan.Head, in.Base)
@@ -117,11 +118,11 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err e
 }
 
 // rules reads the settings of the plan.
-func (f runFlags) rules(ctx context.Context, env cli.Env, p *plan.Plan) (source.Rules, error) {
-	if err := source.Reach(ctx, env, p.Base.Ref); err != nil && f.base == "" {
-		return source.Rules{}, err
+func (f runFlags) rules(ctx context.Context, env cli.Env, p *plan.Plan) (source.Settings, error) {
+	if err := change.Reach(ctx, env, p.Base.Ref); err != nil && f.base == "" {
+		return source.Settings{}, err
 	}
-	rules, err := source.PlanRules(ctx, f.config, p)
+	rules, err := change.SettingsOfPlan(ctx, f.config, p)
 	if err == nil {
 		err = cli.Invalid(runner.CheckSettings(p, rules.Settings))
 	}

@@ -134,7 +134,7 @@ func (f submitFlags) files(ctx context.Context, env cli.Env, p *plan.Plan) (out 
 	if p.Config != "" {
 		out.Settings = rules.Text()
 	}
-	open := rules.With(source.In(env))
+	open := source.In(env).With(rules)
 	for _, b := range []struct {
 		to   *submit.File
 		flag string

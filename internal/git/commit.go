@@ -170,3 +170,6 @@ func (c *Commit) ReadFile(ctx context.Context, name string, limit int) (raw []by
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return r.Read(words[2], limit)
 }
+
+// Short returns the first twelve digits of a hash, for people.
+func Short(hash string) string { return hash[:min(len(hash), 12)] }

@@ -122,6 +122,9 @@ func wrongOurs(from, to string) string {
 	if isSide(to) {
 		return ""
 	}
+	if strings.HasPrefix(to, "cmd/") && !strings.HasPrefix(from, "cmd/") {
+		return "nobody outside of cmd imports a package of cmd"
+	}
 	if isSide(from) {
 		return "a package beside the floors imports none of them"
 	}
@@ -220,6 +223,8 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package has no clock"
+	case slices.Contains(disk, name) && slices.Contains(pure, pkg):
+		return "uses " + name + "; a deciding package touches nothing outside"
 	}
 	return ""
 }

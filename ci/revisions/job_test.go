@@ -1,38 +1,38 @@
-package source
+package revisions
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestJobOf(t *testing.T) {
+func TestReadJob(t *testing.T) {
 	const a, b, c, zeros = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
 		"cccccccccccccccccccccccccccccccccccccccc", "0000000000000000000000000000000000000000"
 	long := strings.Repeat("a", 64)
 	for _, tt := range []struct {
 		name, env string
-		want      job
+		want      Job
 		failure   string
 	}{
 		{"merge request", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_COMMIT_BEFORE_SHA=" + zeros,
-			job{head: a, base: b, why: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
+			Job{Head: a, Base: b, Reason: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
 		{"merged results", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
-			job{head: a, base: c, why: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
+			Job{Head: a, Base: c, Reason: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
 		{"a target of zeros", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + zeros,
-			job{head: a, base: b, why: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
+			Job{Head: a, Base: b, Reason: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
 		{"a merge request never takes what was there before a push", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main",
-			job{}, "what the merge request starts from"},
-		{"push", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main", job{head: a, base: b, why: "CI_COMMIT_BEFORE_SHA"}, ""},
+			Job{}, "what the merge request starts from"},
+		{"push", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main", Job{Head: a, Base: b, Reason: "CI_COMMIT_BEFORE_SHA"}, ""},
 		{"new branch", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=" + zeros + " CI_DEFAULT_BRANCH=main",
-			job{head: a, target: "main", why: "where it left the branch main"}, ""},
+			Job{Head: a, target: "main", Reason: "where it left the branch main"}, ""},
 		{"sha256", "CI_COMMIT_SHA=" + long + " CI_COMMIT_BEFORE_SHA=" + strings.Repeat("0", 64) + " CI_DEFAULT_BRANCH=main",
-			job{head: long, target: "main", why: "where it left the branch main"}, ""},
-		{"short", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=abc", job{}, `CI_COMMIT_BEFORE_SHA is "abc"`},
-		{"an option", "CI_COMMIT_SHA=--all", job{}, `CI_COMMIT_SHA is "--all"`},
-		{"capitals", "CI_COMMIT_SHA=" + strings.ToUpper(a), job{}, "CI_COMMIT_SHA is"},
-		{"more behind it", "CI_COMMIT_SHA=" + a + "\n", job{}, "CI_COMMIT_SHA is"},
-		{"nothing", "", job{}, `CI_COMMIT_SHA is ""`},
-		{"no default branch", "CI_COMMIT_SHA=" + a, job{}, "nor CI_DEFAULT_BRANCH"},
+			Job{Head: long, target: "main", Reason: "where it left the branch main"}, ""},
+		{"short", "CI_COMMIT_SHA=" + a + " CI_COMMIT_BEFORE_SHA=abc", Job{}, `CI_COMMIT_BEFORE_SHA is "abc"`},
+		{"an option", "CI_COMMIT_SHA=--all", Job{}, `CI_COMMIT_SHA is "--all"`},
+		{"capitals", "CI_COMMIT_SHA=" + strings.ToUpper(a), Job{}, "CI_COMMIT_SHA is"},
+		{"more behind it", "CI_COMMIT_SHA=" + a + "\n", Job{}, "CI_COMMIT_SHA is"},
+		{"nothing", "", Job{}, `CI_COMMIT_SHA is ""`},
+		{"no default branch", "CI_COMMIT_SHA=" + a, Job{}, "nor CI_DEFAULT_BRANCH"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			env := map[string]string{}
@@ -40,7 +40,7 @@ func TestJobOf(t *testing.T) {
 				name, value, _ := strings.Cut(word, "=")
 				env[name] = value
 			}
-			got, err := jobOf(func(name string) string { return env[name] })
+			got, err := ReadJob(func(name string) string { return env[name] })
 			if tt.failure != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.failure) {
 					t.Errorf("got %v, want an error with %q", err, tt.failure)
@@ -54,12 +54,12 @@ func TestJobOf(t *testing.T) {
 	}
 }
 
-func TestCIConfig(t *testing.T) {
+func TestCIFile(t *testing.T) {
 	for value, want := range map[string]string{
 		"": "", "ci/own.yml": "ci/own.yml", "./ci/../own.yml": "own.yml", "/own.yml": "own.yml",
 		"ci.yml@group/project": "", "https://example.org/ci.yml": "",
 	} {
-		if got := ciConfig(func(string) string { return value }); got != want {
+		if got := CIFile(func(string) string { return value }); got != want {
 			t.Errorf("%q: got %q, want %q", value, got, want)
 		}
 	}

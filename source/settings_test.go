@@ -28,7 +28,7 @@ func TestName(t *testing.T) {
 // Queries are read in the folder of the settings, up to a size.
 func TestQuery(t *testing.T) {
 	dir := t.TempDir()
-	read := source.Query(&integration.Settings{File: filepath.ToSlash(filepath.Join(dir, "in", "prcheck.yaml"))})
+	read := source.QueryReader(&integration.Settings{File: filepath.ToSlash(filepath.Join(dir, "in", "prcheck.yaml"))})
 	if _, err := read("q.graphql"); err == nil {
 		t.Error("read from a folder that is not there")
 	}

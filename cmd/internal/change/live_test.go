@@ -1,4 +1,4 @@
-package source_test
+package change_test
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/source"
 )
 
 // What a server does not have is wrong input, what it cannot say is trouble; in
@@ -46,7 +46,7 @@ func TestLiveTrouble(t *testing.T) {
 				return map[string]string{"PRCHECK_AUTHORIZATION": "Bearer hunter2-hunter2"}[name]
 			}}
 			code := cli.Run(t.Context(), "test", env, func(ctx context.Context, env cli.Env) error {
-				_, err := source.Inputs{Base: ref, Head: ref}.Open(ctx, env)
+				_, err := change.Inputs{Base: ref, Head: ref}.Open(ctx, env)
 				return err
 			})
 			if code != c.code || !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), "hunter2") || stdout.Len() > 0 {

@@ -1,15 +1,11 @@
 package source_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/validator"
 )
@@ -53,22 +49,5 @@ func TestCheckoutRead(t *testing.T) {
 				t.Errorf("got %q, %v, want %q", got, err, tt.want)
 			}
 		})
-	}
-}
-
-func TestValidate(t *testing.T) {
-	b, err := bundle.Parse([]byte(`{"data": {"/a.yml": {"$schema": "/gone.yml"}}}`), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	err = source.Validate(context.Background(), &out, nil, b, validator.All, source.Texts{})
-	const want = "data/a.yml: FILE/SCHEMA_NOT_FOUND: /$schema: \"/gone.yml\" is not the path of a schema\n1 finding\n"
-	if !errors.Is(err, cli.ErrFailed) || out.String() != want {
-		t.Errorf("got %v and %q, want %q", err, &out, want)
-	}
-	out.Reset()
-	if err := source.Validate(context.Background(), &out, b, b, validator.Changed, source.Texts{}); err != nil || out.Len() > 0 {
-		t.Errorf("nothing changed, got %v and %q", err, &out)
 	}
 }

@@ -1,0 +1,142 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/live"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/durations"
+	"github.com/app-sre/prcheck/state/history"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// A Change is everything that a plan is made from.
+type Change struct {
+	Base, Head *bundle.Bundle
+	Settings   *integration.Settings
+	State      state.Store // nil when nothing is remembered
+
+	settings source.Settings
+	input    planner.Input
+	server   *live.Bundles // nil when the bundles are files
+}
+
+// Open reads everything that a plan is made from. Checkouts are bundled as the settings of
+// the change say.
+func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
+	settings, err := source.OpenSettings(ctx, in.Config, in.Base)
+	if err != nil {
+		return nil, err
+	}
+	remembered, err := TryState(ctx, env, in.State, in.Access)
+	if err != nil {
+		return nil, err
+	}
+	c := &Change{Settings: settings.Settings, settings: settings, State: remembered, input: planner.Input{
+		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Programs: Programs(settings.Settings), Natives: Natives(),
+	}}
+	if remembered != nil {
+		c.input.Traces, c.input.Estimates = trace.NewStore(remembered), durations.NewStore(remembered).Snapshot()
+		c.input.Results = history.NewStore(remembered).Snapshot(time.Now())
+		if in.NoReuse {
+			c.input.Results = planner.NoResults{}
+		}
+	}
+	if err := c.openBundles(ctx, env, in); err != nil {
+		return nil, err
+	}
+	if c.input.Edits, err = c.findEdits(ctx, in); err != nil {
+		return nil, invalid(ctx, err)
+	}
+	c.input.Base, c.input.Head = c.Base, c.Head
+	return c, nil
+}
+
+func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err error) {
+	open := in.opener(env, c.settings)
+	c.input.BaseRef, c.input.HeadRef = cmp.Or(in.BaseName, source.Name(in.Base)), cmp.Or(in.HeadName, source.Name(in.Head))
+	if !live.Is(in.Base) && !live.Is(in.Head) {
+		c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head)
+		return err
+	}
+	both, err := open.Live(ctx, in.Base, in.Head)
+	if err != nil {
+		return err
+	}
+	if !both.Lists(integration.DefinitionSchema) {
+		from, _ := live.ParseRef(in.Base) // it was opened
+		return cli.Invalid(fmt.Errorf("%s lists no datafile of schema %s, so there are no integrations to plan for", from.Server, integration.DefinitionSchema))
+	}
+	c.Base, c.Head, c.server = both.Base, both.Head, both
+	c.input.BaseServer, c.input.HeadServer = both.BaseSide, both.HeadSide
+	return nil
+}
+
+// findEdits finds what head edits of the rules by which it is planned.
+func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) {
+	base := rules.Settings{Settings: c.Settings}
+	if r := c.settings.Revision; r != nil {
+		base.Path, base.Commit, base.Missing = r.Path, r.Commit, r.Missing
+	}
+	return rules.FindEdits(rules.Input{
+		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
+		Compare: func() (*rules.Comparison, error) {
+			found, err := source.Compare(ctx, in.Base, in.Head)
+			if err != nil || found == nil || c.settings.Revision != nil && c.settings.Root() != found.Root {
+				return nil, err
+			}
+			return &rules.Comparison{
+				Changed: found.Changed, ReadBase: found.ReadBase, ReadHead: found.ReadHead,
+				PathOf: func(name string) (string, bool) { return git.PathIn(found.Root, name) },
+			}, nil
+		},
+		CanPlan: func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error {
+			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: Natives(), ReadQuery: readQuery})
+		},
+	})
+}
+
+// Plan makes the plan of the change.
+func (c *Change) Plan(ctx context.Context) (*plan.Plan, error) {
+	p, err := planner.Make(ctx, c.input)
+	return p, c.trouble(ctx, err)
+}
+
+// Unproven evaluates both bundles as a whole and returns what the plan skips although it
+// cannot be proven.
+func (c *Change) Unproven(ctx context.Context, p *plan.Plan) ([]planner.Gap, error) {
+	gaps, err := planner.Verify(ctx, c.input, p)
+	return gaps, c.trouble(ctx, err)
+}
+
+// trouble returns why a decision about the change cannot be used: a live server gave no
+// answer, or else the error of the decision, which is of the user's making.
+func (c *Change) trouble(ctx context.Context, err error) error {
+	if c.server != nil && ctx.Err() == nil {
+		for _, side := range []*live.Side{c.server.BaseSide, c.server.HeadSide} {
+			if trouble := side.Trouble(); trouble != nil {
+				return source.LiveError(trouble)
+			}
+		}
+	}
+	return invalid(ctx, c.settings.Located(err))
+}
+
+// invalid marks an error as one of the user's making, unless we were interrupted.
+func invalid(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return cli.Invalid(err)
+}

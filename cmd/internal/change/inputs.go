@@ -1,0 +1,160 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/app-sre/prcheck/ci/revisions"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state"
+)
+
+// Inputs name what a plan is made from, as flags give it.
+type Inputs struct {
+	Base, Head string // references
+	// BaseName and HeadName are what the plan calls them; "": see [source.Name].
+	BaseName, HeadName string
+	Config             string // a file, base:PATH or git:REV[@DIR]:PATH; "" for the default
+	State              string // place; "" when nothing is remembered
+	Access             state.Access
+	NoCache            bool // nothing is remembered of checkouts
+	NoReuse            bool // what passed before runs again
+
+	inJob  bool   // the settings are those of a job of GitLab
+	ciFile string // the CI file of the project, "" when it is not known
+}
+
+// Opener returns what opens checkouts as the settings of the inputs say.
+func (in Inputs) Opener(ctx context.Context, env cli.Env) (source.Opener, error) {
+	s, err := source.OpenSettings(ctx, in.Config, in.Base)
+	return in.opener(env, s), err
+}
+
+func (in Inputs) opener(env cli.Env, s source.Settings) source.Opener {
+	open := source.In(env).With(s)
+	if in.NoCache {
+		open.Cache = ""
+	}
+	return open
+}
+
+// Complete fills in what the user did not say and a job of GitLab says. Outside of a job the
+// inputs stay as they are. Also when the user names base and head, the settings are base's.
+func (in Inputs) Complete(ctx context.Context, env cli.Env) (Inputs, error) {
+	_, _, isRevision := source.ParseRevision(in.Base)
+	switch {
+	case !revisions.InJob(env.Getenv):
+		return in, nil
+	case in.Base == "" && in.Head == "":
+		return in.CompleteInJob(ctx, env, ".")
+	case !isRevision || !source.IsCheckout(in.Head):
+		return in, nil
+	}
+	for _, ref := range []string{in.Base, in.Head} {
+		if err := Reach(ctx, env, ref); err != nil {
+			return in, err
+		}
+	}
+	base, err := source.OpenRevision(ctx, in.Base)
+	if err != nil {
+		return in, err
+	}
+	job := revisions.Job{Base: base.Hash(), Head: "HEAD"}
+	if _, _, ok := source.ParseRevision(in.Head); ok {
+		head, err := source.OpenRevision(ctx, in.Head)
+		if err != nil {
+			return in, err
+		}
+		job.Head = head.Hash()
+	}
+	repo, err := git.FindRepository(ctx, base.Dir())
+	if err != nil {
+		return in, cli.Invalid(err)
+	}
+	return in.withSettingsOf(ctx, env, repo, job)
+}
+
+// CompleteInJob fills in what the variables of the job of GitLab say, in the repository of a
+// folder: head, base and the settings. A line on stderr says what is compared.
+func (in Inputs) CompleteInJob(ctx context.Context, env cli.Env, dir string) (Inputs, error) {
+	job, err := revisions.ReadJob(env.Getenv)
+	if err != nil {
+		return in, cli.Invalid(err)
+	}
+	repo, err := git.FindRepository(ctx, dir)
+	if err != nil {
+		return in, cli.Invalid(err)
+	}
+	if job, err = job.Find(ctx, repo); err != nil {
+		return in, invalid(ctx, err)
+	}
+	in.Base, in.BaseName = source.RevisionOf(repo, job.Base), "git:"+job.Base
+	in.Head, in.HeadName = source.RevisionOf(repo, job.Head), "git:"+job.Head
+	if in, err = in.withSettingsOf(ctx, env, repo, job); err != nil {
+		return in, err
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "note: comparing %s (CI_COMMIT_SHA) with %s (%s), settings %s\n",
+		git.Short(job.Head), git.Short(job.Base), job.Reason, in.Config) // only a note
+	return in, nil
+}
+
+// withSettingsOf fills in the settings that hold in a job.
+func (in Inputs) withSettingsOf(ctx context.Context, env cli.Env, repo *git.Repository, job revisions.Job) (Inputs, error) {
+	in.inJob, in.ciFile = true, revisions.CIFile(env.Getenv)
+	if source.NamesRevision(in.Config) {
+		return in, nil
+	}
+	origin, err := rules.Job{
+		Base: job.Base, Head: job.Head, Lstat: os.Lstat, PathOf: repo.PathOf,
+		HasPath: func(path string, commits ...string) (bool, error) { return repo.HasPath(ctx, path, commits...) },
+	}.Settings(in.Config)
+	in.Config = configName(origin)
+	return in, cli.Invalid(err)
+}
+
+// configName returns the origin of settings as --config names it.
+func configName(o rules.Origin) string {
+	if o.FromBase {
+		return source.FromBase + o.Name
+	}
+	return o.Name
+}
+
+// Reach makes the commit of a reference available when a job of GitLab names it by its hash.
+func Reach(ctx context.Context, env cli.Env, ref string) error {
+	revision, dir, ok := source.ParseRevision(ref)
+	if !ok {
+		return nil
+	}
+	err := revisions.Reach(ctx, env.Getenv, revision, dir, ref)
+	if err == nil {
+		return nil
+	}
+	return invalid(ctx, err)
+}
+
+// SettingsOfPlan opens the settings that a plan was made with: those that --config names, or
+// else those that the plan's digest holds.
+func SettingsOfPlan(ctx context.Context, config string, p *plan.Plan) (source.Settings, error) {
+	return rules.SettingsOfPlan(p, config, func(o rules.Origin) (source.Settings, error) {
+		return source.OpenSettings(ctx, configName(o), p.Base.Ref)
+	})
+}
+
+// Programs returns what digests the programs of commands, for tasks that start in the folder
+// of the settings.
+func Programs(s *integration.Settings) func(argv []string) (string, error) {
+	folder, err := filepath.Abs(s.Folder())
+	if err != nil {
+		return func([]string) (string, error) { return "", err }
+	}
+	root := git.RootOf(folder)
+	return rules.Programs(rules.Workplace{Root: root, Folder: folder, Files: source.Files(root)})
+}

@@ -1,0 +1,15 @@
+package integration
+
+import "path/filepath"
+
+// SettingsName is the name of the settings file that is read when the user names none.
+const SettingsName = "prcheck.yaml"
+
+// Folder returns the folder of the settings file, in which its query files lie and tasks
+// start; the current folder for settings of no file.
+func (s *Settings) Folder() string {
+	if s.File == "" {
+		return "."
+	}
+	return filepath.Dir(filepath.FromSlash(s.File))
+}

@@ -1,0 +1,15 @@
+// Package rules decides by which rules a change is planned. Settings, query files, programs
+// and CI files lie in the same repository as the data, so a merge request can edit the very
+// rules that decide how it is checked. The package answers three questions:
+//
+//   - Which settings hold? Those of base, or settings from outside of the repository: see
+//     [Job.Settings] and [SettingsOfPlan].
+//   - Which rules does head edit? [FindEdits] finds them. Every integration that an edit
+//     concerns runs in full, as base's rules say.
+//   - Which programs does a command start? [Programs] digests the files of the repository
+//     that a command line mentions. A command whose program changed is another command, so
+//     that it passed before proves nothing.
+//
+// The package decides and reads no file by itself: it is given functions that read. Its
+// decisions stand in docs/trust.md.
+package rules

@@ -1,0 +1,191 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// Edits are the changes that head makes to the rules by which it is planned: to settings,
+// queries, programs and CI files. The zero value has none.
+type Edits struct {
+	Notes []string // warnings for the reader of the plan
+	// Of returns the edits that concern an integration, which then runs in full.
+	Of func(integration string) []string
+}
+
+// Settings are base's settings and where they come from.
+type Settings struct {
+	*integration.Settings
+	Path    string // in the repository; "" when they are not those of a revision
+	Commit  string // the revision
+	Missing bool   // the revision has no such file, so the settings say nothing
+}
+
+// A Comparison is what differs between base and head, which are both of one repository.
+type Comparison struct {
+	Changed []string // paths of the repository that differ
+	// ReadBase and ReadHead return the text of a file of the repository. The error is
+	// [fs.ErrNotExist] when there is no such file.
+	ReadBase, ReadHead func(path string) ([]byte, error)
+	// PathOf returns the path in the repository of a file on disk, and whether it lies there.
+	PathOf func(name string) (path string, inside bool)
+}
+
+// An Input is what edits are found in.
+type Input struct {
+	Settings Settings
+	InJob    bool   // the settings are those of a job of GitLab
+	CIFile   string // the project's CI file in the repository; "" when it is not known
+	// Compare compares base and head. The result is nil when they are not both of one
+	// repository.
+	Compare func() (*Comparison, error)
+	// CanPlan tells why no plan can be made of head with these settings; nil when it can.
+	CanPlan func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error
+}
+
+// FindEdits finds what head edits of the rules by which it is planned. It looks for edits
+// where the rules are those of base: when the settings come from a revision, and in a job of
+// GitLab.
+func FindEdits(in Input) (Edits, error) {
+	if in.Settings.Path == "" && !in.InJob {
+		return Edits{}, nil
+	}
+	c, err := in.Compare()
+	if err != nil {
+		return Edits{}, err
+	}
+	if c == nil {
+		return Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
+	}
+	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}}
+	for _, p := range c.Changed {
+		f.changed[p] = true
+	}
+	if in.Settings.Path != "" {
+		f.compareSettings()
+	}
+	if f.headSettings != nil {
+		f.checkMerged()
+	}
+	f.findCIFiles()
+	return Edits{Notes: f.notes, Of: f.editsOf}, nil
+}
+
+// A finder gathers edits.
+type finder struct {
+	Input
+	Comparison
+	changed      map[string]bool       // paths of the repository
+	headSettings *integration.Settings // nil when head has none, or they cannot be read
+	general      []string              // edits that concern every integration
+	notes        []string
+}
+
+func (f *finder) note(format string, args ...any) {
+	f.notes = append(f.notes, fmt.Sprintf(format, args...))
+}
+
+// compareSettings compares head's settings file with base's.
+func (f *finder) compareSettings() {
+	base := f.Settings
+	if base.Missing {
+		f.note("base %s has no %s, so nothing can be started: what must run is reported as not run; until it is merged, give settings from outside of the repository with --config FILE", short(base.Commit), base.Path)
+	}
+	raw, err := f.ReadHead(base.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if !base.Missing {
+			f.note("head removes %s: the plan follows base's, and everything runs in full", base.Path)
+			f.general = append(f.general, base.Path+", which head removes")
+		}
+		return
+	case err == nil && base.Missing:
+		f.general = append(f.general, base.Path+", which head adds")
+		return
+	case err == nil:
+		f.headSettings, err = integration.ReadSettings(base.Path, raw)
+	}
+	switch {
+	case err != nil:
+		f.headSettings = nil
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		f.note("head's %s cannot be read, so everything runs in full by base's: %s", base.Path, first)
+		f.general = append(f.general, base.Path+", which cannot be read on head")
+	case f.headSettings.Digest() != base.Digest():
+		f.note("head edits %s: the plan follows base's, and what the edit concerns runs in full", base.Path)
+	}
+}
+
+// checkMerged notes when no plan could be made any more once head is merged.
+func (f *finder) checkMerged() {
+	err := f.CanPlan(f.headSettings, func(name string) ([]byte, error) { return f.ReadHead(f.besideSettings(name)) })
+	if err != nil {
+		f.note("once head is merged no plan can be made: %v", err)
+		f.general = append(f.general, f.Settings.Path+", with which no plan can be made on head")
+	}
+}
+
+// besideSettings returns the path in the repository of a file that the settings name.
+func (f *finder) besideSettings(name string) string {
+	return path.Join(path.Dir(f.Settings.Path), name)
+}
+
+// editsOf lists the edits that concern one integration.
+func (f *finder) editsOf(name string) []string {
+	out := slices.Clone(f.general)
+	if f.headSettings != nil {
+		for _, key := range f.Settings.DifferingKeys(f.headSettings, name) {
+			out = append(out, key+" in "+f.Settings.Path)
+		}
+	}
+	it := f.Settings.For(name)
+	for _, q := range it.Queries {
+		if p := f.besideSettings(q.Path); f.Settings.Path != "" && f.changed[p] {
+			out = append(out, printable(p))
+		}
+	}
+	for _, word := range it.Exec.Argv {
+		if p, ok := f.changedProgram(strings.ReplaceAll(word, "{name}", name)); ok {
+			out = append(out, printable(p)+", which starts it as head has it")
+		}
+	}
+	return out
+}
+
+// changedProgram returns the changed file of the repository that a word of a command names,
+// or a changed file in the folder that the word names.
+func (f *finder) changedProgram(word string) (string, bool) {
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(f.Settings.Folder(), filepath.FromSlash(word))
+	}
+	p, inside := f.PathOf(word)
+	if !inside || f.changed[p] || p == "." {
+		return p, inside && f.changed[p]
+	}
+	for _, changed := range slices.Sorted(maps.Keys(f.changed)) {
+		if strings.HasPrefix(changed, p+"/") {
+			return changed, true
+		}
+	}
+	return "", false
+}
+
+// printable returns a path of head as it can stand in a sentence.
+func printable(p string) string {
+	if quoted := strconv.Quote(p); quoted != `"`+p+`"` || strings.Contains(p, ", ") {
+		return quoted
+	}
+	return p
+}
+
+// short returns the first digits of a commit's hash, for people.
+func short(commit string) string { return commit[:min(len(commit), 12)] }

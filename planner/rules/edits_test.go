@@ -1,0 +1,201 @@
+package rules_test
+
+import (
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/planner/rules"
+)
+
+const settingsText = `version: 1
+exec: {argv: [./hack/run.sh, "{name}"]}
+integrations:
+  dns: {queries: [queries/dns.graphql]}
+  quay: {exec: {argv: [go, run, "./cmd/{name}"]}}
+`
+
+// baseFiles are the files of base.
+func baseFiles() map[string]string {
+	return map[string]string{
+		"ci/prcheck.yaml":    settingsText,
+		".gitlab-ci.yml":     "include: [/ci/jobs.yml]\ncheck: {script: [\"sh 'tools/check.sh'\", planner --config ci/prcheck.yaml]}\n",
+		"ci/jobs.yml":        "jobs",
+		"tools/check.sh":     "check",
+		"ci/hack/run.sh":     "run",
+		"ci/cmd/quay/x.go":   "x",
+		"ci/queries/dns.txt": "",
+	}
+}
+
+// compared returns the comparison of two sets of files of the repository /repo.
+func compared(base, head fstest.MapFS) *rules.Comparison {
+	c := &rules.Comparison{ReadBase: base.ReadFile, ReadHead: head.ReadFile, PathOf: func(name string) (string, bool) {
+		rel, ok := strings.CutPrefix(path.Clean(path.Join("/repo", strings.TrimPrefix(name, "/repo"))), "/repo/")
+		return rel, ok
+	}}
+	for _, name := range slices.Sorted(maps.Keys(head)) {
+		if old := base[name]; old == nil || string(old.Data) != string(head[name].Data) {
+			c.Changed = append(c.Changed, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(base)) {
+		if head[name] == nil {
+			c.Changed = append(c.Changed, name)
+		}
+	}
+	return c
+}
+
+func parse(t *testing.T, text string) *integration.Settings {
+	t.Helper()
+	s, err := integration.ReadSettings("ci/prcheck.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFindEdits(t *testing.T) {
+	const commit = "0123456789abcdef"
+	const full = "everything runs in full"
+	for _, tt := range []struct {
+		name    string
+		base    map[string]string // in place of files of base; "" removes one
+		head    map[string]string // changes of head; "" removes the file
+		missing bool              // base has no settings
+		ciFile  string
+		planned error  // why no plan can be made of head
+		note    string // in the notes; "" for none at all
+		dns     string // edits of the integration dns, and of quay
+		quay    string
+	}{
+		{name: "nothing"},
+		{name: "another file", head: map[string]string{"data/a.yml": "new"}},
+		{name: "a comment in the settings", head: map[string]string{"ci/prcheck.yaml": "# new\n" + settingsText}, note: "head edits ci/prcheck.yaml"},
+		{name: "settings of one integration", head: map[string]string{"ci/prcheck.yaml": strings.Replace(settingsText, "[queries/dns.graphql]", "[queries/dns.graphql], trace: none", 1)},
+			note: "head edits ci/prcheck.yaml: the plan follows base's, and what the edit concerns runs in full", dns: "trace in ci/prcheck.yaml"},
+		{name: "general settings", head: map[string]string{"ci/prcheck.yaml": settingsText + "paths: {ignore: ['data/**']}\n"},
+			note: "head edits ci/prcheck.yaml", dns: "paths.ignore in ci/prcheck.yaml", quay: "paths.ignore in ci/prcheck.yaml"},
+		{name: "settings are removed", head: map[string]string{"ci/prcheck.yaml": ""},
+			note: "head removes ci/prcheck.yaml: the plan follows base's, and " + full, dns: "ci/prcheck.yaml, which head removes", quay: "ci/prcheck.yaml, which head removes"},
+		{name: "settings cannot be read", head: map[string]string{"ci/prcheck.yaml": "version: 9\n"},
+			note: "head's ci/prcheck.yaml cannot be read, so " + full + " by base's", dns: "ci/prcheck.yaml, which cannot be read on head", quay: "ci/prcheck.yaml, which cannot be read on head"},
+		{name: "the first settings", missing: true, head: map[string]string{"ci/prcheck.yaml": settingsText + "# new\n"},
+			note: "base 0123456789ab has no ci/prcheck.yaml, so nothing can be started", dns: "ci/prcheck.yaml, which head adds", quay: "ci/prcheck.yaml, which head adds"},
+		{name: "no settings at all", missing: true, head: map[string]string{"ci/prcheck.yaml": ""},
+			note: "base 0123456789ab has no ci/prcheck.yaml"},
+		{name: "no plan of head", planned: errors.New("no such integration"),
+			note: "once head is merged no plan can be made: no such integration", dns: "ci/prcheck.yaml, with which no plan can be made on head", quay: "ci/prcheck.yaml, with which no plan can be made on head"},
+		{name: "a query", head: map[string]string{"ci/queries/dns.graphql": "{ x }"}, dns: "ci/queries/dns.graphql"},
+		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"}, dns: "ci/hack/run.sh, which starts it as head has it"},
+		{name: "a file in the folder of a program", head: map[string]string{"ci/cmd/quay/x.go": "new"}, quay: "ci/cmd/quay/x.go, which starts it as head has it"},
+		{name: "a new file in the folder of a program", head: map[string]string{"ci/cmd/quay/a, b.go": "new"}, quay: `"ci/cmd/quay/a, b.go", which starts it as head has it`},
+		{name: "a program beside that folder", head: map[string]string{"ci/cmd/quay2/x.go": "new"}},
+		{name: "the CI file", head: map[string]string{".gitlab-ci.yml": "stages: []"},
+			note: "head edits .gitlab-ci.yml, which decides whether and how these checks are started", dns: ".gitlab-ci.yml", quay: ".gitlab-ci.yml"},
+		{name: "a file that the CI file includes", head: map[string]string{"ci/jobs.yml": ""}, note: "head edits ci/jobs.yml, which decides", dns: "ci/jobs.yml", quay: "ci/jobs.yml"},
+		{name: "a script that the CI file starts", head: map[string]string{"tools/check.sh": "new"}, note: "head edits tools/check.sh, which decides", dns: "tools/check.sh", quay: "tools/check.sh"},
+		{name: "a mention that only head has", base: map[string]string{".gitlab-ci.yml": "x"}, head: map[string]string{"tools/check.sh": "new"}},
+		{name: "a CI file of another name", ciFile: "own.yml", head: map[string]string{"own.yml": "x"}, note: "head edits own.yml", dns: "own.yml", quay: "own.yml"},
+		{name: "the list of CI files is head's", head: map[string]string{"other.txt": "x", "ci/prcheck.yaml": settingsText + "trust: {ci_files: [other.txt]}\n"},
+			note: "head edits other.txt, which decides", dns: "other.txt; trust in ci/prcheck.yaml", quay: "other.txt; trust in ci/prcheck.yaml"},
+		{name: "many CI files", head: map[string]string{".gitlab/1": "", ".gitlab/2": "x", ".gitlab/3": "x", ".gitlab/4": "x", ".gitlab/5": "x", ".gitlab/6": "x", ".gitlab/7": "x"},
+			note: "head edits .gitlab/2, .gitlab/3, .gitlab/4, .gitlab/5, .gitlab/6, 1 more, which decides", dns: ".gitlab/2", quay: ".gitlab/2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			baseTexts, headTexts := baseFiles(), baseFiles()
+			for name, text := range tt.base {
+				baseTexts[name], headTexts[name] = text, text
+			}
+			for name, text := range tt.head {
+				headTexts[name] = text
+				if text == "" {
+					delete(headTexts, name)
+				}
+			}
+			base := rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml", Commit: commit, Missing: tt.missing}
+			if tt.missing {
+				delete(baseTexts, "ci/prcheck.yaml")
+				base.Settings = &integration.Settings{}
+			}
+			edits, err := rules.FindEdits(rules.Input{
+				Settings: base, CIFile: tt.ciFile,
+				Compare: func() (*rules.Comparison, error) { return compared(files(baseTexts), files(headTexts)), nil },
+				CanPlan: func(*integration.Settings, func(string) ([]byte, error)) error { return tt.planned },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(edits.Notes, "\n")
+			if tt.note == "" && notes != "" || !strings.Contains(notes, tt.note) {
+				t.Errorf("got the notes %q, want %q", notes, tt.note)
+			}
+			for name, want := range map[string]string{"dns": tt.dns, "quay": tt.quay} {
+				if got := strings.Join(edits.Of(name), "; "); got != want {
+					t.Errorf("%s: got %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+// The settings of head are tried with the queries of head.
+func TestFindEditsReadsQueriesOfHead(t *testing.T) {
+	head := baseFiles()
+	head["ci/queries/dns.graphql"] = "{ head }"
+	var text []byte
+	_, err := rules.FindEdits(rules.Input{
+		Settings: rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml"},
+		Compare:  func() (*rules.Comparison, error) { return compared(files(baseFiles()), files(head)), nil },
+		CanPlan: func(_ *integration.Settings, read func(string) ([]byte, error)) (err error) {
+			text, err = read("queries/dns.graphql")
+			return err
+		},
+	})
+	if string(text) != "{ head }" || err != nil {
+		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+// Edits are looked for where the rules are base's.
+func TestFindEditsWhereRulesAreOfBase(t *testing.T) {
+	trouble := errors.New("no such commit")
+	edited := compared(files(baseFiles()), files(map[string]string{".gitlab-ci.yml": "new"}))
+	for _, tt := range []struct {
+		name   string
+		path   string
+		inJob  bool
+		found  *rules.Comparison
+		err    error
+		note   string
+		editOf string
+	}{
+		{name: "settings of a file", found: edited},
+		{name: "settings of a file in a job", inJob: true, found: edited, note: "head edits .gitlab-ci.yml", editOf: ".gitlab-ci.yml"},
+		{name: "not of one repository", path: "prcheck.yaml", note: "is not known, since base and head are not both of one checkout"},
+		{name: "trouble", path: "prcheck.yaml", err: trouble},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			edits, err := rules.FindEdits(rules.Input{
+				Settings: rules.Settings{Settings: parse(t, "version: 1\n"), Path: tt.path}, InJob: tt.inJob,
+				Compare: func() (*rules.Comparison, error) { return tt.found, tt.err },
+			})
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("got %v, want %v", err, tt.err)
+			}
+			notes := strings.Join(edits.Notes, "\n")
+			if tt.note == "" && notes != "" || !strings.Contains(notes, tt.note) {
+				t.Errorf("got the notes %q, want %q", notes, tt.note)
+			}
+			if tt.editOf != "" && !slices.Contains(edits.Of("x"), tt.editOf) || tt.editOf == "" && edits.Of != nil {
+				t.Errorf("want the edit %q", tt.editOf)
+			}
+		})
+	}
+}
