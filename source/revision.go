@@ -66,16 +66,18 @@ func plainName(name string) string {
 
 // A Comparison is what differs between the files of two revisions of one repository.
 type Comparison struct {
-	Root    string   // folder of the repository
-	Changed []string // paths that differ
-	// ReadBase and ReadHead return the text of a file, up to [integration.MaxSettings] bytes
-	// and one more. The error is [fs.ErrNotExist] when there is no such file.
+	Changed []string // paths of the repository that differ
+	// ReadBase and ReadHead return the text of a file of the repository, up to
+	// [integration.MaxSettings] bytes and one more. The error is [fs.ErrNotExist] when there is
+	// no such file.
 	ReadBase, ReadHead func(path string) ([]byte, error)
+	// PathOf returns the path in the repository of a file on disk, and whether it lies there.
+	PathOf func(name string) (path string, inside bool)
 }
 
-// Compare compares the files of two references. It returns nil when they are not both to one
-// repository, or base is not a revision.
-func Compare(ctx context.Context, base, head string) (*Comparison, error) {
+// Compare compares the files of two references. It returns nil when base is not a revision,
+// or they are not both to one repository: the one in the folder root, unless that is "".
+func Compare(ctx context.Context, base, head, root string) (*Comparison, error) {
 	revision, dir, ok := ParseRevision(base)
 	if !ok || !IsCheckout(head) {
 		return nil, nil //nolint:nilnil // there is nothing to compare, as documented
@@ -89,7 +91,7 @@ func Compare(ctx context.Context, base, head string) (*Comparison, error) {
 		return nil, err
 	}
 	to := "" // the working tree
-	c := &Comparison{Root: repo.Root(), ReadBase: readCommit(ctx, from), ReadHead: func(path string) ([]byte, error) {
+	c := &Comparison{PathOf: repo.PathOf, ReadBase: readCommit(ctx, from), ReadHead: func(path string) ([]byte, error) {
 		return readBelow(repo.Root(), path, integration.MaxSettings)
 	}}
 	where, ok := strings.CutPrefix(head, "dir:")
@@ -102,7 +104,7 @@ func Compare(ctx context.Context, base, head string) (*Comparison, error) {
 		to, c.ReadHead = commit.Hash(), readCommit(ctx, commit)
 	}
 	other, err := git.FindRepository(ctx, where)
-	if err != nil || other.Root() != repo.Root() {
+	if err != nil || other.Root() != repo.Root() || root != "" && root != repo.Root() {
 		return nil, ctx.Err()
 	}
 	c.Changed, err = repo.ChangedPaths(ctx, from.Hash(), to)

@@ -16,9 +16,6 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 )
 
-// FromBase begins the name of a settings file that base's revision has: base:PATH.
-const FromBase = "base:"
-
 // maxQuery is the size in bytes up to which a query file is read.
 const maxQuery = 1 << 20
 
@@ -54,8 +51,8 @@ func OpenSettings(ctx context.Context, name, base string) (Settings, error) {
 	switch {
 	case IsObject(name):
 		return objectSettings(ctx, name)
-	case strings.HasPrefix(name, FromBase):
-		ref, file, isRevision = base, strings.TrimPrefix(name, FromBase), true
+	case strings.HasPrefix(name, integration.FromBase):
+		ref, file, isRevision = base, strings.TrimPrefix(name, integration.FromBase), true
 		if !strings.HasPrefix(base, "git:") {
 			return Settings{}, cli.Usage(fmt.Errorf("--config %s takes a base that is a revision, git:REV, since only that has files beside the bundle", name))
 		}
@@ -75,12 +72,6 @@ func OpenSettings(ctx context.Context, name, base string) (Settings, error) {
 		err = cli.Invalid(fmt.Errorf("settings %s: %w", name, err))
 	}
 	return s, err
-}
-
-// NamesRevision reports whether the name of settings is one of a revision's: base:PATH or
-// git:REV[@DIR]:PATH.
-func NamesRevision(name string) bool {
-	return strings.HasPrefix(name, FromBase) || strings.HasPrefix(name, "git:")
 }
 
 // ReadSettings reads a settings file. Without a name it reads [integration.SettingsName] if

@@ -22,9 +22,12 @@ type Texts struct {
 	Read func(s validator.Section, p bundle.Path) ([]byte, error)
 }
 
-// Texts returns the files of a reference to a checkout. When its schemas come from a bundle,
-// they have no files.
+// Texts returns the files of a reference. Only a checkout has files; of another reference they
+// are the zero Texts. When the schemas of a checkout come from a bundle, they have no files.
 func (o Opener) Texts(ctx context.Context, ref string) (Texts, error) {
+	if !IsCheckout(ref) {
+		return Texts{}, nil
+	}
 	in, err := o.input(ctx, ref)
 	if err != nil {
 		return Texts{}, err

@@ -75,11 +75,7 @@ func (f files) locator(ctx context.Context, env cli.Env) (report.Locator, error)
 	if f.repo != "" && !source.IsCheckout(ref) {
 		ref = "dir:" + f.repo
 	}
-	var texts source.Texts
-	var err error
-	if source.IsCheckout(ref) {
-		texts, err = f.open.Texts(ctx, ref)
-	}
+	texts, err := f.open.Texts(ctx, ref)
 	switch {
 	case err == nil && texts.Read == nil:
 		err = errors.New("there is no checkout, name one with --repo")

@@ -35,12 +35,12 @@ func TestSettingsOfPlan(t *testing.T) {
 		{name: "named, and cannot be read", config: "own.yaml", base: "plan", wantFailure: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := rules.SettingsOfPlan(&plan.Plan{Config: "plan"}, tt.config, func(o rules.Origin) (digest, error) {
+			got, err := rules.SettingsOfPlan(&plan.Plan{Config: "plan"}, tt.config, func(name string) (digest, error) {
 				d := tt.here
-				if o.FromBase {
+				if name == "base:prcheck.yaml" {
 					d = tt.base
-				} else if o.Name != tt.config {
-					t.Errorf("opened %q, want %q", o.Name, tt.config)
+				} else if name != tt.config {
+					t.Errorf("opened %q, want %q", name, tt.config)
 				}
 				if d == "" {
 					return "", missing
@@ -74,6 +74,8 @@ func TestJobSettings(t *testing.T) {
 		{name: "ci/folder", want: "base:ci/folder"},
 		{name: "ci/gone.yaml", want: "base:ci/gone.yaml"},
 		{name: "/elsewhere/x.yaml", want: "/elsewhere/x.yaml"},
+		{name: "base:ci/x.yaml", want: "base:ci/x.yaml"},
+		{name: "git:v1:ci/x.yaml", want: "git:v1:ci/x.yaml"},
 	} {
 		t.Run(fmt.Sprintf("%s %s %s %v", tt.name, tt.base, tt.head, tt.outside), func(t *testing.T) {
 			job := rules.Job{Base: "b", Head: "h", Lstat: disk.Lstat,
@@ -83,12 +85,8 @@ func TestJobSettings(t *testing.T) {
 					return slices.ContainsFunc(commits, func(c string) bool { return has[c] == name }), nil
 				}}
 			got, err := job.Settings(tt.name)
-			text := got.Name
-			if got.FromBase {
-				text = "base:" + text
-			}
-			if text != tt.want || err != nil {
-				t.Errorf("got %s, %v, want %s", text, err, tt.want)
+			if got != tt.want || err != nil {
+				t.Errorf("got %s, %v, want %s", got, err, tt.want)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -92,14 +93,8 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 	return rules.FindEdits(rules.Input{
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
 		Compare: func() (*rules.Comparison, error) {
-			found, err := source.Compare(ctx, in.Base, in.Head)
-			if err != nil || found == nil || c.settings.Revision != nil && c.settings.Root() != found.Root {
-				return nil, err
-			}
-			return &rules.Comparison{
-				Changed: found.Changed, ReadBase: found.ReadBase, ReadHead: found.ReadHead,
-				PathOf: func(name string) (string, bool) { return git.PathIn(found.Root, name) },
-			}, nil
+			found, err := source.Compare(ctx, in.Base, in.Head, c.settings.Root())
+			return (*rules.Comparison)(found), err
 		},
 		CanPlan: func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error {
 			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: Natives(), ReadQuery: readQuery})
@@ -135,8 +130,22 @@ func (c *Change) trouble(ctx context.Context, err error) error {
 
 // invalid marks an error as one of the user's making, unless we were interrupted.
 func invalid(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return cli.Invalid(err)
 }
+
+// Programs returns a function that digests the programs of tasks; see [rules.Programs].
+func Programs(s *integration.Settings) func(argv []string) (string, error) {
+	folder, err := filepath.Abs(s.Folder())
+	if err != nil {
+		return func([]string) (string, error) { return "", err }
+	}
+	root := git.RootOf(folder)
+	return rules.Programs(rules.Workplace{Root: root, Folder: folder, Files: source.Files(root)})
+}
+
+// Natives returns the integrations that are part of the programs. There are none yet: a
+// package below integrations/ is added here.
+func Natives() []integration.Native { return nil }

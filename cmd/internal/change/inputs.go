@@ -2,14 +2,14 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/app-sre/prcheck/ci/revisions"
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
@@ -108,23 +108,12 @@ func (in Inputs) CompleteInJob(ctx context.Context, env cli.Env, dir string) (In
 // withSettingsOf fills in the settings that hold in a job.
 func (in Inputs) withSettingsOf(ctx context.Context, env cli.Env, repo *git.Repository, job revisions.Job) (Inputs, error) {
 	in.inJob, in.ciFile = true, revisions.CIFile(env.Getenv)
-	if source.NamesRevision(in.Config) {
-		return in, nil
-	}
-	origin, err := rules.Job{
+	var err error
+	in.Config, err = rules.Job{
 		Base: job.Base, Head: job.Head, Lstat: os.Lstat, PathOf: repo.PathOf,
 		HasPath: func(path string, commits ...string) (bool, error) { return repo.HasPath(ctx, path, commits...) },
 	}.Settings(in.Config)
-	in.Config = configName(origin)
 	return in, cli.Invalid(err)
-}
-
-// configName returns the origin of settings as --config names it.
-func configName(o rules.Origin) string {
-	if o.FromBase {
-		return source.FromBase + o.Name
-	}
-	return o.Name
 }
 
 // Reach makes the commit of a reference available when a job of GitLab names it by its hash.
@@ -133,28 +122,42 @@ func Reach(ctx context.Context, env cli.Env, ref string) error {
 	if !ok {
 		return nil
 	}
-	err := revisions.Reach(ctx, env.Getenv, revision, dir, ref)
-	if err == nil {
-		return nil
-	}
-	return invalid(ctx, err)
+	return invalid(ctx, revisions.Reach(ctx, env.Getenv, revision, dir, ref))
 }
 
 // SettingsOfPlan opens the settings that a plan was made with: those that --config names, or
 // else those that the plan's digest holds.
 func SettingsOfPlan(ctx context.Context, config string, p *plan.Plan) (source.Settings, error) {
-	return rules.SettingsOfPlan(p, config, func(o rules.Origin) (source.Settings, error) {
-		return source.OpenSettings(ctx, configName(o), p.Base.Ref)
+	return rules.SettingsOfPlan(p, config, func(name string) (source.Settings, error) {
+		return source.OpenSettings(ctx, name, p.Base.Ref)
 	})
 }
 
-// Programs returns what digests the programs of commands, for tasks that start in the folder
-// of the settings.
-func Programs(s *integration.Settings) func(argv []string) (string, error) {
-	folder, err := filepath.Abs(s.Folder())
-	if err != nil {
-		return func([]string) (string, error) { return "", err }
+// OpenState opens the state, in a folder or at s3://BUCKET/PREFIX; nil when no place is
+// named. An error is of the user's making, unless the place cannot be reached.
+func OpenState(ctx context.Context, place string, access state.Access) (state.Store, error) {
+	if place == "" {
+		return nil, nil
 	}
-	root := git.RootOf(folder)
-	return rules.Programs(rules.Workplace{Root: root, Folder: folder, Files: source.Files(root)})
+	s, err := state.At(ctx, place, access)
+	if err != nil && !errors.Is(err, state.ErrUnreachable) {
+		err = invalid(ctx, err)
+	}
+	return s, err
+}
+
+// TryState is [OpenState] for a command that can do without the state. When the place cannot
+// be reached there is none, and when it cannot be written to it is only read. A line on
+// stderr says so.
+func TryState(ctx context.Context, env cli.Env, place string, access state.Access) (state.Store, error) {
+	s, err := OpenState(ctx, place, access)
+	switch {
+	case errors.Is(err, state.ErrUnreachable):
+		_, _ = fmt.Fprintf(env.Stderr, "warning: nothing is remembered: %s\n", sanitize.Line(err.Error())) // the run goes on
+		return nil, nil
+	case errors.Is(err, state.ErrReadOnly):
+		_, _ = fmt.Fprintf(env.Stderr, "warning: nothing new is remembered: %s\n", sanitize.Line(err.Error()))
+		return s, nil
+	}
+	return s, err
 }

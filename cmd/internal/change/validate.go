@@ -56,12 +56,9 @@ func (in Inputs) OpenChecked(ctx context.Context, env cli.Env, validation cli.Ch
 
 // check checks the bundle of a reference.
 func check(ctx context.Context, w io.Writer, open source.Opener, ref string, head *bundle.Bundle, o validator.Options) error {
-	var texts source.Texts
-	if source.IsCheckout(ref) {
-		var err error
-		if texts, err = open.Texts(ctx, ref); err != nil {
-			return err
-		}
+	texts, err := open.Texts(ctx, ref)
+	if err != nil {
+		return err
 	}
 	return Validate(ctx, w, head, o, texts)
 }
