@@ -17,25 +17,35 @@ func fill(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, name, text)
 	}
 	return dir
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	name = filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // No file outside of the folder can be read, and a name that no file can have is the name of
 // no file.
 func TestFiles(t *testing.T) {
 	dir := fill(t, map[string]string{"in/a/b.txt": "b", "out.txt": "secret"})
-	for link, target := range map[string]string{"in/inside": "a/b.txt", "in/outside": "../out.txt", "in/folder": ".."} {
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+	for name, target := range map[string]string{"in/inside": "a/b.txt", "in/outside": "../out.txt", "in/folder": ".."} {
+		link(t, target, filepath.Join(dir, name))
 	}
 	tree := source.Files(filepath.Join(dir, "in"))
 	for name, want := range map[string]string{"a/b.txt": "b", "inside": "b", "outside": "", "folder/out.txt": "", "../out.txt": "", "none": ""} {
@@ -66,10 +76,8 @@ func TestFiles(t *testing.T) {
 func TestFilesOfPrograms(t *testing.T) {
 	dir := fill(t, map[string]string{"repo/ci/run.sh": "1", "repo/hack/run.sh": "1", "repo/linked/run.sh": "1", "outside.sh": "1"})
 	root := filepath.Join(dir, "repo")
-	for link, target := range map[string]string{"linked/out.sh": "../../outside.sh", "hack/gone": "nowhere", "tools": "hack"} {
-		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
-			t.Fatal(err)
-		}
+	for name, target := range map[string]string{"linked/out.sh": "../../outside.sh", "hack/gone": "nowhere", "tools": "hack"} {
+		link(t, target, filepath.Join(root, name))
 	}
 	digest := rules.Programs(rules.Workplace{Root: root, Folder: filepath.Join(root, "ci"), Files: source.Files(root)})
 	for word, want := range map[string]struct{ digest, doubt bool }{

@@ -1,7 +1,6 @@
 package source_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 )
 
 func TestName(t *testing.T) {
+	sha := strings.Repeat("ab", 32)
 	for ref, want := range map[string]string{
 		"base.json":             "base.json",
 		"./base.json":           "base.json",
@@ -18,6 +18,7 @@ func TestName(t *testing.T) {
 		"../up/base.json":       "../up/base.json",
 		"/home/someone/x.json":  "x.json",
 		"/proc/self/fd/../fd/3": "3",
+		"https://example.org/qontract/graphqlsha/" + sha: "https://example.org/qontract/graphqlsha/" + sha,
 	} {
 		if got := source.Name(ref); got != want {
 			t.Errorf("%q: got %q, want %q", ref, got, want)
@@ -26,7 +27,7 @@ func TestName(t *testing.T) {
 }
 
 // Queries are read in the folder of the settings, up to a size.
-func TestQuery(t *testing.T) {
+func TestQueryReader(t *testing.T) {
 	dir := t.TempDir()
 	read := source.QueryReader(&integration.Settings{File: filepath.ToSlash(filepath.Join(dir, "in", "prcheck.yaml"))})
 	if _, err := read("q.graphql"); err == nil {
@@ -35,13 +36,7 @@ func TestQuery(t *testing.T) {
 	for name, text := range map[string]string{
 		"in/q.graphql": "{ x }", "outside.graphql": "{ x }", "in/large.graphql": strings.Repeat(" ", 1<<20+1),
 	} {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, name, text)
 	}
 	if raw, err := read("q.graphql"); err != nil || string(raw) != "{ x }" {
 		t.Errorf("got %q, %v", raw, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/trace"
 )
 
 func confirmCommand(env cli.Env) *cobra.Command {
@@ -21,10 +22,11 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 		Args:    cli.Takes("INTEGRATION..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			store, err := requireTraces(ctx, folder, state.Writing)
+			remembered, err := requireState(ctx, folder, state.Writing)
 			if err != nil {
 				return err
 			}
+			store := trace.NewStore(remembered)
 			for _, name := range args {
 				if store.Broken(ctx, name) == "" {
 					return cli.Usage(fmt.Errorf("%q broke no promise that is remembered here", name))

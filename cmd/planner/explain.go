@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/report/traces"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
@@ -60,24 +60,9 @@ func explainTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder 
 		if i < 0 {
 			continue
 		}
-		if err := explainTrace(env, all[i], now); err != nil {
+		if err := traces.Write(env.Stdout, all[i], now); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func explainTrace(env cli.Env, t *trace.Trace, now time.Time) error {
-	of := "the whole integration"
-	if t.Shard != "" {
-		of = fmt.Sprintf("shard %q", t.Shard)
-	}
-	_, err := fmt.Fprintf(env.Stdout, "\nTrace of %s, recorded %s (%s ago), %d requests\n",
-		of, t.Recorded.Format(time.RFC3339), now.Sub(t.Recorded).Round(time.Second), len(t.Requests))
-	for _, r := range t.Requests {
-		if err == nil {
-			_, err = fmt.Fprintf(env.Stdout, "  %-6s  %s\n", r.Side, report.Printable(r.Name()))
-		}
-	}
-	return err
 }

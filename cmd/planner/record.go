@@ -11,15 +11,12 @@ import (
 
 	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
-	"github.com/app-sre/prcheck/runner/launch"
-	"github.com/app-sre/prcheck/runner/recording"
+	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
-	"github.com/app-sre/prcheck/wrapper"
 )
 
 type recordFlags struct {
@@ -68,7 +65,7 @@ then nothing is remembered.`,
 }
 
 func record(ctx context.Context, env cli.Env, f recordFlags, name string, command []string) error {
-	store, err := requireTraces(ctx, f.state, state.Writing)
+	remembered, err := requireState(ctx, f.state, state.Writing)
 	if err != nil {
 		return err
 	}
@@ -95,48 +92,21 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if f.timeout > 0 {
 		task.Timeout = f.timeout.String()
 	}
-	noted := recording.New(b.SHA256(), b.SHA256())
-	start := launch.Environment{
-		Base: b, Head: b, Settings: settings, Folder: settings.Folder(),
-		Natives: change.Natives(), Observe: noted.Task, Getenv: env.Getenv, Environ: env.Environ,
-	}
-	noted.Mask = mask.New(start.Secrets([]plan.Task{task})).Text
-	result, err := runOnce(ctx, env, start, task)
+	done, err := runner.Record(ctx, runner.Input{
+		Base: b, Head: b, Settings: settings, Folder: settings.Folder(), State: remembered,
+		Natives: change.Natives(), Getenv: env.Getenv, Environ: env.Environ,
+	}, task, env.Stdout)
 	if err != nil {
 		return err
 	}
-	said := noted.Keep(ctx, store, &plan.Plan{Tasks: []plan.Task{task}}, []plan.Result{result}, settings, time.Now())
-	for _, s := range said {
-		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", s) // what counts is remembered
+	for _, w := range done.Warnings {
+		_, _ = fmt.Fprintf(env.Stderr, "planner: %s\n", w) // the result counts
 	}
-	return toldRecord(env.Stderr, name, result, noted.Trace(task, time.Now()))
+	return tellRecorded(env.Stderr, name, done.Result, done.Trace)
 }
 
-// runOnce runs one task, whose output goes to stdout.
-func runOnce(ctx context.Context, env cli.Env, start launch.Environment, task plan.Task) (plan.Result, error) {
-	runner, err := start.Runner([]plan.Task{task})
-	if err != nil {
-		return plan.Result{}, err
-	}
-	results, err := wrapper.Run(ctx, []plan.Task{task}, runner, wrapper.Options{
-		Jobs: 1, Logs: live{env.Stdout}, Secrets: start.Secrets([]plan.Task{task}),
-	})
-	if err != nil {
-		return plan.Result{}, err
-	}
-	return results[0], ctx.Err()
-}
-
-// live keeps no log: what a task says goes where it can be read at once.
-type live struct{ out io.Writer }
-
-func (l live) Create(string, int) (io.WriteCloser, string, error) { return l, "", nil }
-func (l live) Remove(string, int) error                           { return nil }
-func (l live) Write(p []byte) (int, error)                        { return l.out.Write(p) }
-func (l live) Close() error                                       { return nil }
-
-// toldRecord says what came of it.
-func toldRecord(w io.Writer, name string, result plan.Result, t *trace.Trace) error {
+// tellRecorded writes what is remembered of the task, or why nothing is.
+func tellRecorded(w io.Writer, name string, result plan.Result, t *trace.Trace) error {
 	if !result.OK() {
 		_, err := fmt.Fprintf(w, "planner: nothing is remembered of %q: %s\n", name, result.Reason)
 		return errors.Join(cli.ErrFailed, err)

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/server/sources"
 )
 
 // serveFlags are the flags of serve.
@@ -80,7 +80,7 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	if f.answers == 0 {
 		f.limits.Answers = -1
 	}
-	sources, err := readSources(env.Getenv, f.bundles, f.largest<<20)
+	from, err := sources.Read(env.Getenv, f.bundles, f.largest<<20)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -94,8 +94,8 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	hub := server.NewHub(server.HubOptions{Load: sources.reload, TTL: sources.ttl, Limits: f.limits, Log: say, Observe: noted.observe()})
-	if err := fill(ctx, hub, sources); err != nil {
+	hub := server.NewHub(server.HubOptions{Load: from.Reload, TTL: from.TTL, Limits: f.limits, Log: say, Observe: noted.observe()})
+	if err := from.Fill(ctx, hub); err != nil {
 		return err
 	}
 	var config net.ListenConfig
@@ -105,26 +105,4 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	}
 	say("serving at http://" + listener.Addr().String() + "/graphql")
 	return errors.Join(hub.Serve(ctx, listener), noted.keep(ctx, say))
-}
-
-// fill loads the first bundles; later ones share what they have in common with
-// the first.
-func fill(ctx context.Context, hub *server.Hub, s *sources) error {
-	var first *bundle.Bundle
-	for _, from := range s.first {
-		b, err := from.load(ctx, first)
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return cli.Invalid(err)
-		}
-		if first == nil {
-			first = b
-		}
-		if err := hub.Add(b); err != nil {
-			return cli.Invalid(fmt.Errorf("bundle %q: %w", from.name(), err))
-		}
-	}
-	return nil
 }

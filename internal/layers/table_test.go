@@ -11,8 +11,8 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
 	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "report/lines", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
-	{"planner", "ci", "runner/launch", "runner/recording", "runner/submit"},
+	{"affected", "report/lines", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "cmd/internal/change"},
 	{"cmd/planner", "cmd/runner"},
 }
@@ -65,7 +65,7 @@ var owners = map[string][]string{
 
 // The deciding packages get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "planner/rules", "plan", "report", "report/lines", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
+	pure      = []string{"schemafilter", "affected", "planner", "planner/rules", "plan", "report", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
