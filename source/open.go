@@ -34,7 +34,7 @@ type Opener struct {
 	Cache string
 	// Authorization is the Authorization header for live servers.
 	Authorization string
-	// Note is told what a user should know and nobody need stop for; nil: nobody.
+	// Note is called with each line that a user should know; nil drops the lines.
 	Note func(line string)
 }
 
@@ -51,7 +51,7 @@ func In(env cli.Env) Opener {
 	return o
 }
 
-// With returns the opener with parts of checkouts where the settings say they are.
+// With returns an opener that looks for the parts of a checkout where these settings say.
 func (o Opener) With(s Settings) Opener {
 	o.Settings, o.Root = s.Settings, s.Root()
 	return o
@@ -141,7 +141,7 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	if err := required(base, head); err != nil {
 		return nil, nil, err
 	}
-	// Head is read while base is opened, and parsed when it can share with it.
+	// Head is read while base is opened. It is parsed afterwards, so that it can share with base.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var reading sync.WaitGroup
@@ -151,7 +151,7 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	b, err := o.Bundle(ctx, base, nil)
 	if err != nil {
 		cancel()
-		if in := (bundler.Problem{}); errors.As(err, &in) { // its files have the names of those of head
+		if in := (bundler.Problem{}); errors.As(err, &in) { // its files are named like those of head
 			err = fmt.Errorf("base: %w", err)
 		}
 	}

@@ -39,7 +39,7 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 				}
 				return cli.Usage(err)
 			}
-			return explainTraces(cmd.Context(), env, p, args[0], folder, time.Now())
+			return writeTraces(cmd.Context(), env, p, args[0], folder, time.Now())
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
@@ -47,8 +47,8 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 	return cmd
 }
 
-// explainTraces tells about the traces that a decision rests on.
-func explainTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
+// writeTraces writes the traces that prove the decision about an integration.
+func writeTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
 	d, _ := p.Decision(name)
 	remembered, err := change.OpenState(ctx, folder, state.Reading)
 	if err != nil || remembered == nil || len(d.Evidence.Traces) == 0 {

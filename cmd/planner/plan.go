@@ -58,7 +58,7 @@ is compared, and the settings are those of base.`,
 			return writePlan(env, form.String(), p)
 		},
 	}
-	inputFlags(cmd, &in)
+	addInputFlags(cmd, &in)
 	cmd.Flags().Var(&validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as --state remembers")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
@@ -66,11 +66,11 @@ is compared, and the settings are those of base.`,
 	return cmd
 }
 
-// references are the kinds of references to bundles, for help.
+// references lists the kinds of references to bundles, for help texts.
 const references = "a file, git:REV[@DIR], dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphqlsha/SHA"
 
-// inputFlags are the flags that say what a plan is made from.
-func inputFlags(cmd *cobra.Command, in *change.Inputs) {
+// addInputFlags adds the flags that name what a plan is made from.
+func addInputFlags(cmd *cobra.Command, in *change.Inputs) {
 	cmd.Flags().StringVar(&in.Base, "base", "", "bundle before the change: "+references+" (required but in a job of GitLab)")
 	cmd.Flags().StringVar(&in.Head, "head", "", "bundle with the change, likewise")
 	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
@@ -123,7 +123,7 @@ results is proven by the --state that the plan was made with.`,
 				}
 			}
 			if len(gaps) > 0 {
-				if opened.State == nil && slices.ContainsFunc(p.Integrations, recalled) {
+				if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
 					_, _ = fmt.Fprintln(env.Stderr, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
 				}
 				return cli.ErrFailed
@@ -133,9 +133,9 @@ results is proven by the --state that the plan was made with.`,
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
-	inputFlags(cmd, &in)
+	addInputFlags(cmd, &in)
 	return cmd
 }
 
-// recalled tells whether a decision rests on what is remembered.
-func recalled(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }
+// usesState reports whether a decision is proven by traces or by earlier results.
+func usesState(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }

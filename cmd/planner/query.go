@@ -98,7 +98,7 @@ func query(ctx context.Context, env cli.Env, ref string, req gql.Request) error 
 	return nil
 }
 
-// answer answers with the embedded engine, or lets a live server do it.
+// answer answers a request over a bundle, or lets the live server answer that has the bundle.
 func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql.Response, error) {
 	if source.IsLive(ref) {
 		side, err := source.In(env).LiveSide(ref)

@@ -105,7 +105,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	return tellRecorded(env.Stderr, name, done.Result, done.Trace)
 }
 
-// tellRecorded writes what is remembered of the task, or why nothing is.
+// tellRecorded writes how much is remembered of the task, or why nothing is remembered.
 func tellRecorded(w io.Writer, name string, result plan.Result, t *trace.Trace) error {
 	if !result.OK() {
 		_, err := fmt.Fprintf(w, "planner: nothing is remembered of %q: %s\n", name, result.Reason)

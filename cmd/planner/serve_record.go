@@ -12,11 +12,11 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-// servedCommand stands in the traces of a server for a command that no plan has,
-// so that they prove nothing about tasks.
+// servedCommand is the command in the traces of a server. No task of a plan has this command,
+// so these traces prove nothing about tasks.
 const servedCommand = "served"
 
-// notes are what an integration reads from a server. Nil notes nothing.
+// notes record what an integration reads from a server. Nil notes record nothing.
 type notes struct {
 	store    trace.Store
 	of       trace.Subject

@@ -47,7 +47,7 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 	return cmd
 }
 
-// requireState opens what is remembered, at a place that must be named.
+// requireState opens the state; the user must name its place.
 func requireState(ctx context.Context, place string, access state.Access) (state.Store, error) {
 	remembered, err := change.OpenState(ctx, place, access)
 	if remembered == nil && err == nil {
@@ -56,7 +56,7 @@ func requireState(ctx context.Context, place string, access state.Access) (state
 	return remembered, err
 }
 
-// definition returns an integration's definition of a bundle.
+// definition returns the definition of an integration in a bundle.
 func definition(ctx context.Context, env cli.Env, ref, name string) (integration.Definition, error) {
 	if ref == "" {
 		return integration.Definition{}, cli.Usage(errors.New("--bundle is required: the bundle that holds the definition"))

@@ -11,7 +11,7 @@ import (
 	"github.com/app-sre/prcheck/validator"
 )
 
-// A validation is what validate was asked to do.
+// A validation holds the flags of validate.
 type validation struct {
 	head, base string
 	scope      validator.Scope

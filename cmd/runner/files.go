@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -93,14 +92,11 @@ func (f files) locator(ctx context.Context, env cli.Env) (report.Locator, error)
 // inRepo is a side of a plan with its reference to a checkout leading into the
 // folder that --repo names.
 func inRepo(s plan.Side, repo string) plan.Side {
-	rev, isGit := strings.CutPrefix(s.Ref, "git:")
+	revision, _, isRevision := source.ParseRevision(s.Ref)
 	switch {
 	case repo == "":
-	case isGit:
-		if i := strings.LastIndex(rev, "@"); i > 0 && i < len(rev)-1 && rev[i+1] != '{' {
-			rev = rev[:i]
-		}
-		s.Ref = "git:" + rev + "@" + repo
+	case isRevision:
+		s.Ref = "git:" + revision + "@" + repo
 	case source.IsCheckout(s.Ref):
 		s.Ref = "dir:" + repo
 	}
