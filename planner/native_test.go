@@ -14,7 +14,7 @@ import (
 // A native is an integration that tells nothing about itself.
 type native string
 
-func (n native) Name() string                                     { return string(n) }
+func (n native) Name() string                                           { return string(n) }
 func (native) Run(context.Context, integration.Environment, bool) error { panic("a plan runs nothing") }
 
 // A telling one tells its desired state.
