@@ -157,7 +157,7 @@ func TestCollectFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = state.Collect(t.Context(), s, state.Limits{}, time.Now())
-	if !errors.Is(err, state.ErrReadOnly) || !strings.HasPrefix(err.Error(), "collecting what is too old: ") {
+	if !errors.Is(err, state.ErrReadOnly) || !strings.HasPrefix(err.Error(), "removing old documents: ") {
 		t.Errorf("got %v", err)
 	}
 }

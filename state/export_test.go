@@ -9,7 +9,7 @@ func (s *S3) Patience(d time.Duration) { s.wait = d }
 func (d *Dir) Patience(wait time.Duration) { d.wait = wait }
 
 // Recover forgets that nobody answered.
-func (s *S3) Recover() { s.mu.Lock(); s.until = time.Time{}; s.mu.Unlock() }
+func (s *S3) Recover() { s.mu.Lock(); s.outageEnds = time.Time{}; s.mu.Unlock() }
 
 // Exact tells whether the store keeps to the conditions of deletes.
-func (s *S3) Exact() bool { return s.exact }
+func (s *S3) Exact() bool { return s.conditionalDeletes }

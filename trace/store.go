@@ -90,7 +90,7 @@ func (s Store) load(ctx context.Context, integration, prefix string, mine func(*
 			continue // another writer just made room
 		}
 		if err == nil && !mine(t) {
-			err = errors.New("it is of something else")
+			err = errors.New("it belongs to another task")
 		}
 		if err != nil {
 			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(list[i].Key)))

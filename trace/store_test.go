@@ -148,7 +148,7 @@ func TestForeign(t *testing.T) {
 	}
 	one, a := s.Load(t.Context(), subject)
 	two, b := s.Load(t.Context(), other)
-	if len(one)+len(two) != 1 || len(a)+len(b) != 1 || !strings.Contains(a0(a, b), "it is of something else") {
+	if len(one)+len(two) != 1 || len(a)+len(b) != 1 || !strings.Contains(a0(a, b), "it belongs to another task") {
 		t.Errorf("got %d and %d traces, %q, %q", len(one), len(two), a, b)
 	}
 }
