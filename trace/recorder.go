@@ -52,7 +52,7 @@ type Exchange struct {
 	Request  *gql.Request  // nil if it was not a GraphQL request
 	Response *gql.Response // nil if the request was not executed
 	Status   int
-	Cut      bool // the client went away, so the answer says nothing about the bundle
+	Cut      bool // the request was canceled or took too long, so the answer says nothing about the bundle
 	Body     []byte
 }
 
