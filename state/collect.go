@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Limits are how much is remembered.
+// Limits say how much is remembered.
 type Limits struct {
-	Age  time.Duration // what was written before that is forgotten
-	Size int64         // bytes; the oldest documents make room
-	Keep []string      // folders that nothing is ever forgotten of
+	Age  time.Duration // documents that were written longer ago are removed
+	Size int64         // in bytes; if the state is larger, the oldest documents are removed
+	Keep []string      // folders whose documents are never removed
 }
 
 // DefaultLimits are the limits that prcheck collects by: 90 days and 1 GiB. Nothing
@@ -22,30 +22,32 @@ func DefaultLimits(keep ...string) Limits {
 	return Limits{Age: 90 * 24 * time.Hour, Size: 1 << 30, Keep: keep}
 }
 
-// When and how much is collected.
 const (
 	collectEvery = 24 * time.Hour
-	// young documents stay, whatever the size: runs that go on hold them, since
-	// no lease lasts for as long, and merge requests that are open need them.
-	young    = 24 * time.Hour
-	leftover = time.Hour // what a writer did not finish for so long, it will not
-	collects = "collection/last.json"
+	// minAge is the age up to which documents stay, however large the state is. A lease
+	// ends much sooner, so no lease is collected while somebody holds it; and open merge
+	// requests need young documents.
+	minAge = 24 * time.Hour
+	// unfinishedAge is the age from which an unfinished file is that of a dead writer.
+	unfinishedAge = time.Hour
+	collectionKey = "collection/last.json"
 )
 
+// A collection is the document that says when documents were collected last.
 type collection struct {
 	Version string    `json:"version"`
 	At      time.Time `json:"at"`
 }
 
-// Collect forgets what is too old, and the oldest of what is too much, and tidies
-// up what writers that died left behind; but at most once a day for all that
-// use the state, so that it may be called after every run.
+// Collect removes documents that exceed the limits, and the unfinished files of writers
+// that died. It does so at most once a day, over all processes that use the state, so it
+// can be called after every run.
 //
-// It may run beside writers: a document that is written in the meantime stays.
+// Others may write at the same time: a document that is written in the meantime stays.
 func Collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	due := false
 	k := Kind[collection]{Version: "1", Limit: 1000}
-	_, err := k.Update(ctx, s, collects, func(last *collection) {
+	_, err := k.Update(ctx, s, collectionKey, func(last *collection) {
 		since := now.Sub(last.At)
 		if due = since >= collectEvery || since < -collectEvery; due {
 			last.Version, last.At = k.Version, now.UTC()
@@ -55,7 +57,7 @@ func Collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 		err = collect(ctx, s, limits, now)
 	}
 	if err != nil {
-		return fmt.Errorf("collecting what is too old: %w", err)
+		return fmt.Errorf("removing old documents: %w", err)
 	}
 	return nil
 }
@@ -72,8 +74,8 @@ func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	var errs []error
 	for _, e := range slices.Backward(list) {
 		age := now.Sub(e.Written)
-		if age < young || age < limits.Age && size <= limits.Size {
-			break // all others are newer
+		if age < minAge || age < limits.Age && size <= limits.Size {
+			break // the documents that follow are newer
 		}
 		if slices.ContainsFunc(limits.Keep, func(folder string) bool { return strings.HasPrefix(e.Key, folder+"/") }) {
 			continue
@@ -81,7 +83,7 @@ func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 		if err := s.Discard(ctx, e); err != nil {
 			errs = append(errs, err)
 			if len(errs) > 2 {
-				break // and so on
+				break // the others would fail alike
 			}
 			continue
 		}
@@ -90,7 +92,7 @@ func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	if t, ok := s.(interface {
 		tidy(ctx context.Context, before time.Time) error
 	}); ok {
-		errs = append(errs, t.tidy(ctx, now.Add(-leftover)))
+		errs = append(errs, t.tidy(ctx, now.Add(-unfinishedAge)))
 	}
 	return errors.Join(errs...)
 }

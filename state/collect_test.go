@@ -16,9 +16,9 @@ import (
 
 const day = 24 * time.Hour
 
-// aged runs a test over a folder and a bucket, with a function that makes what
-// is there older.
-func aged(t *testing.T, test func(t *testing.T, s state.Store, age func(name string, by time.Duration), names func() string)) {
+// forFolderAndBucket runs a test over a folder and over a bucket. It passes the test a
+// function that makes documents older, and one that lists all files or objects.
+func forFolderAndBucket(t *testing.T, test func(t *testing.T, s state.Store, age func(name string, by time.Duration), names func() string)) {
 	t.Run("folder", func(t *testing.T) {
 		dir := t.TempDir()
 		s, err := state.Open(dir)
@@ -74,7 +74,7 @@ func aged(t *testing.T, test func(t *testing.T, s state.Store, age func(name str
 }
 
 func TestCollect(t *testing.T) {
-	aged(t, func(t *testing.T, s state.Store, age func(string, time.Duration), names func() string) {
+	forFolderAndBucket(t, func(t *testing.T, s state.Store, age func(string, time.Duration), names func() string) {
 		write := func(key string, size int, by time.Duration) {
 			t.Helper()
 			if err := s.Write(t.Context(), key, make([]byte, size)); err != nil {
@@ -117,7 +117,7 @@ func TestCollect(t *testing.T) {
 	})
 }
 
-// What is written while others collect stays.
+// A document that is written during a collection stays.
 func TestCollectBesideWriters(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
 		var all sync.WaitGroup
@@ -157,7 +157,7 @@ func TestCollectFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = state.Collect(t.Context(), s, state.Limits{}, time.Now())
-	if !errors.Is(err, state.ErrReadOnly) || !strings.HasPrefix(err.Error(), "collecting what is too old: ") {
+	if !errors.Is(err, state.ErrReadOnly) || !strings.HasPrefix(err.Error(), "removing old documents: ") {
 		t.Errorf("got %v", err)
 	}
 }

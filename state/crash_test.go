@@ -20,8 +20,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// TestMain is the test, or the process that it kills: one that writes all the
-// time.
+// TestMain runs the tests, or is the process that TestKilledWriters kills: it writes
+// without a pause.
 func TestMain(m *testing.M) {
 	folder := os.Getenv("STATE_TEST_FOLDER")
 	if folder == "" {
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// whole returns a document that tells whether it is whole.
+// whole returns a random document that ends with its own digest.
 func whole() []byte {
 	body := bytes.Repeat([]byte{byte(rand.N(256))}, 1000+rand.N(50_000))
 	return fmt.Appendf(body, "%x", sha256.Sum256(body))
@@ -54,7 +54,7 @@ func isWhole(doc []byte) bool {
 	return at >= 0 && fmt.Sprintf("%x", sha256.Sum256(doc[:at])) == string(doc[at:])
 }
 
-// Writers that are killed at any moment leave whole documents, and no lock.
+// Writers that are killed at any moment leave only whole documents, and no lock.
 func TestKilledWriters(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -111,7 +111,7 @@ func TestKilledWriters(t *testing.T) {
 	}
 }
 
-// A full disk is an error; what was there stays, and nothing half.
+// Writing to a full disk is an error, and the old document stays.
 func TestFullDisk(t *testing.T) {
 	folder := mount(t, "size=256k")
 	s, err := state.Open(folder)
@@ -139,7 +139,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// What cannot be written to can be read.
+// A state on a read-only disk can be read.
 func TestReadOnlyDisk(t *testing.T) {
 	folder := mount(t, "size=256k")
 	s, err := state.Open(folder)
@@ -165,7 +165,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 }
 
-// A lock that another process does not let go of is waited for, but not for good.
+// A write waits for a lock that another process holds, but not for ever.
 func TestStuckLock(t *testing.T) {
 	s, folder := open(t)
 	if err := s.Write(t.Context(), "k", []byte("1")); err != nil {
@@ -188,7 +188,7 @@ func TestStuckLock(t *testing.T) {
 	}
 }
 
-// A pipe in place of a document is no document, and nobody waits for it.
+// A named pipe is not a document, and no call waits for its other end.
 func TestPipe(t *testing.T) {
 	s, folder := open(t)
 	if err := s.Write(t.Context(), "other", nil); err != nil {
@@ -205,7 +205,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// mount makes a small disk.
+// mount mounts a small file system in memory and returns its folder.
 func mount(t *testing.T, options string) string {
 	t.Helper()
 	folder := t.TempDir()

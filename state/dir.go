@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// unfinished is how the names of files begin that are no documents yet.
+// unfinished is the prefix of the names of files, and objects, that are not documents:
+// they are being written, or serve to try out a bucket.
 const unfinished = ".new-"
 
 // A Dir keeps documents as files of a folder.
@@ -27,8 +28,8 @@ type Dir struct {
 
 var _ Store = (*Dir)(nil)
 
-// Open returns what is remembered in a folder. The folder need not be there
-// yet; when something else has its name that is an error.
+// Open returns the state in a folder. The folder may be missing: the first write makes
+// it. A file with the name of the folder is an error.
 func Open(folder string) (*Dir, error) {
 	info, err := os.Stat(folder)
 	switch {
@@ -41,16 +42,16 @@ func Open(folder string) (*Dir, error) {
 	return &Dir{path: folder, wait: lockWait, turn: make(chan struct{}, 1)}, nil
 }
 
-// Read returns a document. The error is [ErrNotFound] when there is none.
+// Read implements [Store].
 func (d *Dir) Read(ctx context.Context, key string) (raw []byte, err error) {
-	err = d.in(ctx, "reading", key, func(root *os.Root) error {
-		raw, err = read(root, key)
+	err = d.withRoot(ctx, "reading", key, func(root *os.Root) error {
+		raw, err = readFile(root, key)
 		return err
 	})
 	return raw, err
 }
 
-func read(root *os.Root, key string) ([]byte, error) {
+func readFile(root *os.Root, key string) ([]byte, error) {
 	f, err := root.OpenFile(key, os.O_RDONLY|nowait, 0)
 	if err != nil {
 		return nil, err
@@ -69,28 +70,27 @@ func read(root *os.Root, key string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, MaxDocument))
 }
 
-// Write stores a document, in place of the one that is there.
+// Write implements [Store].
 func (d *Dir) Write(ctx context.Context, key string, raw []byte) error {
-	return d.within(ctx, "writing", key, func(root *os.Root) error {
+	return d.withCreatedRoot(ctx, "writing", key, func(root *os.Root) error {
 		if err := checkSize(raw); err != nil {
 			return err
 		}
-		return put(root, key, raw, func(move func() error) error {
+		return replaceFile(root, key, raw, func(move func() error) error {
 			err := d.locked(ctx, root, move)
 			if errors.Is(err, errNoLocks) {
-				return move() // whole all the same, and nobody can update here
+				return move() // the document is whole without a lock, and without locks nobody updates it
 			}
 			return err
 		})
 	})
 }
 
-// Update replaces a document by what change makes of it, while nobody else
-// writes to the folder.
+// Update implements [Store]. No process writes to the folder while change is called.
 func (d *Dir) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
-	return d.within(ctx, "changing", key, func(root *os.Root) error {
+	return d.withCreatedRoot(ctx, "changing", key, func(root *os.Root) error {
 		return d.locked(ctx, root, func() error {
-			old, err := read(root, key)
+			old, err := readFile(root, key)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -101,20 +101,20 @@ func (d *Dir) Update(ctx context.Context, key string, change func(old []byte) ([
 			if err := checkSize(raw); err != nil {
 				return err
 			}
-			return put(root, key, raw, func(move func() error) error { return move() })
+			return replaceFile(root, key, raw, func(move func() error) error { return move() })
 		})
 	})
 }
 
-// put writes a document beside its place and moves it there, with what guard
-// does around the move.
-func put(root *os.Root, key string, raw []byte, guard func(move func() error) error) error {
+// replaceFile writes a document to a new file and moves the file to its place. The
+// function guard calls the move, for instance while it holds a lock.
+func replaceFile(root *os.Root, key string, raw []byte, guard func(move func() error) error) error {
 	folder := path.Dir(key)
 	if err := root.MkdirAll(folder, 0o750); err != nil {
 		return err
 	}
 	temporary := path.Join(folder, unfinished+rand.Text())
-	err := fill(root, temporary, raw)
+	err := createFile(root, temporary, raw)
 	if err == nil {
 		err = guard(func() error { return root.Rename(temporary, key) })
 	}
@@ -122,12 +122,12 @@ func put(root *os.Root, key string, raw []byte, guard func(move func() error) er
 		_ = root.Remove(temporary)
 		return err
 	}
-	flush(root, folder)
+	syncFolder(root, folder)
 	return nil
 }
 
-// fill makes a new file that is on disk when it returns.
-func fill(root *os.Root, name string, raw []byte) error {
+// createFile creates a file, which is on disk when createFile returns.
+func createFile(root *os.Root, name string, raw []byte) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return err
@@ -139,43 +139,44 @@ func fill(root *os.Root, name string, raw []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// flush puts the names of a folder on disk, where the system can. Where it
-// cannot, documents are whole all the same.
-func flush(root *os.Root, folder string) {
+// syncFolder writes the names in a folder to disk, on systems that can do so. On others
+// a crash may bring back an older document, but never a part of one.
+func syncFolder(root *os.Root, folder string) {
 	if f, err := root.Open(folder); err == nil {
 		_ = f.Sync()
 		_ = f.Close()
 	}
 }
 
-// Remove forgets a document. One that is not there is no error.
+// Remove implements [Store].
 func (d *Dir) Remove(ctx context.Context, key string) error {
 	return d.remove(ctx, key, func(*os.Root) error { return nil })
 }
 
-// Discard forgets a document if it is still as it was listed.
+// Discard implements [Store].
 func (d *Dir) Discard(ctx context.Context, e Entry) error {
 	return d.remove(ctx, e.Key, func(root *os.Root) error {
 		info, err := root.Lstat(e.Key)
 		if err == nil && (info.Size() != e.Size || !info.ModTime().Equal(e.Written)) {
-			err = fs.ErrNotExist // that one is gone
+			err = fs.ErrNotExist // the listed document is gone
 		}
 		return err
 	})
 }
 
-func (d *Dir) remove(ctx context.Context, key string, unless func(*os.Root) error) error {
-	err := d.in(ctx, "removing", key, func(root *os.Root) error {
-		forget := func() error {
-			if err := unless(root); err != nil {
+// remove removes a document unless check returns an error. [fs.ErrNotExist] is no error.
+func (d *Dir) remove(ctx context.Context, key string, check func(*os.Root) error) error {
+	err := d.withRoot(ctx, "removing", key, func(root *os.Root) error {
+		checkAndRemove := func() error {
+			if err := check(root); err != nil {
 				return err
 			}
 			return root.Remove(key)
 		}
-		if err := d.locked(ctx, root, forget); !errors.Is(err, errNoLocks) {
+		if err := d.locked(ctx, root, checkAndRemove); !errors.Is(err, errNoLocks) {
 			return err
 		}
-		return forget()
+		return checkAndRemove()
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -183,35 +184,35 @@ func (d *Dir) remove(ctx context.Context, key string, unless func(*os.Root) erro
 	return err
 }
 
-// List returns the documents below a key, the newest first.
+// List implements [Store].
 func (d *Dir) List(ctx context.Context, folder string) ([]Entry, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
 	}
 	var out []Entry
 	err := d.walk(ctx, folder, func(name string, info fs.FileInfo) {
-		if plainKey.MatchString(name) {
+		if keyPattern.MatchString(name) {
 			out = append(out, Entry{Key: name, Size: info.Size(), Written: info.ModTime()})
 		}
 	})
-	newestFirst(out)
+	sortNewestFirst(out)
 	return out, err
 }
 
-// walk visits the files below a folder. Links are not followed, and folders
-// whose names begin with a dot are none of ours.
+// walk visits the files below a folder. It follows no symbolic links and leaves out
+// folders whose names begin with a dot, since no key has those.
 func (d *Dir) walk(ctx context.Context, folder string, visit func(name string, info fs.FileInfo)) error {
-	said := folder
+	key := folder
 	if folder == "" {
-		said, folder = "all", "."
+		key, folder = "all", "."
 	}
-	err := d.in(ctx, "listing", said, func(root *os.Root) error {
+	err := d.withRoot(ctx, "listing", key, func(root *os.Root) error {
 		return fs.WalkDir(root.FS(), folder, func(name string, e fs.DirEntry, err error) error {
 			switch {
 			case ctx.Err() != nil:
 				return ended(ctx)
 			case errors.Is(err, fs.ErrNotExist) && name != folder:
-				return nil // just removed
+				return nil // removed since it was listed
 			case err != nil:
 				return err
 			case e.IsDir() && name != "." && strings.HasPrefix(e.Name(), "."):
@@ -229,7 +230,7 @@ func (d *Dir) walk(ctx context.Context, folder string, visit func(name string, i
 	return err
 }
 
-// tidy removes what writers that died left behind before a time.
+// tidy removes the unfinished files of writers that died before a time.
 func (d *Dir) tidy(ctx context.Context, before time.Time) error {
 	var left []string
 	err := d.walk(ctx, "", func(name string, info fs.FileInfo) {
@@ -240,7 +241,7 @@ func (d *Dir) tidy(ctx context.Context, before time.Time) error {
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	return d.in(ctx, "tidying", "all", func(root *os.Root) error {
+	return d.withRoot(ctx, "tidying", "all", func(root *os.Root) error {
 		var errs []error
 		for _, name := range left {
 			if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -251,20 +252,21 @@ func (d *Dir) tidy(ctx context.Context, before time.Time) error {
 	})
 }
 
-// within is in, and makes the folder first.
-func (d *Dir) within(ctx context.Context, doing, key string, do func(*os.Root) error) error {
-	if err := check(key); err != nil {
+// withCreatedRoot creates the folder and calls withRoot.
+func (d *Dir) withCreatedRoot(ctx context.Context, doing, key string, do func(*os.Root) error) error {
+	if err := checkKey(key); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(d.path, 0o750); err != nil {
-		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
+		return fmt.Errorf("%s %q in the state: %w", doing, key, withoutPath(err))
 	}
-	return d.in(ctx, doing, key, do)
+	return d.withRoot(ctx, doing, key, do)
 }
 
-// in calls do with the folder open, unless ctx has ended.
-func (d *Dir) in(ctx context.Context, doing, key string, do func(*os.Root) error) error {
-	if err := check(key); err != nil {
+// withRoot calls do with the open folder, unless ctx has ended. Its errors say what was being
+// done with which key.
+func (d *Dir) withRoot(ctx context.Context, doing, key string, do func(*os.Root) error) error {
+	if err := checkKey(key); err != nil {
 		return err
 	}
 	err := ended(ctx)
@@ -272,7 +274,7 @@ func (d *Dir) in(ctx context.Context, doing, key string, do func(*os.Root) error
 		err = d.open(do)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %q in the state: %w", doing, key, cause(err))
+		return fmt.Errorf("%s %q in the state: %w", doing, key, withoutPath(err))
 	}
 	return nil
 }
@@ -286,8 +288,8 @@ func (d *Dir) open(do func(*os.Root) error) error {
 	return do(root)
 }
 
-// cause leaves the names of files out of an error.
-func cause(err error) error {
+// withoutPath leaves the path of a file out of an error.
+func withoutPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		return at.Err

@@ -29,7 +29,7 @@ func TestOpenRefusesAFile(t *testing.T) {
 	}
 }
 
-// Links in the folder are not followed out of it.
+// Symbolic links that lead out of the folder are not followed.
 func TestHostile(t *testing.T) {
 	d, folder := open(t)
 	outside := t.TempDir()

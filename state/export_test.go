@@ -2,14 +2,14 @@ package state
 
 import "time"
 
-// Patience sets how long one call may take, for tests of stores that hang.
+// Patience sets how long one call may take.
 func (s *S3) Patience(d time.Duration) { s.wait = d }
 
-// Patience sets how long the lock is waited for.
+// Patience sets how long a call waits for the lock.
 func (d *Dir) Patience(wait time.Duration) { d.wait = wait }
 
-// Recover forgets that nobody answered.
-func (s *S3) Recover() { s.mu.Lock(); s.until = time.Time{}; s.mu.Unlock() }
+// Recover forgets the last outage, so that the next call tries again.
+func (s *S3) Recover() { s.mu.Lock(); s.outageEnds = time.Time{}; s.mu.Unlock() }
 
-// Exact tells whether the store keeps to the conditions of deletes.
-func (s *S3) Exact() bool { return s.exact }
+// Exact reports whether the bucket supports conditional deletes.
+func (s *S3) Exact() bool { return s.conditionalDeletes }

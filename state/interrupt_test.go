@@ -14,7 +14,7 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// calls are the calls of a store, by name.
+// calls returns a function for each method of a store, by name.
 func calls(s state.Store) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"read":    func(ctx context.Context) error { _, err := s.Read(ctx, "k"); return err },
@@ -29,7 +29,7 @@ func calls(s state.Store) map[string]func(context.Context) error {
 	}
 }
 
-// A call whose context has ended does nothing.
+// A call does nothing if its context has ended.
 func TestCanceledBefore(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
 		s := open()
@@ -49,8 +49,8 @@ func TestCanceledBefore(t *testing.T) {
 	})
 }
 
-// A bucket that does not answer holds nobody who was interrupted, and it is not
-// taken for one that cannot be reached.
+// An interrupt ends a call to a bucket that does not answer. The bucket does not count as
+// unreachable because of that.
 func TestS3Canceled(t *testing.T) {
 	s, fake := openS3(t)
 	for name, call := range calls(s) {
@@ -81,7 +81,7 @@ func TestS3Canceled(t *testing.T) {
 	}
 }
 
-// An update that others outrun again and again stops when it is interrupted.
+// An interrupt ends an update that others always outrun.
 func TestS3CanceledUpdate(t *testing.T) {
 	s, fake := openS3(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestS3CanceledUpdate(t *testing.T) {
 	}
 }
 
-// Nobody who was interrupted waits for a lock.
+// An interrupt ends the waiting for a lock.
 func TestLockCanceled(t *testing.T) {
 	s, folder := open(t)
 	if err := s.Write(t.Context(), "k", []byte("1")); err != nil {
@@ -169,7 +169,7 @@ func TestWithGrace(t *testing.T) {
 	})
 }
 
-// Who is told that the time is over is told why.
+// The error of a call says that the grace period is over.
 func TestGraceOver(t *testing.T) {
 	s, _ := open(t)
 	ctx, cancel := context.WithCancelCause(t.Context())

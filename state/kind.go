@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Errors that tell what is wrong with a document.
+// Errors that callers tell apart, of documents that cannot be used.
 var (
-	// ErrOtherVersion says that a document is of a version that this program
-	// does not know. It is left as it is.
-	ErrOtherVersion = errors.New("this prcheck knows another")
-	// ErrCorrupt says that a document is not as any program wrote it.
+	// ErrOtherVersion says that this program does not know the version of a document.
+	// The document stays as it is.
+	ErrOtherVersion = errors.New("this prcheck cannot read it")
+	// ErrCorrupt says that a document is damaged: no version of the program wrote it so.
 	ErrCorrupt = errors.New("it is cut short or damaged")
 )
 
-// A Kind is what documents of one kind have in common: they are JSON objects
-// with a member "version", and are read into a T.
+// A Kind describes documents of one kind. They are JSON objects with the member
+// "version", and are read into a T.
 type Kind[T any] struct {
 	Version string
-	Limit   int            // the largest size in bytes; 0: MaxDocument
-	Valid   func(*T) error // what more a document must keep to; nil: nothing
+	Limit   int            // the largest size in bytes; 0 is MaxDocument
+	Valid   func(*T) error // returns why a document that was read is not valid; nil accepts all
 }
 
 // Decode reads a document. The error is [ErrOtherVersion] or [ErrCorrupt].
@@ -52,8 +52,8 @@ func (k Kind[T]) Decode(raw []byte) (*T, error) {
 	return doc, nil
 }
 
-// Read reads a document of the kind. The error is [ErrNotFound] when there is
-// none.
+// Read reads a document of the kind. The error is that of [Store.Read] or of
+// [Kind.Decode].
 func (k Kind[T]) Read(ctx context.Context, s Store, key string) (*T, error) {
 	raw, err := s.Read(ctx, key)
 	if err != nil {
@@ -62,10 +62,10 @@ func (k Kind[T]) Read(ctx context.Context, s Store, key string) (*T, error) {
 	return k.Decode(raw)
 }
 
-// Update changes a document, an empty one when there is none. As with
-// [Store.Update], change may be called twice. A document of another version
-// stays as it is, and that is the error. A corrupt one is set aside, and a new
-// one takes its place; that is told in warning.
+// Update changes a document. If there is none, change gets an empty one. As with
+// [Store.Update], change may be called twice. If the document has another version, it
+// stays as it is and the error is [ErrOtherVersion]. If it is corrupt, it is set aside
+// and replaced by a new one, and the warning says so.
 func (k Kind[T]) Update(ctx context.Context, s Store, key string, change func(*T)) (warning, err error) {
 	var corrupt []byte
 	var why error
@@ -84,7 +84,7 @@ func (k Kind[T]) Update(ctx context.Context, s Store, key string, change func(*T
 		change(doc)
 		raw, err := json.Marshal(doc)
 		if err == nil && old != nil && bytes.Equal(raw, old) {
-			return nil, nil // it is as it should be
+			return nil, nil // nothing changed
 		}
 		return raw, err
 	})
@@ -94,18 +94,18 @@ func (k Kind[T]) Update(ctx context.Context, s Store, key string, change func(*T
 	return warning, err
 }
 
-// keepAside is how many corrupt documents are kept to be looked at.
-const keepAside = 20
+// maxCorrupt is how many copies of corrupt documents are kept.
+const maxCorrupt = 20
 
-// SetAside keeps a copy of a corrupt document below "corrupt/", where nothing
-// reads it, and returns a warning that says so, and why. The document itself is
-// the caller's to replace or to discard.
+// SetAside writes a copy of a corrupt document below "corrupt/", for people to look at.
+// It returns a warning that says why the document is not used and where the copy is.
+// The caller replaces or discards the document itself.
 func SetAside(ctx context.Context, s Store, key string, raw []byte, why error) (warning error) {
 	copied := strings.ReplaceAll(key, "/", "_")
 	copied = "corrupt/" + copied[:min(len(copied), 120)] + "-" + Name(string(raw))[:8]
 	err := s.Write(ctx, copied, raw)
 	if err == nil {
-		err = prune(ctx, s, "corrupt", keepAside)
+		err = prune(ctx, s, "corrupt", maxCorrupt)
 	}
 	if err != nil {
 		return fmt.Errorf("%q in the state is not used: %w; keeping a copy: %w", key, why, err)
@@ -113,7 +113,7 @@ func SetAside(ctx context.Context, s Store, key string, raw []byte, why error) (
 	return fmt.Errorf("%q in the state is not used: %w; it is kept as %q", key, why, copied)
 }
 
-// prune forgets all documents below a folder but the newest.
+// prune removes the documents below a folder except the newest ones.
 func prune(ctx context.Context, s Store, folder string, keep int) error {
 	list, err := s.List(ctx, folder)
 	for _, e := range list[min(len(list), keep):] {

@@ -73,7 +73,7 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// What does not change is not written.
+// A document that does not change is not written.
 func TestKindUnchanged(t *testing.T) {
 	s, fake := openS3(t)
 	for i, want := range []int{2, 1} {
@@ -87,7 +87,7 @@ func TestKindUnchanged(t *testing.T) {
 	}
 }
 
-// Of corrupt documents only some are kept.
+// Only a number of copies of corrupt documents are kept.
 func TestManyCorrupt(t *testing.T) {
 	s, _ := open(t)
 	for i := range 25 {
@@ -103,7 +103,7 @@ func TestManyCorrupt(t *testing.T) {
 	}
 }
 
-// Whatever is there, an update leaves a document of ours, or what was there.
+// Whatever the old document is, an update writes a valid document or leaves the old one.
 func FuzzKind(f *testing.F) {
 	f.Add([]byte(`{"version":"1","sum":5}`))
 	f.Add([]byte(`{"version":2}`))

@@ -16,9 +16,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// everywhere runs a test over each kind of store: a folder, a bucket in this
-// process, and a real one when PRCHECK_STATE names it, for instance
-// s3://prcheck/test, with the settings that the AWS SDK takes.
+// everywhere runs a test over each kind of store: a folder, a bucket in this process, and
+// a real bucket if PRCHECK_STATE names one, such as s3://prcheck/test.
 func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) {
 	at := func(t *testing.T, place string) func() state.Store {
 		return func() state.Store {
@@ -159,7 +158,7 @@ func TestLawsOfUpdate(t *testing.T) {
 	})
 }
 
-// What is listed can be discarded as long as it is the same.
+// Discard removes a document only if it is still as it was listed.
 func TestLawsOfDiscard(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
 		s := open()
@@ -186,7 +185,8 @@ func TestLawsOfDiscard(t *testing.T) {
 	})
 }
 
-// Of updates by many none is lost, and writes come between them as a whole.
+// When many processes update a document, no update is lost, and readers see whole
+// documents.
 func TestLawsOfMany(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {
 		const writers, times = 6, 8
@@ -229,7 +229,7 @@ func TestLawsOfMany(t *testing.T) {
 	})
 }
 
-// What is opened for reading is not written to.
+// A state that was opened for reading refuses writes.
 func TestLawsOfReading(t *testing.T) {
 	fakes3.Start(t).Put("p/k", "1")
 	dir := t.TempDir()

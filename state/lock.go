@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
-// lockFile is the file of the folder that is locked while a document is put in
-// its place. It is never removed: whoever waits for it would wait for another.
+// lockFile is the file that is locked while a document of the folder is replaced. It
+// is never removed, since a process that waits for it would go on waiting for the
+// removed file while others lock a new one.
 const lockFile = ".lock"
 
-// How long a lock is waited for. It is held for the time of one small write, so
-// who waits for this long waits for a process that was stopped.
+// How long a process waits for the lock, and how long it first pauses between two
+// tries. The lock is held for one small write, so whoever holds it for longer than
+// lockWait is a stopped process.
 const (
 	lockWait  = 10 * time.Second
 	lockPause = time.Millisecond
@@ -35,7 +37,7 @@ func (d *Dir) locked(ctx context.Context, root *os.Root, do func() error) error 
 	if err != nil {
 		return err
 	}
-	defer f.Close() // and with it goes the lock
+	defer f.Close() // releases the lock
 	end := time.Now().Add(d.wait)
 	for pause := lockPause; ; pause = min(2*pause, 20*lockPause) {
 		got, err := tryLock(f)

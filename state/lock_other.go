@@ -4,8 +4,8 @@ package state
 
 import "os"
 
-// nowait is for pipes, which no folder has here.
+// nowait is no flag: the folders of these systems have no pipes.
 const nowait = 0
 
-// tryLock has no locks to take here.
+// tryLock always fails: these systems have no file locks that we know.
 func tryLock(*os.File) (bool, error) { return false, errNoLocks }

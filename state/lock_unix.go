@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// nowait opens what is no file, such as a pipe, without waiting for somebody.
+// nowait is the flag with which opening a pipe does not wait for its other end.
 const nowait = syscall.O_NONBLOCK
 
-// tryLock takes the lock of a file unless somebody has it.
+// tryLock takes the lock of a file. It returns false if another process holds it.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -9,12 +9,13 @@ import (
 	"github.com/app-sre/prcheck/internal/objects"
 )
 
-// errNoConditions says that a store is of no use.
+// errNoConditions says that a bucket cannot hold a state.
 var errNoConditions = errors.New("the store does not keep to the conditions of writes (If-Match, If-None-Match), so two runs could overwrite each other unseen: " +
 	"use one that keeps to them, or a folder")
 
-// probe asks the store, with an object of its own, whether it keeps to the
-// conditions of writes.
+// probe finds out whether the bucket supports conditional writes, and conditional
+// deletes: it writes an object of its own with conditions that hold and conditions that
+// do not.
 func (s *S3) probe(ctx context.Context) error {
 	key := s.prefix + unfinished + rand.Text()
 	put := func(text string, was objects.Version) (objects.Version, error) {
@@ -23,14 +24,14 @@ func (s *S3) probe(ctx context.Context) error {
 	first, err := put("first", objects.None)
 	switch {
 	case errors.Is(err, objects.ErrDenied):
-		return s.readable(ctx, key, err)
+		return s.readOnlyError(ctx, key, err)
 	case errors.Is(err, errors.ErrUnsupported):
 		return errNoConditions
 	case err != nil:
 		return err
 	}
-	defer func() { _ = s.bucket.Delete(ctx, key, objects.Any) }() // what is left goes with the next collection
-	if err := refused(put("again", objects.None)); err != nil {
+	defer func() { _ = s.bucket.Delete(ctx, key, objects.Any) }() // an object that is left is removed by the next collection
+	if err := mustBeRefused(put("again", objects.None)); err != nil {
 		return err
 	}
 	second, err := put("second", first)
@@ -40,7 +41,7 @@ func (s *S3) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := refused(put("third", first)); err != nil {
+	if err := mustBeRefused(put("third", first)); err != nil {
 		return err
 	}
 	raw, version, err := s.bucket.Get(ctx, key, MaxDocument)
@@ -50,12 +51,13 @@ func (s *S3) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.exact = errors.Is(s.bucket.Delete(ctx, key, first), objects.ErrChanged)
+	s.conditionalDeletes = errors.Is(s.bucket.Delete(ctx, key, first), objects.ErrChanged)
 	return nil
 }
 
-// refused wants a write whose condition does not hold to have been refused.
-func refused(_ objects.Version, err error) error {
+// mustBeRefused returns an error unless a write was refused because its condition did
+// not hold.
+func mustBeRefused(_ objects.Version, err error) error {
 	switch {
 	case err == nil:
 		return errNoConditions
@@ -65,8 +67,9 @@ func refused(_ objects.Version, err error) error {
 	return err
 }
 
-// readable tells what a state is that may not be written to.
-func (s *S3) readable(ctx context.Context, key string, denied error) error {
+// readOnlyError returns [ErrReadOnly] for a bucket that denied a write, or the error of
+// reading it if it cannot be read either.
+func (s *S3) readOnlyError(ctx context.Context, key string, denied error) error {
 	if _, _, err := s.bucket.Get(ctx, key, 1); err != nil && !errors.Is(err, objects.ErrNotFound) {
 		return err
 	}

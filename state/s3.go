@@ -14,39 +14,38 @@ import (
 	"github.com/app-sre/prcheck/internal/objects"
 )
 
-// How long a bucket is waited for.
+// How long calls of a bucket take at most, and the pauses in between.
 const (
-	callWait   = 30 * time.Second      // one call, with all its requests and retries
-	updateWait = 20 * time.Second      // until an update that others outrun gives up
-	downFor    = 15 * time.Second      // after a call that reached nobody, none is tried
-	firstPause = 20 * time.Millisecond // between two tries of an update; it grows
+	callWait   = 30 * time.Second      // for one call, with all its requests and retries
+	updateWait = 20 * time.Second      // until an update gives up because others always write first
+	outageWait = 15 * time.Second      // after a call that nobody answered, during which calls fail at once
+	firstPause = 20 * time.Millisecond // between two tries of an update; it doubles up to lastPause
 	lastPause  = time.Second
 )
 
 // An S3 keeps documents as objects of a bucket, below a prefix.
 type S3 struct {
-	bucket *objects.Bucket
-	prefix string // "", or ends with a slash
-	// exact: deletes keep to conditions, too.
-	exact bool
-	wait  time.Duration // how long one call may take
+	bucket             *objects.Bucket
+	prefix             string        // "", or ends with a slash
+	conditionalDeletes bool          // the bucket supports them
+	wait               time.Duration // how long one call may take
 
-	mu    sync.Mutex
-	until time.Time // nothing is tried before
-	down  error
+	mu         sync.Mutex
+	outage     error     // the error of the last call that nobody answered
+	outageEnds time.Time // when the next call tries again
 }
 
 var _ Store = (*S3)(nil)
 
-// plainPlace is what the place of a state looks like.
-var plainPlace = regexp.MustCompile(`^s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})((?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)/?$`)
+// placePattern matches the place of a state in a bucket.
+var placePattern = regexp.MustCompile(`^s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})((?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)/?$`)
 
-// OpenS3 returns what is remembered at s3://BUCKET/PREFIX. It asks whether that
-// can be used, and for writing whether the store keeps to the conditions of
-// writes: without them two writers could both believe to hold a lease. See [At]
-// for its errors; with [ErrReadOnly] the S3 can be read.
+// OpenS3 returns the state at s3://BUCKET/PREFIX. It sends requests to find out whether
+// the bucket can be read and, for writing, whether it supports conditional writes:
+// without them two processes could both believe that they hold the same lease. Its
+// errors are those of [At]. If the error is [ErrReadOnly], the S3 can be read.
 func OpenS3(ctx context.Context, place string, to Access) (*S3, error) {
-	parts := plainPlace.FindStringSubmatch(place)
+	parts := placePattern.FindStringSubmatch(place)
 	if parts == nil || len(parts[2]) > 500 {
 		return nil, fmt.Errorf("opening the state: %q is no place for it: give s3://BUCKET/PREFIX", place)
 	}
@@ -69,7 +68,7 @@ func OpenS3(ctx context.Context, place string, to Access) (*S3, error) {
 		err = ended(ctx)
 	}
 	if err != nil {
-		err = fmt.Errorf("opening the state %s: %w", strings.TrimSuffix(place, "/"), ours(err))
+		err = fmt.Errorf("opening the state %s: %w", strings.TrimSuffix(place, "/"), asStateError(err))
 	}
 	if errors.Is(err, objects.ErrDenied) && !errors.Is(err, ErrReadOnly) {
 		err = fmt.Errorf("%w; it takes s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject", err)
@@ -77,7 +76,7 @@ func OpenS3(ctx context.Context, place string, to Access) (*S3, error) {
 	return s, err
 }
 
-// Read returns a document. The error is [ErrNotFound] when there is none.
+// Read implements [Store].
 func (s *S3) Read(ctx context.Context, key string) (raw []byte, err error) {
 	err = s.call(ctx, "reading", key, func(ctx context.Context) error {
 		raw, _, err = s.bucket.Get(ctx, s.prefix+key, MaxDocument)
@@ -86,7 +85,7 @@ func (s *S3) Read(ctx context.Context, key string) (raw []byte, err error) {
 	return raw, err
 }
 
-// Write stores a document, in place of the one that is there.
+// Write implements [Store].
 func (s *S3) Write(ctx context.Context, key string, raw []byte) error {
 	return s.call(ctx, "writing", key, func(ctx context.Context) error {
 		if err := checkSize(raw); err != nil {
@@ -97,12 +96,12 @@ func (s *S3) Write(ctx context.Context, key string, raw []byte) error {
 	})
 }
 
-// Update replaces a document by what change makes of it, by writes with the
-// condition that it is still what change got.
+// Update implements [Store]. It writes on the condition that the document is still the
+// one that change was called with.
 func (s *S3) Update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
 	end := time.Now().Add(updateWait)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		err := s.call(ctx, "changing", key, func(ctx context.Context) error { return s.update(ctx, key, change) })
+		err := s.call(ctx, "changing", key, func(ctx context.Context) error { return s.tryUpdate(ctx, key, change) })
 		if !errors.Is(err, objects.ErrChanged) {
 			return err
 		}
@@ -117,7 +116,9 @@ func (s *S3) Update(ctx context.Context, key string, change func(old []byte) ([]
 	}
 }
 
-func (s *S3) update(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
+// tryUpdate tries an update once. The error is [objects.ErrChanged] if somebody else wrote
+// the document in the meantime.
+func (s *S3) tryUpdate(ctx context.Context, key string, change func(old []byte) ([]byte, error)) error {
 	old, version, err := s.bucket.Get(ctx, s.prefix+key, MaxDocument)
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
@@ -138,14 +139,14 @@ func (s *S3) update(ctx context.Context, key string, change func(old []byte) ([]
 	return err
 }
 
-// Remove forgets a document. One that is not there is no error.
+// Remove implements [Store].
 func (s *S3) Remove(ctx context.Context, key string) error { return s.remove(ctx, key, objects.Any) }
 
-// Discard forgets a document if it is still as it was listed. Where the store
-// deletes without looking at conditions it is looked at just before.
+// Discard implements [Store]. If the bucket does not support conditional deletes, the
+// document is listed again just before it is deleted.
 func (s *S3) Discard(ctx context.Context, e Entry) error {
 	version := objects.Version(e.etag)
-	if s.exact {
+	if s.conditionalDeletes {
 		return s.remove(ctx, e.Key, version)
 	}
 	now, err := s.list(ctx, e.Key)
@@ -160,12 +161,12 @@ func (s *S3) remove(ctx context.Context, key string, version objects.Version) er
 		return s.bucket.Delete(ctx, s.prefix+key, version)
 	})
 	if errors.Is(err, objects.ErrChanged) {
-		return nil // what was to be removed is gone
+		return nil // the listed document is gone
 	}
 	return err
 }
 
-// List returns the documents below a key, the newest first.
+// List implements [Store].
 func (s *S3) List(ctx context.Context, folder string) ([]Entry, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
@@ -176,11 +177,11 @@ func (s *S3) List(ctx context.Context, folder string) ([]Entry, error) {
 	found, err := s.list(ctx, folder)
 	var out []Entry
 	for _, o := range found {
-		if key := strings.TrimPrefix(o.Key, s.prefix); plainKey.MatchString(key) {
+		if key := strings.TrimPrefix(o.Key, s.prefix); keyPattern.MatchString(key) {
 			out = append(out, Entry{Key: key, Size: o.Size, Written: o.Written, etag: string(o.Version)})
 		}
 	}
-	newestFirst(out)
+	sortNewestFirst(out)
 	return out, err
 }
 
@@ -192,7 +193,8 @@ func (s *S3) list(ctx context.Context, prefix string) (found []objects.Object, e
 	return found, err
 }
 
-// tidy removes what writers that died left behind before a time.
+// tidy removes objects that processes left when they died before a time, while they
+// tried out the bucket.
 func (s *S3) tidy(ctx context.Context, before time.Time) error {
 	found, err := s.list(ctx, unfinished)
 	for _, o := range found {
@@ -203,37 +205,39 @@ func (s *S3) tidy(ctx context.Context, before time.Time) error {
 	return err
 }
 
-// call asks the bucket for something, in bounded time. After a call that reached
-// nobody, those that come soon after fail at once instead of waiting, too. A call
+// call sends requests to the bucket, in bounded time. After a call that nobody
+// answered, the calls of the next seconds fail at once and do not wait, too. A call
 // whose context ended says nothing about the bucket.
 func (s *S3) call(ctx context.Context, doing, key string, do func(context.Context) error) error {
-	if err := check(key); err != nil {
+	if err := checkKey(key); err != nil {
 		return err
 	}
 	err := ended(ctx)
 	if err == nil {
-		err = s.lastOutage()
+		err = s.recentOutage()
 	}
 	if err == nil {
-		err = s.ask(ctx, do)
+		err = s.callWithin(ctx, do)
 	}
 	if err != nil {
-		return fmt.Errorf("%s %q in the state: %w", doing, path.Clean(key), ours(err))
+		return fmt.Errorf("%s %q in the state: %w", doing, path.Clean(key), asStateError(err))
 	}
 	return nil
 }
 
-// lastOutage returns the error of the last call that reached nobody, for a while.
-func (s *S3) lastOutage() error {
+// recentOutage returns the error of the last call that nobody answered, and nil when
+// that was some time ago.
+func (s *S3) recentOutage() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Now().After(s.until) {
+	if time.Now().After(s.outageEnds) {
 		return nil
 	}
-	return s.down
+	return s.outage
 }
 
-func (s *S3) ask(ctx context.Context, do func(context.Context) error) error {
+// callWithin calls do with a time limit, and remembers when nobody answered.
+func (s *S3) callWithin(ctx context.Context, do func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, s.wait)
 	defer cancel()
 	err := do(within)
@@ -243,13 +247,13 @@ func (s *S3) ask(ctx context.Context, do func(context.Context) error) error {
 	case errors.Is(err, objects.ErrUnreachable):
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.until, s.down = time.Now().Add(downFor), err
+		s.outage, s.outageEnds = err, time.Now().Add(outageWait)
 	}
 	return err
 }
 
-// ours gives an error of the bucket the name that it has here.
-func ours(err error) error {
+// asStateError replaces the errors of package objects that have another name here.
+func asStateError(err error) error {
 	if errors.Is(err, objects.ErrNotFound) {
 		return ErrNotFound
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// only is a fault of the requests of one method, and with a header when one is
-// named.
+// only makes requests of one method fail; if header is not "", only those with the header.
 func only(method, header string, f fakes3.Fault) func(*http.Request) fakes3.Fault {
 	return func(r *http.Request) fakes3.Fault {
 		if r.Method == method && (header == "" || r.Header.Get(header) != "") {
@@ -123,7 +122,7 @@ func openS3(t *testing.T) (*state.S3, *fakes3.Server) {
 	return s, fake
 }
 
-// Faults are errors, never another document; and the next call is right again.
+// A fault is an error, never a wrong document, and the next call works again.
 func TestS3Faults(t *testing.T) {
 	for name, f := range map[string]fakes3.Fault{
 		"busy": {Status: 503}, "too many": {Status: 429}, "broken": {Status: 500}, "denied": {Status: 403}, "redirected": {Status: 301},
@@ -153,7 +152,7 @@ func TestS3Faults(t *testing.T) {
 	}
 }
 
-// When nobody answers, many calls do not wait one after the other.
+// When nobody answers, only the first of many calls sends a request.
 func TestS3Down(t *testing.T) {
 	s, fake := openS3(t)
 	fake.Fail(func(*http.Request) fakes3.Fault { return fakes3.Fault{Status: 503} })
@@ -168,8 +167,8 @@ func TestS3Down(t *testing.T) {
 	}
 }
 
-// A write whose answer is lost is tried again by the SDK; then its own condition
-// fails, and change sees its own work.
+// The client sends a write again if its answer is lost. Then the condition of the write
+// fails, and change is called with its own result.
 func TestS3LostAnswer(t *testing.T) {
 	_, fake := openS3(t)
 	t.Setenv("AWS_MAX_ATTEMPTS", "3")
@@ -199,7 +198,7 @@ func TestS3LostAnswer(t *testing.T) {
 	}
 }
 
-// Where deletes keep to no condition, what changed stays all the same.
+// Discard also leaves a changed document if the bucket ignores the conditions of deletes.
 func TestS3InexactDeletes(t *testing.T) {
 	fake := fakes3.Start(t)
 	fake.Fail(only("DELETE", "", fakes3.Fault{Ignore: true}))

@@ -22,12 +22,13 @@ const MaxDocument = 64 << 20
 var (
 	// ErrNotFound says that there is no document with the key.
 	ErrNotFound = fs.ErrNotExist
-	// ErrUnreachable says that the state cannot be asked at present, which is
-	// nobody's mistake: later it may be.
+	// ErrUnreachable says that the state does not answer at present. That is nobody's
+	// mistake, and a later call may succeed.
 	ErrUnreachable = objects.ErrUnreachable
-	// ErrReadOnly says that the state was opened, or can only be, for reading.
+	// ErrReadOnly says that the state was opened for reading, or does not let us write.
 	ErrReadOnly = errors.New("it can only be read")
-	// ErrBusy says that others changed a document, or held a lock, for too long.
+	// ErrBusy says that others changed a document all the time, or held a lock for too
+	// long.
 	ErrBusy = errors.New("others are writing to it all the time")
 )
 
@@ -57,16 +58,16 @@ type Store interface {
 	Discard(ctx context.Context, e Entry) error
 }
 
-// An Entry is a document that is there.
+// An Entry describes a document of a list.
 type Entry struct {
 	Key     string
 	Size    int64
 	Written time.Time
-	etag    string // what S3 calls this version of it
+	etag    string // the version of an S3 object
 }
 
-// newestFirst is the order of lists.
-func newestFirst(list []Entry) {
+// sortNewestFirst sorts a list by age, and by key when documents are equally old.
+func sortNewestFirst(list []Entry) {
 	slices.SortFunc(list, func(a, b Entry) int {
 		if c := b.Written.Compare(a.Written); c != 0 {
 			return c
@@ -75,22 +76,22 @@ func newestFirst(list []Entry) {
 	})
 }
 
-// plainKey is what a key looks like.
-var plainKey = regexp.MustCompile(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
+// keyPattern matches valid keys.
+var keyPattern = regexp.MustCompile(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
 
-func check(key string) error {
-	if !plainKey.MatchString(key) || len(key) > 200 {
-		return fmt.Errorf("%q is no key of the state", key)
+func checkKey(key string) error {
+	if !keyPattern.MatchString(key) || len(key) > 200 {
+		return fmt.Errorf("%q is not a key of the state", key)
 	}
 	return nil
 }
 
-// checkFolder is check for what is listed.
+// checkFolder checks the folder of a list: a key, or "" for the whole state.
 func checkFolder(folder string) error {
 	if folder == "" {
 		return nil
 	}
-	return check(folder)
+	return checkKey(folder)
 }
 
 func checkSize(raw []byte) error {
@@ -100,7 +101,8 @@ func checkSize(raw []byte) error {
 	return nil
 }
 
-// Name returns a part of a key that stands for the texts, and for no others.
+// Name returns a part of a key for a list of texts: a digest of 32 hex digits. Other
+// lists of texts have other names.
 func Name(texts ...string) string {
 	h := sha256.New()
 	for _, t := range texts {
@@ -109,20 +111,19 @@ func Name(texts ...string) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
-// Access is what a state is opened for.
+// Access says what a state is opened for.
 type Access int
 
-// What a state can be opened for.
+// The kinds of access.
 const (
-	Reading Access = iota // nothing is written, whatever is called
+	Reading Access = iota // calls that write fail with [ErrReadOnly]
 	Writing
 )
 
-// At opens the state at a place: a folder, or s3://BUCKET/PREFIX. A bucket is
-// asked whether it can be used. The error is [ErrUnreachable] when that cannot
-// be told at present, and otherwise says what to do about it. When a bucket
-// lets nothing be written, the error is [ErrReadOnly], and the state that is
-// returned with it can be read.
+// At opens the state at a place: a folder, or s3://BUCKET/PREFIX. It sends a request to
+// a bucket to find out whether the bucket can be used. The error is [ErrUnreachable] if
+// the bucket does not answer; otherwise it says what to do. If the bucket allows no
+// writes, the error is [ErrReadOnly], and the state that is returned with it can be read.
 func At(ctx context.Context, place string, to Access) (Store, error) {
 	if strings.HasPrefix(place, "s3://") {
 		s, err := OpenS3(ctx, place, to)
@@ -146,15 +147,17 @@ func At(ctx context.Context, place string, to Access) (Store, error) {
 	return d, nil
 }
 
-// readOnly is a store that nothing is written to.
+// A readOnly store refuses calls that write.
 type readOnly struct{ Store }
 
-func refuse(key string) error { return fmt.Errorf("writing %q to the state: %w", key, ErrReadOnly) }
+func refuseWrite(key string) error {
+	return fmt.Errorf("writing %q to the state: %w", key, ErrReadOnly)
+}
 
-func (readOnly) Write(_ context.Context, key string, _ []byte) error { return refuse(key) }
-func (readOnly) Remove(_ context.Context, key string) error          { return refuse(key) }
-func (readOnly) Discard(_ context.Context, e Entry) error            { return refuse(e.Key) }
+func (readOnly) Write(_ context.Context, key string, _ []byte) error { return refuseWrite(key) }
+func (readOnly) Remove(_ context.Context, key string) error          { return refuseWrite(key) }
+func (readOnly) Discard(_ context.Context, e Entry) error            { return refuseWrite(e.Key) }
 
 func (readOnly) Update(_ context.Context, key string, _ func([]byte) ([]byte, error)) error {
-	return refuse(key)
+	return refuseWrite(key)
 }

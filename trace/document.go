@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// digest covers all of the trace but when it was recorded.
+// digest returns a digest of everything in the trace except Digest and Recorded.
 func (t *Trace) digest() string {
 	c := *t
 	c.Digest, c.Recorded = "", time.Time{}
@@ -21,7 +21,7 @@ func (t *Trace) digest() string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 }
 
-// marshal writes a trace down.
+// marshal returns the trace as a document.
 func (t *Trace) marshal() ([]byte, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -30,8 +30,7 @@ func (t *Trace) marshal() ([]byte, error) {
 	return append(raw, '\n'), nil
 }
 
-// kind is what the documents of traces have in common: they are used only when
-// they are whole and as they were written.
+// kind describes the documents of traces. A document is valid only if its digest is right.
 var kind = state.Kind[Trace]{Version: Version, Valid: func(t *Trace) error {
 	if d := t.digest(); d == "" || t.Digest != d {
 		return errors.New("its digest is wrong, so it was edited or damaged")

@@ -12,32 +12,32 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// Bounds of what is recorded of one task.
+// The bounds of one trace.
 const (
 	maxRequests = 20_000
 	maxText     = 16 << 20 // bytes of all queries and variables
 )
 
-// A Recorder notes what one task asks. Several goroutines may use it at once.
+// A Recorder records the requests of one task. Several goroutines may use it at once.
 type Recorder struct {
-	base, head string
+	base, head string // sha256 of the bundles
 
 	mu         sync.Mutex
-	unprovable string
-	answers    map[string]Request // by question
-	text       int
+	unprovable string             // why the trace proves nothing
+	requests   map[string]Request // by question
+	text       int                // the size of all questions, in bytes
 	schemas    map[bundle.Schema]bool
 	datafiles  map[bundle.Path]bool
 	resources  map[bundle.Path]bool
 	fields     map[bundle.Schema]map[string]bool
 }
 
-// NewRecorder returns a recorder for a task that runs over the bundles with
-// these sha256. Without a change they are the same.
+// NewRecorder returns a recorder for a task that runs over the bundles with these sha256.
+// They may be the same.
 func NewRecorder(base, head string) *Recorder {
 	return &Recorder{
 		base: base, head: head,
-		answers:   map[string]Request{},
+		requests:  map[string]Request{},
 		schemas:   map[bundle.Schema]bool{},
 		datafiles: map[bundle.Path]bool{},
 		resources: map[bundle.Path]bool{},
@@ -47,12 +47,12 @@ func NewRecorder(base, head string) *Recorder {
 
 // An Exchange is a request of a task with its answer.
 type Exchange struct {
-	Path     string        // of the address
-	SHA256   string        // of the bundle that was asked
-	Request  *gql.Request  // nil when it was no GraphQL request
-	Response *gql.Response // nil unless it was executed
+	Path     string        // the path of the URL
+	SHA256   string        // of the bundle that answered
+	Request  *gql.Request  // nil if it was not a GraphQL request
+	Response *gql.Response // nil if the request was not executed
 	Status   int
-	Cut      bool // the answer says that the request ended, and nothing of the bundle
+	Cut      bool // the request was canceled or took too long, so the answer says nothing about the bundle
 	Body     []byte
 }
 
@@ -63,67 +63,70 @@ func (r *Recorder) Note(x Exchange) {
 	side := Head
 	switch {
 	case x.Request == nil:
-		if !names(x.Path) {
+		if !namesBundle(x.Path) {
 			r.doubt("it asked %s, which a trace does not cover", x.Path)
 		}
 		return
 	case x.Cut || x.Status >= 500:
 		r.doubt("it was not answered when it asked for %s", x.Path)
 		return
-	case x.SHA256 == r.head && r.base == r.head && !latest(x.Path):
+	case x.SHA256 == r.head && r.base == r.head && !asksLatest(x.Path):
 		side = Either
 	case x.SHA256 == r.head:
 	case x.SHA256 == r.base:
 		side = Base
 	default:
 		r.doubt("it asked a bundle that is not one of the change")
-		r.read(x.Response)
+		r.observe(x.Response)
 		return
 	}
 	q := Request{Side: side, Query: x.Request.Query, Operation: x.Request.Operation, EmptyName: x.Request.EmptyName, Answer: Answer(x.Status, x.Body)}
 	if x.Request.Variables != nil {
 		q.Variables = bundle.AppendCanonical(nil, x.Request.Variables)
 	}
-	r.ask(q)
-	r.read(x.Response)
+	r.add(q)
+	r.observe(x.Response)
 }
 
-// names tells whether an address only names the bundle.
-func names(path string) bool {
-	return slices.Contains([]string{"sha256", "git-commit", "git-commit-info", "healthz"}, first(path))
+// namesBundle reports whether the answer at a path only says which bundle is served.
+func namesBundle(path string) bool {
+	return slices.Contains([]string{"sha256", "git-commit", "git-commit-info", "healthz"}, firstPart(path))
 }
 
-// latest tells whether an address is that of the latest bundle, which is head.
-func latest(path string) bool { return first(path) == "graphql" }
+// asksLatest reports whether a path is that of the latest bundle, which is head.
+func asksLatest(path string) bool { return firstPart(path) == "graphql" }
 
-func first(path string) string {
+func firstPart(path string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return name
 }
 
+// doubt notes why the trace proves nothing. The first reason stays.
 func (r *Recorder) doubt(format string, args ...any) {
 	if r.unprovable == "" {
 		r.unprovable = fmt.Sprintf(format, args...)
 	}
 }
 
-func (r *Recorder) ask(q Request) {
+// add adds a request, once. A question with two different answers makes the trace prove
+// nothing.
+func (r *Recorder) add(q Request) {
 	key := q.question()
-	old, again := r.answers[key]
+	old, known := r.requests[key]
 	switch {
-	case again && old.Answer != q.Answer:
+	case known && old.Answer != q.Answer:
 		r.doubt("it was answered in two ways to %q", q.Name())
-	case again:
-	case len(r.answers) == maxRequests || r.text+len(key) > maxText:
+	case known:
+	case len(r.requests) == maxRequests || r.text+len(key) > maxText:
 		r.doubt("it asked more than a trace holds")
 	default:
-		r.answers[key] = q
+		r.requests[key] = q
 		r.text += len(key)
 	}
 }
 
-// read notes what an answer was made from, if there is one.
-func (r *Recorder) read(res *gql.Response) {
+// observe notes what was read of the bundle to make an answer.
+func (r *Recorder) observe(res *gql.Response) {
 	if res == nil {
 		return
 	}
@@ -146,7 +149,7 @@ func (r *Recorder) read(res *gql.Response) {
 	}
 }
 
-// Trace returns what was recorded so far.
+// Trace returns the trace of the requests so far.
 func (r *Recorder) Trace(of Subject, at time.Time) *Trace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,8 +166,8 @@ func (r *Recorder) Trace(of Subject, at time.Time) *Trace {
 	for schema, fields := range r.fields {
 		t.Fields[schema] = slices.Sorted(maps.Keys(fields))
 	}
-	for _, key := range slices.Sorted(maps.Keys(r.answers)) {
-		t.Requests = append(t.Requests, r.answers[key])
+	for _, key := range slices.Sorted(maps.Keys(r.requests)) {
+		t.Requests = append(t.Requests, r.requests[key])
 	}
 	if len(t.Requests) == 0 && t.Unprovable == "" {
 		t.Unprovable = nothingAsked

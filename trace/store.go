@@ -14,26 +14,27 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// keep is how many traces of one subject are remembered: several merge requests
-// that are open at once see different worlds.
-const keep = 4
+// maxTraces is how many traces of one subject are kept. There are several because open
+// merge requests have different bundles.
+const maxTraces = 4
 
-// Breaches is the folder of the state that keeps broken promises. Forgetting one
-// would restore trust.
+// Breaches is the folder of the state for broken promises. It must never be collected,
+// since without the note the promise would count again.
 const Breaches = "breaches"
 
 // A Store keeps traces between runs. Several processes may use one at once.
 type Store struct{ in state.Store }
 
-// NewStore keeps traces in a folder of the state.
+// NewStore returns a store that keeps traces in a state.
 func NewStore(in state.Store) Store { return Store{in} }
 
-// folder holds all traces of an integration.
+// folder returns the folder for all traces of an integration.
 func folder(integration string) string { return "traces/" + state.Name(integration) }
 
+// prefix returns what the names of all traces of a subject begin with.
 func prefix(of Subject) string { return state.Name(of.Command, of.Shard) + "-" }
 
-// Save remembers a trace. Of its subject the newest few are kept.
+// Save writes a trace, and removes the oldest traces of its subject if there are too many.
 func (s Store) Save(ctx context.Context, t *Trace) error {
 	raw, err := t.marshal()
 	if err != nil {
@@ -52,7 +53,7 @@ func (s Store) Save(ctx context.Context, t *Trace) error {
 		if e.Key == key {
 			continue
 		}
-		if others++; others >= keep {
+		if others++; others >= maxTraces {
 			if err := s.in.Discard(ctx, e); err != nil {
 				return err
 			}
@@ -61,6 +62,8 @@ func (s Store) Save(ctx context.Context, t *Trace) error {
 	return nil
 }
 
+// list lists the traces of an integration whose names begin with a prefix, the newest
+// first.
 func (s Store) list(ctx context.Context, integration, prefix string) ([]state.Entry, error) {
 	list, err := s.in.List(ctx, folder(integration))
 	return slices.DeleteFunc(list, func(e state.Entry) bool {
@@ -68,17 +71,18 @@ func (s Store) list(ctx context.Context, integration, prefix string) ([]state.En
 	}), err
 }
 
-// Load returns the traces of a subject, the newest first. Those that cannot be
-// read are left out and said in ignored; corrupt ones are set aside.
+// Load returns the traces of a subject, the newest first. For each trace that cannot be
+// read, ignored has a sentence. Corrupt traces are set aside.
 func (s Store) Load(ctx context.Context, of Subject) (traces []*Trace, ignored []string) {
 	return s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
 }
 
-// All returns the traces of an integration, whatever its command and shard.
+// All returns the traces of an integration with any command and shard, like [Store.Load].
 func (s Store) All(ctx context.Context, integration string) (traces []*Trace, ignored []string) {
 	return s.load(ctx, integration, "", func(t *Trace) bool { return t.Integration == integration })
 }
 
+// load reads traces. A trace that is not mine was written under a wrong name.
 func (s Store) load(ctx context.Context, integration, prefix string, mine func(*Trace) bool) (traces []*Trace, ignored []string) {
 	list, err := s.list(ctx, integration, prefix)
 	if err != nil {
@@ -87,10 +91,10 @@ func (s Store) load(ctx context.Context, integration, prefix string, mine func(*
 	for i, r := range s.readAll(ctx, list) {
 		t, err := r.trace, r.err
 		if errors.Is(err, state.ErrNotFound) {
-			continue // another writer just made room
+			continue // another process removed it since it was listed
 		}
 		if err == nil && !mine(t) {
-			err = errors.New("it is of something else")
+			err = errors.New("it belongs to another task")
 		}
 		if err != nil {
 			ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: %v (%s)", integration, err, path.Base(list[i].Key)))
@@ -102,29 +106,30 @@ func (s Store) load(ctx context.Context, integration, prefix string, mine func(*
 	return traces, ignored
 }
 
-// atOnce is how many traces are read at once, since a bucket is far away.
-const atOnce = 8
+// readersAtOnce is how many traces are read at once, because a bucket answers slowly.
+const readersAtOnce = 8
 
+// A reading is a trace, or why it could not be read.
 type reading struct {
 	trace *Trace
 	err   error
 }
 
-// readAll reads the traces of a list, in its order.
+// readAll reads the traces of a list, and returns them in its order.
 func (s Store) readAll(ctx context.Context, list []state.Entry) []reading {
 	out := make([]reading, len(list))
-	for first := 0; first < len(list); first += atOnce {
-		var some sync.WaitGroup
-		for i := first; i < min(first+atOnce, len(list)); i++ {
-			some.Go(func() { out[i].trace, out[i].err = s.read(ctx, list[i]) })
+	for first := 0; first < len(list); first += readersAtOnce {
+		var batch sync.WaitGroup
+		for i := first; i < min(first+readersAtOnce, len(list)); i++ {
+			batch.Go(func() { out[i].trace, out[i].err = s.read(ctx, list[i]) })
 		}
-		some.Wait()
+		batch.Wait()
 	}
 	return out
 }
 
-// read reads a trace. A corrupt one is set aside where that is possible: it is
-// then told once.
+// read reads a trace. A corrupt trace is set aside if the state can be written, so that it
+// is reported only once.
 func (s Store) read(ctx context.Context, e state.Entry) (*Trace, error) {
 	raw, err := s.in.Read(ctx, e.Key)
 	if err != nil {
@@ -132,12 +137,12 @@ func (s Store) read(ctx context.Context, e state.Entry) (*Trace, error) {
 	}
 	t, err := kind.Decode(raw)
 	if errors.Is(err, state.ErrCorrupt) && s.in.Discard(ctx, e) == nil {
-		_ = state.SetAside(ctx, s.in, e.Key, raw, err) // it is gone anyway, and told below
+		_ = state.SetAside(ctx, s.in, e.Key, raw, err) // the trace is removed and reported even without a copy
 	}
 	return t, err
 }
 
-// A Breach says that an integration broke its promise to ask the same always.
+// A Breach is a note that an integration broke its promise to ask always the same.
 type Breach struct {
 	Version     string    `json:"version"`
 	Integration string    `json:"integration"`
@@ -147,8 +152,8 @@ type Breach struct {
 
 func breachKey(integration string) string { return Breaches + "/" + state.Name(integration) + ".json" }
 
-// Break remembers that a promise was broken and sets the integration's traces
-// aside.
+// Break notes that an integration broke its promise, and moves its traces to the folder
+// "aside/".
 func (s Store) Break(ctx context.Context, integration, why string, at time.Time) error {
 	raw, err := json.Marshal(Breach{Version, integration, why, at.UTC().Truncate(time.Second)})
 	if err != nil {
@@ -164,7 +169,7 @@ func (s Store) Break(ctx context.Context, integration, why string, at time.Time)
 	for _, e := range list {
 		raw, err := s.in.Read(ctx, e.Key)
 		if err != nil {
-			continue // nobody can use it either
+			continue // a trace that cannot be read is of no use to anybody
 		}
 		aside := "aside/" + strings.TrimPrefix(e.Key, "traces/")
 		if err := errors.Join(s.in.Write(ctx, aside, raw), s.in.Remove(ctx, e.Key)); err != nil {
@@ -174,8 +179,8 @@ func (s Store) Break(ctx context.Context, integration, why string, at time.Time)
 	return nil
 }
 
-// Broken returns why the promise of an integration does not count, "" when it
-// does. What cannot be read counts as broken.
+// Broken returns why the promise of an integration does not count, or "" if it counts. If
+// that cannot be read, the promise does not count.
 func (s Store) Broken(ctx context.Context, integration string) string {
 	why, err := s.breach(ctx, integration)
 	if err != nil {
@@ -184,13 +189,14 @@ func (s Store) Broken(ctx context.Context, integration string) string {
 	return why
 }
 
-// Breach returns how the promise of an integration was broken, "" when there is
-// no note of that or it cannot be read.
+// Breach returns how an integration broke its promise, or "" if there is no note of that,
+// or the note cannot be read.
 func (s Store) Breach(ctx context.Context, integration string) string {
 	why, _ := s.breach(ctx, integration)
 	return why
 }
 
+// breach reads how an integration broke its promise, "" if there is no note.
 func (s Store) breach(ctx context.Context, integration string) (why string, err error) {
 	raw, err := s.in.Read(ctx, breachKey(integration))
 	if errors.Is(err, state.ErrNotFound) {
@@ -201,12 +207,12 @@ func (s Store) breach(ctx context.Context, integration string) (why string, err 
 		err = json.Unmarshal(raw, &b)
 	}
 	if err == nil && b.Why == "" {
-		err = errors.New("it says nothing")
+		err = errors.New("it gives no reason")
 	}
 	return b.Why, err
 }
 
-// Confirm lets the promise of an integration count again.
+// Confirm removes the note about a broken promise, so that the promise counts again.
 func (s Store) Confirm(ctx context.Context, integration string) error {
 	return s.in.Remove(ctx, breachKey(integration))
 }

@@ -28,7 +28,7 @@ func recorded(of trace.Subject, query string, at time.Time) *trace.Trace {
 	return r.Trace(of, at)
 }
 
-// files returns the names of all documents of a kind.
+// files returns the paths of all documents in a folder of the state.
 func files(t *testing.T, folder, kind string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(folder, kind, "*", "*.json"))
@@ -38,8 +38,8 @@ func files(t *testing.T, folder, kind string) []string {
 	return list
 }
 
-// A trace is found again for its subject and for no other, and only the newest
-// few of a subject are kept.
+// A trace is loaded for its own subject only, and only the newest traces of a subject are
+// kept.
 func TestStore(t *testing.T) {
 	s, folder := store(t)
 	for i, query := range []string{"{a}", "{b}", "{c}", "{d}", "{e}", "{e}"} {
@@ -78,8 +78,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// What cannot be trusted is left out with a word about it. It is told once, and a
-// copy is kept, unless it is of another version: that one stays.
+// A damaged trace is not used. It is reported once and a copy is kept. A trace of another
+// version stays where it is.
 func TestDamaged(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -129,7 +129,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A trace of something else under this subject's name is not used.
+// A trace of another task that was written under a wrong name is not used.
 func TestForeign(t *testing.T) {
 	s, folder := store(t)
 	other := trace.Subject{Integration: "other", Command: "sha256:c0", Shard: "blue"}
@@ -148,7 +148,7 @@ func TestForeign(t *testing.T) {
 	}
 	one, a := s.Load(t.Context(), subject)
 	two, b := s.Load(t.Context(), other)
-	if len(one)+len(two) != 1 || len(a)+len(b) != 1 || !strings.Contains(a0(a, b), "it is of something else") {
+	if len(one)+len(two) != 1 || len(a)+len(b) != 1 || !strings.Contains(a0(a, b), "it belongs to another task") {
 		t.Errorf("got %d and %d traces, %q, %q", len(one), len(two), a, b)
 	}
 }
@@ -190,7 +190,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// A note that cannot be read is a promise that does not count.
+// If the note about a promise cannot be read, the promise does not count.
 func TestBrokenNote(t *testing.T) {
 	s, folder := store(t)
 	if err := s.Break(t.Context(), "users", "x", noon); err != nil {
@@ -208,7 +208,7 @@ func TestBrokenNote(t *testing.T) {
 	}
 }
 
-// Many writers of one subject leave whole traces only.
+// Several writers of one subject leave only whole traces.
 func TestConcurrentSaves(t *testing.T) {
 	s, _ := store(t)
 	var wait sync.WaitGroup

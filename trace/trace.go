@@ -12,65 +12,63 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// Version names the format of a trace, and with it the engine that answered: it
-// changes also when the engine answers anything otherwise than before. A trace
-// of another version is ignored.
+// Version is the version of traces. It changes with their format, and also when the query
+// engine begins to answer a query differently. A trace of another version is not used.
 const Version = "prcheck-trace/v1"
 
-// A Side is the bundle that a request is for.
+// A Side says for which bundle of a change a request is.
 type Side string
 
-// The sides of a change. Either is a bundle that was asked for by its sha256
-// while base and head were the same: next time it may be one or the other.
+// The sides of a change. Either is the side of a request for a bundle by its sha256 while
+// base and head were the same bundle: the next time the bundle may be base or head.
 const (
 	Base   Side = "base"
 	Head   Side = "head"
 	Either Side = "either"
 )
 
-// both returns the sides that must answer as recorded.
-func (s Side) both() []Side {
+// compared returns the sides that must give the recorded answer.
+func (s Side) compared() []Side {
 	if s == Either {
 		return []Side{Base, Head}
 	}
 	return []Side{s}
 }
 
-// A Subject is what a trace speaks for. Command is a digest of all that decides
-// how the task is started; Shard is "" for the whole integration.
+// A Subject identifies the task that a trace is valid for.
 type Subject struct {
 	Integration string `json:"integration"`
-	Command     string `json:"command"`
-	Shard       string `json:"shard,omitempty"`
+	Command     string `json:"command"`         // a digest of everything that decides how the task is started
+	Shard       string `json:"shard,omitempty"` // "" for the integration as a whole
 }
 
-// A Trace is what one task asked while it passed.
+// A Trace lists the requests of one task that passed.
 type Trace struct {
 	Version string `json:"version"`
-	Digest  string `json:"digest"` // "sha256:…" of everything else but Recorded
+	Digest  string `json:"digest"` // "sha256:…" of everything else except Recorded
 	Subject
 	Recorded   time.Time `json:"recorded"`
-	Base       string    `json:"base"` // sha256 of the bundles it ran over
+	Base       string    `json:"base"` // sha256 of the bundles that the task ran over
 	Head       string    `json:"head"`
-	Unprovable string    `json:"unprovable,omitempty"` // why it proves nothing
-	Requests   []Request `json:"requests"`             // without repetition, sorted
+	Unprovable string    `json:"unprovable,omitempty"` // why the trace proves nothing
+	Requests   []Request `json:"requests"`             // each once, sorted
 	Observed
 }
 
-// Observed is what was read of the bundles, all requests together.
+// Observed lists what all requests together read of the bundles.
 type Observed struct {
-	Schemas   []bundle.Schema            `json:"schemas"`   // of datafiles
-	Datafiles []bundle.Path              `json:"datafiles"` //
-	Resources []bundle.Path              `json:"resources"` //
-	Fields    map[bundle.Schema][]string `json:"fields"`    // top-level fields of datafiles
+	Schemas   []bundle.Schema            `json:"schemas"` // of datafiles
+	Datafiles []bundle.Path              `json:"datafiles"`
+	Resources []bundle.Path              `json:"resources"`
+	Fields    map[bundle.Schema][]string `json:"fields"` // top-level fields of datafiles
 }
 
-// A Request is one question and what it was answered.
+// A Request is one GraphQL request and the digest of its answer.
 type Request struct {
 	Side      Side            `json:"side"`
 	Query     string          `json:"query"`
 	Operation string          `json:"operation,omitempty"`
-	EmptyName bool            `json:"empty_name,omitempty"` // the operation is named, by nothing
+	EmptyName bool            `json:"empty_name,omitempty"` // the name of the operation is given and empty
 	Variables json.RawMessage `json:"variables,omitempty"`  // an object
 	Answer    string          `json:"answer"`               // see [Answer]
 }
@@ -101,8 +99,8 @@ func (r Request) GraphQL() (gql.Request, error) {
 	return req, nil
 }
 
-// Name returns a short name for the request: its operation, or the beginning of
-// its text.
+// Name returns a short name of the request: the name of its operation, or else the
+// beginning of its query.
 func (r Request) Name() string {
 	const long = 60
 	if r.Operation != "" {
@@ -126,8 +124,7 @@ func (r Request) Name() string {
 	return string(text)
 }
 
-// Doubt says why the trace proves nothing, whatever is answered now; "" when it
-// can prove something.
+// Doubt returns why the trace can never prove anything, or "" if it can.
 func (t *Trace) Doubt() string {
 	if t.Unprovable == "" && len(t.Requests) == 0 {
 		return nothingAsked
@@ -135,9 +132,12 @@ func (t *Trace) Doubt() string {
 	return t.Unprovable
 }
 
-// Proves tells whether the program would see again what it saw when it passed:
-// "" when it would, otherwise why that is not proven. answer returns the digest
-// of the answer that a side gives now; its errors are doubts.
+// Proves compares every recorded answer with the answer of today. It returns "" if all are
+// the same, which proves that the program would see exactly what it saw when it passed.
+// Otherwise it returns why that is not proven.
+//
+// The function answer returns the digest of the answer that a side gives to a request
+// today. If it returns an error, nothing is proven.
 func (t *Trace) Proves(answer func(Side, gql.Request) (string, error)) string {
 	if why := t.Doubt(); why != "" {
 		return why
@@ -147,7 +147,7 @@ func (t *Trace) Proves(answer func(Side, gql.Request) (string, error)) string {
 		if err != nil {
 			return err.Error()
 		}
-		for _, side := range r.Side.both() {
+		for _, side := range r.Side.compared() {
 			now, err := answer(side, req)
 			switch {
 			case err != nil:
@@ -162,43 +162,43 @@ func (t *Trace) Proves(answer func(Side, gql.Request) (string, error)) string {
 
 const nothingAsked = "nothing was asked while it was recorded"
 
-// Asks tells whether both traces hold the same questions, whatever the answers
-// and whichever side they were for:
-// "" when they do, otherwise the first one that only one of them has. When other
-// is partial, of a task that did not get to its end, it need not hold all.
+// Asks compares the requests of two traces of a task, without their answers and sides. It
+// returns "" if they are the same, and otherwise a sentence about the first request that
+// only one trace has. If other is partial, its task did not run to its end, so requests
+// may be missing from it.
 func (t *Trace) Asks(other *Trace, partial bool) string {
 	known, asked := map[string]bool{}, map[string]bool{}
 	for _, r := range t.Requests {
-		known[r.words()] = true
+		known[r.withoutSide()] = true
 	}
 	for _, r := range other.Requests {
-		if !known[r.words()] {
+		if !known[r.withoutSide()] {
 			return fmt.Sprintf("it asked %q, which it did not before", r.Name())
 		}
-		asked[r.words()] = true
+		asked[r.withoutSide()] = true
 	}
 	if partial {
 		return ""
 	}
 	for _, r := range t.Requests {
-		if !asked[r.words()] {
+		if !asked[r.withoutSide()] {
 			return fmt.Sprintf("it did not ask %q, which it did before", r.Name())
 		}
 	}
 	return ""
 }
 
-// words is a request without its side and answer.
-func (r Request) words() string {
+// withoutSide returns the text of a request without its side and answer.
+func (r Request) withoutSide() string {
 	r.Side = ""
 	return r.question()
 }
 
-// question is all of a request but its answer.
+// question returns the text of a request without its answer.
 func (r Request) question() string {
 	r.Answer = ""
 	raw, err := json.Marshal(r)
-	if err != nil { // only of variables that are no JSON
+	if err != nil { // the variables are not JSON
 		return fmt.Sprintf("%+v", r)
 	}
 	return string(raw)

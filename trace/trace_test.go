@@ -16,12 +16,12 @@ var subject = trace.Subject{Integration: "users", Command: "sha256:c0", Shard: "
 
 var noon = time.Date(2024, 5, 6, 12, 0, 0, 0, time.UTC)
 
-// ask notes a request for a bundle and its answer.
+// ask records a request for a bundle and its answer.
 func ask(r *trace.Recorder, path, sha, query, body string) {
 	r.Note(trace.Exchange{Path: path, SHA256: sha, Request: &gql.Request{Query: query}, Status: 200, Body: []byte(body)})
 }
 
-// world answers queries with what stands in a map, by side and query.
+// world is a map of answers, by side and query.
 func world(answers map[string]string) func(trace.Side, gql.Request) (string, error) {
 	return func(side trace.Side, req gql.Request) (string, error) {
 		body, ok := answers[string(side)+" "+req.Query]
@@ -90,7 +90,7 @@ func TestProves(t *testing.T) {
 	}
 }
 
-// Variables are part of the question.
+// Requests with different variables are different requests.
 func TestVariables(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, n := range []string{"1", "9007199254740993"} {
@@ -137,7 +137,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// What was read adds up over all requests.
+// A trace lists what all requests together read.
 func TestObserved(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, res := range []*gql.Response{

@@ -15,7 +15,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// Env is the world as a command sees it.
+// Env is the environment of a command: arguments, streams and variables.
 type Env struct {
 	Args   []string // without the command's own name
 	Stdin  io.Reader
@@ -26,23 +26,23 @@ type Env struct {
 	Environ func() []string
 }
 
-// heap is about what a plan over ten thousand datafiles allocates beside the
-// bundles, in bytes.
-const heap = 32 << 20
+// heapSize is about the number of bytes that a plan over ten thousand datafiles allocates
+// beside the bundles.
+const heapSize = 32 << 20
 
-// once is for how long more signals mean the same wish to stop: a terminal, a shell
-// and timeout may each send one.
-const once = time.Second
+// signalWindow is how long further signals count as the first one: a terminal, a shell and
+// timeout may each send a signal for one ctrl-C.
+const signalWindow = time.Second
 
-// Main runs a command in the process's own world and returns its exit code.
+// Main runs a command with the environment of the process and returns its exit code.
 func Main(name string, run func(context.Context, Env) error) int {
-	hugepages.Heap(heap)
+	hugepages.Heap(heapSize)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, func() { time.AfterFunc(once, stop) }) // from then on another signal ends the process
+	context.AfterFunc(ctx, func() { time.AfterFunc(signalWindow, stop) }) // after that, another signal ends the process
 
-	// Once somebody listens, writing to a closed pipe is an error instead of
-	// a deadly signal, and a command can still stop what it started.
+	// With a listener for SIGPIPE, a write to a closed pipe returns an error and does not
+	// kill the process, so that the command can still stop what it started.
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
@@ -56,10 +56,10 @@ func Main(name string, run func(context.Context, Env) error) int {
 	}, run)
 }
 
-// Run runs a command in the given world and returns its exit code. Errors are
-// printed on env.Stderr, one line each, starting with the command's name.
+// Run runs a command in an environment and returns its exit code. It prints each error on
+// env.Stderr, on one line that begins with the name of the command.
 func Run(ctx context.Context, name string, env Env, run func(context.Context, Env) error) int {
-	err := contained(ctx, env, run)
+	err := runRecovered(ctx, env, run)
 	code := ExitOK
 	for _, p := range problems(err, ExitTrouble) {
 		code = max(code, p.code)
@@ -74,8 +74,8 @@ func Run(ctx context.Context, name string, env Env, run func(context.Context, En
 	return code
 }
 
-// contained calls run and turns a panic into an error.
-func contained(ctx context.Context, env Env, run func(context.Context, Env) error) (err error) {
+// runRecovered calls run and turns a panic into an error.
+func runRecovered(ctx context.Context, env Env, run func(context.Context, Env) error) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -91,8 +91,8 @@ func contained(ctx context.Context, env Env, run func(context.Context, Env) erro
 	return run(ctx, env)
 }
 
-// File returns the file behind a stream, so that another process can be given
-// it, or the stream itself when there is none.
+// File returns the file behind a stream, which can be passed to another process, or the
+// stream itself if there is no file.
 func File(w io.Writer) io.Writer {
 	if s, ok := w.(stdout); ok {
 		return s.File
@@ -100,7 +100,8 @@ func File(w io.Writer) io.Writer {
 	return w
 }
 
-// stdout is the process's standard output; it knows when nobody reads it.
+// A stdout is the standard output of the process. Its Write returns errNobodyReads when the
+// reader has gone away.
 type stdout struct{ *os.File }
 
 func (s stdout) Write(p []byte) (int, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// multi has the shape of the error lists that runners return.
+// multi is a list of errors like those of go-multierror.
 type multi []error
 
 func (multi) Error() string            { return "several errors occurred:\n\t* …" }
@@ -64,7 +64,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// try runs a command without arguments in a world of its own.
+// try runs a command without arguments in an environment of its own.
 func try(ctx context.Context, run func(context.Context, Env) error) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	env := Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}

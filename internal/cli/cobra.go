@@ -10,11 +10,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Execute runs the command of the tree under root that env.Args name. It
-// changes the tree: streams, error handling and the help command are set here,
-// so that a command has only to set Use, Short, Args and RunE. Everything that
-// goes wrong before RunE is reached is a usage error with a remedy; PreRun
-// hooks that can fail are not supported.
+// Execute runs the command of the tree under root that env.Args names. It sets streams,
+// error handling and the help command of the tree, so a command need only set Use, Short,
+// Args and RunE. An error before RunE is a usage error that says what to do. PreRun hooks
+// that can fail are not supported.
 func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 	root.SetArgs(append([]string{}, env.Args...)) // nil would mean os.Args
 	root.SetIn(env.Stdin)
@@ -34,36 +33,37 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 		}
 		incomplete = true
 	})
-	watch(root, &started)
+	prepare(root, &started)
 
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err != nil && started:
 		return err
 	case err != nil:
-		return usage(cmd, err)
+		return usageError(cmd, err)
 	case incomplete:
-		return usage(cmd, missing(cmd))
+		return usageError(cmd, missingCommand(cmd))
 	}
 	return nil
 }
 
-// watch sets *started when any command of the tree begins its work, and lets
-// shells complete its flags.
-func watch(cmd *cobra.Command, started *bool) {
+// prepare makes every command of the tree set *started when its RunE begins, and lets shells
+// complete its flags.
+func prepare(cmd *cobra.Command, started *bool) {
 	if work := cmd.RunE; work != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			*started = true
 			return work(cmd, args)
 		}
 	}
-	complete(cmd)
+	completeChoices(cmd)
 	for _, child := range cmd.Commands() {
-		watch(child, started)
+		prepare(child, started)
 	}
 }
 
-// helpCommand is cobra's, except that an unknown topic is an error.
+// helpCommand returns a help command like that of cobra, except that an unknown topic is an
+// error.
 func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command]",
@@ -74,7 +74,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 				err = fmt.Errorf("unknown command %q for %q", rest[0], topic.CommandPath())
 			}
 			if err != nil {
-				return usage(topic, err)
+				return usageError(topic, err)
 			}
 			topic.InitDefaultHelpFlag()
 			if err := topic.Flags().Set("help", "true"); err != nil {
@@ -85,8 +85,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// missing says what a command that only groups others was called with.
-func missing(cmd *cobra.Command) error {
+// missingCommand returns the error of a command that only groups others and was called
+// itself.
+func missingCommand(cmd *cobra.Command) error {
 	rest := cmd.Flags().Args()
 	if len(rest) == 0 {
 		return fmt.Errorf("%s needs a command", cmd.CommandPath())
@@ -98,12 +99,12 @@ func missing(cmd *cobra.Command) error {
 	return fmt.Errorf("%s", text)
 }
 
-// suggestion is how cobra starts its list of similar commands.
+// suggestion is the text with which cobra begins its list of similar commands.
 const suggestion = "\n\nDid you mean this?\n\t"
 
-// usage makes a usage error of what cobra or pflag said about cmd, on one line
-// and with the way out at its end.
-func usage(cmd *cobra.Command, err error) error {
+// usageError turns an error of cobra or pflag about cmd into a usage error on one line. The
+// line ends with the command that prints the help.
+func usageError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return nil
 	}

@@ -16,18 +16,18 @@ const (
 	ExitTrouble = 3
 )
 
-// ErrFailed says that the work was done and a check failed. Nothing is printed
-// for it: the report has told already.
+// ErrFailed says that a check failed. Nothing is printed for it, because the report says
+// so.
 var ErrFailed = errors.New("a check failed")
 
-// errNobodyReads is a write to a standard output that was closed by its reader.
+// errNobodyReads is the error of writing to a standard output whose reader went away.
 var errNobodyReads = errors.New("nobody reads the output")
 
-// errTold is an error that somebody else has told.
+// errTold is an error that another process has printed.
 var errTold = errors.New("it is told already")
 
-// Told is the error of a command whose work another process did, and whose exit
-// code that was. Nothing is printed for it. It is nil for [ExitOK].
+// Told returns the error of a command whose work another process did: it has the exit code
+// of that process, and nothing is printed for it. It is nil for [ExitOK].
 func Told(code int) error {
 	if code == ExitOK {
 		return nil
@@ -35,7 +35,7 @@ func Told(code int) error {
 	return &coded{code: code, err: errTold}
 }
 
-// A coded error carries the exit code that belongs to it.
+// A coded error is an error with an exit code.
 type coded struct {
 	code int
 	err  error
@@ -47,8 +47,8 @@ func (c *coded) Unwrap() error { return c.err }
 // Usage marks err as wrong flags or arguments. A nil error stays nil.
 func Usage(err error) error { return withCode(err, ExitUsage) }
 
-// Invalid marks err as input that cannot be used: a file with a mistake in it,
-// for instance. A nil error stays nil.
+// Invalid marks err as input that cannot be used, such as a file with a mistake in it. A
+// nil error stays nil.
 func Invalid(err error) error { return withCode(err, ExitUsage) }
 
 func withCode(err error, code int) error {
@@ -58,16 +58,16 @@ func withCode(err error, code int) error {
 	return &coded{code: code, err: err}
 }
 
-// A problem is one line on stderr, or none, and the exit code it asks for.
+// A problem is one line on stderr and an exit code.
 type problem struct {
 	text     string
 	code     int
-	silent   bool
-	canceled bool
+	silent   bool // print no line
+	canceled bool // the context was canceled
 }
 
-// problems takes an error apart: one problem for each error that was joined
-// into it. code is for errors that carry none.
+// problems returns a problem for each error that was joined into err. An error without an
+// exit code of its own gets code.
 //
 //nolint:errorlint // it walks the tree of errors itself, one error at a time
 func problems(err error, code int) []problem {
@@ -87,16 +87,16 @@ func problems(err error, code int) []problem {
 	case *coded:
 		return problems(e.err, e.code)
 	case interface{ WrappedErrors() []error }:
-		return each(e.WrappedErrors(), code)
+		return problemsOf(e.WrappedErrors(), code)
 	case interface{ Unwrap() []error }:
-		return joined(err, e.Unwrap(), code)
+		return joinedProblems(err, e.Unwrap(), code)
 	case interface{ Unwrap() error }:
-		return wrapped(err, e.Unwrap(), code)
+		return wrappedProblems(err, e.Unwrap(), code)
 	}
 	return []problem{{text: err.Error(), code: code}}
 }
 
-func each(errs []error, code int) []problem {
+func problemsOf(errs []error, code int) []problem {
 	var all []problem
 	for _, err := range errs {
 		all = append(all, problems(err, code)...)
@@ -104,15 +104,15 @@ func each(errs []error, code int) []problem {
 	return all
 }
 
-// joined handles errors.Join, and fmt.Errorf with several %w, which is one
-// sentence about several errors and stays one.
-func joined(err error, parts []error, code int) []problem {
+// joinedProblems handles the errors of errors.Join. It also handles the errors of fmt.Errorf
+// with several %w: such an error is one sentence about several errors, and one problem.
+func joinedProblems(err error, parts []error, code int) []problem {
 	texts := make([]string, len(parts))
 	for i, part := range parts {
 		texts[i] = part.Error()
 	}
 	if err.Error() == strings.Join(texts, "\n") {
-		return each(parts, code)
+		return problemsOf(parts, code)
 	}
 	var c *coded
 	if errors.As(err, &c) {
@@ -121,8 +121,9 @@ func joined(err error, parts []error, code int) []problem {
 	return []problem{{text: err.Error(), code: code}}
 }
 
-// wrapped handles context around an error: it goes in front of every line.
-func wrapped(err, inner error, code int) []problem {
+// wrappedProblems handles an error that adds context to another error: the context is put
+// in front of every line of the other error.
+func wrappedProblems(err, inner error, code int) []problem {
 	all := problems(inner, code)
 	if len(all) == 0 {
 		return nil

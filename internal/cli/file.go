@@ -10,51 +10,52 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file as a whole or not at all: write fills a temporary
-// file beside it, which takes the name when everything is on disk. A file of
-// that name is replaced, a symbolic link to a file keeps pointing to it, and a
-// device or a pipe is written as it is. Whether "-" means stdout is for the
-// caller to say.
+// WriteFile writes a file as a whole or not at all: it calls write with a temporary file
+// in the same folder, and renames that file when everything is on disk. An existing file
+// is replaced. A symbolic link to a file stays, and the file that it leads to is replaced.
+// A device or a pipe is written directly. The name "-" means nothing special here.
 func WriteFile(name string, write func(io.Writer) error) error {
-	if err := replace(name, write); err != nil {
+	if err := writeOrReplace(name, write); err != nil {
 		return fmt.Errorf("writing %q: %w", name, err)
 	}
 	return nil
 }
 
-func replace(name string, write func(io.Writer) error) error {
+// writeOrReplace is WriteFile without context in its errors.
+func writeOrReplace(name string, write func(io.Writer) error) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return cause(err)
+		return withoutPath(err)
 	case info.IsDir():
 		return errors.New("is a directory, not a file")
 	case !info.Mode().IsRegular():
-		return overwrite(name, write)
+		return writeDirectly(name, write)
 	default:
 		if name, err = filepath.EvalSymlinks(name); err != nil {
-			return cause(err)
+			return withoutPath(err)
 		}
 	}
-	return swap(name, write)
+	return writeAndRename(name, write)
 }
 
-// overwrite fills what cannot be replaced: /dev/stdout, a named pipe.
-func overwrite(name string, write func(io.Writer) error) error {
+// writeDirectly writes to a file that cannot be replaced, such as /dev/stdout or a named
+// pipe.
+func writeDirectly(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	err = fill(f, write)
-	return errors.Join(err, cause(f.Close()))
+	return errors.Join(err, withoutPath(f.Close()))
 }
 
-// swap fills a temporary file and renames it.
-func swap(name string, write func(io.Writer) error) (err error) {
+// writeAndRename writes a temporary file and renames it.
+func writeAndRename(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	done := false
 	defer func() { // also when write panics
@@ -67,16 +68,16 @@ func swap(name string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	if err := f.Chmod(0o644); err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	if err := f.Sync(); err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	if err := f.Close(); err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	if err := os.Rename(f.Name(), name); err != nil {
-		return cause(err)
+		return withoutPath(err)
 	}
 	done = true
 	return nil
@@ -90,16 +91,16 @@ func fill(f *os.File, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// A sink is a file whose errors do not tell the temporary name.
+// A sink is a file whose errors do not contain its temporary name.
 type sink struct{ f *os.File }
 
 func (s sink) Write(p []byte) (int, error) {
 	n, err := s.f.Write(p)
-	return n, cause(err)
+	return n, withoutPath(err)
 }
 
-// cause is the system's own word of a file error, without the file's name.
-func cause(err error) error {
+// withoutPath returns the error of the system in a file error, without the name of the file.
+func withoutPath(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {

@@ -103,7 +103,7 @@ func TestWriteFilePanics(t *testing.T) {
 	check(t, dir, whole)
 }
 
-// check holds that dir has nothing but the untouched file.
+// check fails the test unless the folder has only the untouched file.
 func check(t *testing.T, dir, whole string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)

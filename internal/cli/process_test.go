@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestMain lets this test binary be the command demo when it is called by that
-// name: signals, pipes and exit codes need a process of their own.
+// TestMain runs the tests. If the test binary is called by the name demo, it is a command
+// instead, because signals, pipes and exit codes need a process of their own.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "demo" {
 		os.Exit(Main("demo", demo))

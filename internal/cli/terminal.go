@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// IsTerminal reports whether w is a terminal, as far as the file system tells:
-// any character device counts.
+// IsTerminal reports whether w is a character device. Terminals are, and so are a few other
+// files, such as /dev/null.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
@@ -16,8 +16,8 @@ func IsTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&fs.ModeCharDevice != 0
 }
 
-// Color reports whether w is to get colours: it is a terminal that can show
-// them and NO_COLOR is not set.
+// Color reports whether output to w may have colours: w is a terminal that can show them,
+// and NO_COLOR is not set.
 func (e Env) Color(w io.Writer) bool {
 	if e.Getenv != nil && (e.Getenv("NO_COLOR") != "" || e.Getenv("TERM") == "dumb") {
 		return false

@@ -9,21 +9,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Choice is a flag that takes one of a few words.
+// A Choice is the value of a flag that takes one of a few words.
 type Choice struct {
 	words []string
-	word  string
+	word  string // the chosen word
 }
 
-// OneOf returns a choice between words, the first of which it is until another
-// one is set.
+// OneOf returns a choice between words. The first word is the default.
 func OneOf(words ...string) Choice { return Choice{words: words, word: words[0]} }
 
-// String returns the word that was chosen.
+// String returns the chosen word.
 func (c *Choice) String() string { return c.word }
 
-// Type lists the words, as help shows them.
-func (c *Choice) Type() string { return strings.Join(c.words, choice) }
+// Type returns all words, for the help of the flag.
+func (c *Choice) Type() string { return strings.Join(c.words, separator) }
 
 // Set chooses a word.
 func (c *Choice) Set(word string) error {
@@ -34,21 +33,20 @@ func (c *Choice) Set(word string) error {
 	return nil
 }
 
-// choice is between the words in the type of a flag that takes one of them.
-const choice = "|"
+// separator stands between the words in the type of a choice.
+const separator = "|"
 
-// complete lets shells complete the flags of a command that take one of a few
-// words.
-func complete(cmd *cobra.Command) {
+// completeChoices lets shells complete the flags of a command that are choices.
+func completeChoices(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if words := strings.Split(f.Value.Type(), choice); len(words) > 1 {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+		if words := strings.Split(f.Value.Type(), separator); len(words) > 1 {
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for an unknown flag
 		}
 	})
 }
 
-// Takes wants just the arguments that are named, as help names them; the last
-// one may be given several times when its name ends in three dots.
+// Takes returns a check that a command has exactly the named arguments. If the last name
+// ends in three dots, that argument may be given several times.
 func Takes(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch several := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "..."); {

@@ -1,5 +1,5 @@
-// Package conformance keeps the ledger of the shared conformance cases: which
-// area is tested where, and which is not and why.
+// Package conformance says, for each area of the shared conformance cases, which test
+// covers it or why none does.
 package conformance
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 )
 
-// tested tells where the areas are tested: packages and the tests in them.
+// tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
 	"affected_shards":         {"affected TestConformance"},
 	"desired_state_diff_gate": {"affected TestDesiredStateGate"},
@@ -28,14 +28,14 @@ var tested = map[string][]string{
 	"task_result_is_error":    {"wrapper TestTaskResultIsError"},
 }
 
-// later tells which package will test an area once it is there.
+// later names the package that will test an area once the package exists.
 var later = map[string]string{
 	"caller_pattern":  "reconcile",
 	"delete_decision": "reconcile",
 	"delete_pattern":  "reconcile",
 }
 
-// untested tells why an area does not apply to us.
+// untested says why an area does not apply to us.
 var untested = map[string]string{
 	"apply_constraint": "how the reference lays a changed path over a selector; attribution goes from selectors to elements and never compares paths",
 	"gql_error_mapping": "how often the reference's client tries again and what it calls an error. The client of a live server has bounds of its own, " +
@@ -58,8 +58,7 @@ var untested = map[string]string{
 
 const root = "../.."
 
-// Every area of the shared cases stands in the ledger once, and the ledger
-// holds nothing else.
+// The three tables together list every area of the shared cases once, and nothing else.
 func TestLedger(t *testing.T) {
 	areas := shared.Areas(t)
 	for area := range areas {
@@ -80,8 +79,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// What the ledger says is true: the tests are there, and what is to come is
-// not.
+// The tests in the tables exist, and the packages that are to come do not.
 func TestLedgerIsTrue(t *testing.T) {
 	for area, tests := range tested {
 		for _, one := range tests {
@@ -98,7 +96,7 @@ func TestLedgerIsTrue(t *testing.T) {
 	}
 }
 
-// hasTest looks for a test and the name of its area in the tests of a package.
+// hasTest reports whether the tests of a package have a test, and name its area.
 func hasTest(pkg, name, area string) error {
 	files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package fakes3 is a small S3 in this process, for tests: objects of one
-// bucket, lists in pages, and conditional writes that are really atomic. It can
-// be told to have the faults that stores and networks have.
+// Package fakes3 provides a small S3 server for tests. It has one bucket with objects, lists
+// in pages, and atomic conditional writes. A test can make requests fail as stores and
+// networks do.
 //
-// It speaks path style and looks at no signature.
+// The server takes URLs in path style and checks no signature.
 package fakes3

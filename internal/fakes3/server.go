@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Bucket is the bucket that there is.
+// Bucket is the name of the only bucket.
 const Bucket = "memory"
 
-// A Server is an S3 with one bucket.
+// A Server is an S3 server with one bucket.
 type Server struct {
-	URL string
+	URL string // where it listens
 
 	mu       sync.Mutex
 	objects  map[string]object
-	page     int
+	page     int // objects on one page of a list
 	fault    func(*http.Request) Fault
 	requests int
 }
@@ -34,17 +34,17 @@ type object struct {
 	written time.Time
 }
 
-// A Fault is what goes wrong with a request. The zero value is nothing.
+// A Fault says what goes wrong with a request. With the zero value nothing does.
 type Fault struct {
-	Status int           // answer with this, and do nothing
-	Delay  time.Duration // before anything is done
-	Ignore bool          // conditions count for nothing
-	Lose   bool          // do it, and cut the connection before the answer
+	Status int           // answer with this status, and do not carry the request out
+	Delay  time.Duration // wait before the request is carried out
+	Ignore bool          // ignore the conditions of the request
+	Lose   bool          // carry the request out, and close the connection without an answer
 	Cut    bool          // send half of the body
 }
 
-// Start starts a server that ends with the test, and points the environment of
-// the test at it.
+// Start starts a server that ends with the test, and sets the environment variables with
+// which clients find it.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := New()
@@ -57,10 +57,11 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// New returns a server that listens nowhere yet.
+// New returns a server that does not listen yet.
 func New() *Server { return &Server{objects: map[string]object{}, page: 1000} }
 
-// Environ is how a client finds the server, and no settings of the user's own.
+// Environ returns the environment variables with which a client finds the server and
+// ignores the settings of the user.
 func (s *Server) Environ() map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "sesame-open",
@@ -69,13 +70,13 @@ func (s *Server) Environ() map[string]string {
 	}
 }
 
-// Fail lets a function choose what goes wrong from now on; nil: nothing.
+// Fail makes a function choose the fault of each request from now on. Nil is no fault.
 func (s *Server) Fail(fault func(*http.Request) Fault) { s.mu.Lock(); s.fault = fault; s.mu.Unlock() }
 
-// Page sets how many objects one page of a list has.
+// Page sets how many objects a page of a list has.
 func (s *Server) Page(n int) { s.mu.Lock(); s.page = n; s.mu.Unlock() }
 
-// Requests returns how many requests there were.
+// Requests returns the number of requests so far.
 func (s *Server) Requests() int { s.mu.Lock(); defer s.mu.Unlock(); return s.requests }
 
 // Keys returns the keys of all objects, in order.
@@ -85,7 +86,7 @@ func (s *Server) Keys() []string {
 	return s.keys("")
 }
 
-// Age makes an object older.
+// Age makes an object older than it is.
 func (s *Server) Age(key string, by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +95,7 @@ func (s *Server) Age(key string, by time.Duration) {
 	s.objects[key] = o
 }
 
-// Put stores an object behind the back of all clients.
+// Put stores an object without a request.
 func (s *Server) Put(key, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(w, r, f.Cut)
 }
 
-// An answer is a status with a body, or with the code of an error.
+// An answer is a status with an object, or with the code of an error.
 type answer struct {
 	status int
 	code   string
@@ -174,14 +175,14 @@ func (a answer) send(w http.ResponseWriter, r *http.Request, cut bool) {
 		body = body[:len(body)/2]
 	}
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // who went away hears nothing
+		_, _ = w.Write(body) // the client may have gone away
 	}
 	if cut {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// answer does what a request asks for.
+// answer carries a request out.
 func (s *Server) answer(r *http.Request, body []byte, ignore bool) answer {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	old, there := s.objects[key]
@@ -192,7 +193,7 @@ func (s *Server) answer(r *http.Request, body []byte, ignore bool) answer {
 		return s.list(r)
 	case !ignore && !there && r.Header.Get("If-Match") != "":
 		return answer{status: 404, code: "NoSuchKey"}
-	case !ignore && broken(r, old, there):
+	case !ignore && isConditionBroken(r, old, there):
 		return answer{status: 412, code: "PreconditionFailed"}
 	case r.Method == http.MethodPut:
 		return answer{status: 200, object: object{etag: s.put(key, body).etag}}
@@ -205,8 +206,8 @@ func (s *Server) answer(r *http.Request, body []byte, ignore bool) answer {
 	return answer{status: 200, object: old}
 }
 
-// broken tells whether a condition of a request does not hold.
-func broken(r *http.Request, old object, there bool) bool {
+// isConditionBroken reports whether a condition of a request does not hold.
+func isConditionBroken(r *http.Request, old object, there bool) bool {
 	want := r.Header.Get("If-Match")
 	return want != "" && want != old.etag || r.Header.Get("If-None-Match") == "*" && there
 }

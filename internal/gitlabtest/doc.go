@@ -1,5 +1,5 @@
-// Package gitlabtest is a GitLab for tests: notes of merge requests, commit
-// statuses, pipelines, jobs and artifacts, as its API answers. What a real one
-// would refuse it refuses, and what a client must not send it reports. Faults are
-// up to the test.
+// Package gitlabtest provides a GitLab server for tests. It answers like the API of GitLab
+// for notes of merge requests, commit statuses, pipelines, jobs and artifacts. It refuses
+// requests that a real GitLab would refuse, and reports requests that a client must not
+// send. A test can make any request fail.
 package gitlabtest

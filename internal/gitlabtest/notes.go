@@ -13,7 +13,7 @@ import (
 // maxBody is the largest body of a note, in code points.
 const maxBody = 1_000_000
 
-// shape is a note as the API writes it.
+// shape returns a note as the API writes it.
 func (n Note) shape() map[string]any {
 	name := map[int]string{Bot: "prcheck", Human: "Jane"}[n.Author]
 	return map[string]any{
@@ -66,7 +66,7 @@ func (s *Server) oneNote(a *answer, r *http.Request, id int) {
 	}
 }
 
-// text reads the body of a note, which GitLab keeps without white space around it.
+// text reads the body of a note. GitLab removes the white space around it.
 func (s *Server) text(a *answer, r *http.Request) (string, bool) {
 	var in struct {
 		Body *string `json:"body"`
@@ -85,7 +85,7 @@ func (s *Server) text(a *answer, r *http.Request) (string, bool) {
 	return strings.TrimSpace(*in.Body), true
 }
 
-// read reads what was sent and holds it to what may be.
+// read reads the JSON body of a request, and reports a body that a client must not send.
 func (s *Server) read(a *answer, r *http.Request, into any) bool {
 	raw, err := io.ReadAll(r.Body)
 	if err != nil {

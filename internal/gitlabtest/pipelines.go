@@ -15,7 +15,7 @@ func (s *Server) listStatuses(a *answer, r *http.Request) {
 	paged(s, a, r, s.latest(), Status.shape)
 }
 
-// latest are the statuses that are not history.
+// latest returns the statuses that no later status of the same name replaced.
 func (s *Server) latest() []Status {
 	return slices.DeleteFunc(slices.Clone(s.statuses), func(s Status) bool { return s.superseded })
 }
@@ -65,7 +65,7 @@ func (s *Server) setStatus(a *answer, r *http.Request, sha string) {
 	a.json(http.StatusCreated, made.shape())
 }
 
-// commits are those of the pipelines.
+// commits returns the commit of each pipeline.
 func (s *Server) commits() map[int]string {
 	if s.Pipelines == nil {
 		return map[int]string{Pipeline: SHA}
@@ -73,12 +73,13 @@ func (s *Server) commits() map[int]string {
 	return s.Pipelines
 }
 
-// knows tells whether there is a pipeline of a commit.
+// knows reports whether there is a pipeline of a commit.
 func (s *Server) knows(sha string) bool {
 	return slices.Contains(slices.Collect(maps.Values(s.commits())), sha)
 }
 
-// listJobs lists the jobs of a pipeline that start a pipeline, or those that do not.
+// listJobs lists the bridges of a pipeline, which start another pipeline, or its other
+// jobs.
 func (s *Server) listJobs(a *answer, r *http.Request, pipeline int, kind string) {
 	if kind != "bridges" && kind != "jobs" {
 		a.refuse(http.StatusNotFound, "Not Found")
@@ -143,7 +144,7 @@ func (s *Server) AddStatus(status Status) {
 	s.statuses = append(s.statuses, status)
 }
 
-// Statuses returns the statuses that are not history.
+// Statuses returns the statuses that no later status of the same name replaced.
 func (s *Server) Statuses() []Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,14 +158,14 @@ func (s *Server) AddJob(j Job) {
 	s.jobs = append(s.jobs, j)
 }
 
-// Requests returns what was asked for, in order.
+// Requests returns the method and URL of all requests, in order.
 func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// Wrong returns what a client must not have sent.
+// Wrong returns the reports about requests that a client must not send.
 func (s *Server) Wrong() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

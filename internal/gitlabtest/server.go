@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// The numbers that a server starts with.
+// The objects that a server starts with.
 const (
 	Project  = 7
-	IID      = 12
+	IID      = 12 // of the merge request
 	Pipeline = 100
-	Bot      = 42
-	Human    = 5
+	Bot      = 42 // the user of the token
+	Human    = 5  // another user
 	SHA      = "18f3e63d05582537db6d183d9d557be09e1f90c8"
 )
 
@@ -35,44 +35,45 @@ type Status struct {
 	superseded                          bool
 }
 
-// A Job is a job of a pipeline. Child is the pipeline that it started, if it is a
-// bridge, or negative when it started none; Archive holds its artifacts.
+// A Job is a job of a pipeline.
 type Job struct {
-	ID, Pipeline, Child int
-	Name, Status        string
-	Archive             []byte
+	ID, Pipeline int
+	Child        int // the pipeline that a bridge started; negative if it started none; 0 for other jobs
+	Name, Status string
+	Archive      []byte // the artifacts
 }
 
-// A Fault is what goes wrong with a request. The zero value is nothing.
+// A Fault says what goes wrong with a request. With the zero value nothing does.
 type Fault struct {
-	Status  int         // answer with this status
-	Header  http.Header // and these headers
-	Body    string      // and this body
-	Drop    bool        // answer nothing
-	Cut     bool        // answer half
-	Undone  bool        // and do nothing
-	Delayed time.Duration
+	Status  int           // answer with this status, Header and Body
+	Header  http.Header   // more headers of the answer
+	Body    string        // of the answer, with Status
+	Drop    bool          // close the connection without an answer
+	Cut     bool          // send half of the answer
+	Undone  bool          // do not carry the request out
+	Delayed time.Duration // wait before the request is carried out
 }
 
-// A Server is a GitLab. Its fields are set before it is used.
+// A Server is a GitLab server. Its fields must be set before it is used.
 type Server struct {
-	Token    string // of the bot, who may do everything
-	JobToken string // may read artifacts only
-	// Pipelines are the commits of the pipelines, instead of SHA for Pipeline.
+	Token    string // the token of the bot, which may do everything
+	JobToken string // the token of a job, which may only read artifacts
+	// Pipelines holds the commit of each pipeline. Nil is the pipeline Pipeline with the
+	// commit SHA.
 	Pipelines map[int]string
-	// Fault is asked about each request with its number, from 1.
-	Fault func(n int, r *http.Request) Fault
-	// Header is added to every answer; NoPages leaves out those about pages.
-	Header  http.Header
-	NoPages bool
-	// ArtifactsAt redirects requests for artifacts to another address.
+	// Fault returns the fault of a request. Requests are numbered from 1.
+	Fault   func(n int, r *http.Request) Fault
+	Header  http.Header // more headers of every answer
+	NoPages bool        // leaves out the headers about pages
+	// ArtifactsAt is the URL to which requests for artifacts are redirected; "" redirects
+	// none.
 	ArtifactsAt string
 
 	mu       sync.Mutex
 	notes    []Note
 	statuses []Status
 	jobs     []Job
-	last     int // id
+	last     int // the last id
 	requests []string
 	wrong    []string
 }
@@ -102,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fault.send(w, a)
 }
 
-// send sends an answer, as far as there is no fault.
+// send sends an answer as the fault says.
 func (f Fault) send(w http.ResponseWriter, a *answer) {
 	if f.Drop {
 		panic(http.ErrAbortHandler)
@@ -125,7 +126,7 @@ func (f Fault) send(w http.ResponseWriter, a *answer) {
 	_, _ = w.Write(a.body) // nobody may be listening any more
 }
 
-// An answer is what a server says.
+// An answer is an HTTP response.
 type answer struct {
 	status int
 	header http.Header
@@ -145,12 +146,12 @@ func (a *answer) refuse(status int, text string) {
 	a.json(status, map[string]any{"message": fmt.Sprintf("%d %s", status, text)})
 }
 
-// report notes what a client must not do.
+// report notes something that a client must not do.
 func (s *Server) report(format string, args ...any) {
 	s.wrong = append(s.wrong, fmt.Sprintf(format, args...))
 }
 
-// answer carries a request out.
+// answer carries a request out and fills in the answer.
 func (s *Server) answer(a *answer, r *http.Request) {
 	for name, values := range s.Header {
 		a.header[name] = values
@@ -164,7 +165,7 @@ func (s *Server) answer(a *answer, r *http.Request) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
 	case !known:
-		s.report("%s %s is no address of the API", r.Method, r.URL)
+		s.report("%s %s is not an address of the API", r.Method, r.URL)
 		a.refuse(http.StatusNotFound, "Not Found")
 	case !bot && !job:
 		a.refuse(http.StatusUnauthorized, "Unauthorized")
@@ -177,7 +178,7 @@ func (s *Server) answer(a *answer, r *http.Request) {
 	}
 }
 
-// project answers what is below /projects/7.
+// project answers requests below /projects/7.
 func (s *Server) project(a *answer, r *http.Request, parts []string) {
 	if len(parts) < 3 || parts[0] != "projects" || parts[1] != strconv.Itoa(Project) {
 		a.refuse(http.StatusNotFound, "Project Not Found")
@@ -210,13 +211,14 @@ func number(text string) int {
 	return n
 }
 
-// next makes an id.
+// next returns a new id.
 func (s *Server) next() int {
 	s.last++
 	return s.last
 }
 
-// paged answers with one page of a list and the headers that go with it.
+// paged answers with one page of a list. It reports parameters other than those of pages
+// and extra.
 func paged[T any](s *Server, a *answer, r *http.Request, all []T, shape func(T) map[string]any, extra ...string) {
 	q := r.URL.Query()
 	for name := range q {

@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// Advise asks for huge pages behind a large buffer that was not written to yet.
+// Advise asks for huge pages for a large buffer. It helps only before the buffer is
+// written to.
 func Advise(buf []byte) {
 	const page = 2 << 20
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))) & (page - 1)

@@ -2,5 +2,5 @@
 
 package hugepages
 
-// Advise does nothing where there are no huge pages to ask for.
+// Advise does nothing on systems on which we cannot ask for huge pages.
 func Advise([]byte) {}

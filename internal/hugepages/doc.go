@@ -1,5 +1,4 @@
-// Package huge asks for huge pages behind large buffers: filling those then
-// costs a fraction of the page faults, which for a short command that reads much
-// are a good part of its time. All of it is a hint; nothing depends on its
-// success.
+// Package hugepages asks the system to use huge pages for large buffers. Filling a buffer
+// then causes far fewer page faults, which take much of the time of a short command that
+// reads a lot. The system may ignore the request; nothing depends on it.
 package hugepages

@@ -7,7 +7,7 @@ import (
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
-// The examples are those of RFC 6901, section 5, and some of ours.
+// Some of the examples are those of RFC 6901, section 5.
 func TestPointers(t *testing.T) {
 	for _, test := range []struct {
 		parts   []string
@@ -37,7 +37,7 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// Whatever the keys are, they come back.
+// Any two keys come back from their pointer.
 func FuzzPointers(f *testing.F) {
 	f.Add("a", "b")
 	f.Add("~", "/")

@@ -20,8 +20,8 @@ type source struct {
 	file *ast.File
 }
 
-// check reads all Go files of a module and tells every break of the rules, in
-// the order of the files.
+// check reads all Go files of a module and returns a line for each broken rule, in the order
+// of the files.
 func check(tree fs.FS) ([]string, error) {
 	sources, err := parse(tree)
 	if err != nil {
@@ -43,7 +43,7 @@ func check(tree fs.FS) ([]string, error) {
 	return broken, nil
 }
 
-// parse reads what is built: no tests, no testdata, no hidden folders.
+// parse reads the files that are built. It leaves out tests, testdata and hidden folders.
 func parse(tree fs.FS) ([]source, error) {
 	var sources []source
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -93,7 +93,7 @@ func fileRules(s source) []string {
 	return broken
 }
 
-// imports holds the floors, the owners and the pureness.
+// imports checks what a file imports: floors, owners of libraries, and purity.
 func imports(s source) []string {
 	var broken []string
 	for _, spec := range s.file.Imports {
@@ -111,7 +111,7 @@ func imports(s source) []string {
 	return broken
 }
 
-// wrongOurs says why one of our packages may not import another.
+// wrongOurs returns why one of our packages may not import another, or "".
 func wrongOurs(from, to string) string {
 	if isProgram(from) && !isProgram(to) {
 		return "examples stand alone"
@@ -144,7 +144,7 @@ func wrongOurs(from, to string) string {
 	return ""
 }
 
-// wrongOutside says why a package may not import a library.
+// wrongOutside returns why a package may not import an outside package, or "".
 func wrongOutside(from, to string) string {
 	if slices.Contains(pure, from) && slices.Contains(impure, to) {
 		return "a deciding package touches nothing outside"
@@ -163,7 +163,8 @@ func wrongOutside(from, to string) string {
 	return "the library has no owner; name one in the table of internal/layers"
 }
 
-// statements holds what is never written: init, and go outside its owners.
+// statements checks that a file has no init function, and no go statement unless its
+// package may start goroutines.
 func statements(s source) []string {
 	var broken []string
 	ast.Inspect(s.file, func(n ast.Node) bool {
@@ -182,7 +183,7 @@ func statements(s source) []string {
 	return broken
 }
 
-// uses holds who may use which names of other packages.
+// uses checks which names of other packages a file uses.
 func uses(s source) []string {
 	local := map[string]string{}
 	for _, spec := range s.file.Imports {
@@ -229,7 +230,7 @@ func wrongUse(pkg, name string, isMain bool) string {
 	return ""
 }
 
-// sizes holds the length of files and functions.
+// sizes checks the length of a file and of its functions.
 func sizes(s source) []string {
 	var broken []string
 	if n := s.set.Position(s.file.FileEnd).Line; n > maxFile {
@@ -253,12 +254,12 @@ func sizes(s source) []string {
 	return broken
 }
 
-// at is where a node stands.
+// at returns the file and line of a node.
 func (s source) at(n ast.Node) string {
 	return s.name + ":" + strconv.Itoa(s.set.Position(n.Pos()).Line)
 }
 
-// floor finds the floor of a package.
+// floor returns the floor of a package.
 func floor(pkg string) (int, bool) {
 	for i, row := range floors {
 		if slices.ContainsFunc(row, func(name string) bool { return covers(name, pkg) }) {
@@ -276,7 +277,7 @@ func isProgram(pkg string) bool {
 	})
 }
 
-// listed finds the row of a table whose name covers pkg.
+// listed returns the row of a table whose name covers pkg.
 func listed(table map[string][]string, pkg string) ([]string, bool) {
 	for name, row := range table {
 		if covers(name, pkg) {
@@ -286,7 +287,7 @@ func listed(table map[string][]string, pkg string) ([]string, bool) {
 	return nil, false
 }
 
-// covers reports whether a name of the tables stands for pkg.
+// covers reports whether a name of a table means pkg.
 func covers(name, pkg string) bool {
 	dir, all := strings.CutSuffix(name, "/*")
 	return name == pkg || all && path.Dir(pkg) == dir

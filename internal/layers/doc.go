@@ -1,8 +1,7 @@
-// Package layers holds the rules about the code itself by test: which package
-// may import which, who owns which outside library, what the deciding packages
-// must not touch, and how large files and functions may grow.
+// Package layers tests the rules about the code itself: which package may import which
+// other package, which package owns which outside library, what the deciding packages must
+// not use, and how long files and functions may be.
 //
-// The rules stand in table_test.go. A new package starts by adding its line
-// there, a new library by naming its owner. Only code that is built is looked
-// at; tests may import what they need, and testdata is left alone.
+// The rules are in table_test.go. A new package needs a line there, and a new library an
+// owner. The rules hold for code that is built, not for tests and testdata.
 package layers

@@ -3,10 +3,9 @@ package layers
 // module is the path of our own packages.
 const module = "github.com/app-sre/prcheck"
 
-// floors lists the packages from the ground up. A package imports only
-// packages of lower floors, and everybody may import what is in side. A name
-// that ends with /* stands for every package of that folder. Rows marked
-// later wait for their package.
+// floors lists the packages, the lowest floor first. A package imports only packages of
+// lower floors, and packages of side. A name that ends with /* means every package in that
+// folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
 	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline", "ci/revisions"},
@@ -17,30 +16,30 @@ var floors = [][]string{
 	{"cmd/planner", "cmd/runner"},
 }
 
-// side lists the packages beside the floors; they import only each other.
+// side lists the packages beside the floors. Every package may import them, and they import
+// only each other.
 var side = []string{"internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/layers",
 	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
-// programs lists the folders whose programs are not part of the product: they
-// import only each other, and beyond that only the rules on size and on
-// libraries hold for them.
+// programs lists folders with programs that are not part of the product. They import only
+// each other. Of the other rules, only those about sizes and libraries hold for them.
 var programs = []string{"examples"}
 
-// never lists imports that the floors allow and the design does not: deciding
-// and doing are apart and meet in the plan.
+// never lists imports that the floors would allow, but that are forbidden because deciding
+// and acting are separate: they meet in the plan.
 var never = map[string][]string{
 	"planner": {"wrapper", "report", "ci", "runner"},
 	"runner":  {"planner", "schemafilter", "affected", "report", "ci"},
 	"wrapper": {"bundle"},
 }
 
-// only lists the packages that may import nothing else of ours.
+// only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
 	"integrations/*": {"integration", "reconcile", "gql", "state", "sharding"},
 }
 
-// owners tells who may import an outside library; everything below a library's
-// path belongs to it.
+// owners lists, for each outside library, the packages that may import it. Packages below
+// the path of a library belong to it.
 var owners = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":         {"integration"},
 	"github.com/aws/aws-sdk-go-v2":             {"internal/objects"},
@@ -63,7 +62,7 @@ var owners = map[string][]string{
 	"os/exec":                                  {"internal/git", "wrapper", "runner/guard", "internal/script"}, // git has one owner: nobody else starts it
 }
 
-// The deciding packages get readers, writers and clocks as arguments.
+// Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
 	pure      = []string{"schemafilter", "affected", "planner", "planner/rules", "plan", "report", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}

@@ -9,11 +9,11 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// maxLine bounds a value that is shown on one line, in runes.
+// maxLine is the size of a value on one line, in runes, above which it is cut.
 const maxLine = 500
 
-// joiner is invisible and keeps a sign from being read together with what
-// follows it.
+// joiner is an invisible character. Between two characters it keeps GitLab from reading
+// them together.
 const joiner = "\u2060"
 
 var escaper = strings.NewReplacer(
@@ -22,26 +22,25 @@ var escaper = strings.NewReplacer(
 	"@", "@"+joiner, "#", `\#`+joiner, "!", `\!`+joiner, "~", `\~`+joiner, "%", "%"+joiner, "$", `\$`+joiner, "^", "^"+joiner,
 )
 
-// starts is what begins a block, or a quick action, at the start of a line.
-var starts = regexp.MustCompile(`^(?:[-+=:/]|[0-9]+[.)](?: |$))`)
+// blockStart matches the beginning of a line that starts a block or a quick action.
+var blockStart = regexp.MustCompile(`^(?:[-+=:/]|[0-9]+[.)](?: |$))`)
 
-// Escape makes one line of an untrusted value that Markdown takes as plain text
-// wherever it stands, also in the cell of a table.
+// Escape returns an untrusted value as one line that Markdown shows as plain text, also in
+// the cell of a table.
 func Escape(text string) string {
 	text = separate(escaper.Replace(line(text)))
-	if starts.MatchString(text) {
+	if blockStart.MatchString(text) {
 		return joiner + text
 	}
 	return text
 }
 
-// separate puts joiners into what is read together for what stands around it:
-// emoji, schemes and references such as iteration:1, but not a time such as
-// 10:30; a host such as www.example.org, which is linked without a scheme; the
-// digits of a commit; issues of other trackers such as APP-12.
+// separate puts joiners into text that GitLab would take for an emoji, a scheme or a
+// reference such as iteration:1 (but not into a time such as 10:30), for a host such as
+// www.example.org, for a commit, or for an issue of another tracker such as APP-12.
 func separate(text string) string {
 	var out strings.Builder
-	hex, capitals := 0, false // how many hex digits stand before this byte; whether a word in capitals does
+	hex, capitals := 0, false // the number of hex digits before this byte; whether capitals stand before it
 	for i := range len(text) {
 		c := text[i]
 		if c == '.' && i >= 3 && strings.EqualFold(text[i-3:i], "www") {
@@ -68,9 +67,9 @@ func separate(text string) string {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// Code shows an untrusted value as code, which Markdown leaves alone. The three
-// characters that mean something even there are escaped as plain text instead.
-// What shows nothing becomes "".
+// Code returns an untrusted value as a code span. A value with a backtick, a pipe or a
+// backslash, which mean something even in code, is returned by [Escape] instead. A value
+// without visible characters becomes "".
 func Code(text string) string {
 	text = line(text)
 	if text == "" {
@@ -87,9 +86,9 @@ var (
 	commands  = regexp.MustCompile(`(?m)^([\t\p{Z}]*)/`)
 )
 
-// Fence shows untrusted text as it is, in a fence longer than any inside. Some
-// bots read commands even in code, so a slash does not start a line. What shows
-// nothing becomes "".
+// Fence returns untrusted text in a code block. Its fence is longer than any run of
+// backticks inside. No line begins with a slash, because some bots read commands even in
+// code. Text without visible characters becomes "".
 func Fence(text string) string {
 	text = strings.Trim(visible(text), "\n")
 	if strings.TrimSpace(text) == "" {
@@ -105,7 +104,7 @@ func Fence(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// line makes one harmless, bounded line of an untrusted value.
+// line returns an untrusted value as one sanitized line, cut after maxLine.
 func line(text string) string {
 	text = strings.Join(strings.Fields(visible(text)), " ")
 	if utf8.RuneCountInString(text) > maxLine {
@@ -114,8 +113,8 @@ func line(text string) string {
 	return text
 }
 
-// visible makes text harmless and drops what shows nothing: it could hide in a
-// name, or make two names look the same.
+// visible returns sanitized text without invisible characters. Those could hide in a name,
+// or make two names look the same.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point) {

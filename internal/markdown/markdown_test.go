@@ -17,7 +17,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// shownJoiners makes the joiner visible.
+// shownJoiners replaces the joiner by a visible character.
 func shownJoiners(text string) string { return strings.ReplaceAll(text, "\u2060", "·") }
 
 func TestEscape(t *testing.T) {
@@ -78,11 +78,11 @@ func ExampleEscape() {
 	// Output: true
 }
 
-// read is what is special in rendered text on GitLab, outside of code.
+// read matches text that GitLab treats specially when it has rendered it, outside of code.
 var read = regexp.MustCompile(`[@~%^][\w."]|[#!$&]\d|(?:^|\D):[\w+-]+:|://|(?i:www\.)|\w>|[\[{][\w+_[-]|[[:xdigit:]]{7}|[A-Z][A-Z0-9_]*-\d|(?m:^[\s\p{Z}]*/)`)
 
-// FuzzText says the law of this package: whatever the text, a reader of
-// Markdown finds the same text, and nothing but text.
+// FuzzText tests the law of this package: for any text, Markdown renders the same text and
+// nothing else.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{
 		"@all\n/lgtm", "<script>", "<!-- x", "[x](http://y)", "![x][y]", "https://a.b", "www.a.b", "a@b.c", "mailto:a@b.c", "`a`|`b", "\\|", "***", "- - x", "1. x",
@@ -124,7 +124,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// shown is the text without what shows nothing.
+// shown returns a text without invisible characters.
 func shown(in string) string { return strings.Join(strings.Fields(shownBlock(in)), " ") }
 
 func shownBlock(in string) string {
@@ -136,7 +136,7 @@ func shownBlock(in string) string {
 	}, sanitize.Text(in))
 }
 
-// squeeze drops white space, which separates what is compared.
+// squeeze removes all white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
 var allowed = []string{"html", "head", "body", "p", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code", "pre"}

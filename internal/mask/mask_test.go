@@ -72,10 +72,10 @@ func TestMasking(t *testing.T) {
 	}
 }
 
-// masksMiddle wants a text whose middle is masked.
+// masksMiddle stands for any text whose middle is masked.
 const masksMiddle = "…"
 
-// inLines breaks a text into lines of a size.
+// inLines breaks a text into lines of a length.
 func inLines(text string, size int, end string) string {
 	var out string
 	for len(text) > size {

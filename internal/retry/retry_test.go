@@ -14,7 +14,7 @@ import (
 
 var errTrouble = errors.New("trouble")
 
-// least and most are the ends of what chance may give.
+// least and most return the smallest and the largest random duration.
 func least(time.Duration) time.Duration      { return 0 }
 func most(below time.Duration) time.Duration { return below - 1 }
 func passes(error) (time.Duration, bool)     { return 0, true }
@@ -71,7 +71,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// A context that ends ends attempts and pauses at once.
+// When the context ends, Do returns at once, during an attempt and during a pause.
 func TestDoEnds(t *testing.T) {
 	why := errors.New("nobody wants it")
 	for name, do := range map[string]func(context.Context) error{

@@ -1,4 +1,4 @@
-// Package harmless makes foreign text safe to show to people: names, keys and
-// output that come from a merge request must not move a cursor, forge lines or
-// reorder what is read.
+// Package sanitize makes foreign text safe to show to people. Names, keys and output that
+// come from a merge request could otherwise move the cursor of a terminal, forge lines
+// or change the order in which text is read.
 package sanitize

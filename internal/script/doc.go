@@ -1,3 +1,3 @@
-// Package script runs the test scripts of a command, the files of its
-// testdata/script, with what all of them may use.
+// Package script runs the test scripts of a command: the files in its testdata/script. It
+// adds commands that all scripts may use.
 package script

@@ -12,12 +12,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Command is a command of scripts.
+// Command is a command that scripts can use.
 type Command = func(ts *testscript.TestScript, negated bool, args []string)
 
-// Run runs the scripts in testdata/script, each in a folder that setup fills.
-// They may use the commands of cmds, exits, replace, commit, and the condition root. With
-// update it rewrites the expected output in them.
+// Run runs the scripts in testdata/script. The function setup fills the folder in which a
+// script runs. Scripts may use the commands of cmds, the commands exits, replace and
+// commit, and the condition root. With update, Run rewrites the expected output in the
+// scripts.
 func Run(t *testing.T, update bool, setup func(*testscript.Env) error, cmds map[string]Command) {
 	t.Helper()
 	all := map[string]Command{"exits": exits, "replace": replace, "commit": commit}
@@ -39,7 +40,7 @@ func Run(t *testing.T, update bool, setup func(*testscript.Env) error, cmds map[
 	})
 }
 
-// exits CODE PROGRAM ARG... runs a program and wants that exit code.
+// exits CODE PROGRAM ARG... runs a program and fails unless it ends with the exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	code := 0
@@ -54,7 +55,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// replace FILE OLD NEW changes a text that must be in the file.
+// replace FILE OLD NEW replaces a text in a file, and fails if the text is not there.
 func replace(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile(args[0])
 	if !strings.Contains(text, args[1]) {
@@ -63,7 +64,7 @@ func replace(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
 }
 
-// commit VARIABLE REV puts the hash of a revision of a checkout into a variable.
+// commit VARIABLE REV sets a variable to the hash of a revision of the checkout.
 func commit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(ts.Exec("git", "rev-parse", "--verify", args[1]+"^{commit}"))
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))

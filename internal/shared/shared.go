@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a file or folder of the shared data, and skips the
-// test when there is none.
+// Path returns the path of a file or folder of the shared data. It skips the test if there
+// is no such file.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
 	dir := os.Getenv("PRCHECK_SHARED")
@@ -27,8 +27,7 @@ func Path(t testing.TB, elem ...string) string {
 	return path
 }
 
-// moduleRoot is the folder of go.mod, from which tests run in some folder
-// below.
+// moduleRoot returns the folder of go.mod. Tests run in a folder below it.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -46,7 +45,7 @@ func moduleRoot() (string, error) {
 	}
 }
 
-// Cases returns the conformance cases of an area, at least one.
+// Cases returns the conformance cases of an area. An area without cases fails the test.
 func Cases[C any](t testing.TB, area string) []C {
 	t.Helper()
 	var out []C
@@ -70,7 +69,7 @@ func Cases[C any](t testing.TB, area string) []C {
 	return out
 }
 
-// Areas returns the areas that have cases.
+// Areas returns all areas with conformance cases.
 func Areas(t testing.TB) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

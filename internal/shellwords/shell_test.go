@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// The signs that random commands are made of: all that quotes, and nothing a
-// shell could start a program with.
+// The characters of random commands: all that quote, and none with which a shell could
+// start a program.
 var signs = []string{"a", "b", "A=", " ", "  ", "\t", "'", "'", `"`, `"`, `\`, "\\\n", "$", "$a", "${b}", "$A", "#", "~", "=", ":", "-", "}", "]", "!", "%", ",", "/", "+", "^", "é", "\n", "@", "x"}
 
-// values are what the variables hold. Without blanks and patterns in them a
-// shell does not split them either.
+// values are the values of variables. They have no blanks and no patterns, so a shell does
+// not split them either.
 var values = map[string]string{"a": "one", "b": "$a", "A": `\'"`, "ab": "three", "aa": "four", "ax": "five", "Ab": "six", "ba": "seven"}
 
-// What is accepted means the same in the shells that are here.
+// A command that is accepted means the same in all shells of this machine.
 func TestLikeAShell(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var commands []string
@@ -51,9 +51,8 @@ func TestLikeAShell(t *testing.T) {
 	}
 }
 
-// filled writes words down as the shell does below, with the variables filled
-// in. Variables without a value, which only a shell takes for nothing, are not
-// compared.
+// filled writes words like the shell script in split, with the values of variables. It
+// returns false if a variable has no value, since only a shell takes that for nothing.
 func filled(words []Word) (line string, ok bool) {
 	for _, w := range words {
 		for _, p := range w {
@@ -72,7 +71,7 @@ func filled(words []Word) (line string, ok bool) {
 	return line, true
 }
 
-// split lets a shell split the commands.
+// split runs a shell that splits commands.
 func split(t *testing.T, shell string, commands []string) []string {
 	t.Helper()
 	var script strings.Builder
@@ -100,7 +99,7 @@ func split(t *testing.T, shell string, commands []string) []string {
 	return got
 }
 
-// trimmed is a command without the line breaks before it, which end the word
+// trimmed returns a command without the line breaks before it, which would end the word
 // show.
 func trimmed(command string) string {
 	for {
@@ -112,7 +111,7 @@ func trimmed(command string) string {
 	}
 }
 
-// Quoting any text makes it one word again.
+// A quoted text is split into one word, the text itself.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{"", "a b", `'$x' "${y}" \;`, "a; b", "$((1))", "~", "a=~", "\\\n#", "\x00", "é\xff", "'", `"\`} {
 		f.Add(seed)
@@ -135,7 +134,7 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// quote writes words as a command.
+// quote returns words as a command.
 func quote(words []Word) (command string) {
 	for _, w := range words {
 		command += " ''"

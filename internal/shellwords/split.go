@@ -8,22 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// A Part is a piece of a word: text as it is, or the name of a variable.
+// A Part is a piece of a word: a text or a variable.
 type Part struct {
-	Text     string // what is passed on; "" for a variable
-	Variable string // the name after the dollar sign; "" for text
+	Text     string // without quotes; "" for a variable
+	Variable string // the name after the dollar sign; "" for a text
 }
 
-// A Word is one argument: its parts in a row. A word without parts is the empty
-// word, as "" makes it.
+// A Word is one argument: the sequence of its parts. A word without parts is empty, as
+// ” is in a shell.
 type Word []Part
 
-// maxCommand is the size in bytes above which a command is refused; Linux takes
-// no single argument that is longer.
+// maxCommand is the largest size of a command in bytes. Linux accepts no longer argument.
 const maxCommand = 128 << 10
 
-// Split splits a command into its words. The error says what a shell would act
-// on, and at which byte, counted from 1.
+// Split splits a command into words. The error says what a shell would act on, and at which
+// byte, counted from 1.
 func Split(command string) ([]Word, error) {
 	if len(command) > maxCommand {
 		return nil, fmt.Errorf("it is longer than %d bytes", maxCommand)
@@ -48,14 +47,14 @@ func Split(command string) ([]Word, error) {
 // A splitter reads a command once, from left to right.
 type splitter struct {
 	text string
-	at   int // of the next byte
+	at   int // index of the next byte
 
 	words []Word
-	word  Word
-	piece strings.Builder // of word, to its end
-	open  bool            // is there a word, be it empty?
-	bare  bool            // is nothing in it quoted, nor a variable?
-	last  byte            // of it, when not quoted, else 0
+	word  Word            // the current word, without its last text
+	piece strings.Builder // the last text of the current word
+	open  bool            // there is a current word, which may be empty
+	bare  bool            // the current word has no quoted text and no variable
+	last  byte            // the last byte of the current word; 0 if it is quoted
 }
 
 var (
@@ -64,7 +63,7 @@ var (
 	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?$`)
 )
 
-// active tells what the characters are that a shell acts on outside quotes.
+// active maps the characters on which a shell acts outside quotes to what they do.
 var active = map[byte]string{
 	'\n': "a line break ends a command",
 	';':  "; ends a command",
@@ -81,26 +80,26 @@ var active = map[byte]string{
 	'{':  "{ is a brace expansion",
 }
 
-// step reads what comes next outside quotes.
+// step reads the next byte, variable or quoted text outside quotes.
 func (s *splitter) step() error {
 	c := s.text[s.at]
 	switch {
-	case c == ' ' || c == '\t' || c == '\n' && s.outside():
+	case c == ' ' || c == '\t' || c == '\n' && s.atEdge():
 		s.endWord()
 		s.at++
 	case c == '\\':
 		return s.escape()
 	case c == '\'':
-		return s.single()
+		return s.singleQuoted()
 	case c == '"':
-		return s.double()
+		return s.doubleQuoted()
 	case c == '$':
 		return s.dollar(false)
 	case active[c] != "":
 		return s.refuse(active[c])
 	case c == '#' && !s.open:
 		return s.refuse("# starts a comment")
-	case c == '~' && (!s.open || s.last == '=' || s.last == ':'): // the latter for bash
+	case c == '~' && (!s.open || s.last == '=' || s.last == ':'): // after = and : in bash only
 		return s.refuse("~ is a home directory")
 	case c == '=' && s.bare && len(s.words) == 0 && assignment.MatchString(s.piece.String()):
 		return s.refuse("NAME=value before the command sets a variable")
@@ -111,8 +110,8 @@ func (s *splitter) step() error {
 	return nil
 }
 
-// outside tells whether a line break comes before or after the whole command.
-func (s *splitter) outside() bool {
+// atEdge reports whether a line break stands before or after the whole command.
+func (s *splitter) atEdge() bool {
 	return !s.open && len(s.words) == 0 || strings.Trim(s.text[s.at:], " \t\n") == ""
 }
 
@@ -121,29 +120,29 @@ func (s *splitter) escape() error {
 	if s.at+1 == len(s.text) {
 		return s.refuse("a backslash at the end quotes nothing")
 	}
-	if next := s.text[s.at+1]; next != '\n' { // which joins two lines
+	if next := s.text[s.at+1]; next != '\n' { // a backslash before a line break joins two lines
 		s.add(next, true)
 	}
 	s.at += 2
 	return nil
 }
 
-// single reads from one single quote to the next.
-func (s *splitter) single() error {
+// singleQuoted reads a text between single quotes.
+func (s *splitter) singleQuoted() error {
 	end := strings.IndexByte(s.text[s.at+1:], '\'')
 	if end < 0 {
 		return s.refuse("a single quote is never closed")
 	}
-	s.quote()
+	s.markQuoted()
 	s.piece.WriteString(s.text[s.at+1 : s.at+1+end])
 	s.at += end + 2
 	return nil
 }
 
-// double reads from one double quote to the next that is not escaped.
-func (s *splitter) double() error {
+// doubleQuoted reads a text between double quotes.
+func (s *splitter) doubleQuoted() error {
 	start := s.at
-	s.quote()
+	s.markQuoted()
 	for s.at++; s.at < len(s.text); {
 		switch c := s.text[s.at]; {
 		case c == '"':
@@ -169,7 +168,7 @@ func (s *splitter) double() error {
 	return s.refuse("a double quote is never closed")
 }
 
-// dollar reads a variable, or a dollar sign that is one.
+// dollar reads a variable, or a dollar sign that is plain text.
 func (s *splitter) dollar(inQuotes bool) error {
 	rest := s.text[s.at+1:]
 	n := name.FindString(rest)
@@ -177,12 +176,12 @@ func (s *splitter) dollar(inQuotes bool) error {
 		return s.refuse("a variable and what joins its line to the next, which may go on with its name")
 	}
 	if n != "" {
-		s.variable(n)
+		s.addVariable(n)
 		s.at += 1 + len(n)
 		return nil
 	}
 	if m := inBraces.FindStringSubmatch(rest); m != nil {
-		s.variable(m[1])
+		s.addVariable(m[1])
 		s.at += 1 + len(m[0])
 		return nil
 	}
@@ -202,14 +201,14 @@ func (s *splitter) dollar(inQuotes bool) error {
 	return nil
 }
 
-// quote makes what follows in the word quoted.
-func (s *splitter) quote() { s.open, s.bare, s.last = true, false, 0 }
+// markQuoted notes that the word has quoted text, or a variable, at its end.
+func (s *splitter) markQuoted() { s.open, s.bare, s.last = true, false, 0 }
 
 // add adds a byte to the word.
 func (s *splitter) add(c byte, quoted bool) {
 	switch {
 	case quoted:
-		s.quote()
+		s.markQuoted()
 	case !s.open:
 		s.open, s.bare, s.last = true, true, c
 	default:
@@ -218,9 +217,9 @@ func (s *splitter) add(c byte, quoted bool) {
 	s.piece.WriteByte(c)
 }
 
-// variable adds a variable to the word.
-func (s *splitter) variable(name string) {
-	s.quote()
+// addVariable adds a variable to the word.
+func (s *splitter) addVariable(name string) {
+	s.markQuoted()
 	s.endPiece()
 	s.word = append(s.word, Part{Variable: name})
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// show writes words down: one per line, variables as ${name}.
+// show returns words, one on each line, with variables as ${name}.
 func show(words []Word) string {
 	var b strings.Builder
 	for _, w := range words {

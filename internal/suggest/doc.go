@@ -1,2 +1,2 @@
-// Package similar finds the known words that a misspelt one may stand for.
+// Package suggest finds the known words that a misspelt word may stand for.
 package suggest

@@ -76,7 +76,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The document is a contract with later versions.
+// Later versions read this document, so its format must stay.
 func TestDocument(t *testing.T) {
 	s, folder := open(t)
 	if err := s.Add(t.Context(), append(runs("b", false, 1.23456), runs("a", true, 0.0001)...)); err != nil {
@@ -91,8 +91,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A document that is not ours is as good as none. It is set aside and replaced,
-// unless it is of another version: that one is somebody's.
+// A document that is not valid counts as none. It is set aside and replaced, unless it has
+// another version.
 func TestForeign(t *testing.T) {
 	good := `{"version":"1","integration":"tf","shards":[{"shard":"","runs":[{"seconds":5,"passed":true,"at":"2026-03-01T12:00:00Z"}]}]}`
 	for _, c := range []struct{ name, text string }{
@@ -149,7 +149,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// Of too many shards those stay that ran last.
+// If there are too many shards, the shards that ran last stay.
 func TestManyShards(t *testing.T) {
 	s, folder := open(t)
 	var all []Run
@@ -172,7 +172,7 @@ func TestManyShards(t *testing.T) {
 	}
 }
 
-// Several writers at once leave a document that can be read.
+// Several writers at the same time leave a document that can be read.
 func TestWriters(t *testing.T) {
 	s, _ := open(t)
 	var all sync.WaitGroup
@@ -235,8 +235,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// Whatever lies in the folder, estimates are plausible, and what is added to it
-// can be read again.
+// Whatever the document is, estimates are plausible, and the document can be read after a
+// run was added.
 func FuzzDocument(f *testing.F) {
 	f.Add([]byte(`{"version":"1","integration":"tf","shards":[{"shard":"","runs":[{"seconds":5,"passed":true,"at":"2026-03-01T12:00:00Z"}]}]}`))
 	f.Add([]byte(`{"version":"1","integration":"tf","shards":[{"shard":"a","runs":[{"seconds":1e-9}]},{"shard":"b","runs":[{"seconds":2592000}]}]}`))

@@ -7,12 +7,13 @@ import (
 
 // An Estimate is how long a task will take, in seconds.
 type Estimate struct {
-	P50, P90 float64 // half and nine tenths of the runs took no longer
-	Runs     int     // how many it rests on; 0 when nothing is known
-	Pooled   bool    // it rests on other shards, since this one never ran
+	P50, P90 float64 // half of the runs, and nine tenths of them, took no longer
+	Runs     int     // the number of runs that the estimate rests on; 0 if nothing is known
+	Pooled   bool    // it rests on other shards, since this shard never ran
 }
 
-// Estimate estimates a task: a shard of an integration, or "" for the whole.
+// Estimate returns the estimate for a shard of an integration, or for the integration
+// as a whole if the shard is "".
 func (s Store) Estimate(ctx context.Context, integration, shard string) Estimate {
 	return s.read(ctx, integration).estimate(shard)
 }
@@ -32,18 +33,18 @@ func (d document) estimate(name string) Estimate {
 	return e
 }
 
-// A Snapshot estimates many tasks from one reading of each document, so that
-// all estimates of a plan are of one time. It is for one goroutine.
+// A Snapshot estimates many tasks and reads each document once, so that the estimates
+// of a plan do not change while it is made. It is for one goroutine.
 type Snapshot struct {
 	store Store
-	read  map[string]document
+	read  map[string]document // by integration
 }
 
-// Snapshot returns a snapshot in which nothing was read yet.
+// Snapshot returns a snapshot that has read nothing yet.
 func (s Store) Snapshot() *Snapshot { return &Snapshot{s, map[string]document{}} }
 
-// Seconds returns the percentiles 50 and 90 of [Store.Estimate], in seconds; 0
-// when nothing is known. A reading that ctx ended is made anew next time.
+// Seconds returns the 50th and the 90th percentile of [Store.Estimate] in seconds, or 0
+// if nothing is known. If ctx ends during the reading, the next call reads again.
 func (s *Snapshot) Seconds(ctx context.Context, integration, shard string) (p50, p90 float64) {
 	doc, ok := s.read[integration]
 	if !ok {
@@ -56,7 +57,7 @@ func (s *Snapshot) Seconds(ctx context.Context, integration, shard string) (p50,
 	return e.P50, e.P90
 }
 
-// estimate looks at the runs that passed, or at all when none did.
+// estimate returns the estimate of the runs that passed, or of all if none passed.
 func estimate(runs []measured) Estimate {
 	var passed, failed []float64
 	for _, r := range runs {
@@ -70,12 +71,13 @@ func estimate(runs []measured) Estimate {
 		passed = failed
 	}
 	slices.Sort(passed)
-	return Estimate{P50: rank(passed, 50), P90: rank(passed, 90), Runs: len(passed)}
+	return Estimate{P50: percentile(passed, 50), P90: percentile(passed, 90), Runs: len(passed)}
 }
 
-// rank is the nearest-rank percentile of sorted values: the smallest of them
-// that at least percent of all do not exceed; 0 of none.
-func rank(sorted []float64, percent int) float64 {
+// percentile returns the nearest-rank percentile of sorted values: the smallest value
+// that at least this percentage of the values do not exceed. It returns 0 if there are
+// no values.
+func percentile(sorted []float64, percent int) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}

@@ -22,15 +22,15 @@ const (
 	maxShards   = 1000 // of an integration
 	maxName     = 300  // bytes of an integration's or a shard's name
 	maxDocument = 4 << 20
-	maxSeconds  = 30 * 24 * 3600 // of a run; what is longer was not measured
+	maxSeconds  = 30 * 24 * 3600 // of a run; a longer duration is a mistake
 )
 
 // A Run is how long one task took.
 type Run struct {
 	Integration string
-	Shard       string // "" for the whole
+	Shard       string // "" for the integration as a whole
 	Seconds     float64
-	Passed      bool // or failed
+	Passed      bool // false: it failed
 	At          time.Time
 }
 
@@ -38,10 +38,10 @@ type Run struct {
 // once.
 type Store struct{ in state.Store }
 
-// NewStore keeps durations in a folder of the state.
+// NewStore returns a store that keeps durations in a state.
 func NewStore(in state.Store) Store { return Store{in} }
 
-// A document is what is remembered of an integration.
+// A document holds the durations of an integration.
 type document struct {
 	Version     string  `json:"version"`
 	Integration string  `json:"integration"`
@@ -49,7 +49,7 @@ type document struct {
 }
 
 type shard struct {
-	Shard string     `json:"shard"` // "" for the whole
+	Shard string     `json:"shard"` // "" for the integration as a whole
 	Runs  []measured `json:"runs"`  // the oldest first
 }
 
@@ -61,13 +61,13 @@ type measured struct {
 
 func key(integration string) string { return "durations/" + state.Name(integration) + ".json" }
 
-// Add remembers runs. Those whose names are too long or whose durations are not
-// positive are left out. The error joins what could not be written, and what was
-// corrupt, once for each cause.
+// Add remembers runs. It leaves out runs whose name is too long or whose duration is not
+// positive. The error joins the documents that could not be written, and those that
+// were corrupt. When the state does not answer, it says so once.
 func (s Store) Add(ctx context.Context, runs []Run) error {
 	byName := map[string][]Run{}
 	for _, r := range runs {
-		if r.ok() {
+		if r.isValid() {
 			byName[r.Integration] = append(byName[r.Integration], r)
 		}
 	}
@@ -90,14 +90,14 @@ func (s Store) Add(ctx context.Context, runs []Run) error {
 	return errors.Join(errs...)
 }
 
-func (r Run) ok() bool {
-	return r.Integration != "" && len(r.Integration) <= maxName && len(r.Shard) <= maxName && plausible(r.Seconds)
+func (r Run) isValid() bool {
+	return r.Integration != "" && len(r.Integration) <= maxName && len(r.Shard) <= maxName && isPlausible(r.Seconds)
 }
 
-func plausible(seconds float64) bool { return seconds > 0 && seconds <= maxSeconds }
+func isPlausible(seconds float64) bool { return seconds > 0 && seconds <= maxSeconds }
 
-// read returns the document of an integration, an empty one when there is none
-// that can be used.
+// read returns the document of an integration, or an empty one if there is none or it
+// cannot be read.
 func (s Store) read(ctx context.Context, integration string) document {
 	doc, err := kind(integration).Read(ctx, s.in, key(integration))
 	if err != nil {
@@ -106,11 +106,11 @@ func (s Store) read(ctx context.Context, integration string) document {
 	return *doc
 }
 
-// kind holds the document of an integration to what this package writes.
+// kind describes the document of an integration.
 func kind(integration string) state.Kind[document] {
 	return state.Kind[document]{Version: Version, Limit: maxDocument, Valid: func(d *document) error {
 		if d.Integration != integration {
-			return errors.New("it is of another integration")
+			return errors.New("it belongs to another integration")
 		}
 		return d.check()
 	}}
@@ -122,19 +122,18 @@ func (d *document) check() error {
 	}
 	for i, s := range d.Shards {
 		if len(s.Runs) == 0 || len(s.Runs) > maxRuns || len(s.Shard) > maxName || i > 0 && s.Shard <= d.Shards[i-1].Shard {
-			return fmt.Errorf("shard %.40q in it is not as it was written", s.Shard)
+			return fmt.Errorf("shard %.40q in it is not valid", s.Shard)
 		}
 		for _, r := range s.Runs {
-			if !plausible(r.Seconds) {
-				return fmt.Errorf("a duration of shard %.40q in it cannot be", s.Shard)
+			if !isPlausible(r.Seconds) {
+				return fmt.Errorf("a duration of shard %.40q in it is not possible", s.Shard)
 			}
 		}
 	}
 	return nil
 }
 
-// add puts a run to its shard, in the place of the oldest one when there are
-// enough.
+// add adds a run to its shard, and removes the oldest run if there are too many.
 func (d *document) add(r Run) {
 	i, found := slices.BinarySearchFunc(d.Shards, r.Shard, func(s shard, name string) int { return cmp.Compare(s.Shard, name) })
 	if !found {
@@ -146,7 +145,7 @@ func (d *document) add(r Run) {
 	to.Runs = to.Runs[max(0, len(to.Runs)-maxRuns):]
 }
 
-// trim forgets the shards that did not run for longest.
+// trim removes the shards that have not run for longest if there are too many.
 func (d *document) trim() {
 	if len(d.Shards) <= maxShards {
 		return

@@ -18,79 +18,80 @@ const (
 	maxTasks    = 1000 // of an integration
 	maxDocument = 8 << 20
 	maxAttempts = 10        // of a run
-	ahead       = time.Hour // by which clocks of machines may differ
+	maxSkew     = time.Hour // by which the clocks of machines may differ
 )
 
-// A document is what is remembered of an integration.
+// A document is the history of an integration.
 type document struct {
-	Version     string   `json:"version"`
-	Integration string   `json:"integration"`
-	Tasks       []*known `json:"tasks"` // by Task
+	Version     string  `json:"version"`
+	Integration string  `json:"integration"`
+	Tasks       []*task `json:"tasks"` // sorted by Task
 }
 
-// known is what is remembered of a task.
-type known struct {
-	Task  string  `json:"task"` // stands for its shard and command
-	Runs  []run   `json:"runs"` // the oldest first
-	Flaky *flake  `json:"flaky,omitempty"`
-	Base  *broken `json:"base,omitempty"`
+// A task is the history of a task.
+type task struct {
+	Task  string       `json:"task"` // a digest of shard and command
+	Runs  []run        `json:"runs"` // the oldest first
+	Flaky *flakiness   `json:"flaky,omitempty"`
+	Base  *baseFailure `json:"base,omitempty"`
 }
 
-// A run is how the attempts of one run ended.
+// A run counts how the attempts of a task ended in one run.
 type run struct {
-	Inputs string    `json:"inputs"` // stands for them
+	Inputs string    `json:"inputs"` // a digest
 	At     time.Time `json:"at"`
-	Passed int       `json:"passed,omitempty"`
+	Passed int       `json:"passed,omitempty"` // attempts
 	Failed int       `json:"failed,omitempty"`
-	Began  time.Time `json:"began,omitzero"` // the attempt that passed; zero when none did, or nobody knows
+	Began  time.Time `json:"began,omitzero"` // when the attempt that passed began; zero if none passed or the time is unknown
 }
 
-// A flake is when a task was seen to fail and to pass with the same inputs.
-type flake struct {
+// A flakiness says when a task was first and last seen to fail and to pass with the same
+// inputs.
+type flakiness struct {
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
-// broken is when a task was seen to fail on base.
-type broken struct {
-	Mark  string    `json:"mark"` // stands for how
+// A baseFailure says when a failure of a task was first and last seen on base.
+type baseFailure struct {
+	Mark  string    `json:"mark"` // identifies the failure
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 }
 
-// kind holds the document of an integration to what this package writes.
+// kind describes the document of an integration.
 func kind(integration string, now time.Time) state.Kind[document] {
 	return state.Kind[document]{Version: Version, Limit: maxDocument, Valid: func(d *document) error {
-		if d.Integration != integration || !d.ok(now) {
-			return errors.New("it is not as it was written")
+		if d.Integration != integration || !d.isValid(now) {
+			return errors.New("it is not valid")
 		}
 		return nil
 	}}
 }
 
-// lapse forgets what was too long ago.
-func (d *document) lapse(now time.Time) {
+// removeOld removes runs and tasks that were last seen longer ago than [Lapse].
+func (d *document) removeOld(now time.Time) {
 	for _, t := range d.Tasks {
 		t.Runs = slices.DeleteFunc(t.Runs, func(r run) bool { return now.Sub(r.At) > Lapse })
 	}
-	d.Tasks = slices.DeleteFunc(d.Tasks, func(t *known) bool { return now.Sub(t.last()) > Lapse })
+	d.Tasks = slices.DeleteFunc(d.Tasks, func(t *task) bool { return now.Sub(t.lastSeen()) > Lapse })
 }
 
-// ok tells whether the tasks can be what this package writes.
-func (d document) ok(now time.Time) bool {
+// isValid reports whether this package can have written the tasks of a document.
+func (d document) isValid(now time.Time) bool {
 	if len(d.Tasks) > maxTasks {
 		return false
 	}
-	past := func(first, last time.Time) bool { return !last.Before(first) && last.Sub(now) <= ahead }
+	inPast := func(first, last time.Time) bool { return !last.Before(first) && last.Sub(now) <= maxSkew }
 	for i, t := range d.Tasks {
 		switch {
 		case t == nil || t.Task == "" || len(t.Runs) > maxRuns || i > 0 && t.Task <= d.Tasks[i-1].Task:
 			return false
-		case t.Flaky != nil && !past(t.Flaky.First, t.Flaky.Last), t.Base != nil && !past(t.Base.First, t.Base.Last):
+		case t.Flaky != nil && !inPast(t.Flaky.First, t.Flaky.Last), t.Base != nil && !inPast(t.Base.First, t.Base.Last):
 			return false
 		}
 		for _, r := range t.Runs {
-			if !past(r.At, r.At) || !past(r.Began, r.At) || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
+			if !inPast(r.At, r.At) || !inPast(r.Began, r.At) || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
 				return false
 			}
 		}
@@ -98,8 +99,8 @@ func (d document) ok(now time.Time) bool {
 	return true
 }
 
-// last is when anything was last seen of a task.
-func (t *known) last() time.Time {
+// lastSeen returns the time of the last entry in the history of a task.
+func (t *task) lastSeen() time.Time {
 	var at time.Time
 	if n := len(t.Runs); n > 0 {
 		at = t.Runs[n-1].At
@@ -113,13 +114,14 @@ func (t *known) last() time.Time {
 	return at
 }
 
-// trim forgets the tasks of which nothing was seen for longest.
+// trim removes tasks without an entry, and the tasks whose last entries are oldest if
+// there are too many.
 func (d *document) trim() {
-	d.Tasks = slices.DeleteFunc(d.Tasks, func(t *known) bool { return t.last().IsZero() })
+	d.Tasks = slices.DeleteFunc(d.Tasks, func(t *task) bool { return t.lastSeen().IsZero() })
 	if len(d.Tasks) <= maxTasks {
 		return
 	}
-	slices.SortStableFunc(d.Tasks, func(a, b *known) int { return b.last().Compare(a.last()) })
+	slices.SortStableFunc(d.Tasks, func(a, b *task) int { return b.lastSeen().Compare(a.lastSeen()) })
 	d.Tasks = d.Tasks[:maxTasks]
-	slices.SortFunc(d.Tasks, func(a, b *known) int { return cmp.Compare(a.Task, b.Task) })
+	slices.SortFunc(d.Tasks, func(a, b *task) int { return cmp.Compare(a.Task, b.Task) })
 }

@@ -14,24 +14,25 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// Lapse is how long a task stays flaky after it was last seen to be, and for how
-// long runs count.
+// Lapse is how long a task stays flaky after that was last seen, and how long runs are
+// remembered.
 const Lapse = 14 * 24 * time.Hour
 
-// unseen is for how long a failure on base may not be seen and still be the same.
-const unseen = 24 * time.Hour
+// maxGap is the longest time between two sightings of a failure on base that count as the
+// same failure.
+const maxGap = 24 * time.Hour
 
 // A Store remembers how tasks ended.
 type Store struct {
 	in      state.Store
-	counted map[string]int
+	counted map[string]int // attempts by task id, see Counted
 }
 
-// NewStore keeps what it remembers in a folder of the state.
+// NewStore returns a store that keeps the history in a state.
 func NewStore(in state.Store) Store { return Store{in: in} }
 
-// Counted returns a Store that remembers all but the first attempts of tasks, so
-// many by their ids: those were remembered when they were made.
+// Counted returns a store that leaves out the first attempts of tasks, because the run
+// that made them has remembered them. It takes the number of these attempts by task id.
 func (s Store) Counted(attempts map[string]int) Store {
 	s.counted = attempts
 	return s
@@ -39,10 +40,12 @@ func (s Store) Counted(attempts map[string]int) Store {
 
 func key(integration string) string { return "blame/" + state.Name(integration) + ".json" }
 
-// Remember adds a run of tasks from its begin until now, with a result for each, and
-// fills in what is known of them by then: whether they are flaky, and since when they
-// fail on base. Marks holds, by task, the mark of each failure that is the same on base. The error joins what could not be written, one
-// for each integration; the results are filled in all the same.
+// Remember adds the results of a run that lasted from begin until now. It fills into the
+// results whether the tasks are flaky and since when they fail on base. Marks holds, by
+// task id, the mark of each failure that is the same on base.
+//
+// The error joins one error for each integration whose document could not be written.
+// The results are filled in all the same.
 func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.Result, marks map[string]string, begin, now time.Time) error {
 	byName := map[string][]int{}
 	for i, t := range tasks {
@@ -52,18 +55,18 @@ func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.R
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		known := false
+		added := false
 		add := func(doc *document) {
-			known = true
+			added = true
 			doc.Version, doc.Integration = Version, name
-			doc.lapse(now)
+			doc.removeOld(now)
 			for _, i := range byName[name] {
 				doc.add(tasks[i], &results[i], s.counted[tasks[i].ID], marks[tasks[i].ID], begin, now)
 			}
 			doc.trim()
 		}
 		warning, err := kind(name, now).Update(ctx, s.in, key(name), add)
-		if !known { // it cannot be written; what is known is told all the same
+		if !added { // the document cannot be written, but the results are filled in
 			add(s.read(ctx, name, now))
 		}
 		if err = errors.Join(warning, err); err != nil {
@@ -73,87 +76,90 @@ func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.R
 	return errors.Join(errs...)
 }
 
-// read returns the document of an integration, an empty one when there is none that
-// can be used.
+// read returns the document of an integration, or an empty one if there is none or it
+// cannot be read.
 func (s Store) read(ctx context.Context, integration string, now time.Time) *document {
 	doc, err := kind(integration, now).Read(ctx, s.in, key(integration))
 	if err != nil {
 		return &document{}
 	}
-	doc.lapse(now)
+	doc.removeOld(now)
 	return doc
 }
 
-// add takes one result, of which so many attempts are counted, and fills in what is
-// known of its task.
+// add adds a result, without the attempts that are counted, and fills in the history of
+// its task.
 func (d *document) add(t plan.Task, r *plan.Result, counted int, mark string, begin, now time.Time) {
 	at := now.UTC().Truncate(time.Second)
-	known := d.task(t)
+	record := d.task(t)
 	if r.Status == plan.Failed || r.Status == plan.TimedOut {
-		known.doubt(state.Name(t.Inputs))
+		record.forgetPasses(state.Name(t.Inputs))
 	}
-	if it := attempts(*r, counted, at); it.Passed+it.Failed > 0 && t.Inputs != "" {
-		it.Inputs = state.Name(t.Inputs)
-		_, failed := known.with(it.Inputs) // which may be forgotten before this is
+	if latest := countAttempts(*r, counted, at); latest.Passed+latest.Failed > 0 && t.Inputs != "" {
+		latest.Inputs = state.Name(t.Inputs)
+		// A pass after a failure is no proof, also when the failure is forgotten first.
+		_, failed := record.attemptsWith(latest.Inputs)
 		if n := len(r.Spans); r.OK() && n > 0 && failed == 0 {
-			it.Began = begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
+			latest.Began = begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
 		}
-		known.ran(it)
+		record.addRun(latest)
 	}
-	r.Flaky = known.flaky(at)
+	r.Flaky = record.flaky(at)
 	if mark == "" || r.Baseline == nil {
 		return
 	}
-	if known.Base == nil || known.Base.Mark != mark || at.Sub(known.Base.Last) > unseen {
-		known.Base = &broken{Mark: mark, First: at}
+	if record.Base == nil || record.Base.Mark != mark || at.Sub(record.Base.Last) > maxGap {
+		record.Base = &baseFailure{Mark: mark, First: at}
 	}
-	known.Base.Last = later(known.Base.Last, at)
-	since := known.Base.First
+	record.Base.Last = later(record.Base.Last, at)
+	since := record.Base.First
 	r.Baseline.Since = &since
 }
 
-// attempts counts how often a task passed and failed by itself in one run, after so
-// many attempts that are counted.
-func attempts(r plan.Result, counted int, at time.Time) run {
+// countAttempts counts how many attempts of one run passed, and how many failed by the
+// fault of the task, without the first attempts that are counted.
+func countAttempts(r plan.Result, counted int, at time.Time) run {
 	out := run{At: at}
 	if counted >= r.Attempts {
 		return out
 	}
 	for _, a := range r.Before[min(counted, len(r.Before)):] {
-		if ownFault(a.Status, a.Class) {
+		if isOwnFault(a.Status, a.Class) {
 			out.Failed++
 		}
 	}
 	switch {
 	case r.OK():
 		out.Passed++
-	case ownFault(r.Status, r.Class):
+	case isOwnFault(r.Status, r.Class):
 		out.Failed++
 	}
 	return out
 }
 
-// ownFault tells whether an attempt failed for a reason that may come and go.
-func ownFault(s plan.Status, c plan.Class) bool {
+// isOwnFault reports whether an attempt failed for a reason that may come and go. A
+// mistake in the data or the settings stays.
+func isOwnFault(s plan.Status, c plan.Class) bool {
 	return (s == plan.Failed || s == plan.TimedOut) && c != plan.ClassConfig
 }
 
-// ran adds a run. It is a sign of a flake when it fails although the inputs
-// passed, or passes for the first time where they failed.
-func (t *known) ran(it run) {
-	passed, failed := t.with(it.Inputs)
-	if it.Failed > 0 && it.Passed+passed > 0 || it.Passed > 0 && failed > 0 && passed == 0 {
-		if t.Flaky == nil || it.At.Sub(t.Flaky.Last) > Lapse {
-			t.Flaky = &flake{First: it.At}
+// addRun adds a run. The run shows that the task is flaky if it failed with inputs that
+// passed, or if it is the first to pass with inputs that failed.
+func (t *task) addRun(latest run) {
+	passed, failed := t.attemptsWith(latest.Inputs)
+	if latest.Failed > 0 && latest.Passed+passed > 0 || latest.Passed > 0 && failed > 0 && passed == 0 {
+		if t.Flaky == nil || latest.At.Sub(t.Flaky.Last) > Lapse {
+			t.Flaky = &flakiness{First: latest.At}
 		}
-		t.Flaky.Last = later(t.Flaky.Last, it.At)
+		t.Flaky.Last = later(t.Flaky.Last, latest.At)
 	}
-	t.Runs = append(t.Runs, it)
+	t.Runs = append(t.Runs, latest)
 	t.Runs = t.Runs[max(0, len(t.Runs)-maxRuns):]
 }
 
-// doubt forgets when these inputs passed: they failed, for whatever reason.
-func (t *known) doubt(inputs string) {
+// forgetPasses forgets when the task passed with these inputs, because it failed with
+// them.
+func (t *task) forgetPasses(inputs string) {
 	for i := range t.Runs {
 		if t.Runs[i].Inputs == inputs {
 			t.Runs[i].Began = time.Time{}
@@ -161,8 +167,8 @@ func (t *known) doubt(inputs string) {
 	}
 }
 
-// later is the later of two times: clocks of machines differ, and what was seen
-// last is not before what was seen first.
+// later returns the later of two times. The clocks of machines differ, and the last time
+// must not be before the first.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -170,8 +176,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// with counts the attempts with these inputs.
-func (t *known) with(inputs string) (passed, failed int) {
+// attemptsWith counts the attempts with these inputs.
+func (t *task) attemptsWith(inputs string) (passed, failed int) {
 	for _, r := range t.Runs {
 		if r.Inputs == inputs {
 			passed, failed = passed+r.Passed, failed+r.Failed
@@ -180,15 +186,15 @@ func (t *known) with(inputs string) (passed, failed int) {
 	return passed, failed
 }
 
-// flaky returns the mark of a task, nil when it has none or it has lapsed.
-func (t *known) flaky(now time.Time) *plan.Flaky {
+// flaky returns how flaky a task is, or nil if it is not flaky.
+func (t *task) flaky(now time.Time) *plan.Flaky {
 	if t.Flaky == nil || now.Sub(t.Flaky.Last) > Lapse {
 		return nil
 	}
 	out := &plan.Flaky{FirstSeen: t.Flaky.First, LastSeen: t.Flaky.Last}
 	for _, r := range t.Runs {
 		out.Runs += r.Passed + r.Failed
-		if passed, _ := t.with(r.Inputs); passed > 0 {
+		if passed, _ := t.attemptsWith(r.Inputs); passed > 0 {
 			out.Failures += r.Failed
 		}
 	}
@@ -198,12 +204,12 @@ func (t *known) flaky(now time.Time) *plan.Flaky {
 	return out
 }
 
-// task returns what is known of a task, which may be nothing yet.
-func (d *document) task(t plan.Task) *known {
+// task returns the history of a task. A task without a history gets an empty one.
+func (d *document) task(t plan.Task) *task {
 	name := state.Name(t.Shard, t.Command)
-	i, found := slices.BinarySearchFunc(d.Tasks, name, func(k *known, name string) int { return cmp.Compare(k.Task, name) })
+	i, found := slices.BinarySearchFunc(d.Tasks, name, func(t *task, name string) int { return cmp.Compare(t.Task, name) })
 	if !found {
-		d.Tasks = slices.Insert(d.Tasks, i, &known{Task: name, Runs: []run{}})
+		d.Tasks = slices.Insert(d.Tasks, i, &task{Task: name, Runs: []run{}})
 	}
 	return d.Tasks[i]
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/app-sre/prcheck/state/history"
 )
 
-// documents are a state in memory.
+// documents is a state in memory.
 type documents map[string][]byte
 
 func (d documents) Write(_ context.Context, key string, raw []byte) error { d[key] = raw; return nil }
@@ -43,7 +43,7 @@ func (d documents) Update(_ context.Context, key string, change func(old []byte)
 	return err
 }
 
-// broken is a state that cannot be used.
+// broken is a state whose calls fail.
 type broken struct{ state.Store }
 
 func (broken) Read(context.Context, string) ([]byte, error) { return nil, errors.New("no such disk") }
@@ -53,8 +53,8 @@ func (broken) Update(context.Context, string, func([]byte) ([]byte, error)) erro
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// a run is one task at a time, in words: pass, fail, both (it failed, then passed),
-// config, canceled.
+// run remembers one result of a task, given by a word: pass, fail, both (it failed, then
+// passed), config or canceled.
 func run(t *testing.T, memory state.Store, word, inputs string, at time.Time) plan.Result {
 	t.Helper()
 	r, err := remember(t, memory, word, inputs, at)
@@ -64,7 +64,7 @@ func run(t *testing.T, memory state.Store, word, inputs string, at time.Time) pl
 	return r
 }
 
-// remember is run, with what was told of the memory.
+// remember is run, and also returns the error of the store.
 func remember(t *testing.T, memory state.Store, word, inputs string, at time.Time) (plan.Result, error) {
 	t.Helper()
 	task := plan.Task{ID: "a", Integration: "a", Shard: "s", Command: "sha256:c", Inputs: inputs}
@@ -132,7 +132,7 @@ func TestFlaky(t *testing.T) {
 	}
 }
 
-// What was remembered when it ran is not remembered again, and known all the same.
+// Attempts that an earlier run remembered are not counted twice, and stay known.
 func TestCounted(t *testing.T) {
 	task := plan.Task{ID: "a", Integration: "a", Inputs: "1"}
 	passing := plan.Attempt{Status: plan.Failed, Class: plan.ClassTransient}
@@ -177,8 +177,7 @@ func TestFlakyIsOfOneTask(t *testing.T) {
 	}
 }
 
-// Machines whose clocks differ write the same documents, and what they say of it
-// is still a result that can be written.
+// The clocks of machines differ. The times in a result are in order all the same.
 func TestClocksDiffer(t *testing.T) {
 	memory := documents{}
 	run(t, memory, "both", "1", noon.Add(30*time.Minute))
@@ -237,8 +236,8 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// What cannot be read is nothing, and what cannot be written is told, once for
-// each integration.
+// A document that cannot be read counts as none. A document that cannot be written is an
+// error, one for each integration.
 func TestTroubleWithMemory(t *testing.T) {
 	results := []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2, Before: []plan.Attempt{{Status: plan.Failed}}}, {Task: "b", Status: plan.NotRun}}
 	tasks := []plan.Task{{ID: "a", Integration: "a", Inputs: "x"}, {ID: "b", Integration: "b", Inputs: "x"}}
@@ -251,7 +250,7 @@ func TestTroubleWithMemory(t *testing.T) {
 	}
 }
 
-// No damaged document does harm, and each is replaced but that of another version.
+// A damaged document does no harm and is replaced. A document of another version stays.
 func TestDamagedDocuments(t *testing.T) {
 	good := documents{}
 	run(t, good, "both", "1", noon)
@@ -289,8 +288,7 @@ func TestDamagedDocuments(t *testing.T) {
 	}
 }
 
-// However much happens, documents stay small: those of many shards, and those of
-// many runs.
+// Documents stay small, with many shards and with many runs.
 func TestDocumentsAreBounded(t *testing.T) {
 	for _, c := range []struct{ shards, runs, most int }{{1010, 2, 400 << 10}, {3, 100, 20 << 10}} {
 		memory := documents{}

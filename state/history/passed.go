@@ -8,23 +8,23 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// A Snapshot tells which tasks passed, and which are flaky, from one reading of each
-// document. It is for one goroutine.
+// A Snapshot says which tasks passed and which are flaky. It reads each document once. It
+// is for one goroutine.
 type Snapshot struct {
 	store Store
 	now   time.Time
-	read  map[string]*document
+	read  map[string]*document // by integration
 }
 
-// Snapshot returns a snapshot in which nothing was read yet.
+// Snapshot returns a snapshot that has read nothing yet.
 func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[string]*document{}} }
 
-// Passed tells whether a task passed with its inputs and never failed with them, as
-// far as that is remembered, and when it last began to. What began longer ago than
-// that, or in the future, does not count.
+// Passed reports whether a task passed with its inputs and, as far as is remembered,
+// never failed with them. It also returns when the last attempt that passed began. An
+// attempt that began longer ago than within, or in the future, does not count.
 func (s *Snapshot) Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool) {
 	inputs := state.Name(t.Inputs)
-	for _, r := range s.known(ctx, t).Runs {
+	for _, r := range s.task(ctx, t).Runs {
 		switch {
 		case t.Inputs == "" || r.Inputs != inputs:
 		case r.Failed > 0:
@@ -37,14 +37,14 @@ func (s *Snapshot) Passed(ctx context.Context, t plan.Task, within time.Duration
 	return began, !began.IsZero() && age >= 0 && age <= within
 }
 
-// Flaky tells whether a task is known to have failed and passed with the same inputs.
+// Flaky reports whether a task is flaky: it failed and passed with the same inputs.
 func (s *Snapshot) Flaky(ctx context.Context, t plan.Task) bool {
-	return s.known(ctx, t).flaky(s.now) != nil
+	return s.task(ctx, t).flaky(s.now) != nil
 }
 
-// known returns what is remembered of a task. A reading that ctx ended is made
-// anew next time.
-func (s *Snapshot) known(ctx context.Context, t plan.Task) *known {
+// task returns the history of a task. If ctx ends during the reading, the next call reads
+// again.
+func (s *Snapshot) task(ctx context.Context, t plan.Task) *task {
 	doc, read := s.read[t.Integration]
 	if !read {
 		doc = s.store.read(ctx, t.Integration, s.now)

@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/state/history"
 )
 
-// A task passed when the same inputs did, lately, and never failed.
+// A task passed if it passed recently with the same inputs and never failed with them.
 func TestPassed(t *testing.T) {
 	spans := []plan.Span{{Started: 0, Seconds: 1}, {Started: 60, Seconds: 5}}
 	passed := plan.Result{Status: plan.Passed, Attempts: 1, Spans: spans[1:]}
@@ -75,8 +75,8 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// A task that passed where it had failed is no proof when the failure is forgotten
-// before it is.
+// A pass after a failure with the same inputs does not count, even when the failure is
+// forgotten first.
 func TestPassedAfterForgottenFailure(t *testing.T) {
 	store := history.NewStore(documents{})
 	passed := plan.Result{Status: plan.Passed, Attempts: 1, Spans: []plan.Span{{}}}
@@ -99,7 +99,7 @@ func TestPassedAfterForgottenFailure(t *testing.T) {
 	}
 }
 
-// What another input said does not count, and what cannot be read says nothing.
+// Results with other inputs do not count, and neither does a document that cannot be read.
 func TestPassedOfOthers(t *testing.T) {
 	memory := documents{}
 	task := plan.Task{ID: "a", Integration: "a", Inputs: "1"}

@@ -12,18 +12,19 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// How often who waits asks: soon at first, then steadily.
+// The pause between two looks at a limit doubles from firstPause to lastPause.
 const (
 	firstPause = 20 * time.Millisecond
 	lastPause  = time.Second
 )
 
-// ahead is how far a clock may be before another one to be believed.
-const ahead = time.Minute
+// maxSkew is how far a time of another clock may lie ahead. A time further ahead counts as
+// now.
+const maxSkew = time.Minute
 
-// Acquire waits for a place and a start of a limit until ctx ends. The caller
-// renews the lease, and releases it; [Hold] does that. An error that is not the
-// context's says that the state is of no use.
+// Acquire waits for a place and a start of a limit until ctx ends. The caller renews the
+// lease and releases it; [Hold] does both. An error other than that of the context says
+// that the state cannot be used.
 func Acquire(ctx context.Context, s state.Store, limit Limit) (*Lease, error) {
 	limit, err := limit.check()
 	if err != nil {
@@ -35,14 +36,14 @@ func Acquire(ctx context.Context, s state.Store, limit Limit) (*Lease, error) {
 		a, err := l.try(ctx, seen)
 		switch {
 		case err != nil && ctx.Err() != nil:
-			l.free(ctx) // the place may have been taken although the answer did not come
+			l.giveBack(ctx) // the document may have been written although no answer came
 			return nil, context.Cause(ctx)
 		case errors.Is(err, state.ErrBusy):
 		case err != nil:
 			return nil, fmt.Errorf("waiting for %q: %w", limit.Key, err)
 		case a.got:
 			l.renewed = a.now
-			if l.Left() > limit.TTL/6 { // otherwise the answer came so late that it is as good as lost
+			if l.Left() > limit.TTL/6 { // otherwise the answer came so late that the lease would soon be lost
 				return l, nil
 			}
 		default:
@@ -56,34 +57,35 @@ func Acquire(ctx context.Context, s state.Store, limit Limit) (*Lease, error) {
 	return nil, context.Cause(ctx)
 }
 
-// try looks once whether there is room.
+// try looks at the document once and takes a place if there is one. The map seen is that
+// of the attempt before.
 func (l *Lease) try(ctx context.Context, seen map[string]time.Time) (a attempt, err error) {
 	err = l.store.Update(ctx, l.limit.document(), func(old []byte) ([]byte, error) {
 		a = attempt{id: l.id, limit: l.limit, now: time.Now(), seen: seen, next: map[string]time.Time{}}
 		return a.change(old)
 	})
 	if err == nil && a.why != nil {
-		_ = state.SetAside(ctx, l.store, l.limit.document(), a.corrupt, a.why) // only to be looked at
+		_ = state.SetAside(ctx, l.store, l.limit.document(), a.corrupt, a.why) // the copy is only for people to look at
 	}
 	return a, err
 }
 
 // An attempt is one look at the document of a limit.
 type attempt struct {
-	id    string
+	id    string // of the holder to be
 	limit Limit
 	now   time.Time
-	// seen tells since when each sign of life was the last one of its holder;
-	// next is what this attempt adds to that.
+	// seen holds when each sign of life was first seen, as the attempts before saw it. A
+	// key is a holder with its number of signs. next is the same after this attempt.
 	seen, next map[string]time.Time
 
-	got     bool
-	wait    time.Duration // before it makes sense to look again
-	corrupt []byte        // what was there, when it was silent for long enough
-	why     error
+	got     bool          // the lease is taken
+	wait    time.Duration // until another look makes sense
+	corrupt []byte        // the document, if it was corrupt for one TTL and is replaced
+	why     error         // why it is corrupt
 }
 
-// change adds a holder and a start to a document, if there is room.
+// change adds a holder and a start to a document if the limit allows both.
 func (a *attempt) change(old []byte) ([]byte, error) {
 	doc, err := new(document), error(nil)
 	if old != nil {
@@ -91,7 +93,7 @@ func (a *attempt) change(old []byte) ([]byte, error) {
 	}
 	switch {
 	case errors.Is(err, state.ErrCorrupt):
-		if !a.silent("corrupt "+state.Name(string(old)), a.limit.TTL) {
+		if !a.isSilent("corrupt "+state.Name(string(old)), a.limit.TTL) {
 			return nil, nil
 		}
 		a.corrupt, a.why, doc = old, err, new(document)
@@ -100,19 +102,19 @@ func (a *attempt) change(old []byte) ([]byte, error) {
 	}
 	doc.Version, doc.Key = kind.Version, a.limit.Key
 	if i := slices.IndexFunc(doc.Holders, func(h holder) bool { return h.ID == a.id }); i >= 0 {
-		a.got = true // it was written before, and the answer lost: others may have waited since then
+		a.got = true // the attempt before was written and its answer lost; the others may have waited since then
 		doc.Holders[i].Beat++
 		return json.Marshal(doc)
 	}
 	doc.Holders = slices.DeleteFunc(doc.Holders, func(h holder) bool {
-		return a.silent(fmt.Sprint(h.ID, " ", h.Beat), h.ttl())
+		return a.isSilent(fmt.Sprint(h.ID, " ", h.Beat), h.ttl())
 	})
 	if a.limit.Max > 0 && len(doc.Holders) >= a.limit.Max {
 		return nil, nil
 	}
 	if a.limit.Rate.Count > 0 {
-		free, wrong := a.start(doc)
-		if !free && !wrong {
+		free, corrected := a.start(doc)
+		if !free && !corrected {
 			return nil, nil
 		}
 		a.got = free
@@ -125,25 +127,24 @@ func (a *attempt) change(old []byte) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// silent tells whether something has been the same for as long as we looked, and
-// that for the given time.
-func (a *attempt) silent(mark string, ttl time.Duration) bool {
-	first, known := a.seen[mark]
+// isSilent reports whether a sign of life has been the last one for at least a TTL.
+func (a *attempt) isSilent(sign string, ttl time.Duration) bool {
+	first, known := a.seen[sign]
 	if !known {
 		first = a.now
 	}
-	a.next[mark] = first
+	a.next[sign] = first
 	return a.now.Sub(first) >= ttl
 }
 
-// start adds a start to a document, unless it is not free for one since there
-// were enough of them. It tells, too, whether a wrong time was put right.
-func (a *attempt) start(doc *document) (free, wrong bool) {
+// start adds a start to a document if the rate allows it. It also reports whether it
+// corrected a time that was too far ahead.
+func (a *attempt) start(doc *document) (free, corrected bool) {
 	now, per := a.now.UnixMilli(), a.limit.Rate.Per.Milliseconds()
 	var recent []int64
 	for _, t := range doc.Starts {
-		if t > now+ahead.Milliseconds() {
-			t, wrong = now, true
+		if t > now+maxSkew.Milliseconds() {
+			t, corrected = now, true
 		}
 		if t > now-per {
 			recent = append(recent, t)
@@ -153,11 +154,11 @@ func (a *attempt) start(doc *document) (free, wrong bool) {
 	doc.Starts = recent
 	if n := len(recent) - a.limit.Rate.Count; n >= 0 {
 		a.wait = time.Duration(recent[n]+per-now) * time.Millisecond
-		return false, wrong
+		return false, corrected
 	}
 	if len(recent) > 0 {
 		now = max(now, recent[len(recent)-1])
 	}
 	doc.Starts = append(doc.Starts, now)
-	return true, wrong
+	return true, corrected
 }

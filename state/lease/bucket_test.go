@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// Two writers over a bucket that answers neither always nor in time: a write that
-// counted and whose answer was lost gives no second place, and blocks none.
+// Two writers use a bucket that loses answers. A write whose answer was lost gives its
+// writer no second place, and blocks no place.
 func TestTwoWritersOverABucket(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

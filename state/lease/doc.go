@@ -1,26 +1,28 @@
-// Package lease lets at most so many tasks use the same thing at once, and start
-// so many in a period, over all processes and machines that share a state.
+// Package lease limits how many tasks use the same thing at once, and how many start in
+// a period, over all processes and machines that share a state.
 //
 //	err := lease.Hold(ctx, store, []lease.Limit{{Key: "aws/app-sre", Max: 2}}, run)
 //
-// What a user must know:
+// A [Limit] has a number of places. A task holds a place by a [Lease] and gives a sign of
+// life every sixth of the lease's TTL (time to live).
 //
-//   - A holder says every sixth of the TTL that it is alive. When it dies, its
-//     place is free when somebody waited for one TTL without a sign of it.
-//   - The clocks of machines are not compared: who waits measures with its own
-//     clock how long it saw no sign. So places need no clocks that agree, only
-//     ones that run about equally fast.
-//   - A holder that could give no sign for half a TTL takes its lease for lost:
-//     [Hold] then ends the context of what it runs, which has the other half of
-//     the TTL to stop. What takes longer to stop, or is frozen together with its
-//     process and thawed later, may run beside the next holder.
-//   - Of a [Rate], the times of the last starts are kept by the clocks of those
-//     who started. When clocks differ by d, the period may be shorter by d. A
-//     time more than a minute ahead is taken for now.
-//   - Nobody is served first: all ask equally often, so a place goes to any of
-//     those who wait.
-//   - A document that cannot be read may hide holders: it is left alone for one
-//     TTL, and then set aside. One of another version is an error.
-//   - Several limits are taken in the order of their keys, so that nobody waits
-//     for each other.
+//   - When a holder dies, its place becomes free: a task that waits takes the place when
+//     it has seen no sign of life of the holder for one TTL.
+//   - The clocks of machines are never compared. A task that waits measures with its own
+//     clock. So the clocks need not agree; they need only run at about the same speed.
+//   - A holder that could not give a sign of life for half a TTL has lost its lease.
+//     [Hold] then ends the context of the task, which has the other half of the TTL to
+//     stop. A task that takes longer to stop may run beside the next holder. So may a task
+//     that is frozen together with its process and continues later.
+//   - For a [Rate], each process writes down when its tasks started, by its own clock. If
+//     two clocks differ by d, the period may be shorter by d. A time that is more than a
+//     minute ahead counts as now.
+//   - There is no queue. All tasks that wait ask equally often, and any of them may get the
+//     next free place.
+//   - A document that cannot be read may hide holders. It is left alone for one TTL, and
+//     then set aside. A document of another version is an error.
+//   - Several limits are taken in the order of their keys, so that two tasks never wait for
+//     each other.
+//   - A task that is interrupted while it waits gives back the place that it may have got
+//     without hearing so.
 package lease

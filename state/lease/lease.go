@@ -14,31 +14,31 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// ErrLost says that a lease is not held any more: for half of its TTL it could
-// not be renewed.
+// ErrLost says that a lease is not held any longer: it could not be renewed for half of
+// its TTL, or others took its holder for dead.
 var ErrLost = errors.New("the lease is lost, since it could not be renewed in time")
 
-// A Lease is one place, held until it is released or lost.
+// A Lease is a place of a limit, held until it is released or lost.
 type Lease struct {
 	limit   Limit
 	store   state.Store
 	id      string
-	renewed time.Time // before the last sign of life was given
+	renewed time.Time // just before the last sign of life
 }
 
 func newID() string { return strings.ToLower(rand.Text()) }
 
-// Left returns how much longer the lease may be believed to be held.
+// Left returns how much longer the holder may rely on the lease.
 func (l *Lease) Left() time.Duration { return l.limit.TTL/2 - time.Since(l.renewed) }
 
-// Renew gives a sign of life, at best every sixth of the TTL. The error is
-// [ErrLost] when others took the holder for dead.
+// Renew gives a sign of life. A holder should do so every sixth of the TTL. The error is
+// [ErrLost] if others took the holder for dead.
 func (l *Lease) Renew(ctx context.Context) error {
 	if l.limit.Max == 0 {
 		l.renewed = time.Now()
 		return nil
 	}
-	var began time.Time // of the write that counted
+	var began time.Time // of the last try, which is the one that was written
 	found, err := l.change(ctx, func(doc *document, i int) {
 		began = time.Now()
 		doc.Holders[i].Beat++
@@ -53,7 +53,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// Release gives the place to others. One that was lost is no error.
+// Release gives the place back. It is no error if the lease was lost.
 func (l *Lease) Release(ctx context.Context) error {
 	if l.limit.Max == 0 {
 		return nil
@@ -65,19 +65,20 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// releaseWait is how long a place is tried to be given back. Afterwards it is free
-// when others took its holder for dead.
+// releaseWait is how long a holder that ends tries to give its place back. After that the
+// others take it for dead.
 const releaseWait = 5 * time.Second
 
-// free gives the place to others, also after ctx was canceled. When that fails,
-// the place is free in a while all the same.
-func (l *Lease) free(ctx context.Context) {
+// giveBack releases the lease, also after ctx was canceled. If that fails, the place
+// becomes free after one TTL.
+func (l *Lease) giveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWait)
 	defer cancel()
 	_ = l.Release(ctx)
 }
 
-// change changes the document if the holder is in it.
+// change changes the document. It returns false, and changes nothing, if the document
+// does not list the holder.
 func (l *Lease) change(ctx context.Context, do func(doc *document, i int)) (found bool, err error) {
 	err = l.store.Update(ctx, l.limit.document(), func(old []byte) ([]byte, error) {
 		found = false
@@ -99,9 +100,9 @@ func (l *Lease) change(ctx context.Context, do func(doc *document, i int)) (foun
 	return found, err
 }
 
-// Hold waits for a place and a start of each limit, runs do, and releases all.
-// When a lease is lost, the context of do ends with the cause [ErrLost]. The
-// error is that of do; or of [Acquire], and then do did not run.
+// Hold waits for a place and a start of each limit, calls do, and releases the leases. If
+// a lease is lost, the context of do ends with the cause [ErrLost]. The error is that of
+// do, or that of [Acquire]; in the second case do was not called.
 func Hold(ctx context.Context, s state.Store, limits []Limit, do func(context.Context) error) error {
 	limits = slices.Clone(limits)
 	slices.SortFunc(limits, func(a, b Limit) int { return strings.Compare(a.Key, b.Key) })
@@ -113,6 +114,7 @@ func Hold(ctx context.Context, s state.Store, limits []Limit, do func(context.Co
 	return hold(ctx, s, limits, do)
 }
 
+// hold is Hold for limits in the order of their keys.
 func hold(ctx context.Context, s state.Store, limits []Limit, do func(context.Context) error) error {
 	if len(limits) == 0 {
 		return do(ctx)
@@ -123,22 +125,22 @@ func hold(ctx context.Context, s state.Store, limits []Limit, do func(context.Co
 	}
 	ctx, lose := context.WithCancelCause(ctx)
 	var renewing sync.WaitGroup
-	renewing.Go(func() { l.keep(ctx, lose) })
+	renewing.Go(func() { l.keepRenewing(ctx, lose) })
 	defer func() {
 		lose(nil)
 		renewing.Wait()
-		l.free(ctx)
+		l.giveBack(ctx)
 	}()
 	return hold(ctx, s, limits[1:], do)
 }
 
-// keep renews the lease until ctx ends, or until it is lost.
-func (l *Lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
+// keepRenewing renews the lease until ctx ends or the lease is lost.
+func (l *Lease) keepRenewing(ctx context.Context, lose context.CancelCauseFunc) {
 	if l.limit.Max == 0 {
 		return
 	}
-	late := time.AfterFunc(l.Left(), func() { lose(fmt.Errorf("%q: %w", l.limit.Key, ErrLost)) })
-	defer late.Stop()
+	expiry := time.AfterFunc(l.Left(), func() { lose(fmt.Errorf("%q: %w", l.limit.Key, ErrLost)) })
+	defer expiry.Stop()
 	pause := time.NewTicker(max(l.limit.TTL/6, time.Millisecond))
 	defer pause.Stop()
 	for {
@@ -152,7 +154,7 @@ func (l *Lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
 		case errors.Is(err, ErrLost):
 			lose(err)
 		case err == nil && ctx.Err() == nil:
-			late.Reset(l.Left())
+			expiry.Reset(l.Left())
 		}
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// memory is a store in this process. What it is asked for takes no time, unless
-// it is told to fail.
+// memory is a store in this process. Its calls take no time, and fail if a test says so.
 type memory struct {
 	state.Store // nothing else is called
 	mu          sync.Mutex
@@ -55,7 +54,7 @@ func (m *memory) List(context.Context, string) ([]state.Entry, error) { return n
 
 func (m *memory) failing(err error) { m.mu.Lock(); m.fail = err; m.mu.Unlock() }
 
-// holders returns how many a document lists.
+// holders returns the number of holders of a limit.
 func (m *memory) holders(t *testing.T, l Limit) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +67,7 @@ func (m *memory) holders(t *testing.T, l Limit) int {
 
 func empty() *memory { return &memory{docs: map[string][]byte{}} }
 
-// in runs a test in a world whose clock is not the real one.
+// in runs a test with a fake clock.
 func in(t *testing.T, test func(t *testing.T, m *memory)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, empty()) })
@@ -76,7 +75,8 @@ func in(t *testing.T, test func(t *testing.T, m *memory)) {
 
 var two = Limit{Key: "aws/app-sre", Max: 2}
 
-// Never more than the limit hold a place, all get one, and all give it back.
+// At no time do more tasks hold a place than the limit allows. All get a place and give it
+// back.
 func TestHold(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		m.lose = func() bool { return rand.N(10) == 0 }
@@ -110,8 +110,7 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// The place of a holder that died is kept for its TTL, and no longer. Renewed
-// ones are kept for good.
+// The place of a dead holder is free after one TTL. A place that is renewed stays held.
 func TestDeath(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		alive, err := Acquire(t.Context(), m, two)
@@ -147,7 +146,7 @@ func TestDeath(t *testing.T) {
 	})
 }
 
-// Who waits goes when nobody wants it any more.
+// A task stops waiting when its context ends.
 func TestWaitEnds(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		one := Limit{Key: "k", Max: 1}
@@ -175,7 +174,7 @@ func TestWaitEnds(t *testing.T) {
 	})
 }
 
-// A silent store does what it is asked for and does not answer.
+// A silent store carries updates out, and does not answer before the context ends.
 type silent struct {
 	*memory
 	answers bool
@@ -190,8 +189,8 @@ func (s *silent) Update(ctx context.Context, key string, change func([]byte) ([]
 	return err
 }
 
-// Who is interrupted while the state does not answer goes at once, and gives back
-// the place that was taken although no answer came.
+// An interrupt ends the waiting for a state that does not answer, and gives back the place
+// that was taken although no answer came.
 func TestInterrupted(t *testing.T) {
 	for _, answers := range []bool{true, false} { // after the interrupt
 		in(t, func(t *testing.T, m *memory) {
@@ -214,7 +213,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A holder that cannot renew stops before anybody takes its place; short trouble
+// A holder that cannot renew its lease stops before others take its place. A short outage
 // does no harm.
 func TestLost(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
@@ -254,8 +253,8 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// A place whose answer was lost, or came late, is held from the last sign of life
-// on: nobody begins with a lease that is lost at once.
+// If the answer was lost or came late, the lease counts from the last sign of life. No task
+// begins with a lease that is lost at once.
 func TestLateAnswers(t *testing.T) {
 	one := Limit{Key: "k", Max: 1, TTL: time.Minute}
 	for name, late := range map[string]func(m *memory, slow func()){
@@ -281,7 +280,7 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// In no period, wherever it begins, there are more starts than the rate has.
+// No period has more starts than the rate allows, wherever the period begins.
 func TestRate(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		limit := Limit{Key: "k", Rate: Rate{10, time.Minute}}
@@ -321,7 +320,7 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// A clock that was a year ahead does not stop the others for a year.
+// A time that is a year ahead does not stop the others for a year.
 func TestWrongClock(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		limit := Limit{Key: "k", Rate: Rate{1, time.Minute}, Max: 1}
@@ -340,8 +339,8 @@ func TestWrongClock(t *testing.T) {
 	})
 }
 
-// A damaged document may hide holders, so it is left alone for a while. One that
-// is not ours is left alone for good.
+// A damaged document may hide holders, so it is left alone for one TTL. A document of
+// another version is left alone for ever.
 func TestDocuments(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		for _, text := range []string{"{", "", `{"version":"1","holders":7}`, `{"version":"1","starts":[` + strings.Repeat("1,", maxCount) + `1]}`} {
@@ -371,7 +370,7 @@ func TestDocuments(t *testing.T) {
 	})
 }
 
-// Several limits are taken in one order, whatever the order they are given in.
+// Several limits are always taken in the same order.
 func TestOrder(t *testing.T) {
 	in(t, func(t *testing.T, m *memory) {
 		limits := []Limit{{Key: "a", Max: 1}, {Key: "b", Max: 1}, {Key: "c", Max: 1, Rate: Rate{5, time.Minute}}}

@@ -18,21 +18,23 @@ const (
 	maxKey     = 500 // bytes
 )
 
-// A Limit is how many may use one thing. All who use it give the same limit.
+// A Limit says how many tasks may use one thing. All tasks that use the thing must give
+// the same limit.
 type Limit struct {
-	Key  string        // names the thing, for instance "aws/app-sre"; any text
-	Max  int           // so many at once; 0: any number
-	Rate Rate          // so many starts; the zero value: any number
-	TTL  time.Duration // how long the place of a dead holder is kept; 0: DefaultTTL
+	Key  string        // identifies the thing, for instance "aws/app-sre"; any text
+	Max  int           // places: how many tasks may use it at once; 0 is any number
+	Rate Rate          // how many tasks may start; the zero value is any number
+	TTL  time.Duration // how long the place of a dead holder is kept; 0 is DefaultTTL
 }
 
-// A Rate is how many may start in each period of a length, wherever it begins.
+// A Rate says how many tasks may start in a period of a length. It holds for every
+// period, wherever the period begins.
 type Rate struct {
 	Count int
 	Per   time.Duration
 }
 
-// check holds a limit to its bounds, and fills in the defaults.
+// check returns the limit with defaults, or an error if it exceeds the bounds.
 func (l Limit) check() (Limit, error) {
 	if l.TTL == 0 {
 		l.TTL = DefaultTTL
@@ -63,10 +65,10 @@ func (l Limit) check() (Limit, error) {
 
 func (l Limit) document() string { return "leases/" + state.Name(l.Key) + ".json" }
 
-// A document is what the state keeps of one key.
+// A document holds the holders and starts of one limit.
 type document struct {
 	Version string   `json:"version"`
-	Key     string   `json:"key"`     // for people
+	Key     string   `json:"key"`     // for people to read
 	Holders []holder `json:"holders"` // in the order they came
 	// Starts are the times of the last starts, in milliseconds since 1970, the
 	// oldest first.
@@ -75,11 +77,12 @@ type document struct {
 
 type holder struct {
 	ID   string `json:"id"`
-	Beat int    `json:"beat"` // how many signs of life it gave
+	Beat int    `json:"beat"` // the number of signs of life
 	TTL  int64  `json:"ttl"`  // in milliseconds
 }
 
-// ttl is for how long a holder's silence is borne, whatever the document says.
+// ttl returns how long a holder may give no sign of life. It is bounded, whatever the
+// document says.
 func (h holder) ttl() time.Duration {
 	return min(max(0, time.Duration(min(h.TTL, maxTTL.Milliseconds()))*time.Millisecond), maxTTL)
 }

@@ -21,12 +21,12 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// shared is what the processes of the test fight about. The TTL leaves room for
-// a machine that is busy with other things.
+// shared is the limit that the processes of the test share. Its TTL is long enough for a
+// busy machine.
 var shared = Limit{Key: "live target", Max: 3, TTL: 2 * time.Second}
 
-// TestMain is the test, or one of its processes: it holds the lease again and
-// again, and a connection while it does.
+// TestMain runs the tests, or is a process of TestProcesses: it takes the lease again and
+// again, and has a connection to the test while it holds the lease.
 func TestMain(m *testing.M) {
 	place, address := os.Getenv("LEASE_TEST_STATE"), os.Getenv("LEASE_TEST_ADDRESS")
 	if place == "" {
@@ -66,7 +66,7 @@ func visit(ctx context.Context, address string) error {
 	return err
 }
 
-// target counts who visits it. A process that dies is noticed at once.
+// A target counts its connections. The connection of a process that dies ends at once.
 type target struct {
 	mu                  sync.Mutex
 	now, most, finished int
@@ -102,8 +102,8 @@ func (g *target) serve(l net.Listener, all *sync.WaitGroup) {
 	}
 }
 
-// Processes that are killed at any moment: never more than the limit are at work,
-// and nobody waits for longer than a TTL, or little more, for the dead.
+// Processes are killed at any moment. At no time do more work than the limit allows, and a
+// dead process blocks its place for little more than one TTL.
 func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// Words returns the known words that a word can be turned into with at most
-// limit edits, the nearest first. A word is not similar when nothing of it
-// would be left.
+// Words returns the known words into which a word can be turned with at most limit edits,
+// the word with the fewest edits first. A known word is left out if the edits would
+// replace all of it.
 func Words(word string, known []string, limit int) []string {
-	type near struct {
+	type candidate struct {
 		word  string
 		edits int
 	}
-	var found []near
+	var candidates []candidate
 	for _, k := range known {
 		if n := Edits(word, k); n <= limit && n < len(k) {
-			found = append(found, near{k, n})
+			candidates = append(candidates, candidate{k, n})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.edits, b.edits) })
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.edits, b.edits) })
 	var out []string
-	for _, n := range found {
-		out = append(out, n.word)
+	for _, c := range candidates {
+		out = append(out, c.word)
 	}
 	return out
 }
 
-// Edits returns how many bytes must be inserted, removed or changed to turn one
-// word into the other (the Levenshtein distance).
+// Edits returns how many bytes must be inserted, removed or changed to turn one word into
+// the other. This is the Levenshtein distance.
 func Edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

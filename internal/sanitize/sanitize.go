@@ -6,12 +6,11 @@ import (
 	"unicode"
 )
 
-// escapes matches terminal escape sequences: CSI, OSC and the short ones.
+// escapes matches terminal escape sequences: CSI, OSC and short sequences.
 var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]?")
 
-// Text makes text harmless and keeps its lines: it becomes valid UTF-8 without
-// terminal escapes, control characters (but \n and \t) and characters that
-// reorder text.
+// Text returns a text in valid UTF-8 without terminal escapes, without control characters
+// except \n and \t, and without characters that reorder text. Its lines stay.
 func Text(text string) string {
 	text = escapes.ReplaceAllString(strings.ToValidUTF8(text, "\uFFFD"), "")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -28,5 +27,5 @@ func Text(text string) string {
 	}, text)
 }
 
-// Line makes one harmless line of text: all white space is folded.
+// Line returns a text like [Text] on one line: every run of white space becomes one space.
 func Line(text string) string { return strings.Join(strings.Fields(Text(text)), " ") }

@@ -6,7 +6,7 @@ import (
 	"github.com/app-sre/prcheck/internal/hugepages"
 )
 
-// A hint changes no byte, whatever the buffer.
+// Advise changes no byte of a buffer, whatever its size.
 func TestAdvise(t *testing.T) {
 	for _, size := range []int{0, 1, 4096, 2 << 20, 5<<20 + 17} {
 		buf := make([]byte, size)
