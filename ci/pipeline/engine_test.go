@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// The template of ci/ and the child pipelines it makes run in gitlab-ci-local, a
-// CI engine for one machine. What that shows: both are understood, jobs come in
-// their order, parts get their numbers, artifacts go from plan to parts to the
-// last job, which runs after red parts too. What it does not show: it takes no
-// artifacts of a parent pipeline, so that the plan, which is the same each time,
-// lies in the checkout too; it knows neither retries nor time limits; and it calls
-// the parent green whatever the child said, so that nobody looks at that here.
+// The template of ci/templates and its child pipelines run in gitlab-ci-local, a CI engine
+// for one machine. This test shows that the engine accepts both, that jobs run in their
+// order, that parts get their numbers, and that artifacts get from the plan to the parts
+// and to the last job, which also runs after failed parts. It cannot show everything: the
+// engine does not fetch artifacts of a parent pipeline, so the plan is also in the
+// checkout. The engine has no retries and no time limits. It reports the parent as passed
+// even if the child failed, so the test does not look at the parent's status.
 func TestEngine(t *testing.T) {
 	engine := os.Getenv("PRCHECK_GITLAB_CI_LOCAL")
 	if engine == "" {
@@ -28,7 +28,7 @@ func TestEngine(t *testing.T) {
 	}
 	tests := map[string]struct {
 		argv, head, parts string
-		want              []string // how the child's jobs end, and what its report says
+		want              []string // how the jobs of the child end, and the summary of its report
 	}{
 		"green": {"echo", "head.json", "4", []string{
 			"PASS prcheck-inputs", "PASS prcheck-part-4", "PASS prcheck-parts-1-to-3: [1/3]", "PASS prcheck-parts-1-to-3: [2/3]",
@@ -49,7 +49,7 @@ func TestEngine(t *testing.T) {
 				"--variable", "CI_PIPELINE_SOURCE=merge_request_event", "--ignore-predefined-vars", "CI_PIPELINE_SOURCE") //nolint:gosec // the tester's own program
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "FORCE_COLOR=0")
-			log, _ := cmd.CombinedOutput() // the last job may be red or not, see above
+			log, _ := cmd.CombinedOutput() // the exit code depends on the last job
 			if got := strings.Join(told(string(log)), "\n"); got != strings.Join(tt.want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s\nfrom\n%s", got, strings.Join(tt.want, "\n"), log)
 			}
@@ -57,7 +57,7 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// project makes a checkout of the shop that includes the template.
+// project makes a checkout of examples/shop that includes the template.
 func project(t *testing.T, bin, argv, head, parts string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,11 +99,11 @@ var (
 	judged = regexp.MustCompile(`prcheck-report +> ((?:PASSED|FAILED):.*)$`)
 )
 
-// told returns how each job of the child ended, and the verdict of its report.
+// told returns how each job of the child ended, and the summary of its report.
 func told(log string) []string {
 	var jobs []string
 	verdict := ""
-	child, _, _ := strings.Cut(log, "\nprcheck-report ") // the parent's own job begins there
+	child, _, _ := strings.Cut(log, "\nprcheck-report ") // the log of the parent's job prcheck-report begins here
 	for line := range strings.Lines(child) {
 		line = strings.TrimRight(line, " \r\n")
 		if m := judged.FindStringSubmatch(line); m != nil {

@@ -7,7 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The keywords of GitLab that are used, in the order they are written.
+// The keywords of GitLab's CI files that the pipeline uses, in the order in which they are
+// written.
 type (
 	include struct {
 		Local string `yaml:"local"`
@@ -54,52 +55,53 @@ type (
 )
 
 const (
-	inputs = "prcheck-inputs"
-	report = "prcheck-report"
-	always = "always"
+	inputsJobName = "prcheck-inputs"
+	reportJobName = "prcheck-report"
+	whenAlways    = "always"
 )
 
-// A child is a child pipeline in the making.
-type child struct {
+// A childPipeline builds the document of a child pipeline.
+type childPipeline struct {
 	opts   Options
-	groups []group
+	orders []orderParts
 	out    yaml.Node
 	err    error
 }
 
-// document returns the whole pipeline.
-func (c *child) document() (*yaml.Node, error) {
+// document returns the complete pipeline.
+func (c *childPipeline) document() (*yaml.Node, error) {
 	c.out.Kind = yaml.MappingNode
 	if c.opts.Include != "" {
-		c.add("include", []include{{c.opts.Include}})
+		c.addEntry("include", []include{{c.opts.Include}})
 	}
-	// Without it jobs without rules are left out of pipelines of merge requests.
-	c.add("workflow", workflow{[]rule{{always}}})
-	c.add("stages", c.stages())
+	// Without this rule GitLab leaves out jobs without rules in pipelines of merge
+	// requests.
+	c.addEntry("workflow", workflow{[]rule{{whenAlways}}})
+	c.addEntry("stages", c.stageNames())
 	if c.opts.Parent != "" {
-		c.add("variables", map[string]string{"PRCHECK_GENERATION": c.opts.Parent})
+		c.addEntry("variables", map[string]string{"PRCHECK_GENERATION": c.opts.Parent})
 	}
-	c.add("default", defaults{
+	c.addEntry("default", defaults{
 		Image: c.opts.Image, Tags: c.opts.Tags, Interruptible: true,
 		Retry: retry{Max: 2, When: []string{"runner_system_failure", "scheduler_failure"}},
 	})
 	if c.opts.Parent != "" {
-		c.add(inputs, c.inputs())
+		c.addEntry(inputsJobName, c.inputsJob())
 	}
-	if len(c.groups) == 0 {
-		c.add("prcheck-nothing", job{
-			Stage: stage(0), Variables: noCheckout(), Script: []string{"echo 'nothing to run: no integration can see the change'"},
+	if len(c.orders) == 0 {
+		c.addEntry("prcheck-nothing", job{
+			Stage: stageName(0), Variables: noCheckoutVariables(), Script: []string{"echo 'nothing to run: no integration can see the change'"},
 		})
 	}
-	for i := range c.groups {
-		c.order(i)
+	for i := range c.orders {
+		c.addOrderJobs(i)
 	}
-	c.add(report, c.report())
+	c.addEntry(reportJobName, c.reportJob())
 	return &c.out, c.err
 }
 
-// add adds a section or a job.
-func (c *child) add(name string, content any) {
+// addEntry adds a section or a job to the document.
+func (c *childPipeline) addEntry(name string, content any) {
 	var key, value yaml.Node
 	key.SetString(name)
 	if err := value.Encode(content); err != nil {
@@ -108,107 +110,110 @@ func (c *child) add(name string, content any) {
 	c.out.Content = append(c.out.Content, &key, &value)
 }
 
-func (c *child) stages() []string {
+// stageNames returns the stages of the pipeline in their order.
+func (c *childPipeline) stageNames() []string {
 	var all []string
 	if c.opts.Parent != "" {
 		all = append(all, "inputs")
 	}
-	for i := range max(len(c.groups), 1) {
-		all = append(all, stage(i))
+	for i := range max(len(c.orders), 1) {
+		all = append(all, stageName(i))
 	}
 	return append(all, "report")
 }
 
-// stage names the stage of the i-th order.
-func stage(i int) string { return fmt.Sprintf("order-%d", i+1) }
+// stageName returns the stage of the i-th order.
+func stageName(i int) string { return fmt.Sprintf("order-%d", i+1) }
 
-// inputs fetches what the parent made, for all others to take: a job that needs
-// one of another pipeline no longer waits for stages.
-func (c *child) inputs() job {
+// inputsJob returns the first job. It fetches the artifacts of the parent pipeline for all
+// other jobs. The others do not need the parent themselves, since a job with such a need
+// no longer waits for stages.
+func (c *childPipeline) inputsJob() job {
 	return job{
-		Stage: "inputs", Variables: noCheckout(),
+		Stage: "inputs", Variables: noCheckoutVariables(),
 		Needs:     []need{{Pipeline: c.opts.Parent, Job: PlanJob, Artifacts: true}},
-		Script:    []string{forget, "test -s " + planFile},
-		Artifacts: kept(Folder + "/"),
+		Script:    []string{removeOldResults, "test -s " + planFile},
+		Artifacts: keepArtifacts(Folder + "/"),
 	}
 }
 
-// order adds the jobs of one run order, each with up to 200 of its parts.
-func (c *child) order(i int) {
-	g := c.groups[i]
+// addOrderJobs adds the jobs of the i-th run order, each with up to 200 of its parts.
+func (c *childPipeline) addOrderJobs(i int) {
+	g := c.orders[i]
 	for from := 0; from < g.count; from += maxParallel {
 		n := min(maxParallel, g.count-from)
 		j := job{
-			Stage:     stage(i),
-			Script:    c.script(g.first + from),
-			Timeout:   minutes(slices.Max(g.timeouts[from : from+n])),
-			Artifacts: kept(Folder+"/results/", Folder+"/logs/"),
+			Stage:     stageName(i),
+			Script:    c.partScript(g.first + from),
+			Timeout:   formatMinutes(slices.Max(g.timeouts[from : from+n])),
+			Artifacts: keepArtifacts(Folder+"/results/", Folder+"/logs/"),
 		}
 		if n > 1 {
 			j.Parallel = n
 		}
 		if i > 0 {
-			j.When = always
+			j.When = whenAlways
 		}
-		c.wait(&j, i)
-		c.add(name(g.first+from, n), j)
+		c.setNeeds(&j, i)
+		c.addEntry(partJobName(g.first+from, n), j)
 	}
 }
 
-// wait makes a job wait for the order before and take its input from the first
-// job. Without needs it waits for the stage before.
-func (c *child) wait(j *job, i int) {
+// setNeeds makes a job of the i-th order wait for the order before, and take its artifacts
+// from the first job. If the order before has too many jobs, the job has no needs and
+// waits for the stage before.
+func (c *childPipeline) setNeeds(j *job, i int) {
 	var wanted []need
 	if c.opts.Parent != "" {
-		wanted = append(wanted, need{Job: inputs, Artifacts: true})
-		j.Dependencies = []string{inputs}
+		wanted = append(wanted, need{Job: inputsJobName, Artifacts: true})
+		j.Dependencies = []string{inputsJobName}
 	}
 	if i > 0 {
-		before := c.groups[i-1]
+		before := c.orders[i-1]
 		if len(wanted)+before.count > maxNeeds {
 			return
 		}
 		for from := 0; from < before.count; from += maxParallel {
-			wanted = append(wanted, need{Job: name(before.first+from, min(maxParallel, before.count-from))})
+			wanted = append(wanted, need{Job: partJobName(before.first+from, min(maxParallel, before.count-from))})
 		}
 	}
 	j.Needs, j.Dependencies = wanted, nil
 }
 
-// name names the job of n parts.
-func name(first, n int) string {
+// partJobName returns the name of the job that runs n parts, beginning with part first.
+func partJobName(first, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("prcheck-part-%d", first)
 	}
 	return fmt.Sprintf("prcheck-parts-%d-to-%d", first, first+n-1)
 }
 
-// The jobs find the plan in planFile, and forget what another pipeline left in a
-// folder that is used again.
+// planFile is the path of the plan in each job. removeOldResults is the command that removes
+// what an earlier pipeline left, since runners of GitLab may reuse a folder.
 const (
-	planFile = Folder + "/plan.json"
-	forget   = "rm -rf " + Folder + "/results " + Folder + "/logs"
+	planFile         = Folder + "/plan.json"
+	removeOldResults = "rm -rf " + Folder + "/results " + Folder + "/logs"
 )
 
-// script runs the part that follows from the number of the instance; a job that
-// is not parallel has none. PRCHECK_RUN_FLAGS is split at blanks and not looked at
-// in any other way.
-func (c *child) script(first int) []string {
-	last := c.groups[len(c.groups)-1]
+// partScript returns the commands that run one part. The number of the part follows from the
+// number of the job's instance; a job that is not parallel has no such number. The shell
+// splits PRCHECK_RUN_FLAGS at blanks and does not evaluate its words.
+func (c *childPipeline) partScript(first int) []string {
+	last := c.orders[len(c.orders)-1]
 	total := last.first + last.count - 1
 	return []string{
-		fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), forget, "mkdir -p " + Folder + "/results",
+		fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), removeOldResults, "mkdir -p " + Folder + "/results",
 		fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/results-$part.json" $PRCHECK_RUN_FLAGS`,
 			planFile, total, Folder, Folder),
 	}
 }
 
-// report is the last job. By its stage it waits for all, and takes what each has
-// kept; needs could not name so many.
-func (c *child) report() job {
+// reportJob returns the last job. It has no needs, since there may be too many jobs: by its
+// stage it waits for all jobs and gets the artifacts of all.
+func (c *childPipeline) reportJob() job {
 	const results = "--plan " + planFile + " --results " + Folder + "/results"
 	return job{
-		Stage: "report", When: always, ResourceGroup: "prcheck-$CI_MERGE_REQUEST_IID",
+		Stage: "report", When: whenAlways, ResourceGroup: "prcheck-$CI_MERGE_REQUEST_IID",
 		Script: []string{
 			"mkdir -p " + Folder + "/results",
 			"failed=0",
@@ -216,12 +221,14 @@ func (c *child) report() job {
 			"runner comment " + results + " --report " + Folder + "/report.html --out " + Folder + "/note.md --status none || failed=$?",
 			`exit "$failed"`,
 		},
-		Artifacts: kept(Folder+"/report.html", Folder+"/note.md", Folder+"/junit.xml", Folder+"/codequality.json", Folder+"/metrics.txt"),
+		Artifacts: keepArtifacts(Folder+"/report.html", Folder+"/note.md", Folder+"/junit.xml", Folder+"/codequality.json", Folder+"/metrics.txt"),
 	}
 }
 
-func noCheckout() map[string]string { return map[string]string{"GIT_STRATEGY": "none"} }
+// noCheckoutVariables returns the variables of a job that needs no checkout.
+func noCheckoutVariables() map[string]string { return map[string]string{"GIT_STRATEGY": "none"} }
 
-func kept(paths ...string) *artifacts {
-	return &artifacts{When: always, ExpireIn: "1 week", Paths: paths}
+// keepArtifacts returns the artifacts of a job, which are kept even if the job fails.
+func keepArtifacts(paths ...string) *artifacts {
+	return &artifacts{When: whenAlways, ExpireIn: "1 week", Paths: paths}
 }

@@ -38,8 +38,8 @@ confs:
 	return files
 }
 
-// One merge request, push by push: every script of the template and of the child
-// pipelines runs, with the programs and with an API of GitLab.
+// One merge request with several pushes. All scripts of the template and of the child
+// pipelines run, with the real programs and a fake API of GitLab.
 func TestMergeRequest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a whole story with binaries of their own is left out of a short run")
@@ -95,7 +95,7 @@ func TestMergeRequest(t *testing.T) {
 	s.has(s.note(), "### ✅ prcheck: 3 tasks passed", "#### Fixed (1)\n\n`slack`")
 	s.has(s.status(), "prcheck of 400: success, 3 tasks passed")
 
-	// A pipeline of a fork has no token: all runs, nothing is posted.
+	// A pipeline of a fork has no token: all tasks run, and nothing is posted.
 	before := len(s.server.Requests())
 	fork := s.pipeline(500, map[string]string{"PRCHECK_GITLAB_TOKEN": ""})
 	s.has(fork.child.log, "PRCHECK_GITLAB_TOKEN is not set", "### ✅ prcheck: 3 tasks passed")
@@ -104,7 +104,7 @@ func TestMergeRequest(t *testing.T) {
 		t.Errorf("a fork ended with %d and %d, and asked for %q", fork.child.code, fork.report.code, s.server.Requests()[before:])
 	}
 
-	// The child pipeline never came: nothing has a result.
+	// If there is no child pipeline, no task has a result.
 	lost := maps.Clone(fork.env)
 	lost["CI_PIPELINE_ID"], lost["PRCHECK_GITLAB_TOKEN"] = "550", token
 	s.server.Pipelines[550] = lost["CI_COMMIT_SHA"]
@@ -113,8 +113,8 @@ func TestMergeRequest(t *testing.T) {
 	}
 	s.has(s.note(), "### ❌ prcheck: 3 of 3 tasks did not pass", "no result: the part that should have run it is missing")
 
-	// With a state, another pipeline of the same commit runs what failed in the last
-	// one. What did so once is never taken as passed.
+	// With a state, a second pipeline of the same commit runs the tasks that failed in
+	// the first one again. A task that failed is never taken for passed.
 	state := s.TempDir()
 	remember := map[string]string{"PRCHECK_PLAN_FLAGS": "--state " + state, "PRCHECK_RUN_FLAGS": "--state " + state}
 	s.failing("quay")
@@ -125,7 +125,7 @@ func TestMergeRequest(t *testing.T) {
 	s.has(again.plan.log, "Skipped at result (2)")
 	s.has(s.note(), "### ✅ prcheck: 1 task passed", "Not run again: 2 tasks that passed with the same inputs before.", "#### Fixed (1)\n\n`quay`")
 
-	// The target branch went on, and the pipeline is of merged results.
+	// The target branch has new commits, and the pipeline is one of merged results.
 	s.git("switch", "-q", "main")
 	target := s.commit(map[string]string{"data/users/zoe.yml": "$schema: /access/user-1.yml\nname: zoe\n"})
 	s.git("switch", "-q", "feature")
@@ -165,7 +165,7 @@ func (s *stage) taskIDs(text string) []string {
 	return ids
 }
 
-// everyTaskOnce wants that the parts of a flow ran each task exactly once.
+// everyTaskOnce fails the test unless the parts of a flow ran each task exactly once.
 func (s *stage) everyTaskOnce(f flow, tasks int) {
 	s.Helper()
 	seen := map[string]int{}

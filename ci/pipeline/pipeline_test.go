@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// tasks returns n tasks of that many orders.
+// tasks returns n tasks in the given number of run orders.
 func tasks(n, orders int) []plan.Task {
 	out := make([]plan.Task, n)
 	for i := range out {
@@ -33,7 +33,7 @@ func tasks(n, orders int) []plan.Task {
 	return out
 }
 
-// written writes the pipeline of a plan with these tasks.
+// written returns the pipeline of a plan with the given tasks.
 func written(t testing.TB, list []plan.Task, opts pipeline.Options) string {
 	t.Helper()
 	return writtenPlan(t, &plan.Plan{Tasks: list}, opts)
@@ -97,17 +97,17 @@ func TestParts(t *testing.T) {
 		{"as wanted", tasks(5000, 3), 1234, 1234},
 	}
 	for _, tt := range tests {
-		if got := pipeline.Parts(tt.tasks, tt.wanted); got != tt.want {
+		if got := pipeline.CountParts(tt.tasks, tt.wanted); got != tt.want {
 			t.Errorf("%s: got %d, want %d", tt.name, got, tt.want)
 		}
 	}
 }
 
-// A job may need 50 others: beyond that it waits for the stage before.
+// A job can need 50 others. With more jobs before it, it waits for the stage.
 func TestNeeds(t *testing.T) {
 	tests := []struct {
 		parent string
-		parts  int // half of them in each of two orders
+		parts  int // one half in each of two orders
 		want   bool
 	}{{"", 100, true}, {"", 102, false}, {"1", 98, true}, {"1", 100, false}}
 	for _, tt := range tests {
@@ -139,15 +139,14 @@ func TestParentIsANumber(t *testing.T) {
 	}
 }
 
-// Every plan gives a pipeline that GitLab takes, and whose instances run each
-// task once.
+// For random plans: GitLab accepts the pipeline, and its instances run each task once.
 func TestEveryPlan(t *testing.T) {
 	schema := ciSchema(t)
 	for _, n := range []int{0, 1, 2, 199, 200, 201, 1000, 5000} {
 		for _, orders := range []int{1, 3, 101} {
 			for _, parts := range []int{0, 50, 201, n} {
 				if parts > n || n > 201 && (orders != 3 || parts == 201) {
-					continue // it takes long, and shows nothing more
+					continue // takes long and covers no further case
 				}
 				list := tasks(n, orders)
 				check(t, schema, fmt.Sprintf("%d tasks, %d orders, %d parts", n, orders, parts), list, pipeline.Options{Parent: "1", Parts: parts})
@@ -172,7 +171,7 @@ func TestEveryPlan(t *testing.T) {
 
 var hostile = []string{"$(touch /tmp/x)", "`id`", "a: b", "- x", "'\"", "\n  script: [evil]", "${CI_JOB_TOKEN}", "x\u2028y", "!reference [a]", "&a", "*a", "<<", "\x1b[31m", "é"}
 
-// Nothing that a merge request may name is in the pipeline.
+// The pipeline contains no text that a merge request controls.
 func TestHostileNames(t *testing.T) {
 	want := written(t, tasks(len(hostile), 1), pipeline.Options{Parent: "1", Parts: 3})
 	p := &plan.Plan{Tasks: tasks(len(hostile), 1)}
@@ -200,7 +199,7 @@ func ciSchema(t testing.TB) *jsonschema.Schema {
 	return schema
 }
 
-// validate holds a CI file to the schema.
+// validate checks a CI file against the schema.
 func validate(t testing.TB, schema *jsonschema.Schema, name, text string) {
 	t.Helper()
 	var doc any
@@ -220,7 +219,7 @@ func validate(t testing.TB, schema *jsonschema.Schema, name, text string) {
 	}
 }
 
-// A job as GitLab reads it.
+// A job is a job as GitLab reads it.
 type job struct {
 	Stage    string
 	Parallel int
@@ -233,9 +232,8 @@ type job struct {
 
 func (j job) instances() int { return max(j.Parallel, 1) }
 
-// check checks what the schema cannot say: that jobs, stages and needs fit
-// together, that GitLab's limits hold, that orders follow each other, and that
-// each task is run once.
+// check checks the rules that are not in the schema: jobs, stages and needs fit together,
+// the limits of GitLab hold, orders run one after the other, and each task runs once.
 func check(t *testing.T, schema *jsonschema.Schema, name string, list []plan.Task, opts pipeline.Options) {
 	t.Helper()
 	text := written(t, list, opts)
@@ -247,7 +245,7 @@ func check(t *testing.T, schema *jsonschema.Schema, name string, list []plan.Tas
 		t.Fatalf("%s: GitLab leaves its jobs out of pipelines of merge requests", name)
 	}
 	stages, jobs := parse(t, text)
-	divided := plan.Partition(list, pipeline.Parts(list, opts.Parts))
+	divided := plan.Partition(list, pipeline.CountParts(list, opts.Parts))
 	ran := map[string]int{}
 	ordersOf := make([]map[int]bool, len(stages))
 	for title, j := range jobs {
@@ -291,7 +289,7 @@ func distinct(list []plan.Task) int {
 	return len(orders)
 }
 
-// parse reads the stages and the jobs.
+// parse reads the stages and the jobs of a pipeline.
 func parse(t testing.TB, text string) (stages []string, jobs map[string]job) {
 	t.Helper()
 	var doc map[string]yaml.Node
@@ -317,8 +315,8 @@ func parse(t testing.TB, text string) (stages []string, jobs map[string]job) {
 	return stages, jobs
 }
 
-// waits holds what a job waits for: the whole stage before its own, by its stage
-// or by its needs, and whatever came of it.
+// waits checks that a job waits for the whole stage before its own, by its stage or by its
+// needs, and that it also starts after failures.
 func waits(t *testing.T, name string, j job, stages []string, jobs map[string]job) {
 	t.Helper()
 	at := slices.Index(stages, j.Stage)

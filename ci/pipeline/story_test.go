@@ -20,8 +20,9 @@ import (
 	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
-// A stage plays GitLab for one merge request: it runs the scripts of the template
-// and of the child pipelines in shallow clones, hands artifacts on, and has an API.
+// A stage takes the place of GitLab for one merge request: it runs the scripts of the
+// template and of the child pipelines in shallow clones, passes artifacts on, and has an
+// API.
 type stage struct {
 	*testing.T
 	bin, repo string
@@ -30,7 +31,7 @@ type stage struct {
 	jobs      int
 }
 
-// A step is what the test needs of a job.
+// A step holds the keywords of a job that the test uses.
 type step struct {
 	Script    []string
 	Variables map[string]string
@@ -41,7 +42,7 @@ type step struct {
 	}
 }
 
-// A ran is a job that ran.
+// A ran is the outcome of a job.
 type ran struct {
 	code  int
 	log   string
@@ -58,7 +59,7 @@ func newStage(t *testing.T) *stage {
 	if err := os.Rename(s.bin+"/real/planner", s.bin+"/planner"); err != nil {
 		t.Fatal(err)
 	}
-	// As the template has it, but without the long wait for other pipelines.
+	// The variables of the template, without the long wait for other pipelines.
 	s.program("runner", `[ "$1" = comment ] || exec `+s.bin+`/real/runner "$@"`+"\nshift\nexec "+s.bin+`/real/runner comment --settle 10ms "$@"`)
 	s.program("check", `if [ "$2" != "$3" ] && grep -qx "$1" `+s.bin+"/failing; then echo \"$1: user bob has no role\" >&2; exit 1; fi; echo \"$1: 0 changes\"")
 	api := httptest.NewServer(s.server)
@@ -252,7 +253,7 @@ func (s *stage) zip(files map[string]string) []byte {
 	return out.Bytes()
 }
 
-// note returns the one note.
+// note returns the only note of the merge request.
 func (s *stage) note() string {
 	s.Helper()
 	notes := s.server.Notes("<!-- prcheck-note:prcheck ")
@@ -271,7 +272,7 @@ func (s *stage) status() string {
 
 func (s *stage) failing(names ...string) { s.write(s.bin, "failing", strings.Join(names, "\n")+"\n") }
 
-// has wants texts in another.
+// has fails the test unless a text contains the given texts.
 func (s *stage) has(text string, want ...string) {
 	s.Helper()
 	for _, part := range want {

@@ -8,7 +8,7 @@ import (
 	"github.com/app-sre/prcheck/ci/pipeline"
 )
 
-// The template is what GitLab takes, and agrees with the child pipelines.
+// The template matches GitLab's schema and agrees with the child pipelines.
 func TestTemplate(t *testing.T) {
 	raw, err := os.ReadFile("../templates/prcheck.gitlab-ci.yml")
 	if err != nil {
