@@ -16,28 +16,28 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// How long things may take, and how large answers may be.
+// Limits of time, of the size of answers in bytes, and of connections.
 const (
-	connectTimeout = 10 * time.Second
-	headerTimeout  = 2 * time.Minute // a query over all datafiles is evaluated before the first byte
-	requestTimeout = 5 * time.Minute
-	maxAnswer      = 1 << 30
-	maxRefusal     = 4 << 10
-	connections    = 8 // at once
-	maxRedirects   = 5
+	connectTimeout  = 10 * time.Second
+	headerTimeout   = 2 * time.Minute // a query over all datafiles is evaluated before the first byte
+	requestTimeout  = 5 * time.Minute
+	maxAnswer       = 1 << 30
+	maxRefusalBytes = 4 << 10
+	maxConnections  = 8
+	maxRedirects    = 5
 )
 
 // Options say how to reach a server. The zero value works.
 type Options struct {
-	// Authorization is the value of the Authorization header; it appears in no
-	// error. "" sends none.
+	// Authorization is the value of the Authorization header. "" sends no such
+	// header. The value appears in no error.
 	Authorization string
-	// Transport sends the requests; nil is one with timeouts that uses the
-	// proxy of the environment.
+	// Transport sends the requests. nil means a transport with timeouts that uses
+	// the proxy of the environment.
 	Transport http.RoundTripper
 }
 
-// A Client talks to one server.
+// A Client sends requests to one server.
 type Client struct {
 	server string
 	auth   string
@@ -45,7 +45,7 @@ type Client struct {
 	http   *http.Client
 }
 
-// NewClient returns a client of the server of a reference.
+// NewClient returns a client of a server, which is given by its address.
 func NewClient(server string, opts Options) *Client {
 	transport := opts.Transport
 	if transport == nil {
@@ -55,41 +55,42 @@ func NewClient(server string, opts Options) *Client {
 			TLSHandshakeTimeout:   connectTimeout,
 			ResponseHeaderTimeout: headerTimeout,
 			IdleConnTimeout:       time.Minute,
-			MaxConnsPerHost:       connections,
-			MaxIdleConnsPerHost:   connections,
+			MaxConnsPerHost:       maxConnections,
+			MaxIdleConnsPerHost:   maxConnections,
 			ForceAttemptHTTP2:     true,
 		}
 	}
 	return &Client{
 		server: server, auth: opts.Authorization, masker: mask.New(secretsOf(opts.Authorization)),
-		http: &http.Client{Transport: transport, CheckRedirect: redirect},
+		http: &http.Client{Transport: transport, CheckRedirect: checkRedirect},
 	}
 }
 
-// redirect follows only where the first request went to.
-func redirect(req *http.Request, via []*http.Request) error {
+// checkRedirect allows redirects only to the server of the first request.
+func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if req.URL.Scheme != first.Scheme || req.URL.Host != first.Host {
-		return errElsewhere
+		return errOtherServer
 	}
 	if len(via) > maxRedirects {
-		return errInCircles
+		return errTooManyRedirects
 	}
 	return nil
 }
 
 var (
-	errElsewhere = errors.New("it redirects to another server, which is not followed: give the address of that server if it is the right one")
-	errInCircles = errors.New("it redirects too often")
+	errOtherServer      = errors.New("it redirects to another server, which is not followed: give the address of that server if it is the right one")
+	errTooManyRedirects = errors.New("it redirects too often")
 )
 
-// A StatusError is an answer with another status than was asked for.
+// A StatusError is an answer with an unexpected status.
 type StatusError struct {
 	Status int
-	Text   string // the first of what the server said
-	after  time.Duration
+	Text   string        // the beginning of the answer
+	after  time.Duration // how long the server asks to wait; 0 if it does not
 }
 
+// Error returns the status, the beginning of the answer, and how to send a password.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("status %d: %.200q", e.Status, e.Text)
 	if e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden {
@@ -98,20 +99,21 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// An exchange is one request and what may be done with its answer.
-type exchange struct {
-	method, path string // the path as it is sent
+// A call is a request to the server, with the rules for its answer.
+type call struct {
+	method, path string // the path is escaped
 	body         []byte
-	accept       func(status int) bool // nil: 200 only
-	limit        int64
+	accept       func(status int) bool // reports which statuses beside 200 are expected; may be nil
+	limit        int64                 // maximal size of the answer in bytes
 }
 
-// do sends a request, repeatedly if need be, and returns the answer's body.
-func (c *Client) do(ctx context.Context, x exchange) (int, []byte, error) {
+// do sends a request, repeats it if it may succeed later, and returns status and body of
+// the answer.
+func (c *Client) do(ctx context.Context, x call) (int, []byte, error) {
 	var status int
 	var body []byte
 	err := requests.Do(ctx, func(ctx context.Context) (err error) {
-		status, body, err = c.once(ctx, x)
+		status, body, err = c.sendOnce(ctx, x)
 		return err
 	}, mayPass)
 	switch {
@@ -133,7 +135,8 @@ func mayPass(err error) (after time.Duration, ok bool) {
 	return refused.after, refused.Status == http.StatusTooManyRequests || refused.Status >= http.StatusInternalServerError
 }
 
-func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
+// sendOnce sends a request once.
+func (c *Client) sendOnce(ctx context.Context, x call) (int, []byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errors.New("the answer took more than "+requestTimeout.String()))
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, x.method, c.server+x.path, bytes.NewReader(x.body))
@@ -153,7 +156,7 @@ func (c *Client) once(ctx context.Context, x exchange) (int, []byte, error) {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK && (x.accept == nil || !x.accept(res.StatusCode)) {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusal)) // what there is of it
+		text, _ := io.ReadAll(io.LimitReader(res.Body, maxRefusalBytes)) // a part of the text is enough
 		return 0, nil, &StatusError{Status: res.StatusCode, Text: c.masker.Text(string(text)), after: retryAfter(res.Header)}
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, x.limit+1))
@@ -182,12 +185,12 @@ func secretsOf(authorization string) []string {
 	return secrets
 }
 
-// plainError takes the address off an error of net/http, which the caller adds.
+// plainError returns an error of net/http without the address, which the caller adds.
 func plainError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	for _, never := range []error{errElsewhere, errInCircles} {
+	for _, never := range []error{errOtherServer, errTooManyRedirects} {
 		if errors.Is(err, never) {
 			return retry.Permanent(never)
 		}
@@ -199,8 +202,8 @@ func plainError(ctx context.Context, err error) error {
 	return err
 }
 
-// get asks for a path.
+// get requests a path by GET and returns the body of the answer.
 func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
-	_, body, err := c.do(ctx, exchange{method: http.MethodGet, path: path, limit: maxAnswer})
+	_, body, err := c.do(ctx, call{method: http.MethodGet, path: path, limit: maxAnswer})
 	return body, err
 }

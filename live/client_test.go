@@ -15,9 +15,9 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// A step is what happens to one request.
+// A step says how the server reacts to one request.
 type step struct {
-	kind   string // "" is an answer
+	kind   string // "" for an answer, "cut" for a broken connection and so on
 	status int
 	body   string
 	header http.Header
@@ -33,7 +33,7 @@ func says(status int, body string, header ...string) step {
 
 var breaks, cut, hangs = step{kind: "breaks"}, step{kind: "cut"}, step{kind: "hangs"}
 
-// A script answers requests one after the other; the last answer stays.
+// A script reacts to requests with its steps in their order, and repeats the last step.
 type script struct {
 	steps []step
 	asked int
@@ -63,7 +63,7 @@ func TestRetries(t *testing.T) {
 		steps    steps
 		requests int
 		body     string
-		err      string // "" when it is answered
+		err      string // "" for no error
 		least    time.Duration
 		most     time.Duration
 	}{
@@ -79,10 +79,10 @@ func TestRetries(t *testing.T) {
 		{"nonsense", steps{says(503, "", "Retry-After", "-5 years"), says(200, "yes")}, 2, "yes", "", 100 * time.Millisecond, 200 * time.Millisecond},
 		{"not there", steps{says(404, "no")}, 1, "", `status 404: "no"`, 0, 0},
 		{"who are you", steps{says(401, "no")}, 1, "", `status 401: "no"; put what it wants as Authorization into PRCHECK_AUTHORIZATION`, 0, 0},
-		{"elsewhere", steps{says(302, "", "Location", "http://other.example/")}, 1, "", errElsewhere.Error(), 0, 0},
-		{"elsewhere without tls", steps{says(302, "", "Location", "http://s.example:81/")}, 1, "", errElsewhere.Error(), 0, 0},
+		{"elsewhere", steps{says(302, "", "Location", "http://other.example/")}, 1, "", errOtherServer.Error(), 0, 0},
+		{"elsewhere without tls", steps{says(302, "", "Location", "http://s.example:81/")}, 1, "", errOtherServer.Error(), 0, 0},
 		{"around", steps{says(302, "", "Location", "/b"), says(200, "yes")}, 2, "yes", "", 0, 0},
-		{"around for ever", steps{says(302, "", "Location", "/b")}, 6, "", errInCircles.Error(), 0, 0},
+		{"around for ever", steps{says(302, "", "Location", "/b")}, 6, "", errTooManyRedirects.Error(), 0, 0},
 		{"huge", steps{says(200, strings.Repeat("x", 101))}, 1, "", "the answer is larger than 100 bytes", 0, 0},
 		{"slow", steps{hangs}, 5, "", "the answer took more than 5m0s (tried 5 times)", 25 * time.Minute, 26 * time.Minute},
 	} {
@@ -91,7 +91,7 @@ func TestRetries(t *testing.T) {
 				s := &script{steps: c.steps}
 				start := time.Now()
 				client := NewClient("http://s.example", Options{Transport: s, Authorization: "Bearer secret-word"})
-				_, body, err := client.do(t.Context(), exchange{method: http.MethodGet, path: "/a", limit: 100})
+				_, body, err := client.do(t.Context(), call{method: http.MethodGet, path: "/a", limit: 100})
 				took := time.Since(start)
 				want := c.err
 				if want != "" {
@@ -108,7 +108,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// A caller that goes away ends everything.
+// Canceling the context ends a request and its repetitions.
 func TestCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
@@ -116,14 +116,14 @@ func TestCanceled(t *testing.T) {
 		for _, now := range []step{hangs, says(503, "", "Retry-After", "20")} {
 			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Options{Transport: &script{steps: []step{now}}})
 			side.Answer(ctx, gql.Request{Query: "{ a }"})
-			if err := side.Trouble(); !errors.Is(err, context.DeadlineExceeded) {
+			if err := side.Err(); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("got %v", err)
 			}
 		}
 	})
 }
 
-// The authorization is sent, and appears in nothing that comes back.
+// The authorization is sent, and appears in no error and no answer.
 func TestAuthorization(t *testing.T) {
 	for _, status := range []int{200, 403} {
 		echo := says(status, `{"errors":[{"message":"AUTH and secret-word"}],"data":null}`)
@@ -136,13 +136,13 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
-// What is no answer of GraphQL is trouble.
+// An answer that is not GraphQL is an error.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status int
 		body   string
-		want   string // trouble; "" for none
+		want   string // the error; "" for none
 	}{
 		{"data", 200, `{"data":{"a":[]},"extensions":{"schemas":["/a.yml"]}}`, ""},
 		{"rejected", 400, `{"errors":[{"message":"no"}]}`, ""},
@@ -158,7 +158,7 @@ func TestAnswers(t *testing.T) {
 			side := NewSide(Ref{"http://s.example", strings.Repeat("0", 64)}, Options{Transport: &script{
 				steps: []step{says(c.status, c.body)}}})
 			side.Answer(t.Context(), gql.Request{Query: "{ a }"})
-			switch err := side.Trouble(); {
+			switch err := side.Err(); {
 			case c.want == "" && err != nil:
 				t.Errorf("got %v", err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
@@ -168,13 +168,13 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Only paths that arrive as they are sent are asked for.
+// Only paths that get to the server unchanged are requested.
 func TestAskable(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/a.yml": true, "/a b/ü?#%2e.yml": true, "/...": true,
 		"": false, "a.yml": false, "/": false, "/a//b": false, "/../a": false, "/a/.": false, "/a/": false,
 	} {
-		if got := askable(bundle.Path(path)); got != want {
+		if got := isSafePath(bundle.Path(path)); got != want {
 			t.Errorf("%q: got %v", path, got)
 		}
 	}

@@ -1,20 +1,18 @@
-// Package live reads two bundles from a running qontract-server and lets it
-// answer queries over them.
+// Package live reads the two bundles of a change from a running qontract-server, and sends
+// queries over them to that server.
 //
-// The server is asked for its /diff, for its GraphQL types by introspection, for
-// the paths of all datafiles and resources by its root fields, and for every
-// datafile that those, or a reference, name. What comes together is as good as
-// the bundle file for everything that looks at data: what changed, who mentions
-// what, which integrations there are. Desired states are not worked out from it
-// but asked for: see [Side].
+// [Open] asks the server for the differences of the bundles (/diff), for their GraphQL types
+// (introspection), and for the paths of all datafiles and resources (root fields). It then
+// reads every datafile that is listed or referred to. The result can replace bundle files
+// wherever data is read: for changed files, for references and for the definitions of
+// integrations. Desired states are not computed from it: a [Side] asks the server for them.
 //
-// A server does not tell everything that a bundle file has. JSON schemas are
-// missing, of the GraphQL types only what introspection shows and what the
-// answers give away, and numbers are as JavaScript has them. [Bundles.Unproven]
-// says so. Nothing of this can make the answers on both sides look alike when
-// they are not.
+// A server does not show everything that a bundle file contains. JSON schemas are missing.
+// Of the GraphQL types only the parts are known that introspection and answers show. Numbers
+// are those of JavaScript. [Bundles.Limitations] lists these limits. None of them can make
+// two different answers look equal.
 //
-// Requests have timeouts, are repeated a few times when the connection breaks
-// or the server is in trouble (pauses double and are partly random; Retry-After is
-// respected up to half a minute), and answers have a largest size.
+// Requests have timeouts, and answers have a maximal size. A request is repeated a few times
+// if the connection breaks or the server has a problem: the pauses double and are partly
+// random, and Retry-After is respected up to half a minute.
 package live

@@ -14,7 +14,7 @@ import (
 	"github.com/app-sre/prcheck/live"
 )
 
-// A fake is a qontract-server with two bundles.
+// A fake is a fake qontract-server with two bundles.
 type fake struct {
 	bundles map[string]*bundle.Bundle
 	engines map[string]*gql.Engine
@@ -74,7 +74,7 @@ func (f *fake) graphql(w http.ResponseWriter, r *http.Request, e *gql.Engine) {
 	_, _ = w.Write(res.JSON())
 }
 
-// entry writes a file of both sides as the server does.
+// entry returns a file of both sides in the form of the server.
 func entry(old, now *bundle.File) json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for key, f := range map[string]*bundle.File{"old": old, "new": now} {

@@ -12,7 +12,7 @@ import (
 
 // A liar changes the answers to some requests.
 type liar struct {
-	path, body string // answers to this path or all below it, or to requests that hold the word
+	path, body string // it changes answers to this path and paths below, or to requests whose body contains this text
 	status     int
 }
 
@@ -32,8 +32,7 @@ func (l liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// Whatever a server says, opening its bundles ends with bundles or an error of
-// one line.
+// For every answer of a server, Open returns bundles or an error of one line.
 func TestHostile(t *testing.T) {
 	base := parse(t, written(t, world()), nil)
 	from, to := serve(t, base, base)

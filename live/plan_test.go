@@ -18,8 +18,8 @@ import (
 	"github.com/app-sre/prcheck/planner"
 )
 
-// same makes the plan from both files and from a server that has them, and
-// wants the same but for the reference.
+// same makes one plan from bundle files and one from a server with the same bundles. It
+// fails the test if the plans differ in more than the references.
 func same(t *testing.T, base, head *bundle.Bundle, settings *integration.Settings, read func(string) ([]byte, error)) *plan.Plan {
 	t.Helper()
 	from, to := serve(t, base, head)
@@ -37,7 +37,7 @@ func same(t *testing.T, base, head *bundle.Bundle, settings *integration.Setting
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.BaseSide.Trouble(); err != nil {
+	if err := b.BaseSide.Err(); err != nil {
 		t.Error(err)
 	}
 	if a, b := text(t, got), text(t, want); a != b {
@@ -58,7 +58,7 @@ func text(t *testing.T, p *plan.Plan) string {
 	return out.String()
 }
 
-// lines shows the first lines in which two texts differ.
+// lines returns the first lines in which two texts differ.
 func lines(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	out := ""
@@ -100,8 +100,7 @@ func TestShop(t *testing.T) {
 	}
 }
 
-// asking are settings in which every integration of a bundle asks some of the
-// queries.
+// asking returns settings in which every integration of a bundle has some of the queries.
 func asking(t *testing.T, b *bundle.Bundle, queries []string) (*integration.Settings, func(string) ([]byte, error)) {
 	t.Helper()
 	list, err := integration.List(b)
@@ -124,7 +123,7 @@ func asking(t *testing.T, b *bundle.Bundle, queries []string) (*integration.Sett
 	}
 }
 
-// Plans of recorded bundles are the same, whatever is asked.
+// Plans of recorded bundles are the same for all queries.
 func TestRecorded(t *testing.T) {
 	for _, name := range []string{"app-interface", "generated-300"} {
 		t.Run(name, func(t *testing.T) {

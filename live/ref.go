@@ -8,24 +8,25 @@ import (
 	"strings"
 )
 
-// A Ref names a bundle on a server.
+// A Ref is the address of a bundle on a server.
 type Ref struct {
-	Server string // the address before /graphqlsha, without a slash at its end
-	SHA256 string // of the bundle: 64 hex digits
+	Server string // address before /graphqlsha, without a slash at its end
+	SHA256 string // sha256 of the bundle in 64 hex digits
 }
 
-// Is tells whether a reference is meant for a live server.
-func Is(ref string) bool {
+// IsRef reports whether a text is the address of a bundle on a server, not the name of a
+// file.
+func IsRef(ref string) bool {
 	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
 }
 
 var sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// ParseRef reads http(s)://SERVER/graphqlsha/SHA. Errors never hold what may be
-// a secret: a user, a password or a query string.
+// ParseRef parses http(s)://SERVER/graphqlsha/SHA. Its errors contain no part of the address
+// that may be secret, such as a password or a query string.
 func ParseRef(ref string) (Ref, error) {
 	u, err := url.Parse(ref)
-	if err != nil || u.Opaque != "" || !Is(ref) {
+	if err != nil || u.Opaque != "" || !IsRef(ref) {
 		return Ref{}, errors.New("not an address; write http://SERVER/graphqlsha/SHA")
 	}
 	switch {
@@ -46,5 +47,5 @@ func ParseRef(ref string) (Ref, error) {
 	return Ref{Server: u.Scheme + "://" + u.Host + strings.TrimRight(before, "/"), SHA256: sha}, nil
 }
 
-// String writes the reference as [ParseRef] reads it.
+// String returns the address in the form that [ParseRef] parses.
 func (r Ref) String() string { return r.Server + "/graphqlsha/" + r.SHA256 }

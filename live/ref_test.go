@@ -34,7 +34,7 @@ func TestParseRef(t *testing.T) {
 	}
 }
 
-// What is accepted is written back so that it reads the same, and holds no
+// A parsed reference has a String that parses to the same reference, and contains no
 // secret.
 func FuzzParseRef(f *testing.F) {
 	f.Add("http://s.example/graphqlsha/" + sha)

@@ -10,52 +10,55 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// listResources asks for all resources without their contents: those that
-// changed came with the diff.
+// listResources reads all resources without their contents. Resources that changed are
+// already known with their contents, from the differences.
 func (l *loader) listResources(ctx context.Context) error {
 	var roots [2]resourceRoot
 	for side := range 2 {
-		r := l.resourceFields(side)
+		r := l.findResourceRoot(side)
 		if r == nil {
 			return nil
 		}
 		roots[side] = *r
 	}
-	clean, err := l.resourcesOf(ctx, roots)
+	clean, err := l.readResources(ctx, roots)
 	if err != nil || clean {
 		return err
 	}
-	// One that breaks a promise of its type hides all.
-	roots[base].back, roots[head].back = "", ""
-	_, err = l.resourcesOf(ctx, roots)
+	// A back reference that breaks a rule of its type is an error that hides all
+	// resources. So the second query is without back references.
+	roots[base].backrefFields, roots[head].backrefFields = "", ""
+	_, err = l.readResources(ctx, roots)
 	return err
 }
 
-// A resourceRoot is the root field of resources and what to ask of them.
+// A resourceRoot is the root field that lists resources, with the fields to query of each
+// resource and of its back references, separated by blanks.
 type resourceRoot struct {
-	field, plain, back string
+	field, ownFields, backrefFields string
 }
 
-func (l *loader) resourceFields(side int) *resourceRoot {
-	t := l.types[side].at[resourceType]
+// findResourceRoot returns the root field of resources on one side, nil if there is none.
+func (l *loader) findResourceRoot(side int) *resourceRoot {
+	t := l.types[side].byName[resourceType]
 	if t == nil || !t.hasPath() {
 		return nil
 	}
 	r := &resourceRoot{}
-	for _, f := range l.types[side].query() {
-		if f.typ == resourceType && f.list && !f.lists() {
+	for _, f := range l.types[side].rootFields() {
+		if f.typeName == resourceType && f.list && !f.listsDatafiles() {
 			r.field = f.name
 		}
 	}
 	for _, name := range []string{"path", "schema", "sha256sum"} {
 		if _, ok := t.field(name); ok {
-			r.plain += " " + name
+			r.ownFields += " " + name
 		}
 	}
-	if f, ok := t.field("backrefs"); ok && l.types[side].at[f.typ] != nil {
+	if f, ok := t.field("backrefs"); ok && l.types[side].byName[f.typeName] != nil {
 		for _, name := range []string{"path", "datafileSchema", "jsonpath"} {
-			if _, ok := l.types[side].at[f.typ].field(name); ok {
-				r.back += " " + name
+			if _, ok := l.types[side].byName[f.typeName].field(name); ok {
+				r.backrefFields += " " + name
 			}
 		}
 	}
@@ -65,15 +68,15 @@ func (l *loader) resourceFields(side int) *resourceRoot {
 	return r
 }
 
-// resourcesOf notes the resources of both sides, unless one of the answers
-// holds errors.
-func (l *loader) resourcesOf(ctx context.Context, roots [2]resourceRoot) (clean bool, err error) {
+// readResources reads the resources of both sides. If an answer has errors, it records
+// nothing and returns false.
+func (l *loader) readResources(ctx context.Context, roots [2]resourceRoot) (clean bool, err error) {
 	var answers [2]*gql.Response
-	err = both(func(side int) error {
+	err = forBothSides(func(side int) error {
 		r := roots[side]
-		query := "{r:" + r.field + "{" + r.plain
-		if r.back != "" {
-			query += " backrefs{" + r.back + "}"
+		query := "{r:" + r.field + "{" + r.ownFields
+		if r.backrefFields != "" {
+			query += " backrefs{" + r.backrefFields + "}"
 		}
 		var err error
 		answers[side], err = l.sides[side].ask(ctx, gql.Request{Query: query + "}}"})
@@ -92,17 +95,17 @@ func (l *loader) resourcesOf(ctx context.Context, roots [2]resourceRoot) (clean 
 				continue
 			}
 			if l.resources[p] == nil {
-				l.resources[p] = &pair{}
+				l.resources[p] = &filePair{}
 			}
-			l.resources[p].raw[side] = outline(o)
+			l.resources[p].raw[side] = resourceOutline(o)
 		}
 	}
 	return true, nil
 }
 
-// outline writes a resource without its content, which is the same on both
-// sides.
-func outline(o *bundle.Object) []byte {
+// resourceOutline returns a resource without its content. The content is not needed, since
+// it is the same on both sides.
+func resourceOutline(o *bundle.Object) []byte {
 	out := &bundle.Object{}
 	for _, m := range o.Members() {
 		if m.Key == "schema" {
@@ -117,20 +120,20 @@ func outline(o *bundle.Object) []byte {
 	return gql.AppendJSON(nil, out)
 }
 
-// backrefs asks for the datafiles that resources say refer to them.
-func (l *loader) backrefs(ctx context.Context) error {
+// fetchReferringFiles reads the datafiles that refer to resources.
+func (l *loader) fetchReferringFiles(ctx context.Context) error {
 	from := map[bundle.Path]bool{}
 	for _, r := range l.resources {
 		for _, raw := range r.raw {
 			v, err := bundle.ParseValue(raw)
 			if err != nil {
-				continue // there is none on this side
+				continue // this side does not have the resource
 			}
 			for _, back := range objects(v, "backrefs") {
 				from[bundle.Path(back.String("path"))] = true
 			}
 		}
 	}
-	_, err := l.fetch(ctx, slices.Sorted(maps.Keys(from)))
+	_, err := l.fetchDatafiles(ctx, slices.Sorted(maps.Keys(from)))
 	return err
 }

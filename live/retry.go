@@ -7,7 +7,7 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// maxAfter is how long a server that asks to wait is waited for at most.
+// maxAfter is the longest time to wait if a server asks to wait.
 const maxAfter = 30 * time.Second
 
 // requests is how requests to a server are repeated.

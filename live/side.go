@@ -10,23 +10,23 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// A Side lets the server answer over one bundle.
+// A Side sends queries over one bundle to the server.
 type Side struct {
-	client *Client
-	sha    string
-	vague  map[string]bool
+	client     *Client
+	sha        string
+	vagueTypes map[string]bool
 
-	lock    sync.Mutex
-	trouble error
+	lock     sync.Mutex
+	firstErr error
 }
 
-// NewSide returns what answers over the bundle of a reference.
+// NewSide returns the Side of a bundle.
 func NewSide(ref Ref, opts Options) *Side {
 	return &Side{client: NewClient(ref.Server, opts), sha: ref.SHA256}
 }
 
-// Answer answers a request. When the server gives no answer to it, the response
-// has that as its only error, and Trouble returns it.
+// Answer returns the answer of the server to a request. If there is no answer, the response
+// has the reason as its only error, and Err returns it as well.
 func (s *Side) Answer(ctx context.Context, req gql.Request) *gql.Response {
 	res, err := s.ask(ctx, req)
 	if err == nil {
@@ -34,33 +34,34 @@ func (s *Side) Answer(ctx context.Context, req gql.Request) *gql.Response {
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.trouble == nil {
-		s.trouble = err
+	if s.firstErr == nil {
+		s.firstErr = err
 	}
 	return &gql.Response{Status: http.StatusBadGateway, Errors: []gql.Error{{Message: err.Error(), Code: gql.CodeInternal}}}
 }
 
-// Vague tells whether, for one of the GraphQL types, it is not known which fields
-// are back references, so that what a change can reach through it is not either.
+// Vague reports whether the back references of one of the GraphQL types are not known. It is
+// then also not known what a change can reach through this type. Package affected finds this
+// method by a type assertion, so it must keep its name.
 func (s *Side) Vague(types []string) bool {
-	return slices.ContainsFunc(types, func(name string) bool { return s.vague[name] })
+	return slices.ContainsFunc(types, func(name string) bool { return s.vagueTypes[name] })
 }
 
-// Trouble returns the first error because of which there was no answer, nil
-// when there was none.
-func (s *Side) Trouble() error {
+// Err returns the first error of a request without an answer, nil if all had one.
+func (s *Side) Err() error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	return s.trouble
+	return s.firstErr
 }
 
-// ask sends a request. Only a failure to get an answer to it is an error.
+// ask sends a request. It is an error if there is no answer. An answer with GraphQL errors
+// is none.
 func (s *Side) ask(ctx context.Context, req gql.Request) (*gql.Response, error) {
 	path := "/graphqlsha/" + s.sha
-	status, answer, err := s.client.do(ctx, exchange{method: http.MethodPost, path: path, body: req.JSON(), limit: maxAnswer,
+	status, answer, err := s.client.do(ctx, call{method: http.MethodPost, path: path, body: req.JSON(), limit: maxAnswer,
 		accept: func(status int) bool { return status == http.StatusBadRequest }})
 	if err != nil {
-		return nil, s.client.explain(err, s.sha)
+		return nil, s.client.explainNotFound(err, s.sha)
 	}
 	res, err := gql.ReadResponse(status, answer)
 	if err != nil {

@@ -10,43 +10,44 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// introspection asks for all that the types of a qontract-server can have.
+// introspection is a query for everything that the types of a qontract-server can have.
 const introspection = `{__schema{types{kind name interfaces{name}possibleTypes{name}fields{name args{name}` +
 	`type{kind name ofType{kind name ofType{kind name ofType{kind name}}}}}}}}`
 
-// resourceType is the type whose values are resources.
+// resourceType is the name of the type of resources.
 const resourceType = "Resource_v1"
 
-// everything is the interface of all datafiles.
-const everything = "DatafileObject_v1"
+// datafileInterface is the name of the interface of all datafiles.
+const datafileInterface = "DatafileObject_v1"
 
-// types are the GraphQL types of one side as introspection shows them.
-type types struct {
-	list []*typ
-	at   map[string]*typ
+// A typeSet holds the GraphQL types of one side, as introspection shows them.
+type typeSet struct {
+	list   []*graphqlType
+	byName map[string]*graphqlType
 }
 
-// A typ is an object type or an interface.
-type typ struct {
-	name       string
-	kind       string
-	fields     []field
-	interfaces []string
-	possible   []string
+// A graphqlType is an object type or an interface.
+type graphqlType struct {
+	name          string
+	kind          string
+	fields        []field
+	interfaces    []string
+	possibleTypes []string
 }
 
 // A field is a field of a type.
 type field struct {
 	name           string
-	typ, kind      string // of the innermost type
+	typeName, kind string // name and kind of the innermost type
 	list, required bool
 	args           []string
 }
 
-// A fieldName names a field of a type.
-type fieldName struct{ typ, field string }
+// A fieldName is the name of a field with the name of its type.
+type fieldName struct{ typeName, field string }
 
-func (t *typ) field(name string) (field, bool) {
+// field returns the field with a name.
+func (t *graphqlType) field(name string) (field, bool) {
 	i := slices.IndexFunc(t.fields, func(f field) bool { return f.name == name })
 	if i < 0 {
 		return field{}, false
@@ -54,43 +55,44 @@ func (t *typ) field(name string) (field, bool) {
 	return t.fields[i], true
 }
 
-// hasPath tells whether values of the type tell their path.
-func (t *typ) hasPath() bool {
+// hasPath reports whether values of the type have a path.
+func (t *graphqlType) hasPath() bool {
 	f, ok := t.field("path")
-	return ok && f.typ == "String" && !f.list
+	return ok && f.typeName == "String" && !f.list
 }
 
-// query returns the fields of the root type.
-func (t *types) query() []field {
-	if q := t.at["Query"]; q != nil {
+// rootFields returns the fields of the type Query.
+func (t *typeSet) rootFields() []field {
+	if q := t.byName["Query"]; q != nil {
 		return q.fields
 	}
 	return nil
 }
 
-// lists tells whether a root field lists datafiles: those alone have filters.
-func (f field) lists() bool {
+// listsDatafiles reports whether a root field lists datafiles. Only such fields have the
+// arguments path and filter.
+func (f field) listsDatafiles() bool {
 	return slices.Contains(f.args, "path") && slices.Contains(f.args, "filter")
 }
 
-// introspect asks for the types of both sides.
+// introspect reads the types of both sides.
 func (l *loader) introspect(ctx context.Context) error {
-	return both(func(side int) error {
-		data, err := l.data(ctx, side, introspection)
+	return forBothSides(func(side int) error {
+		data, err := l.queryData(ctx, side, introspection)
 		if err != nil {
 			return fmt.Errorf("introspection: %w", err)
 		}
 		schema, _ := data.Get("__schema")
-		t := &types{at: map[string]*typ{}}
+		t := &typeSet{byName: map[string]*graphqlType{}}
 		for _, o := range objects(schema, "types") {
 			if kind := o.String("kind"); kind != "OBJECT" && kind != "INTERFACE" || strings.HasPrefix(o.String("name"), "__") {
 				continue
 			}
 			read := readType(o)
 			t.list = append(t.list, read)
-			t.at[read.name] = read
+			t.byName[read.name] = read
 		}
-		if len(t.query()) == 0 {
+		if len(t.rootFields()) == 0 {
 			return fmt.Errorf("bundle %s on %s has no GraphQL type Query", l.sha[side], l.client.server)
 		}
 		l.types[side] = t
@@ -98,8 +100,9 @@ func (l *loader) introspect(ctx context.Context) error {
 	})
 }
 
-// data answers a query of ours, which must give no error.
-func (l *loader) data(ctx context.Context, side int, query string) (*bundle.Object, error) {
+// queryData returns the data of the answer to a query. An answer with GraphQL errors is an
+// error.
+func (l *loader) queryData(ctx context.Context, side int, query string) (*bundle.Object, error) {
 	res, err := l.sides[side].ask(ctx, gql.Request{Query: query})
 	if err != nil {
 		return nil, err
@@ -114,7 +117,7 @@ func (l *loader) data(ctx context.Context, side int, query string) (*bundle.Obje
 	return data, nil
 }
 
-// objects returns the objects in a list of an object.
+// objects returns the objects in the list that an object has under a key.
 func objects(v any, key string) []*bundle.Object {
 	o, ok := v.(*bundle.Object)
 	if !ok {
@@ -131,7 +134,8 @@ func objects(v any, key string) []*bundle.Object {
 	return out
 }
 
-func names(o *bundle.Object, key string) []string {
+// objectNames returns the names of the objects in the list that an object has under a key.
+func objectNames(o *bundle.Object, key string) []string {
 	var out []string
 	for _, item := range objects(o, key) {
 		out = append(out, item.String("name"))
@@ -139,17 +143,18 @@ func names(o *bundle.Object, key string) []string {
 	return out
 }
 
-func readType(o *bundle.Object) *typ {
-	t := &typ{name: o.String("name"), kind: o.String("kind"), interfaces: names(o, "interfaces"), possible: names(o, "possibleTypes")}
+// readType reads a type from the answer to an introspection.
+func readType(o *bundle.Object) *graphqlType {
+	t := &graphqlType{name: o.String("name"), kind: o.String("kind"), interfaces: objectNames(o, "interfaces"), possibleTypes: objectNames(o, "possibleTypes")}
 	for _, item := range objects(o, "fields") {
-		f := field{name: item.String("name"), args: names(item, "args")}
+		f := field{name: item.String("name"), args: objectNames(item, "args")}
 		at, _ := item.Get("type")
 		for outer := true; ; outer = false {
 			o, ok := at.(*bundle.Object)
 			if !ok {
 				break
 			}
-			switch f.kind, f.typ = o.String("kind"), o.String("name"); f.kind {
+			switch f.kind, f.typeName = o.String("kind"), o.String("name"); f.kind {
 			case "NON_NULL":
 				f.required = f.required || outer
 			case "LIST":

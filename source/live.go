@@ -10,7 +10,7 @@ import (
 )
 
 // IsLive reports whether a reference is one to a bundle of a live server.
-func IsLive(ref string) bool { return live.Is(ref) }
+func IsLive(ref string) bool { return live.IsRef(ref) }
 
 // Live opens both sides of a change on one live server.
 func (o Opener) Live(ctx context.Context, base, head string) (*live.Bundles, error) {
@@ -22,7 +22,7 @@ func (o Opener) Live(ctx context.Context, base, head string) (*live.Bundles, err
 	if err != nil {
 		return nil, LiveError(err)
 	}
-	for _, note := range both.Unproven() {
+	for _, note := range both.Limitations() {
 		if o.Note != nil {
 			o.Note(note)
 		}
@@ -47,7 +47,7 @@ func liveRefs(base, head string) (from, to live.Ref, err error) {
 		switch {
 		case flags[flag] == "":
 			return from, to, cli.Usage(fmt.Errorf("--%s is required: the bundle on the same server", flag))
-		case !live.Is(flags[flag]):
+		case !live.IsRef(flags[flag]):
 			return from, to, cli.Usage(fmt.Errorf("--%s is not on a live server, and the other side is: give both as bundle files, or both as bundles of one server", flag))
 		}
 	}

@@ -99,7 +99,7 @@ func (o Opener) Bytes(ctx context.Context, ref string) ([]byte, error) {
 	switch {
 	case IsCheckout(ref):
 		return o.checkout(ctx, ref)
-	case live.Is(ref):
+	case live.IsRef(ref):
 		return nil, ErrLive
 	}
 	raw, err := read(ctx, ref)
@@ -131,7 +131,7 @@ func read(ctx context.Context, ref string) ([]byte, error) {
 
 // Pair opens both bundles of a change. They share what they have in common.
 func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *bundle.Bundle, error) {
-	if live.Is(base) || live.Is(head) {
+	if live.IsRef(base) || live.IsRef(head) {
 		both, err := o.Live(ctx, base, head)
 		if err != nil {
 			return nil, nil, err

@@ -106,7 +106,7 @@ func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql
 			return nil, err
 		}
 		res := side.Answer(ctx, req)
-		return res, source.LiveError(side.Trouble())
+		return res, source.LiveError(side.Err())
 	}
 	b, err := source.In(env).Bundle(ctx, ref, nil)
 	if err != nil {

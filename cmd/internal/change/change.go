@@ -67,7 +67,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err error) {
 	open := in.opener(env, c.settings)
 	c.input.BaseRef, c.input.HeadRef = cmp.Or(in.BaseName, source.Name(in.Base)), cmp.Or(in.HeadName, source.Name(in.Head))
-	if !live.Is(in.Base) && !live.Is(in.Head) {
+	if !live.IsRef(in.Base) && !live.IsRef(in.Head) {
 		c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head)
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	if err != nil {
 		return err
 	}
-	if !both.Lists(integration.DefinitionSchema) {
+	if !both.ListsSchema(integration.DefinitionSchema) {
 		from, _ := live.ParseRef(in.Base) // it was opened
 		return cli.Invalid(fmt.Errorf("%s lists no datafile of schema %s, so there are no integrations to plan for", from.Server, integration.DefinitionSchema))
 	}
@@ -120,7 +120,7 @@ func (c *Change) Unproven(ctx context.Context, p *plan.Plan) ([]planner.Gap, err
 func (c *Change) trouble(ctx context.Context, err error) error {
 	if c.server != nil && ctx.Err() == nil {
 		for _, side := range []*live.Side{c.server.BaseSide, c.server.HeadSide} {
-			if trouble := side.Trouble(); trouble != nil {
+			if trouble := side.Err(); trouble != nil {
 				return source.LiveError(trouble)
 			}
 		}

@@ -17,9 +17,9 @@ import (
 type object = map[string]any
 type list = []any
 
-// world is a bundle with all that is hard to tell from outside: back references
-// (one without any file), an interface, files without a root field, resources
-// that resolve, errors in answers, references to nowhere.
+// world returns a bundle with everything that is hard to read from a server: back
+// references (one of them without files), an interface, files without a root field,
+// resources with GraphQL objects, errors in answers, and references to missing files.
 func world() object {
 	ref := func(path string) object { return object{"$ref": path} }
 	field := func(name, kind string, flags ...string) object {
@@ -76,7 +76,7 @@ func world() object {
 
 var worldQueries = []string{
 	`{ users { path roles { name } } }`,
-	`{ users { name } }`, // one of them has none: an error
+	`{ users { name } }`, // one user has no name, which is an error
 	`query Q($p: String = "/users/ana.yml") { users(path: $p) { name note } roles { name } }`,
 	`{ roles { name users { path } } }`,
 	`{ roles { name grants { kind ... on Aws_v1 { account } } } }`,
@@ -87,7 +87,7 @@ var worldQueries = []string{
 	`{ users { note } x: roles { grants { kind } } }`,
 }
 
-// changes are what happens to the world, each alone.
+// changes are single changes of the bundle.
 var changes = map[string]func(w object){
 	"nothing":                 func(object) {},
 	"a name":                  func(w object) { at(w, "/users/ana.yml")["name"] = "anna" },
@@ -114,8 +114,8 @@ var changes = map[string]func(w object){
 func at(w object, path string) object       { return w["data"].(object)[path].(object) }
 func resource(w object, path string) object { return w["resources"].(object)[path].(object) }
 
-// written writes a world as a bundle with an integration for each query, which
-// may read one schema, and one without.
+// written returns a bundle with one integration per query, which may read one schema, and
+// one integration without a query.
 func written(t *testing.T, w object) []byte {
 	t.Helper()
 	schemas := []string{"/user-1.yml", "/role-1.yml", "/hidden-1.yml", "/res-1.yml"}
@@ -131,7 +131,7 @@ func written(t *testing.T, w object) []byte {
 	return raw
 }
 
-// Plans are the same from files and from a server, whatever changes.
+// For each change, the plans from files and from a server are the same.
 func TestWorld(t *testing.T) {
 	settings := "version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n"
 	for i, q := range worldQueries {
@@ -166,7 +166,7 @@ func TestWorld(t *testing.T) {
 	}
 }
 
-// What a server does not have is an error that says so and names what it has.
+// The error for a bundle that the server does not have names the bundles that it has.
 func TestUnknownBundle(t *testing.T) {
 	base := parse(t, written(t, world()), nil)
 	from, to := serve(t, base, base)
@@ -176,8 +176,8 @@ func TestUnknownBundle(t *testing.T) {
 	if !errors.As(err, &unknown) || unknown.SHA256 != to.SHA256 || !slices.Equal(unknown.Known, []string{strings.Repeat("0", 64)}) {
 		t.Errorf("got %v", err)
 	}
-	if side := live.NewSide(to, live.Options{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 || !errors.As(side.Trouble(), &unknown) {
-		t.Errorf("got %v", side.Trouble())
+	if side := live.NewSide(to, live.Options{}); side.Answer(t.Context(), gqlRequest("{ users { name } }")).Status != 502 || !errors.As(side.Err(), &unknown) {
+		t.Errorf("got %v", side.Err())
 	}
 	to.Server = "http://elsewhere.example"
 	if _, err := live.Open(t.Context(), from, to, live.Options{}); err == nil || !strings.Contains(err.Error(), "one server must have both bundles") {
@@ -185,8 +185,8 @@ func TestUnknownBundle(t *testing.T) {
 	}
 }
 
-// The bundles of a server have what the files have, but for JSON schemas and
-// the contents of resources that did not change.
+// Bundles from a server equal the bundle files, except for the JSON schemas and the contents
+// of resources that did not change.
 func TestBundles(t *testing.T) {
 	base := parse(t, written(t, world()), nil)
 	from, to := serve(t, base, base)
@@ -203,7 +203,7 @@ func TestBundles(t *testing.T) {
 			t.Errorf("%s: got %v", f.Path, ok)
 		}
 	}
-	if len(b.Unproven()) == 0 {
+	if len(b.Limitations()) == 0 {
 		t.Error("nothing is said to be unproven")
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// list finds the datafiles that root fields list, and asks for them.
-func (l *loader) list(ctx context.Context) error {
+// listDatafiles reads the datafiles that root fields list, on both sides.
+func (l *loader) listDatafiles(ctx context.Context) error {
 	var listed [2]map[string][]bundle.Path
-	err := both(func(side int) error {
+	err := forBothSides(func(side int) error {
 		var err error
-		listed[side], err = l.listed(ctx, side)
+		listed[side], err = l.listPaths(ctx, side)
 		return err
 	})
 	if err != nil {
@@ -29,12 +29,12 @@ func (l *loader) list(ctx context.Context) error {
 			}
 		}
 	}
-	if _, err := l.fetch(ctx, slices.Sorted(maps.Keys(all))); err != nil {
+	if _, err := l.fetchDatafiles(ctx, slices.Sorted(maps.Keys(all))); err != nil {
 		return err
 	}
 	for side, roots := range listed {
 		for root, paths := range roots {
-			if err := l.bind(side, root, paths); err != nil {
+			if err := l.recordSchema(side, root, paths); err != nil {
 				return err
 			}
 		}
@@ -42,10 +42,10 @@ func (l *loader) list(ctx context.Context) error {
 	return nil
 }
 
-// bind notes the schema of the datafiles that a root field lists.
-func (l *loader) bind(side int, root string, paths []bundle.Path) error {
+// recordSchema records the schema of the datafiles that a root field lists.
+func (l *loader) recordSchema(side int, root string, paths []bundle.Path) error {
 	for _, p := range paths {
-		o := l.object(side, p)
+		o := l.datafileObject(side, p)
 		if o == nil {
 			return fmt.Errorf("%s lists datafile %q in %s and does not give it: is it reloading? try again", l.client.server, p, root)
 		}
@@ -56,17 +56,17 @@ func (l *loader) bind(side int, root string, paths []bundle.Path) error {
 	return nil
 }
 
-// listed returns the paths of the datafiles of one side, by root field.
-func (l *loader) listed(ctx context.Context, side int) (map[string][]bundle.Path, error) {
+// listPaths returns the paths of the datafiles of one side by root field.
+func (l *loader) listPaths(ctx context.Context, side int) (map[string][]bundle.Path, error) {
 	var roots []string
-	for _, f := range l.types[side].query() {
-		t := l.types[side].at[f.typ]
+	for _, f := range l.types[side].rootFields() {
+		t := l.types[side].byName[f.typeName]
 		switch {
-		case !f.lists() || t == nil:
+		case !f.listsDatafiles() || t == nil:
 		case f.list && t.hasPath():
 			roots = append(roots, f.name)
 		default:
-			if err := l.empty(ctx, side, f); err != nil {
+			if err := l.requireEmpty(ctx, side, f); err != nil {
 				return nil, err
 			}
 		}
@@ -74,7 +74,7 @@ func (l *loader) listed(ctx context.Context, side int) (map[string][]bundle.Path
 	if len(roots) == 0 {
 		return nil, nil
 	}
-	data, err := l.data(ctx, side, "{"+strings.Join(roots, "{path}")+"{path}}")
+	data, err := l.queryData(ctx, side, "{"+strings.Join(roots, "{path}")+"{path}}")
 	if err != nil {
 		return nil, fmt.Errorf("listing datafiles: %w", err)
 	}
@@ -87,16 +87,17 @@ func (l *loader) listed(ctx context.Context, side int) (map[string][]bundle.Path
 	return out, nil
 }
 
-// empty makes sure that a root field lists nothing, when it cannot tell what.
-func (l *loader) empty(ctx context.Context, side int, f field) error {
-	data, err := l.data(ctx, side, "{"+f.name+"{__typename}}")
+// requireEmpty returns an error if a root field lists datafiles. It is for types without a
+// path, whose datafiles cannot be found.
+func (l *loader) requireEmpty(ctx context.Context, side int, f field) error {
+	data, err := l.queryData(ctx, side, "{"+f.name+"{__typename}}")
 	if err != nil {
 		return fmt.Errorf("listing datafiles: %w", err)
 	}
 	if v, _ := data.Get(f.name); len(objects(data, f.name)) == 0 && !isObject(v) {
 		return nil
 	}
-	return fmt.Errorf("the datafiles that %s lists in %s cannot be found, since its GraphQL type %s has no path: use the bundle files instead", l.client.server, f.name, f.typ)
+	return fmt.Errorf("the datafiles that %s lists in %s cannot be found, since its GraphQL type %s has no path: use the bundle files instead", l.client.server, f.name, f.typeName)
 }
 
 func isObject(v any) bool {
@@ -104,8 +105,8 @@ func isObject(v any) bool {
 	return ok
 }
 
-// object returns a datafile of one side, nil when it is not there.
-func (l *loader) object(side int, p bundle.Path) *bundle.Object {
+// datafileObject returns a datafile of one side, nil if that side does not have it.
+func (l *loader) datafileObject(side int, p bundle.Path) *bundle.Object {
 	got := l.datafiles[p]
 	if got == nil || got.raw[side] == nil {
 		return nil
@@ -122,28 +123,28 @@ func (l *loader) object(side int, p bundle.Path) *bundle.Object {
 	return got.object[side]
 }
 
-// chase asks for the datafiles that a reference in another one leads to: not
-// every datafile has a root field.
-func (l *loader) chase(ctx context.Context) error {
+// followReferences reads the datafiles to which other datafiles refer, and so on. It finds
+// datafiles that no root field lists.
+func (l *loader) followReferences(ctx context.Context) error {
 	next := slices.Collect(maps.Keys(l.datafiles))
 	for len(next) > 0 {
 		targets := map[bundle.Path]bool{}
 		for _, p := range next {
 			for side := range 2 {
-				references(l.object(side, p), "", func(_ string, to bundle.Path) { targets[to] = true })
+				walkReferences(l.datafileObject(side, p), "", func(_ string, to bundle.Path) { targets[to] = true })
 			}
 		}
 		var err error
-		if next, err = l.fetch(ctx, slices.Sorted(maps.Keys(targets))); err != nil {
+		if next, err = l.fetchDatafiles(ctx, slices.Sorted(maps.Keys(targets))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// references calls found for every reference in a value, with the dotted keys
-// that lead there.
-func references(v any, at string, found func(at string, to bundle.Path)) {
+// walkReferences calls found for every reference in a value, with the keys on the way to the
+// reference, joined by dots.
+func walkReferences(v any, at string, found func(at string, to bundle.Path)) {
 	switch v := v.(type) {
 	case *bundle.Object:
 		if v == nil {
@@ -158,11 +159,11 @@ func references(v any, at string, found func(at string, to bundle.Path)) {
 			if at != "" {
 				below = at + "." + m.Key
 			}
-			references(m.Value, below, found)
+			walkReferences(m.Value, below, found)
 		}
 	case []any:
 		for _, item := range v {
-			references(item, at, found)
+			walkReferences(item, at, found)
 		}
 	}
 }

@@ -15,61 +15,64 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// maxDatafiles bounds how many datafiles are asked for.
+// maxDatafiles is the largest number of datafiles that are requested.
 const maxDatafiles = 1_000_000
 
-// An entry is what the server says about one file of both bundles.
-type entry struct {
+// A diffEntry is the answer of the server about one file on both sides.
+type diffEntry struct {
 	Old json.RawMessage `json:"old"`
 	New json.RawMessage `json:"new"`
 }
 
-func (e entry) pair() *pair { return &pair{raw: [2]json.RawMessage{e.Old, e.New}} }
+// toPair returns the file as a pair.
+func (e diffEntry) toPair() *filePair { return &filePair{raw: [2]json.RawMessage{e.Old, e.New}} }
 
+// diffPath returns the path of the differences between both bundles.
 func (l *loader) diffPath() string { return "/diff/" + l.sha[base] + "/" + l.sha[head] }
 
-// diff asks what differs.
-func (l *loader) diff(ctx context.Context) error {
+// readDiff reads the differences between both bundles.
+func (l *loader) readDiff(ctx context.Context) error {
 	raw, err := l.client.get(ctx, l.diffPath())
 	if err != nil {
-		return l.gone(ctx, err)
+		return l.explainMissingBundle(ctx, err)
 	}
 	var answer struct {
-		Datafiles map[bundle.Path]entry `json:"datafiles"`
-		Resources map[bundle.Path]entry `json:"resources"`
+		Datafiles map[bundle.Path]diffEntry `json:"datafiles"`
+		Resources map[bundle.Path]diffEntry `json:"resources"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return l.client.garbled(l.diffPath(), err)
+		return l.client.badAnswer(l.diffPath(), err)
 	}
 	if answer.Datafiles == nil || answer.Resources == nil {
-		return l.client.garbled(l.diffPath(), errors.New("it has no datafiles or no resources"))
+		return l.client.badAnswer(l.diffPath(), errors.New("it has no datafiles or no resources"))
 	}
 	for p, e := range answer.Datafiles {
 		for _, side := range []*json.RawMessage{&e.Old, &e.New} {
-			if *side, err = withoutPath(*side); err != nil {
-				return l.client.garbled(l.diffPath(), fmt.Errorf("datafile %q: %w", p, err))
+			if *side, err = removePath(*side); err != nil {
+				return l.client.badAnswer(l.diffPath(), fmt.Errorf("datafile %q: %w", p, err))
 			}
 		}
-		l.datafiles[p] = e.pair()
+		l.datafiles[p] = e.toPair()
 	}
 	for p, e := range answer.Resources {
-		l.resources[p], l.changed[p] = e.pair(), true
+		l.resources[p], l.changed[p] = e.toPair(), true
 	}
 	return nil
 }
 
-// gone explains an error that may mean that either bundle is gone.
-func (l *loader) gone(ctx context.Context, err error) error {
+// explainMissingBundle returns a better error if the cause of err is that the server no
+// longer has one of the bundles.
+func (l *loader) explainMissingBundle(ctx context.Context, err error) error {
 	for _, sha := range l.sha {
-		if explained := l.client.unknown(ctx, err, sha); explained != err { //nolint:errorlint // the very same
+		if explained := l.client.explainUnknownBundle(ctx, err, sha); explained != err { //nolint:errorlint // compares whether it is the same value
 			return explained
 		}
 	}
 	return err
 }
 
-// withoutPath takes the path away that the server adds to a datafile.
-func withoutPath(raw json.RawMessage) (json.RawMessage, error) {
+// removePath removes the member path from a datafile. The server has added it.
+func removePath(raw json.RawMessage) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, nil
 	}
@@ -103,28 +106,28 @@ func withoutPath(raw json.RawMessage) (json.RawMessage, error) {
 	return append(out, '}'), nil
 }
 
-// fetch asks for the datafiles of the given paths that were not asked for yet,
-// and returns the paths of those that exist.
-func (l *loader) fetch(ctx context.Context, paths []bundle.Path) ([]bundle.Path, error) {
+// fetchDatafiles requests the datafiles with the given paths, except those that were
+// requested before. It returns the paths of the new datafiles that exist.
+func (l *loader) fetchDatafiles(ctx context.Context, paths []bundle.Path) ([]bundle.Path, error) {
 	var wanted []bundle.Path
 	for _, p := range paths {
-		if _, known := l.datafiles[p]; !known && askable(p) {
+		if _, known := l.datafiles[p]; !known && isSafePath(p) {
 			l.datafiles[p] = nil
 			wanted = append(wanted, p)
 		}
 	}
-	if l.asked += len(wanted); l.asked > maxDatafiles {
+	if l.requestedDatafiles += len(wanted); l.requestedDatafiles > maxDatafiles {
 		return nil, fmt.Errorf("%s names more than %d datafiles", l.client.server, maxDatafiles)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	got := make([]*pair, len(wanted))
+	got := make([]*filePair, len(wanted))
 	var g errgroup.Group
-	g.SetLimit(connections)
+	g.SetLimit(maxConnections)
 	for i, p := range wanted {
 		g.Go(func() error {
 			var err error
-			if got[i], err = l.datafile(ctx, p); err != nil {
+			if got[i], err = l.fetchDatafile(ctx, p); err != nil {
 				stop(err)
 			}
 			return err
@@ -142,9 +145,9 @@ func (l *loader) fetch(ctx context.Context, paths []bundle.Path) ([]bundle.Path,
 	return found, nil
 }
 
-// askable tells whether a path survives the way to the server: nothing on it
-// may take the path for one that goes up, or leave a part out.
-func askable(p bundle.Path) bool {
+// isSafePath reports whether a path gets to the server unchanged. Proxies may resolve parts
+// such as ".." and drop empty parts.
+func isSafePath(p bundle.Path) bool {
 	if !strings.HasPrefix(string(p), "/") {
 		return false
 	}
@@ -156,8 +159,8 @@ func askable(p bundle.Path) bool {
 	return true
 }
 
-// datafile asks for one datafile on both sides; nil when neither has it.
-func (l *loader) datafile(ctx context.Context, p bundle.Path) (*pair, error) {
+// fetchDatafile requests one datafile on both sides. It returns nil if neither side has it.
+func (l *loader) fetchDatafile(ctx context.Context, p bundle.Path) (*filePair, error) {
 	parts := strings.Split(string(p), "/")
 	for i := range parts {
 		parts[i] = url.PathEscape(parts[i])
@@ -169,19 +172,19 @@ func (l *loader) datafile(ctx context.Context, p bundle.Path) (*pair, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, l.gone(ctx, err)
+		return nil, l.explainMissingBundle(ctx, err)
 	}
-	var e entry
+	var e diffEntry
 	if err := json.Unmarshal(raw, &e); err != nil {
-		return nil, l.client.garbled(path, err)
+		return nil, l.client.badAnswer(path, err)
 	}
 	if e.Old == nil && e.New == nil {
-		return nil, l.client.garbled(path, errors.New("it has neither old nor new"))
+		return nil, l.client.badAnswer(path, errors.New("it has neither old nor new"))
 	}
 	for _, side := range []*json.RawMessage{&e.Old, &e.New} {
-		if *side, err = withoutPath(*side); err != nil {
-			return nil, l.client.garbled(path, err)
+		if *side, err = removePath(*side); err != nil {
+			return nil, l.client.badAnswer(path, err)
 		}
 	}
-	return e.pair(), nil
+	return e.toPair(), nil
 }
