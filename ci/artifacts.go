@@ -15,7 +15,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// maxLastWords is how many bytes of the output of planner are read.
+// maxLastWords is the number of bytes that are read of the output of planner.
 const maxLastWords = 64 << 10
 
 // ReadLastWords returns the end of the file with the output of a planner that could

@@ -9,7 +9,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A token is taken out of every text of a result, before any of them is escaped.
+// MaskResults masks tokens in every text of a result.
 func TestMaskResults(t *testing.T) {
 	token := ci.Token{Value: "glpat-canary-0123456789"}
 	results := &plan.Results{Warnings: []string{token.Value}, Results: []plan.Result{{

@@ -11,78 +11,81 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
-// Options say how to reach a GitLab.
+// Options are the settings of a [Client].
 type Options struct {
 	// API is the address of version 4 of the API.
 	API string
 	// Token is sent with every request. It must not be empty.
 	Token Token
-	// CAFile holds certificates to trust beside those of the system; "" none.
+	// CAFile is a file with certificates to trust in addition to those of the
+	// system. It may be "".
 	CAFile string
-	// Settle is how long to wait after writing a note before looking whether
-	// another pipeline wrote over it; 0 looks at once.
+	// Settle is the settling time: how long to wait after writing a note until it is
+	// read again, to see whether another pipeline has overwritten it. 0 reads it
+	// immediately.
 	Settle time.Duration
-	// Transport sends the requests; nil is one with timeouts that uses the proxy
-	// of the environment.
+	// Transport sends the requests. nil means a transport with timeouts that uses
+	// the proxy of the environment.
 	Transport http.RoundTripper
 }
 
-// DefaultSettle is a settling time under which the guarantees of this package
-// hold.
+// DefaultSettle is a settling time with which the guarantees of this package hold.
 const DefaultSettle = 15 * time.Second
 
-// A Client talks to one GitLab with one token, for one goroutine.
+// A Client sends requests to one GitLab with one token. Only one goroutine may use it at a
+// time.
 type Client struct {
 	api    api
 	token  Token
 	settle time.Duration
-	author int // whose the token is; 0 until it is asked for
+	userID int // user of the token; 0 if not yet known
 }
 
-// api is what is used of GitLab. Each call is one request.
+// api has the calls of GitLab that this package uses. Each call is one request.
 type api interface {
 	noteAPI
 	statusAPI
 	artifactAPI
 }
 
-// New returns a client. It sends nothing yet.
+// New returns a client. It sends no request.
 func New(o Options) (*Client, error) {
 	transport, err := newTransport(o)
 	if err != nil {
 		return nil, err
 	}
 	c := &Client{token: o.Token, settle: o.Settle}
-	c.api, err = newLibrary(o.API, o.Token, transport, c.mask)
+	c.api, err = newGoGitLab(o.API, o.Token, transport, c.mask)
 	return c, err
 }
 
-// Identify asks GitLab whose the token is. The other methods do so when they need
-// it; who wants to do several learns first, and once, that none can work.
-func (c *Client) Identify(ctx context.Context) error { return remedy(c.identify(ctx), "api") }
+// Identify asks GitLab for the user of the token. Other methods do the same when they need
+// the user. Call Identify before them to get one error, not one from each, if the token is
+// not valid.
+func (c *Client) Identify(ctx context.Context) error { return addRemedy(c.identify(ctx), "api") }
 
+// identify sets userID, unless it is known.
 func (c *Client) identify(ctx context.Context) error {
-	if c.author != 0 {
+	if c.userID != 0 {
 		return nil
 	}
 	err := repeat(ctx, requestTimeout, func(ctx context.Context) (err error) {
-		c.author, err = c.api.me(ctx)
+		c.userID, err = c.api.userID(ctx)
 		return err
 	})
-	if err == nil && c.author == 0 {
-		err = errors.New("GitLab does not say")
+	if err == nil && c.userID == 0 {
+		err = errors.New("the answer names no user")
 	}
 	if err != nil {
-		return fmt.Errorf("asking whose the token is: %w", err)
+		return fmt.Errorf("asking for the user of the token: %w", err)
 	}
 	return nil
 }
 
-// mask replaces the token in what a server says.
+// mask masks the token in a text of a server.
 func (c *Client) mask(text string) string { return Mask(text, c.token) }
 
-// Mask replaces tokens in a text, in every form that a server or a log may give
-// them.
+// Mask masks tokens in a text, in every encoding in which a server or a log may show them.
 func Mask(text string, tokens ...Token) string {
 	var secrets []string
 	for _, t := range tokens {
@@ -91,17 +94,19 @@ func Mask(text string, tokens ...Token) string {
 	return mask.New(secrets).Text(text)
 }
 
-// maxText bounds what is shown of an answer, in runes.
+// maxText is the maximal length of a text of a server, in runes.
 const maxText = 300
 
-// A RefusedError is an answer of GitLab with another status than success.
+// A RefusedError is an answer of GitLab whose status is not a success.
 type RefusedError struct {
 	Status int
-	// Text is the first of what GitLab said, harmless and without the token.
+	// Text is the beginning of GitLab's message, without control characters and
+	// without the token.
 	Text  string
-	after time.Duration // how long to wait; 0 when it does not say
+	after time.Duration // how long GitLab asks to wait; 0 if it does not ask
 }
 
+// Error returns the status and the message of GitLab.
 func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("status %d %s", e.Status, http.StatusText(e.Status))
 	if e.Text != "" {
@@ -110,8 +115,8 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// shown makes what a server said fit for a line.
-func shown(text string, mask func(string) string) string {
+// cleanText returns a text of a server as one masked line of limited length.
+func cleanText(text string, mask func(string) string) string {
 	text = mask(sanitize.Line(text))
 	if runes := []rune(text); len(runes) > maxText {
 		text = string(runes[:maxText]) + "…"
@@ -119,8 +124,9 @@ func shown(text string, mask func(string) string) string {
 	return text
 }
 
-// pages calls list for one page after another until there are no more.
-func pages[T any](ctx context.Context, most int, list func(ctx context.Context, page int) ([]T, bool, error)) ([]T, error) {
+// readPages calls list for one page after the other and returns the elements of all pages.
+// More pages than most are an error.
+func readPages[T any](ctx context.Context, most int, list func(ctx context.Context, page int) ([]T, bool, error)) ([]T, error) {
 	var all []T
 	for page := 1; ; page++ {
 		var found []T

@@ -15,53 +15,53 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// How much is collected at most.
+// Limits of a collection.
 const (
 	maxPages    = 100
-	archiveTime = 10 * time.Minute
+	archiveTime = 10 * time.Minute // for one archive
 	collectTime = 45 * time.Minute
-	maxUnpacked = 1 << 30 // bytes, of all jobs
-	maxFiles    = 20_000  // of all jobs
+	maxUnpacked = 1 << 30 // bytes of all jobs together
+	maxFiles    = 20_000  // files of all jobs together
 )
 
-// A Collected is one job of a child pipeline and what it left.
+// A Collected is a job of a child pipeline with its artifacts.
 type Collected struct {
 	Job    string
 	Status string
-	Folder string   // below the folder to collect in; "" when it left nothing
-	Files  []string // below the folder to collect in, sorted
+	Folder string   // path below the folder of the collection; "" if the job has no artifacts
+	Files  []string // paths below the folder of the collection, sorted
 }
 
-// child is a pipeline that a job started; its numbers are 0 when it did not.
-type child struct {
-	id                int    // of the job
-	name, status      string // of the job
-	project, pipeline int
+// A triggerJob is a job that starts a child pipeline.
+type triggerJob struct {
+	id                int
+	name, status      string
+	project, pipeline int // of the child pipeline; 0 if the job did not start one
 }
 
-// job is a job of a pipeline.
-type job struct {
+// A pipelineJob is a job of a child pipeline.
+type pipelineJob struct {
 	project, id  int
 	name, status string
 	artifacts    bool
 }
 
-// artifactAPI is what is used of GitLab for artifacts.
+// artifactAPI has the calls of GitLab for artifacts.
 type artifactAPI interface {
-	children(ctx context.Context, project, pipeline, page int) ([]child, bool, error)
-	jobs(ctx context.Context, project, pipeline, page int) ([]job, bool, error)
-	artifacts(ctx context.Context, from job, w io.Writer) error
+	triggerJobs(ctx context.Context, project, pipeline, page int) ([]triggerJob, bool, error)
+	jobs(ctx context.Context, project, pipeline, page int) ([]pipelineJob, bool, error)
+	artifacts(ctx context.Context, from pipelineJob, w io.Writer) error
 }
 
-// Collect unpacks the artifacts of the jobs of all child pipelines into a folder,
-// those of each job into a folder of its own. Of several attempts it takes the
-// newest. Whatever goes wrong is an error; what is complete by then stays.
+// Collect unpacks the artifacts of all jobs of all child pipelines into dir. Each job gets a
+// folder of its own there. If a job ran several times, the newest run counts. After an error
+// the folders of the jobs that were completely unpacked stay.
 func (c *Client) Collect(ctx context.Context, project, pipeline int, dir string) ([]Collected, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, collectTime, fmt.Errorf("it took longer than %s", collectTime))
 	defer cancel()
 	jobs, err := c.childJobs(ctx, project, pipeline)
 	if err != nil {
-		return nil, fmt.Errorf("collecting from pipeline %d: %w", pipeline, remedy(err, "read_api"))
+		return nil, fmt.Errorf("collecting from pipeline %d: %w", pipeline, addRemedy(err, "read_api"))
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
@@ -71,47 +71,49 @@ func (c *Client) Collect(ctx context.Context, project, pipeline int, dir string)
 		return nil, err
 	}
 	defer root.Close()
-	u := &unpacking{root: root, bytes: maxUnpacked, files: maxFiles}
+	u := &unpacker{root: root, bytes: maxUnpacked, files: maxFiles}
 	var out []Collected
 	for _, j := range jobs {
-		one := Collected{Job: j.name, Status: j.status}
+		collected := Collected{Job: j.name, Status: j.status}
 		if j.artifacts {
-			one.Folder = "job-" + itoa(j.id)
-			if one.Files, err = c.collect(ctx, j, u, one.Folder); err != nil {
-				return out, fmt.Errorf("collecting from job %d %q: %w", j.id, j.name, remedy(err, "read_api"))
+			collected.Folder = "job-" + itoa(j.id)
+			if collected.Files, err = c.collectJob(ctx, j, u, collected.Folder); err != nil {
+				return out, fmt.Errorf("collecting from job %d %q: %w", j.id, j.name, addRemedy(err, "read_api"))
 			}
 		}
-		out = append(out, one)
+		out = append(out, collected)
 	}
 	return out, nil
 }
 
-func (c *Client) childJobs(ctx context.Context, project, pipeline int) ([]job, error) {
-	children, err := pages(ctx, maxPages, func(ctx context.Context, page int) ([]child, bool, error) {
-		return c.api.children(ctx, project, pipeline, page)
+// childJobs returns the newest run of each job of all child pipelines. A trigger job that
+// started no pipeline is in the list itself.
+func (c *Client) childJobs(ctx context.Context, project, pipeline int) ([]pipelineJob, error) {
+	children, err := readPages(ctx, maxPages, func(ctx context.Context, page int) ([]triggerJob, bool, error) {
+		return c.api.triggerJobs(ctx, project, pipeline, page)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var out []job
-	for _, child := range newest(children, func(c child) (string, int) { return c.name, c.id }) {
+	var out []pipelineJob
+	for _, child := range newestByName(children, func(c triggerJob) (string, int) { return c.name, c.id }) {
 		if child.pipeline == 0 {
-			out = append(out, job{name: child.name, status: child.status})
+			out = append(out, pipelineJob{name: child.name, status: child.status})
 			continue
 		}
-		jobs, err := pages(ctx, maxPages, func(ctx context.Context, page int) ([]job, bool, error) {
+		jobs, err := readPages(ctx, maxPages, func(ctx context.Context, page int) ([]pipelineJob, bool, error) {
 			return c.api.jobs(ctx, child.project, child.pipeline, page)
 		})
 		if err != nil {
 			return nil, fmt.Errorf("pipeline %d of %q: %w", child.pipeline, child.name, err)
 		}
-		out = append(out, newest(jobs, func(j job) (string, int) { return j.name, j.id })...)
+		out = append(out, newestByName(jobs, func(j pipelineJob) (string, int) { return j.name, j.id })...)
 	}
 	return out, nil
 }
 
-// newest returns the newest of each name, by id.
-func newest[T any](all []T, key func(T) (name string, id int)) []T {
+// newestByName returns the element with the largest id for each name, sorted by id.
+func newestByName[T any](all []T, key func(T) (name string, id int)) []T {
 	latest := map[string]T{}
 	for _, x := range all {
 		name, id := key(x)
@@ -129,8 +131,8 @@ func newest[T any](all []T, key func(T) (name string, id int)) []T {
 	})
 }
 
-// collect downloads and unpacks what one job left.
-func (c *Client) collect(ctx context.Context, from job, u *unpacking, folder string) ([]string, error) {
+// collectJob downloads and unpacks the artifacts of one job.
+func (c *Client) collectJob(ctx context.Context, from pipelineJob, u *unpacker, folder string) ([]string, error) {
 	archive, err := os.CreateTemp("", "artifacts-*.zip")
 	if err != nil {
 		return nil, err
@@ -152,16 +154,16 @@ func (c *Client) collect(ctx context.Context, from job, u *unpacking, folder str
 	return u.unpack(archive, folder)
 }
 
-// remedy adds what a refusal takes to be mended.
-func remedy(err error, scope string) error {
+// addRemedy adds to a RefusedError which token the request needs.
+func addRemedy(err error, scope string) error {
 	var refused *RefusedError
 	if !errors.As(err, &refused) {
 		return err
 	}
-	const needs = "%w (this takes a token with scope %s in " + TokenVariable + ", of a member of the project who may do it)"
+	const withRemedy = "%w (this takes a token with scope %s in " + TokenVariable + ", of a member of the project who may do it)"
 	switch refused.Status {
 	case 401, 403, 404:
-		return fmt.Errorf(needs, err, scope)
+		return fmt.Errorf(withRemedy, err, scope)
 	}
 	return err
 }

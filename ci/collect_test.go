@@ -13,7 +13,7 @@ import (
 	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
-// archived makes an archive; a name that ends with -> is a symbolic link.
+// archived returns an archive. A name that ends with -> is a symbolic link.
 func archived(t *testing.T, files ...[2]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -37,7 +37,7 @@ func archived(t *testing.T, files ...[2]string) []byte {
 	return out.Bytes()
 }
 
-// What an archive must not do, it does not; and nothing of it stays.
+// A harmful archive is an error, and none of its files stays.
 func TestCollectHostileArchives(t *testing.T) {
 	good := archived(t, [2]string{"a/b.json", "{}"})
 	tests := []struct {
@@ -74,7 +74,7 @@ func TestCollectHostileArchives(t *testing.T) {
 	}
 }
 
-// What unpacks to too much is too much.
+// An archive that unpacks to too many bytes is an error.
 func TestUnpackBounds(t *testing.T) {
 	for _, tt := range []struct {
 		bytes int64
@@ -100,7 +100,7 @@ func TestUnpackBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		u := &unpacking{root: root, bytes: tt.bytes, files: tt.files}
+		u := &unpacker{root: root, bytes: tt.bytes, files: tt.files}
 		names, err := u.unpack(f, "job")
 		if errorText(err) != tt.err || err == nil && !slices.Equal(names, []string{"job/a", "job/b"}) {
 			t.Errorf("got %q, %v, want %s", names, err, tt.err)
@@ -137,7 +137,7 @@ func FuzzUnpack(f *testing.F) {
 		if _, err := archive.Write(raw); err != nil {
 			t.Fatal(err)
 		}
-		u := &unpacking{root: root, bytes: 1 << 20, files: 10}
+		u := &unpacker{root: root, bytes: 1 << 20, files: 10}
 		_, err = u.unpack(archive, "job")
 		left, _ := os.ReadDir(parent)
 		inside, _ := os.ReadDir(filepath.Join(parent, "in"))
@@ -147,7 +147,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// Many jobs on many pages, and an answer that is cut once.
+// Artifacts of many jobs on many pages are collected, also if an answer is cut once.
 func TestCollectPages(t *testing.T) {
 	s := server(t)
 	s.AddJob(gitlabtest.Job{ID: 9999, Pipeline: 100, Child: 101, Name: "checks"})

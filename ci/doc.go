@@ -1,59 +1,68 @@
-// Package ci talks to GitLab: it keeps the one note of a merge request true, sets
-// commit statuses, and collects what the jobs of a child pipeline left.
+// Package ci talks to GitLab: it writes the note of a merge request, sets commit statuses,
+// and collects the artifacts of a child pipeline.
 //
-// [ReadEnvironment] reads where a job runs. [Client.Publish] writes the note,
-// [Client.Report] the statuses, [Client.Collect] fetches results. Nothing here
-// renders: a [Note] and a [Status] come in ready.
+// [ReadEnvironment] reads the variables of a GitLab job. [Client.Publish] writes the note,
+// [Client.SetStatuses] sets the statuses, [Client.Collect] fetches artifacts. This package
+// does not render texts: a [Note] and a [Status] come from the caller.
 //
 // # Requests
 //
-//   - What can be repeated without harm is repeated: GET, DELETE and setting a
-//     status, after connection errors, cut answers, 409, 425, 429 and 5xx, with
-//     jittered back-off that honours Retry-After and RateLimit-Reset, at most six
-//     times and three minutes. A wait that does not fit is an error at once.
-//   - Creating and editing the note is never simply repeated; see below.
-//   - Every request has a time limit and every answer a size limit. Redirects are
-//     followed for artifacts only, and another host never gets the token.
-//   - The token goes into one header and nowhere else. What a server says is cut,
-//     freed of control characters and of the token in every usual form.
+//   - A request that does no harm if it is sent twice is repeated: GET, DELETE and setting a
+//     status. It is repeated after connection errors, incomplete answers and the statuses
+//     409, 425, 429 and 5xx, at most six times within three minutes. The pauses are partly
+//     random and respect Retry-After and RateLimit-Reset. If a pause does not fit into the
+//     three minutes, the request fails at once.
+//   - Requests that create or edit the note are not repeated in this way; see below.
+//   - Every request has a time limit, and every answer has a size limit. Redirects are
+//     followed for artifacts only, and no other host gets the token.
+//   - The token is in one header and nowhere else. Texts of a server are cut, and control
+//     characters and all usual forms of the token are removed from them.
 //
 // # The note
 //
-// There is exactly one note per merge request and tool: the oldest one whose body
-// begins with the marker and whose author is the token's own user. Notes of the
-// system and of others are never touched, whatever they contain.
+// A merge request has one note per tool. A note belongs to the tool if its body begins with
+// the marker and its author is the user of the token. If there are several such notes, the
+// oldest one is kept. Notes of the system and of other users are never changed.
 //
-// GitLab has no conditional edit, so two pipelines can race. Each body carries the
-// generation of its plan (a pipeline id), and every publisher follows one rule:
-// look at all own notes; the newest generation seen so far, or one's own, is what
-// the oldest note must show, or a newer one; write that if it does not, then remove
-// the other notes; and look again after the settling time, until a look finds
-// nothing to do. A publisher that is not the newest thereby repairs what it broke.
+// GitLab cannot edit a note on the condition that it has not changed, so two pipelines can
+// race. Each body therefore contains a generation: the pipeline id of its plan. Every
+// publisher repeats these steps until there is nothing to do:
 //
-//   - Between reading a note and the end of editing it lie at most eight seconds,
-//     less than the settling time of fifteen. So whoever overwrites a newer body
-//     read before that body was written, and its writer looks after the overwriting.
-//   - A write whose answer did not come may land late. Its publisher keeps looking,
-//     at least every half settling time, until four settling times have passed, and
-//     writes the newest body it saw; if it could not look that often, that is an
-//     error. A note is created again only after such a look.
-//   - Of several attempts with the same generation, the last to write wins.
-//   - A body that is there already is not written again.
+//  1. Read all own notes. The target is the body with the newest generation that was seen,
+//     or the publisher's own body if that is newer.
+//  2. If the oldest note shows an older generation than the target, write the target.
+//  3. Remove the other own notes.
+//  4. After a write, wait for the settling time and read again.
 //
-// Guaranteed, once all publishers returned without an error: one note, and it shows
-// the newest generation that was published. Not guaranteed: anything while they
-// work; what a publisher that was killed within its settling time, or that failed,
-// would have repaired (the next one does); a write that GitLab carries out later
-// than four settling times after it was sent; notes of another user, such as that
-// of an access token before it was replaced by one with another bot user.
+// So an older publisher repairs the note if it has overwritten a newer one.
+//
+//   - At most eight seconds lie between reading a note and the end of editing it, less than
+//     the settling time of fifteen seconds. So a publisher that overwrites a newer body has
+//     read the note before that body was written, and the writer of that body reads again
+//     after it was overwritten.
+//   - If a write gets no answer, GitLab may still carry it out. Its publisher reads the note
+//     at least every half settling time until four settling times have passed, and writes
+//     the newest body that it has seen. If it cannot read that often, it returns an error. A
+//     note is created a second time only after such a reading.
+//   - Of several runs with the same generation, the last one to write wins.
+//   - A body that the note already shows is not written again.
+//
+// When all publishers have returned without an error, there is one note, and it shows the
+// newest generation. There is no guarantee for
+//
+//   - the time while they work,
+//   - a publisher that failed or was killed within its settling time; the next publisher
+//     repairs the note,
+//   - a write that GitLab carries out later than four settling times after it was sent,
+//   - notes of another user, for example of an old access token with another bot user.
 //
 // # Statuses
 //
-// A status belongs to one pipeline, so that pipelines on one commit do not overwrite
-// each other. It is set on the commit of the pipeline (CI_COMMIT_SHA, which GitLab
-// wants together with the pipeline's id; in a merged-results pipeline that is not
-// the commit of the source branch). At most [MaxStatuses] are set in one go, the
-// failures first, the overall one last. Unfinished business of an earlier plan on
-// the commit, a status that is not a success and is not set now, becomes a success
-// that says that nothing had to run.
+// A status belongs to one pipeline, so that two pipelines of one commit do not overwrite
+// each other's statuses. It is set on the commit of the pipeline (CI_COMMIT_SHA), since
+// GitLab requires that the pipeline's id and the commit match. In a pipeline of merged
+// results this is not the commit of the source branch. At most [MaxStatuses] statuses are
+// set at once: failures first, the overall status last. If an earlier plan has left a status
+// that is not a success, and the current plan does not set it, it becomes a success with the
+// description that the latest plan did not select it.
 package ci

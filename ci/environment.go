@@ -10,54 +10,54 @@ import (
 	"strings"
 )
 
-// A Token is a secret of GitLab and the way to send it.
+// A Token is an access token of GitLab.
 type Token struct {
 	Value string
-	Job   bool // it is that of a job, which may read little and write nothing
+	Job   bool // whether it is the token of a job, which may read little and write nothing
 }
 
-// String hides the token where somebody prints it.
+// String returns ***, so that the token is never printed.
 func (Token) String() string { return "***" }
 
-// GoString hides the token where somebody prints it.
+// GoString returns ***, so that the token is never printed.
 func (Token) GoString() string { return "***" }
 
-// tokenHeaders are the headers that carry tokens.
+// tokenHeaders are the headers in which requests send tokens.
 var tokenHeaders = []string{"PRIVATE-TOKEN", "JOB-TOKEN"}
 
-// TokenVariable is the variable that the token for GitLab is taken from. No other
-// is looked at, so that nobody posts by accident under another name.
-const TokenVariable = "PRCHECK_GITLAB_TOKEN" //nolint:gosec // the name of one
+// TokenVariable is the name of the environment variable with the token for GitLab. No other
+// variable is used, so that nobody posts under another name by accident.
+const TokenVariable = "PRCHECK_GITLAB_TOKEN" //nolint:gosec // a name, not a token
 
-// An Environment is what a job of GitLab knows about itself. What is not known is
-// zero.
+// An Environment holds the data of a GitLab job that its environment variables contain.
+// Unknown values are zero.
 type Environment struct {
 	API          string // address of version 4 of the API
 	CAFile       string
-	Token        Token // for posting
+	Token        Token // writes notes and statuses
 	JobToken     Token
 	MergeRequest MergeRequest
-	Commit       Commit // of the pipeline
+	Commit       Commit // commit of the pipeline
 	JobURL       string
 	PipelineURL  string
-	Generation   int64 // of the plan: the id of the outermost pipeline
+	Generation   int64 // generation of the plan: the id of the outermost pipeline
 }
 
-// A MergeRequest is where a note goes.
+// A MergeRequest identifies a merge request.
 type MergeRequest struct {
-	Project int // the one it is to be merged into
-	IID     int
+	Project int // id of the target project
+	IID     int // number of the merge request in its project
 }
 
-// A Commit is what statuses are set on, in one pipeline.
+// A Commit identifies a commit in one pipeline. Statuses are set on it.
 type Commit struct {
-	Project  int // the one the pipeline runs in
+	Project  int // id of the project in which the pipeline runs
 	Pipeline int
 	SHA      string
 }
 
-// ReadEnvironment reads the variables that GitLab sets in a job. An error names
-// the variable that is not as GitLab sets it.
+// ReadEnvironment reads the variables that GitLab sets in a job. An error names each
+// variable whose value GitLab would not set.
 func ReadEnvironment(getenv func(string) string) (Environment, error) {
 	e := Environment{CAFile: getenv("CI_SERVER_TLS_CA_FILE"), JobURL: getenv("CI_JOB_URL"), PipelineURL: getenv("CI_PIPELINE_URL")}
 	var errs []error
@@ -76,23 +76,24 @@ func ReadEnvironment(getenv func(string) string) (Environment, error) {
 		errs = append(errs, fmt.Errorf("CI_COMMIT_SHA is %q and not the id of a commit", e.Commit.SHA))
 	}
 	var err error
-	if e.API, err = address(getenv("CI_API_V4_URL"), getenv("CI_SERVER_URL")); err != nil {
+	if e.API, err = apiAddress(getenv("CI_API_V4_URL"), getenv("CI_SERVER_URL")); err != nil {
 		errs = append(errs, err)
 	}
-	if e.Token, err = token(TokenVariable, getenv(TokenVariable)); err != nil {
+	if e.Token, err = parseToken(TokenVariable, getenv(TokenVariable)); err != nil {
 		errs = append(errs, err)
 	}
-	if e.JobToken, err = token("CI_JOB_TOKEN", getenv("CI_JOB_TOKEN")); err != nil {
+	if e.JobToken, err = parseToken("CI_JOB_TOKEN", getenv("CI_JOB_TOKEN")); err != nil {
 		errs = append(errs, err)
 	}
 	e.JobToken.Job = true
 	return e, errors.Join(errs...)
 }
 
+// commitSHA matches the id of a commit.
 var commitSHA = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// address returns the address of the API, "" when it is not known.
-func address(api, server string) (string, error) {
+// apiAddress returns the address of the API, "" if it is not known.
+func apiAddress(api, server string) (string, error) {
 	name, at := "CI_API_V4_URL", api
 	if api == "" && server != "" {
 		name, at = "CI_SERVER_URL", strings.TrimRight(server, "/")+"/api/v4"
@@ -102,7 +103,7 @@ func address(api, server string) (string, error) {
 	}
 	u, err := url.Parse(at)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("%s is not an address such as https://gitlab.example.com/api/v4", name) // which may hold a password
+		return "", fmt.Errorf("%s is not an address such as https://gitlab.example.com/api/v4", name) // without the value, which may contain a password
 	}
 	if !strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v4") {
 		return "", fmt.Errorf("%s does not end with /api/v4", name)
@@ -110,8 +111,9 @@ func address(api, server string) (string, error) {
 	return strings.TrimRight(at, "/"), nil
 }
 
-// token checks a token without telling it.
-func token(name, value string) (Token, error) {
+// parseToken returns the token in an environment variable. Its errors do not contain the
+// token.
+func parseToken(name, value string) (Token, error) {
 	value = strings.TrimSpace(value)
 	for i := range len(value) {
 		if value[i] <= ' ' || value[i] > '~' {

@@ -57,7 +57,7 @@ func TestReadEnvironment(t *testing.T) {
 	}
 }
 
-// A token does not get into a text by accident.
+// A printed token shows *** only.
 func TestTokenHides(t *testing.T) {
 	for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 		for _, value := range []any{Token{Value: secret}, Environment{Token: Token{Value: secret}}} {

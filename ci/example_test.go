@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
-// summary is a note of one line.
+// summary is a Note of one line.
 type summary string
 
 func (summary) Marker() string { return "<!-- prcheck:example " }

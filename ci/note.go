@@ -11,91 +11,95 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// A Note is what a merge request shall show.
+// A Note is a note that a merge request is to show.
 type Note interface {
-	// Marker is what the body of each note of this tool begins with, and no
-	// other.
+	// Marker returns the text with which the bodies of all notes of this tool begin,
+	// and no other bodies.
 	Marker() string
-	// Generation reads which plan a body shows: the larger, the newer.
+	// Generation returns the generation of the plan that a body shows. A newer plan
+	// has a larger generation.
 	Generation(body string) (int64, bool)
-	// Body returns the body to show, given the one that was shown before, or "".
+	// Body returns the body to show. Previous is the body that was shown before, or
+	// "".
 	Body(previous string) (string, error)
 }
 
-// MaxBody is the largest body of a note that GitLab takes, in code points.
+// MaxBody is the maximal length of a note in GitLab, in code points.
 const MaxBody = 1_000_000
 
-// A Change is what became of the note.
+// A Change says how publishing has changed the note.
 type Change string
 
 // The changes.
 const (
-	Untouched  Change = "untouched"  // it showed this already
-	Created    Change = "created"    // there was none
-	Updated    Change = "updated"    // it showed something else
-	Superseded Change = "superseded" // it shows a newer plan
+	Untouched  Change = "untouched"  // the note showed this body already
+	Created    Change = "created"    // there was no note
+	Updated    Change = "updated"    // the note showed another body
+	Superseded Change = "superseded" // the note shows a newer plan
 )
 
-// Published is what came of publishing a note.
+// A Published is the outcome of publishing a note.
 type Published struct {
 	Change Change
-	ID     int
-	Body   string // what it shows
+	ID     int    // id of the note
+	Body   string // body that the note shows
 }
 
-// note is a note as GitLab has it.
-type note struct {
+// A storedNote is a note as GitLab has stored it.
+type storedNote struct {
 	id, author int
 	system     bool
 	body       string
-	// asked and told are when the request for it began and ended.
-	asked, told time.Time
+	// requestedAt and receivedAt are the times at which the request that read the
+	// note began and ended.
+	requestedAt, receivedAt time.Time
 }
 
-// noteAPI is what is used of GitLab for notes.
+// noteAPI has the calls of GitLab for notes.
 type noteAPI interface {
-	me(ctx context.Context) (int, error)
-	notes(ctx context.Context, at MergeRequest, page, size int) ([]note, bool, error)
-	note(ctx context.Context, at MergeRequest, id int) (note, error)
-	createNote(ctx context.Context, at MergeRequest, body string) (note, error)
-	editNote(ctx context.Context, at MergeRequest, id int, body string) (note, error)
+	userID(ctx context.Context) (int, error)
+	notes(ctx context.Context, at MergeRequest, page, size int) ([]storedNote, bool, error)
+	note(ctx context.Context, at MergeRequest, id int) (storedNote, error)
+	createNote(ctx context.Context, at MergeRequest, body string) (storedNote, error)
+	editNote(ctx context.Context, at MergeRequest, id int, body string) (storedNote, error)
 	removeNote(ctx context.Context, at MergeRequest, id int) error
 }
 
-// How long publishing may take. The time between reading a note and the end of
-// editing it must be shorter than the settling time by what the clocks and the
-// ways of two publishers may differ.
+// Limits of the time to publish a note. The time between reading a note and the end of
+// editing it must be shorter than the settling time. The difference must cover differences
+// of clocks and of network delays between two publishers.
 const (
-	editTime    = 8 * time.Second
-	publishTime = 10 * time.Minute
-	lateSettles = 4 // a write without an answer may land for so many settling times
+	editTime          = 8 * time.Second
+	publishTime       = 10 * time.Minute
+	lateSettlingTimes = 4 // number of settling times in which GitLab may carry out a write without an answer
 )
 
-// Publish makes the merge request show the note, once, or something newer. How it
-// does so while others do the same is told in the documentation of the package.
+// Publish makes the merge request show the note, or a newer one, exactly once. The package
+// documentation describes how it works while other pipelines publish, too.
 func (c *Client) Publish(ctx context.Context, at MergeRequest, n Note) (Published, error) {
 	out, err := c.publish(ctx, at, n)
 	if err != nil {
-		return out, fmt.Errorf("the note of merge request !%d: %w", at.IID, remedy(err, "api"))
+		return out, fmt.Errorf("the note of merge request !%d: %w", at.IID, addRemedy(err, "api"))
 	}
 	return out, nil
 }
 
+// publish runs a publisher until the note has settled.
 func (c *Client) publish(ctx context.Context, at MergeRequest, n Note) (Published, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, publishTime, fmt.Errorf("it did not settle within %s", publishTime))
 	defer cancel()
 	if err := c.identify(ctx); err != nil {
 		return Published{}, err
 	}
-	p := &publisher{api: c.api, at: at, note: n, author: c.author, settle: c.settle, mask: c.mask, newest: version{generation: -1}}
+	p := &publisher{api: c.api, mergeRequest: at, note: n, userID: c.userID, settle: c.settle, mask: c.mask, newest: version{generation: -1}}
 	for failures := 0; ; {
-		err := p.round(ctx)
-		wait := p.wait()
+		err := p.lookAndWrite(ctx)
+		wait := p.timeToNextLook()
 		switch {
 		case ctx.Err() != nil:
 			return Published{}, context.Cause(ctx)
-		case err == nil && p.settled():
-			return p.published(), nil
+		case err == nil && p.isSettled():
+			return p.outcome(), nil
 		case err == nil:
 			failures = 0
 		default:
@@ -113,12 +117,13 @@ func (c *Client) publish(ctx context.Context, at MergeRequest, n Note) (Publishe
 	}
 }
 
-// A version is a body and the generation that it shows; -1 when it shows none.
+// A version is a body with its generation, which is -1 if the body shows none.
 type version struct {
 	body       string
 	generation int64
 }
 
+// version returns a body with its generation.
 func (p *publisher) version(body string) version {
 	if g, ok := p.note.Generation(body); ok {
 		return version{body, g}
@@ -126,15 +131,16 @@ func (p *publisher) version(body string) version {
 	return version{body, -1}
 }
 
-// same tells whether two bodies differ only by what GitLab may change.
-func same(a, b string) bool { return plain(a) == plain(b) }
+// sameBody reports whether two bodies are equal, except for changes that GitLab may make.
+func sameBody(a, b string) bool { return normalizeBody(a) == normalizeBody(b) }
 
-func plain(body string) string {
+// normalizeBody returns a body as GitLab may store it.
+func normalizeBody(body string) string {
 	return strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))
 }
 
-// notFound tells that a note was removed meanwhile.
-func notFound(err error) bool {
+// isNotFound reports whether an error means that a note does not exist any more.
+func isNotFound(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
 }

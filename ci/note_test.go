@@ -17,7 +17,7 @@ func body(generation int64, text, before string) string {
 	return strings.TrimSpace(got)
 }
 
-// One publisher, alone.
+// A single publisher creates, updates and keeps the note.
 func TestPublish(t *testing.T) {
 	bot := func(body string) gitlabtest.Note { return gitlabtest.Note{Author: gitlabtest.Bot, Body: body} }
 	tests := []struct {
@@ -68,7 +68,7 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// What goes wrong with one request, and what comes of it.
+// Errors of single requests.
 func TestPublishFaults(t *testing.T) {
 	old := []gitlabtest.Note{{Author: gitlabtest.Bot, Body: body(5, "old", "3")}}
 	tests := []struct {
@@ -98,11 +98,11 @@ func TestPublishFaults(t *testing.T) {
 		{"slow PUT", old, "PUT", gitlabtest.Fault{Delayed: time.Hour, Undone: true}, 1, []string{"PUT notes/1", "PUT notes/1"}, ""},
 		{"cut list", old, "GET", gitlabtest.Fault{Cut: true}, 3, []string{"PUT notes/1"}, ""},
 		{"401", old, "GET", gitlabtest.Fault{Status: 401, Undone: true}, 9, nil,
-			"the note of merge request !12: asking whose the token is: status 401 Unauthorized (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
+			"the note of merge request !12: asking for the user of the token: status 401 Unauthorized (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
 		{"503 to every GET", old, "GET", gitlabtest.Fault{Status: 503, Undone: true}, 99, nil,
-			"the note of merge request !12: asking whose the token is: status 503 Service Unavailable (tried 6 times)"},
+			"the note of merge request !12: asking for the user of the token: status 503 Service Unavailable (tried 6 times)"},
 		{"a page for people", old, "GET", gitlabtest.Fault{Status: 200, Body: "<html>please sign in"}, 99, nil,
-			"the note of merge request !12: asking whose the token is: invalid character '<' looking for beginning of value"},
+			"the note of merge request !12: asking for the user of the token: invalid character '<' looking for beginning of value"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -141,8 +141,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// The note is found among 5,000, on whatever page, also when nothing is said about
-// pages; and long notes of others do not hide it.
+// The note is found among 5,000 notes on every page, also if the answers have no headers
+// about pages, and if other notes are very long.
 func TestPublishAmongMany(t *testing.T) {
 	for count, noPages := range map[int]bool{5000: false, 500: true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestPublishAmongMany(t *testing.T) {
 	}
 }
 
-// long is a server whose pages of a hundred are too large.
+// long is a server whose pages of a hundred notes are too large.
 type long struct{ http.Handler }
 
 func (l long) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -186,7 +186,7 @@ func TestPublishAmongLongOnes(t *testing.T) {
 	})
 }
 
-// A note that is not one is not sent.
+// A Note with a wrong body is not sent.
 func TestPublishRefuses(t *testing.T) {
 	tests := []struct {
 		name string
@@ -212,7 +212,7 @@ type nameless struct{ fake }
 
 func (nameless) Body(string) (string, error) { return "nothing", nil }
 
-// A server that asks to wait is waited for, unless that takes too long.
+// A request waits as long as a server asks, unless that is too long.
 func TestRetryAfter(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -253,13 +253,13 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// What GitLab could not store as it is, and the token, are not sent; so the note is
-// found untouched the next time.
+// A body is sent without the token and without characters that GitLab would change. So the
+// next publisher finds the note unchanged.
 func TestPublishOddBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := server(t)
 		c := client(t, memory{s})
-		for _, want := range []Change{Created, Updated, Untouched} { // it tells what was before
+		for _, want := range []Change{Created, Updated, Untouched} { // the body contains the previous one
 			got, err := c.Publish(t.Context(), mr, fake{8, "a\x00\xff" + secret + "\r\n"})
 			if err != nil || got.Change != want || !strings.Contains(got.Body, "a\uFFFD***") {
 				t.Errorf("got %+v, %v, want %s", got, err, want)

@@ -18,10 +18,10 @@ import (
 
 var seeds = flag.Uint64("seeds", 200, "how many random races are run")
 
-// After any race of publishers there is one note, and it shows the newest plan of
-// those that were published. Every request takes its time on the way there and
-// back; some are lost, on either way, are carried out long after the client gave
-// up, or are refused. All is drawn from a seed, and time is made up.
+// After random races of publishers there is one note, and it shows the newest published
+// plan. Every request and every answer has a delay. Some requests or answers are lost, some
+// requests are carried out long after the client gave up, and some are refused. A seed
+// decides all of this, and the clock is a fake.
 func TestRaces(t *testing.T) {
 	for seed := range *seeds {
 		synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func race(t *testing.T, draw *rand.Rand, name string) {
 	if draw.IntN(3) > 0 {
 		s.AddNote(gitlabtest.Note{Author: gitlabtest.Human, Body: marker + "99 -->\nforged"})
 	}
-	for range draw.IntN(3) { // left by somebody who was killed
+	for range draw.IntN(3) { // left by publishers that were killed
 		s.AddNote(gitlabtest.Note{Author: gitlabtest.Bot, Body: body(1+draw.Int64N(3), "left", "nothing")})
 	}
 	way := &rough{server: s, draw: draw, trouble: draw.IntN(12)}
@@ -68,7 +68,7 @@ func race(t *testing.T, draw *rand.Rand, name string) {
 	way.late.Wait()
 	left := s.Notes(marker)
 	if failed > 0 {
-		return // who failed may have left something, and says so
+		return // publishers that failed may leave a wrong note
 	}
 	if len(left) != 1 {
 		t.Fatalf("%s: got %d notes: %+v\n%q", name, len(left), left, writes(s))
@@ -78,12 +78,12 @@ func race(t *testing.T, draw *rand.Rand, name string) {
 	}
 }
 
-// rough is a bad way to a server.
+// A rough is a bad connection to a server.
 type rough struct {
 	server  *gitlabtest.Server
 	mu      sync.Mutex
 	draw    *rand.Rand
-	trouble int // of 100 requests
+	trouble int // percentage of requests with a failure
 	late    sync.WaitGroup
 }
 
@@ -102,12 +102,12 @@ func (r *rough) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	switch fate {
-	case 0: // lost on the way
+	case 0: // the request is lost
 		return nil, errRough
-	case 1, 2: // carried out, but not heard of
+	case 1, 2: // the request is carried out and the answer is lost
 		_, _ = memory{r.server}.RoundTrip(req)
 		return nil, errRough
-	case 3: // carried out after everybody gave up
+	case 3: // the request is carried out after the client gave up
 		again := req.Clone(context.WithoutCancel(req.Context()))
 		r.late.Go(func() {
 			time.Sleep(long)

@@ -14,11 +14,11 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// MaxStatuses is how many commit statuses are set in one go.
+// MaxStatuses is the largest number of commit statuses that are set at once.
 const MaxStatuses = 200
 
 const (
-	maxField   = 255 // code points of each text of a status
+	maxField   = 255 // maximal length of each text of a status, in code points
 	reportTime = 10 * time.Minute
 )
 
@@ -40,28 +40,28 @@ type Status struct {
 	TargetURL   string
 }
 
-// posted is a status as GitLab has it.
-type posted struct {
+// A postedStatus is a status as GitLab has stored it.
+type postedStatus struct {
 	id, author, pipeline int
 	name                 string
 	state                State
 }
 
-// statusAPI is what is used of GitLab for statuses.
+// statusAPI has the calls of GitLab for statuses.
 type statusAPI interface {
-	statuses(ctx context.Context, at Commit, page int) ([]posted, bool, error)
+	statuses(ctx context.Context, at Commit, page int) ([]postedStatus, bool, error)
 	setStatus(ctx context.Context, at Commit, s Status) error
 }
 
-// Overall returns the status of the check as a whole.
-func Overall(tool string, r *plan.Results) Status {
-	out := summed(r.Results)
+// OverallStatus returns the status of the whole check.
+func OverallStatus(tool string, r *plan.Results) Status {
+	out := summarize(r.Results)
 	out.Name = tool
 	return out
 }
 
-// summed is the status of some results, without a name.
-func summed(results []plan.Result) Status {
+// summarize returns the status of several results, without a name.
+func summarize(results []plan.Result) Status {
 	if len(results) == 0 {
 		return Status{State: Success, Description: "nothing to run"}
 	}
@@ -77,7 +77,7 @@ func summed(results []plan.Result) Status {
 	}
 	out := Status{State: Success, Description: fmt.Sprintf("%d tasks passed", len(results)-onBase)}
 	if len(bad) > 0 {
-		out.State, out.Description = state(bad), fmt.Sprintf("%d of %d tasks did not pass", len(bad), len(results))
+		out.State, out.Description = failureState(bad), fmt.Sprintf("%d of %d tasks did not pass", len(bad), len(results))
 	}
 	if onBase > 0 {
 		out.Description += fmt.Sprintf(", %d broken on base already", onBase)
@@ -85,14 +85,14 @@ func summed(results []plan.Result) Status {
 	return out
 }
 
-// Unplanned returns the status of a check that could not even be planned.
-func Unplanned(tool string) Status {
+// UnplannedStatus returns the status of a check whose plan could not be made.
+func UnplannedStatus(tool string) Status {
 	return Status{Name: tool, State: Failed, Description: "could not be planned"}
 }
 
-// Integrations returns a status for each integration of the plan that has tasks,
-// named after the tool and the integration.
-func Integrations(tool string, p *plan.Plan, r *plan.Results) []Status {
+// IntegrationStatuses returns one status per integration of the plan that has tasks. The
+// names are TOOL/INTEGRATION.
+func IntegrationStatuses(tool string, p *plan.Plan, r *plan.Results) []Status {
 	of := map[string][]plan.Result{}
 	for _, t := range p.Tasks {
 		result, ok := r.Result(t.ID)
@@ -104,7 +104,7 @@ func Integrations(tool string, p *plan.Plan, r *plan.Results) []Status {
 	var out []Status
 	for _, d := range p.Integrations {
 		if results := of[d.Name]; len(results) > 0 {
-			one := summed(results)
+			one := summarize(results)
 			one.Name = tool + "/" + d.Name
 			out = append(out, one)
 		}
@@ -112,104 +112,109 @@ func Integrations(tool string, p *plan.Plan, r *plan.Results) []Status {
 	return out
 }
 
-// state is that of results that did not pass.
-func state(bad []plan.Result) State {
+// failureState returns the state of results that did not pass.
+func failureState(bad []plan.Result) State {
 	if slices.ContainsFunc(bad, func(r plan.Result) bool { return r.Status != plan.Canceled }) {
 		return Failed
 	}
 	return Canceled
 }
 
-// Report sets the statuses of a commit, the overall one last and whatever became of
-// the others. Statuses of integrations that an earlier plan left on the commit are
-// brought up to date, unless each is nil and the check did not succeed: then nobody
-// knows what they are. Any error means that what GitLab shows may be wrong.
-func (c *Client) Report(ctx context.Context, at Commit, overall Status, each []Status) error {
+// SetStatuses sets the statuses of a commit: those of the integrations in each, then the
+// overall status, even if there were errors before. It also updates statuses of integrations
+// that an earlier plan has set on the commit. It does not update them if each is nil and the
+// check did not succeed, since their state is then not known. After an error GitLab may show
+// wrong statuses.
+func (c *Client) SetStatuses(ctx context.Context, at Commit, overall Status, each []Status) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, reportTime, fmt.Errorf("it took longer than %s", reportTime))
 	defer cancel()
 	var err error
 	if each != nil || overall.State == Success {
-		err = c.reportEach(ctx, at, overall.Name, each)
+		err = c.setIntegrationStatuses(ctx, at, overall.Name, each)
 	}
 	if err != nil {
-		err = fmt.Errorf("the statuses of integrations: %w", remedy(err, "api"))
+		err = fmt.Errorf("the statuses of integrations: %w", addRemedy(err, "api"))
 	}
-	if late := c.set(ctx, at, overall); late != nil {
-		err = errors.Join(err, fmt.Errorf("the status %q: %w", overall.Name, remedy(late, "api")))
+	if late := c.setStatus(ctx, at, overall); late != nil {
+		err = errors.Join(err, fmt.Errorf("the status %q: %w", overall.Name, addRemedy(late, "api")))
 	}
 	return err
 }
 
-func (c *Client) reportEach(ctx context.Context, at Commit, tool string, each []Status) error {
+// setIntegrationStatuses sets the statuses of integrations and updates those of an earlier
+// plan.
+func (c *Client) setIntegrationStatuses(ctx context.Context, at Commit, tool string, each []Status) error {
 	if err := c.identify(ctx); err != nil {
 		return err
 	}
-	there, err := pages(ctx, maxNotes/pageSize, func(ctx context.Context, page int) ([]posted, bool, error) {
+	posted, err := readPages(ctx, maxNotes/pageSize, func(ctx context.Context, page int) ([]postedStatus, bool, error) {
 		return c.api.statuses(ctx, at, page)
 	})
 	if err != nil {
 		return fmt.Errorf("reading them: %w", err)
 	}
-	there = slices.DeleteFunc(there, func(s posted) bool {
-		return s.author != c.author || s.pipeline > at.Pipeline || !strings.HasPrefix(s.name, tool+"/")
+	posted = slices.DeleteFunc(posted, func(s postedStatus) bool {
+		return s.author != c.userID || s.pipeline > at.Pipeline || !strings.HasPrefix(s.name, tool+"/")
 	})
-	all, err := chosen(each, there)
+	all, err := selectStatuses(each, posted)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
-		if err := c.set(ctx, at, s); err != nil {
+		if err := c.setStatus(ctx, at, s); err != nil {
 			return fmt.Errorf("%q: %w", s.Name, err)
 		}
 	}
 	return nil
 }
 
-// chosen returns what is set, given what is there: what would be wrong if it were
-// not, then failures, then as many of the others as may be.
-func chosen(each []Status, there []posted) ([]Status, error) {
-	latest := map[string]posted{}
-	for _, s := range there {
+// selectStatuses returns the statuses to set: first those that correct a wrong status in
+// posted, then failures, then as many of the others as are allowed.
+func selectStatuses(each []Status, posted []postedStatus) ([]Status, error) {
+	latest := map[string]postedStatus{}
+	for _, s := range posted {
 		if s.id > latest[s.name].id {
 			latest[s.name] = s
 		}
 	}
 	var wrong, others []Status
 	for _, s := range each {
-		if old, ok := latest[field(s.Name)]; ok && old.state != s.State {
+		if old, ok := latest[truncateField(s.Name)]; ok && old.state != s.State {
 			wrong = append(wrong, s)
 		} else {
 			others = append(others, s)
 		}
-		delete(latest, field(s.Name))
+		delete(latest, truncateField(s.Name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(latest)) {
 		if latest[name].state != Success {
 			wrong = append(wrong, Status{Name: name, State: Success, Description: "not selected by the latest plan"})
 		}
 	}
-	const most = MaxStatuses - 1 // and the overall one
+	const most = MaxStatuses - 1 // one is for the overall status
 	if len(wrong) > most {
 		return nil, fmt.Errorf("%d of them are out of date, and at most %d are set in one go", len(wrong), most)
 	}
-	slices.SortStableFunc(others, func(a, b Status) int { return cmp.Compare(rank(a.State), rank(b.State)) })
+	slices.SortStableFunc(others, func(a, b Status) int { return cmp.Compare(stateRank(a.State), stateRank(b.State)) })
 	all := slices.Concat(wrong, others)
 	return all[:min(len(all), most)], nil
 }
 
-func rank(s State) int { return slices.Index([]State{Failed, Canceled, Success}, s) }
+// stateRank returns the position of a state in the order in which statuses are set.
+func stateRank(s State) int { return slices.Index([]State{Failed, Canceled, Success}, s) }
 
-// set sets a status. Setting it twice does no harm: the first one becomes history.
-func (c *Client) set(ctx context.Context, at Commit, s Status) error {
-	s.Name, s.Description = field(s.Name), field(c.mask(s.Description))
+// setStatus sets a status. Setting it twice does no harm, since only the last one counts.
+func (c *Client) setStatus(ctx context.Context, at Commit, s Status) error {
+	s.Name, s.Description = truncateField(s.Name), truncateField(c.mask(s.Description))
 	if len([]rune(s.TargetURL)) > maxField {
-		s.TargetURL = "" // half an address leads nowhere
+		s.TargetURL = "" // a cut address does not work
 	}
 	return repeat(ctx, requestTimeout, func(ctx context.Context) error { return c.api.setStatus(ctx, at, s) })
 }
 
-// field cuts a text that is too long, so that different ones stay different.
-func field(text string) string {
+// truncateField cuts a text that is too long for a field of a status. It ends with a hash, so
+// that different texts stay different.
+func truncateField(text string) string {
 	runes := []rune(text)
 	if len(runes) <= maxField {
 		return text

@@ -15,7 +15,8 @@ import (
 
 var commit = Commit{Project: gitlabtest.Project, Pipeline: gitlabtest.Pipeline, SHA: gitlabtest.SHA}
 
-// results has a plan with an integration for each word: the statuses of its tasks.
+// results returns a plan and its results. Each word is an integration with the statuses of
+// its tasks.
 func results(words map[string][]plan.Status) (*plan.Plan, *plan.Results) {
 	p, r := &plan.Plan{}, &plan.Results{}
 	for name, statuses := range words {
@@ -50,7 +51,7 @@ func TestStates(t *testing.T) {
 		{"x/e-not-run", Failed, "1 of 1 tasks did not pass", ""},
 		{"x/f-missing", Failed, "1 of 1 tasks did not pass", ""},
 	}
-	if got := Integrations("x", p, r); !slices.Equal(got, want) {
+	if got := IntegrationStatuses("x", p, r); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	for _, tt := range []struct {
@@ -63,7 +64,7 @@ func TestStates(t *testing.T) {
 		{[]plan.Status{plan.NotRun, plan.Canceled}, Status{"x", Failed, "2 of 2 tasks did not pass", ""}},
 	} {
 		_, r := results(map[string][]plan.Status{"a": tt.statuses})
-		if got := Overall("x", r); got != tt.want {
+		if got := OverallStatus("x", r); got != tt.want {
 			t.Errorf("got %+v, want %+v", got, tt.want)
 		}
 	}
@@ -78,8 +79,8 @@ func shown1(s *gitlabtest.Server) []string {
 	return out
 }
 
-// What is set is set, and what an earlier plan left is brought up to date; what is
-// not ours is left alone.
+// SetStatuses sets the given statuses and updates those of an earlier plan. It does not
+// change statuses of others.
 func TestReport(t *testing.T) {
 	s := server(t)
 	for _, old := range []gitlabtest.Status{
@@ -92,7 +93,7 @@ func TestReport(t *testing.T) {
 	} {
 		s.AddStatus(old)
 	}
-	err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Failed}, []Status{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
+	err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Failed}, []Status{{Name: "x/a", State: Success}, {Name: "x/b", State: Failed}})
 	want := []string{"x failed by 42", "x/a success by 42", "x/b failed by 42", "x/gone success by 42", "x/gone-green success by 42",
 		"x/newer failed by 42", "x/theirs failed by 5", "xy/other failed by 42"}
 	if got := shown1(s); err != nil || !slices.Equal(got, want) {
@@ -103,7 +104,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// There are never too many, and those that would be wrong without come first.
+// The number of statuses is limited, and those that correct a wrong status come first.
 func TestReportBounds(t *testing.T) {
 	s := server(t)
 	s.AddStatus(gitlabtest.Status{Name: "x/999", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
@@ -113,7 +114,7 @@ func TestReportBounds(t *testing.T) {
 		each = append(each, Status{Name: fmt.Sprintf("x/%03d", i), State: Success})
 	}
 	each[500].State = Failed
-	if err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Failed}, each); err != nil {
+	if err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Failed}, each); err != nil {
 		t.Fatal(err)
 	}
 	got := shown1(s)
@@ -127,11 +128,11 @@ func TestReportBounds(t *testing.T) {
 	}
 }
 
-// Long texts are cut at code points, stay different, and half an address is none.
+// Long texts are cut between code points and stay different. A long address is left out.
 func TestStatusTexts(t *testing.T) {
 	s := server(t)
 	long := strings.Repeat("ü", 300)
-	err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
+	err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Success, Description: long + secret, TargetURL: "https://x.test/" + long},
 		[]Status{{Name: "x/" + long + "1", State: Success, Description: secret}, {Name: "x/" + long + "2", State: Success}})
 	got := s.Statuses()
 	if err != nil || len(got) != 3 || got[0].Name == got[1].Name || got[2].TargetURL != "" || got[0].Description != "***" {
@@ -144,7 +145,7 @@ func TestStatusTexts(t *testing.T) {
 	}
 }
 
-// A status that is not there is an error; the overall one is tried in any case.
+// A status that cannot be set is an error, and the overall status is set all the same.
 func TestReportFaults(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -157,7 +158,7 @@ func TestReportFaults(t *testing.T) {
 		}, []string{"x success by 42", "x/a failed by 42"}, ""},
 		{"reading is refused", func(_ int, r *http.Request) gitlabtest.Fault {
 			return gitlabtest.Fault{Status: map[string]int{"GET": 403}[r.Method], Undone: r.Method == "GET"}
-		}, []string{"x success by 42"}, "the statuses of integrations: asking whose the token is: status 403 Forbidden (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
+		}, []string{"x success by 42"}, "the statuses of integrations: asking for the user of the token: status 403 Forbidden (this takes a token with scope api in PRCHECK_GITLAB_TOKEN, of a member of the project who may do it)"},
 		{"setting is refused", func(_ int, r *http.Request) gitlabtest.Fault {
 			return gitlabtest.Fault{Status: map[string]int{"POST": 400}[r.Method], Undone: r.Method == "POST", Body: `{"message":{"name":["is odd"]}}`}
 		}, nil, "the statuses of integrations: \"x/a\": status 400 Bad Request: {message: {name: [is odd]}}\nthe status \"x\": status 400 Bad Request: {message: {name: [is odd]}}"},
@@ -167,7 +168,7 @@ func TestReportFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := server(t)
 				s.Fault = tt.fault
-				err := client(t, memory{s}).Report(t.Context(), commit, Status{Name: "x", State: Success}, []Status{{Name: "x/a", State: Failed}})
+				err := client(t, memory{s}).SetStatuses(t.Context(), commit, Status{Name: "x", State: Success}, []Status{{Name: "x/a", State: Failed}})
 				if got := shown1(s); errorText(err) != tt.err || !slices.Equal(got, tt.want) {
 					t.Errorf("got  %q, %v\nwant %q, %s", got, err, tt.want, tt.err)
 				}

@@ -19,8 +19,8 @@ const secret = "glpat-canary/tok+en_123"
 
 var mr = MergeRequest{Project: gitlabtest.Project, IID: gitlabtest.IID}
 
-// memory carries requests to a handler without a network, so that time can be
-// made up.
+// A memory is a transport that calls a handler without a network, so that tests can use a
+// fake clock.
 type memory struct{ http.Handler }
 
 func (m memory) RoundTrip(req *http.Request) (res *http.Response, err error) {
@@ -59,8 +59,8 @@ func client(t *testing.T, s http.RoundTripper) *Client {
 	return c
 }
 
-// server returns a server with the token of the tests; it wants that nothing wrong
-// was sent to it.
+// server returns a fake GitLab with the token of the tests. The test fails if it gets a wrong
+// request.
 func server(t *testing.T) *gitlabtest.Server {
 	s := &gitlabtest.Server{Token: secret, JobToken: "job-" + secret}
 	t.Cleanup(func() {
@@ -71,8 +71,8 @@ func server(t *testing.T) *gitlabtest.Server {
 	return s
 }
 
-// fake is a note whose body holds a generation and a text, and how many bodies
-// came before it.
+// A fake is a Note whose body contains a generation, a text, and the number of previous
+// bodies.
 type fake struct {
 	generation int64
 	text       string
@@ -100,7 +100,7 @@ func (f fake) Body(previous string) (string, error) {
 	return fmt.Sprintf("%s%d -->\n%s, before it was %s\n", marker, f.generation, f.text, before), nil
 }
 
-// writes returns the requests that were not only for reading.
+// writes returns the requests that change something.
 func writes(s *gitlabtest.Server) []string {
 	var out []string
 	for _, r := range s.Requests() {

@@ -15,7 +15,7 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// How long parts of a request may take, and how large answers may be, in bytes.
+// Limits of time, and of the size of answers in bytes.
 const (
 	connectTimeout = 10 * time.Second
 	maxAnswer      = 64 << 20
@@ -25,13 +25,13 @@ const (
 	maxCAFile      = 4 << 20
 )
 
-// errTooLarge is an answer that does not fit.
+// errTooLarge reports that an answer is larger than allowed.
 var errTooLarge = retry.Permanent(errors.New("the answer is larger than allowed"))
 
-// newTransport returns what sends the requests: it bounds the answers.
+// newTransport returns a transport that limits the size of answers.
 func newTransport(o Options) (http.RoundTripper, error) {
 	if o.Transport != nil {
-		return bounded{o.Transport}, nil
+		return limitedTransport{o.Transport}, nil
 	}
 	t := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -41,16 +41,17 @@ func newTransport(o Options) (http.RoundTripper, error) {
 		ForceAttemptHTTP2:   true,
 	}
 	if o.CAFile != "" {
-		pool, err := certificates(o.CAFile)
+		pool, err := readCertificates(o.CAFile)
 		if err != nil {
 			return nil, fmt.Errorf("CI_SERVER_TLS_CA_FILE: %w", err)
 		}
 		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
-	return bounded{t}, nil
+	return limitedTransport{t}, nil
 }
 
-func certificates(name string) (*x509.CertPool, error) {
+// readCertificates returns the certificates of the system and those in a file.
+func readCertificates(name string) (*x509.CertPool, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -70,34 +71,34 @@ func certificates(name string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// bounded is a transport whose answers end with an error when they are too large.
-type bounded struct{ http.RoundTripper }
+// A limitedTransport is a transport whose answers end with errTooLarge if they are too large.
+type limitedTransport struct{ http.RoundTripper }
 
-func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+func (b limitedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := b.RoundTripper.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	res.Header.Del("Link")            // the library panics on some, and pages are counted here
-	res.Header.Del("RateLimit-Limit") // the library would slow down by itself
+	res.Header.Del("Link")            // the library panics on some values, and does not need it for pages
+	res.Header.Del("RateLimit-Limit") // the library would slow down its requests
 	limit := int64(maxAnswer)
 	switch {
 	case res.StatusCode >= http.StatusBadRequest:
 		limit = maxRefusal
-	case ofArtifacts(req):
+	case isArtifactRequest(req):
 		limit = maxArchive
 	}
-	res.Body = &capped{ReadCloser: res.Body, left: limit}
+	res.Body = &limitedBody{ReadCloser: res.Body, left: limit}
 	return res, nil
 }
 
-// capped ends with errTooLarge where more comes than was allowed.
-type capped struct {
+// A limitedBody ends with errTooLarge if it is larger than allowed.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-func (b *capped) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -108,17 +109,18 @@ func (b *capped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// artifactsKey marks the requests for artifacts.
+// An artifactsKey is the key of a context value that marks requests for artifacts.
 type artifactsKey struct{}
 
-func ofArtifacts(req *http.Request) bool { return req.Context().Value(artifactsKey{}) != nil }
+// isArtifactRequest reports whether a request is for artifacts.
+func isArtifactRequest(req *http.Request) bool { return req.Context().Value(artifactsKey{}) != nil }
 
-// redirect follows for artifacts only, which may lie in a store of objects that
-// the token is not for. Everything else must be answered by whom it was sent to.
-func redirect(req *http.Request, via []*http.Request) error {
+// checkRedirect allows redirects of requests for artifacts only, since GitLab may keep
+// artifacts in an object store. Another host does not get the token.
+func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	switch {
-	case !ofArtifacts(req):
+	case !isArtifactRequest(req):
 		return retry.Permanent(fmt.Errorf("it redirects to %s://%s, which is not followed: CI_API_V4_URL must be the final address", req.URL.Scheme, req.URL.Host))
 	case len(via) > maxRedirects:
 		return retry.Permanent(errors.New("it redirects too often"))

@@ -16,7 +16,7 @@ import (
 	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
-// over returns a client that talks to a real server.
+// over returns a client that sends requests over a network.
 func over(t *testing.T, address, ca string) *Client {
 	t.Helper()
 	c, err := New(Options{API: address + "/api/v4", Token: Token{Value: secret}, CAFile: ca, Settle: time.Millisecond})
@@ -26,12 +26,12 @@ func over(t *testing.T, address, ca string) *Client {
 	return c
 }
 
-// A server with a certificate of its own is trusted by CI_SERVER_TLS_CA_FILE, and
-// not without; and that is told at once.
+// A server with a certificate of its own is trusted if CI_SERVER_TLS_CA_FILE contains the
+// certificate. Without it the first request fails and is not repeated.
 func TestCertificates(t *testing.T) {
 	s := server(t)
 	tls := httptest.NewUnstartedServer(s)
-	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // it would tell of clients that do not trust it
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // it would log clients that do not trust the server
 	tls.StartTLS()
 	defer tls.Close()
 	ca := filepath.Join(t.TempDir(), "ca.pem")
@@ -53,7 +53,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// Artifacts may lie elsewhere, and elsewhere gets no token. Nothing else does.
+// Requests for artifacts follow redirects to other hosts without the token. Other requests
+// follow no redirect.
 func TestRedirects(t *testing.T) {
 	archive := archived(t, [2]string{"results.json", "{}"})
 	var seen http.Header
@@ -85,13 +86,13 @@ func TestRedirects(t *testing.T) {
 	}
 	seen = nil
 	_, err := over(t, here.URL, "").Publish(t.Context(), mr, fake{8, "new"})
-	want := "the note of merge request !12: asking whose the token is: it redirects to " + elsewhere.URL + ", which is not followed: CI_API_V4_URL must be the final address"
+	want := "the note of merge request !12: asking for the user of the token: it redirects to " + elsewhere.URL + ", which is not followed: CI_API_V4_URL must be the final address"
 	if errorText(err) != want || seen != nil {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 
-// Answers end where they are too large, and odd headers do no harm.
+// Answers that are too large end with an error, and odd headers do no harm.
 func TestAnswersAreBounded(t *testing.T) { synctest.Test(t, testAnswersAreBounded) }
 
 func testAnswersAreBounded(t *testing.T) {
@@ -101,17 +102,17 @@ func testAnswersAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	for size, want := range map[int64]error{4: errTooLarge, 5: nil, 6: nil} {
-		raw, err := io.ReadAll(&capped{io.NopCloser(strings.NewReader("12345")), size})
+		raw, err := io.ReadAll(&limitedBody{io.NopCloser(strings.NewReader("12345")), size})
 		if err != want || err == nil && string(raw) != "12345" {
 			t.Errorf("%d bytes: got %q, %v, want %v", size, raw, err, want)
 		}
 	}
-	res, err := bounded{memory{s}}.RoundTrip(httptest.NewRequestWithContext(t.Context(), "GET", "/api/v4/user", nil))
+	res, err := limitedTransport{memory{s}}.RoundTrip(httptest.NewRequestWithContext(t.Context(), "GET", "/api/v4/user", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	if left := res.Body.(*capped).left; left != maxRefusal {
+	if left := res.Body.(*limitedBody).left; left != maxRefusal {
 		t.Errorf("up to %d bytes are read, want %d", left, maxRefusal)
 	}
 	s.Fault = func(int, *http.Request) gitlabtest.Fault {

@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// unpacking unpacks archives below one folder until too much is unpacked.
-type unpacking struct {
+// An unpacker unpacks archives below one folder, within limits for all archives together.
+type unpacker struct {
 	root  *os.Root
-	bytes int64 // that may still be unpacked
-	files int   // that may still be unpacked
+	bytes int64 // number of bytes that may still be unpacked
+	files int   // number of files that may still be unpacked
 }
 
-// unpack unpacks an archive into a new folder and returns the names of its files.
-// When something is wrong the folder is gone again.
-func (u *unpacking) unpack(archive *os.File, folder string) (names []string, err error) {
+// unpack unpacks an archive into a new folder and returns the names of its files. After an
+// error it removes the folder.
+func (u *unpacker) unpack(archive *os.File, folder string) (names []string, err error) {
 	info, err := archive.Stat()
 	if err != nil {
 		return nil, err
@@ -40,9 +40,9 @@ func (u *unpacking) unpack(archive *os.File, folder string) (names []string, err
 	}()
 	for _, f := range r.File {
 		if strings.HasSuffix(f.Name, "/") {
-			continue // made when a file needs it
+			continue // a folder is made when it gets a file
 		}
-		name, err := u.file(f, folder)
+		name, err := u.unpackFile(f, folder)
 		if err != nil {
 			return nil, fmt.Errorf("the archive holds %q: %w", f.Name, err)
 		}
@@ -52,7 +52,8 @@ func (u *unpacking) unpack(archive *os.File, folder string) (names []string, err
 	return names, nil
 }
 
-func (u *unpacking) file(f *zip.File, folder string) (string, error) {
+// unpackFile unpacks one file of an archive and returns its path.
+func (u *unpacker) unpackFile(f *zip.File, folder string) (string, error) {
 	switch {
 	case !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, "\\\x00"):
 		return "", errors.New("a name that leads elsewhere")

@@ -114,7 +114,7 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) 
 	if f.unplanned != "" {
 		words, err := ci.ReadLastWords(f.unplanned)
 		n.Unplanned = ci.Mask(words, at.Token, at.JobToken)
-		return &posting{flags: f, at: at, note: n, overall: ci.Unplanned(f.tool)}, cli.Invalid(err)
+		return &posting{flags: f, at: at, note: n, overall: ci.UnplannedStatus(f.tool)}, cli.Invalid(err)
 	}
 	p, err := source.ReadPlan(f.plan)
 	if err != nil {
@@ -126,9 +126,9 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (*posting, error) 
 	}
 	ci.MaskResults(results, at.Token, at.JobToken)
 	n.Plan, n.Results, n.Links.Log = p, results, ci.LogURLs(at.JobURL, f.parts, results)
-	post := &posting{flags: f, at: at, note: n, overall: ci.Overall(f.tool, results)}
+	post := &posting{flags: f, at: at, note: n, overall: ci.OverallStatus(f.tool, results)}
 	if f.status.String() == statusIntegrations {
-		post.each = ci.Integrations(f.tool, p, results)
+		post.each = ci.IntegrationStatuses(f.tool, p, results)
 	}
 	return post, nil
 }
@@ -215,7 +215,7 @@ func (p *posting) report(ctx context.Context, client *ci.Client) error {
 	for i := range p.each {
 		p.each[i].TargetURL = p.at.JobURL
 	}
-	if err := client.Report(ctx, p.at.Commit, p.overall, p.each); err != nil {
+	if err := client.SetStatuses(ctx, p.at.Commit, p.overall, p.each); err != nil {
 		return fmt.Errorf("posting %w", err)
 	}
 	return nil

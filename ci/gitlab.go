@@ -1,0 +1,199 @@
+package ci
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	gitlab "github.com/xanzy/go-gitlab"
+)
+
+// A goGitLab is the api, made with the library go-gitlab. No other file uses the library.
+// Each method sends one request and returns errors of this package.
+type goGitLab struct {
+	client *gitlab.Client
+	mask   func(string) string
+}
+
+// unlimited replaces the rate limiter of the library.
+type unlimited struct{}
+
+func (unlimited) Wait(context.Context) error { return nil }
+
+// newGoGitLab returns a goGitLab that sends every request once.
+func newGoGitLab(api string, token Token, transport http.RoundTripper, mask func(string) string) (goGitLab, error) {
+	open := gitlab.NewClient
+	if token.Job {
+		open = gitlab.NewJobClient
+	}
+	client, err := open(token.Value,
+		gitlab.WithBaseURL(api),
+		gitlab.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: checkRedirect}),
+		gitlab.WithoutRetries(), // the library would also repeat requests that may do harm, and would not respect Retry-After
+		gitlab.WithCustomRetryMax(0),
+		gitlab.WithCustomLimiter(unlimited{}),
+	)
+	return goGitLab{client, mask}, err
+}
+
+// convertError converts an error of the library into one of this package.
+func (l goGitLab) convertError(res *gitlab.Response, err error) error {
+	var refused *gitlab.ErrorResponse
+	var address *url.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return &RefusedError{Status: refused.Response.StatusCode, Text: cleanText(refusalText(refused), l.mask), after: retryAfter(refused.Response.Header)}
+	case errors.Is(err, gitlab.ErrNotFound) && res != nil:
+		return &RefusedError{Status: http.StatusNotFound, after: retryAfter(res.Header)}
+	case errors.As(err, &address):
+		return address.Err // without the address, which may contain a signature
+	}
+	return err
+}
+
+// refusalText returns the message with which GitLab refused a request.
+func refusalText(refused *gitlab.ErrorResponse) string {
+	var plain struct{ Message, Error string }
+	if err := json.Unmarshal(refused.Body, &plain); err == nil && plain.Message+plain.Error != "" {
+		return cmp.Or(plain.Message, plain.Error)
+	}
+	return strings.TrimPrefix(refused.Message, "failed to parse unknown error format: ")
+}
+
+// hasNextPage reports whether there is a page after the page with the given number of
+// elements. It does not use the total number, which GitLab does not send for long lists.
+func hasNextPage(res *gitlab.Response, found int) bool {
+	if next := res.Header.Values("X-Next-Page"); len(next) > 0 {
+		return next[0] != ""
+	}
+	return found > 0
+}
+
+// pageOptions returns the options that ask for one page.
+func pageOptions(number, size int) gitlab.ListOptions {
+	return gitlab.ListOptions{Page: number, PerPage: size}
+}
+
+// userID returns the id of the token's user.
+func (l goGitLab) userID(ctx context.Context) (int, error) {
+	user, res, err := l.client.Users.CurrentUser(gitlab.WithContext(ctx))
+	if err != nil {
+		return 0, l.convertError(res, err)
+	}
+	return user.ID, nil
+}
+
+func (l goGitLab) notes(ctx context.Context, at MergeRequest, number, size int) ([]storedNote, bool, error) {
+	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(number, size), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("asc")}
+	found, res, err := l.client.Notes.ListMergeRequestNotes(at.Project, at.IID, opts, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	var out []storedNote
+	for _, n := range found {
+		out = append(out, toStoredNote(n))
+	}
+	return out, hasNextPage(res, len(found)), nil
+}
+
+// toStoredNote converts a note of the library.
+func toStoredNote(n *gitlab.Note) storedNote {
+	return storedNote{id: n.ID, author: n.Author.ID, system: n.System, body: n.Body}
+}
+
+func (l goGitLab) note(ctx context.Context, at MergeRequest, id int) (storedNote, error) {
+	n, res, err := l.client.Notes.GetMergeRequestNote(at.Project, at.IID, id, gitlab.WithContext(ctx))
+	if err != nil {
+		return storedNote{}, l.convertError(res, err)
+	}
+	return toStoredNote(n), nil
+}
+
+func (l goGitLab) createNote(ctx context.Context, at MergeRequest, body string) (storedNote, error) {
+	n, res, err := l.client.Notes.CreateMergeRequestNote(at.Project, at.IID, &gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	if err != nil {
+		return storedNote{}, l.convertError(res, err)
+	}
+	return toStoredNote(n), nil
+}
+
+func (l goGitLab) editNote(ctx context.Context, at MergeRequest, id int, body string) (storedNote, error) {
+	n, res, err := l.client.Notes.UpdateMergeRequestNote(at.Project, at.IID, id, &gitlab.UpdateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
+	if err != nil {
+		return storedNote{}, l.convertError(res, err)
+	}
+	return toStoredNote(n), nil
+}
+
+func (l goGitLab) removeNote(ctx context.Context, at MergeRequest, id int) error {
+	return l.convertError(l.client.Notes.DeleteMergeRequestNote(at.Project, at.IID, id, gitlab.WithContext(ctx)))
+}
+
+func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]postedStatus, bool, error) {
+	opts := &gitlab.GetCommitStatusesOptions{ListOptions: pageOptions(number, pageSize)}
+	found, res, err := l.client.Commits.GetCommitStatuses(at.Project, at.SHA, opts, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	var out []postedStatus
+	for _, s := range found {
+		out = append(out, postedStatus{id: s.ID, author: s.Author.ID, pipeline: s.PipelineId, name: s.Name, state: State(s.Status)})
+	}
+	return out, hasNextPage(res, len(found)), nil
+}
+
+func (l goGitLab) setStatus(ctx context.Context, at Commit, s Status) error {
+	opts := &gitlab.SetCommitStatusOptions{State: gitlab.BuildStateValue(s.State), Name: &s.Name, Description: &s.Description, PipelineID: &at.Pipeline}
+	if s.TargetURL != "" {
+		opts.TargetURL = &s.TargetURL
+	}
+	_, res, err := l.client.Commits.SetCommitStatus(at.Project, at.SHA, opts, gitlab.WithContext(ctx))
+	return l.convertError(res, err)
+}
+
+func (l goGitLab) triggerJobs(ctx context.Context, project, pipeline, number int) ([]triggerJob, bool, error) {
+	opts := &gitlab.ListJobsOptions{ListOptions: pageOptions(number, pageSize)}
+	found, res, err := l.client.Jobs.ListPipelineBridges(project, pipeline, opts, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	var out []triggerJob
+	for _, b := range found {
+		c := triggerJob{id: b.ID, name: b.Name, status: b.Status}
+		if d := b.DownstreamPipeline; d != nil {
+			c.project, c.pipeline = d.ProjectID, d.ID
+		}
+		out = append(out, c)
+	}
+	return out, hasNextPage(res, len(found)), nil
+}
+
+func (l goGitLab) jobs(ctx context.Context, project, pipeline, number int) ([]pipelineJob, bool, error) {
+	opts := &gitlab.ListJobsOptions{ListOptions: pageOptions(number, pageSize)}
+	found, res, err := l.client.Jobs.ListPipelineJobs(project, pipeline, opts, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, false, l.convertError(res, err)
+	}
+	var out []pipelineJob
+	for _, j := range found {
+		out = append(out, pipelineJob{project: project, id: j.ID, name: j.Name, status: j.Status, artifacts: j.ArtifactsFile.Filename != ""})
+	}
+	return out, hasNextPage(res, len(found)), nil
+}
+
+func (l goGitLab) artifacts(ctx context.Context, from pipelineJob, w io.Writer) error {
+	ctx = context.WithValue(ctx, artifactsKey{}, true)
+	address := "projects/" + gitlab.PathEscape(itoa(from.project)) + "/jobs/" + itoa(from.id) + "/artifacts"
+	req, err := l.client.NewRequest(http.MethodGet, address, nil, []gitlab.RequestOptionFunc{gitlab.WithContext(ctx)})
+	if err != nil {
+		return err
+	}
+	return l.convertError(l.client.Do(req, w))
+}
