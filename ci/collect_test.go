@@ -75,7 +75,7 @@ func TestCollectHostileArchives(t *testing.T) {
 }
 
 // An archive that unpacks to too many bytes is an error.
-func TestUnpackBounds(t *testing.T) {
+func TestUnpackLimits(t *testing.T) {
 	for _, tt := range []struct {
 		bytes int64
 		files int

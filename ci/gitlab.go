@@ -23,6 +23,7 @@ type goGitLab struct {
 // unlimited replaces the rate limiter of the library.
 type unlimited struct{}
 
+// Wait returns immediately.
 func (unlimited) Wait(context.Context) error { return nil }
 
 // newGoGitLab returns a goGitLab that sends every request once.
@@ -90,6 +91,7 @@ func (l goGitLab) userID(ctx context.Context) (int, error) {
 	return user.ID, nil
 }
 
+// notes returns one page of the notes of a merge request.
 func (l goGitLab) notes(ctx context.Context, at MergeRequest, number, size int) ([]storedNote, bool, error) {
 	opts := &gitlab.ListMergeRequestNotesOptions{ListOptions: pageOptions(number, size), OrderBy: gitlab.Ptr("created_at"), Sort: gitlab.Ptr("asc")}
 	found, res, err := l.client.Notes.ListMergeRequestNotes(at.Project, at.IID, opts, gitlab.WithContext(ctx))
@@ -108,6 +110,7 @@ func toStoredNote(n *gitlab.Note) storedNote {
 	return storedNote{id: n.ID, author: n.Author.ID, system: n.System, body: n.Body}
 }
 
+// note returns one note.
 func (l goGitLab) note(ctx context.Context, at MergeRequest, id int) (storedNote, error) {
 	n, res, err := l.client.Notes.GetMergeRequestNote(at.Project, at.IID, id, gitlab.WithContext(ctx))
 	if err != nil {
@@ -116,6 +119,7 @@ func (l goGitLab) note(ctx context.Context, at MergeRequest, id int) (storedNote
 	return toStoredNote(n), nil
 }
 
+// createNote creates a note and returns it.
 func (l goGitLab) createNote(ctx context.Context, at MergeRequest, body string) (storedNote, error) {
 	n, res, err := l.client.Notes.CreateMergeRequestNote(at.Project, at.IID, &gitlab.CreateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
 	if err != nil {
@@ -124,6 +128,7 @@ func (l goGitLab) createNote(ctx context.Context, at MergeRequest, body string) 
 	return toStoredNote(n), nil
 }
 
+// editNote changes the body of a note and returns the note.
 func (l goGitLab) editNote(ctx context.Context, at MergeRequest, id int, body string) (storedNote, error) {
 	n, res, err := l.client.Notes.UpdateMergeRequestNote(at.Project, at.IID, id, &gitlab.UpdateMergeRequestNoteOptions{Body: &body}, gitlab.WithContext(ctx))
 	if err != nil {
@@ -132,10 +137,12 @@ func (l goGitLab) editNote(ctx context.Context, at MergeRequest, id int, body st
 	return toStoredNote(n), nil
 }
 
+// removeNote removes a note.
 func (l goGitLab) removeNote(ctx context.Context, at MergeRequest, id int) error {
 	return l.convertError(l.client.Notes.DeleteMergeRequestNote(at.Project, at.IID, id, gitlab.WithContext(ctx)))
 }
 
+// statuses returns one page of the statuses of a commit.
 func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]postedStatus, bool, error) {
 	opts := &gitlab.GetCommitStatusesOptions{ListOptions: pageOptions(number, pageSize)}
 	found, res, err := l.client.Commits.GetCommitStatuses(at.Project, at.SHA, opts, gitlab.WithContext(ctx))
@@ -149,6 +156,7 @@ func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]posted
 	return out, hasNextPage(res, len(found)), nil
 }
 
+// setStatus sets a status of a commit.
 func (l goGitLab) setStatus(ctx context.Context, at Commit, s Status) error {
 	opts := &gitlab.SetCommitStatusOptions{State: gitlab.BuildStateValue(s.State), Name: &s.Name, Description: &s.Description, PipelineID: &at.Pipeline}
 	if s.TargetURL != "" {
@@ -158,6 +166,8 @@ func (l goGitLab) setStatus(ctx context.Context, at Commit, s Status) error {
 	return l.convertError(res, err)
 }
 
+// triggerJobs returns one page of the jobs of a pipeline that start child pipelines. GitLab
+// calls them bridges.
 func (l goGitLab) triggerJobs(ctx context.Context, project, pipeline, number int) ([]triggerJob, bool, error) {
 	opts := &gitlab.ListJobsOptions{ListOptions: pageOptions(number, pageSize)}
 	found, res, err := l.client.Jobs.ListPipelineBridges(project, pipeline, opts, gitlab.WithContext(ctx))
@@ -175,6 +185,7 @@ func (l goGitLab) triggerJobs(ctx context.Context, project, pipeline, number int
 	return out, hasNextPage(res, len(found)), nil
 }
 
+// jobs returns one page of the jobs of a pipeline.
 func (l goGitLab) jobs(ctx context.Context, project, pipeline, number int) ([]pipelineJob, bool, error) {
 	opts := &gitlab.ListJobsOptions{ListOptions: pageOptions(number, pageSize)}
 	found, res, err := l.client.Jobs.ListPipelineJobs(project, pipeline, opts, gitlab.WithContext(ctx))
@@ -188,6 +199,7 @@ func (l goGitLab) jobs(ctx context.Context, project, pipeline, number int) ([]pi
 	return out, hasNextPage(res, len(found)), nil
 }
 
+// artifacts writes the archive with the artifacts of a job to w.
 func (l goGitLab) artifacts(ctx context.Context, from pipelineJob, w io.Writer) error {
 	ctx = context.WithValue(ctx, artifactsKey{}, true)
 	address := "projects/" + gitlab.PathEscape(itoa(from.project)) + "/jobs/" + itoa(from.id) + "/artifacts"

@@ -64,6 +64,7 @@ func mayPass(err error) (after time.Duration, ok bool) {
 	return 0, true
 }
 
+// mayPass reports whether the same request may succeed later.
 func (e *RefusedError) mayPass() bool {
 	return e.didNothing() || e.Status == http.StatusRequestTimeout || e.Status >= http.StatusInternalServerError && e.Status != http.StatusNotImplemented
 }

@@ -81,7 +81,7 @@ func shown1(s *gitlabtest.Server) []string {
 
 // SetStatuses sets the given statuses and updates those of an earlier plan. It does not
 // change statuses of others.
-func TestReport(t *testing.T) {
+func TestSetStatuses(t *testing.T) {
 	s := server(t)
 	for _, old := range []gitlabtest.Status{
 		{Name: "x/gone", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline},
@@ -105,7 +105,7 @@ func TestReport(t *testing.T) {
 }
 
 // The number of statuses is limited, and those that correct a wrong status come first.
-func TestReportBounds(t *testing.T) {
+func TestSetStatusesLimits(t *testing.T) {
 	s := server(t)
 	s.AddStatus(gitlabtest.Status{Name: "x/999", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
 	s.AddStatus(gitlabtest.Status{Name: "x/gone", State: "failed", Author: gitlabtest.Bot, Pipeline: gitlabtest.Pipeline})
@@ -146,7 +146,7 @@ func TestStatusTexts(t *testing.T) {
 }
 
 // A status that cannot be set is an error, and the overall status is set all the same.
-func TestReportFaults(t *testing.T) {
+func TestSetStatusesFaults(t *testing.T) {
 	tests := []struct {
 		name  string
 		fault func(n int, r *http.Request) gitlabtest.Fault

@@ -74,6 +74,7 @@ func readCertificates(name string) (*x509.CertPool, error) {
 // A limitedTransport is a transport whose answers end with errTooLarge if they are too large.
 type limitedTransport struct{ http.RoundTripper }
 
+// RoundTrip sends a request and limits the size of its answer.
 func (b limitedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := b.RoundTripper.RoundTrip(req)
 	if err != nil {
@@ -98,6 +99,7 @@ type limitedBody struct {
 	left int64
 }
 
+// Read reads from the body until the limit.
 func (b *limitedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]

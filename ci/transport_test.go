@@ -93,7 +93,7 @@ func TestRedirects(t *testing.T) {
 }
 
 // Answers that are too large end with an error, and odd headers do no harm.
-func TestAnswersAreBounded(t *testing.T) { synctest.Test(t, testAnswersAreBounded) }
+func TestAnswersAreLimited(t *testing.T) { synctest.Test(t, testAnswersAreBounded) }
 
 func testAnswersAreBounded(t *testing.T) {
 	s := server(t)

@@ -144,7 +144,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-func TestDiffers(t *testing.T) {
+func TestDifferingParts(t *testing.T) {
 	const base = `"name":"a","schemas":["/a","/b"],"pr_check":{"cmd":"x","run_order":1},"managed":[{"spec":{}}]`
 	for _, c := range []struct {
 		name, old, new string

@@ -9,7 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-func TestNarrowed(t *testing.T) {
+func TestNarrowedYAML(t *testing.T) {
 	b, err := bundle.Parse([]byte(`{"data":{"/i.yml":{"$file_sha256sum":"0","$schema":"/app-sre/integration-1.yml",
 		"__identifier":"1","description":"yes\nno","labels":{},"managed":[{"__identifier":"2","n":1.50,"none":null}],"name":"users",
 		"pr_check":{"always_run":true,"cmd":"on"},

@@ -29,10 +29,10 @@ func TestNativeAbilities(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, ok := AsStater(tt.n); ok != tt.want {
-				t.Errorf("StateOf: got %v, want %v", ok, tt.want)
+				t.Errorf("AsStater: got %v, want %v", ok, tt.want)
 			}
 			if _, ok := AsSharder(tt.n); ok != tt.want {
-				t.Errorf("ShardsOf: got %v, want %v", ok, tt.want)
+				t.Errorf("AsSharder: got %v, want %v", ok, tt.want)
 			}
 		})
 	}

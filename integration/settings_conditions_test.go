@@ -29,7 +29,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestWith(t *testing.T) {
+func TestForConditions(t *testing.T) {
 	e := Exec{
 		Argv: []string{"run", "{flags}", "img:{image_ref}", "{cmd}"}, ImageRef: "{env.TAG}",
 		Env: map[string]string{"A": "a"}, PassEnv: []string{"P"},
@@ -69,7 +69,7 @@ func TestWith(t *testing.T) {
 }
 
 // No placeholder of an escaped text is replaced, and the rest of the text stays as it is.
-func TestLiteral(t *testing.T) {
+func TestEscapePlaceholders(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"", ""}, {"plain {} {1} { x }", "plain {} {1} { x }"},
 		{"{config}", "{lbrace}config}"}, {"{{env.A}}", "{{lbrace}env.A}}"},
@@ -89,7 +89,7 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-func TestNamesFromEnv(t *testing.T) {
+func TestEnvPlaceholderNames(t *testing.T) {
 	got := EnvPlaceholderNames("{env.B}{env.a_1}", "x{env.B}", "{env.}{env.1}{env.A-B}{Env.C}{env.D", EnvPlaceholder("Z"))
 	if want := []string{"B", "Z", "a_1"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)

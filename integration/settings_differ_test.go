@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDiffer(t *testing.T) {
+func TestDifferingKeys(t *testing.T) {
 	const base = `version: 1
 limits: {aws: {max: 2}}
 exec: {argv: [run, "{cmd}", "{shard_args}"], env: {A: b}}
@@ -79,7 +79,7 @@ integrations:
 	}
 }
 
-func TestStartsChecks(t *testing.T) {
+func TestIsCIFile(t *testing.T) {
 	own, err := ReadSettings("prcheck.yaml", []byte("version: 1\ntrust: {ci_files: ['ci/**']}\n"))
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,7 @@ func (r *settingsReader) readDocument(raw []byte) *yaml.Node {
 	return nil
 }
 
+// yamlPrefix matches the beginning of the parser's errors.
 var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
 // syntaxProblem returns the message of a syntax error without its line. The line that the

@@ -149,7 +149,7 @@ paths:
 				lines = append(lines, r.Line)
 			}
 			if !reflect.DeepEqual(lines, tt.rules) {
-				t.Errorf("SelectedBy: got lines %v, want %v", lines, tt.rules)
+				t.Errorf("RulesFor: got lines %v, want %v", lines, tt.rules)
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // A process needs both numbers to know its part of the work.
-func TestNumbered(t *testing.T) {
+func TestPassesShardNumber(t *testing.T) {
 	tests := []struct {
 		name string
 		exec Exec
@@ -34,7 +34,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-func TestNumber(t *testing.T) {
+func TestForStaticShard(t *testing.T) {
 	e := Exec{
 		Argv: []string{"{shard_id}", "{shard} {shards}"}, Config: "{shards}",
 		Env: map[string]string{"A": "{shard_id}"}, Variables: map[string]string{"V": "{shards}"},

@@ -132,7 +132,7 @@ func written(t *testing.T, w object) []byte {
 }
 
 // For each change, the plans from files and from a server are the same.
-func TestWorld(t *testing.T) {
+func TestPlansOfChanges(t *testing.T) {
 	settings := "version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n"
 	for i, q := range worldQueries {
 		more := ""

@@ -169,7 +169,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // Only paths that get to the server unchanged are requested.
-func TestAskable(t *testing.T) {
+func TestIsSafePath(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/a.yml": true, "/a b/ü?#%2e.yml": true, "/...": true,
 		"": false, "a.yml": false, "/": false, "/a//b": false, "/../a": false, "/a/.": false, "/a/": false,

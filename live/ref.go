@@ -20,6 +20,7 @@ func IsRef(ref string) bool {
 	return strings.HasPrefix(ref, "http://") || strings.HasPrefix(ref, "https://")
 }
 
+// sha256Form matches a sha256 in hex.
 var sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // ParseRef parses http(s)://SERVER/graphqlsha/SHA. Its errors contain no part of the address

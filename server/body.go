@@ -17,6 +17,7 @@ import (
 // maxBody is the maximal size of a request's body in bytes, as in qontract-server.
 const maxBody = 100 << 10
 
+// errBodyTooLarge reports that a body is larger than maxBody.
 var errBodyTooLarge = errors.New("the body is too large")
 
 // readBody reads the JSON body of a request as express does, for every route. If the body
@@ -57,6 +58,7 @@ func readBody(r *http.Request) (any, *reply) {
 	return v, nil
 }
 
+// errUnknownEncoding reports a content encoding that this package cannot decode.
 var errUnknownEncoding = errors.New("the content encoding is not known")
 
 // mediaType returns a content type without its parameters, in lower case.

@@ -141,6 +141,7 @@ func appendChange(out []byte, i int, c change, o *bundle.Object) []byte {
 	return gql.AppendJSON(out, o)
 }
 
+// A fileLookup returns the file of a bundle with a path.
 type fileLookup = func(bundle.Path) (*bundle.File, bool)
 
 // changedFiles returns the files that differ: first the files of base in their order, then

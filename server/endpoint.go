@@ -127,8 +127,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.handler.ServeHTTP(w, r)
 }
 
+// latest returns the snapshot of head.
 func (e *Endpoint) latest() *Snapshot { return e.opts.Head }
 
+// find returns the snapshot of base or head.
 func (e *Endpoint) find(sha string) *Snapshot {
 	switch sha {
 	case e.opts.Base.Bundle.SHA256():

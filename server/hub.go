@@ -148,6 +148,7 @@ func (h *Hub) dropExcess() {
 	}
 }
 
+// latest returns the snapshot of the latest bundle, nil if there is no bundle.
 func (h *Hub) latest() *Snapshot {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -157,6 +158,7 @@ func (h *Hub) latest() *Snapshot {
 	return h.newest.Snapshot
 }
 
+// find returns the snapshot of a bundle, nil if the hub does not have it.
 func (h *Hub) find(sha string) *Snapshot {
 	h.mu.RLock()
 	defer h.mu.RUnlock()

@@ -30,6 +30,7 @@ func sha256Hex(query string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// get returns the text of a query over a bundle by the sha256 of the text.
 func (p *queryCache) get(on *Snapshot, sum string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,6 +43,7 @@ func (p *queryCache) get(on *Snapshot, sum string) (string, bool) {
 	return q.text, true
 }
 
+// put adds the text of a query over a bundle.
 func (p *queryCache) put(on *Snapshot, text string) {
 	key := on.Bundle.SHA256() + sha256Hex(text)
 	p.mu.Lock()

@@ -43,4 +43,5 @@ func newSnapshot(b *bundle.Bundle, like *Snapshot) (*Snapshot, error) {
 	return &Snapshot{b, schema, gql.New(b, schema)}, nil
 }
 
+// compile parses and checks a request.
 func (s *Snapshot) compile(req gql.Request) (*gql.Query, error) { return s.Schema.Compile(req) }

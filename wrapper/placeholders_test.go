@@ -2,7 +2,7 @@ package wrapper
 
 import "testing"
 
-func TestExpand(t *testing.T) {
+func TestFillPlaceholders(t *testing.T) {
 	vars := map[string]string{"a": "1", "env.B_2": "{a}$(id)", "env.c": "x", "lbrace": "{"}
 	tests := []struct{ name, text, want string }{
 		{"one", "{a}", "1"},

@@ -75,7 +75,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestParts(t *testing.T) {
+func TestCountParts(t *testing.T) {
 	long := tasks(100, 1)
 	for i := range long {
 		long[i].EstimateSeconds = 3600
@@ -140,7 +140,7 @@ func TestParentIsANumber(t *testing.T) {
 }
 
 // For random plans: GitLab accepts the pipeline, and its instances run each task once.
-func TestEveryPlan(t *testing.T) {
+func TestRandomPlans(t *testing.T) {
 	schema := ciSchema(t)
 	for _, n := range []int{0, 1, 2, 199, 200, 201, 1000, 5000} {
 		for _, orders := range []int{1, 3, 101} {

@@ -29,7 +29,7 @@ func deployed(t *testing.T, managed, more string) (integration.Definition, *bund
 	return all[0], b
 }
 
-func TestDeclared(t *testing.T) {
+func TestDeclaredStrategy(t *testing.T) {
 	by := func(word string) string { return `{"sharding":{"strategy":"` + word + `"}}` }
 	for _, c := range []struct{ managed, want, why string }{
 		{`null`, "", "its definition names no sharding strategy"},
@@ -54,7 +54,7 @@ func TestDeclared(t *testing.T) {
 }
 
 // The overrides that several elements of managed have for a shard are combined.
-func TestDivide(t *testing.T) {
+func TestListParts(t *testing.T) {
 	clusters := func(overrides ...string) string {
 		return `{"sharding":{"strategy":"per-openshift-cluster","shardSpecOverrides":[` + strings.Join(overrides, ",") + `]}}`
 	}
@@ -90,7 +90,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestOverrideImages(t *testing.T) {
 	d, _ := deployed(t, `[null,{},{"sharding":{"shardSpecOverrides":7}},{"sharding":{"shardSpecOverrides":[null,{"imageRef":"b"},{"imageRef":7},{"imageRef":""},{"imageRef":"a"}]}},
 		{"sharding":{"shardSpecOverrides":[{"imageRef":"b"}]}}]`, "")
 	if got, want := sharding.OverrideImages(d.Managed()), []string{"a", "b"}; !slices.Equal(got, want) {

@@ -56,7 +56,7 @@ func TestSpecs(t *testing.T) {
 	}
 }
 
-func TestSpecsThatCannotBe(t *testing.T) {
+func TestSpecsMistakes(t *testing.T) {
 	for rule, want := range map[string]string{
 		`{"strategy":"per-moon"}`:                   `it: the sharding strategy "per-moon" is not known`,
 		`{"strategy":"per-aws-account"}`:            "it has no option --account-name, which the sharding strategy per-aws-account needs",
