@@ -58,7 +58,7 @@ func (r *settingsReader) readCheckout(n *yaml.Node) Checkout {
 		}
 	}
 	if n := keys["graphql"]; n != nil && c.FromBundle() {
-		r.fail(n.Line, "checkout.graphql", "cannot be told when the schemas come from the bundle %s", quoteShort(c.Schemas))
+		r.fail(n.Line, "checkout.graphql", "cannot be set, since the GraphQL types come with the schemas from the bundle %s", quoteShort(c.Schemas))
 	}
 	return c
 }

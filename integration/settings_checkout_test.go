@@ -36,7 +36,7 @@ func TestCheckoutMistakes(t *testing.T) {
 		{"upwards", "{data: a/../b}", `prcheck.yaml:2: checkout.data: "a/../b" cannot be used: it has the part ".."`},
 		{"empty", "{data: ''}", "prcheck.yaml:2: checkout.data: is empty"},
 		{"backslash", `{data: 'a\b'}`, `prcheck.yaml:2: checkout.data: "a\\b" cannot be used: it has a backslash; write slashes`},
-		{"graphql twice", "{schemas: s.json, graphql: g.yml}", `prcheck.yaml:2: checkout.graphql: cannot be told when the schemas come from the bundle "s.json"`},
+		{"graphql twice", "{schemas: s.json, graphql: g.yml}", `prcheck.yaml:2: checkout.graphql: cannot be set, since the GraphQL types come with the schemas from the bundle "s.json"`},
 		{"a list", "[]", "prcheck.yaml:2: checkout: must be a mapping, got a list"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -120,7 +120,7 @@ func (r *settingsReader) checkExec(n *yaml.Node, keys map[string]*yaml.Node, at 
 		r.fail(n.Line, at, "{config} is used, but there is no config")
 	}
 	if e.ImageRef == "" && e.uses("{image_ref}") {
-		r.fail(n.Line, at, "{image_ref} is used, but image_ref does not say what it usually is")
+		r.fail(n.Line, at, "{image_ref} is used, but image_ref is missing: the image for definitions that name none")
 	}
 	if keys["argv"] != nil || keys["when"] != nil {
 		r.checkFlagsAreUsed(n, at, e)
@@ -160,7 +160,7 @@ func (r *settingsReader) readArgv(n *yaml.Node, at string) []string {
 		r.checkPlaceholders(n, at, argvPlaceholders)
 		for _, name := range multiWordPlaceholders {
 			if p := "{" + name + "}"; word != p && strings.Contains(word, p) {
-				r.fail(n.Line, at, "%s becomes any number of words, so it must be a word of its own", p)
+				r.fail(n.Line, at, "%s becomes any number of arguments, so it must be an argument of its own", p)
 			}
 		}
 		argv = append(argv, word)

@@ -147,7 +147,7 @@ func (r *settingsReader) readLimitNames(n *yaml.Node, at string, all map[string]
 	for _, t := range r.readUniqueTexts(items, at) {
 		l, ok := all[t.value]
 		if !ok {
-			r.fail(t.line, at, "limits has no %s%s", quoteShort(t.value), didYouMean(t.value, slices.Sorted(maps.Keys(all))))
+			r.fail(t.line, at, "there is no limit %s%s", quoteShort(t.value), didYouMean(t.value, slices.Sorted(maps.Keys(all))))
 			continue
 		}
 		out = append(out, l)

@@ -131,7 +131,7 @@ func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
 			continue
 		}
 		if line, ok := first[s]; ok {
-			r.fail(n.Line, at, "%s stands on line %d already", quoteShort(s), line)
+			r.fail(n.Line, at, "%s is already on line %d", quoteShort(s), line)
 			continue
 		}
 		first[s] = n.Line

@@ -41,7 +41,7 @@ func (r *settingsReader) readStrategy(s *Shards, keys map[string]*yaml.Node, at 
 	s.FanOut = true
 	for _, other := range []string{"by", "fan_out"} {
 		if n := keys[other]; n != nil {
-			r.fail(n.Line, at+"."+other, "does not go with strategy, which says which shards there are")
+			r.fail(n.Line, at+"."+other, "cannot be set together with strategy, which decides the shards")
 		}
 	}
 }
@@ -51,14 +51,14 @@ func (r *settingsReader) checkShardIsPassed(s *Shards, n *yaml.Node, keys map[st
 	args, shard := slices.Contains(exec.Argv, "{shard_args}"), exec.uses("{shard}")
 	switch {
 	case s.Strategy == StrategyStatic && exec.Argv != nil && !exec.PassesShardNumber():
-		r.fail(n.Line, at, "the static shards reach no process: exec has not both {shards} and {shard_id} in its argv, env or config")
+		r.fail(n.Line, at, "a process would not know its static shard: put {shards} and {shard_id} into argv, env or config of exec")
 	case s.Strategy == StrategyStatic && keys["arg"] == nil:
 	case args && keys["arg"] == nil && keys["strategy"] == nil:
 		r.fail(n.Line, at, "arg is missing: the option that {shard_args} puts before the shard")
 	case !args && keys["arg"] != nil && exec.Argv != nil:
 		r.fail(keys["arg"].Line, at+".arg", "is never used, since exec.argv has no {shard_args}")
 	case !args && !shard && exec.Argv != nil:
-		r.fail(n.Line, at, "the shard reaches no process: exec.argv has neither {shard_args} nor {shard}")
+		r.fail(n.Line, at, "a process would not know its shard: exec.argv has neither {shard_args} nor {shard}")
 	}
 }
 
