@@ -11,25 +11,28 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// An Attribution says to which shards the difference between two desired
-// states belongs.
+// An Attribution tells to which shards the difference between two desired states
+// belongs.
 type Attribution struct {
 	Same bool     // the states do not differ
-	Keys []string // the affected keys, sorted; empty when it is not known that they suffice
-	Why  string   // why the keys do not suffice; "" when they do
+	Keys []string // the affected keys, sorted; empty when the difference is not that of single shards
+	Why  string   // why the difference is not that of single shards; "" when it is
 }
 
 // Attribute compares two desired states, each a list of documents, and
-// attributes what differs to shard keys.
+// attributes their difference to shard keys.
 //
-// Every part of a state belongs to a set of keys: an owner element to its own
-// key, what is left of an element around it to all keys found below, what is
-// left of a document to every key. Seen from one key, a state is a tree of the
-// parts that belong to it; a key is affected when those trees differ. What is
-// left when the affected keys are taken away must be the same on both sides,
-// so nothing that changed can fall through. An element whose key cannot be
-// used belongs to every key. No position is ever compared with a position of
-// the other state, and the cost is linear in the size of the states.
+// Every part of a state belongs to a set of keys. An owner element belongs to its
+// own key. The rest of an element around owner elements belongs to all keys found
+// in it. The rest of a document belongs to every key, and so does an element whose
+// key cannot be used. For example, with the selector roles[*].accounts[*].name, an
+// account belongs to its name, and the description of a role to the names of all its
+// accounts.
+//
+// The view of a key is the tree of the parts that belong to it. A key is affected
+// when its views on base and head differ. When the parts of the affected keys are
+// taken away, both states must be the same, so no change is lost. Positions in lists
+// are never compared, and the cost is linear in the size of the states.
 func Attribute(base, head []any, selectors []integration.Selector, order integration.ListOrder) Attribution {
 	b, h := newTree(base, selectors, order), newTree(head, selectors, order)
 	if b.root.full(order) == h.root.full(order) {
@@ -38,10 +41,10 @@ func Attribute(base, head []any, selectors []integration.Selector, order integra
 	if len(selectors) == 0 {
 		return Attribution{Why: "it has no shards"}
 	}
-	if why := b.outside(h); why != "" {
+	if why := b.sharedDifference(h); why != "" {
 		return Attribution{Why: why}
 	}
-	keys := differing(b.root.views(order), h.root.views(order))
+	keys := differingKeys(b.root.views(order), h.root.views(order))
 	affected := map[string]bool{}
 	for _, k := range keys {
 		affected[k] = true
@@ -56,7 +59,7 @@ func Attribute(base, head []any, selectors []integration.Selector, order integra
 // every element that a selector names.
 func Keys(documents []any, selectors []integration.Selector) (keys []string, whole bool) {
 	t := newTree(documents, selectors, integration.OrderIgnored)
-	return t.root.keys(), len(t.loose) == 0
+	return t.root.keys(), len(t.unkeyed) == 0
 }
 
 // Digest returns the sha256 of desired states, as 64 hex digits behind
@@ -69,32 +72,34 @@ func Digest(documents []any, order integration.ListOrder) string {
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(text))
 }
 
-// A tree is a desired state with its shard elements taken out.
+// A tree is a desired state whose shard elements are split from the rest.
 type tree struct {
-	root  *element
-	rest  map[string]string // what is left of the documents, by top-level member
-	loose []loose
-	order integration.ListOrder
-	doc   string // number of the document that is being split
-	text  []byte // scratch
+	root    *element
+	rest    map[string]string // the rest of the documents, by top-level member
+	unkeyed []unkeyed
+	order   integration.ListOrder
+	doc     string // number of the document that is being split
+	text    []byte // scratch
 }
 
-// A loose element has a key that cannot be used, so it belongs to every key. It
-// also stays where it is, so that whatever is around it shows when it moves.
-type loose struct {
-	hash string // of it and of what is left of the elements around it
+// An unkeyed element has a key that cannot be used, so it belongs to every key. It
+// also stays in the rest of the element around it, which then differs when the
+// unkeyed element moves.
+type unkeyed struct {
+	hash string // of the element, and of the rest of the elements around it
 	why  string // for people
 }
 
 // An element is a part of a state that belongs to some keys only.
 type element struct {
 	place  string   // where it stands in the element around it
-	rest   string   // what is left of it without its parts
+	rest   string   // its text or hash without its parts
 	own    []string // its own keys, when it is an owner element
 	parts  []*element
-	shared bool // it holds a loose element, so that every key sees it
+	shared bool // it holds an unkeyed element, so that every key sees it
 }
 
+// newTree splits the documents of a desired state.
 func newTree(documents []any, selectors []integration.Selector, order integration.ListOrder) *tree {
 	t := &tree{root: &element{}, rest: map[string]string{}, order: order}
 	var cursors []cursor
@@ -103,9 +108,9 @@ func newTree(documents []any, selectors []integration.Selector, order integratio
 	}
 	for i, d := range documents {
 		t.doc = strconv.Itoa(i)
-		if o, ok := d.(*bundle.Object); ok && !wildcard(cursors) {
+		if o, ok := d.(*bundle.Object); ok && !anyWildcard(cursors) {
 			t.add(t.doc, "{}", nil)
-			for _, m := range byKey(o) {
+			for _, m := range membersByKey(o) {
 				rest, parts := t.split(m.Value, forward(cursors, m.Key), field(m.Key))
 				t.add(t.doc+"."+m.Key, rest, parts)
 			}
@@ -114,21 +119,23 @@ func newTree(documents []any, selectors []integration.Selector, order integratio
 		rest, parts := t.split(d, cursors, "")
 		t.add(t.doc, rest, parts)
 	}
-	t.root.rest = hash(append(flat(t.rest), t.looseHashes()...)...)
+	t.root.rest = hash(append(flatten(t.rest), t.unkeyedHashes()...)...)
 	return t
 }
 
+// add adds the rest and the parts of a document, or of a member of it.
 func (t *tree) add(name, rest string, parts []*element) {
 	t.rest[name] = rest
 	t.root.parts = append(t.root.parts, parts...)
 }
 
-// outside compares what belongs to every key and says where it differs.
-func (t *tree) outside(other *tree) string {
-	if !slices.Equal(t.looseHashes(), other.looseHashes()) {
-		return firstLoose(t.loose, other.loose)
+// sharedDifference compares the parts that belong to every key. It returns "" when
+// they are the same, and otherwise where they differ.
+func (t *tree) sharedDifference(other *tree) string {
+	if !slices.Equal(t.unkeyedHashes(), other.unkeyedHashes()) {
+		return firstUnkeyed(t.unkeyed, other.unkeyed)
 	}
-	where := differing(t.rest, other.rest)
+	where := differingKeys(t.rest, other.rest)
 	if len(where) == 0 {
 		return ""
 	}
@@ -139,36 +146,38 @@ func (t *tree) outside(other *tree) string {
 	return fmt.Sprintf("something that belongs to no single shard differs, in %q", name)
 }
 
-// firstLoose tells why of the first loose element that only one side has, or,
-// when nothing but their order differs, of the first.
-func firstLoose(base, head []loose) string {
-	more := map[string]int{}
-	for _, l := range head {
-		more[l.hash]++
+// firstUnkeyed returns why the key of an element cannot be used: of the first unkeyed
+// element that only one side has, or of the first one on base when only their order
+// differs.
+func firstUnkeyed(base, head []unkeyed) string {
+	onHead := map[string]int{}
+	for _, u := range head {
+		onHead[u.hash]++
 	}
-	for _, l := range base {
-		if more[l.hash]--; more[l.hash] < 0 {
-			return l.why
+	for _, u := range base {
+		if onHead[u.hash]--; onHead[u.hash] < 0 {
+			return u.why
 		}
 	}
-	for _, l := range head {
-		if more[l.hash] > 0 {
-			return l.why
+	for _, u := range head {
+		if onHead[u.hash] > 0 {
+			return u.why
 		}
 	}
 	return base[0].why
 }
 
-func (t *tree) looseHashes() []string {
+// unkeyedHashes returns the hashes of the unkeyed elements.
+func (t *tree) unkeyedHashes() []string {
 	var out []string
-	for _, l := range t.loose {
-		out = append(out, l.hash)
+	for _, u := range t.unkeyed {
+		out = append(out, u.hash)
 	}
 	return sorted(out, t.order)
 }
 
-// split takes the elements that cursors lead to out of a value. It returns the
-// text of what is left, and the elements.
+// split splits a value into the elements that cursors lead to and the rest. It
+// returns the text of the rest, and the elements.
 func (t *tree) split(v any, cursors []cursor, place string) (string, []*element) {
 	if len(cursors) == 0 {
 		return t.canonical(v), nil
@@ -182,14 +191,15 @@ func (t *tree) split(v any, cursors []cursor, place string) (string, []*element)
 	return t.canonical(v), nil
 }
 
+// splitObject splits an object.
 func (t *tree) splitObject(o *bundle.Object, cursors []cursor, place string) (string, []*element) {
-	each := chosen(cursors, integration.Members)
+	each := wildcards(cursors, integration.Members)
 	var parts []*element
 	var left []string
-	for _, m := range byKey(o) {
+	for _, m := range membersByKey(o) {
 		name := quote(m.Key)
 		if len(each) > 0 {
-			if e := t.take(m.Value, slices.Concat(each, forward(cursors, m.Key)), place+".*", name); e != nil {
+			if e := t.newElement(m.Value, slices.Concat(each, forward(cursors, m.Key)), place+".*", name); e != nil {
 				parts = append(parts, e)
 			} else {
 				left = append(left, name+":"+t.canonical(m.Value))
@@ -203,8 +213,9 @@ func (t *tree) splitObject(o *bundle.Object, cursors []cursor, place string) (st
 	return "{" + strings.Join(left, ",") + "}", parts
 }
 
+// splitList splits a list.
 func (t *tree) splitList(list []any, cursors []cursor, place string) (string, []*element) {
-	each := chosen(cursors, integration.Items)
+	each := wildcards(cursors, integration.Items)
 	if len(each) == 0 {
 		return t.canonical(list), nil
 	}
@@ -212,11 +223,11 @@ func (t *tree) splitList(list []any, cursors []cursor, place string) (string, []
 	var left []string
 	shared := 0 // items so far that every key sees
 	for _, v := range list {
-		among := ""
+		index := ""
 		if t.order == integration.OrderSignificant {
-			among = strconv.Itoa(shared)
+			index = strconv.Itoa(shared)
 		}
-		e := t.take(v, each, place+"[*]", among)
+		e := t.newElement(v, each, place+"[*]", index)
 		if e != nil {
 			parts = append(parts, e)
 		} else {
@@ -229,10 +240,10 @@ func (t *tree) splitList(list []any, cursors []cursor, place string) (string, []
 	return "[" + strings.Join(sorted(left, t.order), ",") + "]", parts
 }
 
-// take makes an element of a value that wildcards lead to. It returns nil when
-// no key is found in it, or none that can be used, so that it stays where it
-// is. name tells where it stands among its neighbours, as far as that counts.
-func (t *tree) take(v any, cursors []cursor, place, name string) *element {
+// newElement makes an element of a value that wildcards lead to. It returns nil when
+// the value has no key that can be used; the value then stays in the rest. name tells
+// where the value stands among its neighbours, as far as that counts.
+func (t *tree) newElement(v any, cursors []cursor, place, name string) *element {
 	e := &element{place: place}
 	var inner []cursor
 	for _, c := range cursors {
@@ -240,9 +251,9 @@ func (t *tree) take(v any, cursors []cursor, place, name string) *element {
 			inner = append(inner, c)
 			continue
 		}
-		key, err := lookup(v, c.selector.KeySteps())
+		key, err := findKey(v, c.selector.KeySteps())
 		if err != nil {
-			t.loose = append(t.loose, loose{
+			t.unkeyed = append(t.unkeyed, unkeyed{
 				hash(t.doc, place, name, t.canonical(v)),
 				fmt.Sprintf("an element at %s differs that %s", place, err),
 			})
@@ -250,21 +261,21 @@ func (t *tree) take(v any, cursors []cursor, place, name string) *element {
 		}
 		e.own = append(e.own, key)
 	}
-	first := len(t.loose)
+	first := len(t.unkeyed)
 	e.rest, e.parts = t.split(v, inner, place)
 	e.rest = hash(t.doc, place, name, e.rest)
-	for i := range t.loose[first:] {
-		l := &t.loose[first+i]
-		l.hash = hash(e.rest, l.hash)
+	for i := range t.unkeyed[first:] {
+		u := &t.unkeyed[first+i]
+		u.hash = hash(e.rest, u.hash)
 	}
 	if len(e.own) == 0 && len(e.parts) == 0 {
 		return nil
 	}
-	e.shared = len(t.loose) > first
+	e.shared = len(t.unkeyed) > first
 	return e
 }
 
-// canonical is a value as text that is equal for equal values.
+// canonical returns a value as text that is the same for equal values.
 func (t *tree) canonical(v any) string {
 	t.text = appendCanonical(t.text[:0], v, t.order)
 	return string(t.text)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
-	"github.com/app-sre/prcheck/plan"
 )
 
 const corners = `{"data":{` +
@@ -40,15 +39,14 @@ func TestCorners(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			base := parseCorners(t, corners, nil)
 			head := parseCorners(t, strings.Replace(corners, c.old, c.new, 1), base)
-			w := NewWorld(base, head, bundle.Compare(base, head))
+			w := NewComparison(base, head, bundle.Compare(base, head), Options{})
 			q, err := w.Compile("q", gql.Request{Query: c.query})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var d plan.Decision
-			w.Judge(context.Background(), Subject{Queries: []Query{q}}, true, &d)
-			if got := string(d.Decision) + " " + string(d.Rung); got != c.want {
-				t.Errorf("got %s (%s), want %s", got, d.Reason, c.want)
+			d := w.Decide(context.Background(), Subject{Queries: []Query{q}}, true)
+			if got := string(d.Action) + " " + string(d.Rung); got != c.want {
+				t.Errorf("got %s (%s), want %s", got, d.Sentence(), c.want)
 			}
 		})
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/app-sre/prcheck/integration/sharding"
 )
 
-// A cursor is a selector on its way through a document.
+// A cursor is a position in a selector: its steps before step led to the value at
+// hand.
 type cursor struct {
 	selector integration.Selector
 	step     int
 }
 
-// forward returns the cursors that a named member leads on.
+// forward returns the cursors that go on with a named member, one step further.
 func forward(cursors []cursor, name string) []cursor {
 	var out []cursor
 	for _, c := range cursors {
@@ -27,8 +28,9 @@ func forward(cursors []cursor, name string) []cursor {
 	return out
 }
 
-// chosen returns the cursors that a wildcard of the given kind leads on.
-func chosen(cursors []cursor, kind integration.StepKind) []cursor {
+// wildcards returns the cursors that go on with a wildcard of the given kind, one
+// step further.
+func wildcards(cursors []cursor, kind integration.StepKind) []cursor {
 	var out []cursor
 	for _, c := range cursors {
 		if c.selector.Steps[c.step].Kind == kind {
@@ -38,15 +40,15 @@ func chosen(cursors []cursor, kind integration.StepKind) []cursor {
 	return out
 }
 
-// wildcard tells whether one of the cursors stands before a wildcard.
-func wildcard(cursors []cursor) bool {
+// anyWildcard tells whether the next step of one of the cursors is a wildcard.
+func anyWildcard(cursors []cursor) bool {
 	return slices.ContainsFunc(cursors, func(c cursor) bool {
 		return c.selector.Steps[c.step].Kind != integration.Field
 	})
 }
 
-// lookup follows the steps from an owner element to its key.
-func lookup(v any, steps []integration.Step) (string, error) {
+// findKey follows the steps from an owner element to its key.
+func findKey(v any, steps []integration.Step) (string, error) {
 	for _, s := range steps {
 		o, ok := v.(*bundle.Object)
 		if !ok {

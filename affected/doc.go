@@ -1,22 +1,23 @@
-// Package affected climbs rungs 3 to 5 of the ladder for one integration whose
-// desired state can be told: does it read a field that changed, does its
+// Package affected asks the rungs fields, state and shards about an integration
+// whose desired state can be told: does it read a field that changed, does its
 // desired state differ, and to which shards does the difference belong?
 //
-// A desired state comes from the integration's declared queries or from a
-// native integration. For queries, cost follows the change and not the bundle:
+// [Comparison.Decide] asks the three rungs. A desired state comes from declared
+// queries, from recorded queries, or from a native integration. For queries, the
+// cost depends on the size of the change and not on the size of the bundle:
 //
-//   - Fields. A query's footprint is a tree of positions. Each changed file is
-//     compared at each position, by what the query reads of it there, with
-//     references opaque.
-//   - State. From the files that differ, references are followed backwards
-//     along the query, synthetic fields in their own direction, to the root
-//     elements that can see them. Those alone are evaluated, on both sides.
-//     Everything else is the same in both bundles.
-//   - Shards. What differs is attributed to shard keys, see [Attribute].
+//   - Fields. The footprint of a query is a tree of positions. At each position,
+//     every changed file is compared in the fields that the query reads there. A
+//     reference is compared as a path, without the file that it leads to.
+//   - State. From the files that differ, references are followed backwards along
+//     the query, and synthetic fields in their own direction, to the root elements
+//     that can see the change. Only these elements are evaluated, on both sides.
+//     All others are the same in both bundles.
+//   - Shards. The difference is attributed to shard keys, see [Attribute].
 //
-// Nothing here relies on a field's type to tell what a reference leads to: any
-// reference may lead to any file. Whatever is in doubt makes the integration
-// run in full: an answer with errors, a query that one side rejects, GraphQL
-// types or JSON schemas that changed (then both sides are evaluated as a
-// whole), keys that cannot be used, more keys than allowed.
+// The type of a field says nothing about the file that a reference leads to: any
+// reference may lead to any file. An integration runs in full when something is in
+// doubt: an answer has errors, one side rejects a query, keys cannot be used, or
+// there are more affected keys than allowed. When GraphQL types or JSON schemas
+// changed, both sides are evaluated as a whole.
 package affected

@@ -12,7 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// full is the hash of the element with all its parts.
+// full returns the hash of the element with all its parts.
 func (e *element) full(order integration.ListOrder) string {
 	below := make([]string, 0, len(e.parts))
 	for _, p := range e.parts {
@@ -31,8 +31,8 @@ func (e *element) keys() []string {
 	return slices.Compact(out)
 }
 
-// views returns for each key the hash of what the element looks like from
-// there. An owner element shows itself whole to its own key.
+// views returns the hash of the view of each key: the element with the parts that
+// belong to the key. The view of an owner element's own key is the whole element.
 func (e *element) views(order integration.ListOrder) map[string]string {
 	below := map[string][]string{}
 	for _, p := range e.parts {
@@ -50,11 +50,11 @@ func (e *element) views(order integration.ListOrder) map[string]string {
 	return out
 }
 
-// without is the hash of the element once all that belongs to the given keys
-// alone has been taken away; "" when nothing is left.
+// without returns the hash of the element without the parts that belong to the given
+// keys alone; "" when nothing is left.
 func (e *element) without(keys map[string]bool, order integration.ListOrder) string {
-	taken := len(e.own) > 0 && !slices.ContainsFunc(e.own, func(k string) bool { return !keys[k] })
-	if taken && !e.shared {
+	belongs := len(e.own) > 0 && !slices.ContainsFunc(e.own, func(k string) bool { return !keys[k] })
+	if belongs && !e.shared {
 		return ""
 	}
 	var below []string
@@ -69,9 +69,9 @@ func (e *element) without(keys map[string]bool, order integration.ListOrder) str
 	return hash(append([]string{e.rest}, sorted(below, order)...)...)
 }
 
-// differing returns the keys whose texts differ or that only one side has,
+// differingKeys returns the keys whose texts differ or that only one side has,
 // sorted.
-func differing(base, head map[string]string) []string {
+func differingKeys(base, head map[string]string) []string {
 	var out []string
 	for key, view := range base {
 		if head[key] != view {
@@ -87,7 +87,7 @@ func differing(base, head map[string]string) []string {
 	return out
 }
 
-// hash joins texts so that different lists of texts give different hashes.
+// hash returns a hash of texts. Different lists of texts have different hashes.
 func hash(texts ...string) string {
 	var few [512]byte
 	all := few[:0]
@@ -99,6 +99,7 @@ func hash(texts ...string) string {
 	return string(sum[:])
 }
 
+// sorted returns texts in a fixed order, unless their order counts.
 func sorted(texts []string, order integration.ListOrder) []string {
 	if order == integration.OrderSignificant {
 		return texts
@@ -108,7 +109,8 @@ func sorted(texts []string, order integration.ListOrder) []string {
 	return out
 }
 
-func flat(m map[string]string) []string {
+// flatten returns the keys and values of a map, in the order of the keys.
+func flatten(m map[string]string) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
@@ -121,8 +123,9 @@ func flat(m map[string]string) []string {
 	return out
 }
 
-// appendCanonical writes a value so that equal states have equal text: keys
-// sorted, numbers as written, list items sorted unless their order counts.
+// appendCanonical appends the canonical text of a value, which is the same for equal
+// values: keys are sorted, numbers are as written, and list items are sorted unless
+// their order counts.
 func appendCanonical(out []byte, v any, order integration.ListOrder) []byte {
 	switch v := v.(type) {
 	case string:
@@ -143,6 +146,7 @@ func appendCanonical(out []byte, v any, order integration.ListOrder) []byte {
 	return bundle.AppendCanonical(out, v)
 }
 
+// appendList appends the canonical text of a list.
 func appendList(out []byte, list []any, order integration.ListOrder) []byte {
 	out = append(out, '[')
 	start := len(out)
@@ -166,9 +170,11 @@ func appendList(out []byte, list []any, order integration.ListOrder) []byte {
 	return append(out, ']')
 }
 
+// quote returns a text in quotes.
 func quote(s string) string { return string(appendQuoted(nil, s)) }
 
-// appendQuoted quotes a text like strconv, and most texts much faster.
+// appendQuoted appends a text in quotes as strconv does, but much faster for most
+// texts.
 func appendQuoted(out []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -178,8 +184,8 @@ func appendQuoted(out []byte, s string) []byte {
 	return append(append(append(out, '"'), s...), '"')
 }
 
-// field is a name as a step of a place: quoted unless it is plain, so that
-// different ways never look alike.
+// field returns a name as a step of a place. A name with special characters is
+// quoted, so that different places never have the same text.
 func field(name string) string {
 	if name == "" || strings.ContainsAny(name, ".*[]\"\\") {
 		return quote(name)
@@ -187,12 +193,13 @@ func field(name string) string {
 	return name
 }
 
-// byKey returns the members of an object sorted by key, since their order never
-// counts.
-func byKey(o *bundle.Object) []bundle.Member {
+// membersByKey returns the members of an object sorted by key, since their order
+// never counts.
+func membersByKey(o *bundle.Object) []bundle.Member {
 	members := slices.Clone(o.Members())
 	slices.SortFunc(members, compareKeys)
 	return members
 }
 
+// compareKeys orders members by key.
 func compareKeys(a, b bundle.Member) int { return strings.Compare(a.Key, b.Key) }

@@ -52,7 +52,7 @@ func (s *stater) DesiredState(context.Context, integration.QueryFunc) (any, erro
 }
 
 // flow judges an integration with these desired states.
-func flow(t *testing.T, s *stater, shards []string) plan.Decision {
+func flow(t *testing.T, s *stater, shards []string) plan.Conclusion {
 	t.Helper()
 	const text = `{"data":{"/a.yml":{"$schema":"/a-1.yml","name":"a"}},"resources":{},"graphql":[{"name":"A","fields":[{"name":"name","type":"string"}]},{"name":"Query","fields":[{"name":"a","type":"A","isList":true,"datafileSchema":"/a-1.yml"}]}]}`
 	b, err := bundle.Parse([]byte(text), nil)
@@ -63,8 +63,7 @@ func flow(t *testing.T, s *stater, shards []string) plan.Decision {
 	if shards != nil {
 		subject.Shards = &integration.Shards{By: selectors(t, shards...)}
 	}
-	d := plan.Decision{Decision: plan.Skip, Rung: plan.RungSchema}
-	NewWorld(b, b, bundle.Compare(b, b)).Judge(t.Context(), subject, true, &d)
+	d := NewComparison(b, b, bundle.Compare(b, b), Options{}).Decide(t.Context(), subject, true)
 	return d
 }
 
@@ -85,7 +84,7 @@ func TestDesiredStateGate(t *testing.T) {
 				by = c.Input.Selectors
 			}
 			d := flow(t, &stater{states: []any{c.Input.Previous, c.Input.Current}}, by)
-			if (d.Decision == plan.Skip) != c.Expected.CanExitEarly {
+			if (d.Action == plan.Skip) != c.Expected.CanExitEarly {
 				t.Errorf("got %+v, want skipped %v", d, c.Expected.CanExitEarly)
 			}
 			if len(c.Expected.Shards) == 0 && len(d.Evidence.Keys) > 0 {
@@ -115,8 +114,8 @@ func TestRunnerFlow(t *testing.T) {
 					t.Fatal("this case has shards; teach the test to make states for them")
 				}
 			}
-			want := map[string]plan.Verdict{"full": plan.Run, "none": plan.Skip}[c.Expected.Run]
-			if d := flow(t, s, by); want == "" || d.Decision != want {
+			want := map[string]plan.Action{"full": plan.Run, "none": plan.Skip}[c.Expected.Run]
+			if d := flow(t, s, by); want == "" || d.Action != want {
 				t.Errorf("got %+v, want %q for %q", d, want, c.Expected.Run)
 			}
 		})

@@ -9,35 +9,25 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/plan"
 )
 
-// native asks a native integration for its desired state on both sides.
-func (j *judgement) native(ctx context.Context) {
-	base, head, err := j.nativeStates(ctx, j.subject.State)
-	if err != nil {
-		j.doubt(plan.RungState, "%s", firstLine(err.Error()))
-		return
-	}
-	j.touched, j.whole = true, true
-	j.base, j.head = []any{base}, []any{head}
-}
-
-func (w *World) nativeStates(ctx context.Context, s integration.Stater) (base, head any, err error) {
-	on, err := w.sides()
+// nativeStates returns the desired states of a native integration on both sides.
+func (c *Comparison) nativeStates(ctx context.Context, s integration.Stater) (base, head any, err error) {
+	onBase, onHead, err := c.answerers(c.engines)
 	if err != nil {
 		return nil, nil, err
 	}
-	if base, err = nativeState(ctx, s, on.base); err != nil {
+	if base, err = nativeState(ctx, s, onBase); err != nil {
 		return nil, nil, fmt.Errorf("desired state on base: %w", err)
 	}
-	if head, err = nativeState(ctx, s, on.head); err != nil {
+	if head, err = nativeState(ctx, s, onHead); err != nil {
 		return nil, nil, fmt.Errorf("desired state on head: %w", err)
 	}
 	return base, head, nil
 }
 
-// nativeState contains panics: a bug in an integration makes it run.
+// nativeState returns the desired state of a native integration on one side. A
+// panic of the integration becomes an error, so that the integration runs.
 func nativeState(ctx context.Context, s integration.Stater, e Answerer) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -55,7 +45,7 @@ func nativeState(ctx context.Context, s integration.Stater, e Answerer) (state a
 	return bundle.ParseValue(raw)
 }
 
-// Querier lets a native integration ask one side.
+// Querier returns the function by which a native integration queries one side.
 func Querier(e Answerer) integration.QueryFunc {
 	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 		raw, err := json.Marshal(variables)

@@ -9,32 +9,32 @@ import (
 	"github.com/app-sre/prcheck/gql"
 )
 
-// maxNamed bounds how many paths or fields evidence names.
+// maxNamed bounds how many fields evidence names.
 const maxNamed = 20
 
-// A reach is what one query can see of a change.
+// A reach is the part of a change that one query can see.
 type reach struct {
-	direct  paths    // changed files with a difference in what it reads
-	fields  []string // PATH#POINTER of such differences
-	quoting paths    // files in which it reads a reference to a changed file as a scalar
-	roots   []paths  // by root: what can differ
+	direct  paths    // changed files that differ in something that the query reads
+	fields  []string // the fields that differ, as PATH#POINTER
+	quoting paths    // files in which the query reads a reference to a changed file as a scalar
+	roots   []paths  // by root of the query: the files whose evaluation can differ
 }
 
 // paths is a set of files.
 type paths = map[bundle.Path]bool
 
-// reach compares every changed file at every position of the query, and
-// follows references backwards from those that differ.
-func (w *World) reach(q *gql.Query) reach {
+// reach compares every changed file at every position of the query, and follows
+// references backwards from the files that differ.
+func (c *Comparison) reach(q *gql.Query) reach {
 	r := reach{direct: paths{}, quoting: paths{}}
-	w.quoting(q, &r)
+	c.addQuoting(q, &r)
 	top := q.Footprint()
 	for i, root := range q.Roots() {
-		if root.Kind == gql.RootDatafiles && w.none(root.Schema) {
+		if root.Kind == gql.RootDatafiles && c.hasNone(root.Schema) {
 			r.roots = append(r.roots, nil) // an empty list on both sides
 			continue
 		}
-		from, _ := w.walk(&r, top.Children[i].Pos, root.Resources())
+		from, _ := c.walk(&r, top.Children[i].Pos, root.Resources())
 		r.roots = append(r.roots, from)
 	}
 	slices.Sort(r.fields)
@@ -45,16 +45,16 @@ func (w *World) reach(q *gql.Query) reach {
 	return r
 }
 
-// quoting finds the files in which the query reads a reference to a changed
-// file where it expects a scalar. The answer then has the whole target.
-func (w *World) quoting(q *gql.Query, r *reach) {
+// addQuoting adds the files in which the query reads a reference to a changed file
+// where it expects a scalar. The answer then has the whole target.
+func (c *Comparison) addQuoting(q *gql.Query, r *reach) {
 	scalars := q.Scalars()
-	for _, c := range w.diff.Datafiles {
-		for key, from := range w.holders(c.Path) {
+	for _, f := range c.diff.Datafiles {
+		for key, from := range c.referrersOf(f.Path) {
 			if !scalars[key] {
 				continue
 			}
-			r.direct[c.Path] = true
+			r.direct[f.Path] = true
 			for _, p := range from {
 				r.quoting[p] = true
 			}
@@ -62,118 +62,118 @@ func (w *World) quoting(q *gql.Query, r *reach) {
 	}
 }
 
-// holders returns the files that refer to a path, by the key that the reference
-// stands under.
-func (w *World) holders(p bundle.Path) map[string][]bundle.Path {
-	if known, ok := w.held[p]; ok {
+// referrersOf returns the files that refer to a path, by the key that the
+// reference stands under.
+func (c *Comparison) referrersOf(p bundle.Path) map[string][]bundle.Path {
+	if known, ok := c.referrers[p]; ok {
 		return known
 	}
 	out := map[string][]bundle.Path{}
-	for _, f := range w.mentions().Of(p) {
+	for _, f := range c.mentions().Of(p) {
 		f.EachHolder(p, func(key string) { out[key] = append(out[key], f.Path) })
 	}
-	w.held[p] = out
+	c.referrers[p] = out
 	return out
 }
 
-// walk returns the files whose evaluation at a position can differ between
-// base and head, and those among them that refer to others.
+// walk returns the files whose evaluation at a position can differ between base
+// and head, and among them the files that differ because they refer to others.
 //
-// A file differs directly, by what the query reads in it, or because it refers
-// to a file that differs at a position below. A referring file may have been
-// entered at any position above, since what lies between can be inline, so it
-// counts at all of them.
-func (w *World) walk(r *reach, pos *gql.Position, resources bool) (differ, referring paths) {
+// A file differs directly, by a field that the query reads in it, or because it
+// refers to a file that differs at a position below. The query may have entered a
+// referring file at any position above, since the objects in between can be
+// inline, so the file counts at all these positions.
+func (c *Comparison) walk(r *reach, pos *gql.Position, resources bool) (differ, referring paths) {
 	referring = paths{}
 	for _, child := range pos.Children {
-		if child.Synthetic != nil && w.none(child.Synthetic.Schema) {
+		if child.Synthetic != nil && c.hasNone(child.Synthetic.Schema) {
 			continue // no back references on either side
 		}
-		below, referringBelow := w.walk(r, child.Pos, child.Resource)
+		below, referringBelow := c.walk(r, child.Pos, child.Resource)
 		for p := range referringBelow {
 			referring[p] = true
 		}
 		for p := range below {
-			w.referrers(child, p, referring)
+			c.addReferrers(child, p, referring)
 		}
 	}
-	differ = w.direct(r, pos, resources)
+	differ = c.differing(r, pos, resources)
 	for p := range referring {
 		differ[p] = true
 	}
 	return differ, referring
 }
 
-// none tells whether neither side has a datafile of a schema.
-func (w *World) none(s bundle.Schema) bool {
-	return len(w.base.BySchema(s))+len(w.head.BySchema(s)) == 0
+// hasNone tells whether neither side has a datafile of a schema.
+func (c *Comparison) hasNone(s bundle.Schema) bool {
+	return len(c.base.BySchema(s))+len(c.head.BySchema(s)) == 0
 }
 
-// referrers adds the files from which a child leads to the given file.
-func (w *World) referrers(child gql.Child, p bundle.Path, to paths) {
+// addReferrers adds the files from which a child leads to the given file.
+func (c *Comparison) addReferrers(child gql.Child, p bundle.Path, to paths) {
 	if child.Synthetic == nil {
-		for _, f := range w.mentions().Of(p) {
+		for _, f := range c.mentions().Of(p) {
 			to[f.Path] = true
 		}
 		return
 	}
 	// A back reference: the files that p refers to show p, and so does any
 	// object that has the path of one of them.
-	for _, b := range []*bundle.Bundle{w.base, w.head} {
+	for _, b := range []*bundle.Bundle{c.base, c.head} {
 		f, ok := b.Datafile(p)
 		if !ok {
 			continue
 		}
 		for target := range f.EachMention {
 			to[target] = true
-			for _, f := range w.mentions().WithPathValue(target) {
+			for _, f := range c.mentions().WithPathValue(target) {
 				to[f.Path] = true
 			}
 		}
 	}
 }
 
-// direct returns the changed files that differ in what the query reads of them
-// at a position.
-func (w *World) direct(r *reach, pos *gql.Position, resources bool) paths {
+// differing returns the changed files that differ in a field that the query reads at
+// a position, and notes them in r.
+func (c *Comparison) differing(r *reach, pos *gql.Position, resources bool) paths {
 	out := maps.Clone(r.quoting)
-	changes := [][]bundle.Change{w.diff.Datafiles}
+	changes := [][]bundle.Change{c.diff.Datafiles}
 	if resources {
-		changes = [][]bundle.Change{w.diff.Resources, w.diff.Backrefs}
+		changes = [][]bundle.Change{c.diff.Resources, c.diff.Backrefs}
 	}
 	for _, list := range changes {
-		for _, c := range list {
+		for _, f := range list {
 			switch {
-			case c.Old == nil || c.New == nil:
-				out[c.Path] = true
-			case !pos.Same(c.Old.Object(), c.New.Object()):
-				out[c.Path] = true
-				for _, pointer := range pos.Changed(c.Old.Object(), c.New.Object()) {
-					r.fields = append(r.fields, string(c.Path)+"#"+pointer)
+			case f.Old == nil || f.New == nil:
+				out[f.Path] = true
+			case !pos.Same(f.Old.Object(), f.New.Object()):
+				out[f.Path] = true
+				for _, pointer := range pos.Changed(f.Old.Object(), f.New.Object()) {
+					r.fields = append(r.fields, string(f.Path)+"#"+pointer)
 				}
 			default:
 				continue
 			}
-			r.direct[c.Path] = true
+			r.direct[f.Path] = true
 		}
 	}
 	return out
 }
 
-// candidates returns the root elements that must be evaluated: those in the
-// set that have the root's schema on either side, in path order.
-func (w *World) candidates(root *gql.Root, from paths) []bundle.Path {
+// candidates returns the root elements that must be evaluated, in path order: the
+// files of the set that have the root's schema on either side.
+func (c *Comparison) candidates(root *gql.Root, from paths) []bundle.Path {
 	var out []bundle.Path
 	for p := range from {
 		if root.Resources() {
-			if _, isBase := w.base.Resource(p); isBase {
+			if _, isBase := c.base.Resource(p); isBase {
 				out = append(out, p)
-			} else if _, isHead := w.head.Resource(p); isHead {
+			} else if _, isHead := c.head.Resource(p); isHead {
 				out = append(out, p)
 			}
 			continue
 		}
-		for _, b := range []*bundle.Bundle{w.base, w.head} {
+		for _, b := range []*bundle.Bundle{c.base, c.head} {
 			if f, ok := b.Datafile(p); ok && f.Schema == root.Schema {
 				out = append(out, p)
 				break

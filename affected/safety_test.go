@@ -33,11 +33,11 @@ func TestNoWrongSkip(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := counts{world: NewWorld(base, head, bundle.Compare(base, head))}
+			c := counts{comparison: NewComparison(base, head, bundle.Compare(base, head), Options{})}
 			for _, req := range queries {
 				c.check(t, req)
 			}
-			c.world, c.whole = nil, nil
+			c.comparison, c.whole = nil, nil
 			t.Logf("%+v: over-selection %.1f %%", c, 100*float64(c.tooMuch)/float64(max(1, c.run)))
 			if c.run == 0 && pair != "app-interface" || c.skipped == 0 {
 				t.Errorf("got %+v, want some of each", c)
@@ -48,8 +48,8 @@ func TestNoWrongSkip(t *testing.T) {
 
 // counts tell how often a judgement was right.
 type counts struct {
-	world *World
-	whole *engines // that evaluate as a whole
+	comparison *Comparison
+	whole      *engines // that evaluate as a whole
 
 	run, skipped, fields, state, tooMuch, doubts int
 	sharded, shards, full                        int
@@ -58,7 +58,7 @@ type counts struct {
 // check judges one query over one pair and compares with evaluating it whole.
 func (c *counts) check(t *testing.T, req gql.Request) {
 	t.Helper()
-	w := c.world
+	w := c.comparison
 	if c.whole == nil {
 		var err error
 		if c.whole, err = newEngines(w.base, w.head); err != nil {
@@ -71,21 +71,20 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 		return // made for the types of another bundle
 	}
 	s := Subject{Queries: []Query{{Name: "q", Text: req.Query, base: compiled, head: compiled}}}
-	d := plan.Decision{Decision: plan.Skip, Rung: plan.RungSchema}
-	w.Judge(context.Background(), s, true, &d)
+	d := w.Decide(context.Background(), s, true)
 
 	before, after := e.base.Execute(context.Background(), compiled), e.head.Execute(context.Background(), compiled)
-	if w.untouched(req) && string(before.JSON()) != string(after.JSON()) {
-		t.Errorf("untouched, but the answers differ:\n%s", req.Query)
+	if w.isUnaffected(req) && string(before.JSON()) != string(after.JSON()) {
+		t.Errorf("unaffected, but the answers differ:\n%s", req.Query)
 	}
 	same := Digest([]any{before.Data}, integration.OrderIgnored) == Digest([]any{after.Data}, integration.OrderIgnored)
 	if selector, ok := anySelector(after.Data); ok && len(before.Errors)+len(after.Errors) == 0 {
 		c.checkShards(t, w, s, selector, before.Data, after.Data)
 	}
 	switch {
-	case d.Decision == plan.Skip && !same:
-		t.Errorf("skipped at %s (%s), but the answers differ:\n%s", d.Rung, d.Reason, req.Query)
-	case d.Decision == plan.Skip:
+	case d.Action == plan.Skip && !same:
+		t.Errorf("skipped at %s (%s), but the answers differ:\n%s", d.Rung, d.Sentence(), req.Query)
+	case d.Action == plan.Skip:
 		c.skipped++
 		if d.Rung == plan.RungFields {
 			c.fields++
@@ -100,7 +99,7 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 		if same {
 			c.tooMuch++
 			if len(before.Errors)+len(after.Errors) == 0 {
-				t.Errorf("runs at %s (%s), but the answers are the same:\n%s", d.Rung, d.Reason, req.Query)
+				t.Errorf("runs at %s (%s), but the answers are the same:\n%s", d.Rung, d.Sentence(), req.Query)
 			}
 		}
 	}
@@ -108,19 +107,18 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 
 // checkShards judges the same with a selector and compares with attributing the
 // whole answers.
-func (c *counts) checkShards(t *testing.T, w *World, s Subject, selector string, before, after any) {
+func (c *counts) checkShards(t *testing.T, w *Comparison, s Subject, selector string, before, after any) {
 	t.Helper()
 	by := selectors(t, selector)
 	s.Shards = &integration.Shards{By: by}
-	d := plan.Decision{Decision: plan.Skip, Rung: plan.RungSchema}
-	w.Judge(context.Background(), s, true, &d)
+	d := w.Decide(context.Background(), s, true)
 	want := Attribute([]any{before}, []any{after}, by, integration.OrderIgnored)
 	switch {
-	case d.Decision == plan.Run:
+	case d.Action == plan.Run:
 		c.full++
-	case want.Same != (d.Decision == plan.Skip), len(want.Keys) != len(d.Evidence.Keys):
-		t.Errorf("%s: got %s %q, want %+v", selector, d.Decision, d.Evidence.Keys, want)
-	case d.Decision == plan.Shards:
+	case want.Same != (d.Action == plan.Skip), len(want.Keys) != len(d.Evidence.Keys):
+		t.Errorf("%s: got %s %q, want %+v", selector, d.Action, d.Evidence.Keys, want)
+	case d.Action == plan.Shards:
 		c.sharded++
 		c.shards += len(d.Evidence.Keys)
 		if !slices.Equal(d.Evidence.Keys, want.Keys) {

@@ -48,7 +48,7 @@ func TestNoWrongSkipInTheShop(t *testing.T) {
 		}
 		b := parseShop(t, base, nil)
 		h := parseShop(t, head, b)
-		c.world, c.whole = NewWorld(b, h, bundle.Compare(b, h)), nil
+		c.comparison, c.whole = NewComparison(b, h, bundle.Compare(b, h), Options{}), nil
 		for _, q := range shopQueries {
 			c.check(t, gql.Request{Query: q})
 		}
@@ -56,7 +56,7 @@ func TestNoWrongSkipInTheShop(t *testing.T) {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	c.world, c.whole = nil, nil
+	c.comparison, c.whole = nil, nil
 	t.Logf("%+v", c)
 	if c.run == 0 || c.fields == 0 || c.state == 0 || c.sharded == 0 || c.doubts == 0 {
 		t.Errorf("got %+v, want some of each", c)

@@ -19,7 +19,7 @@ const maxDepth = 64
 // or nil.
 type object map[string]any
 
-// digestOf returns the digest of a plan document, see the package comment.
+// digestOf returns the digest of a plan document, as the package comment defines it.
 func digestOf(doc object) string {
 	sum := sha256.New()
 	top := make(object, len(doc))
@@ -70,8 +70,8 @@ func appendCanonical(out []byte, value any) []byte {
 	}
 }
 
-// appendString appends a JSON string that escapes exactly what jq escapes, which
-// is less than encoding/json does (U+2028) and more (DEL).
+// appendString appends a JSON string. It escapes the same characters as jq, which
+// differ from those of encoding/json: DEL is escaped, and U+2028 is not.
 func appendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	for i := range len(s) {
@@ -97,12 +97,12 @@ func appendString(out []byte, s string) []byte {
 	return append(out, '"')
 }
 
-// decode parses one JSON object and nothing after it.
+// decode parses a document that is one JSON object.
 func decode(raw []byte) (object, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	value, err := decodeValue(dec, 0)
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, errors.New("the document ends too early")
 	}
 	if err != nil {
@@ -118,8 +118,8 @@ func decode(raw []byte) (object, error) {
 	return doc, nil
 }
 
-// decodeValue reads one value. It works on tokens because the standard decoder
-// neither reports a key that appears twice nor lets us bound the depth.
+// decodeValue reads one value. It reads tokens because the standard decoder neither
+// reports a key that appears twice nor limits the depth.
 func decodeValue(dec *json.Decoder, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("offset %d: nested deeper than %d levels", dec.InputOffset(), maxDepth)
@@ -146,7 +146,7 @@ func decodeValue(dec *json.Decoder, depth int) (any, error) {
 	return token, nil
 }
 
-// decodeObject reads the rest of an object whose brace was read.
+// decodeObject reads the members of an object after its opening brace.
 func decodeObject(dec *json.Decoder, depth int) (any, error) {
 	members := object{}
 	for dec.More() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Decision returns what was decided for the named integration.
+// Decision returns the decision about the named integration.
 func (p *Plan) Decision(name string) (Decision, bool) {
 	for _, d := range p.Integrations {
 		if d.Name == name {
@@ -27,7 +27,7 @@ func (p *Plan) Task(id string) (Task, bool) {
 	return Task{}, false
 }
 
-// check holds the rules of the package comment.
+// check returns an error for a plan that breaks a rule of the package comment.
 func (p *Plan) check() error {
 	tasks := make(map[string]Task, len(p.Tasks))
 	for i, t := range p.Tasks {
@@ -60,12 +60,12 @@ func (p *Plan) check() error {
 	return nil
 }
 
-// check looks at one decision and marks its tasks as listed.
+// check checks one decision and marks its tasks as listed.
 func (d Decision) check(tasks map[string]Task, listed map[string]bool) error {
 	switch {
 	case d.Name == "":
 		return errors.New("the name is empty")
-	case !slices.Contains([]Verdict{Run, Shards, Skip}, d.Decision):
+	case !slices.Contains([]Action{Run, Shards, Skip}, d.Decision):
 		return fmt.Errorf("the decision is %q; it must be run, shards or skip", d.Decision)
 	case !slices.Contains(Rungs(), d.Rung):
 		return fmt.Errorf("the rung is %q; it must be one of %q", d.Rung, Rungs())
@@ -91,7 +91,7 @@ func (d Decision) check(tasks map[string]Task, listed map[string]bool) error {
 	return nil
 }
 
-// check looks at one task alone.
+// check checks one task alone.
 func (t Task) check() error {
 	limit, err := time.ParseDuration(t.Timeout)
 	switch {

@@ -1,6 +1,6 @@
 // Package plan defines the two documents that prcheck's commands exchange: the
-// plan (what runs, what is skipped and why) and the results (what the tasks
-// said).
+// plan (which integrations run or are skipped, and why) and the results (how the
+// tasks of the plan ended).
 //
 // The planner builds a [Plan], seals it and writes it; the runner reads it, runs
 // its tasks and writes [Results]; reports are made from both. This package is
@@ -10,7 +10,7 @@
 //
 //   - A plan is sealed before it is written ([Plan.Seal]) and checked when it is
 //     read ([Read]). Both apply the same rules, so whatever was sealed can be
-//     read: every integration once and in name order, each with a known verdict,
+//     read: every integration once and in name order, each with a known action,
 //     a known rung and a reason; a skipped integration has no tasks and any
 //     other has at least one; every task has one integration that lists it, a
 //     unique id, a positive timeout and a command (unless it is native or
@@ -23,8 +23,13 @@
 //   - [Read] computes the digest over the bytes it was given, so fields that a
 //     later prcheck added are covered although this one does not know them.
 //   - Lists that are always present are written as [], never as null.
-//   - A task without a result has failed. [MergeResults] adds the missing ones
-//     as not run, so a lost part of a distributed run cannot look green.
+//   - A task without a result has failed. [MergeResults] adds missing results as
+//     not run, so a lost part of a distributed run cannot look green.
+//   - A [Reason] is a code with the values that its sentence names, and
+//     [Reason.String] is the one place that makes sentences. Rungs return a
+//     [Conclusion]. [Conclusion.Then] puts the conclusions of several rungs
+//     together, and [Conclusion.Decision] writes the decision. Programs compare
+//     codes; sentences may be worded anew.
 //
 // # Awkward cases
 //

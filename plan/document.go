@@ -11,9 +11,9 @@ import (
 // maxBytes bounds a document that is read.
 const maxBytes = 64 << 20
 
-// Seal fills in Version and Digest and makes the lists that are always present
-// non-nil. It changes nothing else and is called last, after which the plan must
-// not change. A plan that [Read] would refuse is an error.
+// Seal fills in Version and Digest, and makes the lists that are always present
+// non-nil. It is called last; a sealed plan must not change. Seal returns an error
+// for a plan that [Read] would refuse.
 func (p *Plan) Seal() error {
 	p.Version = Version
 	p.fillLists()
@@ -28,8 +28,8 @@ func (p *Plan) Seal() error {
 	return nil
 }
 
-// Write writes a sealed plan as indented JSON. A plan that was changed after it
-// was sealed is an error.
+// Write writes a sealed plan as indented JSON. It returns an error if the plan was
+// changed after it was sealed.
 func Write(w io.Writer, p *Plan) error {
 	digest, err := p.computeDigest()
 	if err != nil {
@@ -41,8 +41,7 @@ func Write(w io.Writer, p *Plan) error {
 	return writeJSON(w, p)
 }
 
-// Read reads a plan and checks all of it: its digest and the rules of the
-// package comment. It reads at most 64 MiB and never panics.
+// Read reads a plan and checks its digest and the rules of the package comment. It reads at most 64 MiB and never panics.
 func Read(r io.Reader) (*Plan, error) {
 	p, err := read(r)
 	if err != nil {
@@ -69,7 +68,7 @@ func read(r io.Reader) (*Plan, error) {
 	return &p, nil
 }
 
-// computeDigest returns the digest of the plan as it is.
+// computeDigest returns the digest of the plan.
 func (p *Plan) computeDigest() (string, error) {
 	raw, err := json.Marshal(p)
 	if err != nil {
@@ -82,8 +81,8 @@ func (p *Plan) computeDigest() (string, error) {
 	return digestOf(doc), nil
 }
 
-// fillLists makes the lists that are always present non-nil. It works on copies
-// of the inner slices, which may belong to someone else.
+// fillLists makes the lists that are always present non-nil. It copies the slices
+// whose elements it changes, since these may be shared.
 func (p *Plan) fillLists() {
 	fill(&p.Changes.Datafiles)
 	fill(&p.Changes.Resources)
@@ -108,8 +107,8 @@ func fill[T any](list *[]T) {
 	}
 }
 
-// readJSON reads one bounded document of this version into out and returns it in
-// generic form too.
+// readJSON reads one document of limited size and of this version into out. It also
+// returns the document in generic form.
 func readJSON(r io.Reader, out any) (object, error) {
 	raw, err := readAll(r, maxBytes)
 	if err != nil {
@@ -128,7 +127,7 @@ func readJSON(r io.Reader, out any) (object, error) {
 	return doc, nil
 }
 
-// readAll reads at most limit bytes; more is an error.
+// readAll reads at most limit bytes. It returns an error if there are more.
 func readAll(r io.Reader, limit int64) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(raw)) > limit {
@@ -137,7 +136,7 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return raw, err
 }
 
-// writeJSON writes a document for people and programs alike.
+// writeJSON writes a document as indented JSON.
 func writeJSON(w io.Writer, doc any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

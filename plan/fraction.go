@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Fraction names one part of several: the second of eight is 2/8. The zero
-// value means the whole. It can be the value of a flag.
+// A Fraction names one of several parts, such as 2/8 for the second of eight parts.
+// The zero value means the whole. A Fraction can be the value of a flag.
 type Fraction struct{ Part, Of int }
 
 // Tasks returns the tasks of this part, see [Partition].
@@ -17,7 +17,7 @@ func (f Fraction) Tasks(tasks []Task) []Task {
 	return Partition(tasks, f.Of)[f.Part-1].Tasks
 }
 
-// String writes the fraction; "" for the whole.
+// String returns the fraction as text; "" for the whole.
 func (f Fraction) String() string {
 	if f == (Fraction{}) {
 		return ""
@@ -25,16 +25,16 @@ func (f Fraction) String() string {
 	return fmt.Sprintf("%d/%d", f.Part, f.Of)
 }
 
-// Type names the kind of value in help.
+// Type returns the name of the value in the help of a flag.
 func (f Fraction) Type() string { return "i/n" }
 
-// MarshalText is String, for documents.
+// MarshalText returns the text of [Fraction.String].
 func (f Fraction) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText is Set, for documents.
+// UnmarshalText reads a text as [Fraction.Set] does.
 func (f *Fraction) UnmarshalText(text []byte) error { return f.Set(string(text)) }
 
-// Set reads what String writes, but not "".
+// Set reads the text of a fraction, such as 2/8. The text "" is an error.
 func (f *Fraction) Set(s string) error {
 	part, of, ok := strings.Cut(s, "/")
 	i, n := number(part), number(of)
@@ -50,8 +50,8 @@ func (f *Fraction) Set(s string) error {
 	return nil
 }
 
-// number reads a number of at most nine digits, without a sign or zeros in
-// front; -1 when it is none.
+// number reads a number of at most nine digits, without a sign or leading zeros. It
+// returns -1 for any other text.
 func number(s string) int {
 	if s == "" || len(s) > 9 || len(s) > 1 && s[0] == '0' {
 		return -1

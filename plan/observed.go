@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mergeObserved adds up what the parts observed: an integration read what any
-// part of it read, and left unread what none did.
+// mergeObserved merges the observations of all parts. An integration read a schema
+// if any part read it; a schema is unread if no part read it.
 func mergeObserved(parts []*Results) []Observed {
 	all := map[string]Observed{}
 	for _, part := range parts {
@@ -29,6 +29,7 @@ func mergeObserved(parts []*Results) []Observed {
 	return slices.SortedFunc(maps.Values(all), func(a, b Observed) int { return strings.Compare(a.Integration, b.Integration) })
 }
 
+// mergeFields returns the fields of both maps, sorted.
 func mergeFields(a, b map[string][]string) map[string][]string {
 	out := maps.Clone(a)
 	for schema, fields := range b {

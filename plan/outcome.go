@@ -14,18 +14,18 @@ const MissingReason = "no result: the part that should have run it is missing"
 // maxNamed is how many missing parts are named.
 const maxNamed = 20
 
-// OK reports whether the task passed. Nothing else is good.
+// OK reports whether the task passed.
 func (r Result) OK() bool { return r.Status == Passed }
 
-// OnBase reports whether the task failed as it fails on base. It did not pass,
-// but it does not fail the check.
+// OnBase reports whether the task fails the same way on base. Such a task did not
+// pass, but it does not fail the check.
 func (r Result) OnBase() bool { return r.Status == Failed && r.Class == ClassBaseline }
 
 // Blocks reports whether the result fails the check.
 func (r Result) Blocks() bool { return !r.OK() && !r.OnBase() }
 
-// Failed reports whether any result fails the check. It knows only the results
-// it has; [MergeResults] adds what is missing.
+// Failed reports whether any result fails the check. It does not know of missing
+// results; [MergeResults] adds these.
 func (rs *Results) Failed() bool {
 	return slices.ContainsFunc(rs.Results, Result.Blocks)
 }
@@ -40,8 +40,8 @@ func (rs *Results) Result(task string) (Result, bool) {
 	return Result{}, false
 }
 
-// WriteResults writes results as indented JSON. What [ReadResults] would refuse
-// is an error.
+// WriteResults writes results as indented JSON. It returns an error for results
+// that [ReadResults] would refuse.
 func WriteResults(w io.Writer, rs *Results) error {
 	out := *rs
 	out.Version = Version
@@ -66,7 +66,7 @@ func ReadResults(r io.Reader) (*Results, error) {
 }
 
 // MergeResults puts the results of all parts of a plan together, in the order of
-// the plan's tasks. A task without a result becomes not run, with
+// the plan's tasks. A task without a result gets the status not run, with
 // [MissingReason]. Results for another plan or for an unknown task, and two
 // results for one task, are errors.
 func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
@@ -107,8 +107,8 @@ func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
 	return merged, nil
 }
 
-// missingParts says which parts nobody gave, when all that were given are of one
-// division of the plan; else "".
+// missingParts names the parts without results, if all given parts are of one
+// division of the plan. It returns "" if no part is missing.
 func missingParts(parts []*Results) string {
 	if len(parts) == 0 {
 		return ""
@@ -139,7 +139,7 @@ func missingParts(parts []*Results) string {
 	return "there are no results of the parts " + strings.Join(lost, ", ")
 }
 
-// Check holds the rules for one result, whatever task it is of.
+// Check returns an error for a result that contradicts itself or has unknown words.
 func (r Result) Check() error {
 	switch {
 	case !slices.Contains([]Status{Passed, Failed, TimedOut, Canceled, NotRun}, r.Status):
@@ -162,7 +162,8 @@ func (r Result) Check() error {
 	return nil
 }
 
-// check holds the rules for results.
+// check returns an error for results without a plan, for two results of one task,
+// and for results that [Result.Check] refuses.
 func (rs *Results) check() error {
 	if rs.Plan == "" {
 		return errors.New(`"plan" is empty; it must be the digest of the plan that was run`)

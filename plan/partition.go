@@ -11,37 +11,36 @@ import (
 // MaxParts is the largest number of parts that a plan is divided into.
 const MaxParts = 100_000
 
-// A Part is what one of several machines runs of a plan.
+// A Part holds the tasks of a plan that one of several machines runs.
 type Part struct {
-	// Order is the run order of its tasks; of the first of them when there are
-	// fewer parts than orders.
+	// Order is the run order of the tasks. When there are fewer parts than orders, it
+	// is the order of the first task.
 	Order int
 	Tasks []Task // as the plan orders them
 }
 
-// Partition divides tasks into n parts, at least one and at most [MaxParts]:
-// every task is in exactly one of them. Each part holds tasks of one order, and
-// the parts are numbered by ascending order, as far as there are enough parts
-// for that. With fewer parts than orders, a part holds tasks of several, which
-// it runs one order after the other. The same tasks give the same parts in
-// whatever sequence they come.
+// Partition divides tasks into n parts, at least one and at most [MaxParts]. Every
+// task is in exactly one part. If there are enough parts, each part holds tasks of
+// one order, and the parts are numbered by ascending order. With fewer parts than
+// orders, a part holds tasks of several orders and runs one order after the other.
+// The sequence of the given tasks does not matter.
 //
-// Within an order the longest task goes first, to the part that has least to do:
-// at most 4/3 of what the best division takes (Graham, "Bounds on multiprocessing
-// timing anomalies", 1969). A task without an estimate counts as the median of
-// those that have one.
+// Within an order, the longest task is placed first, in the part with the least
+// work. The result takes at most 4/3 of the time of the best division (Graham,
+// "Bounds on multiprocessing timing anomalies", 1969). A task without an estimate
+// counts as the median of the tasks with one.
 func Partition(tasks []Task, n int) []Part {
 	n = min(max(n, 1), MaxParts)
 	parts := make([]Part, n)
 	groups := byOrder(tasks)
-	weights := weigh(tasks)
+	weights := durations(tasks)
 	if n < len(groups) {
 		groups = [][]int{slices.Concat(groups...)}
 	}
 	first := 0
-	for i, share := range shares(groups, weights, n) {
-		spread(parts[first:first+share], tasks, groups[i], weights)
-		first += share
+	for i, count := range partsPerGroup(groups, weights, n) {
+		assign(parts[first:first+count], tasks, groups[i], weights)
+		first += count
 	}
 	return parts
 }
@@ -64,11 +63,12 @@ func byOrder(tasks []Task) [][]int {
 	return groups
 }
 
-// weigh returns how long each task takes, as far as anyone knows.
-func weigh(tasks []Task) []float64 {
+// durations returns the estimated duration of each task. A task without an estimate
+// has the median duration of the others.
+func durations(tasks []Task) []float64 {
 	var known []float64
 	for _, t := range tasks {
-		if estimated(t) {
+		if hasEstimate(t) {
 			known = append(known, t.EstimateSeconds)
 		}
 	}
@@ -80,19 +80,21 @@ func weigh(tasks []Task) []float64 {
 	weights := make([]float64, len(tasks))
 	for i, t := range tasks {
 		weights[i] = unknown
-		if estimated(t) {
+		if hasEstimate(t) {
 			weights[i] = t.EstimateSeconds
 		}
 	}
 	return weights
 }
 
-func estimated(t Task) bool { return t.EstimateSeconds > 0 && !math.IsInf(t.EstimateSeconds, 1) }
+// hasEstimate tells whether the duration of a task was estimated.
+func hasEstimate(t Task) bool { return t.EstimateSeconds > 0 && !math.IsInf(t.EstimateSeconds, 1) }
 
-// shares says how many of n parts each group gets: one, and then always one more
-// for the group whose parts have most to do, but never more than it has tasks.
-// What nobody needs goes to the last one.
-func shares(groups [][]int, weights []float64, n int) []int {
+// partsPerGroup returns how many of n parts each group gets. Every group gets one
+// part. Each further part goes to the group whose parts have the most work, but no
+// group gets more parts than it has tasks. Parts that no group needs go to the last
+// group.
+func partsPerGroup(groups [][]int, weights []float64, n int) []int {
 	if len(groups) == 0 {
 		return nil
 	}
@@ -104,22 +106,23 @@ func shares(groups [][]int, weights []float64, n int) []int {
 	}
 	left := n - len(groups)
 	for ; left > 0; left-- {
-		most := -1
+		busiest := -1
 		for i, group := range groups {
-			if out[i] < len(group) && (most < 0 || total[i]/float64(out[i]) > total[most]/float64(out[most])) {
-				most = i
+			if out[i] < len(group) && (busiest < 0 || total[i]/float64(out[i]) > total[busiest]/float64(out[busiest])) {
+				busiest = i
 			}
 		}
-		if most < 0 {
+		if busiest < 0 {
 			break
 		}
-		out[most]++
+		out[busiest]++
 	}
 	out[len(out)-1] += left
 	return out
 }
 
-// sum adds from the smallest on, so that no sequence of the tasks changes it.
+// sum adds the weights of a group, from the smallest to the largest, so that the
+// sequence of the tasks does not change the rounding.
 func sum(group []int, weights []float64) (total float64) {
 	sorted := make([]float64, len(group))
 	for i, at := range group {
@@ -132,13 +135,13 @@ func sum(group []int, weights []float64) (total float64) {
 	return total
 }
 
-// spread puts the tasks of a group into parts.
-func spread(parts []Part, tasks []Task, group []int, weights []float64) {
+// assign puts the tasks of a group into parts.
+func assign(parts []Part, tasks []Task, group []int, weights []float64) {
 	longest := slices.Clone(group)
 	slices.SortFunc(longest, func(a, b int) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(tasks[a].ID, tasks[b].ID))
 	})
-	queue := make(lightest, len(parts))
+	queue := make(partHeap, len(parts))
 	for i := range queue {
 		queue[i].part = i
 		parts[i].Order = tasks[group[0]].Order
@@ -156,17 +159,17 @@ func spread(parts []Part, tasks []Task, group []int, weights []float64) {
 	}
 }
 
-// lightest is a heap of parts: on top the one that has least to do, of equal ones
-// the first.
-type lightest []struct {
+// A partHeap is a heap of parts. The part with the least work is on top; of equal
+// parts, the first.
+type partHeap []struct {
 	load float64
 	part int
 }
 
-func (l lightest) Len() int      { return len(l) }
-func (l lightest) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l lightest) Push(any)      {} // heap.Fix never does
-func (l lightest) Pop() any      { return nil }
-func (l lightest) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(l[i].load, l[j].load), cmp.Compare(l[i].part, l[j].part)) < 0
+func (h partHeap) Len() int      { return len(h) }
+func (h partHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h partHeap) Push(any)      {} // heap.Fix never does
+func (h partHeap) Pop() any      { return nil }
+func (h partHeap) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[i].load, h[j].load), cmp.Compare(h[i].part, h[j].part)) < 0
 }

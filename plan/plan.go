@@ -6,14 +6,14 @@ import "time"
 // added within a version, never renamed.
 const Version = "prcheck/v1"
 
-// A Plan is the planner's whole answer for one change: what changed, what was
-// decided for every integration, and the tasks that follow from it.
+// A Plan is the planner's answer for one change: the changed files, a decision for
+// every integration, and the tasks that must run.
 type Plan struct {
 	Version      string     `json:"version"`
 	Digest       string     `json:"digest"`
 	Base         Side       `json:"base"`
 	Head         Side       `json:"head"`
-	Config       string     `json:"config,omitempty"` // "sha256:…" of the prcheck.yaml that was used
+	Config       string     `json:"config,omitempty"` // "sha256:…" of the prcheck.yaml
 	Changes      Changes    `json:"changes"`
 	Integrations []Decision `json:"integrations"`
 	Warnings     []string   `json:"warnings"`
@@ -23,7 +23,7 @@ type Plan struct {
 // A Side is one of the two bundles.
 type Side struct {
 	Ref    string `json:"ref"`
-	SHA256 string `json:"sha256"` // 64 hex digits: of the bundle file's bytes
+	SHA256 string `json:"sha256"` // of the bundle file's bytes, as 64 hex digits
 	Commit string `json:"commit"`
 }
 
@@ -38,8 +38,8 @@ type Changes struct {
 // A Kind says how a file changed.
 type Kind string
 
-// The kinds of change. Metadata is a modification of nothing but
-// $file_sha256sum or __identifier: it selects nothing.
+// The kinds of change. Metadata is a modification of $file_sha256sum or
+// __identifier alone. It selects no integration.
 const (
 	Added    Kind = "added"
 	Removed  Kind = "removed"
@@ -63,14 +63,14 @@ type Resource struct {
 	Kind   Kind   `json:"kind"`
 }
 
-// A Verdict is what was decided for an integration.
-type Verdict string
+// An Action tells whether an integration runs.
+type Action string
 
-// The verdicts.
+// The actions.
 const (
-	Run    Verdict = "run"    // in full
-	Shards Verdict = "shards" // on the affected shards only
-	Skip   Verdict = "skip"   // proven unaffected
+	Run    Action = "run"    // in full
+	Shards Action = "shards" // on the affected shards only
+	Skip   Action = "skip"   // proven unaffected
 )
 
 // A Rung is the step of the ladder that decided.
@@ -91,18 +91,20 @@ func Rungs() []Rung {
 	return []Rung{RungDefinition, RungSchema, RungFields, RungState, RungShards, RungResult}
 }
 
-// A Decision is the answer for one integration: the rung that gave it, one
-// sentence why, and what a proof of it needs.
+// A Decision is the answer for one integration: the rung that decided, the code and
+// the sentence of the reason, and the facts that a proof needs.
 type Decision struct {
 	Name     string   `json:"name"`
-	Decision Verdict  `json:"decision"`
+	Decision Action   `json:"decision"`
 	Rung     Rung     `json:"rung"`
-	Reason   string   `json:"reason"`
+	Code     Code     `json:"code,omitempty"` // of the reason; "" in plans of an earlier prcheck
+	Reason   string   `json:"reason"`         // one sentence, with remarks after semicolons
 	Evidence Evidence `json:"evidence"`
 	Tasks    []string `json:"tasks"` // task ids
 }
 
-// Evidence is what a decision rests on. Only what applies is filled in.
+// Evidence holds the facts that a decision rests on. Fields that do not apply are
+// empty.
 type Evidence struct {
 	Definition []string  `json:"definition,omitempty"` // paths of its definition, base before head when they differ
 	Fields     []string  `json:"fields,omitempty"`     // fields of its definition that changed
@@ -110,36 +112,36 @@ type Evidence struct {
 	Schemas    []string  `json:"schemas,omitempty"`    // changed schemas it is allowed to read, or that its queries read
 	Paths      []string  `json:"paths,omitempty"`      // changed files that matter to it (at most 20)
 	Rule       string    `json:"rule,omitempty"`       // the paths rule that selected it
-	Queries    []Query   `json:"queries,omitempty"`    // its queries, each with what comparing it found
-	Traces     []Trace   `json:"traces,omitempty"`     // what was remembered of it (at most 20)
+	Queries    []Query   `json:"queries,omitempty"`    // its queries, each with the result of the comparison
+	Traces     []Trace   `json:"traces,omitempty"`     // its traces (at most 20)
 	State      *State    `json:"state,omitempty"`      // both desired states, digested
 	Keys       []string  `json:"keys,omitempty"`       // affected shard keys
-	Doubts     []string  `json:"doubts,omitempty"`     // what could not be proven, so that it runs
-	Reused     int       `json:"reused,omitempty"`     // how many tasks are left out, since they passed with the same inputs
-	Passed     []Earlier `json:"passed,omitempty"`     // those (at most 20)
-	Edited     []string  `json:"edited,omitempty"`     // what head edits of the rules for it (at most 20), so that it runs
+	Doubts     []string  `json:"doubts,omitempty"`     // facts that could not be proven, so that it runs
+	Reused     int       `json:"reused,omitempty"`     // how many tasks are left out because they passed with the same inputs
+	Passed     []Earlier `json:"passed,omitempty"`     // these tasks (at most 20)
+	Edited     []string  `json:"edited,omitempty"`     // edits of head to the rules for it (at most 20), so that it runs
 }
 
-// A Query is one declared query and what comparing it found.
+// A Query is one declared query, with the result of comparing its answers.
 type Query struct {
 	Name     string   `json:"name"`
 	SHA256   string   `json:"sha256"`             // of its text
 	Reached  int      `json:"reached"`            // changed files with a difference in a field that it reads
-	Roots    int      `json:"roots"`              // root elements that differ, when it was not evaluated as a whole
+	Roots    int      `json:"roots"`              // root elements that differ; 0 when it was evaluated as a whole
 	Fields   []string `json:"fields,omitempty"`   // changed fields it reads, as PATH#POINTER (at most 20)
 	Complete bool     `json:"complete,omitempty"` // evaluated as a whole on both sides
 }
 
-// A Trace is what was remembered of one task that passed, and whether it proves
-// that the task would see the same again.
+// A Trace is the record of one task that passed. It proves a skip when the task
+// would get the same answers again.
 type Trace struct {
 	Shard    string `json:"shard,omitempty"`
 	Digest   string `json:"digest,omitempty"` // of the trace; "" when there is none
-	Requests int    `json:"requests"`         // how many it compares
+	Requests int    `json:"requests"`         // how many requests were compared
 	Doubt    string `json:"doubt,omitempty"`  // why it proves nothing; "" when it does
 }
 
-// An Earlier is a task that is not in the plan, since it passed before with the
+// An Earlier is a task that is not in the plan because it passed before with the
 // same inputs.
 type Earlier struct {
 	Shard  string    `json:"shard,omitempty"`
@@ -147,8 +149,8 @@ type Earlier struct {
 	Began  time.Time `json:"began"`  // when it last passed with them
 }
 
-// A State is the digest of a desired state on both sides, as far as it was
-// evaluated.
+// A State holds the digests of a desired state on both sides, as far as the state
+// was evaluated.
 type State struct {
 	Base string `json:"base"`
 	Head string `json:"head"`
@@ -159,16 +161,16 @@ type Task struct {
 	ID              string   `json:"id"`
 	Integration     string   `json:"integration"`
 	Shard           string   `json:"shard,omitempty"`
-	Static          Fraction `json:"static,omitzero"`   // which of the static shards of it; zero when it is all of them
-	Argv            []string `json:"argv"`              // run-time placeholders such as {config} are still in it
-	When            []string `json:"when,omitempty"`    // the conditions of its definition that hold, by the names of pr_check
+	Static          Fraction `json:"static,omitzero"`   // which static shard of the shard; zero for all of them
+	Argv            []string `json:"argv"`              // with placeholders such as {config}, which the runner fills in
+	When            []string `json:"when,omitempty"`    // the conditions of its definition that hold, by their names in pr_check
 	Native          bool     `json:"native,omitempty"`  // a native integration: run in the runner itself, argv is empty
 	Blocked         string   `json:"blocked,omitempty"` // why it cannot be started; it is reported as not run and fails the check
 	Order           int      `json:"order"`
 	Timeout         string   `json:"timeout"`                        // as time.Duration prints it
 	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`     // half of the runs took no longer
 	EstimateP90     float64  `json:"estimate_p90_seconds,omitempty"` // nine tenths of them did not
-	Memory          int64    `json:"memory_bytes,omitempty"`         // that it needs, as the settings say
-	Command         string   `json:"command,omitempty"`              // "sha256:…" of all that decides how it is started
-	Inputs          string   `json:"inputs"`                         // "sha256:…" of all that decides what it does
+	Memory          int64    `json:"memory_bytes,omitempty"`         // memory that it needs, as the settings say
+	Command         string   `json:"command,omitempty"`              // "sha256:…" of everything that decides how it is started
+	Inputs          string   `json:"inputs"`                         // "sha256:…" of everything that decides what it does
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// sample returns an unsealed plan that uses everything once.
+// sample returns an unsealed plan that uses everything once. Its decisions have no
+// code, as in plans of an earlier prcheck.
 func sample() *plan.Plan {
 	return &plan.Plan{
 		Base: plan.Side{Ref: "base.json", SHA256: strings.Repeat("a", 64), Commit: "c0"},
@@ -64,6 +65,22 @@ func TestWriteThenReadGivesTheSamePlan(t *testing.T) {
 	}
 	if strings.Contains(text, "null") || !strings.HasSuffix(text, "}\n") || !strings.Contains(text, "<&>") {
 		t.Errorf("want [] for empty lists, a newline at the end and no HTML escapes:\n%s", text)
+	}
+}
+
+func TestCodeIsWrittenAndRead(t *testing.T) {
+	p := sample()
+	p.Integrations[0].Code = plan.CodeNoAllowedFile
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	text := written(t, p)
+	got, err := plan.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := got.Integrations[0].Code; code != plan.CodeNoAllowedFile || strings.Count(text, `"code": `) != 1 {
+		t.Errorf("got the code %q from\n%s", code, text)
 	}
 }
 

@@ -2,25 +2,25 @@ package plan
 
 import "time"
 
-// Results are what the tasks of one plan, or of a part of it, said.
+// Results tell how the tasks of one plan, or of a part of it, ended.
 type Results struct {
 	Version string   `json:"version"`
 	Plan    string   `json:"plan"`          // digest of the plan
-	Part    Fraction `json:"part,omitzero"` // of which part of the plan they are; zero when of the whole
+	Part    Fraction `json:"part,omitzero"` // the part of the plan; zero for the whole plan
 	Results []Result `json:"results"`
-	// Observed is what the integrations read while their tasks ran, in name
-	// order; only of those that asked something.
+	// Observed tells which schemas and fields the integrations read while their tasks
+	// ran, in name order. Integrations that asked nothing are left out.
 	Observed []Observed `json:"observed,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
 }
 
-// Observed is what one integration read, against what it is allowed to read.
+// Observed tells which schemas and fields one integration read, and which allowed
+// schemas it did not read.
 type Observed struct {
 	Integration string   `json:"integration"`
 	Read        []string `json:"read"`   // schemas of datafiles, sorted
-	Unread      []string `json:"unread"` // schemas it is allowed and did not read, sorted
-	// Fields are the top-level fields that were read of datafiles, sorted, by
-	// their schema.
+	Unread      []string `json:"unread"` // allowed schemas that it did not read, sorted
+	// Fields are the top-level fields of datafiles that it read, sorted, by schema.
 	Fields  map[string][]string `json:"fields,omitempty"`
 	Partial bool                `json:"partial,omitempty"` // only some of its shards ran
 }
@@ -28,8 +28,8 @@ type Observed struct {
 // A Status is how a task ended.
 type Status string
 
-// The ways a task can end. Everything but Passed fails the check, and a failure
-// of class baseline does not either.
+// The ways a task can end. Every status but Passed fails the check, except for a
+// failure of class baseline.
 const (
 	Passed   Status = "passed"
 	Failed   Status = "failed"
@@ -38,7 +38,7 @@ const (
 	NotRun   Status = "not_run"
 )
 
-// A Class says what kind of failure it is.
+// A Class is the kind of a failure.
 type Class string
 
 // The classes. A passed task has none.
@@ -46,10 +46,10 @@ const (
 	ClassConfig    Class = "config"    // the data or the settings are wrong
 	ClassTask      Class = "task"      // the integration failed
 	ClassTransient Class = "transient" // it may pass by itself: out of time, or the output says so
-	ClassBaseline  Class = "baseline"  // it fails the same way on base: not for this change to mend
+	ClassBaseline  Class = "baseline"  // it fails the same way on base, so the change did not break it
 )
 
-// A Result is what one task said.
+// A Result tells how one task ended.
 type Result struct {
 	Task     string  `json:"task"`
 	Status   Status  `json:"status"`
@@ -59,20 +59,20 @@ type Result struct {
 	Seconds  float64 `json:"seconds"`
 	Attempts int     `json:"attempts"`
 	Waited   float64 `json:"waited_seconds,omitempty"` // ready to start, until a slot and the targets were free
-	Spans    []Span  `json:"spans,omitempty"`          // when each attempt ran, in their order; empty when it is not known
+	Spans    []Span  `json:"spans,omitempty"`          // when each attempt ran, in order; empty when that is not known
 	Log      string  `json:"log,omitempty"`            // path of the complete log, relative to the results
 	Tail     string  `json:"tail,omitempty"`           // last lines, masked
 
-	// TargetWait is the part of Waited after the task was first held up by a target
-	// although there was a slot, until it started.
+	// TargetWait is the part of Waited that begins when the task had a slot and a
+	// target held it up for the first time.
 	TargetWait float64 `json:"target_wait_seconds,omitempty"`
-	// Unavailable names the target for which the task was not run, since it failed
-	// others; "" otherwise.
+	// Unavailable names the target because of which the task was not run: other tasks
+	// failed there. It is "" when there is no such target.
 	Unavailable string `json:"unavailable,omitempty"`
 
 	Before   []Attempt `json:"before,omitempty"`   // the attempts before the last one
-	Flaky    *Flaky    `json:"flaky,omitempty"`    // nil when nothing of the kind is remembered
-	Baseline *Baseline `json:"baseline,omitempty"` // nil when it was not tried on base
+	Flaky    *Flaky    `json:"flaky,omitempty"`    // nil when it is not known to be flaky
+	Baseline *Baseline `json:"baseline,omitempty"` // nil when the task did not run on base
 }
 
 // An Attempt is how an earlier attempt of a task ended.
@@ -83,26 +83,26 @@ type Attempt struct {
 	Log    string `json:"log,omitempty"` // path of its complete log
 }
 
-// Flaky says that a task failed and passed with the same inputs.
+// Flaky tells that a task failed and passed with the same inputs.
 type Flaky struct {
 	FirstSeen time.Time `json:"first_seen"`
 	LastSeen  time.Time `json:"last_seen"`
-	Failures  int       `json:"failures"` // attempts that failed although the same inputs passed, too
-	Runs      int       `json:"runs"`     // all attempts that are remembered
-	Rate      float64   `json:"rate"`     // of the failures in the runs
+	Failures  int       `json:"failures"` // attempts that failed although others passed with the same inputs
+	Runs      int       `json:"runs"`     // all known attempts
+	Rate      float64   `json:"rate"`     // Failures divided by Runs
 }
 
-// Baseline is what a failed task said on base.
+// Baseline tells how a failed task ended on base.
 type Baseline struct {
 	Finding string     `json:"finding"`         // one line: "fails the same way", "passes"
-	Since   *time.Time `json:"since,omitempty"` // when it was first seen to fail the same way, as far as it is remembered
+	Since   *time.Time `json:"since,omitempty"` // when it was first seen to fail the same way; nil when that is not known
 	Seconds float64    `json:"seconds"`
 	Log     string     `json:"log,omitempty"` // path of the complete log on base
 }
 
 // A Span is when one attempt of a task ran.
 type Span struct {
-	Started float64 `json:"started_seconds"` // since the run, or the part of it, began
+	Started float64 `json:"started_seconds"` // after the start of the run, or of the part of it
 	Seconds float64 `json:"seconds"`
 }
 

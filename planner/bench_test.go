@@ -95,7 +95,7 @@ func TestFleet(t *testing.T) {
 	if gaps := verify(t, in, p); len(gaps) > 0 {
 		t.Errorf("got %v", gaps)
 	}
-	counts := map[plan.Verdict]int{}
+	counts := map[plan.Action]int{}
 	for _, d := range p.Integrations {
 		counts[d.Decision]++
 	}

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 
@@ -14,58 +13,74 @@ import (
 	"github.com/app-sre/prcheck/schemafilter"
 )
 
-// imageTag is what may stand behind the colon of an image's name.
+// imageTag matches the tag of an image: the part of its name after the colon.
 var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
-// started is how the task is started: the settings with what its definition
-// adds to them. An image of its own goes before that of pr_check.
-func (m *maker) started(o schemafilter.Outcome, exec integration.Exec, image string, t *plan.Task) integration.Exec {
-	c := o.Use.Check
-	if c == nil {
-		return exec.ForConditions(nil, "")
+// A start is how a task is started: the settings, with the conditions and the image
+// that its definition adds to them.
+type start struct {
+	exec       integration.Exec
+	conditions []string    // the conditions of its definition that the settings have a use for
+	blocked    plan.Reason // zero when the task can be started
+}
+
+// start returns how a task of an integration is started. image is that of its shard,
+// which goes before that of pr_check; "" when the shard has none.
+func (b *taskBuilder) start(o schemafilter.Outcome, image string) start {
+	exec := b.settings.For(o.Name).Exec
+	check := o.Use.Check
+	if check == nil {
+		return start{exec: exec.ForConditions(nil, "")}
 	}
-	conditions := c.Conditions(m.mayLeaveOut(o))
+	conditions := check.Conditions(b.mayLeaveOut(o))
+	s := start{blocked: b.untrustedImage(o, check, image)}
 	for _, c := range conditions {
 		if _, ok := exec.When[c]; ok {
-			t.When = append(t.When, string(c))
+			s.conditions = append(s.conditions, string(c))
 		}
 	}
+	if image = cmp.Or(image, check.ImageRef); s.blocked.Code != "" {
+		image = ""
+	}
+	s.exec = exec.ForConditions(conditions, image)
+	return s
+}
+
+// untrustedImage returns why a task cannot be started from its image; zero when it
+// can.
+func (b *taskBuilder) untrustedImage(o schemafilter.Outcome, check *integration.Check, image string) plan.Reason {
 	switch {
 	case image != "" && !imageTag.MatchString(image):
-		block(t, "the imageRef %q of its shard in managed is not the tag of an image", image)
-		return exec.ForConditions(conditions, "")
-	case image != "":
-		return exec.ForConditions(conditions, image)
-	case c.ImageRef == "":
-	case !imageTag.MatchString(c.ImageRef):
-		block(t, "its pr_check.imageRef %q is not the tag of an image", c.ImageRef)
-		return exec.ForConditions(conditions, "")
-	case m.fromHead(o):
-		block(t, "only head defines it, and it names an image of its own, which nobody has trusted yet")
-		return exec.ForConditions(conditions, "")
+		return plan.Reason{Code: plan.CodeInvalidShardImage, Names: []string{image}}
+	case image != "" || check.ImageRef == "":
+		return plan.Reason{}
+	case !imageTag.MatchString(check.ImageRef):
+		return plan.Reason{Code: plan.CodeInvalidImage, Names: []string{check.ImageRef}}
+	case o.FromHead():
+		return plan.Reason{Code: plan.CodeUntrustedImage}
 	}
-	return exec.ForConditions(conditions, c.ImageRef)
+	return plan.Reason{}
 }
 
 // mayLeaveOut tells whether a task may end early, or leave shards out, when the
-// integration itself sees no difference between base and head. It sees its
-// desired state alone, so it may only when nothing else is a reason to run: not
-// a definition that changed, nor rules that head edits, nor a paths rule, nor a doubt, nor other types and
-// schemas than base has. Nor may it when the planner has compared the desired
-// states itself and found that they differ: the integration could only be wrong.
-func (m *maker) mayLeaveOut(o schemafilter.Outcome) bool {
-	e := o.Decision.Evidence
-	return o.Decided && !m.fromHead(o) && len(e.Fields) == 0 && len(e.Edited) == 0 && e.Rule == "" && len(e.Doubts) == 0 &&
-		len(m.diff.GraphQL) == 0 && len(m.diff.Schemas) == 0
+// integration itself sees no difference between base and head. The integration
+// sees its desired state alone. So it may leave something out only when nothing
+// else is a reason to run: a changed definition, edited rules, a paths rule, a
+// doubt, or changed types and schemas. Nor may it when the planner has compared the
+// desired states and found a difference: the integration could only be wrong.
+func (b *taskBuilder) mayLeaveOut(o schemafilter.Outcome) bool {
+	e := o.Conclusion.Evidence
+	return o.Decided && !o.FromHead() && len(e.Fields) == 0 && len(e.Edited) == 0 && e.Rule == "" && len(e.Doubts) == 0 &&
+		!b.typesChanged
 }
 
-// early names the first task of an integration that is told to leave out what
-// it may not, "" when none is.
-func (m *maker) early(o schemafilter.Outcome, p *plan.Plan) string {
-	if m.mayLeaveOut(o) {
+// forbiddenEarlyExit returns the id of the first task of an integration that is told
+// to leave something out although it must not; "" when there is none.
+func (b *taskBuilder) forbiddenEarlyExit(o schemafilter.Outcome, tasks []plan.Task) string {
+	if b.mayLeaveOut(o) {
 		return ""
 	}
-	for _, t := range p.Tasks {
+	for _, t := range tasks {
 		if t.Integration == o.Name && (slices.Contains(t.When, string(integration.EarlyExit)) || slices.Contains(t.When, string(integration.AffectedOnly))) {
 			return t.ID
 		}
@@ -73,50 +88,39 @@ func (m *maker) early(o schemafilter.Outcome, p *plan.Plan) string {
 	return ""
 }
 
-// fromHead tells whether the definition that is used comes from head, because
-// base has none with a pr_check.
-func (m *maker) fromHead(o schemafilter.Outcome) bool {
-	return !slices.ContainsFunc(m.base, func(d integration.Definition) bool {
-		return d.Name == o.Name && d.Check != nil
-	})
-}
-
-// command fills in the argument vector.
-func (m *maker) command(o schemafilter.Outcome, it integration.Integration, t *plan.Task) {
-	var cmd []string
+// argv returns the argument vector of a task. If there is none, blocked says why.
+func (b *taskBuilder) argv(o schemafilter.Outcome, it integration.Integration, shard string) (argv []string, blocked plan.Reason) {
+	var command []string
 	if o.Use.Check != nil {
-		cmd = m.words(o, it.Exec, t)
+		command, blocked = b.commandWords(o, it.Exec)
 	}
-	t.Argv = append(t.Argv, it.Exec.Expand(o.Name, cmd, m.shardArg(it), t.Shard)...)
-	if len(t.Argv) > 0 && t.Argv[0] != "" {
-		return
+	argv = append([]string{}, it.Exec.Expand(o.Name, command, shardOption(o, it), shard)...)
+	switch {
+	case len(argv) > 0 && argv[0] != "":
+		return argv, blocked
+	case len(it.Exec.Argv) == 0:
+		return []string{}, firstReason(blocked, plan.Reason{Code: plan.CodeNoExec})
 	}
-	t.Argv = []string{}
-	if len(it.Exec.Argv) == 0 {
-		block(t, "%s", noExec)
-		return
-	}
-	block(t, "its pr_check.cmd names no program")
+	return []string{}, firstReason(blocked, plan.Reason{Code: plan.CodeNoProgram})
 }
 
-// shardArg is the option that hands a shard to an integration, "" when none does.
-func (m *maker) shardArg(it integration.Integration) string {
+// shardOption returns the command line option that hands a shard to an integration;
+// "" when there is none.
+func shardOption(o schemafilter.Outcome, it integration.Integration) string {
 	if it.Shards == nil {
 		return ""
 	}
-	strategy, _ := m.strategy(it.Name, it.Shards.Strategy) // without one there is no shard
+	strategy, _ := strategyOf(o, it.Shards.Strategy) // without a strategy there is no shard
 	return cmp.Or(it.Shards.Arg, sharding.KeyOption(strategy))
 }
 
-// words splits pr_check.cmd. Variables become placeholders that the runner
-// fills in; whatever else a shell would act on blocks the task.
-func (m *maker) words(o schemafilter.Outcome, exec integration.Exec, t *plan.Task) []string {
+// commandWords splits pr_check.cmd into words. Variables become placeholders that
+// the runner fills in. Anything else that a shell would act on blocks the task.
+func (b *taskBuilder) commandWords(o schemafilter.Outcome, exec integration.Exec) (words []string, blocked plan.Reason) {
 	split, err := shellwords.Split(o.Use.Check.Cmd)
 	if err != nil {
-		block(t, "its pr_check.cmd is not a plain list of words: %v; no shell runs it, so quote what is meant as it is", err)
-		return nil
+		return nil, plan.Reason{Code: plan.CodeNotWords, Text: err.Error()}
 	}
-	var out []string
 	for _, w := range split {
 		var word string
 		for _, p := range w {
@@ -127,22 +131,13 @@ func (m *maker) words(o schemafilter.Outcome, exec integration.Exec, t *plan.Tas
 			case ok:
 				word += value
 			default:
-				block(t, "its pr_check.cmd uses $%s, which exec.variables of prcheck.yaml does not list", p.Variable)
-				return nil
+				return nil, plan.Reason{Code: plan.CodeUnlistedVariable, Names: []string{p.Variable}}
 			}
 		}
-		out = append(out, word)
+		words = append(words, word)
 	}
-	if m.fromHead(o) && len(out) > 0 && !names.IsPlain(out[0]) {
-		block(t, "only head defines it, and its pr_check.cmd begins with %q, which is not the name of a command", out[0])
-		return nil
+	if o.FromHead() && len(words) > 0 && !names.IsPlain(words[0]) {
+		return nil, plan.Reason{Code: plan.CodeUnsafeCommand, Names: words[:1]}
 	}
-	return out
-}
-
-// block makes a task one that cannot be started; the first reason stays.
-func block(t *plan.Task, format string, args ...any) {
-	if t.Blocked == "" {
-		t.Blocked = fmt.Sprintf(format, args...)
-	}
+	return words, plan.Reason{}
 }

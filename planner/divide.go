@@ -2,96 +2,140 @@ package planner
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/app-sre/prcheck/affected"
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
 )
 
-// A part is what one task does of an integration; the zero value is all of it.
+// maxFanOut bounds how many tasks a full run may become.
+const maxFanOut = 500
+
+// A part is the share of an integration that one task does. The zero value is the
+// whole integration.
 type part struct {
-	shard  string        // "" for all
-	static plan.Fraction // which of its static shards, zero for all of them
-	image  string        // that its definition gives the shard, "" for the usual one
+	shard  string        // "" for all shards
+	static plan.Fraction // which of the static shards; zero for all of them
+	image  string        // that the definition gives the shard; "" for the usual image
 }
 
-// A division is what a strategy makes of an integration. The parts are all of it.
+// work lists the parts of an integration that must run. Each part becomes a task.
+type work struct {
+	prefix  string // of the ids of the tasks
+	parts   []part
+	remarks []plan.Reason // about the division
+}
+
+// A divider divides integrations into parts.
+type divider struct {
+	settings   *integration.Settings
+	base, head *bundle.Bundle
+	comparison *affected.Comparison
+	subjects   map[string]affected.Subject
+	tasks      *taskBuilder
+	names      map[string]bool     // of all integrations
+	known      map[string]division // by integration, as far as they were asked for
+}
+
+// A division is an integration divided by a strategy. Its parts together are the
+// whole integration.
 type division struct {
-	parts []part
-	note  string // what is not divided although it could be, "" when nothing
-	err   error  // why there are no parts
+	parts   []part
+	remark  plan.Reason // about shards that stay together; zero when none do
+	refused plan.Reason // why there are no parts; zero when there are
 }
 
-// fanOut returns the parts that a full run is split into, none when it must stay
-// whole, and what there is to say about it.
-func (m *maker) fanOut(ctx context.Context, o schemafilter.Outcome) ([]part, string) {
-	shards := m.Settings.For(o.Name).Shards
-	s, ok := m.subjects[o.Name]
+// divide returns the work that a conclusion leaves.
+func (d *divider) divide(ctx context.Context, o schemafilter.Outcome, c plan.Conclusion) work {
+	switch c.Action {
+	case plan.Skip:
+		return work{}
+	case plan.Shards:
+		return work{prefix: taskName(o.Name), parts: d.shards(o, c.Evidence.Keys)}
+	}
+	return d.fullRun(ctx, o)
+}
+
+// fullRun returns the work of a full run: one part for each known shard if the
+// settings ask for it, and otherwise the whole integration.
+func (d *divider) fullRun(ctx context.Context, o schemafilter.Outcome) work {
+	w := work{prefix: taskName(o.Name), parts: []part{{}}}
+	all, ok := d.fanOut(ctx, o)
+	switch {
+	case !ok:
+		return w
+	case all.refused.Code != "":
+		w.remarks = []plan.Reason{all.refused}
+		return w
+	case len(all.parts) != 1 || all.parts[0] != part{}:
+		w = work{prefix: w.prefix + "-wrapper", parts: all.parts, remarks: []plan.Reason{fannedOut(all.parts)}}
+	}
+	if all.remark.Code != "" {
+		w.remarks = append(w.remarks, all.remark)
+	}
+	return w
+}
+
+// fanOut returns the division of a full run. It returns false when the settings do
+// not ask for one, or when the integration cannot be started.
+func (d *divider) fanOut(ctx context.Context, o schemafilter.Outcome) (division, bool) {
+	shards := d.settings.For(o.Name).Shards
+	subject, ok := d.subjects[o.Name]
 	if ok {
-		shards = s.Shards
+		shards = subject.Shards
 	}
-	if shards == nil || !shards.FanOut || o.Blocked != "" {
-		return nil, ""
-	}
-	named := func(d integration.Definition) bool { return d.Name == o.Name+"-wrapper" }
-	if slices.ContainsFunc(m.base, named) || slices.ContainsFunc(m.head, named) {
-		return nil, fmt.Sprintf("not fanned out: there is an integration %q", o.Name+"-wrapper")
-	}
-	var d division
+	wrapper := o.Name + "-wrapper"
 	switch {
+	case shards == nil || !shards.FanOut || o.Blocked.Code != "":
+		return division{}, false
+	case d.names[wrapper]:
+		return division{refused: plan.Reason{Code: plan.CodeWrapperExists, Names: []string{wrapper}}}, true
 	case shards.Strategy != integration.StrategyNone:
-		d = m.division(o, shards.Strategy)
-	case ok:
-		keys, whole := m.world.ShardKeys(ctx, s)
-		d = bounded(partsOf(keys))
-		if !whole {
-			d.err = errors.New("its shards are not known")
+		return d.byStrategy(o, shards.Strategy), true
+	}
+	if ok {
+		if keys, whole := d.comparison.ShardKeys(ctx, subject); whole {
+			return divided(partsOf(keys)), true
 		}
-	default:
-		d.err = errors.New("its shards are not known")
 	}
-	switch {
-	case d.err != nil:
-		return nil, "not fanned out: " + d.err.Error()
-	case len(d.parts) == 1 && d.parts[0] == part{}:
-		return nil, d.note
-	}
-	return d.parts, d.note
+	return division{refused: plan.Reason{Code: plan.CodeShardsUnknown}}, true
 }
 
-// division divides an integration by a strategy, as its trusted definition deploys
+// byStrategy divides an integration by a strategy, as its trusted definition deploys
 // it.
-func (m *maker) division(o schemafilter.Outcome, s integration.Strategy) division {
-	d, known := m.divisions[o.Name]
-	if !known {
-		d = m.divide(o, s)
-		m.divisions[o.Name] = d
+func (d *divider) byStrategy(o schemafilter.Outcome, s integration.Strategy) division {
+	known, ok := d.known[o.Name]
+	if !ok {
+		known = d.deployed(o, s)
+		d.known[o.Name] = known
 	}
-	return d
+	return known
 }
 
-func (m *maker) divide(o schemafilter.Outcome, s integration.Strategy) division {
-	s, err := m.strategy(o.Name, s)
-	if err != nil {
-		return division{err: err}
+// deployed computes the division by a strategy.
+func (d *divider) deployed(o schemafilter.Outcome, s integration.Strategy) division {
+	s, refused := strategyOf(o, s)
+	if refused.Code != "" {
+		return division{refused: refused}
 	}
 	managed := o.Use.Managed()
-	if m.fromHead(o) {
+	if o.FromHead() {
 		managed = nil
 	}
-	all, err := sharding.ListParts(o.Name, s, managed, m.Base, m.Head)
+	all, err := sharding.ListParts(o.Name, s, managed, d.base, d.head)
 	if err != nil {
-		return division{err: err}
+		return division{refused: plan.Reason{Code: plan.CodeIndivisible, Text: err.Error()}}
 	}
 	var parts []part
-	note, numbered := "", m.numbered(o)
+	var remark plan.Reason
+	numbered := !d.tasks.isNative(o.Name) && d.tasks.start(o, "").exec.PassesShardNumber()
 	for _, p := range all {
 		if p.Static > 1 && !numbered {
-			note, p.Static = "its static shards stay together, since exec does not hand over both {shards} and {shard_id}", 1
+			remark, p.Static = plan.Reason{Code: plan.CodeStaticTogether}, 1
 		}
 		if p.Static == 1 {
 			parts = append(parts, part{shard: p.Key, image: p.Image})
@@ -101,53 +145,48 @@ func (m *maker) divide(o schemafilter.Outcome, s integration.Strategy) division 
 			parts = append(parts, part{p.Key, plan.Fraction{Part: i + 1, Of: p.Static}, p.Image})
 		}
 	}
-	d := bounded(parts)
-	d.note = note
-	return d
+	out := divided(parts)
+	out.remark = remark
+	return out
 }
 
-// bounded is a division into these parts, unless they are too many or none.
-func bounded(parts []part) division {
+// divided returns the division into these parts, unless there are none or too many.
+func divided(parts []part) division {
 	switch {
 	case len(parts) == 0:
-		return division{err: errors.New("it has no shards")}
+		return division{refused: plan.Reason{Code: plan.CodeNoShards}}
 	case len(parts) > maxFanOut:
-		return division{err: fmt.Errorf("that would be %d tasks, more than %d", len(parts), maxFanOut)}
+		return division{refused: plan.Reason{Code: plan.CodeTooManyTasks, Count: len(parts), Of: maxFanOut}}
 	}
 	return division{parts: parts}
 }
 
-// numbered tells whether a task learns which static shard it is.
-func (m *maker) numbered(o schemafilter.Outcome) bool {
-	_, native := m.natives[o.Name]
-	return !native && m.started(o, m.Settings.For(o.Name).Exec, "", &plan.Task{}).PassesShardNumber()
-}
-
-// strategy is the one that an integration is divided by: that of its definition
-// where the settings say so. The error says why there is none.
-func (m *maker) strategy(name string, s integration.Strategy) (integration.Strategy, error) {
+// strategyOf returns the strategy that an integration is divided by: s, or that of
+// its definition where the settings say so. The reason says why there is none.
+func strategyOf(o schemafilter.Outcome, s integration.Strategy) (integration.Strategy, plan.Reason) {
 	if s != integration.StrategyManaged {
-		return s, nil
+		return s, plan.Reason{}
 	}
-	s, err := sharding.DeclaredStrategy(definition(m.base, name))
+	s, err := declaredStrategy(o.Base)
 	if err != nil {
-		return s, err
+		return s, plan.Reason{Code: plan.CodeIndivisible, Text: err.Error()}
 	}
-	if on, err := sharding.DeclaredStrategy(definition(m.head, name)); err != nil || on != s {
-		return integration.StrategyNone, errors.New("base and head deploy it by different sharding strategies")
+	if onHead, err := declaredStrategy(o.Head); err != nil || onHead != s {
+		return integration.StrategyNone, plan.Reason{Code: plan.CodeStrategiesDiffer}
 	}
-	return s, nil
+	return s, plan.Reason{}
 }
 
-// definition finds a definition by name, an empty one when there is none.
-func definition(in []integration.Definition, name string) integration.Definition {
-	i := slices.IndexFunc(in, func(d integration.Definition) bool { return d.Name == name })
-	if i < 0 {
-		return integration.Definition{}
+// declaredStrategy returns the strategy that a definition names. A side that does
+// not define the integration has an empty definition.
+func declaredStrategy(d *integration.Definition) (integration.Strategy, error) {
+	if d == nil {
+		d = &integration.Definition{}
 	}
-	return in[i]
+	return sharding.DeclaredStrategy(*d)
 }
 
+// partsOf returns one part for each shard.
 func partsOf(keys []string) []part {
 	var out []part
 	for _, k := range keys {
@@ -156,41 +195,49 @@ func partsOf(keys []string) []part {
 	return out
 }
 
-// only returns the parts of some shards: as their strategy divides them, if they
-// come from one.
-func (m *maker) only(o schemafilter.Outcome, keys []string) []part {
+// shards returns the parts of some shards. A shard that comes from a strategy has
+// the parts of its division.
+func (d *divider) shards(o schemafilter.Outcome, keys []string) []part {
 	var out []part
 	for _, k := range keys {
-		of := m.shard(o, k)
-		if len(of) == 0 {
-			of = partsOf([]string{k})
+		parts := d.shard(o, k)
+		if len(parts) == 0 {
+			parts = partsOf([]string{k})
 		}
-		out = append(out, of...)
+		out = append(out, parts...)
 	}
 	return out
 }
 
-// shard returns the parts of one shard, none when no strategy knows it.
-func (m *maker) shard(o schemafilter.Outcome, key string) []part {
-	shards := m.Settings.For(o.Name).Shards
+// shard returns the parts of one shard; none when no strategy knows the shard.
+func (d *divider) shard(o schemafilter.Outcome, key string) []part {
+	shards := d.settings.For(o.Name).Shards
 	if shards == nil || shards.Strategy == integration.StrategyNone {
 		return nil
 	}
-	all := slices.Clone(m.division(o, shards.Strategy).parts)
+	all := slices.Clone(d.byStrategy(o, shards.Strategy).parts)
 	return slices.DeleteFunc(all, func(p part) bool { return p.shard != key })
 }
 
-// shardsOf counts parts in words.
-func shardsOf(parts []part) string {
-	keys := map[string]bool{}
+// withImage returns a part with the image that the definition gives its shard.
+func (d *divider) withImage(o schemafilter.Outcome, p part) part {
+	for _, of := range d.shard(o, p.shard) {
+		p.image = of.image
+	}
+	return p
+}
+
+// fannedOut returns the remark about a full run that is divided into parts.
+func fannedOut(parts []part) plan.Reason {
+	shards := map[string]bool{}
 	for _, p := range parts {
-		keys[p.shard] = true
+		shards[p.shard] = true
 	}
 	switch {
-	case keys[""]:
-		return fmt.Sprintf("%d static shards", len(parts))
-	case len(keys) < len(parts):
-		return fmt.Sprintf("%d shards, in %d tasks", len(keys), len(parts))
+	case shards[""]:
+		return plan.Reason{Code: plan.CodeFannedOutStatic, Count: len(parts)}
+	case len(shards) < len(parts):
+		return plan.Reason{Code: plan.CodeFannedOutTasks, Count: len(shards), Of: len(parts)}
 	}
-	return fmt.Sprintf("%d shards", len(parts))
+	return plan.Reason{Code: plan.CodeFannedOut, Count: len(parts)}
 }

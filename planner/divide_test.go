@@ -356,7 +356,7 @@ func TestRecallStatic(t *testing.T) {
 			base, head := world(), world()
 			both(tt.make, func(_, head *side) { head.at("/users/ana.yml")["email"] = "new" })(base, head)
 			in := input(t, base, head, numbered(asDeployed))
-			m := memory{traces: map[string][]*trace.Trace{}}
+			m := storedTraces{traces: map[string][]*trace.Trace{}}
 			for label, queries := range tt.recall {
 				m.traces[label] = []*trace.Trace{recorded(t, label, queries...)}
 			}

@@ -1,6 +1,7 @@
-// Package planner climbs the ladder in order: two bundles in, a plan out.
+// Package planner makes a plan from two bundles. It asks the rungs of the ladder in
+// order about every integration; see the method climb in ladder.go.
 //
-// It decides and never acts. Every integration of either side gets exactly one
-// decision with its rung, its reason and its evidence, and the same input
-// gives the same bytes on every machine.
+// The package decides and never acts. Every integration of either side gets exactly
+// one decision, with its rung, reason and evidence. The same input gives the same
+// bytes on every machine.
 package planner

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A native is an integration that tells nothing about itself.
@@ -67,31 +67,32 @@ func TestNative(t *testing.T) {
 		settings string
 		change   func(base, head *side)
 		want     string
-		reason   string
+		code     plan.Code
+		words    string // in the reason
 	}{
-		{"tells nothing", native("it"), exec, rename, "run schema it", "has no queries to look closer"},
-		{"same state", tell(sizes), exec, rename, "skip state", "its desired state is the same"},
-		{"other state", tell(sizes), exec, resize, "run state it", "differs"},
-		{"nothing it may read", tell(sizes), exec, elsewhere, "skip schema", "no changed file"},
-		{"always_run", tell(sizes), exec, both(func(s *side) { s.check()["always_run"] = true }, elsewhere), "run definition it", "always_run"},
+		{"tells nothing", native("it"), exec, rename, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"same state", tell(sizes), exec, rename, "skip state", plan.CodeSameState, ""},
+		{"other state", tell(sizes), exec, resize, "run state it", plan.CodeStateDiffers, ""},
+		{"nothing it may read", tell(sizes), exec, elsewhere, "skip schema", plan.CodeNoAllowedFile, ""},
+		{"always_run", tell(sizes), exec, both(func(s *side) { s.check()["always_run"] = true }, elsewhere), "run definition it", plan.CodeAlwaysRun, ""},
 		{"panics", tell(func(context.Context, integration.QueryFunc) (any, error) { panic("oh no") }), exec, rename,
-			"run state it", "desired state on base: panic: oh no"},
-		{"fails", fixed(nil, errors.New("no luck\nat all")), exec, rename, "run state it", "desired state on base: no luck"},
+			"run state it", plan.CodeStateUnproven, "desired state on base: panic: oh no"},
+		{"fails", fixed(nil, errors.New("no luck\nat all")), exec, rename, "run state it", plan.CodeStateUnproven, "desired state on base: no luck"},
 		{"asks what is rejected", tell(func(ctx context.Context, query integration.QueryFunc) (any, error) {
 			return query(ctx, "{ nope }", nil)
 		}),
-			exec, rename, "run state it", `Cannot query field "nope"`},
-		{"cannot be written down", fixed(func() {}, nil), exec, rename, "run state it", "unsupported type"},
-		{"nil", fixed(nil, nil), exec, rename, "skip state", "same"},
-		{"one shard", shards(integration.Shards{}), exec, resize, "shards shards it/two", `shard "two" only`},
-		{"more than allowed", shards(integration.Shards{Max: 1}), exec, two, "run shards it", "2 shards, more than the 1"},
+			exec, rename, "run state it", plan.CodeStateUnproven, `Cannot query field "nope"`},
+		{"cannot be written down", fixed(func() {}, nil), exec, rename, "run state it", plan.CodeStateUnproven, "unsupported type"},
+		{"nil", fixed(nil, nil), exec, rename, "skip state", plan.CodeSameState, ""},
+		{"one shard", shards(integration.Shards{}), exec, resize, "shards shards it/two", plan.CodeShardsDiffer, `shard "two" only`},
+		{"more than allowed", shards(integration.Shards{Max: 1}), exec, two, "run shards it", plan.CodeTooManyShards, "2 shards, more than the 1"},
 		{"more than usual", shards(integration.Shards{}), exec, both(func(s *side) { crowd(s, 101, 1) }, func(_, head *side) { crowd(head, 101, 2) }),
-			"run shards it", "101 shards, more than the 100"},
-		{"fan out", shards(integration.Shards{Max: 1, FanOut: true}), exec, two, "run shards it-wrapper/one it-wrapper/two", "fanned out"},
+			"run shards it", plan.CodeTooManyShards, "101 shards, more than the 100"},
+		{"fan out", shards(integration.Shards{Max: 1, FanOut: true}), exec, two, "run shards it-wrapper/one it-wrapper/two", plan.CodeTooManyShards, "fanned out"},
 		{"settings come first", shards(integration.Shards{}), exec + "integrations: {it: {shards: {by: ['groups[*].name'], arg: x}}}\n", resize,
-			"shards shards it/ops", "only"},
-		{"queries come first", fixed(1, nil), asks("", "names.graphql"), rename, "run state it", "differs"},
-		{"not defined", native("that"), exec, rename, "run schema it", "has no queries to look closer"},
+			"shards shards it/ops", plan.CodeShardsDiffer, ""},
+		{"queries come first", fixed(1, nil), asks("", "names.graphql"), rename, "run state it", plan.CodeStateDiffers, ""},
+		{"not defined", native("that"), exec, rename, "run schema it", plan.CodeAllowedFileChanged, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,8 +101,8 @@ func TestNative(t *testing.T) {
 			in := input(t, base, head, tt.settings, tt.native)
 			p := made(t, in)
 			d, _ := p.Decision("it")
-			if got := brief(d); got != tt.want || !strings.Contains(d.Reason, tt.reason) {
-				t.Errorf("got  %s: %s\nwant %s: %s", got, d.Reason, tt.want, tt.reason)
+			if got := brief(d); got != tt.want || !because(d, tt.code, tt.words) {
+				t.Errorf("got  %s: %s: %s\nwant %s: %s: … %s", got, d.Code, d.Reason, tt.want, tt.code, tt.words)
 			}
 			for _, task := range p.Tasks {
 				isNative := tt.native.Name() == task.Integration

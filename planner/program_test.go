@@ -281,7 +281,7 @@ func TestReuseIsWhatProgramsSee(t *testing.T) {
 		}
 		before, after := input(t, sides[0], sides[1], settings), input(t, sides[2], sides[3], settings)
 		if p.traced {
-			traces := memory{traces: map[string][]*trace.Trace{"": {p.recorded(t, world().bundle(t, nil))}}}
+			traces := storedTraces{traces: map[string][]*trace.Trace{"": {p.recorded(t, world().bundle(t, nil))}}}
 			before.Traces, after.Traces = traces, traces
 		}
 		before.Results = results{}

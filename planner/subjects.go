@@ -2,29 +2,35 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 )
 
-// checkNames refuses settings that name an integration which neither side
-// defines.
-func (m *maker) checkNames() error {
-	known := map[string]bool{}
-	for _, d := range slices.Concat(m.base, m.head) {
-		known[d.Name] = true
-	}
-	unknown := func(line int, name string) error {
-		return m.settingsError(line, "no bundle defines an integration named %q", name)
-	}
-	for _, name := range m.Settings.Names() {
-		if !known[name] {
-			return unknown(m.Settings.For(name).Line, name)
+// namesOf returns the names of all integrations of both sides.
+func namesOf(base, head []integration.Definition) map[string]bool {
+	names := map[string]bool{}
+	for _, side := range [][]integration.Definition{base, head} {
+		for _, d := range side {
+			names[d.Name] = true
 		}
 	}
-	for _, rule := range m.Settings.Rules {
+	return names
+}
+
+// checkNames refuses settings that name an integration which neither side
+// defines.
+func checkNames(s *integration.Settings, known map[string]bool) error {
+	unknown := func(line int, name string) error {
+		return settingsError(s, line, "no bundle defines an integration named %q", name)
+	}
+	for _, name := range s.Names() {
+		if !known[name] {
+			return unknown(s.For(name).Line, name)
+		}
+	}
+	for _, rule := range s.Rules {
 		for _, it := range rule.Run {
 			if !known[it.Name] {
 				return unknown(it.Line, it.Name)
@@ -34,41 +40,44 @@ func (m *maker) checkNames() error {
 	return nil
 }
 
-func (m *maker) settingsError(line int, format string, args ...any) error {
-	return &integration.SettingsError{File: m.Settings.File, Line: line, Msg: fmt.Sprintf(format, args...)}
+// settingsError returns an error about a line of the settings.
+func settingsError(s *integration.Settings, line int, format string, args ...any) error {
+	return &integration.SettingsError{File: s.File, Line: line, Msg: fmt.Sprintf(format, args...)}
 }
 
-// makeSubjects prepares what tells the desired state of each integration that
-// has queries or is native and tells it.
-func (m *maker) makeSubjects() error {
-	for _, name := range m.Settings.Names() {
-		it := m.Settings.For(name)
+// subjects returns the integrations whose desired state can be told, by name:
+// integrations with declared queries, and native integrations that compute it.
+func subjects(in Input, natives map[string]integration.Native, c *affected.Comparison) (map[string]affected.Subject, error) {
+	out := map[string]affected.Subject{}
+	for _, name := range in.Settings.Names() {
+		it := in.Settings.For(name)
 		if len(it.Queries) == 0 {
 			continue
 		}
 		s := affected.Subject{Order: it.ListOrder, Shards: it.Shards}
 		for _, file := range it.Queries {
-			q, err := m.query(name, file)
+			q, err := readQuery(in, c, name, file)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			s.Queries = append(s.Queries, q)
 		}
-		if err := m.deadSelector(name, s); err != nil {
-			return err
+		if err := checkSelectors(in.Settings, name, s); err != nil {
+			return nil, err
 		}
-		m.subjects[name] = s
+		out[name] = s
 	}
-	for name, n := range m.natives {
-		if stater, ok := integration.AsStater(n); ok && len(m.subjects[name].Queries) == 0 {
-			m.subjects[name] = m.nativeSubject(name, n, stater)
+	for name, n := range natives {
+		if stater, ok := integration.AsStater(n); ok && len(out[name].Queries) == 0 {
+			out[name] = nativeSubject(in.Settings.For(name), n, stater)
 		}
 	}
-	return nil
+	return out, nil
 }
 
-func (m *maker) nativeSubject(name string, n integration.Native, stater integration.Stater) affected.Subject {
-	it := m.Settings.For(name)
+// nativeSubject returns the subject of a native integration. Shards of the settings
+// go before those of the integration.
+func nativeSubject(it integration.Integration, n integration.Native, stater integration.Stater) affected.Subject {
 	s := affected.Subject{State: stater, Order: it.ListOrder, Shards: it.Shards}
 	if sharder, ok := integration.AsSharder(n); ok && s.Shards == nil {
 		shards := sharder.Shards()
@@ -80,28 +89,28 @@ func (m *maker) nativeSubject(name string, n integration.Native, stater integrat
 	return s
 }
 
-// query reads and compiles a query file.
-func (m *maker) query(name string, file integration.QueryFile) (affected.Query, error) {
-	text, err := m.ReadQuery(file.Path)
+// readQuery reads and compiles a query file of an integration.
+func readQuery(in Input, c *affected.Comparison, name string, file integration.QueryFile) (affected.Query, error) {
+	text, err := in.ReadQuery(file.Path)
 	if err != nil {
-		return affected.Query{}, m.settingsError(file.Line, "integrations.%s.queries: %v", name, err)
+		return affected.Query{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %v", name, err)
 	}
-	q, err := m.world.Compile(file.Path, gql.Request{Query: string(text)})
+	q, err := c.Compile(file.Path, gql.Request{Query: string(text)})
 	if err != nil {
-		return affected.Query{}, m.settingsError(file.Line, "integrations.%s.queries: %s: %v", name, file.Path, err)
+		return affected.Query{}, settingsError(in.Settings, file.Line, "integrations.%s.queries: %s: %v", name, file.Path, err)
 	}
 	return q, nil
 }
 
-// deadSelector refuses a selector that can never find anything in the answer
-// of any of the integration's queries.
-func (m *maker) deadSelector(name string, s affected.Subject) error {
+// checkSelectors refuses a selector that can never find anything in the answer to any
+// of the integration's queries.
+func checkSelectors(settings *integration.Settings, name string, s affected.Subject) error {
 	if s.Shards == nil {
 		return nil
 	}
 	for _, sel := range s.Shards.By {
 		if err := s.CanFind(sel); err != nil {
-			return m.settingsError(sel.Line, "integrations.%s.shards.by: selector %q: %v", name, sel, err)
+			return settingsError(settings, sel.Line, "integrations.%s.shards.by: selector %q: %v", name, sel, err)
 		}
 	}
 	return nil

@@ -10,11 +10,11 @@ import (
 // the whole of it, or one shard. It is an error when no bundle of the input
 // defines the integration, or when it has no pr_check to start.
 func Task(in Input, name, shard string) (plan.Task, error) {
-	m, err := newMaker(in)
+	l, err := newLadder(in, toPlan)
 	if err != nil {
 		return plan.Task{}, err
 	}
-	for _, o := range m.outcomes() {
+	for _, o := range l.outcomes() {
 		if o.Name != name {
 			continue
 		}
@@ -22,12 +22,8 @@ func Task(in Input, name, shard string) (plan.Task, error) {
 			return plan.Task{}, fmt.Errorf("integration %q has no pr_check, so no plan has a task for it", name)
 		}
 		o.Decided = true // no state says that it must not end early
-		p := part{shard: shard}
-		for _, of := range m.shard(o, shard) {
-			p.image = of.image
-		}
-		t := m.task(o, taskName(name), p)
-		t.Inputs = inputs(t, m.bundles())
+		t := l.tasks.build(o, taskName(name), l.divider.withImage(o, part{shard: shard}))
+		t.Inputs = l.inputs.bundles(t)
 		return t, nil
 	}
 	return plan.Task{}, fmt.Errorf("no bundle defines an integration named %q", name)

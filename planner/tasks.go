@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -13,48 +12,35 @@ import (
 	"github.com/app-sre/prcheck/schemafilter"
 )
 
-// maxFanOut bounds how many tasks a full run may become.
-const maxFanOut = 500
-
-// noExec is why a task cannot be started when the settings do not say how.
-const noExec = "no exec in prcheck.yaml says how to start it"
-
-// tasks makes the tasks of a decision. A full run of an integration with known
-// shards becomes one task per shard when its settings ask for it.
-func (m *maker) tasks(ctx context.Context, o schemafilter.Outcome, d *plan.Decision) []plan.Task {
-	switch d.Decision {
-	case plan.Skip:
-		return nil
-	case plan.Shards:
-		return m.each(o, taskName(o.Name), m.only(o, d.Evidence.Keys))
-	}
-	parts, why := m.fanOut(ctx, o)
-	if len(parts) > 0 {
-		d.Reason += "; fanned out over its " + shardsOf(parts)
-	}
-	if why != "" {
-		d.Reason += "; " + why
-	}
-	if len(parts) > 0 {
-		return m.each(o, taskName(o.Name)+"-wrapper", parts)
-	}
-	return []plan.Task{m.task(o, taskName(o.Name), part{})}
+// A taskBuilder makes the tasks of integrations.
+type taskBuilder struct {
+	settings     *integration.Settings
+	natives      map[string]integration.Native
+	programs     func(argv []string) (string, error)
+	typesChanged bool // JSON schemas or GraphQL types differ
 }
 
-func (m *maker) each(o schemafilter.Outcome, prefix string, parts []part) []plan.Task {
-	var out []plan.Task
-	for _, p := range parts {
-		out = append(out, m.task(o, prefix, p))
+// A unit is a task together with the part of the integration that it does.
+type unit struct {
+	part part
+	task plan.Task
+}
+
+// units makes the tasks of some work.
+func (b *taskBuilder) units(o schemafilter.Outcome, w work) []unit {
+	var out []unit
+	for _, p := range w.parts {
+		out = append(out, unit{p, b.build(o, w.prefix, p)})
 	}
 	return out
 }
 
-// task makes the task of a part. Its id begins with prefix, which has no slash.
-func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
-	it := m.Settings.For(o.Name)
+// build makes the task of a part. Its id begins with prefix, which has no slash.
+func (b *taskBuilder) build(o schemafilter.Outcome, prefix string, p part) plan.Task {
+	it := b.settings.For(o.Name)
 	t := plan.Task{
 		ID: prefix, Integration: o.Name, Shard: p.shard, Static: p.static,
-		Blocked: o.Blocked, Timeout: it.Exec.Timeout.String(), Argv: []string{},
+		Timeout: it.Exec.Timeout.String(), Argv: []string{}, Memory: it.Exec.Memory,
 	}
 	if label := t.Label(); label != "" {
 		t.ID += "/" + label
@@ -62,19 +48,39 @@ func (m *maker) task(o schemafilter.Outcome, prefix string, p part) plan.Task {
 	if o.Use.Check != nil {
 		t.Order = o.Use.Check.Order
 	}
-	if _, t.Native = m.natives[o.Name]; !t.Native {
-		it.Exec = m.started(o, it.Exec, p.image, &t).ForStaticShard(p.static.Numbers())
-		m.command(o, it, &t)
+	blocked := o.Blocked
+	if t.Native = b.isNative(o.Name); !t.Native {
+		s := b.start(o, p.image)
+		it.Exec = s.exec.ForStaticShard(p.static.Numbers())
+		argv, why := b.argv(o, it, p.shard)
+		t.Argv, t.When = argv, s.conditions
+		blocked = firstReason(blocked, s.blocked, why)
 	}
-	t.Command = m.commandDigest(o, it, p.image, t)
-	t.Memory = it.Exec.Memory
+	t.Blocked = blocked.String()
+	t.Command = b.commandDigest(o, it, p.image, t)
 	return t
 }
 
-// commandDigest digests all that decides how a task is started. Traces and results
-// speak for one command; what passed while head edits the rules or the programs
-// speaks for no task without the edit.
-func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
+// isNative tells whether an integration is part of the program.
+func (b *taskBuilder) isNative(name string) bool {
+	_, ok := b.natives[name]
+	return ok
+}
+
+// firstReason returns the first reason that is not zero.
+func firstReason(reasons ...plan.Reason) plan.Reason {
+	for _, r := range reasons {
+		if r.Code != "" {
+			return r
+		}
+	}
+	return plan.Reason{}
+}
+
+// commandDigest digests everything that decides how a task is started. Traces and
+// results count for one command only. A task whose rules or programs head edits has
+// another digest, since its results say nothing about the task without the edit.
+func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
 	images := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
 		images = append(images, cmp.Or(image, o.Use.Check.ImageRef))
@@ -82,12 +88,12 @@ func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration
 	how := map[string]any{
 		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv, "image": images,
 	}
-	if edited := o.Decision.Evidence.Edited; len(edited) > 0 {
+	if edited := o.Conclusion.Evidence.Edited; len(edited) > 0 {
 		how["edited"] = edited
 	}
-	if m.Programs != nil {
-		if programs, err := m.Programs(t.Argv); err == nil && programs != "" {
-			how["programs"] = programs // in doubt see unknown
+	if b.programs != nil {
+		if programs, err := b.programs(t.Argv); err == nil && programs != "" {
+			how["programs"] = programs // for an error see unknownCommand
 		}
 	}
 	raw, err := json.Marshal(how)
@@ -97,22 +103,23 @@ func (m *maker) commandDigest(o schemafilter.Outcome, it integration.Integration
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 }
 
-// unknown says what of a task's command no plan knows, "" when it knows all. Then
-// nothing that the command did before says what it does now.
-func (m *maker) unknown(t plan.Task) string {
+// unknownCommand returns why the planner does not know a task's command entirely:
+// it has the value of a variable, or names a file that cannot be read. The reason is
+// zero when the command is known. Otherwise no earlier run of the task counts.
+func (b *taskBuilder) unknownCommand(t plan.Task) plan.Reason {
 	if names := integration.EnvPlaceholderNames(t.Argv...); len(names) > 0 {
-		return fmt.Sprintf("its command has the value of %s, which no plan knows", names[0])
+		return plan.Reason{Code: plan.CodeUnknownVariable, Names: names[:1]}
 	}
-	if m.Programs != nil {
-		if _, err := m.Programs(t.Argv); err != nil {
-			return "what its command names is not known: " + err.Error()
+	if b.programs != nil {
+		if _, err := b.programs(t.Argv); err != nil {
+			return plan.Reason{Code: plan.CodeUnknownFile, Text: err.Error()}
 		}
 	}
-	return ""
+	return plan.Reason{}
 }
 
-// taskName is an integration's name as the first part of a task id: without a
-// slash, so that the first slash ends it.
+// taskName returns an integration's name as the first part of a task id. It has no
+// slash, so that the first slash of the id ends it.
 func taskName(name string) string {
 	if !strings.ContainsAny(name, "%/") {
 		return name

@@ -111,7 +111,6 @@ func edits(what ...string) rules.Edits {
 }
 
 func TestEditedRules(t *testing.T) {
-	const reason = "head edits the rules for it (exec in prcheck.yaml and 1 more); it runs by those of base"
 	same := func(*side) {}
 	for _, c := range []struct {
 		name, settings string
@@ -147,7 +146,7 @@ func TestEditedRules(t *testing.T) {
 			if d.Decision == plan.Skip {
 				return
 			}
-			if d.Reason != reason || len(d.Evidence.Edited) != 2 {
+			if !because(d, plan.CodeRulesEdited, "exec in prcheck.yaml and 1 more") || len(d.Evidence.Edited) != 2 {
 				t.Errorf("got the reason %q and the evidence %q", d.Reason, d.Evidence.Edited)
 			}
 			if task, _ := p.Task("it"); slices.Contains(task.Argv, "early") {

@@ -22,7 +22,7 @@ type side struct {
 	types                    []object
 }
 
-// shop is a fresh side: two users, three roles in two accounts, and the
+// world returns a fresh side: two users, three roles in two accounts, and the
 // integration "it", which may read them all.
 func world() *side {
 	ref := func(path string) object { return object{"$ref": path} }
@@ -170,7 +170,12 @@ func made(t testing.TB, in planner.Input) *plan.Plan {
 	return p
 }
 
-// brief is a decision in one line: verdict, rung, tasks.
+// because tells whether a decision has this code, and these words in its reason.
+func because(d plan.Decision, code plan.Code, words string) bool {
+	return d.Code == code && strings.Contains(d.Reason, words)
+}
+
+// brief is a decision in one line: action, rung, tasks.
 func brief(d plan.Decision) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Decision, d.Rung, strings.Join(d.Tasks, " ")))
 }

@@ -25,7 +25,7 @@ func ExplainText(w io.Writer, p *plan.Plan, name string) error {
 	if !ok {
 		return fmt.Errorf("%w %q; %s", ErrUnknown, line(name), suggestion(p, name))
 	}
-	verb := map[plan.Verdict]string{plan.Run: "runs in full", plan.Shards: "runs on the affected shards", plan.Skip: "is skipped"}[d.Decision]
+	verb := map[plan.Action]string{plan.Run: "runs in full", plan.Shards: "runs on the affected shards", plan.Skip: "is skipped"}[d.Decision]
 	t := text{}
 	t.line("%s %s", line(d.Name), verb)
 	rows := table{

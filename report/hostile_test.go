@@ -27,7 +27,7 @@ func infested(text string) (*plan.Plan, *plan.Results) {
 				Keys: []string{text}, Doubts: []string{text},
 			}},
 			{Name: text + "2", Decision: plan.Skip, Rung: plan.RungSchema, Reason: text},
-			{Name: text + "3", Decision: plan.Verdict(text), Rung: plan.Rung(text), Reason: text},
+			{Name: text + "3", Decision: plan.Action(text), Rung: plan.Rung(text), Reason: text},
 		},
 		Warnings: []string{text},
 		Tasks: []plan.Task{{ID: text, Integration: text, Shard: text, Argv: []string{text, text}, Timeout: text},

@@ -43,7 +43,7 @@ func (m *metrics) integrations(rep *Report) {
 	reused := 0
 	for _, r := range rep.Rungs {
 		for _, d := range []struct {
-			decision plan.Verdict
+			decision plan.Action
 			n        int
 		}{{plan.Run, r.Run}, {plan.Shards, r.Shards}, {plan.Skip, r.Skip}} {
 			m.sample(float64(d.n), "decision", string(d.decision), "rung", string(r.Rung))

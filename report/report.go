@@ -54,22 +54,26 @@ type Counts struct {
 	Seconds      float64 `json:"seconds"`               // of all tasks together
 }
 
-// A Rung says how many integrations one rung decided, and how.
+// A Rung tells how many integrations one rung decided, how, and for which reasons.
 type Rung struct {
 	Rung   plan.Rung `json:"rung"`
 	Run    int       `json:"run"`
 	Shards int       `json:"shards"`
 	Skip   int       `json:"skip"`
 	Left   int       `json:"left"` // integrations that were left for the rungs above
+	// Codes counts the integrations that the rung decided by the code of the reason.
+	// Decisions of an earlier prcheck, which have no code, are not counted.
+	Codes map[plan.Code]int `json:"codes,omitempty"`
 }
 
 // An Integration is one decision.
 type Integration struct {
-	Name     string       `json:"name"`
-	Decision plan.Verdict `json:"decision"`
-	Rung     plan.Rung    `json:"rung"`
-	Reason   string       `json:"reason"`
-	Tasks    []string     `json:"tasks"` // task ids
+	Name     string      `json:"name"`
+	Decision plan.Action `json:"decision"`
+	Rung     plan.Rung   `json:"rung"`
+	Code     plan.Code   `json:"code,omitempty"` // of the reason
+	Reason   string      `json:"reason"`
+	Tasks    []string    `json:"tasks"` // task ids
 }
 
 // A Task is what one task said.
@@ -138,6 +142,7 @@ func outline(p *plan.Plan) *Report {
 		for _, d := range p.Integrations {
 			if d.Rung == name {
 				count(d.Decision, &rung.Run, &rung.Shards, &rung.Skip)
+				rung.addCode(d.Code)
 				left--
 			}
 		}
@@ -148,14 +153,25 @@ func outline(p *plan.Plan) *Report {
 		count(d.Decision, &rep.Counts.Run, &rep.Counts.Shards, &rep.Counts.Skip)
 		rep.Counts.Reused += d.Evidence.Reused
 		rep.Integrations = append(rep.Integrations,
-			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Reason: d.Reason, Tasks: append([]string{}, d.Tasks...)})
+			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: d.Reason, Tasks: append([]string{}, d.Tasks...)})
 	}
 	return rep
 }
 
+// addCode counts one decision by its code.
+func (r *Rung) addCode(code plan.Code) {
+	if code == "" {
+		return
+	}
+	if r.Codes == nil {
+		r.Codes = map[plan.Code]int{}
+	}
+	r.Codes[code]++
+}
+
 // count adds one decision to its number.
-func count(v plan.Verdict, run, shards, skip *int) {
-	switch v {
+func count(action plan.Action, run, shards, skip *int) {
+	switch action {
 	case plan.Run:
 		*run++
 	case plan.Shards:

@@ -6,16 +6,16 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// Changes are the differences between two bundles as the first rungs see them.
+// Changes are the differences between two bundles that the first two rungs need.
 type Changes struct {
 	Same   bool // both bundles have the same bytes
 	Files  []File
 	Types  []string // JSON schemas and GraphQL types that changed
-	Unsure bool     // not all mentions of resources can be known
+	Unsure bool     // datafiles may mention resources in ways that are not known
 }
 
-// A File is a changed datafile or resource with all schemas through which it
-// can be selected. A metadata change is not among them.
+// A File is a changed datafile or resource, with all schemas that select
+// integrations for it. Files whose metadata alone changed are left out.
 type File struct {
 	Path     bundle.Path
 	Repo     string // its path in the repository: data/… or resources/…
@@ -23,8 +23,8 @@ type File struct {
 	Resource bool
 }
 
-// Collect gathers what the first rungs need from a comparison. mentions is
-// asked only about changed resources.
+// Collect returns the changes of a comparison. mentions is called only when a
+// resource changed.
 func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.Mentions) Changes {
 	c := Changes{Same: base.SHA256() == head.SHA256()}
 	for _, f := range d.Datafiles {
@@ -51,18 +51,18 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 	return c
 }
 
-// allowed returns the changed files that an integration may read, and their
-// schemas as far as it may read them, sorted.
+// allowed returns the changed files that an integration may read, and the schemas of
+// these files that it may read, sorted.
 func (c Changes) allowed(allows func(bundle.Schema) bool) (files []bundle.Path, schemas []bundle.Schema) {
 	for _, f := range c.Files {
-		hit := false
+		found := false
 		for _, s := range f.Schemas {
 			if allows(s) {
-				hit = true
+				found = true
 				schemas = append(schemas, s)
 			}
 		}
-		if hit {
+		if found {
 			files = append(files, f.Path)
 		}
 	}

@@ -53,7 +53,7 @@ func TestSelectIntegrations(t *testing.T) {
 			base, head := c.sides()
 			var got []string
 			for _, o := range filter(t, base.bundle(t), head.bundle(t), settings(t, "")) {
-				if o.Decision.Decision == plan.Run {
+				if o.Conclusion.Action == plan.Run {
 					got = append(got, o.Name)
 				}
 			}

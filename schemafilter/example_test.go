@@ -41,7 +41,7 @@ func ExampleFilter() {
 		return
 	}
 	for _, o := range schemafilter.Filter(in) {
-		fmt.Printf("%s: %s at %s, %s\n", o.Name, o.Decision.Decision, o.Decision.Rung, o.Decision.Reason)
+		fmt.Printf("%s: %s at %s, %s\n", o.Name, o.Conclusion.Action, o.Conclusion.Rung, o.Conclusion.Sentence())
 	}
 	// Output:
 	// dns: skip at schema, no changed file has /zone-1.yml, all that it may read

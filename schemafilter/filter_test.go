@@ -37,31 +37,36 @@ type rule struct {
 	name     string
 	change   func(base, head *side) // replaces whole files of either side
 	settings string
-	readable bool
-	want     schemafilter.Outcome // without Use
+	hasState bool
+	want     schemafilter.Outcome // without definitions
 }
 
-func skipped(rung plan.Rung, reason string, e plan.Evidence) schemafilter.Outcome {
+// because is a reason with names.
+func because(code plan.Code, names ...string) plan.Reason {
+	return plan.Reason{Code: code, Names: names}
+}
+
+func skipped(rung plan.Rung, reason plan.Reason, e plan.Evidence) schemafilter.Outcome {
 	return decided(plan.Skip, rung, reason, e)
 }
 
-func runs(rung plan.Rung, reason string, e plan.Evidence) schemafilter.Outcome {
+func runs(rung plan.Rung, reason plan.Reason, e plan.Evidence) schemafilter.Outcome {
 	return decided(plan.Run, rung, reason, e)
 }
 
-func decided(v plan.Verdict, rung plan.Rung, reason string, e plan.Evidence) schemafilter.Outcome {
+func decided(action plan.Action, rung plan.Rung, reason plan.Reason, e plan.Evidence) schemafilter.Outcome {
 	if e.Definition == nil {
 		e.Definition = []string{"/i/x.yml"}
 	}
 	return schemafilter.Outcome{
 		Name: "x", Decided: true,
-		Decision: plan.Decision{Name: "x", Decision: v, Rung: rung, Reason: reason, Evidence: e},
+		Conclusion: plan.Conclusion{Action: action, Rung: rung, Reason: reason, Evidence: e},
 	}
 }
 
 // blocked is an outcome with no trusted command.
-func blocked(o schemafilter.Outcome, why string) schemafilter.Outcome {
-	o.Blocked = why + ", so it has no trusted command; merge its definition first, or set trust.new_integrations"
+func blocked(o schemafilter.Outcome, why plan.Code) schemafilter.Outcome {
+	o.Blocked = plan.Reason{Code: why}
 	return o
 }
 
@@ -72,8 +77,8 @@ func open(selected bool, o schemafilter.Outcome) schemafilter.Outcome {
 }
 
 // doubted is an outcome that runs because of what could not be proven.
-func doubted(reason string, e plan.Evidence) schemafilter.Outcome {
-	e.Doubts = []string{reason}
+func doubted(reason plan.Reason, e plan.Evidence) schemafilter.Outcome {
+	e.Doubts = []string{reason.String()}
 	return runs(plan.RungSchema, reason, e)
 }
 
@@ -95,11 +100,8 @@ func x(check object) object { return definition("x", check, "/s/a.yml", "/s/c.ym
 // two is what the schemas of x say when nothing else is known.
 var two = plan.Evidence{Allowed: 2}
 
-const (
-	unconcerned = "no changed file has one of the 2 schemas it may read"
-	concerned   = ", which changed, and has no queries to look closer"
-	ownCheck    = "its own definition changed (pr_check); it runs as base defines it"
-)
+// unconcerned is the reason why x is skipped when no changed file has a schema that it may read.
+var unconcerned = plan.Reason{Code: plan.CodeNoAllowedFile, Names: []string{"/s/a.yml", "/s/c.yml"}, Count: 2}
 
 func hit(paths ...string) plan.Evidence {
 	return plan.Evidence{Allowed: 2, Schemas: []string{"/s/a.yml"}, Paths: paths}
@@ -113,15 +115,15 @@ func TestRules(t *testing.T) {
 			base := shop()
 			head := base.clone()
 			c.change(&base, &head)
-			var readable []string
-			if c.readable {
-				readable = []string{"x"}
+			var stated []string
+			if c.hasState {
+				stated = []string{"x"}
 			}
-			got := filter(t, base.bundle(t), head.bundle(t), settings(t, c.settings), readable...)
+			got := filter(t, base.bundle(t), head.bundle(t), settings(t, c.settings), stated...)
 			if len(got) != 1 {
 				t.Fatalf("got %d outcomes, want 1: %+v", len(got), got)
 			}
-			got[0].Use = nil
+			got[0].Base, got[0].Head, got[0].Use = nil, nil, nil
 			if !reflect.DeepEqual(got[0], c.want) {
 				t.Errorf("got  %+v\nwant %+v", got[0], c.want)
 			}
@@ -170,12 +172,12 @@ func TestManyFiles(t *testing.T) {
 	for i := range 30 {
 		head.data[fmt.Sprintf("/many/%02d.yml", i)] = file("/s/a.yml", i)
 	}
-	got := filter(t, base.bundle(t), head.bundle(t), settings(t, ""))[0].Decision
+	got := filter(t, base.bundle(t), head.bundle(t), settings(t, ""))[0].Conclusion
 	if n := len(got.Evidence.Paths); n != 20 || got.Evidence.Paths[19] != "/many/19.yml" {
 		t.Errorf("got %d paths: %v", n, got.Evidence.Paths)
 	}
-	if want := "it may read /many/00.yml and 29 more" + concerned; got.Reason != want {
-		t.Errorf("got %q, want %q", got.Reason, want)
+	if want := "it may read /many/00.yml and 29 more, which changed, and has no queries to look closer"; got.Sentence() != want {
+		t.Errorf("got %q, want %q", got.Sentence(), want)
 	}
 }
 
@@ -203,7 +205,7 @@ func TestTrustedButNotPlain(t *testing.T) {
 			Changes:  schemafilter.Changes{Files: []schemafilter.File{{Path: "/i.yml", Repo: "data/i.yml"}}},
 			Settings: settings,
 		})
-		if len(got) != 1 || (got[0].Blocked != "") != blocked {
+		if len(got) != 1 || (got[0].Blocked.Code != "") != blocked {
 			t.Errorf("%q: got %+v, want blocked %v", name, got, blocked)
 		}
 	}

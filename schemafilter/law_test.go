@@ -92,8 +92,8 @@ func (m maker) settings(t *testing.T) *integration.Settings {
 	}[m.IntN(5)])
 }
 
-// readable gives queries to some integrations.
-func (m maker) readable() []string {
+// stated gives queries to some integrations.
+func (m maker) stated() []string {
 	var out []string
 	for i := range 8 {
 		if m.IntN(3) == 0 {
@@ -110,16 +110,16 @@ func TestLaws(t *testing.T) {
 		base := m.base()
 		head := m.head(base)
 		b, h := base.bundle(t), head.bundle(t)
-		s, readable := m.settings(t), m.readable()
-		in := input(t, b, h, s, readable...)
+		s, stated := m.settings(t), m.stated()
+		in := input(t, b, h, s, stated...)
 		out := schemafilter.Filter(in)
 		everyOnce(t, i, in, out)
 		sound(t, i, in, out)
 		moreChanges(t, i, m, in, out)
-		anyOrder(t, i, m, base, head, s, readable, out)
-		for _, o := range filter(t, b, b, s, readable...) {
-			if !o.Decided || o.Decision.Decision != plan.Skip {
-				t.Errorf("seed %d: %s is not skipped though nothing changed: %+v", i, o.Name, o.Decision)
+		anyOrder(t, i, m, base, head, s, stated, out)
+		for _, o := range filter(t, b, b, s, stated...) {
+			if !o.Decided || o.Conclusion.Action != plan.Skip {
+				t.Errorf("seed %d: %s is not skipped though nothing changed: %+v", i, o.Name, o.Conclusion)
 			}
 		}
 		for _, o := range out {
@@ -143,12 +143,12 @@ func everyOnce(t *testing.T, seed uint64, in schemafilter.Input, out []schemafil
 	var got, want []string
 	for _, o := range out {
 		got = append(got, o.Name)
-		d := o.Decision
-		if d.Name != o.Name || d.Reason == "" || d.Rung == "" || len(d.Evidence.Definition) == 0 || o.Use == nil || o.Use.Name != o.Name {
+		c := o.Conclusion
+		if c.Sentence() == "" || c.Rung == "" || len(c.Evidence.Definition) == 0 || o.Use == nil || o.Use.Name != o.Name {
 			t.Errorf("seed %d: %+v is not whole", seed, o)
 		}
-		if o.Blocked != "" && d.Decision != plan.Run {
-			t.Errorf("seed %d: %s is blocked and does not run: %+v", seed, o.Name, d)
+		if o.Blocked.Code != "" && c.Action != plan.Run {
+			t.Errorf("seed %d: %s is blocked and does not run: %+v", seed, o.Name, c)
 		}
 	}
 	for _, d := range slices.Concat(in.Base, in.Head) {
@@ -165,12 +165,12 @@ func sound(t *testing.T, seed uint64, in schemafilter.Input, out []schemafilter.
 	t.Helper()
 	for _, o := range out {
 		c := o.Use.Check
-		if rank(o) > 0 || c == nil || c.Disabled || o.Decision.Rung != plan.RungSchema || in.Settings.Ignore != nil {
+		if rank(o) > 0 || c == nil || c.Disabled || o.Conclusion.Rung != plan.RungSchema || in.Settings.Ignore != nil {
 			continue
 		}
 		for _, f := range in.Changes.Files {
 			if c.Unenforced || slices.ContainsFunc(f.Schemas, o.Use.Allows) {
-				t.Errorf("seed %d: %s may read %s and is skipped: %+v", seed, o.Name, f.Path, o.Decision)
+				t.Errorf("seed %d: %s may read %s and is skipped: %+v", seed, o.Name, f.Path, o.Conclusion)
 			}
 		}
 		if len(in.Changes.Types) > 0 {
@@ -183,7 +183,7 @@ func sound(t *testing.T, seed uint64, in schemafilter.Input, out []schemafilter.
 // concern, run.
 func rank(o schemafilter.Outcome) int {
 	switch {
-	case o.Decided && o.Decision.Decision == plan.Run:
+	case o.Decided && o.Conclusion.Action == plan.Run:
 		return 3
 	case !o.Decided && o.Selected:
 		return 2
@@ -209,15 +209,15 @@ func moreChanges(t *testing.T, seed uint64, m maker, in schemafilter.Input, out 
 }
 
 // anyOrder: the order of files in the bundles decides nothing.
-func anyOrder(t *testing.T, seed uint64, m maker, base, head side, s *integration.Settings, readable []string, want []schemafilter.Outcome) {
+func anyOrder(t *testing.T, seed uint64, m maker, base, head side, s *integration.Settings, stated []string, want []schemafilter.Outcome) {
 	t.Helper()
 	if reflect.DeepEqual(base, head) {
 		return // in another order they would not be the same bundle
 	}
-	got := filter(t, m.shuffled(t, base), m.shuffled(t, head), s, readable...)
+	got := filter(t, m.shuffled(t, base), m.shuffled(t, head), s, stated...)
 	for i := range got {
 		a, b := got[i], want[i]
-		a.Use, b.Use = nil, nil
+		a.Base, a.Head, a.Use, b.Base, b.Head, b.Use = nil, nil, nil, nil, nil, nil
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("seed %d: in another order\n%+v becomes\n%+v", seed, b, a)
 		}

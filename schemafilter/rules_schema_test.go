@@ -8,19 +8,19 @@ var schemaRules = []rule{
 	{
 		name: "a paths rule", settings: `paths: {select: [{when: ["data/c/*", "data/b*"], run: [x]}]}`,
 		change: put("/b.yml", file("/s/b.yml", 2)),
-		want:   runs(plan.RungSchema, "a paths rule names it: data/b* covers data/b.yml", plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
+		want:   runs(plan.RungSchema, plan.Reason{Code: plan.CodePathsRule, Text: "data/b* covers data/b.yml"}, plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
 	},
 	{
 		name: "two paths rules and two paths", settings: `paths: {select: [{when: ["data/b*"], run: [x]}, {when: ["data/**"], run: [x]}]}`,
 		change: func(_, head *side) {
 			head.data["/b.yml"], head.data["/c.yml"] = file("/s/b.yml", 2), file("/s/b.yml", 3)
 		},
-		want: runs(plan.RungSchema, "a paths rule names it: data/b* covers data/b.yml", plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
+		want: runs(plan.RungSchema, plan.Reason{Code: plan.CodePathsRule, Text: "data/b* covers data/b.yml"}, plan.Evidence{Allowed: 2, Rule: "data/b* covers data/b.yml"}),
 	},
 	{
-		name: "a paths rule for one with queries", settings: `paths: {select: [{when: ["resources/**"], run: [x]}]}`, readable: true,
+		name: "a paths rule for one with queries", settings: `paths: {select: [{when: ["resources/**"], run: [x]}]}`, hasState: true,
 		change: putResource("/r/alone.txt", resource("2")),
-		want:   runs(plan.RungSchema, "a paths rule names it: resources/** covers resources/r/alone.txt", plan.Evidence{Allowed: 2, Rule: "resources/** covers resources/r/alone.txt"}),
+		want:   runs(plan.RungSchema, plan.Reason{Code: plan.CodePathsRule, Text: "resources/** covers resources/r/alone.txt"}, plan.Evidence{Allowed: 2, Rule: "resources/** covers resources/r/alone.txt"}),
 	},
 	{
 		name: "a paths rule for another path", settings: `paths: {select: [{when: ["data/c*"], run: [x]}]}`,
@@ -29,11 +29,11 @@ var schemaRules = []rule{
 	},
 
 	// Schemas of datafiles.
-	{name: "a modified datafile", change: put("/a.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "it may read /a.yml"+concerned, hit("/a.yml"))},
-	{name: "an added datafile", change: put("/new.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, "it may read /new.yml"+concerned, hit("/new.yml"))},
-	{name: "a removed datafile", change: func(_, head *side) { delete(head.data, "/a.yml") }, want: runs(plan.RungSchema, "it may read /a.yml"+concerned, hit("/a.yml"))},
-	{name: "a datafile that had the schema", change: put("/a.yml", file("/s/b.yml", 1)), want: runs(plan.RungSchema, "it may read /a.yml"+concerned, hit("/a.yml"))},
-	{name: "a datafile that gets the schema", change: put("/b.yml", file("/s/a.yml", "/r/mentioned.txt")), want: runs(plan.RungSchema, "it may read /b.yml"+concerned, hit("/b.yml"))},
+	{name: "a modified datafile", change: put("/a.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml"), hit("/a.yml"))},
+	{name: "an added datafile", change: put("/new.yml", file("/s/a.yml", 2)), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/new.yml"), hit("/new.yml"))},
+	{name: "a removed datafile", change: func(_, head *side) { delete(head.data, "/a.yml") }, want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml"), hit("/a.yml"))},
+	{name: "a datafile that had the schema", change: put("/a.yml", file("/s/b.yml", 1)), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml"), hit("/a.yml"))},
+	{name: "a datafile that gets the schema", change: put("/b.yml", file("/s/a.yml", "/r/mentioned.txt")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/b.yml"), hit("/b.yml"))},
 	{name: "a datafile of another schema", change: put("/b.yml", file("/s/b.yml", 2)), want: skipped(plan.RungSchema, unconcerned, two)},
 	{
 		name: "one schema alone",
@@ -42,7 +42,7 @@ var schemaRules = []rule{
 			putBoth("/i/x.yml", one, one)(base, head)
 			head.data["/a.yml"] = file("/s/a.yml", 2)
 		},
-		want: skipped(plan.RungSchema, "no changed file has /s/c.yml, all that it may read", plan.Evidence{Allowed: 1}),
+		want: skipped(plan.RungSchema, plan.Reason{Code: plan.CodeNoAllowedFile, Names: []string{"/s/c.yml"}, Count: 1}, plan.Evidence{Allowed: 1}),
 	},
 	{
 		name: "no schema at all",
@@ -50,24 +50,24 @@ var schemaRules = []rule{
 			putBoth("/i/x.yml", definition("x", object{"cmd": "x"}), definition("x", object{"cmd": "x"}))(base, head)
 			head.data["/a.yml"] = file("/s/a.yml", 2)
 		},
-		want: skipped(plan.RungSchema, "it may read no schema at all", plan.Evidence{}),
+		want: skipped(plan.RungSchema, because(plan.CodeNoSchemas), plan.Evidence{}),
 	},
 	{
 		name: "metadata", change: put("/a.yml", with(file("/s/a.yml", 1), "$file_sha256sum", "2")),
-		want: skipped(plan.RungSchema, "nothing but metadata changed", two),
+		want: skipped(plan.RungSchema, because(plan.CodeOnlyMetadata), two),
 	},
 	{
-		name: "a datafile, for one with queries", readable: true, change: put("/a.yml", file("/s/a.yml", 2)),
+		name: "a datafile, for one with queries", hasState: true, change: put("/a.yml", file("/s/a.yml", 2)),
 		want: open(true, skipped(plan.RungSchema, unconcerned, hit("/a.yml"))),
 	},
 	{
-		name: "a datafile of another schema, for one with queries", readable: true, change: put("/b.yml", file("/s/b.yml", 2)),
+		name: "a datafile of another schema, for one with queries", hasState: true, change: put("/b.yml", file("/s/b.yml", 2)),
 		want: open(false, skipped(plan.RungSchema, unconcerned, two)),
 	},
 
 	// Resources.
-	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, "it may read /r/schema.txt"+concerned, hit("/r/schema.txt"))},
-	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, "it may read /r/schema.txt"+concerned, hit("/r/schema.txt"))},
+	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), hit("/r/schema.txt"))},
+	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), hit("/r/schema.txt"))},
 	{name: "a resource with another schema", change: putResource("/r/foreign.txt", resource("2", "/s/b.yml")), want: skipped(plan.RungSchema, unconcerned, two)},
 	{name: "a resource that another schema's file mentions", change: putResource("/r/mentioned.txt", resource("2")), want: skipped(plan.RungSchema, unconcerned, two)},
 	{
@@ -76,15 +76,15 @@ var schemaRules = []rule{
 			base.data["/a.yml"], head.data["/b.yml"] = file("/s/a.yml", "/r/mentioned.txt"), file("/s/b.yml", 2)
 			head.resources["/r/mentioned.txt"] = resource("2")
 		},
-		want: runs(plan.RungSchema, "it may read /a.yml and 1 more"+concerned, hit("/a.yml", "/r/mentioned.txt")),
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml", "/r/mentioned.txt"), hit("/a.yml", "/r/mentioned.txt")),
 	},
-	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, "nothing but metadata changed", two)},
+	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, because(plan.CodeOnlyMetadata), two)},
 	{
 		name: "a resource that nothing claims", change: putResource("/r/alone.txt", resource("2")),
-		want: doubted("resource /r/alone.txt changed, and no schema, datafile or paths rule tells who reads it", two),
+		want: doubted(because(plan.CodeUnclaimedResource, "/r/alone.txt"), two),
 	},
 	{
-		name: "a resource that nothing claims, for one with queries", readable: true, change: putResource("/r/alone.txt", resource("2")),
+		name: "a resource that nothing claims, for one with queries", hasState: true, change: putResource("/r/alone.txt", resource("2")),
 		want: open(false, skipped(plan.RungSchema, unconcerned, two)),
 	},
 	{
@@ -98,22 +98,22 @@ var schemaRules = []rule{
 			putBoth("odd.yml", file("/s/b.yml", 1), file("/s/b.yml", 1))(base, head)
 			head.resources["/r/mentioned.txt"] = resource("2")
 		},
-		want: doubted("resource /r/mentioned.txt changed, and no schema, datafile or paths rule tells who reads it", two),
+		want: doubted(because(plan.CodeUnclaimedResource, "/r/mentioned.txt"), two),
 	},
 
 	// Types.
 	{
 		name: "a JSON schema", change: func(_, head *side) { head.schemas["/s/a.yml"] = object{"type": "string"} },
-		want: doubted("/s/a.yml changed, and without queries nothing shows that it is not concerned", two),
+		want: doubted(because(plan.CodeTypesChanged, "/s/a.yml"), two),
 	},
 	{
 		name: "GraphQL types", change: func(_, head *side) { head.graphql = []any{object{"name": "U", "fields": []any{}}} },
-		want: doubted("T and 1 more changed, and without queries nothing shows that it is not concerned", two),
+		want: doubted(because(plan.CodeTypesChanged, "T", "U"), two),
 	},
 	{
-		name: "types, for one with queries", readable: true,
+		name: "types, for one with queries", hasState: true,
 		change: func(base, head *side) { head.schemas["/s/a.yml"] = object{"type": "string"} },
-		want:   open(true, skipped(plan.RungSchema, "nothing but metadata changed", two)),
+		want:   open(true, skipped(plan.RungSchema, because(plan.CodeOnlyMetadata), two)),
 	},
 
 	// Schemas that are not enforced.
@@ -123,7 +123,7 @@ var schemaRules = []rule{
 			putBoth("/i/x.yml", x(object{"no_validate_schemas": true}), x(object{"no_validate_schemas": true}))(base, head)
 			head.data["/b.yml"] = file("/s/b.yml", 2)
 		},
-		want: doubted("its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned", two),
+		want: doubted(because(plan.CodeNotEnforced), two),
 	},
 	{
 		name: "not enforced, and only metadata",
@@ -131,10 +131,10 @@ var schemaRules = []rule{
 			putBoth("/i/x.yml", x(object{"no_validate_schemas": true}), x(object{"no_validate_schemas": true}))(base, head)
 			head.data["/b.yml"] = with(head.data["/b.yml"], "$file_sha256sum", "2")
 		},
-		want: skipped(plan.RungSchema, "nothing but metadata changed", two),
+		want: skipped(plan.RungSchema, because(plan.CodeOnlyMetadata), two),
 	},
 	{
-		name: "not enforced, for one with queries", readable: true,
+		name: "not enforced, for one with queries", hasState: true,
 		change: func(base, head *side) {
 			putBoth("/i/x.yml", x(object{"no_validate_schemas": true}), x(object{"no_validate_schemas": true}))(base, head)
 			head.data["/b.yml"] = file("/s/b.yml", 2)

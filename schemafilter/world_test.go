@@ -83,18 +83,18 @@ func settings(t *testing.T, text string) *integration.Settings {
 }
 
 // filter asks the first two rungs about a change.
-func filter(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, readable ...string) []schemafilter.Outcome {
+func filter(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, stated ...string) []schemafilter.Outcome {
 	t.Helper()
-	return schemafilter.Filter(input(t, base, head, s, readable...))
+	return schemafilter.Filter(input(t, base, head, s, stated...))
 }
 
-func input(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, readable ...string) schemafilter.Input {
+func input(t *testing.T, base, head *bundle.Bundle, s *integration.Settings, stated ...string) schemafilter.Input {
 	t.Helper()
 	in := schemafilter.Input{
 		Settings: s,
 		Changes: schemafilter.Collect(base, head, bundle.Compare(base, head),
 			func() *bundle.Mentions { return bundle.IndexMentions(base, head) }),
-		Readable: func(name string) bool { return slices.Contains(readable, name) },
+		HasState: func(name string) bool { return slices.Contains(stated, name) },
 	}
 	var err error
 	if in.Base, err = integration.List(base); err != nil {

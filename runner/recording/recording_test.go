@@ -82,7 +82,7 @@ func TestBrokenPromise(t *testing.T) {
 	promised := settings(t, "integrations: {users: {trace: static}}\n")
 	tests := []struct {
 		name     string
-		decision plan.Verdict
+		decision plan.Action
 		status   plan.Status
 		now      []string
 		said     string

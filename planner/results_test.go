@@ -49,48 +49,50 @@ func TestReuse(t *testing.T) {
 		name, settings string
 		change, moved  func(*side) // what head changes; what base and head got since
 		red            []string    // tasks that did not pass
-		want, because  string
+		want           string
+		code           plan.Code
+		words          string // in the reason
 	}{
-		{"once more", asks("", "roles.graphql"), resize("dev"), nothing, nil, "skip result", "differs between base and head; its task passed with the same inputs, 2026-11-21 11:30 UTC"},
-		{"it had failed", asks("", "roles.graphql"), resize("dev"), nothing, []string{"it"}, "run state it", "differs"},
-		{"what it does not ask for moved", asks("", "roles.graphql"), resize("dev"), email, nil, "skip result", "passed with the same inputs"},
-		{"what it asks for moved", asks("", "roles.graphql"), resize("dev"), resize("ops"), nil, "run state it", "differs"},
-		{"a JSON schema moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} }, nil, "run state it", "differs"},
+		{"once more", asks("", "roles.graphql"), resize("dev"), nothing, nil, "skip result", plan.CodePassedBefore, "differs between base and head; its task passed with the same inputs, 2026-11-21 11:30 UTC"},
+		{"it had failed", asks("", "roles.graphql"), resize("dev"), nothing, []string{"it"}, "run state it", plan.CodeStateDiffers, ""},
+		{"what it does not ask for moved", asks("", "roles.graphql"), resize("dev"), email, nil, "skip result", plan.CodePassedBefore, ""},
+		{"what it asks for moved", asks("", "roles.graphql"), resize("dev"), resize("ops"), nil, "run state it", plan.CodeStateDiffers, ""},
+		{"a JSON schema moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.schemas["/user-1.yml"] = object{"version": 2} }, nil, "run state it", plan.CodeStateDiffers, ""},
 		{"a type moved", asks("", "roles.graphql"), resize("dev"), func(s *side) {
 			s.types[1]["fields"] = append(s.types[1]["fields"].([]object), field("more", "string", nil))
-		}, nil, "run state it", "differs"},
-		{"its schemas moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/it.yml")["schemas"] = list{"/role-1.yml", "/group-1.yml"} }, nil, "run state it", "differs"},
-		{"its command moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.check()["cmd"] = "it --more" }, nil, "run state it", "differs"},
-		{"its image moved", strings.Replace(asks("", "roles.graphql"), "argv: [run,", "image_ref: latest, argv: [run, '{image_ref}',", 1), resize("dev"), func(s *side) { s.check()["imageRef"] = "v2" }, nil, "run state it", "differs"},
-		{"the definition of another moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/two.yml")["description"] = "y" }, nil, "skip result", "passed"},
+		}, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"its schemas moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/it.yml")["schemas"] = list{"/role-1.yml", "/group-1.yml"} }, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"its command moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.check()["cmd"] = "it --more" }, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"its image moved", strings.Replace(asks("", "roles.graphql"), "argv: [run,", "image_ref: latest, argv: [run, '{image_ref}',", 1), resize("dev"), func(s *side) { s.check()["imageRef"] = "v2" }, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"the definition of another moved", asks("", "roles.graphql"), resize("dev"), func(s *side) { s.at("/two.yml")["description"] = "y" }, nil, "skip result", plan.CodePassedBefore, ""},
 		{"a file of its paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['resources/lone.txt'], run: [it]}]}\n", resize("dev"),
-			func(s *side) { s.resources["/lone.txt"] = resource("/lone.txt", "other", nil) }, nil, "run state it", "differs"},
+			func(s *side) { s.resources["/lone.txt"] = resource("/lone.txt", "other", nil) }, nil, "run state it", plan.CodeStateDiffers, ""},
 		{"a datafile of its paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [it]}]}\n", resize("dev"),
-			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run state it", "differs"},
+			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run state it", plan.CodeStateDiffers, ""},
 		{"a file of another's paths rule moved", asks("", "roles.graphql") + "paths: {select: [{when: ['data/others/*'], run: [two]}]}\n", resize("dev"),
-			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "skip result", "passed"},
+			func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "skip result", plan.CodePassedBefore, ""},
 		{"a resource that it asks for moved", asks("", "templates.graphql"), func(s *side) { s.at("/groups/dev.yml")["name"] = "x" },
-			func(s *side) { s.resources["/t.txt"] = resource("/t.txt", "other", nil) }, nil, "run state it", "differs"},
-		{"an answer with an error", asks("", "names.graphql"), func(s *side) { rename(s); delete(s.at("/users/ana.yml"), "name") }, email, nil, "run state it", "not proven"},
+			func(s *side) { s.resources["/t.txt"] = resource("/t.txt", "other", nil) }, nil, "run state it", plan.CodeStateDiffers, ""},
+		{"an answer with an error", asks("", "names.graphql"), func(s *side) { rename(s); delete(s.at("/users/ana.yml"), "name") }, email, nil, "run state it", plan.CodeStateUnproven, ""},
 
-		{"another shard moved", byAccount(""), resize("dev"), resize("ops"), nil, "skip result", `differs for shard "one" only; its task passed`},
-		{"what all shards see moved", byAccount(""), resize("dev"), func(s *side) { s.data["/roles/none.yml"] = object{"$schema": "/role-1.yml", "name": "none"} }, nil, "shards shards it/one", "differs"},
-		{"what is around the shard moved", byAccount(""), resize("dev"), func(s *side) { s.at("/roles/dev.yml")["tags"] = list{"z"} }, nil, "shards shards it/one", "differs"},
-		{"one of two shards failed", byAccount(""), func(s *side) { resize("dev")(s); resize("ops")(s) }, nothing, []string{"it/two"}, "shards shards it/two", "; 1 of its 2 tasks passed with the same inputs and do not run again"},
+		{"another shard moved", byAccount(""), resize("dev"), resize("ops"), nil, "skip result", plan.CodePassedBefore, `differs for shard "one" only; its task passed`},
+		{"what all shards see moved", byAccount(""), resize("dev"), func(s *side) { s.data["/roles/none.yml"] = object{"$schema": "/role-1.yml", "name": "none"} }, nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
+		{"what is around the shard moved", byAccount(""), resize("dev"), func(s *side) { s.at("/roles/dev.yml")["tags"] = list{"z"} }, nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
+		{"one of two shards failed", byAccount(""), func(s *side) { resize("dev")(s); resize("ops")(s) }, nothing, []string{"it/two"}, "shards shards it/two", plan.CodeShardsDiffer, "; 1 of its 2 tasks passed with the same inputs and do not run again"},
 		{"with an order every shard sees all", asks(`, list_order: significant, shards: {by: ["roles[*].groups[*].account"], arg: --account}`, "roles.graphql"),
-			resize("dev"), resize("ops"), nil, "shards shards it/one", "differs"},
-		{"a full run in shards", fanned, rename, nothing, []string{"it-wrapper/two"}, "run shards it-wrapper/two", "1 of its 2 tasks passed"},
-		{"all of a full run in shards", fanned, rename, nothing, nil, "skip result", "each of its 2 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"},
+			resize("dev"), resize("ops"), nil, "shards shards it/one", plan.CodeShardsDiffer, ""},
+		{"a full run in shards", fanned, rename, nothing, []string{"it-wrapper/two"}, "run shards it-wrapper/two", plan.CodeNotByShard, "1 of its 2 tasks passed"},
+		{"all of a full run in shards", fanned, rename, nothing, nil, "skip result", plan.CodePassedBefore, "each of its 2 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"},
 
-		{"nothing tells its state", again, email, nothing, nil, "skip result", "it may read /users/bob.yml, which changed, and has no queries to look closer; its task passed"},
-		{"nothing tells its state, and anything moved", again, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run schema it", "may read"},
-		{"its definition changed", again, func(s *side) { s.check()["cmd"] = "x" }, nothing, nil, "skip result", "it runs as base defines it; its task passed"},
-		{"it always runs", again, email, nothing, nil, "run definition it", "always_run"},
-		{"a value that no plan knows", strings.Replace(again, "argv: [run,", "argv: [run, '{env.IID}',", 1), email, nothing, nil, "run schema it", "may read"},
-		{"it never counts", exec + "integrations: {it: {reuse: none}}\n", email, nothing, nil, "run schema it", "may read"},
-		{"it counts for longer", exec + "integrations: {it: {reuse: 30m}}\n", email, nothing, nil, "skip result", "passed"},
-		{"it is too long ago", exec + "integrations: {it: {reuse: 29m}}\n", email, nothing, nil, "run schema it", "may read"},
-		{"nothing can start it", "version: 1\nintegrations: {it: {}}\n", email, nothing, nil, "run schema it", "may read"},
+		{"nothing tells its state", again, email, nothing, nil, "skip result", plan.CodePassedBefore, "it may read /users/bob.yml, which changed, and has no queries to look closer; its task passed"},
+		{"nothing tells its state, and anything moved", again, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"its definition changed", again, func(s *side) { s.check()["cmd"] = "x" }, nothing, nil, "skip result", plan.CodePassedBefore, "it runs as base defines it; its task passed"},
+		{"it always runs", again, email, nothing, nil, "run definition it", plan.CodeAlwaysRun, ""},
+		{"a value that no plan knows", strings.Replace(again, "argv: [run,", "argv: [run, '{env.IID}',", 1), email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"it never counts", exec + "integrations: {it: {reuse: none}}\n", email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"it counts for longer", exec + "integrations: {it: {reuse: 30m}}\n", email, nothing, nil, "skip result", plan.CodePassedBefore, ""},
+		{"it is too long ago", exec + "integrations: {it: {reuse: 29m}}\n", email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
+		{"nothing can start it", "version: 1\nintegrations: {it: {}}\n", email, nothing, nil, "run schema it", plan.CodeAllowedFileChanged, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -112,8 +114,8 @@ func TestReuse(t *testing.T) {
 			in.Results = passing(earlier, tt.red...)
 			p := made(t, in)
 			d, _ := p.Decision("it")
-			if got := brief(d); got != tt.want || !strings.Contains(d.Reason, tt.because) {
-				t.Errorf("got %s: %s\nwant %s: … %s", got, d.Reason, tt.want, tt.because)
+			if got := brief(d); got != tt.want || !because(d, tt.code, tt.words) {
+				t.Errorf("got %s: %s: %s\nwant %s: %s: … %s", got, d.Code, d.Reason, tt.want, tt.code, tt.words)
 			}
 			if gaps := verify(t, in, p); len(gaps) > 0 {
 				t.Errorf("got gaps %v", gaps)
@@ -157,7 +159,7 @@ func independent(t *testing.T, before, after planner.Input, d plan.Decision) {
 func TestReuseOfRecordedQueries(t *testing.T) {
 	settings := exec + "integrations: {it: {trace: static, shards: {by: ['roles[*].groups[*].account'], arg: --account}, list_order: ignored}}\n"
 	change := func(s *side) { s.at("/groups/dev.yml")["size"] = 2 }
-	traces := memory{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ roles { name groups { account size } } }")}}}
+	traces := storedTraces{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ roles { name groups { account size } } }")}}}
 	plans := func(moved func(*side), results planner.Results, broken string) *plan.Plan {
 		base, head := world(), world()
 		moved(base)
@@ -391,7 +393,7 @@ func TestUnknownProgramsRun(t *testing.T) {
 	in := input(t, base, head, exec)
 	in.Results = results{}
 	in.Results = passing(made(t, in))
-	in.Traces = memory{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ users { name } }")}}}
+	in.Traces = storedTraces{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ users { name } }")}}}
 	if d, _ := made(t, in).Decision("it"); d.Decision != plan.Skip {
 		t.Fatalf("got %s: %s, want a skip", brief(d), d.Reason)
 	}

@@ -97,20 +97,20 @@ func TestRecallInTheShop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var proven, doubted, static, changed, untouched int
+	var proven, doubted, static, changed, unaffected int
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		then := parseShop(t, shop(t, raw), nil)
 		thenHead := damaged(t, r, raw, r.IntN(3))
 		now := damaged(t, r, raw, r.IntN(2)) // base has moved on, or not
 		nowHead := damaged(t, r, raw, r.IntN(3))
-		w := NewWorld(now, nowHead, bundle.Compare(now, nowHead))
-		checkUntouched(t, w, &untouched)
+		w := NewComparison(now, nowHead, bundle.Compare(now, nowHead), Options{})
+		checkUnaffected(t, w, &unaffected)
 		for n := range uint64(20) {
 			p := adaptive(seed*20 + n)
 			saw, recorded := watch(t, p, then, thenHead)
 			sees, _ := watch(t, p, now, nowHead)
-			proof, why := w.Recall(context.Background(), []*trace.Trace{recorded})
+			proof, why := w.FindProof(context.Background(), []*trace.Trace{recorded})
 			switch {
 			case proof != nil && saw != sees:
 				t.Fatalf("seed %d, program %d: proven, but it sees something else:\n%s\n%s", seed, n, saw, sees)
@@ -126,7 +126,7 @@ func TestRecallInTheShop(t *testing.T) {
 			_, recorded = watch(t, q, then, thenHead)
 			onBase, _ := watch(t, q, now, now)
 			onHead, _ := watch(t, q, nowHead, nowHead)
-			why = w.Unchanged(context.Background(), recorded)
+			why = w.CompareRequests(context.Background(), recorded)
 			if (why == "") != (onBase == onHead) {
 				t.Fatalf("seed %d, program %d: unchanged says %q, answers alike: %v", seed, n, why, onBase == onHead)
 			}
@@ -138,28 +138,28 @@ func TestRecallInTheShop(t *testing.T) {
 			w.judgeRecorded(t, recorded)
 		}
 	}
-	t.Logf("adaptive: %d proven, %d in doubt; static: %d unchanged, %d changed; %d untouched", proven, doubted, static, changed, untouched)
-	if untouched == 0 || proven == 0 || doubted == 0 || static == 0 || changed == 0 {
+	t.Logf("adaptive: %d proven, %d in doubt; static: %d unchanged, %d changed; %d unaffected", proven, doubted, static, changed, unaffected)
+	if unaffected == 0 || proven == 0 || doubted == 0 || static == 0 || changed == 0 {
 		t.Error("want some of each")
 	}
 }
 
-// checkUntouched holds what needs no evaluation to what evaluation says.
-func checkUntouched(t *testing.T, w *World, n *int) {
+// checkUnaffected holds what needs no evaluation to what evaluation says.
+func checkUnaffected(t *testing.T, w *Comparison, n *int) {
 	t.Helper()
-	e, err := w.servers()
+	e, err := w.fullEngines()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range shopQueries {
 		req := gql.Request{Query: query}
-		if !w.untouched(req) {
+		if !w.isUnaffected(req) {
 			continue
 		}
 		*n++
 		base, head := e.base.Answer(context.Background(), req), e.head.Answer(context.Background(), req)
 		if string(base.JSON()) != string(head.JSON()) {
-			t.Fatalf("untouched, but the answers differ: %s\n%s\n%s", query, base.JSON(), head.JSON())
+			t.Fatalf("unaffected, but the answers differ: %s\n%s\n%s", query, base.JSON(), head.JSON())
 		}
 	}
 }
@@ -167,25 +167,24 @@ func checkUntouched(t *testing.T, w *World, n *int) {
 // judgeRecorded takes the recorded queries as declared ones: with list order
 // significant they are skipped only when all data is the same. What else is in
 // an answer, the schemas it was made from, does not count then.
-func (w *World) judgeRecorded(t *testing.T, recorded *trace.Trace) {
+func (w *Comparison) judgeRecorded(t *testing.T, recorded *trace.Trace) {
 	t.Helper()
-	queries, err := w.Recorded(recorded)
+	queries, err := w.RecordedQueries(recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d plan.Decision
-	w.Judge(context.Background(), Subject{Queries: queries, Order: integration.OrderSignificant}, true, &d)
-	if d.Decision == plan.Run {
+	d := w.Decide(context.Background(), Subject{Queries: queries, Order: integration.OrderSignificant}, true)
+	if d.Action == plan.Run {
 		return
 	}
-	e, err := w.servers()
+	e, err := w.fullEngines()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range queries {
 		base, head := e.base.Execute(context.Background(), q.base), e.head.Execute(context.Background(), q.head)
 		if string(base.DataJSON()) != string(head.DataJSON()) {
-			t.Fatalf("data changed, but it is to %s: %s\n%s", d.Decision, d.Reason, q.Text)
+			t.Fatalf("data changed, but it is to %s: %s\n%s", d.Action, d.Sentence(), q.Text)
 		}
 	}
 }
@@ -203,13 +202,13 @@ func damaged(t *testing.T, r *rand.Rand, raw []byte, times int) *bundle.Bundle {
 // A trace of a task that asked nothing proves nothing under static either.
 func TestUnchangedNeedsRequests(t *testing.T) {
 	b := parseCorners(t, corners, nil)
-	w := NewWorld(b, b, bundle.Compare(b, b))
-	if why := w.Unchanged(context.Background(), &trace.Trace{}); why != "nothing was asked while it was recorded" {
+	w := NewComparison(b, b, bundle.Compare(b, b), Options{})
+	if why := w.CompareRequests(context.Background(), &trace.Trace{}); why != "nothing was asked while it was recorded" {
 		t.Errorf("got %q", why)
 	}
 }
 
-// A thorough world believes no trace that was not evaluated: here one that was
+// A thorough comparison believes no trace that was not evaluated: here one that was
 // recorded over this very bundle, with an answer that it does not give.
 func TestThoroughRecall(t *testing.T) {
 	b := parseCorners(t, corners, nil)
@@ -217,11 +216,8 @@ func TestThoroughRecall(t *testing.T) {
 	r.Note(trace.Exchange{Path: "/graphql", SHA256: b.SHA256(), Request: &gql.Request{Query: "{ as { name } }"}, Status: 200, Body: []byte("wrong")})
 	traces := []*trace.Trace{r.Trace(trace.Subject{Integration: "x"}, time.Time{})}
 	for _, thorough := range []bool{false, true} {
-		w := NewWorld(b, b, bundle.Compare(b, b))
-		if thorough {
-			w.Thorough()
-		}
-		if proof, why := w.Recall(context.Background(), traces); (proof == nil) != thorough {
+		w := NewComparison(b, b, bundle.Compare(b, b), Options{Thorough: thorough})
+		if proof, why := w.FindProof(context.Background(), traces); (proof == nil) != thorough {
 			t.Errorf("thorough %v: got %v, %q", thorough, proof, why)
 		}
 	}

@@ -26,8 +26,8 @@ func TestOutlooksAgreeWithAttribution(t *testing.T) {
 		}
 		b, h := m.real(base), m.real(head)
 		a := Attribute(b, h, m.selectors, integration.OrderIgnored)
-		before, after := outlooks(b, m.selectors), outlooks(h, m.selectors)
-		keys := append(differing(before.views, after.views), "nobody has this key")
+		before, after := viewsOf(b, m.selectors), viewsOf(h, m.selectors)
+		keys := append(differingKeys(before.views, after.views), "nobody has this key")
 		for key := range before.views {
 			keys = append(keys, key)
 		}
@@ -84,10 +84,10 @@ func TestSeenIsWhatTheLadderLooksAt(t *testing.T) {
 				same++
 				for side := range 2 {
 					d := judged(t, sides[0][side], sides[1][side], text, byName)
-					runs := d.Decision == plan.Run && !strings.Contains(d.Reason, "cannot be told apart") ||
-						d.Decision == plan.Shards && (shard == "" || slices.Contains(d.Evidence.Keys, shard))
+					runs := d.Action == plan.Run && !strings.Contains(d.Reason.Text, "cannot be told apart") ||
+						d.Action == plan.Shards && (shard == "" || slices.Contains(d.Evidence.Keys, shard))
 					if runs {
-						t.Errorf("seed %d, %s, shard %q: it sees the same, and yet: %s", seed, text, shard, d.Reason)
+						t.Errorf("seed %d, %s, shard %q: it sees the same, and yet: %s", seed, text, shard, d.Sentence())
 					}
 				}
 			}
@@ -101,23 +101,22 @@ func TestSeenIsWhatTheLadderLooksAt(t *testing.T) {
 
 func seenFrom(t *testing.T, sides [2]*bundle.Bundle, text string, by integration.Selector, shard string) (string, bool) {
 	t.Helper()
-	w := NewWorld(sides[0], sides[1], bundle.Compare(sides[0], sides[1]))
-	seen, ok := w.See(t.Context(), subjectOf(t, w, text, by))
+	w := NewComparison(sides[0], sides[1], bundle.Compare(sides[0], sides[1]), Options{})
+	seen, ok := w.VisibleState(t.Context(), subjectOf(t, w, text, by))
 	if !ok {
 		return "", false
 	}
-	return seen.From(shard), true
+	return seen.Digest(shard), true
 }
 
-func judged(t *testing.T, from, to *bundle.Bundle, text string, by integration.Selector) plan.Decision {
+func judged(t *testing.T, from, to *bundle.Bundle, text string, by integration.Selector) plan.Conclusion {
 	t.Helper()
-	w := NewWorld(from, to, bundle.Compare(from, to))
-	var d plan.Decision
-	w.Judge(t.Context(), subjectOf(t, w, text, by), true, &d)
+	w := NewComparison(from, to, bundle.Compare(from, to), Options{})
+	d := w.Decide(t.Context(), subjectOf(t, w, text, by), true)
 	return d
 }
 
-func subjectOf(t *testing.T, w *World, text string, by integration.Selector) Subject {
+func subjectOf(t *testing.T, w *Comparison, text string, by integration.Selector) Subject {
 	t.Helper()
 	q, err := w.Compile("q", gql.Request{Query: text})
 	if err != nil {
@@ -137,14 +136,14 @@ func TestSeenCovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := parseShop(t, shop(t, raw), nil)
-	w := NewWorld(b, b, bundle.Compare(b, b))
+	w := NewComparison(b, b, bundle.Compare(b, b), Options{})
 	known := map[string]string{}
 	add := func(name string, s Subject, shard string) {
-		seen, ok := w.See(t.Context(), s)
+		seen, ok := w.VisibleState(t.Context(), s)
 		if !ok {
 			t.Fatalf("%s: nothing is seen", name)
 		}
-		digest := seen.From(shard)
+		digest := seen.Digest(shard)
 		if other, twice := known[digest]; twice {
 			t.Errorf("%s looks like %s", name, other)
 		}
@@ -171,12 +170,12 @@ func TestSeenCovers(t *testing.T) {
 	twice := plain
 	twice.Queries = append(slices.Clone(plain.Queries), plain.Queries[0])
 	add("two queries", twice, "")
-	if _, ok := w.See(t.Context(), Subject{}); ok {
+	if _, ok := w.VisibleState(t.Context(), Subject{}); ok {
 		t.Error("an integration without queries sees something")
 	}
 	broken := plain
 	broken.Queries = []Query{{Doubt: "head rejects it"}}
-	if _, ok := w.See(t.Context(), broken); ok {
+	if _, ok := w.VisibleState(t.Context(), broken); ok {
 		t.Error("a query that cannot be compared is seen")
 	}
 }

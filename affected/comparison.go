@@ -1,0 +1,189 @@
+package affected
+
+import (
+	"sync"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/integration"
+)
+
+// A Comparison compares the two bundles of a change. It keeps what it computes, so
+// that integrations share it. It is not safe for use by several goroutines.
+type Comparison struct {
+	Options
+	base, head  *bundle.Bundle
+	diff        *bundle.Diff
+	mentions    func() *bundle.Mentions
+	engines     func() (*engines, error)
+	fullEngines func() (*engines, error)                 // engines that look at all files
+	comparable  func() bool                              // see unchangedFilesAreEqual
+	referrers   map[bundle.Path]map[string][]bundle.Path // see referrersOf
+	compiled    map[requestKey]compiled
+	differences map[differenceKey]*difference
+	answers     map[requestKey]string    // digests of answers, see answerDigest
+	visible     map[string]*VisibleState // nil: it cannot be told
+}
+
+// Options say how two bundles are compared. The zero value uses the embedded
+// engine, and evaluates only what the change can reach.
+type Options struct {
+	// Base and Head answer in place of the embedded engine, when both are set.
+	Base, Head Answerer
+	// Thorough evaluates all desired states as a whole on both sides, to check
+	// decisions that were made by looking only where the change can reach. Traces
+	// are then not believed about the answers of the bundles at hand. An error that
+	// both sides answer with alike is no doubt.
+	Thorough bool
+}
+
+// isLive tells whether servers answer in place of the embedded engine.
+func (o Options) isLive() bool { return o.Base != nil && o.Head != nil }
+
+// compiled is a query compiled for both sides, with the errors of the sides that
+// reject it.
+type compiled struct {
+	base, head       *gql.Query
+	baseErr, headErr error
+}
+
+// engines answer queries over the two bundles.
+type engines struct {
+	base, head             *gql.Engine
+	baseSchema, headSchema *gql.Schema
+}
+
+// NewComparison returns the comparison of two bundles; diff is the result of
+// [bundle.Compare] for them. Nothing is computed before it is needed.
+func NewComparison(base, head *bundle.Bundle, diff *bundle.Diff, how Options) *Comparison {
+	c := &Comparison{
+		Options: how, base: base, head: head, diff: diff,
+		referrers:   map[bundle.Path]map[string][]bundle.Path{},
+		compiled:    map[requestKey]compiled{},
+		differences: map[differenceKey]*difference{},
+		answers:     map[requestKey]string{},
+		visible:     map[string]*VisibleState{},
+	}
+	c.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
+	c.comparable = sync.OnceValue(c.unchangedFilesAreEqual)
+	c.fullEngines = sync.OnceValues(func() (*engines, error) { return newEngines(base, head) })
+	c.engines = sync.OnceValues(func() (*engines, error) {
+		e, err := newEngines(base, head)
+		if err == nil && !c.isLive() && c.mentions().IsComplete() {
+			e.base.UseMentions(c.mentions())
+			e.head.UseMentions(c.mentions())
+		}
+		return e, err
+	})
+	return c
+}
+
+// Mentions returns the index of the paths that the datafiles of both bundles
+// mention.
+func (c *Comparison) Mentions() *bundle.Mentions { return c.mentions() }
+
+func newEngines(base, head *bundle.Bundle) (*engines, error) {
+	b, err := gql.NewSchema(base.GraphQL())
+	if err != nil {
+		return nil, err
+	}
+	h := b
+	if !base.HasSameGraphQL(head) {
+		if h, err = gql.NewSchema(head.GraphQL()); err != nil {
+			return nil, err
+		}
+	}
+	return &engines{gql.New(base, b), gql.New(head, h), b, h}, nil
+}
+
+// A Query is a declared or recorded query, compiled for both sides.
+type Query struct {
+	Name  string
+	Text  string
+	Doubt string // why it cannot be compared; "" when it can
+
+	request    gql.Request
+	base, head *gql.Query
+}
+
+// Compile reads a query. It is an error when base and head both reject it. When
+// only one side rejects it, the query has a Doubt.
+func (c *Comparison) Compile(name string, req gql.Request) (Query, error) {
+	q := Query{Name: name, Text: req.Query, request: req}
+	e, err := c.engines()
+	if err != nil {
+		q.Doubt = "the GraphQL types of a bundle cannot be used: " + err.Error()
+		return q, nil
+	}
+	key := keyOfRequest("", req)
+	known, ok := c.compiled[key]
+	if !ok {
+		known = e.compile(req)
+		c.compiled[key] = known
+	}
+	switch {
+	case known.baseErr != nil && known.headErr != nil:
+		return q, known.baseErr
+	case known.baseErr != nil:
+		q.Doubt = "base rejects it: " + known.baseErr.Error()
+	case known.headErr != nil:
+		q.Doubt = "head rejects it: " + known.headErr.Error()
+	default:
+		q.base, q.head = known.base, known.head
+	}
+	return q, nil
+}
+
+// compile compiles a query for both sides.
+func (e *engines) compile(req gql.Request) (out compiled) {
+	out.base, out.baseErr = e.baseSchema.Compile(req)
+	out.head, out.headErr = out.base, out.baseErr
+	if e.headSchema != e.baseSchema {
+		out.head, out.headErr = e.headSchema.Compile(req)
+	}
+	return out
+}
+
+// A Subject is an integration whose desired state can be told.
+type Subject struct {
+	Queries []Query
+	State   integration.Stater // when there are no queries
+	Shards  *integration.Shards
+	Order   integration.ListOrder
+}
+
+// CanFind returns nil when the selector can find something in the answer of at
+// least one of the queries, or when that cannot be known.
+func (s Subject) CanFind(selector integration.Selector) error {
+	var last error
+	for _, q := range s.Queries {
+		if q.base == nil || q.head == nil {
+			return nil
+		}
+		if last = q.base.CheckSelector(steps(selector)); last == nil {
+			return nil
+		}
+		if q.head != q.base && q.head.CheckSelector(steps(selector)) == nil {
+			return nil
+		}
+	}
+	return last
+}
+
+// steps returns the steps of a selector as the engine names them.
+func steps(s integration.Selector) []gql.Step {
+	kinds := map[integration.StepKind]gql.StepKind{
+		integration.Field:   gql.StepField,
+		integration.Items:   gql.StepItems,
+		integration.Members: gql.StepMembers,
+	}
+	out := make([]gql.Step, 0, len(s.Steps))
+	for _, step := range s.Steps {
+		out = append(out, gql.Step{Kind: kinds[step.Kind], Key: step.Name})
+	}
+	return out
+}
+
+// typesChanged tells whether JSON schemas or GraphQL types changed. Both sides are
+// then evaluated as a whole.
+func (c *Comparison) typesChanged() bool { return len(c.diff.Schemas)+len(c.diff.GraphQL) > 0 }

@@ -1,0 +1,144 @@
+package affected
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// A requestKey is a request for one side.
+type requestKey struct {
+	side                        trace.Side
+	query, operation, variables string
+	emptyName                   bool
+}
+
+// keyOfRequest returns the key of a request.
+func keyOfRequest(side trace.Side, req gql.Request) requestKey {
+	key := requestKey{side: side, query: req.Query, operation: req.Operation, emptyName: req.EmptyName}
+	if req.Variables != nil {
+		key.variables = bundle.Canonical(req.Variables)
+	}
+	return key
+}
+
+// FindProof returns the first trace which proves that a task would get the same
+// answers on head as when it passed. If there is none, doubt says why the first trace
+// proves nothing.
+func (c *Comparison) FindProof(ctx context.Context, traces []*trace.Trace) (proof *trace.Trace, doubt string) {
+	for _, t := range traces {
+		if !c.Thorough {
+			c.learn(t)
+		}
+		why := t.Proves(func(side trace.Side, req gql.Request) (string, error) { return c.answerDigest(ctx, side, req) })
+		if why == "" {
+			return t, ""
+		}
+		if doubt == "" {
+			doubt = why
+		}
+	}
+	return nil, doubt
+}
+
+// CompareRequests asks both sides all requests of a trace. It returns "" when they
+// answer alike, to the byte. Otherwise it returns the name of the first request that
+// they answer differently, or why that is not known.
+func (c *Comparison) CompareRequests(ctx context.Context, t *trace.Trace) (doubt string) {
+	if why := t.Doubt(); why != "" {
+		return why
+	}
+	for _, r := range t.Requests {
+		req, err := r.GraphQL()
+		if err != nil {
+			return err.Error()
+		}
+		base, err := c.answerDigest(ctx, trace.Base, req)
+		if err != nil {
+			return err.Error()
+		}
+		head, err := c.answerDigest(ctx, trace.Head, req)
+		if err != nil {
+			return err.Error()
+		}
+		if base != head {
+			return fmt.Sprintf("base and head answer %q differently", r.Name())
+		}
+	}
+	return ""
+}
+
+// RecordedQueries returns the requests of a trace as queries, each once.
+func (c *Comparison) RecordedQueries(t *trace.Trace) ([]Query, error) {
+	var out []Query
+	known := map[requestKey]bool{}
+	for _, r := range t.Requests {
+		req, err := r.GraphQL()
+		if err != nil {
+			return nil, err
+		}
+		key := keyOfRequest(trace.Head, req)
+		if known[key] {
+			continue
+		}
+		known[key] = true
+		q, err := c.Compile(r.Name(), req)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+// learn takes over the answers of a trace that was recorded over one of the bundles
+// at hand, since a bundle always gives a request the same answer.
+func (c *Comparison) learn(t *trace.Trace) {
+	for _, r := range t.Requests {
+		sha := t.Head
+		if r.Side == trace.Base {
+			sha = t.Base
+		}
+		req, err := r.GraphQL()
+		if err != nil {
+			return
+		}
+		for side, b := range map[trace.Side]*bundle.Bundle{trace.Base: c.base, trace.Head: c.head} {
+			if sha == b.SHA256() {
+				c.answers[keyOfRequest(side, req)] = r.Answer
+			}
+		}
+	}
+}
+
+// answerDigest returns the digest of the answer of one side to a request, as a
+// server would give it.
+func (c *Comparison) answerDigest(ctx context.Context, side trace.Side, req gql.Request) (string, error) {
+	key := keyOfRequest(side, req)
+	if digest, ok := c.answers[key]; ok {
+		return digest, nil
+	}
+	if digest, ok := c.answers[keyOfRequest(trace.Base, req)]; ok && side == trace.Head && !c.Thorough && c.isUnaffected(req) {
+		c.answers[key] = digest
+		return digest, nil
+	}
+	base, head, err := c.answerers(c.fullEngines)
+	if err != nil {
+		return "", fmt.Errorf("the GraphQL types of a bundle cannot be used: %w", err)
+	}
+	answerer := head
+	if side == trace.Base {
+		answerer = base
+	}
+	res := answerer.Answer(ctx, req)
+	if ctx.Err() != nil {
+		return "", errors.New("it was interrupted")
+	}
+	digest := trace.Answer(res.Status, res.JSON())
+	c.answers[key] = digest
+	return digest, nil
+}

@@ -1,0 +1,143 @@
+package affected
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// A VisibleState is the part of an integration's desired states on base and head
+// that its tasks see: the desired state of base, and the difference of head.
+type VisibleState struct {
+	queries string // digest of the queries
+	whole   string // digest of both states as a whole
+	shards  []integration.Selector
+	parts   [3]shardViews // base, what head lost of it, what head adds; empty without shards
+}
+
+// shardViews are the digests of a desired state, or of a part of it, as shards see it.
+type shardViews struct {
+	views map[string]string // by shard key
+	rest  string            // the part that every shard sees
+}
+
+// VisibleState evaluates the desired state of an integration on base as a whole,
+// and on head where the change can reach it. It returns false when a state cannot
+// be told, or when a live server answers.
+func (c *Comparison) VisibleState(ctx context.Context, s Subject) (*VisibleState, bool) {
+	if s.State != nil || len(s.Queries) == 0 || c.isLive() {
+		return nil, false
+	}
+	texts := []string{s.Order.String()}
+	for _, q := range s.Queries {
+		if q.Doubt != "" {
+			return nil, false
+		}
+		key := keyOfRequest(trace.Base, q.request)
+		texts = append(texts, key.query, key.operation, key.variables)
+	}
+	out := &VisibleState{queries: hash(texts...)}
+	if s.Shards != nil && s.Order == integration.OrderIgnored { // an order belongs to every shard
+		out.shards = s.Shards.By
+	}
+	key := out.queries + fmt.Sprintf("%q", out.shards)
+	if known, ok := c.visible[key]; ok {
+		return known, known != nil
+	}
+	if !c.evaluateVisible(ctx, s.Queries, out, s.Order) {
+		out = nil
+	}
+	c.visible[key] = out
+	return out, out != nil
+}
+
+// evaluateVisible evaluates the queries and completes out. It returns false when
+// an answer cannot be told.
+func (c *Comparison) evaluateVisible(ctx context.Context, queries []Query, out *VisibleState, order integration.ListOrder) bool {
+	whole := c.typesChanged() || order == integration.OrderSignificant || !c.mentions().IsComplete()
+	var parts [3][]any
+	for _, q := range queries {
+		base, d := c.baseAndDifference(ctx, q, whole)
+		if d == nil || ctx.Err() != nil {
+			return false
+		}
+		parts[0] = append(parts[0], base)
+		for i, side := range []any{d.base, d.head} {
+			if !d.compared {
+				side = &bundle.Object{}
+			}
+			parts[i+1] = append(parts[i+1], side)
+		}
+	}
+	out.whole = hexDigest(out.queries, Digest(parts[0], order), Digest(parts[1], order), Digest(parts[2], order))
+	for i := range parts {
+		if len(out.shards) > 0 {
+			out.parts[i] = viewsOf(parts[i], out.shards)
+		}
+	}
+	return true
+}
+
+// baseAndDifference returns the answer of base to a query, and how the answer of head
+// differs from it; nil when that cannot be told. A thorough comparison answers the
+// query on head as a whole.
+func (c *Comparison) baseAndDifference(ctx context.Context, q Query, whole bool) (any, *difference) {
+	e, err := c.engines()
+	if err != nil {
+		return nil, nil
+	}
+	base := e.base.Execute(ctx, q.base)
+	d := &difference{}
+	if c.Thorough && !whole && !slices.ContainsFunc(q.base.Roots(), isOpaque) {
+		head := e.head.Execute(ctx, q.head)
+		if len(head.Errors) > 0 || !d.compareResponses(q, base, head) {
+			return nil, nil
+		}
+	} else {
+		d = c.compareAnswers(ctx, q, whole)
+	}
+	if len(base.Errors) > 0 || d.doubt != "" {
+		return nil, nil
+	}
+	return base.Data, d
+}
+
+// viewsOf returns a desired state, in which the order of lists does not count, as
+// shards see it.
+func viewsOf(documents []any, shards []integration.Selector) shardViews {
+	t := newTree(documents, shards, integration.OrderIgnored)
+	return shardViews{t.root.views(integration.OrderIgnored), t.root.rest}
+}
+
+// of returns the view of one shard. A shard that the state does not have sees the part
+// that every shard sees.
+func (v shardViews) of(shard string) string {
+	if view, ok := v.views[shard]; ok {
+		return view
+	}
+	return v.rest
+}
+
+// Digest returns the digest of the state that a shard sees, or of the whole state
+// when shard is "". A shard sees the parts that belong to it and the parts that belong
+// to every shard, see [Attribute]. When its digest is the same, no difference is attributed to it.
+func (s *VisibleState) Digest(shard string) string {
+	if shard == "" || len(s.shards) == 0 {
+		return s.whole
+	}
+	texts := []string{s.queries, fmt.Sprintf("%q", s.shards)}
+	for _, part := range s.parts {
+		texts = append(texts, part.of(shard))
+	}
+	return hexDigest(texts...)
+}
+
+// hexDigest returns the digest of texts as "sha256:" and 64 hex digits.
+func hexDigest(texts ...string) string {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(hash(texts...))))
+}

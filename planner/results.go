@@ -1,0 +1,95 @@
+package planner
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/app-sre/prcheck/affected"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
+)
+
+// maxPassed bounds how many tasks evidence names.
+const maxPassed = 20
+
+// A resultFinder finds tasks that passed before with the same inputs.
+type resultFinder struct {
+	settings *integration.Settings
+	results  Results // nil: none are remembered
+	tasks    *taskBuilder
+	inputs   *inputDigester
+	anyAge   bool // results count whatever their age
+}
+
+// reuse divides the tasks of an integration by their earlier runs.
+type reuse struct {
+	left   []unit         // tasks that must run
+	passed []plan.Earlier // tasks that passed before with the same inputs
+}
+
+// find fills in the inputs of an integration's tasks, and finds the tasks that
+// passed with the same inputs not long ago.
+func (f *resultFinder) find(ctx context.Context, o schemafilter.Outcome, s affected.Subject, units []unit) reuse {
+	var out reuse
+	if len(units) == 0 {
+		return out // nothing is evaluated for an integration that is skipped
+	}
+	digest := f.inputs.of(ctx, o, s)
+	for _, u := range units {
+		u.task.Inputs = digest(u.task)
+		if earlier, ok := f.passed(ctx, o, u.task); ok {
+			out.passed = append(out.passed, earlier)
+			continue
+		}
+		out.left = append(out.left, u)
+	}
+	return out
+}
+
+// passed tells whether a task need not run, since it passed with the same inputs.
+// These tasks always run: tasks of always_run, tasks that cannot be started, and
+// tasks that may do something else with the same inputs. A task may do so when head
+// edits its programs, when its command is not known entirely, or when it is native,
+// since there are many versions of this program.
+func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
+	within := f.settings.For(o.Name).Reuse
+	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
+	if f.results == nil || within <= 0 || always || t.Native || t.Blocked != "" ||
+		len(o.Conclusion.Evidence.Edited) > 0 || f.tasks.unknownCommand(t).Code != "" {
+		return plan.Earlier{}, false
+	}
+	if f.anyAge {
+		within = math.MaxInt64
+	}
+	began, ok := f.results.Passed(ctx, t, within)
+	return plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}, ok
+}
+
+// conclude returns the conclusion of the rung result after the rungs below.
+func (r reuse) conclude(below plan.Conclusion) plan.Conclusion {
+	n := len(r.passed)
+	if n == 0 {
+		return below
+	}
+	out := plan.Conclusion{Evidence: plan.Evidence{Reused: n, Passed: r.passed[:min(n, maxPassed)]}}
+	if len(r.left) > 0 {
+		out.Remarks = []plan.Reason{{Code: plan.CodeSomePassedBefore, Count: n, Of: n + len(r.left)}}
+		return below.Then(out)
+	}
+	out.Action, out.Rung, out.Before = plan.Skip, plan.RungResult, below.Reasons()
+	out.Reason = plan.Reason{Code: plan.CodePassedBefore, Count: n, At: r.first()}
+	return below.Then(out)
+}
+
+// first returns when the first of the tasks that passed began.
+func (r reuse) first() time.Time {
+	first := r.passed[0].Began
+	for _, p := range r.passed {
+		if p.Began.Before(first) {
+			first = p.Began
+		}
+	}
+	return first
+}

@@ -1,0 +1,142 @@
+package schemafilter
+
+import (
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/names"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// maxNamed bounds how many changed files, and how many edits, evidence names.
+const maxNamed = 20
+
+// definition is the first rung: it decides by the definitions alone.
+func (f filter) definition(o Outcome, edits []string) Outcome {
+	switch {
+	case o.Head == nil:
+		return o.skip(plan.RungDefinition, plan.CodeRemoved)
+	case o.Base == nil && o.Head.Check == nil:
+		return o.skip(plan.RungDefinition, plan.CodeNewWithoutCheck)
+	case o.Base == nil && o.Head.Check.Disabled:
+		return o.skip(plan.RungDefinition, plan.CodeNewDisabled)
+	case o.Base == nil:
+		o = f.trust(o, plan.CodeUntrustedDefinition, plan.CodeUnsafeDefinition)
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeNewDefinition}, plan.Evidence{Edited: firstOf(edits)})
+	case o.Base.Check == nil:
+		return f.newCheck(o, edits)
+	}
+	changed := o.Base.DifferingParts(*o.Head)
+	switch {
+	case !active(o.Base.Check) && !active(o.Head.Check):
+		return o.skip(plan.RungDefinition, plan.CodeDisabled)
+	case len(changed) > 0:
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeDefinitionChanged, Names: changed},
+			plan.Evidence{Fields: changed, Edited: firstOf(edits)})
+	case len(edits) > 0:
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeRulesEdited, Names: edits}, plan.Evidence{Edited: firstOf(edits)})
+	case o.Base.Check.AlwaysRun:
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeAlwaysRun}, plan.Evidence{})
+	}
+	return o
+}
+
+// active tells whether there is a pr_check that is not disabled.
+func active(c *integration.Check) bool { return c != nil && !c.Disabled }
+
+// newCheck decides about an integration that both sides define, without a
+// pr_check on base.
+func (f filter) newCheck(o Outcome, edits []string) Outcome {
+	switch {
+	case o.Head.Check == nil:
+		return o.skip(plan.RungDefinition, plan.CodeNoCheck)
+	case o.Head.Check.Disabled:
+		return o.skip(plan.RungDefinition, plan.CodeDisabled)
+	}
+	o.Use = o.Head
+	o = f.trust(o, plan.CodeUntrustedCheck, plan.CodeUnsafeCheck)
+	return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeNewCheck},
+		plan.Evidence{Fields: o.Base.DifferingParts(*o.Head), Edited: firstOf(edits)})
+}
+
+// trust blocks an integration whose command comes from head, unless the settings
+// trust new integrations and its name is a plain word.
+func (f filter) trust(o Outcome, untrusted, unsafe plan.Code) Outcome {
+	switch {
+	case !f.Settings.TrustNewIntegrations:
+		o.Blocked = plan.Reason{Code: untrusted}
+	case !names.IsPlain(o.Name):
+		o.Blocked = plan.Reason{Code: unsafe}
+	}
+	return o
+}
+
+// schema is the second rung: it decides by the schemas of the changed files, by
+// paths rules and by changed types.
+func (f filter) schema(o Outcome) Outcome {
+	files, schemas := f.Changes.allowed(o.Use.Allows)
+	e := plan.Evidence{Allowed: len(o.Use.Schemas), Schemas: texts(schemas), Paths: firstOf(texts(files))}
+	types := f.Changes.Types
+	switch {
+	case f.rules[o.Name] != "":
+		e.Rule = f.rules[o.Name]
+		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodePathsRule, Text: e.Rule}, e)
+	case f.HasState != nil && f.HasState(o.Name):
+		o.Selected = len(files) > 0 || len(types) > 0
+		o.Conclusion = o.Conclusion.Then(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
+		return o
+	case len(files) > 0:
+		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodeAllowedFileChanged, Names: texts(files)}, e)
+	case len(types) > 0:
+		return o.doubt(plan.Reason{Code: plan.CodeTypesChanged, Names: types}, e)
+	case len(f.unclaimed) > 0:
+		return o.doubt(plan.Reason{Code: plan.CodeUnclaimedResource, Names: texts(f.unclaimed)}, e)
+	case o.Use.Check.Unenforced && len(f.Changes.Files) > 0:
+		return o.doubt(plan.Reason{Code: plan.CodeNotEnforced}, e)
+	}
+	return o.decide(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
+}
+
+// unconcerned returns the reason why no change concerns an integration.
+func (f filter) unconcerned(d *integration.Definition) plan.Reason {
+	switch {
+	case len(f.Changes.Files) == 0:
+		return plan.Reason{Code: plan.CodeOnlyMetadata}
+	case len(d.Schemas) == 0:
+		return plan.Reason{Code: plan.CodeNoSchemas}
+	}
+	return plan.Reason{Code: plan.CodeNoAllowedFile, Names: texts(d.Schemas), Count: len(d.Schemas)}
+}
+
+// decide returns the outcome with a final conclusion.
+func (o Outcome) decide(c plan.Conclusion) Outcome {
+	o.Decided, o.Conclusion = true, o.Conclusion.Then(c)
+	return o
+}
+
+// skip returns the outcome of an integration that is skipped.
+func (o Outcome) skip(rung plan.Rung, code plan.Code) Outcome {
+	return o.decide(plan.Conclusion{Action: plan.Skip, Rung: rung, Reason: plan.Reason{Code: code}})
+}
+
+// run returns the outcome of an integration that runs.
+func (o Outcome) run(rung plan.Rung, why plan.Reason, e plan.Evidence) Outcome {
+	return o.decide(plan.Conclusion{Action: plan.Run, Rung: rung, Reason: why, Evidence: e})
+}
+
+// doubt returns the outcome of an integration that runs because something could
+// not be proven.
+func (o Outcome) doubt(why plan.Reason, e plan.Evidence) Outcome {
+	e.Doubts = []string{why.String()}
+	return o.run(plan.RungSchema, why, e)
+}
+
+// firstOf returns the names that evidence holds of a list.
+func firstOf(list []string) []string { return list[:min(len(list), maxNamed)] }
+
+// texts converts paths or schemas to plain strings.
+func texts[T ~string](in []T) []string {
+	var out []string
+	for _, s := range in {
+		out = append(out, string(s))
+	}
+	return out
+}
