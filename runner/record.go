@@ -13,25 +13,25 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// A Recorded task is one that ran to note what it asks.
+// A Recorded is the outcome of [Record].
 type Recorded struct {
 	Result   plan.Result
-	Trace    *trace.Trace // what the task asked
-	Warnings []string     // about traces that could not be remembered, for people
+	Trace    *trace.Trace // the queries of the task
+	Warnings []string     // messages for people, about a trace that could not be saved for example
 }
 
-// Record runs one task, which needs no plan, and remembers in the state what it asks when it
-// passes. The output of the task goes to out.
+// Record runs one task without a plan, and writes the output of the task to out. If the task
+// passes, its trace is saved in the state.
 func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recorded, error) {
 	in = in.withDefaults()
 	tasks := []plan.Task{task}
-	noted := recording.New(in.Base.SHA256(), in.Head.SHA256())
+	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())
 	start := launch.Environment{
 		Base: in.Base, Head: in.Head, Settings: in.Settings, Folder: in.Folder,
-		Natives: in.Natives, Observe: noted.Task, Getenv: in.Getenv, Environ: in.Environ,
+		Natives: in.Natives, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
 	secrets := start.Secrets(tasks)
-	noted.Mask = mask.New(secrets).Text
+	recorder.Mask = mask.New(secrets).Text
 	executor, err := start.Runner(tasks)
 	if err != nil {
 		return Recorded{}, err
@@ -44,11 +44,11 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 		return Recorded{}, ctx.Err()
 	}
 	now := time.Now()
-	warnings := noted.Keep(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)
-	return Recorded{results[0], noted.Trace(task, now), warnings}, nil
+	warnings := recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)
+	return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil
 }
 
-// outputLogs keeps no log: the output of a task goes where it can be read at once.
+// outputLogs writes the output of a task to a writer instead of a log file.
 type outputLogs struct{ out io.Writer }
 
 func (l outputLogs) Create(string, int) (io.WriteCloser, string, error) { return l, "", nil }

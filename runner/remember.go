@@ -40,7 +40,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	defer cancel()
 	now := time.Now()
 	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
-	out.Warnings = append(out.Warnings, r.recording.Keep(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
+	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
 	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Breaches), now))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
 	return nil

@@ -55,7 +55,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	in.Plan = &part
 	r := &run{Input: in, opts: opts, recording: recording.New(in.Base.SHA256(), in.Head.SHA256())}
 	env := r.environment()
-	env.Head, env.Observe = in.Head, r.recording.Task
+	env.Head, env.Observe = in.Head, r.recording.StartAttempt
 	r.secrets = env.Secrets(part.Tasks)
 	r.recording.Mask = mask.New(r.secrets).Text
 	var err error

@@ -35,7 +35,7 @@ func (n *notes) observe() func(server.Exchange) {
 	if n == nil {
 		return nil
 	}
-	return recording.Into(n.recorder)
+	return recording.Observer(n.recorder)
 }
 
 // keep remembers what was read, also when the server was stopped by a signal.

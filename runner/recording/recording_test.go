@@ -16,11 +16,11 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-// run notes what tasks ask: by task, queries.
-func run(asked map[string][]string) *recording.Recording {
+// record returns a recording of tasks that send these queries.
+func record(asked map[string][]string) *recording.Recording {
 	r := recording.New("b", "h")
 	for id, queries := range asked {
-		observe := r.Task(id)
+		observe := r.StartAttempt(id)
 		for _, q := range queries {
 			observe(server.Exchange{
 				Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: q}, Status: 200, Body: []byte(q),
@@ -57,15 +57,15 @@ func settings(t *testing.T, text string) *integration.Settings {
 	return s
 }
 
-// Only tasks that passed leave a trace, and only where traces count.
-func TestKeep(t *testing.T) {
+// The trace of a task is saved if the task passed, unless the settings say "trace: none".
+func TestSave(t *testing.T) {
 	p := &plan.Plan{Tasks: []plan.Task{task("good", ""), task("bad", ""), task("off", ""), task("idle", "")}}
 	s := store(t)
-	said := run(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).Keep(t.Context(), s, p, []plan.Result{
+	warnings := record(map[string][]string{"good": {"a"}, "bad": {"a"}, "off": {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{
 		{Status: plan.Passed}, {Status: plan.Failed}, {Status: plan.Passed}, {Status: plan.NotRun},
 	}, settings(t, "integrations: {off: {trace: none}}\n"), time.Unix(0, 0))
-	if len(said) > 0 {
-		t.Errorf("it says %q", said)
+	if len(warnings) > 0 {
+		t.Errorf("got the warnings %q", warnings)
 	}
 	for name, want := range map[string]int{"good": 1, "bad": 0, "off": 0, "idle": 0} {
 		if traces, ignored := s.All(t.Context(), name); len(traces) != want || len(ignored) > 0 {
@@ -74,10 +74,11 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// onBase stands for a failure of class baseline.
+// onBase stands for a failure that is the same on base.
 const onBase plan.Status = "on base"
 
-// A promise that is broken is said once, and takes back what was left out on it.
+// A broken promise is a warning, and the task fails if work was left out because of
+// the promise.
 func TestBrokenPromise(t *testing.T) {
 	promised := settings(t, "integrations: {users: {trace: static}}\n")
 	tests := []struct {
@@ -85,7 +86,7 @@ func TestBrokenPromise(t *testing.T) {
 		decision plan.Action
 		status   plan.Status
 		now      []string
-		said     string
+		warning  string
 		want     plan.Status
 	}{
 		{"kept", plan.Shards, plan.Passed, []string{"a", "b"}, "", plan.Passed},
@@ -100,43 +101,43 @@ func TestBrokenPromise(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, one := store(t), task("users/x", "x")
 			p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{{Name: "users", Decision: tt.decision}}}
-			run(map[string][]string{one.ID: {"a", "b"}}).Keep(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+			record(map[string][]string{one.ID: {"a", "b"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
 			results := []plan.Result{{Status: tt.status}}
 			if tt.status == onBase {
 				results[0] = plan.Result{Status: plan.Failed, Class: plan.ClassBaseline, Baseline: &plan.Baseline{}}
 			}
-			said := strings.Join(run(map[string][]string{one.ID: tt.now}).Keep(t.Context(), s, p, results, promised, time.Unix(1, 0)), "\n")
-			if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) || results[0].Status != tt.want || results[0].Blocks() != (tt.want != plan.Passed) {
-				t.Errorf("got %q and %+v, want %q and %s", said, results[0], tt.said, tt.want)
+			warnings := strings.Join(record(map[string][]string{one.ID: tt.now}).CheckAndSave(t.Context(), s, p, results, promised, time.Unix(1, 0)), "\n")
+			if (warnings == "") != (tt.warning == "") || !strings.Contains(warnings, tt.warning) || results[0].Status != tt.want || results[0].Blocks() != (tt.want != plan.Passed) {
+				t.Errorf("got %q and %+v, want %q and %s", warnings, results[0], tt.warning, tt.want)
 			}
-			if broken := s.Broken(t.Context(), "users"); (broken == "") != (tt.said == "") {
+			if broken := s.Broken(t.Context(), "users"); (broken == "") != (tt.warning == "") {
 				t.Errorf("noted as broken: %q", broken)
 			}
 		})
 	}
 }
 
-// So is one that runs in full, but for tasks that passed with the same inputs: what
-// those are rests on the promise, too.
-func TestBrokenPromiseOfReused(t *testing.T) {
+// An integration that runs in full may still have left out tasks that passed before with
+// the same inputs. That relies on the promise, too.
+func TestBrokenPromiseAfterReuse(t *testing.T) {
 	promised := settings(t, "integrations: {users: {trace: static}}\n")
 	for reused, want := range map[int]plan.Status{0: plan.Passed, 1: plan.Failed} {
 		s, one := store(t), task("users/x", "x")
 		p := &plan.Plan{Tasks: []plan.Task{one}, Integrations: []plan.Decision{
 			{Name: "users", Decision: plan.Run, Evidence: plan.Evidence{Traces: []plan.Trace{{}}, Reused: reused}},
 		}}
-		run(map[string][]string{one.ID: {"a"}}).Keep(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
+		record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, []plan.Result{{Status: plan.Passed}}, promised, time.Unix(0, 0))
 		results := []plan.Result{{Status: plan.Passed}}
-		run(map[string][]string{one.ID: {"a", "b"}}).Keep(t.Context(), s, p, results, promised, time.Unix(1, 0))
+		record(map[string][]string{one.ID: {"a", "b"}}).CheckAndSave(t.Context(), s, p, results, promised, time.Unix(1, 0))
 		if results[0].Status != want {
 			t.Errorf("%d tasks passed before: got %+v, want %s", reused, results[0], want)
 		}
 	}
 }
 
-// A plan that leaves out shards on a promise is of no use once the promise is
-// broken, whoever found that out: another part, or an earlier run of the plan.
-func TestBrokenBefore(t *testing.T) {
+// A plan that leaves out shards because of a promise cannot pass once the promise is
+// broken, even if another part or an earlier run of the plan found that out.
+func TestBrokenSincePlan(t *testing.T) {
 	promised := settings(t, "integrations: {users: {trace: static}}\n")
 	for _, tt := range []struct {
 		name   string
@@ -159,20 +160,20 @@ func TestBrokenBefore(t *testing.T) {
 				{Name: "users", Decision: plan.Shards, Evidence: plan.Evidence{Traces: tt.traces}},
 			}}
 			results := []plan.Result{{Status: plan.Passed}}
-			said := run(map[string][]string{one.ID: {"a"}}).Keep(t.Context(), s, p, results, promised, time.Unix(1, 0))
-			if results[0].Status != tt.want || len(said) > 0 {
-				t.Errorf("got %+v and %q, want %s", results[0], said, tt.want)
+			warnings := record(map[string][]string{one.ID: {"a"}}).CheckAndSave(t.Context(), s, p, results, promised, time.Unix(1, 0))
+			if results[0].Status != tt.want || len(warnings) > 0 {
+				t.Errorf("got %+v and %q, want %s", results[0], warnings, tt.want)
 			}
 		})
 	}
 }
 
-// What an attempt asked that failed counts, too, when another one passes.
+// The queries of a failed attempt are checked, too, even if a later attempt passes.
 func TestPromiseOfEveryAttempt(t *testing.T) {
 	promised := settings(t, "integrations: {users: {trace: static}}\n")
 	for _, tt := range []struct {
-		first []string
-		said  string
+		first   []string
+		warning string
 	}{
 		{[]string{"a"}, ""},
 		{[]string{"c"}, `it asked "c"`},
@@ -180,24 +181,24 @@ func TestPromiseOfEveryAttempt(t *testing.T) {
 		s, one := store(t), task("users", "")
 		p := &plan.Plan{Tasks: []plan.Task{one}}
 		passed := []plan.Result{{Status: plan.Passed}}
-		run(map[string][]string{one.ID: {"a", "b"}}).Keep(t.Context(), s, p, passed, promised, time.Unix(0, 0))
-		r := run(map[string][]string{one.ID: tt.first})
-		again := r.Task(one.ID)
+		record(map[string][]string{one.ID: {"a", "b"}}).CheckAndSave(t.Context(), s, p, passed, promised, time.Unix(0, 0))
+		r := record(map[string][]string{one.ID: tt.first})
+		again := r.StartAttempt(one.ID)
 		for _, q := range []string{"a", "b"} {
 			again(server.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: q}, Status: 200, Body: []byte(q)})
 		}
-		said := strings.Join(r.Keep(t.Context(), s, p, passed, promised, time.Unix(1, 0)), "\n")
-		if (said == "") != (tt.said == "") || !strings.Contains(said, tt.said) {
-			t.Errorf("first %q: got %q, want %q", tt.first, said, tt.said)
+		warnings := strings.Join(r.CheckAndSave(t.Context(), s, p, passed, promised, time.Unix(1, 0)), "\n")
+		if (warnings == "") != (tt.warning == "") || !strings.Contains(warnings, tt.warning) {
+			t.Errorf("first %q: got %q, want %q", tt.first, warnings, tt.warning)
 		}
-		if kept := r.Trace(one, time.Unix(1, 0)); len(kept.Requests) != 2 {
+		if kept := r.LastTrace(one, time.Unix(1, 0)); len(kept.Requests) != 2 {
 			t.Errorf("got %+v, want what the last attempt asked", kept.Requests)
 		}
 	}
 }
 
 func TestObserved(t *testing.T) {
-	r := run(map[string][]string{"users": {"a", "b"}, "parts/x": {"a"}, "parts/y": {"c"}, "quiet": nil})
+	r := record(map[string][]string{"users": {"a", "b"}, "parts/x": {"a"}, "parts/y": {"c"}, "quiet": nil})
 	b, err := bundle.Parse([]byte(`{"data":{
 		"/u.yml":{"$schema":"/app-sre/integration-1.yml","name":"users","schemas":["/b.yml","/z.yml","/y.yml","/app-sre/integration-1.yml","/app-interface/app-interface-settings-1.yml"]},
 		"/p.yml":{"$schema":"/app-sre/integration-1.yml","name":"parts","schemas":["/a.yml"]}}}`), nil)
@@ -225,18 +226,17 @@ func TestObserved(t *testing.T) {
 	}
 }
 
-// A task that started and asked nothing has a trace that says so; one that did not
-// start has none.
-func TestATaskThatAsksNothing(t *testing.T) {
+// A task that sent no query has an empty trace. A task that never started has none.
+func TestTaskWithoutQueries(t *testing.T) {
 	r := recording.New("base", "head")
 	silent := plan.Task{ID: "a", Integration: "a"}
-	if got := r.Trace(silent, time.Now()); got != nil {
+	if got := r.LastTrace(silent, time.Now()); got != nil {
 		t.Errorf("before it started: got %+v", got)
 	}
-	r.Task(silent.ID)
+	r.StartAttempt(silent.ID)
 	now := time.Now()
 	want := trace.NewRecorder("base", "head").Trace(trace.Subject{Integration: "a"}, now)
-	if got := r.Trace(silent, now); !reflect.DeepEqual(got, want) {
+	if got := r.LastTrace(silent, now); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
