@@ -31,7 +31,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 		}
 	}
 	if r.journal != nil {
-		warn(r.journal.Trouble())
+		warn(r.journal.Err())
 	}
 	if r.State == nil {
 		return nil
@@ -87,7 +87,7 @@ func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOn
 	store := history.NewStore(r.State).Counted(r.rememberedAttempts())
 	err := store.Remember(ctx, r.Plan.Tasks, results, marks, r.began, time.Now())
 	if err == nil && r.journal != nil {
-		r.journal.Count()
+		r.journal.MarkRemembered()
 	}
 	return err
 }

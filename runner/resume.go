@@ -71,7 +71,7 @@ func (r *run) withResumed(results []plan.Result) []plan.Result {
 func (r *run) rememberedAttempts() map[string]int {
 	attempts := map[string]int{}
 	for id := range r.resumed {
-		attempts[id] = r.journal.Counted()[id]
+		attempts[id] = r.journal.RememberedAttempts()[id]
 	}
 	return attempts
 }

@@ -33,19 +33,19 @@ func open(t *testing.T, name string) *os.File {
 	return f
 }
 
-func TestNames(t *testing.T) {
+func TestFileName(t *testing.T) {
 	for out, want := range map[string]string{
 		"": "logs/results.jsonl", "results.json": "results.jsonl", "a/b.json": "a/b.jsonl", "/dev/stdout": "logs/results.jsonl",
 	} {
-		if got := journal.Name(out, "logs"); got != filepath.FromSlash(want) {
+		if got := journal.FileName(out, "logs"); got != filepath.FromSlash(want) {
 			t.Errorf("--out %q: got %q, want %q", out, got, want)
 		}
 	}
 }
 
-// However much of a journal is there, what is found in it was written, and what
-// is added afterwards is found, too.
-func TestEveryCut(t *testing.T) {
+// A journal may be cut off at any byte. The results in it are still found, and so are
+// results that are added afterwards.
+func TestResumeAfterEveryCut(t *testing.T) {
 	p := tasks("a", "b", "c")
 	whole := filepath.Join(t.TempDir(), "whole.jsonl")
 	f := open(t, whole)
@@ -58,8 +58,8 @@ func TestEveryCut(t *testing.T) {
 	j.Add(plan.Result{Task: "c", Status: plan.Canceled})
 	j.Add(plan.Result{Task: "b", Status: plan.Passed})
 	raw, err := os.ReadFile(whole)
-	if err != nil || j.Trouble() != nil || strings.Count(string(raw), "\n") != 3 {
-		t.Fatalf("got %q, %v, %v, want three lines", raw, err, j.Trouble())
+	if err != nil || j.Err() != nil || strings.Count(string(raw), "\n") != 3 {
+		t.Fatalf("got %q, %v, %v, want three lines", raw, err, j.Err())
 	}
 	most := 0
 	for n := range len(raw) + 1 {
@@ -93,7 +93,7 @@ func TestOneRunAtATime(t *testing.T) {
 	if f, err := journal.Open(ctx, name); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v, %v, want that it waits", f, err)
 	}
-	// One that waits does not go on with a file that was taken away.
+	// A run that waited does not continue with a file that was removed meanwhile.
 	second := make(chan *os.File)
 	go func() {
 		f, err := journal.Open(context.Background(), name)
@@ -103,7 +103,7 @@ func TestOneRunAtATime(t *testing.T) {
 		second <- f
 	}()
 	time.Sleep(20 * time.Millisecond)
-	journal.Tidy(first)
+	journal.RemoveEmpty(first)
 	_ = first.Close()
 	f := <-second
 	defer f.Close()
@@ -114,8 +114,8 @@ func TestOneRunAtATime(t *testing.T) {
 	}
 }
 
-// A link could name any file, and a folder has no lines.
-func TestOnlyAnOrdinaryFile(t *testing.T) {
+// Only a regular file is opened: a link could lead to any file.
+func TestOnlyRegularFiles(t *testing.T) {
 	dir := t.TempDir()
 	precious := filepath.Join(dir, "precious")
 	if err := os.WriteFile(precious, []byte("keep"), 0o600); err != nil {
@@ -141,8 +141,8 @@ func TestOnlyAnOrdinaryFile(t *testing.T) {
 	}
 }
 
-// Trouble with the disk is told, and nothing is written after it.
-func TestTrouble(t *testing.T) {
+// An error of writing is kept, and nothing is written after it.
+func TestWriteError(t *testing.T) {
 	f := open(t, filepath.Join(t.TempDir(), "x.jsonl"))
 	j, _, err := journal.Begin(f, tasks("a"), false)
 	if err != nil {
@@ -150,14 +150,14 @@ func TestTrouble(t *testing.T) {
 	}
 	_ = f.Close()
 	j.Add(plan.Result{Task: "a", Status: plan.Passed})
-	if err := j.Trouble(); !errors.Is(err, os.ErrClosed) {
+	if err := j.Err(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("got %v, want that the file is closed", err)
 	}
 }
 
-// A line that no run wrote is none: results with it could not be written, or
-// would be believed without a run on base.
-func TestOnlyWhatARunWrites(t *testing.T) {
+// A line that no run can have written is ignored. Otherwise the results would be invalid,
+// or a failure would count as the same on base without a run on base.
+func TestImpossibleResultsAreIgnored(t *testing.T) {
 	for line, want := range map[string]int{
 		`{"task":"a","status":"passed","exit_code":0,"attempts":1}`:                       1,
 		`{"task":"a","status":"failed","class":"task","exit_code":7,"attempts":1}`:        1,
@@ -183,14 +183,14 @@ func TestOnlyWhatARunWrites(t *testing.T) {
 	}
 }
 
-// What is remembered elsewhere is told from what came after it.
-func TestCounted(t *testing.T) {
+// Attempts before a mark are remembered, attempts after it are not.
+func TestRememberedAttempts(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x.jsonl")
 	p := tasks("a", "b")
 	for i, c := range []struct {
-		counted string
-		add     []plan.Result
-		count   bool
+		remembered string
+		add        []plan.Result
+		mark       bool
 	}{
 		{"map[]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 2}}, true},
 		{"map[a:2]", []plan.Result{{Task: "a", Status: plan.Passed, Attempts: 3}, {Task: "b", Status: plan.Passed, Attempts: 1}}, false},
@@ -200,14 +200,14 @@ func TestCounted(t *testing.T) {
 	} {
 		f := open(t, name)
 		j, _, err := journal.Begin(f, p, true)
-		if err != nil || fmt.Sprint(j.Counted()) != c.counted {
-			t.Fatalf("run %d: got %v, %v, want %s", i, j.Counted(), err, c.counted)
+		if err != nil || fmt.Sprint(j.RememberedAttempts()) != c.remembered {
+			t.Fatalf("run %d: got %v, %v, want %s", i, j.RememberedAttempts(), err, c.remembered)
 		}
 		for _, r := range c.add {
 			j.Add(r)
 		}
-		if c.count {
-			j.Count()
+		if c.mark {
+			j.MarkRemembered()
 		}
 		_ = f.Close()
 	}

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// noFollow opens no file that a symbolic link points to.
+// noFollow is the flag for opening a file that refuses symbolic links.
 const noFollow = syscall.O_NOFOLLOW
 
-// lock locks a file, unless another process has. A file system without locks is
-// taken as it is.
-func lock(file *os.File) bool {
+// tryLock locks a file. It returns false if another process holds the lock. On a file
+// system without locks it returns true without a lock.
+func tryLock(file *os.File) bool {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	return !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR)
 }

@@ -12,30 +12,30 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// patience is how long [Open] waits for another run to end, longer than it gives
-// its tasks to end.
-const patience = 15 * time.Second
+// lockTimeout is how long [Open] waits for another run to end. It is longer than a run
+// that is stopped waits for its tasks.
+const lockTimeout = 15 * time.Second
 
-// inLogs is the name of a journal in a folder for logs.
-const inLogs = "results.jsonl"
+// nameInLogs is the name of a journal in the folder for logs.
+const nameInLogs = "results.jsonl"
 
-// Name returns where the journal of a run is: beside its results, or with its
-// logs when the results go to no file of their own.
-func Name(results, logs string) string {
+// FileName returns the name of the journal for a run: beside the file of its results, or
+// in the folder for its logs if the results go elsewhere.
+func FileName(results, logs string) string {
 	if strings.HasSuffix(results, ".json") {
 		return results + "l"
 	}
-	return filepath.Join(logs, inLogs)
+	return filepath.Join(logs, nameInLogs)
 }
 
-// Open opens a journal, makes it and the folder for logs when there is none, and
-// locks it until every copy of the file is closed.
+// Open opens a journal and locks it until every copy of the file is closed. It creates
+// the journal, and the folder for logs if the journal is in it, if they do not exist.
 func Open(ctx context.Context, name string) (*os.File, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, cli.Invalid(fmt.Errorf(
-		"another run writes %q: wait for its end, or give this one another name for --out or --logs", name)))
+	ctx, cancel := context.WithTimeoutCause(ctx, lockTimeout, cli.Invalid(fmt.Errorf(
+		"another run is writing %q: wait for its end, or choose another --out or --logs for this run", name)))
 	defer cancel()
 	for {
-		if filepath.Base(name) == inLogs {
+		if filepath.Base(name) == nameInLogs {
 			if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 				return nil, fmt.Errorf("opening the journal: %w", err)
 			}
@@ -44,23 +44,24 @@ func Open(ctx context.Context, name string) (*os.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("opening the journal: %w", err)
 		}
-		if ours, err := owned(ctx, file); ours || err != nil {
+		if isCurrent, err := lock(ctx, file); isCurrent || err != nil {
 			return file, err
 		}
 		_ = file.Close()
 	}
 }
 
-// owned waits for the lock, and tells whether the file still has its name: the
-// one before may have taken it away.
-func owned(ctx context.Context, file *os.File) (bool, error) {
+// lock waits until it has locked a file. It reports whether the file still has its name:
+// the run that held the lock before may have removed the file. After an error the file
+// is closed.
+func lock(ctx context.Context, file *os.File) (isCurrent bool, err error) {
 	opened, err := file.Stat()
 	if err == nil && !opened.Mode().IsRegular() {
-		err = cli.Invalid(fmt.Errorf("the journal %q is no ordinary file", file.Name()))
+		err = cli.Invalid(fmt.Errorf("the journal %q is not a regular file", file.Name()))
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for err == nil && !lock(file) {
+	for err == nil && !tryLock(file) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -74,13 +75,13 @@ func owned(ctx context.Context, file *os.File) (bool, error) {
 	return err == nil && os.SameFile(opened, named), nil
 }
 
-// Tidy takes away what a run leaves that could not begin: an empty journal, and
-// the folder for logs when there is nothing else in it.
-func Tidy(file *os.File) {
+// RemoveEmpty removes a journal that is empty because its run could not begin. The folder
+// for logs is removed, too, if it contains nothing else.
+func RemoveEmpty(file *os.File) {
 	if info, err := file.Stat(); err != nil || info.Size() > 0 || os.Remove(file.Name()) != nil {
 		return
 	}
-	if filepath.Base(file.Name()) == inLogs {
+	if filepath.Base(file.Name()) == nameInLogs {
 		_ = os.Remove(filepath.Dir(file.Name()))
 	}
 }
