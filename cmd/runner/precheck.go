@@ -47,7 +47,7 @@ exit code 3.`,
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return guard.Work(cmd.Context(), env, guard.Hold{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
+			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
 		},
 	}
 	cmd.Flags().StringVar(&f.in.Base, "base", "", "what is before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: where HEAD left the branch that it will be merged into)")

@@ -51,8 +51,8 @@ runs only what had not finished.`,
   runner report --plan plan.json --results results.json`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hold := guard.Hold{Name: journal.FileName(f.file(), f.logs), Open: journal.Open}
-			return guard.Work(cmd.Context(), env, hold, func(ctx context.Context, file *os.File) error {
+			hold := guard.HeldFile{Name: journal.FileName(f.file(), f.logs), Open: journal.Open}
+			return guard.Run(cmd.Context(), env, hold, func(ctx context.Context, file *os.File) error {
 				defer journal.RemoveEmpty(file)
 				return runPlan(ctx, env, f, file)
 			})

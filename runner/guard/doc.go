@@ -1,22 +1,22 @@
-// Package guard sees to it that no process outlives a command that starts
-// programs, also when the command is killed with SIGKILL.
+// Package guard makes sure that no process that a command started outlives the command,
+// even if the command is killed with SIGKILL.
 //
-// On Linux the work is done in a second process, the worker, which the first one,
-// the guard, starts and waits for. Both adopt what loses its parent below them
-// (PR_SET_CHILD_SUBREAPER), so that everything that was ever started stays within
-// reach:
+// On Linux two processes of the same program share the work. The guard is the process
+// that the user started. It starts the worker, which does the work, and waits for it.
+// Both are subreapers (PR_SET_CHILD_SUBREAPER): a process below them whose parent dies
+// becomes their child, so that they can reach every process that was ever started.
 //
-//   - When the worker ends, however it ends, the guard kills what it left behind.
-//   - When the guard ends, a pipe that only it holds open ends. The worker then
-//     starts nothing more, kills all that it started, and at last itself.
-//   - A file that the command holds, such as one with a lock, is open in both. So a
-//     lock is free when the last process is gone, and not before.
+//   - When the worker ends, for any reason, the guard kills all processes that it left.
+//   - When the guard dies, a pipe that only the guard holds open is closed. The worker
+//     then starts nothing more, kills all processes below it, and kills itself.
+//   - The command can hold a file, for example one with a lock. It is open in both
+//     processes, so a lock is released only when both are gone.
 //
-// The worker has a process group of its own, so that a signal to the command's
-// group ends the guard alone. A signal that asks the command to stop is handed on.
+// The worker has a process group of its own, so that a signal to the command's group
+// reaches only the guard. If the signal asks the command to stop, the guard passes it on.
 //
-// When both are killed with SIGKILL at the same moment, nobody is left to clean
-// up. A process that the kernel cannot kill (it waits for a dead disk, say) is
-// waited for. Elsewhere than on Linux the work is done by the command itself, and
-// nothing is promised.
+// Limits: if both processes are killed with SIGKILL at the same moment, nobody kills the
+// rest. If the kernel cannot end a process, which may wait for a broken disk, the guard
+// waits for it. On other systems than Linux the command does the work itself, and its
+// processes may outlive it.
 package guard

@@ -16,148 +16,152 @@ import (
 // command is the name of the program that is guarded.
 const command = "runner"
 
-// variable tells a worker which pipe its guard holds.
-const variable = "PRCHECK_GUARD"
+// pipeVariable is the environment variable that tells the worker which pipe the guard
+// holds open.
+const pipeVariable = "PRCHECK_GUARD"
 
-// What a worker finds open.
+// The file descriptors that the worker inherits from the guard.
 const (
-	lifelineFile = 3
-	heldFile     = 4
+	pipeFD = 3
+	heldFD = 4
 )
 
-// Work calls work in a process that is guarded, with the file that is held. It
-// returns what work returned; when that was in the other process, an error that is
-// told already.
-func Work(ctx context.Context, env cli.Env, hold Hold, work func(context.Context, *os.File) error) error {
-	if pipe := env.Getenv(variable); pipe != "" && pipe == opened(lifelineFile) {
-		return worker(ctx, hold, work)
+// program is this program. The link still leads to it after its file was replaced.
+const program = "/proc/self/exe"
+
+// Run calls work with the held file, in a process that is guarded. In the guard it
+// returns an error with the exit code of the worker, which has reported the error of
+// work already. Where no process can be guarded it calls work in this process.
+func Run(ctx context.Context, env cli.Env, held HeldFile, work func(context.Context, *os.File) error) error {
+	if pipe := env.Getenv(pipeVariable); pipe != "" && pipe == describeFD(pipeFD) {
+		return runWorker(ctx, held, work)
 	}
-	held, err := hold.open(ctx)
+	file, err := held.open(ctx)
 	if err != nil {
 		return err
 	}
-	if held != nil {
-		defer held.Close()
+	if file != nil {
+		defer file.Close()
 	}
-	if err := able(); err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "%s: what tasks start may outlive a kill: %v\n", command, err)
-		return work(ctx, held)
+	if err := prepareGuard(); err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes of tasks may survive: %v\n", command, err)
+		return work(ctx, file)
 	}
-	return guard(ctx, env, held)
+	return runGuard(ctx, env, file)
 }
 
-// self is this program, also when its file was replaced.
-const self = "/proc/self/exe"
-
-// able tells why nothing can be guarded here, nil when it can.
-func able() error {
-	if _, err := os.Readlink(self); err != nil {
+// prepareGuard makes this process able to guard. An error says why it cannot.
+func prepareGuard() error {
+	if _, err := os.Readlink(program); err != nil {
 		return err
 	}
-	return adopt()
+	return becomeSubreaper()
 }
 
-// opened tells what a file is, "" when it is not open.
-func opened(file int) string {
-	to, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", file))
+// describeFD returns the kernel's name for an open file, "pipe:[123]" for example. It
+// returns "" if the file descriptor is not open.
+func describeFD(fd int) string {
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 	if err != nil {
 		return ""
 	}
-	return to
+	return name
 }
 
-// guard starts the worker, waits for it, and kills what it left behind.
-func guard(ctx context.Context, env cli.Env, held *os.File) error {
-	keepFiles()
-	lifeline, ours, err := os.Pipe()
+// runGuard starts the worker, waits for its end and kills the processes that it left.
+func runGuard(ctx context.Context, env cli.Env, held *os.File) error {
+	closeInheritedFilesOnExec()
+	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	defer ours.Close()
-	// The context is not the one to be killed by: a signal lets it finish.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, env.Args...) //nolint:gosec // it is this program
+	defer writeEnd.Close()
+	// Without cancellation: the end of the context must stop the worker gently, below.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, env.Args...) //nolint:gosec // it is this program
 	cmd.Args[0] = command
-	cmd.Env = append(cmd.Environ(), variable+"="+opened(int(lifeline.Fd())))
+	cmd.Env = append(cmd.Environ(), pipeVariable+"="+describeFD(int(readEnd.Fd())))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, cli.File(env.Stdout), cli.File(env.Stderr)
-	cmd.ExtraFiles = []*os.File{lifeline}
+	cmd.ExtraFiles = []*os.File{readEnd}
 	if held != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, held)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = cmd.Start()
-	_ = lifeline.Close()
+	_ = readEnd.Close()
 	if err != nil {
-		return fmt.Errorf("starting the process for the work: %w", err)
+		return fmt.Errorf("starting the worker process: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	err = cmd.Wait()
 	stop()
-	killAll()
-	return verdict(cmd.ProcessState, err)
+	killDescendants()
+	return workerError(cmd.ProcessState, err)
 }
 
-// keepFiles keeps to itself what this process was started with, beside its input
-// and outputs.
-func keepFiles() {
-	list, err := os.ReadDir("/proc/self/fd")
+// closeInheritedFilesOnExec keeps the files that this process inherited, apart from
+// stdin, stdout and stderr, from the worker.
+func closeInheritedFilesOnExec() {
+	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return
 	}
-	for _, f := range list {
-		if file, err := strconv.Atoi(f.Name()); err == nil && file > 2 {
-			syscall.CloseOnExec(file)
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
 		}
 	}
 }
 
-// verdict turns the end of the worker into the error of the command.
-func verdict(state *os.ProcessState, err error) error {
+// workerError returns the error of the command for the way in which the worker ended.
+// The error of waiting for the worker is given as err.
+func workerError(state *os.ProcessState, err error) error {
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return err
 	}
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if ok && status.Signaled() {
-		return fmt.Errorf("the process for the work was killed by signal %d", status.Signal())
+		return fmt.Errorf("the worker process was killed by signal %d", status.Signal())
 	}
 	return cli.Told(state.ExitCode())
 }
 
-// worker does the work while the guard lives.
-func worker(ctx context.Context, hold Hold, work func(context.Context, *os.File) error) error {
-	syscall.CloseOnExec(lifelineFile)
-	if err := syscall.SetNonblock(lifelineFile, true); err != nil { // so that it can be closed while it is read
+// runWorker calls work in the worker. If the guard dies, the worker kills itself and all
+// processes below it.
+func runWorker(ctx context.Context, held HeldFile, work func(context.Context, *os.File) error) error {
+	syscall.CloseOnExec(pipeFD)
+	if err := syscall.SetNonblock(pipeFD, true); err != nil { // so that closing the pipe ends a read
 		return err
 	}
-	lifeline := os.NewFile(lifelineFile, "lifeline")
-	var held *os.File
-	if hold.Open != nil {
-		syscall.CloseOnExec(heldFile)
-		held = os.NewFile(heldFile, hold.Name)
-		defer held.Close()
+	pipe := os.NewFile(pipeFD, "pipe of the guard")
+	var file *os.File
+	if held.Open != nil {
+		syscall.CloseOnExec(heldFD)
+		file = os.NewFile(heldFD, held.Name)
+		defer file.Close()
 	}
-	if err := adopt(); err != nil {
+	if err := becomeSubreaper(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		if _, err := lifeline.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
-			end(cancel)
+		if _, err := pipe.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
+			killEverything(cancel)
 		}
 	})
 	defer watch.Wait()
-	defer lifeline.Close()
-	defer killAll() // here, since nobody does it when the guard is killed after we ended
-	return work(ctx, held)
+	defer pipe.Close()
+	defer killDescendants() // the guard does this, too, unless it is killed just after the worker ended
+	return work(ctx, file)
 }
 
-// end ends all that was started, and this process. What is killed is canceled
-// before, so that nobody takes it for a failure.
-func end(cancel context.CancelFunc) {
+// killEverything kills all processes below this process, and then this process. It
+// cancels the work first, so that no killed task is reported as failed.
+func killEverything(cancel context.CancelFunc) {
 	cancel()
-	syscall.ForkLock.RLock() // nothing more is started
-	killAll()
+	syscall.ForkLock.RLock() // from here on no process can be started
+	killDescendants()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }

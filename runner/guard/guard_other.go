@@ -9,14 +9,14 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// Work calls work with the file that is held.
-func Work(ctx context.Context, _ cli.Env, hold Hold, work func(context.Context, *os.File) error) error {
-	held, err := hold.open(ctx)
+// Run calls work with the held file. On this system no process is guarded.
+func Run(ctx context.Context, _ cli.Env, held HeldFile, work func(context.Context, *os.File) error) error {
+	file, err := held.open(ctx)
 	if err != nil {
 		return err
 	}
-	if held != nil {
-		defer held.Close()
+	if file != nil {
+		defer file.Close()
 	}
-	return work(ctx, held)
+	return work(ctx, file)
 }

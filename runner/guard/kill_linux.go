@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// adopt makes this process the parent of all processes below it that lose theirs.
-func adopt() error {
+// becomeSubreaper makes this process the new parent of each process below it whose own
+// parent dies.
+func becomeSubreaper() error {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0); errno != 0 {
-		return fmt.Errorf("adopting what is left behind: %w", errno)
+		return fmt.Errorf("becoming the parent of orphaned processes: %w", errno)
 	}
 	return nil
 }
 
-// killAll kills all processes below this one and waits until they are gone. When
-// a child is gone its own children are ours, so it is done when there is none, and
-// that is for the kernel to say: a list of processes may miss one that is being
-// handed on.
-func killAll() {
-	for !childless() {
-		for _, pid := range children() {
+// killDescendants kills all processes below this process and waits until they are gone.
+// When a child is gone, its own children become children of this process. So all are
+// gone when no child is left. The kernel answers that: a list of processes may miss a
+// process whose parent changes at that moment.
+func killDescendants() {
+	for !reapChildren() {
+		for _, pid := range listChildren() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// childless takes note of the children that have ended, and tells whether there
-// is none left.
-func childless() bool {
+// reapChildren reaps the children that have ended. It returns true if no child is left.
+func reapChildren() bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
 		switch {
@@ -46,9 +46,9 @@ func childless() bool {
 	}
 }
 
-// children lists the children of this process, also those that have ended and
-// wait for someone to notice.
-func children() []int {
+// listChildren returns the ids of the children of this process, including children that
+// have ended and were not reaped.
+func listChildren() []int {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -60,16 +60,16 @@ func children() []int {
 	}
 	var list []int
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && parent(name) == os.Getpid() {
+		if pid, err := strconv.Atoi(name); err == nil && parentOf(name) == os.Getpid() {
 			list = append(list, pid)
 		}
 	}
 	return list
 }
 
-// parent returns the parent of a process, 0 when it is gone. The name of the
-// program, in parentheses, may hold anything.
-func parent(pid string) int {
+// parentOf returns the id of a process's parent, 0 if the process is gone. It skips the
+// name of the program, which is in parentheses and may contain any character.
+func parentOf(pid string) int {
 	raw, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
 		return 0

@@ -1,2 +1,3 @@
-// Package memory tells how much memory the tasks of a run may need together.
+// Package memory reads the limit for the memory that tasks running at the same time may
+// need together.
 package memory

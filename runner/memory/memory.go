@@ -10,18 +10,18 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// A Limit is the value of a flag: an amount such as 4GiB, auto, or nothing. The
-// zero value is nothing.
+// A Limit is the value of a flag: an amount such as 4GiB, or auto. The zero value is no
+// limit.
 type Limit struct {
-	auto  bool
-	bytes int64
-	text  string
+	isAuto bool
+	bytes  int64
+	text   string
 }
 
-// Set reads a limit.
+// Set reads the value of the flag.
 func (l *Limit) Set(text string) (err error) {
-	*l = Limit{auto: text == "auto", text: text}
-	if !l.auto {
+	*l = Limit{isAuto: text == "auto", text: text}
+	if !l.isAuto {
 		if l.bytes, err = integration.ParseBytes(text); err != nil {
 			return errors.New("must be auto, or an amount of memory such as 4GiB")
 		}
@@ -29,17 +29,18 @@ func (l *Limit) Set(text string) (err error) {
 	return nil
 }
 
-// String returns what was set.
+// String returns the text that was given to Set.
 func (l *Limit) String() string { return l.text }
 
-// Type names the values, for pflag.
+// Type returns the name of the value in the help of the flag.
 func (l *Limit) Type() string { return "size" }
 
-// Bytes returns the limit in bytes, 0 when there is none. For auto it is nine
-// tenths of what this machine, or the container, has to give, as the files of
-// system say; none when they say nothing.
+// Bytes returns the limit in bytes, 0 if there is no limit. For auto it is nine tenths of
+// the memory that is available: the least of the limits of the container and of the
+// memory that the machine has free. They are read from the files of system, which is
+// the root of the file system. If no file gives a number, there is no limit.
 func (l *Limit) Bytes(system fs.FS) int64 {
-	if !l.auto {
+	if !l.isAuto {
 		return l.bytes
 	}
 	least := int64(math.MaxInt64)
@@ -49,7 +50,7 @@ func (l *Limit) Bytes(system fs.FS) int64 {
 			least = min(least, n)
 		}
 	}
-	if n := available(system); n > 0 {
+	if n := readAvailable(system); n > 0 {
 		least = min(least, n)
 	}
 	if least == math.MaxInt64 {
@@ -58,9 +59,9 @@ func (l *Limit) Bytes(system fs.FS) int64 {
 	return least / 10 * 9
 }
 
-// available is what the kernel says can be used without swapping, 0 when it says
-// nothing.
-func available(system fs.FS) int64 {
+// readAvailable returns how many bytes can be used without swapping, as the kernel
+// estimates, 0 if it gives no estimate.
+func readAvailable(system fs.FS) int64 {
 	raw, err := fs.ReadFile(system, "proc/meminfo")
 	if err != nil {
 		return 0
