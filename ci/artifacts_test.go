@@ -15,7 +15,7 @@ func TestMaskResults(t *testing.T) {
 	results := &plan.Results{Warnings: []string{token.Value}, Results: []plan.Result{{
 		Reason: token.Value, Tail: "x " + token.Value,
 		Before:   []plan.Attempt{{Reason: token.Value}},
-		Baseline: &plan.Baseline{Finding: "fails otherwise on base, without " + token.Value},
+		Baseline: &plan.Baseline{Finding: "fails differently on base: " + token.Value + " is missing there"},
 	}}}
 	ci.MaskResults(results, token)
 	raw, err := json.Marshal(results)

@@ -46,13 +46,13 @@ func (r *run) compareLogs(t plan.Task, head, base plan.Result) baseline.Comparis
 // the result names it and its end is the result's tail; otherwise another run wrote it.
 func withLog(t plan.Task, r plan.Result, logs wrapper.LogFolder) baseline.Failure {
 	if r.Log == "" {
-		return baseline.Failure{Result: r, Err: errors.New("there is none")}
+		return baseline.Failure{Result: r, LogErr: errors.New("there is none")}
 	}
 	log, err := logs.Read(t.ID, r.Attempts, maxLog)
 	if err == nil && wrapper.Tail(log) != r.Tail {
 		err = errors.New("another run wrote it")
 	}
-	return baseline.Failure{Result: r, Log: log, Err: err}
+	return baseline.Failure{Result: r, Log: log, LogErr: err}
 }
 
 // knownOnBase returns the failures whose integration and shard base knows. The

@@ -283,7 +283,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 			out, same := r.simulate(t, on, base, store.Snapshot(at).Flaky)
 			marks := map[string]string{}
 			for task, c := range same {
-				marks[task] = c.Mark
+				marks[task] = c.Fingerprint
 			}
 			if err := store.Remember(t.Context(), p.Tasks, out.Results, marks, at, at); err != nil {
 				t.Fatal(err)

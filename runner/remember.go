@@ -82,7 +82,7 @@ func (r *run) isFlaky() func(context.Context, plan.Task) bool {
 func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison) error {
 	marks := map[string]string{}
 	for task, c := range sameOnBase {
-		marks[task] = c.Mark
+		marks[task] = c.Fingerprint
 	}
 	store := history.NewStore(r.State).Counted(r.rememberedAttempts())
 	err := store.Remember(ctx, r.Plan.Tasks, results, marks, r.began, time.Now())

@@ -103,7 +103,7 @@ func (s *settlement) settle(ctx context.Context, notes io.Writer, opts wrapper.O
 func unsettled(tasks []plan.Task, results []plan.Result) []*failure {
 	var out []*failure
 	for i, t := range tasks {
-		if i < len(results) && baseline.Eligible(t, results[i]) && results[i].Baseline == nil {
+		if i < len(results) && baseline.IsComparable(t, results[i]) && results[i].Baseline == nil {
 			out = append(out, &failure{task: t, head: &results[i]})
 		}
 	}
@@ -142,9 +142,9 @@ func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrap
 func (s *settlement) compare(f *failure, cause error) {
 	c := s.compareLogs(f.task, *f.head, *f.base)
 	if f.base.Status == plan.Canceled && cause != nil {
-		c = baseline.Comparison{Text: "not comparable with base: " + cause.Error()}
+		c = baseline.Comparison{Finding: "not comparable with base: " + cause.Error()}
 	}
-	f.head.Baseline = &plan.Baseline{Finding: c.Text, Seconds: f.base.Seconds, Log: f.base.Log}
+	f.head.Baseline = &plan.Baseline{Finding: c.Finding, Seconds: f.base.Seconds, Log: f.base.Log}
 	if c.Same {
 		f.head.Class = plan.ClassBaseline
 		s.sameOnBase[f.task.ID] = c
@@ -178,7 +178,7 @@ func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrap
 	}
 	for range maxAttemptsFlaky { // bounds the loop also if a task cannot start
 		left := slices.DeleteFunc(slices.Clone(failures), func(f *failure) bool {
-			return f.head.Attempts >= limits[f] || !baseline.Eligible(f.task, *f.head)
+			return f.head.Attempts >= limits[f] || !baseline.IsComparable(f.task, *f.head)
 		})
 		if len(left) == 0 || ctx.Err() != nil {
 			return nil
@@ -207,7 +207,7 @@ func (s *settlement) attemptOnHead(ctx context.Context, opts wrapper.Options, fa
 			continue
 		}
 		*f.head = results[i]
-		if f.base != nil && baseline.Eligible(f.task, *f.head) {
+		if f.base != nil && baseline.IsComparable(f.task, *f.head) {
 			s.compare(f, nil)
 		}
 	}

@@ -9,89 +9,112 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// A Failure is how a task failed on one side.
+// A Failure is a failed run of a task on one side.
 type Failure struct {
 	Result plan.Result
-	Log    string // all that it wrote, masked
-	Err    error  // why there is no log, or only a part of it
+	Log    string // everything that the task wrote, with secrets masked
+	LogErr error  // says why the log is missing or incomplete; nil if it is complete
 }
 
-// A Comparison is what a task that failed on head does on base.
+// A Comparison says how a task that failed on head ended on base.
 type Comparison struct {
-	Same bool   // it fails there the same way
-	Text string // one line: "passes on base"
-	Mark string // stands for this failure on base; "" unless it is the same
+	Same        bool   // it failed on base in the same way
+	Finding     string // the comparison in one line, such as "passes on base"
+	Fingerprint string // identifies the failure on base; "" unless Same
 }
 
-// Eligible reports whether a failure can be one of base: the task itself failed,
-// ran to its end and said so. What the data or the settings are to blame for, what
-// ran out of time and what a signal killed stays with the change.
-func Eligible(t plan.Task, r plan.Result) bool {
+// IsComparable reports whether a result may be compared with base: the task failed by
+// itself, ran to its end, and reported the failure by an exit code. All other failures
+// belong to the change: a failure because of data or settings, a timeout, a signal.
+func IsComparable(t plan.Task, r plan.Result) bool {
 	switch {
 	case r.Status != plan.Failed || r.Class != plan.ClassTask && r.Class != plan.ClassTransient:
 		return false
 	case t.Native:
 		return r.ExitCode < 0
 	}
-	return r.ExitCode > 0 && r.Reason == exitReason(r)
+	return r.ExitCode > 0 && r.Reason == exitCodeReason(r)
 }
 
-// exitReason is the reason of a command that ended with an exit code, and of
-// which there is nothing else to say.
-func exitReason(r plan.Result) string { return fmt.Sprintf("exit code %d", r.ExitCode) }
+// exitCodeReason returns the reason of a result that is known by its exit code only.
+func exitCodeReason(r plan.Result) string { return fmt.Sprintf("exit code %d", r.ExitCode) }
 
-// Compare tells whether a task that failed on head fails the same way on base.
-// The names stand for the bundles in logs, such as their sha256.
-func Compare(t plan.Task, head, base Failure, names ...string) Comparison {
-	h, b := head.Result, base.Result
+// Compare reports whether a task that failed on head fails in the same way on base. The
+// bundle names are texts that stand for a bundle in logs, such as its sha256. They differ
+// between the sides, so they are not compared.
+func Compare(t plan.Task, head, base Failure, bundleNames ...string) Comparison {
+	if c, isDecided := compareResults(t, head.Result, base.Result); isDecided {
+		return c
+	}
 	switch {
-	case b.OK():
-		return Comparison{Text: "passes on base"}
-	case !Eligible(t, h) || !Eligible(t, b):
-		return Comparison{Text: unclear(b.Reason)}
-	case h.ExitCode != b.ExitCode:
-		return Comparison{Text: fmt.Sprintf("fails otherwise on base: exit code %d", b.ExitCode)}
-	case h.Class != b.Class:
-		return Comparison{Text: fmt.Sprintf("fails otherwise on base: class %s", b.Class)}
-	case head.Err != nil:
-		return Comparison{Text: unclear("its log cannot be compared: " + head.Err.Error())}
-	case base.Err != nil:
-		return Comparison{Text: unclear("its log on base cannot be compared: " + base.Err.Error())}
+	case head.LogErr != nil:
+		return notComparable("its log cannot be compared: " + head.LogErr.Error())
+	case base.LogErr != nil:
+		return notComparable("its log on base cannot be compared: " + base.LogErr.Error())
 	}
-	from, to := newNormal(names), newNormal(names)
-	left := map[string]int{}
-	there := from.lines(b, base.Log)
-	for _, line := range there {
-		left[line]++
+	return compareLogs(head, base, newNormalizer(bundleNames))
+}
+
+// compareResults compares the results without their logs. The comparison is decided
+// unless both sides ended in the same way.
+func compareResults(t plan.Task, head, base plan.Result) (c Comparison, isDecided bool) {
+	switch {
+	case base.OK():
+		return Comparison{Finding: "passes on base"}, true
+	case !IsComparable(t, head) || !IsComparable(t, base):
+		return notComparable(base.Reason), true
+	case head.ExitCode != base.ExitCode:
+		return differs(fmt.Sprintf("exit code %d", base.ExitCode)), true
+	case head.Class != base.Class:
+		return differs(fmt.Sprintf("class %s", base.Class)), true
 	}
-	here := to.lines(h, head.Log)
-	if len(here) == 0 {
-		return Comparison{Text: unclear("it does not say why it fails")}
+	return c, false
+}
+
+// compareLogs compares the lines that count. Each line of head must be on base at least
+// as often as on head.
+func compareLogs(head, base Failure, n normalizer) Comparison {
+	headLines, baseLines := n.lines(head), n.lines(base)
+	if len(headLines) == 0 {
+		return notComparable("its log does not say why it fails")
 	}
-	for i, line := range here {
-		if left[line]--; left[line] < 0 {
-			return Comparison{Text: otherwise(h, to.raw[i])}
+	unmatched := map[string]int{}
+	var fingerprint []string
+	for _, line := range baseLines {
+		unmatched[line.normalized]++
+		fingerprint = append(fingerprint, line.normalized)
+	}
+	for _, line := range headLines {
+		if unmatched[line.normalized]--; unmatched[line.normalized] < 0 {
+			return differs(describeMissing(head.Result, line.original))
 		}
 	}
-	return Comparison{Same: true, Text: "fails the same way on base", Mark: state.Name(there...)}
+	return Comparison{Same: true, Finding: "fails the same way on base", Fingerprint: state.Name(fingerprint...)}
 }
 
-// unclear is the text of a comparison that says nothing.
-func unclear(why string) string { return "not comparable with base: " + sanitize.Line(why) }
+// notComparable returns the comparison for results of which nothing can be said.
+func notComparable(why string) Comparison {
+	return Comparison{Finding: "not comparable with base: " + sanitize.Line(why)}
+}
 
-// maxShown bounds a line that is shown, in runes.
+// differs returns the comparison for failures that are not the same.
+func differs(difference string) Comparison {
+	return Comparison{Finding: "fails differently on base: " + difference}
+}
+
+// maxShown is the length in characters up to which a line of a log is shown.
 const maxShown = 200
 
-// otherwise tells which line base does not have. Lines are shown only when the
-// result shows them anyway, since there everything is masked.
-func otherwise(r plan.Result, line string) string {
+// describeMissing describes a line of head that base does not have. The line itself is
+// shown only if the result shows it anyway: there all secrets are masked.
+func describeMissing(r plan.Result, line string) string {
 	line = strings.TrimSpace(line)
 	if !strings.Contains(r.Tail+"\n"+r.Reason, line) {
-		return "fails otherwise on base: a line of the log is not there"
+		return "a line of the log is missing there"
 	}
 	line = sanitize.Line(line)
 	if runes := []rune(line); len(runes) > maxShown {
 		line = string(runes[:maxShown]) + "…"
 	}
-	return fmt.Sprintf("fails otherwise on base, without %q", line)
+	return fmt.Sprintf("%q is missing there", line)
 }
