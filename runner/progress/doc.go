@@ -1,14 +1,14 @@
-// Package progress tells people on stderr how far the tasks of a plan are, while
-// they run.
+// Package progress shows people, while the tasks of a plan run, which tasks run and how
+// many have ended.
 //
-//   - On a terminal, the last lines are redrawn: one for each running task, as
-//     many as there is room for, and a bar for the whole. Tasks that did not pass
-//     stand above, for good.
-//   - Everywhere else each task that ended is a line of its own, and twice a
-//     minute a line names what still runs. In a job of GitLab the lines are in
-//     collapsible sections, and the last lines of what each failed task said
-//     follow, one section for each.
+//   - On a terminal the last lines are redrawn several times a second: a line for each
+//     running task, if the terminal has room for it, and a bar for the whole run. The
+//     tasks that did not pass stay above these lines.
+//   - Elsewhere a line is written for each task that ends, and every 30 seconds a line
+//     that names the running tasks. In a GitLab job these lines are in collapsible
+//     sections, and at the end each failed task gets a section with its last output.
 //
-// Nothing goes to stdout. Errors of writing are ignored: progress is not worth
-// stopping for. Foreign text, such as names of tasks, is made harmless.
+// Progress belongs on stderr: stdout carries results only. Errors of writing are
+// ignored, since a run must not stop because of its progress. Text from outside, such as
+// names of tasks, is sanitized.
 package progress

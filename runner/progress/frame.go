@@ -9,82 +9,79 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// The bar.
+// The width of the bar, in columns.
 const (
-	widestBar    = 40
-	narrowestBar = 10
+	maxBarWidth = 40
+	minBarWidth = 10
 )
 
-// apart is how many rows are not for tasks: one for the bar, one for the cursor,
-// and one above. Without that one the lines would begin at the top, and there
-// terminals such as tmux keep what is drawn over.
-const apart = 3
+// reservedRows is how many rows of the terminal show no task: the row of the bar, the row
+// of the cursor, and the row above the redrawn lines. Without the last of them the lines
+// would begin at the top of the screen, and from there terminals such as tmux keep lines
+// that should be replaced.
+const reservedRows = 3
 
-// frame returns the lines to draw on a terminal of that many columns and rows:
-// one for each running task, those that run for longest and as many as there is
-// room for, and the bar. None is as wide as the terminal, so that none is folded.
-func frame(v *view, columns, rows int) []string {
+// frame returns the lines to draw on a terminal of this size: a line for each running
+// task, if there is room for it, and the bar. The tasks that run longest come first. Each
+// line is shorter than the terminal is wide, so that the terminal folds none.
+func frame(s *runStatus, columns, rows int) []string {
 	width := max(1, columns-1)
-	list := v.oldest()
-	shown := min(len(list), max(0, rows-apart))
-	if shown > 0 && shown < len(list) {
-		shown-- // for the number of the others
+	tasks := s.oldestFirst()
+	shown := min(len(tasks), max(0, rows-reservedRows))
+	if shown > 0 && shown < len(tasks) {
+		shown-- // its row says how many tasks are not shown
 	}
-	longest := 0
-	for _, r := range list[:shown] {
-		longest = max(longest, runewidth.StringWidth(name(r.id)))
+	nameColumns := 0
+	for _, r := range tasks[:shown] {
+		nameColumns = max(nameColumns, runewidth.StringWidth(displayName(r.id)))
 	}
 	var out []string
-	for _, r := range list[:shown] {
-		out = append(out, row(name(r.id), v.times(r), longest, width))
+	for _, r := range tasks[:shown] {
+		out = append(out, taskRow(displayName(r.id), s.runningTime(r), nameColumns, width))
 	}
-	if shown < len(list) && rows > apart {
-		out = append(out, fit(fmt.Sprintf("  and %d more", len(list)-shown), width))
+	if shown < len(tasks) && rows > reservedRows {
+		out = append(out, truncate(fmt.Sprintf("  and %d more", len(tasks)-shown), width))
 	}
-	return append(out, bar(v, width))
+	return append(out, bar(s, width))
 }
 
-// row puts the name of a task beside its times, with so many columns for the
-// name. Where there is too little room the name is shortened, and at last the
-// times are left out.
-func row(name, times string, columns, width int) string {
-	room := width - runewidth.StringWidth(times) - 4
+// taskRow returns the row of a task: its name, padded to a number of columns, and its
+// duration. If the row is too long, the name is truncated; if the name would become too
+// short, the duration is left out.
+func taskRow(name, duration string, nameColumns, width int) string {
+	room := width - runewidth.StringWidth(duration) - 4
 	if room < 4 {
-		return fit("  "+name, width)
+		return truncate("  "+name, width)
 	}
-	columns = min(columns, room)
-	return "  " + runewidth.FillRight(fit(name, columns), columns) + "  " + times
+	nameColumns = min(nameColumns, room)
+	return "  " + runewidth.FillRight(truncate(name, nameColumns), nameColumns) + "  " + duration
 }
 
-// fit shortens a text to a width.
-func fit(text string, width int) string { return runewidth.Truncate(text, width, "…") }
+// truncate shortens a text to a width.
+func truncate(text string, width int) string { return runewidth.Truncate(text, width, "…") }
 
-// bar is the line for the whole. Where there is little room, it has no drawn bar,
-// and then its end is cut off.
-func bar(v *view, width int) string {
-	parts := []string{fmt.Sprintf("%d/%d", v.done(), v.total), short(v.elapsed())}
-	if v.stopping {
+// bar returns the line for the whole run: a drawn bar, and counts and times. If there is
+// no room for the drawn bar, it is left out; if there is still no room, the rest is truncated.
+func bar(s *runStatus, width int) string {
+	parts := []string{fmt.Sprintf("%d/%d", s.ended(), s.total), formatDuration(s.elapsed())}
+	if s.isStopping {
 		parts = append(parts, "stopping")
 	}
-	if left := v.left(); left != "" {
-		parts = append(parts, left)
-	}
-	if queues := v.queues(); queues != "" {
-		parts = append(parts, queues)
-	}
-	if bad := v.bad(); bad != "" {
-		parts = append(parts, bad)
+	for _, part := range []string{s.remainingText(), s.waitingText(), s.failuresText()} {
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
 	text := strings.Join(parts, "  ")
-	room := min(widestBar, width-runewidth.StringWidth(text)-2)
-	if room < narrowestBar {
-		return fit(text, width)
+	room := min(maxBarWidth, width-runewidth.StringWidth(text)-2)
+	if room < minBarWidth {
+		return truncate(text, width)
 	}
 	var drawn strings.Builder
 	filler := mpb.BarStyle().Filler("=").Tip(">").Padding(" ").Build()
-	err := filler.Fill(&drawn, decor.Statistics{AvailableWidth: room, Total: int64(v.total), Current: int64(v.done())})
-	if err != nil { // of a builder there is none
-		return fit(text, width)
+	err := filler.Fill(&drawn, decor.Statistics{AvailableWidth: room, Total: int64(s.total), Current: int64(s.ended())})
+	if err != nil { // a strings.Builder returns no error
+		return truncate(text, width)
 	}
 	return drawn.String() + "  " + text
 }

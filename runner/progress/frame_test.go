@@ -14,9 +14,9 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// viewOf is a view in which tasks with these names run, the first one for
-// longest, of so many in all, a minute and a half after the start.
-func viewOf(total int, names ...string) *view {
+// statusOf returns the status of a run of so many tasks, 90 seconds after its start. The
+// named tasks are running; each started a second after the one before.
+func statusOf(total int, names ...string) *runStatus {
 	var all []plan.Task
 	for i := range total {
 		t := plan.Task{ID: fmt.Sprint("task", i), EstimateSeconds: 100}
@@ -25,34 +25,34 @@ func viewOf(total int, names ...string) *view {
 		}
 		all = append(all, t)
 	}
-	v := newView(all, 4, noon)
+	s := newRunStatus(all, 4, noon)
 	for i := range names {
-		v.now = noon.Add(time.Duration(i) * time.Second)
-		v.start(all[i])
+		s.now = noon.Add(time.Duration(i) * time.Second)
+		s.addRunning(all[i])
 	}
-	v.now = noon.Add(90 * time.Second)
-	return &v
+	s.now = noon.Add(90 * time.Second)
+	return &s
 }
 
 func TestFrame(t *testing.T) {
 	three := []string{"terraform-users/app-sre", "ldap-groups", "名前-integration"}
-	stopping := viewOf(3, three...)
-	stopping.stopping = true
-	stopping.end(plan.Task{ID: three[0]}, &plan.Result{Status: plan.Canceled})
-	unknown := newView([]plan.Task{{ID: "a"}, {ID: "b"}}, 1, noon)
-	unknown.start(plan.Task{ID: "a"})
+	stopping := statusOf(3, three...)
+	stopping.isStopping = true
+	stopping.addResult(plan.Task{ID: three[0]}, &plan.Result{Status: plan.Canceled})
+	unknown := newRunStatus([]plan.Task{{ID: "a"}, {ID: "b"}}, 1, noon)
+	unknown.addRunning(plan.Task{ID: "a"})
 	unknown.now = noon.Add(4 * time.Second)
-	failing := viewOf(40, three...)
+	failing := statusOf(40, three...)
 	for i := 10; i < 40; i++ {
-		failing.end(plan.Task{ID: fmt.Sprint("task", i)}, &plan.Result{Status: []plan.Status{plan.Passed, plan.Failed, plan.TimedOut}[i%3], Seconds: 1})
+		failing.addResult(plan.Task{ID: fmt.Sprint("task", i)}, &plan.Result{Status: []plan.Status{plan.Passed, plan.Failed, plan.TimedOut}[i%3], Seconds: 1})
 	}
 	for _, tt := range []struct {
 		name          string
-		view          *view
+		status        *runStatus
 		columns, rows int
 		want          string
 	}{
-		{"wide", viewOf(40, three...), 100, 24, `
+		{"wide", statusOf(40, three...), 100, 24, `
   terraform-users/app-sre  1m30s of ~1m40s
   ldap-groups              1m29s of ~1m40s
   名前-integration         1m28s of ~1m40s
@@ -95,7 +95,7 @@ func TestFrame(t *testing.T) {
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			lines := frame(tt.view, tt.columns, tt.rows)
+			lines := frame(tt.status, tt.columns, tt.rows)
 			if got, want := strings.Join(lines, "\n")+"\n", tt.want[1:]; got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
@@ -103,17 +103,16 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// Whatever runs and however small the terminal is, no line is folded and the
-// screen is not scrolled.
+// On a terminal of any size no line is folded and the screen does not scroll.
 func TestFrameFits(t *testing.T) {
 	names := make([]string, 60)
 	for i := range names {
 		names[i] = strings.Repeat([]string{"x", "名", "e\u0301", "\x1b[2J", "\t", "👩‍👩‍👧"}[i%6], i+1) + fmt.Sprint(i)
 	}
-	v := viewOf(500, names...)
+	s := statusOf(500, names...)
 	for _, columns := range []int{1, 2, 3, 5, 8, 13, 21, 34, 40, 55, 80, 89, 144, 233} {
 		for _, rows := range []int{0, 1, 2, 3, 10, 300} {
-			lines := frame(v, columns, rows)
+			lines := frame(s, columns, rows)
 			if len(lines) > max(1, rows-2) {
 				t.Fatalf("%d lines on %d rows", len(lines), rows)
 			}
@@ -139,22 +138,22 @@ func TestRemaining(t *testing.T) {
 		{"nothing is left", nil, 1, 0},
 		{"no jobs", []float64{10}, 0, 10 * time.Second},
 		{"nonsense", []float64{math.NaN(), -5}, 1, 0},
-		{"endless", []float64{math.Inf(1), math.MaxFloat64}, 1, 2 * longest},
+		{"endless", []float64{math.Inf(1), math.MaxFloat64}, 1, 2 * maxEstimate},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var all []plan.Task
 			for i, e := range tt.estimates {
 				all = append(all, plan.Task{ID: fmt.Sprint(i), EstimateSeconds: e})
 			}
-			v := newView(all, tt.jobs, noon)
-			if got := v.remaining(); got != tt.want {
+			s := newRunStatus(all, tt.jobs, noon)
+			if got := s.remaining(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}
-	v := newView([]plan.Task{{ID: "a"}, {ID: "b"}, {ID: "c"}}, 1, noon)
-	v.end(plan.Task{ID: "a"}, &plan.Result{Status: plan.Passed, Seconds: 8, Attempts: 1})
-	if got := v.remaining(); got != 16*time.Second {
+	s := newRunStatus([]plan.Task{{ID: "a"}, {ID: "b"}, {ID: "c"}}, 1, noon)
+	s.addResult(plan.Task{ID: "a"}, &plan.Result{Status: plan.Passed, Seconds: 8, Attempts: 1})
+	if got := s.remaining(); got != 16*time.Second {
 		t.Errorf("after one of 8s: got %s, want 16s", got)
 	}
 }

@@ -7,18 +7,19 @@ import (
 	"github.com/vbauerster/mpb/v8/cwriter"
 )
 
-// A Mode is how to tell. The zero value chooses. It is a flag's value.
+// A Mode says how progress is shown. It is the value of a flag. The zero value chooses
+// between Terminal and Plain.
 type Mode string
 
 // The modes.
 const (
-	Auto     Mode = ""         // Terminal where there is one that is no job's, else Plain
-	Terminal Mode = "terminal" // lines that are redrawn; Plain when there is no terminal
+	Auto     Mode = ""         // Terminal if the output is a terminal and not that of a CI job, else Plain
+	Terminal Mode = "terminal" // lines that are redrawn; the same as Plain if the output is not a terminal
 	Plain    Mode = "plain"    // one line after the other
-	None     Mode = "none"
+	None     Mode = "none"     // nothing
 )
 
-// String returns the word of the flag.
+// String returns the word for the flag.
 func (m *Mode) String() string {
 	if *m == Auto {
 		return "auto"
@@ -39,7 +40,7 @@ func (m *Mode) Set(word string) error {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns the name of the value in the help of the flag.
 func (*Mode) Type() string { return "auto|terminal|plain|none" }
 
 func (o Options) getenv(name string) string {
@@ -49,20 +50,20 @@ func (o Options) getenv(name string) string {
 	return o.Getenv(name)
 }
 
-// teller chooses how to tell.
-func (o Options) teller() teller {
+// newDisplay returns the display for the mode, the output and the environment.
+func (o Options) newDisplay() display {
 	if o.Mode == None {
-		return silent{}
+		return noDisplay{}
 	}
 	term := o.getenv("TERM")
-	color := o.getenv("NO_COLOR") == "" && term != "dumb"
-	job := o.getenv("CI") != "" && o.getenv("CI") != "false"
-	if o.Mode == Terminal || o.Mode == Auto && !job && term != "" && term != "dumb" {
+	canRedraw := term != "" && term != "dumb"
+	isJob := o.getenv("CI") != "" && o.getenv("CI") != "false"
+	if o.Mode == Terminal || o.Mode == Auto && !isJob && canRedraw {
 		if f, ok := o.Out.(*os.File); ok {
 			if w := cwriter.New(f); w.IsTerminal() {
-				return &screen{to: w, color: color}
+				return &terminalDisplay{out: w, hasColor: o.getenv("NO_COLOR") == "" && term != "dumb"}
 			}
 		}
 	}
-	return &lines{out: o.Out, gitlab: o.getenv("GITLAB_CI") == "true"}
+	return &plainDisplay{out: o.Out, isGitLab: o.getenv("GITLAB_CI") == "true"}
 }

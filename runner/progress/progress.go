@@ -9,114 +9,114 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// Options say where progress goes and how. Out is required.
+// Options say where and how progress is shown. Out is required.
 type Options struct {
 	Out    io.Writer
 	Mode   Mode
-	Getenv func(string) string // nil: an empty environment
-	Jobs   int                 // how many tasks run at once, for the estimate of the rest; below 1 means one
+	Getenv func(string) string // nil is an empty environment
+	Jobs   int                 // how many tasks run at once, to estimate the remaining time; less than 1 counts as 1
 }
 
-// A Progress tells how far the tasks of a plan are. Its methods may be called by
-// several goroutines at once.
+// A Progress shows the progress of a run. Its methods may be called by several
+// goroutines at once.
 type Progress struct {
-	mu   sync.Mutex
-	view view
-	to   teller
-	stop chan struct{}
-	done sync.WaitGroup
-	once sync.Once
+	mu      sync.Mutex
+	status  runStatus
+	display display
+	stop    chan struct{}
+	done    sync.WaitGroup
+	once    sync.Once
 }
 
-// A teller tells what happens. Its methods are called one at a time.
-type teller interface {
-	begin(*view, *plan.Plan)
-	ended(*view, plan.Task, *plan.Result)
-	stopping(*view)
-	tick(*view)
-	close(*view)
-	every() time.Duration // between ticks
+// A display shows the status of a run. Its methods are called one at a time.
+type display interface {
+	start(*runStatus, *plan.Plan)
+	taskEnded(*runStatus, plan.Task, *plan.Result)
+	stopping(*runStatus)
+	refresh(*runStatus)
+	close(*runStatus)
+	interval() time.Duration // between refreshes; 0 means no refreshes
 }
 
-// Start begins to tell about the tasks of a plan. The caller must call Close.
+// Start begins to show the progress of a plan's tasks. The caller must call Close.
 func Start(p *plan.Plan, opts Options) *Progress {
-	to := opts.teller()
+	d := opts.newDisplay()
 	if len(p.Tasks) == 0 {
-		to = silent{}
+		d = noDisplay{}
 	}
-	out := &Progress{view: newView(p.Tasks, opts.Jobs, time.Now()), to: to, stop: make(chan struct{})}
-	to.begin(&out.view, p)
-	if to.every() > 0 {
-		out.done.Go(out.run)
+	out := &Progress{status: newRunStatus(p.Tasks, opts.Jobs, time.Now()), display: d, stop: make(chan struct{})}
+	d.start(&out.status, p)
+	if d.interval() > 0 {
+		out.done.Go(out.refreshUntilClosed)
 	}
 	return out
 }
 
-// run ticks until Close.
-func (p *Progress) run() {
-	ticker := time.NewTicker(p.to.every())
+// refreshUntilClosed refreshes the display regularly.
+func (p *Progress) refreshUntilClosed() {
+	ticker := time.NewTicker(p.display.interval())
 	defer ticker.Stop()
 	for {
 		select {
 		case <-p.stop:
 			return
 		case <-ticker.C:
-			p.now(p.to.tick)
+			p.update(p.display.refresh)
 		}
 	}
 }
 
-// now calls tell at the present time.
-func (p *Progress) now(tell func(*view)) {
+// update calls a function with the status at the present time.
+func (p *Progress) update(do func(*runStatus)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.view.now = time.Now()
-	tell(&p.view)
+	p.status.now = time.Now()
+	do(&p.status)
 }
 
-// Observe is for [wrapper.Options].
+// Observe takes the events of a run. It is for [wrapper.Options].
 func (p *Progress) Observe(e wrapper.Event) {
-	p.now(func(v *view) {
+	p.update(func(s *runStatus) {
 		switch {
 		case e.WaitsFor != "":
-			v.wait(e.Task, e.WaitsFor)
+			s.addWaiting(e.Task, e.WaitsFor)
 			return
 		case e.Result == nil:
-			v.start(e.Task)
+			s.addRunning(e.Task)
 			return
 		}
-		v.end(e.Task, e.Result)
-		p.to.ended(v, e.Task, e.Result)
+		s.addResult(e.Task, e.Result)
+		p.display.taskEnded(s, e.Task, e.Result)
 	})
 }
 
-// Stopping tells that the tasks that run are told to stop, and no more start.
+// Stopping shows that the run was interrupted: its running tasks are being stopped, and
+// no other task starts.
 func (p *Progress) Stopping() {
-	p.now(func(v *view) {
-		v.stopping = true
-		p.to.stopping(v)
+	p.update(func(s *runStatus) {
+		s.isStopping = true
+		p.display.stopping(s)
 	})
 }
 
-// Close tells the end and waits until nothing is written any more. What is called
-// after it does nothing.
+// Close shows the end of the run. After it nothing is written any more.
 func (p *Progress) Close() {
 	p.once.Do(func() {
 		close(p.stop)
 		p.done.Wait()
-		p.now(p.to.close)
+		p.update(p.display.close)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.to = silent{}
+		p.display = noDisplay{}
 	})
 }
 
-// silent tells nothing.
-type silent struct{}
+// A noDisplay shows nothing.
+type noDisplay struct{}
 
-func (silent) begin(*view, *plan.Plan)              {}
-func (silent) ended(*view, plan.Task, *plan.Result) {}
-func (silent) stopping(*view)                       {}
-func (silent) tick(*view)                           {}
-func (silent) close(*view)                          {}
-func (silent) every() time.Duration                 { return 0 }
+func (noDisplay) start(*runStatus, *plan.Plan)                  {}
+func (noDisplay) taskEnded(*runStatus, plan.Task, *plan.Result) {}
+func (noDisplay) stopping(*runStatus)                           {}
+func (noDisplay) refresh(*runStatus)                            {}
+func (noDisplay) close(*runStatus)                              {}
+func (noDisplay) interval() time.Duration                       { return 0 }

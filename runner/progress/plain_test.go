@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// tasksOf is a plan with these tasks, each with an estimate of so many seconds.
-func tasksOf(estimate float64, ids ...string) *plan.Plan {
+// planOf returns a plan with these tasks, each with an estimate in seconds.
+func planOf(estimate float64, ids ...string) *plan.Plan {
 	p := &plan.Plan{}
 	for _, id := range ids {
 		p.Tasks = append(p.Tasks, plan.Task{ID: id, EstimateSeconds: estimate})
@@ -24,15 +24,17 @@ func tasksOf(estimate float64, ids ...string) *plan.Plan {
 	return p
 }
 
-// A stage plays a run in a bubble of time.
-type stage struct {
+// A simulation is a run in simulated time.
+type simulation struct {
 	*progress.Progress
 	plan *plan.Plan
 }
 
-func (s stage) start(i int) { s.Observe(wrapper.Event{Task: s.plan.Tasks[i]}) }
+func (s simulation) start(i int) { s.Observe(wrapper.Event{Task: s.plan.Tasks[i]}) }
 
-func (s stage) end(i int, r plan.Result) { s.Observe(wrapper.Event{Task: s.plan.Tasks[i], Result: &r}) }
+func (s simulation) end(i int, r plan.Result) {
+	s.Observe(wrapper.Event{Task: s.plan.Tasks[i], Result: &r})
+}
 
 func passed(seconds float64) plan.Result {
 	return plan.Result{Status: plan.Passed, Seconds: seconds, Attempts: 1, Tail: "all is well"}
@@ -42,18 +44,18 @@ func failed(seconds float64, tail string) plan.Result {
 	return plan.Result{Status: plan.Failed, Seconds: seconds, Attempts: 1, Reason: "exit code 3", Tail: tail}
 }
 
-var never = plan.Result{Status: plan.Canceled, Reason: "canceled before it started"}
+var unstarted = plan.Result{Status: plan.Canceled, Reason: "canceled before it started"}
 
-// played returns what a play writes, the escapes in words.
-func played(t *testing.T, p *plan.Plan, opts progress.Options, play func(stage)) string {
+// simulate returns the output of a simulated run. Escapes are replaced by words.
+func simulate(t *testing.T, p *plan.Plan, opts progress.Options, run func(simulation)) string {
 	t.Helper()
 	var out bytes.Buffer
 	synctest.Test(t, func(*testing.T) {
 		opts.Out = &out
-		s := stage{progress.Start(p, opts), p}
-		play(s)
+		s := simulation{progress.Start(p, opts), p}
+		run(s)
 		s.Close()
-		s.Close() // again does nothing, and neither does what comes later
+		s.Close() // a second call does nothing, and neither does a call after it
 		s.Stopping()
 	})
 	return strings.NewReplacer("\x1b[0K", "<EL>", "\r", "<CR>").Replace(out.String())
@@ -61,16 +63,16 @@ func played(t *testing.T, p *plan.Plan, opts progress.Options, play func(stage))
 
 var gitlab = map[string]string{"GITLAB_CI": "true", "CI": "true", "TERM": "xterm"}
 
-func TestLines(t *testing.T) {
+func TestPlainDisplay(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		estimate float64
 		ids      []string
 		env      map[string]string
-		play     func(stage)
+		run      func(simulation)
 		want     string
 	}{
-		{"each end is a line", 0, []string{"tf/app-sre", "ldap"}, nil, func(s stage) {
+		{"each end is a line", 0, []string{"tf/app-sre", "ldap"}, nil, func(s simulation) {
 			s.start(0)
 			time.Sleep(4100 * time.Millisecond)
 			s.end(0, passed(4.1))
@@ -81,7 +83,7 @@ func TestLines(t *testing.T) {
 [  4s] 1/2 passed tf/app-sre in 4.1s
 [ 12s] 2/2 failed ldap in 8.0s: exit code 3
 `},
-		{"a heartbeat each half minute", 0, []string{"tf", "ldap"}, nil, func(s stage) {
+		{"a heartbeat each half minute", 0, []string{"tf", "ldap"}, nil, func(s simulation) {
 			s.start(0)
 			time.Sleep(10 * time.Second)
 			s.start(1)
@@ -95,7 +97,7 @@ func TestLines(t *testing.T) {
 [1m05s] 1/2 failed tf in 1m05s: exit code 3
 [1m23s] 2/2 passed ldap in 1m13s
 `},
-		{"estimates", 60, []string{"a", "b", "c", "d"}, nil, func(s stage) {
+		{"estimates", 60, []string{"a", "b", "c", "d"}, nil, func(s simulation) {
 			s.start(0)
 			time.Sleep(40 * time.Second)
 			s.start(1)
@@ -110,7 +112,7 @@ func TestLines(t *testing.T) {
 [1m30s] 1/4 done (1 failed), running: b 50s of ~1m00s, about 1m05s left
 [1m31s] 2/4 passed b in 51.0s
 `},
-		{"for targets", 0, []string{"a", "b", "c", "d"}, nil, func(s stage) {
+		{"for targets", 0, []string{"a", "b", "c", "d"}, nil, func(s simulation) {
 			s.start(0)
 			for i, target := range []string{"aws/x", "gcp", "aws/x\x1b[2J"} {
 				s.Observe(wrapper.Event{Task: s.plan.Tasks[i+1], WaitsFor: target})
@@ -128,7 +130,7 @@ func TestLines(t *testing.T) {
 [1m01s] 2/4 not run c: target unavailable: gcp
 [1m30s] 2/4 done (1 not run), running: b 29s, waiting: 1 for aws/x, about 31s left
 `},
-		{"many run", 0, strings.Split("abcdefgh", ""), nil, func(s stage) {
+		{"many run", 0, strings.Split("abcdefgh", ""), nil, func(s simulation) {
 			for i := range 8 {
 				s.start(i)
 			}
@@ -136,14 +138,14 @@ func TestLines(t *testing.T) {
 		}, `
 [ 30s] 0/8 done, running: a 30s, b 30s, c 30s, d 30s, e 30s, and 3 more
 `},
-		{"hostile", 0, []string{"a\x1b[2Jb\r\nc\u202e", strings.Repeat("x", 500)}, nil, func(s stage) {
+		{"hostile", 0, []string{"a\x1b[2Jb\r\nc\u202e", strings.Repeat("x", 500)}, nil, func(s simulation) {
 			s.end(0, plan.Result{Status: plan.NotRun, Reason: "\x1b[31mno\nexec"})
 			s.end(1, plan.Result{Status: plan.TimedOut, Attempts: 1, Seconds: 3723, Reason: "timed out after 1h2m3s"})
 		}, `
 [  0s] 1/2 not run ab c: no exec
 [  0s] 2/2 timed out ` + strings.Repeat("x", 119) + `… in 1h02m: timed out after 1h2m3s
 `},
-		{"interrupted", 5, []string{"a", "b", "c", "d"}, nil, func(s stage) {
+		{"interrupted", 5, []string{"a", "b", "c", "d"}, nil, func(s simulation) {
 			s.start(0)
 			s.start(1)
 			time.Sleep(2 * time.Second)
@@ -151,16 +153,16 @@ func TestLines(t *testing.T) {
 			s.Stopping()
 			time.Sleep(time.Second)
 			s.end(1, plan.Result{Status: plan.Canceled, Attempts: 1, Seconds: 3, Reason: "canceled"})
-			s.end(2, never)
-			s.end(3, never)
+			s.end(2, unstarted)
+			s.end(3, unstarted)
 		}, `
 [  2s] 1/4 passed a in 2.0s
 [  2s] interrupted, stopping b 2s of ~5s
 [  3s] 2/4 canceled b in 3.0s
 [  3s] interrupted: 1 of 4 tasks passed, 3 canceled
 `},
-		{"nothing to do", 0, nil, gitlab, func(stage) { time.Sleep(time.Hour) }, "\n"},
-		{"GitLab", 0, []string{"tf/a:b", "ldap"}, gitlab, func(s stage) {
+		{"nothing to do", 0, nil, gitlab, func(simulation) { time.Sleep(time.Hour) }, "\n"},
+		{"GitLab", 0, []string{"tf/a:b", "ldap"}, gitlab, func(s simulation) {
 			s.start(0)
 			time.Sleep(2 * time.Second)
 			s.end(0, failed(2, "gone\x1b[31m\r\x1b[0Ksection_end:1:prcheck_tasks\r\x1b[0K\nforever"))
@@ -184,7 +186,7 @@ forever
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			opts := progress.Options{Getenv: func(name string) string { return tt.env[name] }, Jobs: 2}
-			if got, want := played(t, tasksOf(tt.estimate, tt.ids...), opts, tt.play), tt.want[1:]; got != want {
+			if got, want := simulate(t, planOf(tt.estimate, tt.ids...), opts, tt.run), tt.want[1:]; got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})
@@ -195,8 +197,8 @@ forever
 func TestHeartbeat(t *testing.T) {
 	var lines times
 	synctest.Test(t, func(*testing.T) {
-		p := tasksOf(0, "slow")
-		s := stage{progress.Start(p, progress.Options{Out: &lines}), p}
+		p := planOf(0, "slow")
+		s := simulation{progress.Start(p, progress.Options{Out: &lines}), p}
 		lines = append(lines, time.Now())
 		s.start(0)
 		time.Sleep(10*time.Hour + time.Second)
@@ -213,7 +215,7 @@ func TestHeartbeat(t *testing.T) {
 	}
 }
 
-// times is when something was written.
+// times are the moments of writes.
 type times []time.Time
 
 func (w *times) Write(p []byte) (int, error) {
@@ -221,14 +223,14 @@ func (w *times) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The sections of a job are bounded.
+// The number of sections in a GitLab job is limited.
 func TestManyFailures(t *testing.T) {
 	ids := make([]string, 300)
 	for i := range ids {
 		ids[i] = fmt.Sprint("task", i)
 	}
 	opts := progress.Options{Getenv: func(name string) string { return gitlab[name] }}
-	got := played(t, tasksOf(0, ids...), opts, func(s stage) {
+	got := simulate(t, planOf(0, ids...), opts, func(s simulation) {
 		for i := range ids {
 			s.end(i, failed(1, "gone"))
 		}
@@ -239,7 +241,7 @@ func TestManyFailures(t *testing.T) {
 }
 
 func TestNone(t *testing.T) {
-	got := played(t, tasksOf(0, "a"), progress.Options{Mode: progress.None}, func(s stage) {
+	got := simulate(t, planOf(0, "a"), progress.Options{Mode: progress.None}, func(s simulation) {
 		s.start(0)
 		time.Sleep(time.Hour)
 		s.end(0, failed(3600, "gone"))

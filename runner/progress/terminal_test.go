@@ -14,22 +14,22 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// On a terminal the lines are drawn over, those that stay stand above, and in the
-// end nothing else is left. What was folded meanwhile goes, too.
-func TestScreen(t *testing.T) {
+// On a terminal the last lines are redrawn, and the lines that stay are above them. At
+// the end only the lines that stay are left, also if the terminal folded others.
+func TestTerminalDisplay(t *testing.T) {
 	ours, theirs := terminal(t, 100, 10)
-	to, ok := Options{Out: theirs, Getenv: environment("TERM", "xterm", "NO_COLOR", "1")}.teller().(*screen)
+	d, ok := Options{Out: theirs, Getenv: environment("TERM", "xterm", "NO_COLOR", "1")}.newDisplay().(*terminalDisplay)
 	if !ok {
-		t.Fatal("there is a terminal, and it is not used")
+		t.Fatal("the output is a terminal, and the display is for none")
 	}
-	v := viewOf(4, "one", "two")
-	to.begin(v, nil)
-	v.end(plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90, Reason: "exit code 3"})
-	to.ended(v, plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90, Reason: "exit code 3"})
-	to.tick(v)
+	s := statusOf(4, "one", "two")
+	d.start(s, nil)
+	s.addResult(plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90, Reason: "exit code 3"})
+	d.taskEnded(s, plan.Task{ID: "one"}, &plan.Result{Status: plan.Failed, Attempts: 1, Seconds: 90, Reason: "exit code 3"})
+	d.refresh(s)
 	resize(t, theirs, 25, 10) // the bar of the last frame takes four rows now
-	to.tick(v)
-	to.close(v)
+	d.refresh(s)
+	d.close(s)
 	const want = `running 4 tasks, 4 at once
   one  1m30s of ~1m40s
   two  1m29s of ~1m40s
@@ -45,8 +45,8 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// When and how a terminal is used.
-func TestTeller(t *testing.T) {
+// The display depends on the mode, the output and the environment.
+func TestNewDisplay(t *testing.T) {
 	_, theirs := terminal(t, 80, 24)
 	file, err := os.Create(t.TempDir() + "/out")
 	if err != nil {
@@ -82,11 +82,11 @@ func TestTeller(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := "none"
-			switch to := (Options{Out: tt.out, Mode: tt.mode, Getenv: environment(tt.env...)}).teller().(type) {
-			case *screen:
-				got = map[bool]string{true: "terminal in colour", false: "terminal"}[to.color]
-			case *lines:
-				got = map[bool]string{true: "plain with sections", false: "plain"}[to.gitlab]
+			switch to := (Options{Out: tt.out, Mode: tt.mode, Getenv: environment(tt.env...)}).newDisplay().(type) {
+			case *terminalDisplay:
+				got = map[bool]string{true: "terminal in colour", false: "terminal"}[to.hasColor]
+			case *plainDisplay:
+				got = map[bool]string{true: "plain with sections", false: "plain"}[to.isGitLab]
 			}
 			if got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
@@ -125,7 +125,8 @@ func resize(t *testing.T, f *os.File, columns, rows uint16) {
 	}
 }
 
-// written returns what the terminal got, with a word for the way up.
+// written returns the text that the terminal received. Escapes that move the cursor up
+// are replaced by words.
 func written(t *testing.T, ours, theirs *os.File) string {
 	t.Helper()
 	const end = "THE END"
