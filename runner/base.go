@@ -30,7 +30,7 @@ func (r *run) baseFolder() string { return filepath.Join(r.opts.Logs, "base") }
 func (r *run) baseLogs() (wrapper.LogFolder, error) {
 	dir := r.baseFolder()
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
-		return wrapper.LogFolder{}, cli.Invalid(fmt.Errorf("nothing runs on base: %q is no folder, take it away", filepath.ToSlash(dir)))
+		return wrapper.LogFolder{}, cli.Invalid(fmt.Errorf("tasks cannot run on base: %q is not a folder; remove it", filepath.ToSlash(dir)))
 	}
 	return wrapper.LogFolder{Dir: dir, Prefix: path.Join(filepath.Base(r.opts.Logs), "base")}, nil
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// place starts a store and returns the folder run of it.
-func place(t *testing.T) (*fakes3.Server, archive.Place) {
+// logStore starts a bucket and returns the log store in its folder run.
+func logStore(t *testing.T) (*fakes3.Server, archive.LogStore) {
 	t.Helper()
 	s := fakes3.Start(t)
 	b, err := objects.Open(t.Context(), fakes3.Bucket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, archive.Place{Bucket: b, Folder: "run"}
+	return s, archive.LogStore{Bucket: b, Folder: "run"}
 }
 
 func write(t *testing.T, name, text string) {
@@ -46,8 +46,8 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// of are results of two tasks with all logs that there can be, under a prefix.
-func of(prefix string) []plan.Result {
+// resultsWith returns results that name every kind of log, under a prefix.
+func resultsWith(prefix string) []plan.Result {
 	second := func(task string) string { return strings.TrimSuffix(wrapper.LogName(task), ".log") + ".2.log" }
 	return []plan.Result{
 		{Task: "a", Log: path.Join(prefix, second("a")), Before: []plan.Attempt{{Log: path.Join(prefix, wrapper.LogName("a"))}},
@@ -71,12 +71,12 @@ func names(results []plan.Result) []string {
 	return out
 }
 
-// What a run has stored, another machine fetches: all attempts, and those on base.
-func TestThereAndBack(t *testing.T) {
+// Logs that were stored can be fetched: of all attempts, and of runs on base.
+func TestStoreAndFetch(t *testing.T) {
 	for _, prefix := range []string{"logs", "base", "a b"} {
-		_, p := place(t)
+		_, p := logStore(t)
 		from, to := filepath.Join(t.TempDir(), prefix), filepath.Join(t.TempDir(), "deep", "kept")
-		stored := of(prefix)
+		stored := resultsWith(prefix)
 		for _, name := range names(stored) {
 			if name != "" {
 				write(t, filepath.Join(filepath.Dir(from), name), "text of "+name)
@@ -86,11 +86,11 @@ func TestThereAndBack(t *testing.T) {
 		if err := p.Store(t.Context(), from, stored); err != nil {
 			t.Fatal(err)
 		}
-		fetched := of(prefix)
+		fetched := resultsWith(prefix)
 		if err := p.Fetch(t.Context(), prefix, to, fetched); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := names(fetched), names(of("kept")); !slices.Equal(got, want) {
+		if got, want := names(fetched), names(resultsWith("kept")); !slices.Equal(got, want) {
 			t.Errorf("the results name %q, want %q", got, want)
 		}
 		for i, name := range names(fetched) {
@@ -104,9 +104,9 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// A name that no log of the task can have is no path, wherever it leads.
+// A name that no log of the task can have is never used as a path.
 func TestHostileNames(t *testing.T) {
-	s, p := place(t)
+	s, p := logStore(t)
 	good, stem := wrapper.LogName("a"), strings.TrimSuffix(wrapper.LogName("a"), ".log")
 	dir := t.TempDir()
 	outside := filepath.Join(dir, "precious")
@@ -118,7 +118,7 @@ func TestHostileNames(t *testing.T) {
 		"logs/" + stem + ".0.log", "logs/" + stem + ".22.log", "logs/" + stem, "logs/" + stem + ".log\x00", "logs\\" + good, "logs/", ".", "..", "\xff",
 	} {
 		results := []plan.Result{{Task: "a", Log: name}}
-		if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "kept"), results); err == nil || !strings.Contains(err.Error(), `1 of 1 logs are not fetched from the bucket; of task "a": no log of this task is called like that`) {
+		if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "kept"), results); err == nil || !strings.Contains(err.Error(), `1 of 1 logs could not be fetched from the bucket; the first is of task "a": no log of this task can have this name`) {
 			t.Errorf("fetching %q: got %v", name, err)
 		}
 		if results[0].Log != "" {
@@ -136,9 +136,9 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// Links lead nowhere: not out of the folder, and not from base to head.
+// Links are not followed: not out of the folder, and not from base to head.
 func TestLinks(t *testing.T) {
-	s, p := place(t)
+	s, p := logStore(t)
 	dir := t.TempDir()
 	outside := filepath.Join(dir, "precious")
 	write(t, outside, "secret")
@@ -163,22 +163,22 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink(".", filepath.Join(dir, "logs", "base")); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "logs"), results); err == nil || !strings.Contains(err.Error(), "is no folder, take it away") {
+	if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "logs"), results); err == nil || !strings.Contains(err.Error(), "is not a folder: remove it") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// What is lost is told, named no more, and takes nothing else with it.
-func TestLost(t *testing.T) {
-	s, p := place(t)
+// A log that cannot be copied is an error and is no longer named. The others are copied.
+func TestMissingLogs(t *testing.T) {
+	s, p := logStore(t)
 	from := filepath.Join(t.TempDir(), "logs")
 	write(t, filepath.Join(from, wrapper.LogName("b")), "b")
 	results := []plan.Result{{Task: "a", Log: "logs/" + wrapper.LogName("a")}, {Task: "b", Log: "logs/" + wrapper.LogName("b")}}
-	if err := p.Store(t.Context(), from, results); err == nil || !strings.HasPrefix(err.Error(), `1 of 2 logs are not in the bucket; of task "a": `) {
+	if err := p.Store(t.Context(), from, results); err == nil || !strings.HasPrefix(err.Error(), `1 of 2 logs could not be stored in the bucket; the first is of task "a": `) {
 		t.Errorf("got %v", err)
 	}
 	to := filepath.Join(t.TempDir(), "logs")
-	if err := p.Fetch(t.Context(), "logs", to, results); err == nil || !strings.HasPrefix(err.Error(), `1 of 2 logs are not fetched from the bucket; of task "a": there is no such object`) {
+	if err := p.Fetch(t.Context(), "logs", to, results); err == nil || !strings.HasPrefix(err.Error(), `1 of 2 logs could not be fetched from the bucket; the first is of task "a": there is no such object`) {
 		t.Errorf("got %v", err)
 	}
 	if results[0].Log != "" || results[1].Log == "" || read(t, filepath.Join(to, wrapper.LogName("b"))) != "b" {
@@ -195,9 +195,9 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A store that is down is not asked for every log.
-func TestStoreIsDown(t *testing.T) {
-	s, p := place(t)
+// A bucket that is down is not asked for every log.
+func TestBucketIsDown(t *testing.T) {
+	s, p := logStore(t)
 	s.Fail(func(*http.Request) fakes3.Fault { return fakes3.Fault{Status: http.StatusServiceUnavailable} })
 	var results []plan.Result
 	for _, task := range strings.Split(strings.Repeat("x", 200), "") {
@@ -205,7 +205,7 @@ func TestStoreIsDown(t *testing.T) {
 		results = append(results, plan.Result{Task: task, Log: "logs/" + wrapper.LogName(task)})
 	}
 	err := p.Fetch(t.Context(), "logs", t.TempDir(), results)
-	if err == nil || !strings.HasPrefix(err.Error(), "200 of 200 logs are not fetched") || s.Requests() > 50 {
+	if err == nil || !strings.HasPrefix(err.Error(), "200 of 200 logs could not be fetched") || s.Requests() > 50 {
 		t.Errorf("got %v after %d requests", err, s.Requests())
 	}
 }

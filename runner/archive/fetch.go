@@ -14,88 +14,92 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// Bounds of what is fetched, in bytes.
+// How many bytes are fetched at most.
 const (
-	maxLog = 256 << 20 // of one log
-	maxAll = 4 << 30   // of all of them, give or take those that were on their way
+	maxLog   = 256 << 20 // of one log
+	maxTotal = 4 << 30   // of all logs; logs that are being copied at the limit may exceed it
 )
 
-// Fetch fetches the logs that results name into a folder, which is made, and
-// makes the results name them there. What cannot be fetched is not named any
-// more; the error tells how many, and why the first could not. Prefix is the name
-// of the folder in the run.
-func (p Place) Fetch(ctx context.Context, prefix, dir string, results []plan.Result) error {
-	all := named(results, prefix)
-	if len(all) == 0 {
+// Fetch fetches the logs that results name into a folder, and changes the results so that
+// they name the fetched files. The folder is created. Prefix is the name that the folder
+// for logs had in the run.
+//
+// Results no longer name a log that could not be fetched. The error says how many there
+// are, and why the first could not be fetched.
+func (s LogStore) Fetch(ctx context.Context, prefix, dir string, results []plan.Result) error {
+	logs := findReferences(results, prefix)
+	if len(logs) == 0 {
 		return nil
 	}
 	var left atomic.Int64
-	left.Store(maxAll)
-	root, err := folder(dir)
+	left.Store(maxTotal)
+	root, err := openFolder(dir)
 	if err == nil {
 		defer root.Close()
 	}
-	errs := each(ctx, all, func(ctx context.Context, l log) error {
+	errs := copyLogs(ctx, logs, func(ctx context.Context, log logReference) error {
 		if err != nil {
 			return err
 		}
-		n, err := p.download(ctx, root, l.name, path.Join(p.Folder, prefix, l.name), min(maxLog, left.Load()))
+		n, err := s.download(ctx, root, log.path, path.Join(s.Folder, prefix, log.path), min(maxLog, left.Load()))
 		left.Add(-n)
 		return err
 	})
-	for i, l := range all {
-		if *l.shown = ""; errs[i] == nil {
-			*l.shown = path.Join(filepath.Base(dir), l.name)
+	for i, log := range logs {
+		if *log.name = ""; errs[i] == nil {
+			*log.name = path.Join(filepath.Base(dir), log.path)
 		}
 	}
-	return told("not fetched from the bucket", all, errs)
+	return summarize("fetched from the bucket", logs, errs)
 }
 
-// folder makes the folder for logs. A link to where those on base are could lead
-// to those of head.
-func folder(dir string) (*os.Root, error) {
+// openFolder creates and opens the folder for logs. It refuses a link in the place of the
+// folder for runs on base, which could lead to the logs of head.
+func openFolder(dir string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	base := filepath.Join(dir, onBase)
+	base := filepath.Join(dir, baseFolder)
 	if info, err := os.Lstat(base); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%q is no folder, take it away", filepath.ToSlash(base))
+		return nil, fmt.Errorf("%q is not a folder: remove it", filepath.ToSlash(base))
 	}
 	return os.OpenRoot(dir)
 }
 
-// download writes a log to a file, as a whole or not at all, and returns how many
-// bytes came.
-func (p Place) download(ctx context.Context, root *os.Root, name, key string, limit int64) (int64, error) {
+// download writes an object to a file, completely or not at all. It returns how many
+// bytes were received.
+func (s LogStore) download(ctx context.Context, root *os.Root, name, key string, limit int64) (int64, error) {
 	if limit <= 0 {
 		return 0, objects.ErrTooLarge
 	}
 	if err := root.MkdirAll(path.Dir(name), 0o750); err != nil {
 		return 0, err
 	}
-	part := name + ".part"
-	_ = root.Remove(part) // of a run that was killed
-	file, err := root.OpenFile(part, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o640)
+	partial := name + ".part"
+	_ = root.Remove(partial) // a run that was killed may have left it
+	file, err := root.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o640)
 	if err != nil {
 		return 0, err
 	}
-	came := &counted{to: file}
-	err = p.Bucket.Download(ctx, key, came, limit)
+	counter := &countingWriter{to: file}
+	err = s.Bucket.Download(ctx, key, counter, limit)
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = root.Rename(part, name)
+		err = root.Rename(partial, name)
 	}
 	if err != nil {
-		_ = root.Remove(part) // it is half a log
+		_ = root.Remove(partial)
 	}
-	return came.n, err
+	return counter.n, err
 }
 
-type counted struct {
+// A countingWriter counts the bytes that it writes.
+type countingWriter struct {
 	to io.Writer
 	n  int64
 }
 
-func (c *counted) Write(p []byte) (int, error) {
+// Write writes to the other writer.
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	c.n += int64(n)
 	return n, err

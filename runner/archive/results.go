@@ -11,43 +11,44 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// storeTime is how long storing may take after the context ended.
-const storeTime = 30 * time.Second
+// graceTime is how long storing may take after the context has ended.
+const graceTime = 30 * time.Second
 
-// StoreResults stores results as an object, and the logs that they name beside it,
-// from the folder in which the run kept them. It does so also after the context
-// ended, since the results say what had ended by then.
+// StoreResults stores results as an object, and the logs that they name beside it. It
+// reads the logs from the folder in which the run wrote them. If the context has ended,
+// StoreResults still stores the results, since they say which tasks had ended by then.
 //
-// The results are stored first, so that they are there whatever becomes of the logs.
-// If a log is lost, the results get a warning and are stored once more.
+// The results are stored before the logs, so that no error of a log can lose them. If a
+// log cannot be stored, the results get a warning and are stored a second time.
 func StoreResults(ctx context.Context, bucket *objects.Bucket, key, dir string, r *plan.Results) error {
 	if err := putResults(ctx, bucket, key, r); err != nil {
 		return err
 	}
-	if err := storeLogs(ctx, Place{Bucket: bucket, Folder: path.Dir(key)}, dir, r); err != nil {
+	if err := storeLogs(ctx, LogStore{Bucket: bucket, Folder: path.Dir(key)}, dir, r); err != nil {
 		r.Warnings = append(r.Warnings, err.Error())
 		return putResults(ctx, bucket, key, r)
 	}
 	return nil
 }
 
-// storeLogs stores logs. A running context sets no limit to it, an ended context
-// sets a short limit.
-func storeLogs(ctx context.Context, to Place, dir string, r *plan.Results) error {
+// storeLogs stores logs. If the context has ended, they are stored all the same, within a
+// short time limit.
+func storeLogs(ctx context.Context, to LogStore, dir string, r *plan.Results) error {
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), graceTime)
 		defer cancel()
 	}
 	return to.Store(ctx, dir, r.Results)
 }
 
+// putResults stores results as an object, also if the context has ended.
 func putResults(ctx context.Context, bucket *objects.Bucket, key string, r *plan.Results) error {
 	var out bytes.Buffer
 	if err := plan.WriteResults(&out, r); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
 	defer cancel()
 	if _, err := bucket.Put(ctx, key, out.Bytes(), objects.Any); err != nil {
 		return fmt.Errorf("writing the results as %q: %w", key, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// Logs are kept beside results in a bucket, and one that is lost is a warning,
-// never a lost result, also when the run was interrupted.
-func TestKeepResults(t *testing.T) {
+// Logs are stored beside results in a bucket, also if the run was interrupted. A log
+// that cannot be stored is a warning, and the results are stored all the same.
+func TestStoreResults(t *testing.T) {
 	const key = "run/results-3.json"
 	name := wrapper.LogName("a")
 	for what, c := range map[string]struct {
@@ -29,7 +29,7 @@ func TestKeepResults(t *testing.T) {
 	}{
 		"kept":        {false, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
 		"interrupted": {true, false, []string{"run/logs/" + name, "run/results-3.json"}, ""},
-		"refused":     {false, true, []string{"run/results-3.json"}, `1 of 1 logs are not in the bucket; of task "a": access is denied (Forbidden)`},
+		"refused":     {false, true, []string{"run/results-3.json"}, `1 of 1 logs could not be stored in the bucket; the first is of task "a": access is denied (Forbidden)`},
 	} {
 		s := fakes3.Start(t)
 		s.Fail(func(r *http.Request) (f fakes3.Fault) {

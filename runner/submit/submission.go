@@ -209,5 +209,5 @@ func hasOnly(r *plan.Results, tasks []plan.Task) bool {
 
 // fetchLogs fetches the logs that the pods have stored beside their results.
 func (s session) fetchLogs(ctx context.Context, r *plan.Results) error {
-	return archive.Place{Bucket: s.Bucket, Folder: s.key}.Fetch(ctx, path.Base(podLogs), s.opts.Logs, r.Results)
+	return archive.LogStore{Bucket: s.Bucket, Folder: s.key}.Fetch(ctx, path.Base(podLogs), s.opts.Logs, r.Results)
 }
