@@ -116,8 +116,8 @@ func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 }
 
 // place opens the cluster and the bucket.
-func (f submitFlags) place(ctx context.Context, env cli.Env, p *plan.Plan) (at submit.Place, err error) {
-	at = submit.Place{Notes: env.Stderr, Files: func(ctx context.Context) (submit.Files, error) { return f.files(ctx, env, p) }}
+func (f submitFlags) place(ctx context.Context, env cli.Env, p *plan.Plan) (at submit.Backend, err error) {
+	at = submit.Backend{Notes: env.Stderr, Files: func(ctx context.Context) (submit.Files, error) { return f.files(ctx, env, p) }}
 	if at.Cluster, at.Namespace, err = kube.Connect(env.Getenv); err != nil {
 		return at, err
 	}

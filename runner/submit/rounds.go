@@ -11,14 +11,14 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A round is the parts that run at the same time: all parts of one run order, or the
-// only part, which holds all orders.
+// A round is a set of parts that run at the same time: all parts of one run order. If
+// the plan has only one part, that part is the only round and holds all run orders.
 type round struct {
 	first int // index of the first part
 	parts int // how many
 }
 
-// roundsOf puts parts of the same run order together. They are next to each other.
+// roundsOf groups the parts by their run order. Parts of one run order must be adjacent.
 func roundsOf(parts []plan.Part) []round {
 	var out []round
 	for i, p := range parts {
@@ -30,8 +30,9 @@ func roundsOf(parts []plan.Part) []round {
 	return out
 }
 
-// countParts returns how many parts a plan gets: one, or at least one for each run
-// order. Parts that hold several orders could not wait for each other.
+// countParts returns into how many parts a plan is divided: the wanted number, but at
+// most one per task. Several parts are at least one per run order: tasks of a later order
+// wait for those of an earlier order, and parts of the same Job cannot wait for each other.
 func countParts(tasks []plan.Task, wanted int) int {
 	var orders []int
 	for _, t := range tasks {
@@ -51,7 +52,7 @@ func (r round) resultsName(index string) string {
 	return fmt.Sprintf("results-%d-%s.json", r.first, index)
 }
 
-// jobOf returns the Job of a round.
+// jobOf returns the Job of a round, given the round's index.
 func (s Submission) jobOf(i int) kube.Job {
 	job, r := s.opts.Job, s.rounds[i]
 	job.Name, job.Parts = s.jobName(i), r.parts
@@ -68,7 +69,7 @@ func (s Submission) jobName(i int) string {
 	return s.opts.Job.Name + "-" + strconv.Itoa(i+1)
 }
 
-// The names of files in the submission's folder, and of the logs in a pod.
+// The names of files in the submission's folder, and of the folder for logs in a pod.
 const (
 	planName     = "plan.json"
 	baseName     = "base.json"

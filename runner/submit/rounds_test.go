@@ -8,8 +8,8 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// Laws of the rounds: all parts in one of them, side by side; each of one order,
-// unless there is one part for everything; orders ascend.
+// Each part is in exactly one round, in order. If there are several parts, all tasks of a
+// round have the same run order, and the run orders of the rounds ascend.
 func TestRounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		orders []int

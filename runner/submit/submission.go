@@ -23,8 +23,8 @@ import (
 type Options struct {
 	Store string   // s3://BUCKET/PREFIX, where each submission gets a folder
 	Job   kube.Job // the Job; its Parts are the wanted number of parts, its Name may be ""
-	Flags []string // for "runner run" in each pod
-	Logs  string   // the folder that logs are fetched to
+	Flags []string // more flags for "runner run" in each pod
+	Logs  string   // the folder into which logs are fetched
 }
 
 // A Submission is a plan that is divided into parts and Jobs.
@@ -50,33 +50,34 @@ func New(p *plan.Plan, opts Options) Submission {
 	}
 }
 
-// A Place is where a submission runs.
-type Place struct {
+// A Backend is the cluster that runs a submission, and the bucket that the pods read
+// from and write to.
+type Backend struct {
 	Cluster   kube.Cluster
-	Namespace string          // used when the Job names none
-	Bucket    *objects.Bucket // of the store
-	Files     func(context.Context) (Files, error)
-	Notes     io.Writer // takes lines about progress
+	Namespace string                               // used if the Job names no namespace
+	Bucket    *objects.Bucket                      // the bucket of Options.Store
+	Files     func(context.Context) (Files, error) // returns the files that are uploaded
+	Notes     io.Writer                            // takes lines about progress
 }
 
-// A session is a submission that is being run.
+// A session is one run of a submission on a backend.
 type session struct {
 	Submission
-	Place
+	Backend
 	key string // of the submission's folder in the bucket
 }
 
 // Run stores what the pods need, runs one Job after the other, each until it ends, and
 // returns the merged results of all parts.
-func (s Submission) Run(ctx context.Context, at Place) (*plan.Results, error) {
+func (s Submission) Run(ctx context.Context, on Backend) (*plan.Results, error) {
 	if len(s.plan.Tasks) == 0 {
 		return plan.MergeResults(s.plan)
 	}
 	if s.opts.Job.Namespace == "" {
-		s.opts.Job.Namespace = at.Namespace
+		s.opts.Job.Namespace = on.Namespace
 	}
 	_, key, _ := strings.Cut(strings.TrimPrefix(s.folder, "s3://"), "/")
-	return session{s, at, key}.run(ctx)
+	return session{s, on, key}.run(ctx)
 }
 
 func (s session) run(ctx context.Context) (*plan.Results, error) {
@@ -103,7 +104,7 @@ func (s session) run(ctx context.Context) (*plan.Results, error) {
 			return nil, err
 		}
 		if len(missing) > 0 && status.Reason != "" {
-			missing = append(missing, fmt.Sprintf("the cluster says of the Job %s: %s", job.Name, status.Reason))
+			missing = append(missing, fmt.Sprintf("the cluster reports of the Job %s: %s", job.Name, status.Reason))
 		}
 		parts, lost = append(parts, collected...), append(lost, missing...)
 	}
@@ -142,7 +143,7 @@ func (s session) runJob(ctx context.Context, of kube.Job, round int) (kube.Statu
 const cancelTime = 30 * time.Second
 
 // cancel removes the Jobs up to a round. Jobs that have ended are removed, too, so
-// that none of them is taken up again.
+// that a later command with the same name does not continue them.
 func (s session) cancel(ctx context.Context, last int) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
@@ -174,8 +175,9 @@ func (s session) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Notes, "runner: "+format+"\n", args...)
 }
 
-// collect reads the results that the parts of a round have stored. Results that do
-// not belong to their part count as missing.
+// collect reads the results that the parts of a round have stored. A part counts as
+// missing if it has no results, or results that do not belong to it; missing holds a
+// sentence for each such part.
 func (s session) collect(ctx context.Context, r round) (collected []*plan.Results, missing []string, err error) {
 	for i := range r.parts {
 		is := plan.Fraction{Part: r.first + i + 1, Of: s.opts.Job.Parts}
@@ -188,9 +190,9 @@ func (s session) collect(ctx context.Context, r round) (collected []*plan.Result
 		case raw == nil:
 			missing = append(missing, fmt.Sprintf("part %s left no results", is))
 		case err != nil:
-			missing = append(missing, fmt.Sprintf("part %s left none that can be used: %v", is, err))
+			missing = append(missing, fmt.Sprintf("part %s left results that cannot be used: %v", is, err))
 		case part.Plan != s.plan.Digest || part.Part != is || !hasOnly(part, s.parts[r.first+i].Tasks):
-			missing = append(missing, fmt.Sprintf("part %s left results of something else", is))
+			missing = append(missing, fmt.Sprintf("part %s left results of another plan or part", is))
 		default:
 			collected = append(collected, part)
 		}
@@ -198,7 +200,7 @@ func (s session) collect(ctx context.Context, r round) (collected []*plan.Result
 	return collected, missing, nil
 }
 
-// hasOnly reports whether all results are of these tasks.
+// hasOnly reports whether each result belongs to one of these tasks.
 func hasOnly(r *plan.Results, tasks []plan.Task) bool {
 	ids := make(map[string]bool, len(tasks))
 	for _, t := range tasks {

@@ -11,7 +11,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// What lies where a part should have left its results is held to the part.
+// Results count only if they belong to the part that should have stored them.
 func TestCollect(t *testing.T) {
 	fake := fakes3.Start(t)
 	p := &plan.Plan{Digest: "sha256:" + strings.Repeat("1", 64)}
@@ -35,17 +35,17 @@ func TestCollect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := session{Submission{plan: p, folder: "s3://" + fakes3.Bucket + "/runs/x"}, Place{Bucket: bucket}, "runs/x"}
+	s := session{Submission{plan: p, folder: "s3://" + fakes3.Bucket + "/runs/x"}, Backend{Bucket: bucket}, "runs/x"}
 	s.opts.Job.Parts = 7
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		s.parts = append(s.parts, plan.Part{Tasks: []plan.Task{{ID: id}}})
 	}
-	said, missing, err := s.collect(t.Context(), round{first: 1, parts: 6})
-	if err != nil || len(said) != 1 || said[0].Part.Part != 2 {
-		t.Errorf("got %v, %v", said, err)
+	collected, missing, err := s.collect(t.Context(), round{first: 1, parts: 6})
+	if err != nil || len(collected) != 1 || collected[0].Part.Part != 2 {
+		t.Errorf("got %v, %v", collected, err)
 	}
-	want := []string{"part 3/7 left results of something else", "part 4/7 left results of something else",
-		"part 5/7 left none that can be used: reading the results: unexpected EOF", "part 6/7 left results of something else",
+	want := []string{"part 3/7 left results of another plan or part", "part 4/7 left results of another plan or part",
+		"part 5/7 left results that cannot be used: reading the results: unexpected EOF", "part 6/7 left results of another plan or part",
 		"part 7/7 left no results"}
 	if !slices.Equal(missing, want) {
 		t.Errorf("got %q, want %q", missing, want)

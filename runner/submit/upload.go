@@ -27,9 +27,9 @@ type File struct {
 // maxFile is the size in bytes up to which a file of the bucket is read.
 const maxFile = 4 << 30
 
-// begin stores what the pods need, or takes up a submission of the same name. It is
-// taken up only if it is of the same plan and its first Job still exists: otherwise
-// nobody knows which Job left the results in the bucket.
+// begin stores the files that the pods need, or continues a submission of the same name.
+// A submission is continued only if it has the same plan and its first Job still exists:
+// otherwise the results in the bucket may come from another Job.
 func (s session) begin(ctx context.Context) error {
 	first, err := s.jobOf(0).Manifest()
 	if err != nil {
@@ -50,7 +50,7 @@ func (s session) begin(ctx context.Context) error {
 		err = cli.Usage(fmt.Errorf("%s has been used, and its Job is gone: give the Job another --name", s.folder))
 	}
 	if err == nil {
-		s.say("taking up the Job %s/%s", first.Namespace, first.Name)
+		s.say("continuing the Job %s/%s", first.Namespace, first.Name)
 	}
 	return err
 }
