@@ -18,15 +18,15 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// maxLog is the size in bytes up to which a log is read to be compared.
+// maxLog is how many bytes of a log are read for a comparison.
 const maxLog = 4 << 20
 
-// baseFolder is the folder for the logs of runs on base.
+// baseFolder returns the folder for the logs of runs on base.
 func (r *run) baseFolder() string { return filepath.Join(r.opts.Logs, "base") }
 
-// baseLogs returns the log store for runs on base. It refuses a link in the place of
-// the folder, since the link could lead to the logs of head: then a log would be
-// compared with itself.
+// baseLogs returns the folder for the logs of runs on base. It refuses a link in the place
+// of the folder. A link could lead to the logs of head, and then a log would be compared
+// with itself.
 func (r *run) baseLogs() (wrapper.LogFolder, error) {
 	dir := r.baseFolder()
 	if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
@@ -42,8 +42,9 @@ func (r *run) compareLogs(t plan.Task, head, base plan.Result) baseline.Comparis
 	return baseline.Compare(t, onHead, onBase, r.Base.SHA256(), r.Head.SHA256())
 }
 
-// withLog returns a result with the log of its last attempt. The file counts only if
-// the result names it and its end is the result's tail; otherwise another run wrote it.
+// withLog returns a failed result with the log of its last attempt. The log is used only
+// if the result names a log and the log ends with the result's tail. If it ends otherwise,
+// another run has written the file.
 func withLog(t plan.Task, r plan.Result, logs wrapper.LogFolder) baseline.Failure {
 	if r.Log == "" {
 		return baseline.Failure{Result: r, LogErr: errors.New("there is none")}
@@ -55,9 +56,9 @@ func withLog(t plan.Task, r plan.Result, logs wrapper.LogFolder) baseline.Failur
 	return baseline.Failure{Result: r, Log: log, LogErr: err}
 }
 
-// knownOnBase returns the failures whose integration and shard base knows. The
-// failure of a new integration or shard belongs to the change, whatever its command
-// says about it on base.
+// knownOnBase returns the failures whose integration and shard exist on base. The failure
+// of a new integration or shard belongs to the change, even if its command fails on base
+// in the same way.
 func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	if len(failures) == 0 {
 		return nil, nil
@@ -76,9 +77,10 @@ func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	return out, nil
 }
 
-// completeRun returns a task without the conditions under which it may leave work
-// out. Without a difference between base and head it would leave out everything.
-func completeRun(t plan.Task) plan.Task {
+// withoutOmissions returns a task that does all its work, without the conditions under which
+// it may leave out work that did not change. On base alone nothing differs from base, so
+// with these conditions the task would do nothing.
+func withoutOmissions(t plan.Task) plan.Task {
 	t.When = slices.DeleteFunc(slices.Clone(t.When), func(c string) bool {
 		return c == string(integration.EarlyExit) || c == string(integration.AffectedOnly)
 	})

@@ -24,25 +24,25 @@ type Input struct {
 	Natives    []integration.Native  // the integrations that are part of the program
 	Folder     string                // the folder in which tasks start; "" is the current folder
 	State      state.Store           // what earlier runs remembered; nil remembers nothing
-	Getenv     func(string) string   // the environment, of which a task gets what exec.pass_env names; nil is empty
-	Environ    func() []string       // the whole environment, in which secrets to mask are looked for; nil is empty
+	Getenv     func(string) string   // the environment; a task gets only the variables that exec.pass_env names; nil is empty
+	Environ    func() []string       // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
 }
 
-// Options say how a run goes. The zero value runs all tasks and shows nothing.
+// Options control a run. The zero value runs all tasks and shows nothing.
 type Options struct {
-	Jobs       int           // how many tasks run at once; 0 is one per processor
-	Part       plan.Fraction // the part of the plan to run; the zero value is all of it
-	Logs       string        // the folder for complete logs; "" is "logs"
-	NoBaseline bool          // run nothing on base: every failure fails the check
-	FailFast   bool          // start nothing after the first failure that belongs to the change
-	Memory     int64         // bytes that the tasks that run at once may need together; 0 is no limit
-	Journal    *os.File      // takes each result when its task ends; nil keeps no journal
-	Resume     bool          // take over the results that the journal holds
+	Jobs        int           // how many tasks run at once; 0 is one per processor
+	Part        plan.Fraction // the part of the plan to run; the zero value is the whole plan
+	Logs        string        // the folder for complete logs; "" is "logs"
+	NoBaseline  bool          // run nothing on base: every failure fails the check
+	FailFast    bool          // start nothing after the first failure that belongs to the change
+	MemoryLimit int64         // bytes that the running tasks may need together; 0 is no limit
+	Journal     *os.File      // takes each result when its task ends; nil keeps no journal
+	Resume      bool          // keep the results that the journal holds, and run only the other tasks
 	// Backoff returns the pause before another attempt of a task that has the given
 	// timeout. If it is nil, the pause is that of [wrapper.Options].
 	Backoff  func(timeout time.Duration) time.Duration
 	Progress progress.Options // shows what runs; without Out nothing is shown
-	Notes    io.Writer        // takes one line for each thing that a person should know; nil drops them
+	Notes    io.Writer        // takes messages for people, one per line; nil drops them
 }
 
 // withDefaults returns the options with defaults filled in.

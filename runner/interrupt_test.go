@@ -14,8 +14,8 @@ import (
 	"github.com/app-sre/prcheck/state/statetest"
 )
 
-// A run that waits for a state which does not answer ends at once when it is
-// interrupted, and what it learned until then is written.
+// An interrupted run ends at once even if the state does not answer, and it still writes
+// to the state what it knows until then.
 func TestInterruptedRun(t *testing.T) {
 	r, _ := oneTask(t, "limits: {till: {max: 1}}\nintegrations: {price-tags: {limits: [till]}, shop-window: {limits: [till]}}\n")
 	in := r.Input

@@ -30,7 +30,7 @@ import (
 var month = flag.Int("month", 150, "how many merge requests the simulated month has; a whole one has 2000")
 var seed = flag.Uint64("seed", 1, "for the chances of the simulated month")
 
-// The world of the simulation.
+// The parameters of the simulation.
 const (
 	monthIntegrations = 24 // two read each schema
 	monthSchemas      = 12
@@ -44,7 +44,7 @@ const (
 	shakyFor          = 200  // merge requests, in the mean
 )
 
-// flakes are errors that pass by themselves.
+// flakes are errors that disappear by themselves.
 var flakes = []string{
 	"requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))",
 	"[%s] [ERROR] [DRY-RUN] [gql.py:query:7] - 503 Server Error: Service Unavailable for url: https://api/%d",
@@ -54,18 +54,19 @@ var flakes = []string{
 	"[%s] [ERROR] [DRY-RUN] [x.py:run:7] - [c%d] 409: Conflict: Data changed during execution",
 }
 
-// A world is the month: what is on base, and which targets are broken.
-type world struct {
+// A simulation is the state of the simulated month: the data of base, and which targets
+// are broken.
+type simulation struct {
 	random *rand.Rand
 	sizes  map[string]int // by path of the object
 	broken [monthIntegrations]bool
 	nature bool                    // tasks flake by nature, not attempts by chance
-	shaky  [monthIntegrations]bool // which do
+	shaky  [monthIntegrations]bool // integrations that flake by nature
 	paths  []string
 }
 
-func newWorld(seed uint64, nature bool) *world {
-	w := &world{nature: nature, random: rand.New(rand.NewPCG(seed, 1)), sizes: map[string]int{}} //nolint:gosec // repeatable
+func newSimulation(seed uint64, nature bool) *simulation {
+	w := &simulation{nature: nature, random: rand.New(rand.NewPCG(seed, 1)), sizes: map[string]int{}} //nolint:gosec // repeatable
 	for s := range monthSchemas {
 		for o := range monthObjects {
 			path := fmt.Sprintf("/m/s%02d/o%d.yml", s, o)
@@ -76,10 +77,10 @@ func newWorld(seed uint64, nature bool) *world {
 	return w
 }
 
-func (w *world) chance(p float64) bool { return w.random.Float64() < p }
+func (w *simulation) chance(p float64) bool { return w.random.Float64() < p }
 
 // bundle returns objects of these sizes with the definitions of the integrations.
-func (w *world) bundle(t *testing.T, sizes map[string]int, like *bundle.Bundle) *bundle.Bundle {
+func (w *simulation) bundle(t *testing.T, sizes map[string]int, like *bundle.Bundle) *bundle.Bundle {
 	t.Helper()
 	data, confs := map[string]any{}, []any{}
 	conf := func(name, schema string, fields ...any) {
@@ -123,16 +124,16 @@ func (w *world) bundle(t *testing.T, sizes map[string]int, like *bundle.Bundle) 
 	return b
 }
 
-// An integrationWorld runs the tasks of one side.
-type integrationWorld struct {
-	*world
+// A simulatedSide runs the tasks of one side.
+type simulatedSide struct {
+	*simulation
 	sizes map[string]int
 	tries map[string]int // attempts of tasks
 	first map[string]bool
 }
 
-// Run is an integration that looks at all its objects and at its target.
-func (w integrationWorld) Run(_ context.Context, task plan.Task, log io.Writer) error {
+// Run plays an integration that checks all its objects and its target.
+func (w simulatedSide) Run(_ context.Context, task plan.Task, log io.Writer) error {
 	var i int
 	if _, err := fmt.Sscanf(task.Integration, "i%d", &i); err != nil {
 		return err
@@ -158,7 +159,7 @@ func (w integrationWorld) Run(_ context.Context, task plan.Task, log io.Writer) 
 	if w.flakes(i) {
 		text := flakes[w.random.IntN(len(flakes))]
 		if w.nature && i%2 == 0 {
-			text = "[%s] [ERROR] [DRY-RUN] [x.py:run:7] - [c%d] it is not as it was" // nobody listed that
+			text = "[%s] [ERROR] [DRY-RUN] [x.py:run:7] - [c%d] it is not as it was" // no setting lists this error
 		}
 		if bytes.Count([]byte(text), []byte("%")) > 0 {
 			text = fmt.Sprintf(text, now, w.random.IntN(9))
@@ -176,23 +177,23 @@ func (w integrationWorld) Run(_ context.Context, task plan.Task, log io.Writer) 
 	return nil
 }
 
-// flakes tells whether an attempt fails without a reason.
-func (w *world) flakes(i int) bool {
+// flakes reports whether an attempt fails by chance.
+func (w *simulation) flakes(i int) bool {
 	if w.nature {
 		return w.shaky[i] && w.chance(0.5)
 	}
 	return w.chance(flakeRate)
 }
 
-// of lists the objects that an integration reads.
-func (w *world) of(i int) []string {
+// of returns the objects that an integration reads.
+func (w *simulation) of(i int) []string {
 	n := i % monthSchemas * monthObjects
 	return w.paths[n : n+monthObjects]
 }
 
-// guilty lists the integrations that the change breaks: an object is bad that was
-// not, or is bad otherwise.
-func (w *world) guilty(head map[string]int) []string {
+// guilty returns the integrations that the change breaks: one of their objects became
+// bad, or is bad in another way.
+func (w *simulation) guilty(head map[string]int) []string {
 	var out []string
 	for i := range monthIntegrations {
 		if slices.ContainsFunc(w.of(i), func(p string) bool { return head[p] < 1 && head[p] != w.sizes[p] }) {
@@ -202,8 +203,8 @@ func (w *world) guilty(head map[string]int) []string {
 	return out
 }
 
-// change returns head of one merge request, which is at fault or not.
-func (w *world) change(fault bool) map[string]int {
+// change returns the data of a merge request's head, with or without a fault.
+func (w *simulation) change(fault bool) map[string]int {
 	head := map[string]int{}
 	for p, size := range w.sizes {
 		head[p] = size
@@ -217,8 +218,8 @@ func (w *world) change(fault bool) map[string]int {
 	return head
 }
 
-// weather lets targets break and be mended.
-func (w *world) weather() {
+// changeTargets breaks and repairs targets.
+func (w *simulation) changeTargets() {
 	for i := range w.broken {
 		if w.broken[i] {
 			w.broken[i] = !w.chance(1.0 / brokenFor)
@@ -233,8 +234,8 @@ func (w *world) weather() {
 	}
 }
 
-// A month of merge requests over a world in which always something is broken: a
-// red check means that the change broke something, and no fault gets through.
+// In a month of merge requests, while some target is always broken, a red check means that
+// the change broke something, and no fault gets through.
 func TestMonth(t *testing.T) {
 	t.Run("attempts that flake", func(t *testing.T) {
 		count := simulatedMonth(t, false)
@@ -244,19 +245,19 @@ func TestMonth(t *testing.T) {
 			}
 		}
 	})
-	// Half of these fail with words that nobody listed. They are red until their
-	// author tried again and they passed, which is how they become known.
+	// Half of these fail with errors that no setting lists. They are red until a second
+	// run passes, which makes them known as flaky.
 	t.Run("tasks that flake by nature", func(t *testing.T) { simulatedMonth(t, true) })
 }
 
-// simulatedMonth simulates one, and returns what was counted.
+// simulatedMonth simulates a month and returns counts of its events.
 func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	t.Helper()
 	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\ntransient: ['409: Conflict: Data changed during execution']\nexec: {argv: [x, '{cmd}']}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, logs, count := newWorld(*seed, nature), t.TempDir(), map[string]int{}
+	w, logs, count := newSimulation(*seed, nature), t.TempDir(), map[string]int{}
 	remembered, err := state.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	store := history.NewStore(remembered)
 	base := w.bundle(t, w.sizes, nil)
 	for n := range *month {
-		w.weather()
+		w.changeTargets()
 		fault := w.chance(faultRate)
 		sizes := w.change(fault)
 		head := w.bundle(t, sizes, base)
@@ -276,16 +277,16 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 			Input: Input{Plan: p, Base: base, Head: head, Settings: settings},
 			opts:  Options{Logs: logs}.withDefaults(),
 		}
-		on := integrationWorld{w, sizes, map[string]int{}, map[string]bool{}}
+		on := simulatedSide{w, sizes, map[string]int{}, map[string]bool{}}
 		at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * 20 * time.Minute)
 		check := func() *plan.Results {
-			base := integrationWorld{w, w.sizes, map[string]int{}, map[string]bool{}}
+			base := simulatedSide{w, w.sizes, map[string]int{}, map[string]bool{}}
 			out, same := r.simulate(t, on, base, store.Snapshot(at).Flaky)
-			marks := map[string]string{}
+			fingerprints := map[string]string{}
 			for task, c := range same {
-				marks[task] = c.Fingerprint
+				fingerprints[task] = c.Fingerprint
 			}
-			if err := store.Remember(t.Context(), p.Tasks, out.Results, marks, at, at); err != nil {
+			if err := store.Remember(t.Context(), p.Tasks, out.Results, fingerprints, at, at); err != nil {
 				t.Fatal(err)
 			}
 			return out
@@ -293,7 +294,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 		out, guilty := check(), w.guilty(sizes)
 		tally(t, count, p, out, guilty, on.first)
 		if out.Failed() && len(guilty) == 0 {
-			out = check() // as its author will want
+			out = check() // the author runs it again
 		}
 		if !out.Failed() || w.chance(forcedRate) {
 			w.sizes, base = sizes, head
@@ -306,7 +307,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 	return count
 }
 
-// simulate runs the tasks in this world, as execute runs them outside of it.
+// simulate runs the tasks on simulated sides. It does what execute does.
 func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(context.Context, plan.Task) bool) (*plan.Results, map[string]baseline.Comparison) {
 	t.Helper()
 	opts := wrapper.Options{
@@ -324,7 +325,7 @@ func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(con
 	return out, s.sameOnBase
 }
 
-// tally counts what came of one merge request.
+// tally counts the results of one merge request.
 func tally(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty []string, first map[string]bool) {
 	t.Helper()
 	count["merge requests"]++
@@ -362,7 +363,7 @@ func tally(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, 
 	}
 }
 
-// table prints what was counted.
+// table prints the counts.
 func table(t *testing.T, count map[string]int) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(count)) {

@@ -15,10 +15,11 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-// remember adds to the results what the tasks read, and writes to the state what was
-// learned. Trouble with the state is a warning in the results. Failures that are the
-// same on base are given by their task. After an interrupt the writing goes on for
-// [state.Grace].
+// remember adds to the results what the tasks read, and writes to the state how long
+// tasks took, which queries they sent and how they ended. An error of the state becomes a
+// warning in the results. After an interruption the writing goes on for [state.Grace].
+//
+// The map sameOnBase holds, by task, the failures that are the same on base.
 func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[string]baseline.Comparison) error {
 	definitions, err := integration.List(r.Base)
 	if err != nil {
@@ -26,7 +27,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	}
 	out.Observed = r.recording.Observed(r.Plan.Tasks, definitions)
 	warn := func(err error) {
-		if err != nil && !errors.Is(err, state.ErrReadOnly) { // which was reported when the state was opened
+		if err != nil && !errors.Is(err, state.ErrReadOnly) { // that the state is read-only was reported when it was opened
 			out.Warnings = append(out.Warnings, err.Error())
 		}
 	}
@@ -46,9 +47,9 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	return nil
 }
 
-// durations lists how long the tasks took that ran to their end in this run. A task
-// that failed because of its data or settings ended early or never started, so its
-// duration tells nothing.
+// durations returns how long the tasks took that ran to their end in this run. It leaves
+// out tasks that failed because of their data or settings: they ended early or never
+// started, so their durations say nothing about a normal run.
 func (r *run) durations(results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
 	for i, result := range results {
@@ -77,15 +78,15 @@ func (r *run) isFlaky() func(context.Context, plan.Task) bool {
 	return history.NewStore(r.State).Snapshot(time.Now()).Flaky
 }
 
-// rememberHistory remembers how the tasks of this run ended, and those of a resumed
-// run that ended before and were not remembered then.
+// rememberHistory writes to the state how the tasks of this run ended. In a resumed run
+// it adds the earlier attempts that the state does not remember yet.
 func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison) error {
-	marks := map[string]string{}
+	fingerprints := map[string]string{}
 	for task, c := range sameOnBase {
-		marks[task] = c.Fingerprint
+		fingerprints[task] = c.Fingerprint
 	}
 	store := history.NewStore(r.State).Counted(r.rememberedAttempts())
-	err := store.Remember(ctx, r.Plan.Tasks, results, marks, r.began, time.Now())
+	err := store.Remember(ctx, r.Plan.Tasks, results, fingerprints, r.began, time.Now())
 	if err == nil && r.journal != nil {
 		r.journal.MarkRemembered()
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// openJournal begins the journal of this run, if the options ask for one. With Resume
-// the results that the journal holds are final and their tasks do not run again.
+// openJournal begins the journal of this run, if the options name one. With Resume the
+// run keeps the results that the journal holds, and their tasks do not run again.
 //
-// An integration with "trace: static" is an exception: its tasks run again, since
-// only their queries show whether it keeps the promise to ask always the same.
+// Tasks of an integration with "trace: static" are an exception and run again: only their
+// queries show whether the integration keeps its promise.
 func (r *run) openJournal() (err error) {
 	if r.opts.Journal == nil {
 		return nil
@@ -31,7 +31,7 @@ func (r *run) openJournal() (err error) {
 	return err
 }
 
-// unfinished returns the plan with the tasks of which there is no result yet.
+// unfinished returns the plan with only those tasks that have no result yet.
 func (r *run) unfinished() *plan.Plan {
 	if len(r.resumed) == 0 {
 		return r.Plan // without a copy of its tasks, which may be many
@@ -46,9 +46,10 @@ func (r *run) unfinished() *plan.Plan {
 	return &left
 }
 
-// withResumed joins the results of this run, which are in the order of the tasks that
-// were unfinished, with the results that were taken over. The outcome is in the order
-// of the plan. When attempts of results that were taken over began is not known.
+// withResumed merges the results of this run with the results that were kept from an
+// earlier run. The results of this run are in the order of the unfinished tasks, the
+// merged results are in the order of the plan. Kept results have no spans, because spans
+// count from the start of this run.
 func (r *run) withResumed(results []plan.Result) []plan.Result {
 	if len(r.resumed) == 0 {
 		return results
@@ -66,8 +67,8 @@ func (r *run) withResumed(results []plan.Result) []plan.Result {
 	return all
 }
 
-// rememberedAttempts returns, by task, how many attempts of a resumed run the state
-// holds already.
+// rememberedAttempts returns, by task, how many attempts of kept results the state
+// remembers already.
 func (r *run) rememberedAttempts() map[string]int {
 	attempts := map[string]int{}
 	for id := range r.resumed {
@@ -76,9 +77,9 @@ func (r *run) rememberedAttempts() map[string]int {
 	return attempts
 }
 
-// journaled returns an observer that writes each result to the journal before it
-// calls observe. A failure because the log was lost is not written: the task may not
-// be at fault, so a resumed run starts it again.
+// journaled returns an observer that writes each result to the journal and then calls
+// observe. It does not write the result of a task whose log could not be kept: the task
+// may not be at fault, so a resumed run starts it again.
 func (r *run) journaled(observe func(wrapper.Event)) func(wrapper.Event) {
 	if r.journal == nil {
 		return observe

@@ -21,7 +21,7 @@ import (
 // a result for each task.
 //
 // An error without results means that nothing was run: the input is wrong, or what
-// the tasks need cannot be made ready. An error with results means that the run was
+// the tasks need cannot be prepared. An error with results means that the run was
 // interrupted, or that something beside the tasks failed, such as a log that could
 // not be written; the results are complete all the same. A failed task is no error,
 // see [plan.Results.Failed].
@@ -41,14 +41,14 @@ type run struct {
 	Input     // its plan has only the tasks of this part
 	opts      Options
 	head      wrapper.Runner // runs tasks over both bundles
-	secrets   []string       // must not appear in any output
+	secrets   []string       // texts that must not appear in any output
 	recording *recording.Recording
-	journal   *journal.Journal       // nil when none is kept
-	resumed   map[string]plan.Result // results of an earlier run that are taken over, by task
+	journal   *journal.Journal       // nil without a journal
+	resumed   map[string]plan.Result // results of an earlier run that are kept, by task
 	began     time.Time
 }
 
-// newRun makes ready what the tasks need. Nothing is started.
+// newRun prepares a run. It starts no task.
 func newRun(in Input, opts Options) (*run, error) {
 	part := *in.Plan
 	part.Tasks = opts.Part.Tasks(in.Plan.Tasks)
@@ -65,8 +65,8 @@ func newRun(in Input, opts Options) (*run, error) {
 	return r, r.openJournal()
 }
 
-// environment is the environment of tasks that run on base alone and whose queries
-// nobody records.
+// environment returns the environment for tasks that run on base alone. Their queries are
+// not recorded.
 func (r *run) environment() launch.Environment {
 	return launch.Environment{
 		Base: r.Base, Head: r.Base, Settings: r.Settings, Folder: r.Folder, Natives: r.Natives,
@@ -97,14 +97,14 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	return out, err
 }
 
-// wrapperOptions are the options for tasks that run on head.
+// wrapperOptions returns the options for tasks that run on head.
 func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) wrapper.Options {
 	return wrapper.Options{
 		Jobs:      r.opts.Jobs,
 		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
 		Secrets:   r.secrets,
 		Observe:   r.journaled(display.Observe),
-		Memory:    r.opts.Memory,
+		Memory:    r.opts.MemoryLimit,
 		FailFast:  r.opts.FailFast,
 		Transient: r.transientErrors,
 		Backoff:   r.opts.Backoff,
@@ -114,8 +114,8 @@ func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) 
 	}
 }
 
-// transientErrors returns the patterns of errors that pass by themselves, as the
-// settings name them for a task.
+// transientErrors returns the patterns of errors that may disappear in another attempt,
+// as the settings list them for a task.
 func (r *run) transientErrors(t plan.Task) []*regexp.Regexp {
 	return r.Settings.For(t.Integration).Transient
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// errBudget is the cause of a context that ended because the time for runs on base
+// errTimeUsedUp is the cause of a context that ended because the time for runs on base
 // was used up.
-var errBudget = errors.New("the time for runs on base was up (max_baseline_seconds)")
+var errTimeUsedUp = errors.New("the time for runs on base was up (max_baseline_seconds)")
 
 // A settlement finds out which failures belong to the change. It runs failed tasks
-// again: on base, and then on head if their failure may pass by itself. All of that
-// together may take as long as max_baseline_seconds says.
+// again: on base, and then on head if the error may disappear by itself. All these runs
+// together may take as long as the setting max_baseline_seconds allows.
 type settlement struct {
 	*run
 	opts    wrapper.Options // for further attempts, on either side
@@ -31,9 +31,9 @@ type settlement struct {
 	notes   io.Writer
 
 	mu         sync.Mutex
-	left       time.Duration                  // of the time that may be used
+	timeLeft   time.Duration                  // that runs of this settlement may still take
 	sameOnBase map[string]baseline.Comparison // failures that are the same on base, by task
-	err        error                          // ended the settlement; no task runs again after it
+	err        error                          // the first error; after it no task runs again
 }
 
 // A failure is a failed result that may not belong to the change.
@@ -47,11 +47,11 @@ type failure struct {
 func (r *run) newSettlement(opts wrapper.Options) *settlement {
 	s := &settlement{
 		run: r, opts: opts, isFlaky: r.isFlaky(), notes: r.opts.Notes,
-		left: r.Settings.Baseline(), sameOnBase: map[string]baseline.Comparison{},
+		timeLeft: r.Settings.Baseline(), sameOnBase: map[string]baseline.Comparison{},
 		onBase: sync.OnceValues(func() (wrapper.Runner, error) { return r.environment().Runner(r.Plan.Tasks) }),
 	}
 	if r.opts.NoBaseline {
-		s.left = 0
+		s.timeLeft = 0
 	}
 	if r.opts.Progress.Mode == progress.None {
 		s.notes = io.Discard
@@ -76,23 +76,23 @@ func (s *settlement) settleAll(ctx context.Context, results []plan.Result) error
 	return s.err
 }
 
-// settle settles the failures among results, in place. A failure that is not settled
-// because time ran out, or because of an error, stays as it is.
+// settle settles the failures among results, in place. If time runs out, or after an
+// error, the remaining failures stay as they are.
 func (s *settlement) settle(ctx context.Context, notes io.Writer, opts wrapper.Options, tasks []plan.Task, results []plan.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	failures := unsettled(tasks, results)
-	if len(failures) == 0 || s.left <= 0 || s.err != nil || ctx.Err() != nil {
+	if len(failures) == 0 || s.timeLeft <= 0 || s.err != nil || ctx.Err() != nil {
 		return
 	}
-	limited, cancel := context.WithTimeoutCause(ctx, s.left, errBudget)
+	limited, cancel := context.WithTimeoutCause(ctx, s.timeLeft, errTimeUsedUp)
 	defer cancel()
-	defer func(began time.Time) { s.left -= time.Since(began) }(time.Now())
+	defer func(began time.Time) { s.timeLeft -= time.Since(began) }(time.Now())
 	err := s.rerunOnBase(limited, notes, opts, failures)
 	if err == nil && limited.Err() == nil {
 		err = s.retryOnHead(limited, notes, opts, failures)
 	}
-	if !errors.Is(context.Cause(ctx), lease.ErrLost) { // which ends this task only
+	if !errors.Is(context.Cause(ctx), lease.ErrLost) { // a lost lease ends only this task, not the run
 		err = errors.Join(err, ctx.Err())
 	}
 	s.err = err
@@ -110,13 +110,14 @@ func unsettled(tasks []plan.Task, results []plan.Result) []*failure {
 	return out
 }
 
-// rerunOnBase runs the tasks that base knows on base and compares each failure.
+// rerunOnBase runs failed tasks on base and compares each failure with the run there.
+// Tasks that base does not know are left out.
 func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
 	failures, err := s.knownOnBase(failures)
 	if len(failures) == 0 || err != nil {
 		return err
 	}
-	say(notes, "%s; running %s on base, for at most %s", tasksFailed(len(failures)), pronoun(len(failures)), s.left.Round(time.Second))
+	say(notes, "%s; running %s on base, for at most %s", tasksFailed(len(failures)), pronoun(len(failures)), s.timeLeft.Round(time.Second))
 	runner, err := s.onBase()
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrap
 	}
 	var tasks []plan.Task
 	for _, f := range failures {
-		tasks = append(tasks, completeRun(f.task))
+		tasks = append(tasks, withoutOmissions(f.task))
 	}
 	results, err := wrapper.Run(ctx, tasks, runner, opts)
 	for i, f := range failures {
@@ -151,10 +152,10 @@ func (s *settlement) compare(f *failure, cause error) {
 	}
 }
 
-// How many attempts on head a task gets at most before its failure counts.
+// How many attempts on head a task gets before its failure counts.
 const (
-	maxAttemptsRetried = 3 // its first error may pass by itself, so it was tried twice already
-	maxAttemptsFlaky   = 5 // it is known to fail and to pass with the same inputs
+	maxAttemptsRetried = 3 // for a task whose first error may disappear, so that it had two attempts already
+	maxAttemptsFlaky   = 5 // for a task that is known to fail and to pass with the same inputs
 )
 
 // maxAttempts returns how many attempts on head the task of a failure may have.
@@ -168,15 +169,15 @@ func (s *settlement) maxAttempts(ctx context.Context, f *failure) int {
 	return 1
 }
 
-// retryOnHead runs failures again that may pass by themselves and that are not the
-// same on base. This is the last step of a run because such errors come in bursts: by
-// now time has passed and no other task loads the target.
+// retryOnHead gives further attempts on head to failures that may disappear and that are
+// not the same on base. It is the last step of a run because such errors come in bursts:
+// by now time has passed, and no other task uses the target.
 func (s *settlement) retryOnHead(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
 	limits := map[*failure]int{}
 	for _, f := range failures {
 		limits[f] = s.maxAttempts(ctx, f)
 	}
-	for range maxAttemptsFlaky { // bounds the loop also if a task cannot start
+	for range maxAttemptsFlaky { // ends the loop even if a task cannot start
 		left := slices.DeleteFunc(slices.Clone(failures), func(f *failure) bool {
 			return f.head.Attempts >= limits[f] || !baseline.IsComparable(f.task, *f.head)
 		})
@@ -214,7 +215,7 @@ func (s *settlement) attemptOnHead(ctx context.Context, opts wrapper.Options, fa
 	return err
 }
 
-// say writes one line for people. The run goes on if it cannot be written.
+// say writes one line for people. An error of writing is ignored.
 func say(notes io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(notes, "runner: "+format+"\n", args...)
 }

@@ -19,10 +19,9 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// A side says a word in each attempt of its tasks, and the last one in all that
-// follow.
+// A side writes a word in each attempt of its tasks. After the last word it repeats it.
 type side struct {
-	words string // "ok" passes, "slow" takes an hour, "config" is the data's fault; all else fails
+	words string // "ok" passes, "slow" takes an hour, "config" fails because of the data, any other word fails
 	ran   int
 }
 
@@ -43,7 +42,7 @@ func (s *side) Run(ctx context.Context, _ plan.Task, log io.Writer) error {
 	return &wrapper.ExitError{Code: 1}
 }
 
-// oneTask is a run with one task, and the options to run it with.
+// oneTask returns a run with one task, and the options for running it.
 func oneTask(t *testing.T, settings string) (*run, wrapper.Options) {
 	t.Helper()
 	base, err := bundle.Open("../testdata/shop/base.json", nil)
@@ -62,15 +61,15 @@ func oneTask(t *testing.T, settings string) (*run, wrapper.Options) {
 	return r, wrapper.Options{Logs: wrapper.LogFolder{Dir: r.opts.Logs}, Backoff: func(time.Duration) time.Duration { return time.Millisecond }}
 }
 
-// settling is a settlement whose tasks run on these sides.
-func (r *run) settling(opts wrapper.Options, head, base wrapper.Runner) *settlement {
+// newTestSettlement returns a settlement whose tasks run on these sides.
+func (r *run) newTestSettlement(opts wrapper.Options, head, base wrapper.Runner) *settlement {
 	r.head = head
 	s := r.newSettlement(opts)
 	s.onBase = func() (wrapper.Runner, error) { return base, nil }
 	return s
 }
 
-// Errors that pass, and that are not the same.
+// Three different errors that may disappear in another attempt.
 const flake1, flake2, flake3 = "connection reset by peer", "HTTP 503", "i/o timeout"
 
 func TestSettle(t *testing.T) {
@@ -115,13 +114,13 @@ func TestSettle(t *testing.T) {
 	} {
 		for _, fast := range []bool{false, true} {
 			if fast && len(test.before) > 0 {
-				continue // what finished before stops nothing
+				continue // a result of an earlier run stops nothing
 			}
 			synctest.Test(t, func(t *testing.T) {
 				r, opts := oneTask(t, test.settings)
 				r.opts.NoBaseline = test.no
 				head, base := &side{words: test.head}, &side{words: test.base}
-				s := r.settling(opts, head, base)
+				s := r.newTestSettlement(opts, head, base)
 				s.isFlaky = func(context.Context, plan.Task) bool { return test.flaky }
 				opts.FailFast, opts.Settle = fast, s.settleOne
 				results := []plan.Result{{Task: "a", Status: plan.Failed, Class: plan.ClassTransient, ExitCode: 1, Reason: "exit code 1", Attempts: len(test.before) + 1}}
@@ -152,8 +151,8 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// What is said and written down of a last attempt.
-func TestLastAttemptIsTold(t *testing.T) {
+// Before a run on base and before a last attempt people get a message.
+func TestSettleMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, opts := oneTask(t, "")
 		head := &side{words: flake1 + "," + flake2 + ",ok"}
@@ -163,7 +162,7 @@ func TestLastAttemptIsTold(t *testing.T) {
 		}
 		var note bytes.Buffer
 		r.opts.Notes = &note
-		if err := r.settling(opts, head, &side{words: "ok"}).settleAll(t.Context(), results); err != nil {
+		if err := r.newTestSettlement(opts, head, &side{words: "ok"}).settleAll(t.Context(), results); err != nil {
 			t.Fatal(err)
 		}
 		const want = "runner: 1 task failed; running it on base, for at most 10m0s\n" +
@@ -174,9 +173,9 @@ func TestLastAttemptIsTold(t *testing.T) {
 	})
 }
 
-// A run that ends on base or in a last attempt says so, and leaves the failure
-// what it was.
-func TestSettleEnds(t *testing.T) {
+// An interruption on base or in a last attempt is an error, and the failure stays as it
+// was.
+func TestSettleInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, opts := oneTask(t, "")
 		for _, words := range [][2]string{{"slow", "ok"}, {"ok", "slow"}} {
@@ -188,7 +187,7 @@ func TestSettleEnds(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(30*time.Second, cancel)
 			began := time.Now()
-			err = r.settling(opts, head, base).settleAll(ctx, results)
+			err = r.newTestSettlement(opts, head, base).settleAll(ctx, results)
 			if !errors.Is(err, context.Canceled) || time.Since(began) != 30*time.Second || results[0].Attempts != 2 || !results[0].Blocks() {
 				t.Errorf("after %s: got %+v, %v", time.Since(began), results[0], err)
 			}
@@ -196,13 +195,13 @@ func TestSettleEnds(t *testing.T) {
 	})
 }
 
-// With --fail-fast a task keeps its targets while it runs on base. When it loses
-// them, it ends, and the run goes on.
+// With --fail-fast a task keeps its targets while it runs on base. If it loses them, the
+// task ends, and the run goes on.
 func TestSettleLosesTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, opts := oneTask(t, "")
 		opts.Lease = func(context.Context, []wrapper.Target, func(context.Context)) { t.Error("it asks for its targets") }
-		s := r.settling(opts, nil, &side{words: "slow"})
+		s := r.newTestSettlement(opts, nil, &side{words: "slow"})
 		held, lose := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { lose(lease.ErrLost) })
 		result := s.settleOne(held, r.Plan.Tasks[0], plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassTask, ExitCode: 1, Reason: "exit code 1", Attempts: 1})

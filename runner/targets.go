@@ -21,16 +21,16 @@ func (r *run) targets(t plan.Task) []wrapper.Target {
 	return out
 }
 
-// sharedTargets keeps the limits of targets over all runners that share a state.
-// After the first error the state is not asked again: from then on the limits hold
-// within this run only.
+// sharedTargets enforces the limits of live targets across all runners that share a
+// state. After the first error it no longer asks the state: from then on the limits hold
+// only within this run.
 type sharedTargets struct {
 	state state.Store
 	mu    sync.Mutex
 	err   error
 }
 
-// lease returns the lease for [wrapper.Options], nil without a state.
+// lease returns the function for [wrapper.Options.Lease], nil without a state.
 func (s *sharedTargets) lease() wrapper.Lease {
 	if s.state == nil {
 		return nil
@@ -55,12 +55,12 @@ func (s *sharedTargets) lease() wrapper.Lease {
 	}
 }
 
-// problem returns the warning that the limits were not shared, nil if they were.
+// problem returns a warning if the limits were not shared with other runners, else nil.
 func (s *sharedTargets) problem() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {
 		return nil
 	}
-	return fmt.Errorf("the limits held for this run alone, without regard for others: %w", s.err)
+	return fmt.Errorf("the limits of targets held only within this run, not across runners: %w", s.err)
 }

@@ -40,7 +40,7 @@ one and CI is not set, else plain`)
 // options are the options of a run as the flags give them.
 func (f executionFlags) options(env cli.Env) runner.Options {
 	return runner.Options{
-		Jobs: f.jobs, Logs: f.logs, NoBaseline: f.noBaseline, FailFast: f.failFast, Memory: f.memory.Bytes(os.DirFS("/")),
+		Jobs: f.jobs, Logs: f.logs, NoBaseline: f.noBaseline, FailFast: f.failFast, MemoryLimit: f.memory.Bytes(os.DirFS("/")),
 		Progress: progress.Options{Out: env.Stderr, Mode: f.progress, Getenv: env.Getenv}, Notes: env.Stderr,
 	}
 }
