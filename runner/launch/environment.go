@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// exec returns the settings by which a task starts. The conditions that hold for the
-// task add to them.
+// exec returns the settings by which a task starts, including those of the conditions that
+// hold for the task.
 func (e Environment) exec(t plan.Task) integration.Exec {
 	var conditions []integration.Condition
 	for _, c := range t.When {
@@ -21,8 +21,8 @@ func (e Environment) exec(t plan.Task) integration.Exec {
 	return e.Settings.For(t.Integration).Exec.ForConditions(conditions, "")
 }
 
-// command returns the command of a task. A [wrapper.ConfigError] names a variable
-// that the task needs and cannot get.
+// command returns the command of a task. A [wrapper.ConfigError] names a variable that the
+// task needs and that is not set or not allowed.
 func (e Environment) command(t plan.Task, folder string) (wrapper.Command, error) {
 	exec := e.exec(t)
 	vars := map[string]string{"name": t.Integration}
@@ -36,13 +36,15 @@ func (e Environment) command(t plan.Task, folder string) (wrapper.Command, error
 	return wrapper.Command{Env: taskEnvironment(exec, e.Getenv), Dir: folder, Config: exec.Config, Vars: vars}, nil
 }
 
-// settingsVariables lists the variables that the settings insert into a task's config
-// or environment. Its argument vector comes from the plan, see [argvVariables].
+// settingsVariables returns the names of the variables that the settings insert into a
+// task's config or environment. The argument vector comes from the plan, see
+// [argvVariables].
 func settingsVariables(exec integration.Exec) []string {
 	return integration.EnvPlaceholderNames(slices.AppendSeq([]string{exec.Config}, maps.Values(exec.Env))...)
 }
 
-// argvVariables lists the variables that the settings allow in an argument vector.
+// argvVariables returns the names of the variables that the settings allow in an argument
+// vector.
 func argvVariables(exec integration.Exec) []string {
 	return integration.EnvPlaceholderNames(slices.AppendSeq(slices.Clone(exec.Argv), maps.Values(exec.Variables))...)
 }
@@ -51,7 +53,7 @@ func argvVariables(exec integration.Exec) []string {
 // settings allow for a task.
 func variableValue(exec integration.Exec, t plan.Task, name string, getenv func(string) string) (string, error) {
 	if !slices.Contains(settingsVariables(exec), name) && !slices.Contains(argvVariables(exec), name) {
-		return "", fmt.Errorf("the plan's command uses the variable %s, which the settings do not: plan again", name)
+		return "", fmt.Errorf("the plan's command uses the variable %s, but the settings do not: plan again", name)
 	}
 	v := getenv(name)
 	if v == "" {

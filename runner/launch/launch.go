@@ -16,19 +16,19 @@ import (
 	"github.com/app-sre/prcheck/wrapper"
 )
 
-// An Environment is all that tasks get when they start.
+// An Environment is what tasks are started with.
 type Environment struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
-	Folder     string // in which tasks start; "" is the current folder
+	Folder     string // the folder in which tasks start; "" is the current folder
 	Natives    []integration.Native
-	Observe    func(task string) func(server.Exchange) // returns the observer of each query of a task; nil observes nothing
+	Observe    func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
 	Getenv     func(string) string                     // the runner's environment
 	Environ    func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
 }
 
-// Runner returns the runner for these tasks. An error means that a bundle cannot be
-// served. Without tasks no bundle is touched.
+// Runner returns a runner for these tasks. An error means that a bundle cannot be served.
+// Without tasks the bundles are not read.
 func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 	if len(tasks) == 0 {
 		return runner{}, nil
@@ -45,7 +45,7 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 	return runner{wrapper.Process{Open: open, Command: command}, e.Natives}, nil
 }
 
-// endpoints returns a function that opens the server of a task.
+// endpoints returns a function that opens the endpoint of a task.
 func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
 	base, head, err := server.NewSnapshots(e.Base, e.Head)
 	if err != nil {
@@ -78,7 +78,7 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 	}, nil
 }
 
-// observer returns the observer of an attempt of a task, nil if there is none.
+// observer returns the observer for a new attempt of a task, nil if nothing is observed.
 func (e Environment) observer(t plan.Task) func(server.Exchange) {
 	if e.Observe == nil {
 		return nil
@@ -86,8 +86,8 @@ func (e Environment) observer(t plan.Task) func(server.Exchange) {
 	return e.Observe(t.ID)
 }
 
-// needsServer reports whether a task is given the address of a server. A task
-// without an address cannot send a query.
+// needsServer reports whether a task needs a server: it is native, or its command, config
+// or variables contain the placeholder for an address. Other tasks cannot send a query.
 func (e Environment) needsServer(t plan.Task) bool {
 	if t.Native {
 		return true
@@ -100,8 +100,9 @@ func (e Environment) needsServer(t plan.Task) bool {
 		slices.ContainsFunc(slices.Collect(maps.Values(exec.Env)), hasAddress)
 }
 
-// isUnenforced reports whether an integration may read all schemas. Base decides
-// about each integration that it knows, so that no change can allow itself more.
+// isUnenforced reports whether an integration may read all schemas. If base defines the
+// integration, the definition on base decides, so that a change cannot widen its own
+// rights.
 func isUnenforced(base, head integration.Definition) bool {
 	if base.Check == nil {
 		base = head
@@ -109,6 +110,7 @@ func isUnenforced(base, head integration.Definition) bool {
 	return base.Check != nil && base.Check.Unenforced
 }
 
+// definitionsByName returns the definitions of a bundle by the names of integrations.
 func definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
 	list, err := integration.List(b)
 	out := map[string]integration.Definition{}
@@ -124,13 +126,13 @@ const (
 	baseURL    = "base_url"
 )
 
-// An endpoint is a task's server in the shape that package wrapper needs.
+// An endpoint is a task's server, with the methods that package wrapper calls.
 type endpoint struct {
 	*server.Endpoint // nil for a task that sends no query
 	base, head       *server.Snapshot
 }
 
-// Vars returns the values of the placeholders that belong to the server.
+// Vars returns the values of the placeholders for the bundles and the server.
 func (e endpoint) Vars() map[string]string {
 	vars := map[string]string{"base_sha": e.base.Bundle.SHA256(), "head_sha": e.head.Bundle.SHA256()}
 	if e.Endpoint != nil {

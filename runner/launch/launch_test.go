@@ -8,8 +8,8 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// A task has a server when it is told where it is, and is noted either way.
-func TestOnlyTasksThatCanAskHaveAServer(t *testing.T) {
+// A task gets a server only if it can learn its address. Each attempt is observed.
+func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 	base, head, err := pair()
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +26,9 @@ func TestOnlyTasksThatCanAskHaveAServer(t *testing.T) {
 		"variable": {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			noted := ""
+			observed := ""
 			w := Environment{Base: base, Head: head, Settings: &integration.Settings{Exec: c.exec}, Observe: func(id string) func(server.Exchange) {
-				noted = id
+				observed = id
 				return nil
 			}}
 			open, err := w.endpoints()
@@ -41,8 +41,8 @@ func TestOnlyTasksThatCanAskHaveAServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			vars := e.Vars()
-			if got := vars["graphql_url"] != "" && vars["base_url"] != ""; got != c.want || vars["base_sha"] != base.SHA256() || noted != "it" {
-				t.Errorf("got %q, noted %q, want a server %v", vars, noted, c.want)
+			if got := vars["graphql_url"] != "" && vars["base_url"] != ""; got != c.want || vars["base_sha"] != base.SHA256() || observed != "it" {
+				t.Errorf("got %q, observed %q, want a server %v", vars, observed, c.want)
 			}
 			if err := e.Close(); err != nil {
 				t.Error(err)

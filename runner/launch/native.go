@@ -33,8 +33,8 @@ func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 	return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
 }
 
-// runNative runs a native integration. Like a process it sends its queries to a server
-// of its own, which holds it to its schemas.
+// runNative runs a native integration. It sends its queries to a server of its own, which
+// allows only the schemas of its definition, as the server of a process does.
 func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer) (failure error) {
 	endpoint, err := r.process.Open(ctx, task)
 	if err != nil {

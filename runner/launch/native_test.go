@@ -38,7 +38,7 @@ func pair() (base, head *bundle.Bundle, err error) {
 	return base, head, err
 }
 
-// A native integration runs in the runner, against the endpoint of its task.
+// A native integration runs in this process and sends its queries to its task's endpoint.
 func TestNative(t *testing.T) {
 	base, head, err := pair()
 	if err != nil {

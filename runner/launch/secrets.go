@@ -13,18 +13,17 @@ import (
 // secretWords are the words in a variable's name that mark its value as a secret.
 var secretWords = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "JWT"}
 
-// minUnnamed is the length in bytes from which the value of a secret counts if the
-// settings do not name its variable. A shorter value is more likely a switch, and
-// GitLab masks no shorter value either.
-const minUnnamed = 8
+// minUnlisted is the minimum length in bytes of a secret whose variable the settings do
+// not name. A shorter value is more likely a switch such as "true". GitLab masks no
+// shorter value either.
+const minUnlisted = 8
 
-// inAddress finds the password in an address.
-var inAddress = regexp.MustCompile(`://[^/:@\s]*:([^@/\s]+)@`)
+// passwordInURL matches the password in a URL.
+var passwordInURL = regexp.MustCompile(`://[^/:@\s]*:([^@/\s]+)@`)
 
-// Secrets returns the values that must not appear in any output of these tasks: the
-// values of all variables that are named like a secret, whether or not a task gets
-// them. A variable counts wherever its value comes from: from the settings, or from
-// the runner's environment.
+// Secrets returns the values that must not appear in any output of these tasks: the values
+// of all variables that are named like a secret. They may be set by the settings or in the
+// runner's environment, and it does not matter whether a task gets them.
 func (e Environment) Secrets(tasks []plan.Task) []string {
 	var out []string
 	add := func(v string) {
@@ -59,9 +58,9 @@ func (e Environment) Secrets(tasks []plan.Task) []string {
 	return out
 }
 
-// environSecrets returns the secrets in the runner's whole environment, passwords in
-// addresses included. No task is given them, but a child process can read the
-// environment of its parent.
+// environSecrets returns the secrets in the runner's whole environment, including passwords
+// in URLs. Tasks do not get them, but a child process can read the environment of its
+// parent.
 func (e Environment) environSecrets() []string {
 	if e.Environ == nil {
 		return nil
@@ -72,18 +71,18 @@ func (e Environment) environSecrets() []string {
 		if isSecretName(name) {
 			out = append(out, value)
 		}
-		for _, m := range inAddress.FindAllStringSubmatch(value, -1) {
+		for _, m := range passwordInURL.FindAllStringSubmatch(value, -1) {
 			out = append(out, m[1])
 			if plain, err := url.PathUnescape(m[1]); err == nil {
 				out = append(out, plain)
 			}
 		}
 	}
-	return slices.DeleteFunc(out, func(v string) bool { return len(v) < minUnnamed })
+	return slices.DeleteFunc(out, func(v string) bool { return len(v) < minUnlisted })
 }
 
-// isSecretName reports whether a variable is named like a secret. AUTHOR is no such
-// name: it is the author of a commit.
+// isSecretName reports whether a variable is named like a secret. AUTHOR is not, although
+// it contains AUTH: GitLab uses it for the author of a commit.
 func isSecretName(name string) bool {
 	for part := range strings.SplitSeq(strings.ToUpper(name), "_") {
 		hasWord := func(w string) bool { return strings.Contains(part, w) }

@@ -7,8 +7,8 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// What no setting names is a secret all the same when it is named like one.
-func TestUnnamedSecrets(t *testing.T) {
+// A variable that the settings do not name is a secret if it is named like one.
+func TestUnlistedSecrets(t *testing.T) {
 	for _, c := range []struct {
 		entry string
 		want  []string

@@ -12,14 +12,14 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// Read reads the results of all parts of a plan and merges them. Each name is a file
-// of results, or a folder in which files results*.json are looked for.
+// Read reads the results of all parts of a plan and merges them. Each name is a file of
+// results, or a folder that contains files results*.json.
 //
 // A file that is named must be readable. A file that was found in a folder and cannot
 // be read is a warning in the merged results; the tasks of its part have failed.
 func Read(p *plan.Plan, names []string) (*plan.Results, error) {
 	if len(names) == 0 {
-		return nil, cli.Usage(errors.New("--results is required: what runner run wrote"))
+		return nil, cli.Usage(errors.New("--results is required: the files that runner run wrote"))
 	}
 	var all []*plan.Results
 	var damaged []string
@@ -48,6 +48,7 @@ func Read(p *plan.Plan, names []string) (*plan.Results, error) {
 	return merged, nil
 }
 
+// readFile reads one file of results.
 func readFile(name string) (*plan.Results, error) {
 	f, err := os.Open(name)
 	if err != nil {
