@@ -16,10 +16,10 @@ import (
 	"github.com/app-sre/prcheck/source"
 )
 
-// fromCheckout fills in what was not said: head is the working tree, base the
-// commit where it left the branch that it will be merged into. Both are called
-// by their commits in the plan, so that it is the plan of a pipeline that has
-// the same two.
+// fromCheckout fills in base and head if the flags do not name them: head is the working
+// tree, and base is the commit where HEAD left the branch that it will be merged into. The
+// plan names both by their commits, so that it equals the plan of a pipeline for the same
+// two commits.
 func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string) (change.Inputs, error) {
 	switch {
 	case source.IsLive(in.Base) || source.IsLive(in.Head):
@@ -51,7 +51,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 		}
 		in.Base, in.BaseName = source.RevisionOf(repo, base), "git:"+base
 		if in.Config == ownSettings(repo.Root()) && repo.Differs(ctx, base, integration.SettingsName) {
-			_, _ = fmt.Fprintf(env.Stderr, "runner: %s is not the one of %s, by which a pipeline plans\n", integration.SettingsName, short(base)) // only a note
+			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", integration.SettingsName, short(base)) // only a note
 		}
 	}
 	if in.Head != "" {
@@ -61,7 +61,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if err != nil {
 		return in, err
 	}
-	clean, err := repo.IsClean(ctx, inside(open.Settings.Checkout())...)
+	clean, err := repo.IsClean(ctx, pathsInside(open.Settings.Checkout())...)
 	if err != nil {
 		return in, err
 	}
@@ -72,7 +72,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	return in, nil
 }
 
-// mergeBase says what is compared, and returns the base.
+// mergeBase returns the commit for base. A message says what is compared.
 func mergeBase(ctx context.Context, env cli.Env, repo *git.Repository, commit, branch string) (string, error) {
 	target, err := repo.DefaultBranch(ctx)
 	if err != nil {
@@ -90,8 +90,8 @@ func mergeBase(ctx context.Context, env cli.Env, repo *git.Repository, commit, b
 	return base, nil
 }
 
-// inside lists the parts of a bundle that lie in the checkout.
-func inside(at integration.Checkout) []string {
+// pathsInside returns the paths of the parts of a bundle that lie in the checkout.
+func pathsInside(at integration.Checkout) []string {
 	var out []string
 	for _, p := range []string{at.Data, at.Resources, at.Schemas, at.GraphQL} {
 		if !integration.IsOutside(p) {
@@ -101,10 +101,11 @@ func inside(at integration.Checkout) []string {
 	return out
 }
 
+// short abbreviates the id of a commit.
 func short(commit string) string { return commit[:min(len(commit), 12)] }
 
-// ownSettings is the settings file of the checkout, unless there is one where
-// we are.
+// ownSettings returns the settings file of the checkout, "" if there is none or if the
+// current folder has one.
 func ownSettings(root string) string {
 	if _, err := os.Stat(integration.SettingsName); err == nil {
 		return ""
@@ -116,8 +117,8 @@ func ownSettings(root string) string {
 	return name
 }
 
-// baseTrouble adds what to do when it is the base that cannot be bundled, which
-// its author cannot mend.
+// baseTrouble adds a remedy to an error if base cannot be bundled: the author of the change
+// cannot repair base.
 func baseTrouble(ctx context.Context, env cli.Env, in change.Inputs, err error) error {
 	if in.BaseName == "" || errors.Is(err, cli.ErrFailed) || ctx.Err() != nil {
 		return err
@@ -129,6 +130,6 @@ func baseTrouble(ctx context.Context, env cli.Env, in change.Inputs, err error) 
 	if _, trouble := open.Bundle(ctx, in.Base, nil); trouble == nil {
 		return err
 	}
-	return errors.Join(err, cli.Invalid(fmt.Errorf("that is the base, %s, and not the change: compare with another revision, --base git:REV, or with a bundle file",
+	return errors.Join(err, cli.Invalid(fmt.Errorf("the mistake is in the base, %s, and not in the change: compare with another revision, --base git:REV, or with a bundle file",
 		short(strings.TrimPrefix(in.BaseName, "git:")))))
 }

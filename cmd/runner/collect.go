@@ -17,43 +17,32 @@ func collectCommand(env cli.Env) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "collect --out DIR",
-		Short: "Fetch what the jobs of the child pipelines left, in GitLab",
-		Long: `collect unpacks the artifacts of all jobs of the pipelines that this pipeline started
-into a folder, each job into a folder of its own, of several attempts the newest. The
-names of the results files among them go to stdout, one a line.
+		Short: "Fetch the artifacts of child pipelines' jobs in GitLab",
+		Long: `collect unpacks the artifacts of all jobs of the pipelines that this pipeline started.
+Each job gets a folder of its own. If a job ran several times, the newest attempt counts.
+The names of the files with results go to stdout, one per line.
 
-It takes the pipeline from the variables of a GitLab job and a token with scope
-read_api from PRCHECK_GITLAB_TOKEN. Without that it tries CI_JOB_TOKEN, which GitLab
-lets read artifacts but not find them.`,
+The pipeline is read from the variables of the GitLab job, and a token with scope read_api
+from PRCHECK_GITLAB_TOKEN. Without that token CI_JOB_TOKEN is used, which GitLab lets read
+artifacts but not find them.`,
 		Example: `  runner collect --out collected
   runner comment --plan plan.json --results collected`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return collect(cmd.Context(), env, out) },
 	}
-	cmd.Flags().StringVar(&out, "out", "", "folder to collect in (required)")
+	cmd.Flags().StringVar(&out, "out", "", "folder for the artifacts (required)")
 	return cmd
 }
 
 func collect(ctx context.Context, env cli.Env, dir string) error {
 	if dir == "" {
-		return cli.Usage(errors.New("--out is required: the folder to collect in"))
+		return cli.Usage(errors.New("--out is required: the folder for the artifacts"))
 	}
 	at, err := ci.ReadEnvironment(env.Getenv)
 	if err != nil {
 		return cli.Invalid(err)
 	}
-	token := at.Token
-	if token.Value == "" {
-		token = at.JobToken
-	}
-	if at.API == "" || at.Commit.Pipeline == 0 || at.Commit.Project == 0 || token.Value == "" {
-		return cli.Invalid(errors.New("this is no job of GitLab: CI_API_V4_URL, CI_PROJECT_ID, CI_PIPELINE_ID and a token with scope read_api in " + ci.TokenVariable + " are needed"))
-	}
-	client, err := ci.New(ci.Options{API: at.API, Token: token, CAFile: at.CAFile})
-	if err != nil {
-		return cli.Invalid(err)
-	}
-	jobs, trouble := client.Collect(ctx, at.Commit.Project, at.Commit.Pipeline, dir)
+	jobs, trouble := ci.CollectArtifacts(ctx, at, dir)
 	for _, job := range jobs {
 		where := job.Folder
 		if where == "" {

@@ -1,5 +1,5 @@
-// Command runner runs the dry-runs of a plan and reports what they said. It
-// acts and never decides.
+// Command runner runs the dry-runs of a plan and reports their results. What runs is
+// decided by the command planner.
 package main
 
 import (
@@ -16,10 +16,10 @@ func main() { os.Exit(cli.Main("runner", run)) }
 func run(ctx context.Context, env cli.Env) error {
 	root := &cobra.Command{
 		Use:   "runner",
-		Short: "Run the dry-runs of a plan and report what they said",
-		Long: `runner runs what a plan of planner lists, in parallel, each task against its own
-loopback server for both bundles, and reports what the tasks said. It acts and
-never decides: what is not in the plan does not run.
+		Short: "Run the dry-runs of a plan and report their results",
+		Long: `runner runs the tasks of a plan that planner made, in parallel, and reports their
+results. Each task gets a server of its own on the loopback interface, which answers
+queries over both bundles. A task that is not in the plan does not run.
 
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,

@@ -30,16 +30,18 @@ func precheckCommand(env cli.Env) *cobra.Command {
 	f := precheckFlags{form: formats(), validate: change.Validation()}
 	cmd := &cobra.Command{
 		Use:   "precheck [flags]",
-		Short: "Plan, run and report in one go",
-		Long: `precheck decides which integrations the change must be dry-run with, runs them and
-reports what they said. Without --base and --head it compares the working tree of
-a checkout, with all that is not committed, with the commit where HEAD left the
-branch that it will be merged into; in a job of GitLab it compares what the
-variables of the job name, and the settings are those of base. Mistakes in what
-changed are told first, with file, line and column, and then nothing runs.
+		Short: "Plan, run and report in one command",
+		Long: `precheck decides which integrations must be dry-run for a change, runs them and reports
+their results.
 
-After ctrl-C it stops what runs, reports what was known until then, and ends with
-exit code 3.`,
+Without --base and --head, base is the commit where HEAD left the branch that it will be
+merged into, and head is the working tree with all uncommitted changes. In a GitLab job,
+base and head are the commits that the variables of the job name, and the settings are
+read from base. If the changed files contain mistakes, they are reported with file, line
+and column, and nothing runs.
+
+After ctrl-C the running tasks are stopped, the results so far are reported, and the exit
+code is 3.`,
 		Example: `  runner precheck
   runner precheck --base git:v1 --html report.html
   runner precheck --base base.json --head head.json --config prcheck.yaml
@@ -50,20 +52,20 @@ exit code 3.`,
 			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
 		},
 	}
-	cmd.Flags().StringVar(&f.in.Base, "base", "", "what is before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: where HEAD left the branch that it will be merged into)")
-	cmd.Flags().StringVar(&f.in.Head, "head", "", "what is with the change (default: the working tree with all that is not committed)")
+	cmd.Flags().StringVar(&f.in.Base, "base", "", "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: the commit where HEAD left the branch that it will be merged into)")
+	cmd.Flags().StringVar(&f.in.Head, "head", "", "the data with the change, as for --base (default: the working tree with all uncommitted changes)")
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
 	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
-	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
-	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
-	cmd.Flags().StringVar(&f.in.State, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in what tasks asked when they passed, and with which inputs, how long they took, and which are flaky (default: nothing is remembered)")
-	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "run also tasks that passed with the same inputs before, as --state remembers")
-	cmd.Flags().StringVar(&f.planOut, "plan", "", "file to keep the plan in")
-	cmd.Flags().StringVar(&f.out, "out", "", "file to keep the results in")
-	cmd.Flags().Var(&f.form, "format", "how to write the report: text, json or markdown")
-	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
-	f.ci.flags(cmd)
-	f.register(cmd)
+	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means changed in a checkout, and none for bundle files")
+	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "do not cache the bundles of checkouts")
+	cmd.Flags().StringVar(&f.in.State, "state", "", stateUsage)
+	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "also run tasks that passed before with the same inputs, as --state remembers")
+	cmd.Flags().StringVar(&f.planOut, "plan", "", "file for the plan (default: not kept)")
+	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default: not kept)")
+	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
+	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
+	f.ci.register(cmd)
+	f.executionFlags.register(cmd)
 	return cmd
 }
 
@@ -107,8 +109,8 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.in.NoCache {
 		open.Cache = ""
 	}
-	at := files{open: open, head: f.in.Head, base: opened.Base, with: opened.Head, plan: p, results: results}
-	if !source.IsCheckout(at.head) {
+	at := fileInputs{open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results}
+	if !source.IsCheckout(at.headRef) {
 		at.repo = f.repo
 	}
 	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C

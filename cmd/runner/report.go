@@ -16,15 +16,15 @@ import (
 	"github.com/app-sre/prcheck/source"
 )
 
-// formats are the ways to write a report.
-func formats() cli.Choice { return cli.OneOf("text", "json", "markdown") }
+// formats returns the value of a flag that chooses the format of a report.
+func formats() cli.Choice { return cli.OneOf(report.Formats()...) }
 
 type reportFlags struct {
-	plan, base, head, html string
-	form                   cli.Choice
-	parts                  []string
-	ci                     ciFiles
-	repo, config           string
+	planFlags
+	html, repo string
+	form       cli.Choice
+	parts      []string
+	ci         ciFiles
 }
 
 func reportCommand(env cli.Env) *cobra.Command {
@@ -32,16 +32,16 @@ func reportCommand(env cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report --plan FILE --results FILE... [--format text|json|markdown] [--html FILE]",
 		Short: "Write one report from a plan and its results",
-		Long: `report puts a plan and the results of its parts together. A task of which no part
-has a result counts as a failure. Exit code 1 when a check failed.
+		Long: `report merges the results of a plan's parts and writes a report. A task without a result
+counts as failed. The exit code is 1 if a check failed.
 
-With --html it also writes one file for a browser. The values of changed fields
-come from the bundles, which are looked for where the plan says, beside the plan,
-or where --base and --head say; without them that file names the fields only.
+With --html it also writes one file for a browser. The file shows the values of changed
+fields if the bundles are there: where the plan says, in the folder of the plan, or where
+--base and --head say. Otherwise it shows only the names of the fields.
 
-With --codequality each failure stands at the lines whose change made it run. They
-are found in the checkout that the plan was made from, or in the one that --repo
-names; without a checkout all lines are 1.`,
+With --codequality each failure is shown at the lines whose change made its task run. The
+lines are found in the checkout that the plan was made from, or in the one that --repo
+names. Without a checkout each failure is shown at line 1.`,
 		Example: `  runner report --plan plan.json --results results.json
   runner report --plan plan.json --results part1.json --results part2.json --format markdown
   runner report --plan plan.json --results results.json --html report.html
@@ -49,23 +49,20 @@ names; without a checkout all lines are 1.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
-	cmd.Flags().StringVar(&f.plan, "plan", "", "plan that planner wrote (required)")
+	f.planFlags.register(cmd)
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
-	cmd.Flags().Var(&f.form, "format", "how to write it: text, json or markdown")
-	cmd.Flags().StringVar(&f.html, "html", "", "file for a report to open in a browser, beside the other")
-	f.ci.flags(cmd)
-	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout, for lines, when it is not where the plan says")
-	cmd.Flags().StringVar(&f.config, "config", "", "settings that say where the parts of the checkout are (default prcheck.yaml, here or in the checkout, if it exists)")
-	cmd.Flags().StringVar(&f.base, "base", "", "bundle before the change, for the files above, when it is not where the plan says")
-	cmd.Flags().StringVar(&f.head, "head", "", "bundle with the change, for the files above, when it is not where the plan says")
+	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
+	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
+	f.ci.register(cmd)
+	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout in which lines are found, and from which prcheck.yaml is read if there is none here (default: where the plan says)")
 	return cmd
 }
 
 func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	switch {
-	case f.html == "" && !f.ci.placed() && f.base+f.head != "":
+	case f.html == "" && !f.ci.needPlaces() && f.base+f.head != "":
 		return cli.Usage(errors.New("--base and --head are for --html, --junit and --codequality: give one of them"))
-	case !f.ci.placed() && f.repo+f.config != "":
+	case !f.ci.needPlaces() && f.repo+f.config != "":
 		return cli.Usage(errors.New("--repo and --config are for --junit and --codequality: give one of them"))
 	}
 	p, err := source.ReadPlan(f.plan)
@@ -76,18 +73,18 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.files(ctx, env, p, results); err != nil {
+	if err := f.writeFiles(ctx, env, p, results); err != nil {
 		return err
 	}
 	return writeReport(env, f.form.String(), p, results)
 }
 
-// files writes the files beside the report.
-func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results) error {
+// writeFiles writes the files beside the report.
+func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results) error {
 	open := source.In(env)
-	placed := f.ci.placed() && unwell(results)
-	needed := f.html != "" || placed
-	if needed {
+	needsPlaces := f.ci.needPlaces() && hasFailures(results)
+	needsBundles := f.html != "" || needsPlaces
+	if needsBundles {
 		if err := f.reach(ctx, env, p); err != nil {
 			return err
 		}
@@ -97,27 +94,27 @@ func (f reportFlags) files(ctx context.Context, env cli.Env, p *plan.Plan, resul
 		rules, err := change.SettingsOfPlan(ctx, f.config, p)
 		if err == nil {
 			open = open.With(rules)
-		} else if placed {
+		} else if needsPlaces {
 			return err
 		}
 	}
-	at := files{open: open, repo: f.repo, head: p.Head.Ref, plan: p, results: results}
-	if needed {
+	at := fileInputs{open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results}
+	if needsBundles {
 		var err error
-		if at.base, at.with, err = f.bundles(ctx, open, p); err != nil {
+		if at.base, at.head, err = f.bundles(ctx, open, p); err != nil {
 			return err
 		}
 	}
 	if f.html != "" {
-		if err := writeHTML(f.html, p, results, at.base, at.with); err != nil {
+		if err := writeHTML(f.html, p, results, at.base, at.head); err != nil {
 			return err
 		}
 	}
 	return f.ci.write(ctx, env, at)
 }
 
-// reach fetches the commits of the plan that a shallow clone of a job lacks. What
-// cannot be had is as if it were not there; only an interruption counts.
+// reach fetches the commits of the plan if the clone is shallow and lacks them. A commit
+// that cannot be fetched is treated as missing; only an interruption is an error.
 func (f reportFlags) reach(ctx context.Context, env cli.Env, p *plan.Plan) error {
 	for _, side := range []plan.Side{p.Base, p.Head} {
 		if err := change.Reach(ctx, env, inRepo(side, f.repo).Ref); err != nil && ctx.Err() != nil {
@@ -127,12 +124,11 @@ func (f reportFlags) reach(ctx context.Context, env cli.Env, p *plan.Plan) error
 	return nil
 }
 
-// bundles opens the bundles of the plan. Those that nobody named may be missing:
-// then there are none.
+// bundles opens the bundles of the plan. If they cannot be opened and no flag names them,
+// it returns nil without an error.
 func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Plan) (base, head *bundle.Bundle, err error) {
-	files := runFlags{plan: f.plan}
-	if base, err = files.bundle(ctx, open, f.base, inRepo(p.Base, f.repo), nil); err == nil {
-		head, err = files.bundle(ctx, open, f.head, inRepo(p.Head, f.repo), base)
+	if base, err = f.bundle(ctx, open, f.base, inRepo(p.Base, f.repo), nil); err == nil {
+		head, err = f.bundle(ctx, open, f.head, inRepo(p.Head, f.repo), base)
 	}
 	if err != nil && f.base+f.head == "" {
 		return nil, nil, nil
@@ -140,26 +136,17 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 	return base, head, err
 }
 
-// writeReport writes the report and returns cli.ErrFailed when a check failed.
+// writeReport writes the report. It returns cli.ErrFailed if a check failed.
 func writeReport(env cli.Env, form string, p *plan.Plan, results *plan.Results) error {
-	r := report.New(p, results)
-	var err error
-	switch form {
-	case "text":
-		err = report.Text(env.Stdout, r, report.Style{Color: env.Color(env.Stdout)})
-	case "json":
-		err = report.JSON(env.Stdout, r)
-	case "markdown":
-		err = report.Markdown(env.Stdout, r)
-	}
+	err := report.Write(env.Stdout, form, report.New(p, results), report.Style{Color: env.Color(env.Stdout)})
 	if err == nil && results.Failed() {
 		err = cli.ErrFailed
 	}
 	return err
 }
 
-// writeHTML writes the report as one file for a browser. Without both bundles it shows
-// no values.
+// writeHTML writes the report as one file for a browser. Without both bundles it shows no
+// values of changed fields.
 func writeHTML(name string, p *plan.Plan, results *plan.Results, base, head *bundle.Bundle) error {
 	page := report.Page{Plan: p, Report: report.New(p, results)}
 	if base != nil && head != nil {

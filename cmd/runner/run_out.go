@@ -7,11 +7,10 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/archive"
-	"github.com/app-sre/prcheck/runner/submit"
 	"github.com/app-sre/prcheck/source"
 )
 
-// file is the file for the results, "" when they go elsewhere.
+// file returns the file for the results, "" if they go to stdout or to a bucket.
 func (f runFlags) file() string {
 	if source.IsObject(f.out) {
 		return ""
@@ -19,7 +18,7 @@ func (f runFlags) file() string {
 	return f.out
 }
 
-// write writes results to where --out says.
+// write writes results to the file or object of --out, or to stdout.
 func (f runFlags) write(ctx context.Context, stdout io.Writer, r *plan.Results) error {
 	if !source.IsObject(f.out) {
 		return writeResults(stdout, f.out, r)
@@ -38,17 +37,4 @@ func writeResults(stdout io.Writer, name string, r *plan.Results) error {
 		return write(stdout)
 	}
 	return cli.WriteFile(name, write)
-}
-
-// A partFlag is the flag --partition.
-type partFlag struct {
-	*plan.Fraction
-	getenv func(string) string
-}
-
-// Set reads the flag, see [submit.ParsePart].
-func (p partFlag) Set(text string) error {
-	part, err := submit.ParsePart(text, p.getenv)
-	*p.Fraction = part
-	return err
 }

@@ -11,14 +11,27 @@ import (
 // indexVariable holds the index of a pod in its Indexed Job, counted from 0.
 const indexVariable = "JOB_COMPLETION_INDEX"
 
-// partOfPod names the part that a pod runs, for [ParsePart]. A Job whose first pod
-// runs the fourth of eight parts has "index+3/8".
+// partOfPod returns the text from which [ParsePart] in each pod reads its part. If the first
+// pod of a Job runs the fourth of eight parts, the text is "index+3/8".
 func partOfPod(first, of int) string {
 	index := "index"
 	if first > 0 {
 		index += "+" + strconv.Itoa(first)
 	}
 	return index + "/" + strconv.Itoa(of)
+}
+
+// A PartFlag is the value of a flag that names a part, as [ParsePart] reads it.
+type PartFlag struct {
+	*plan.Fraction
+	Getenv func(string) string
+}
+
+// Set reads the value of the flag.
+func (p PartFlag) Set(text string) error {
+	part, err := ParsePart(text, p.Getenv)
+	*p.Fraction = part
+	return err
 }
 
 // ParsePart reads which part of a plan to run: i/n, or index/n and index+f/n with the
