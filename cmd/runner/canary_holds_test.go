@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The check of the canary finds what a masker should hide.
+// The command canary finds a secret in each form that must be masked.
 func TestHolds(t *testing.T) {
 	const secret = "a/b+canary&ä"
 	b64 := base64.StdEncoding.EncodeToString

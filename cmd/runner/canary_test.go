@@ -13,9 +13,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// canary VARIABLE... wants that neither the last output nor any file here holds
-// the value of a variable, however it is written. It decodes what it finds and
-// knows nothing of the forms that are masked. Negated, it wants that one is found.
+// canary VARIABLE... checks that neither the last output nor any file here contains the
+// value of a variable, in any encoding. It decodes all text that it finds, independently
+// of the code that masks. Negated, it checks that a value is found.
 func canary(ts *testscript.TestScript, negated bool, args []string) {
 	found := false
 	defer func() {
@@ -61,7 +61,7 @@ var (
 	percents = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
-// readings are a text as it is and decoded in every way, by the way.
+// readings returns a text as it is and decoded in every way, by the name of the way.
 func readings(text string) map[string]string {
 	out := map[string]string{
 		"plain": text, "as HTML": html.UnescapeString(text),
@@ -96,7 +96,7 @@ func readings(text string) map[string]string {
 	return out
 }
 
-// holds tells how a text holds a secret, "" when it does not.
+// holds returns the encoding in which a text contains a secret, "" if it does not.
 func holds(readings map[string]string, secret string) string {
 	for how, text := range readings {
 		if strings.Contains(text, secret) || how == "in an address" && strings.Contains(strings.ReplaceAll(text, "+", " "), secret) {

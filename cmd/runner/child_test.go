@@ -16,8 +16,8 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// All jobs of a child pipeline, each instance run by a shell as GitLab would, run
-// each task of the plan once.
+// The jobs of a child pipeline together run each task of the plan once. Each instance of a
+// job is run by a shell, as GitLab does.
 func TestChildPipeline(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"base.json", "head.json"} {
@@ -72,7 +72,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// runChild runs the instances of the jobs that run parts, and returns how many.
+// runChild runs the instances of the jobs that run parts, and returns their number.
 func runChild(t *testing.T, dir string, p *plan.Plan, parts int) (ran int) {
 	t.Helper()
 	var text bytes.Buffer

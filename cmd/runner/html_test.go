@@ -15,7 +15,7 @@ import (
 // inline is the style and the script of a page, which are reviewed elsewhere.
 var inline = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|&#39;sha256-.*?&#39;`)
 
-// The page of the shop of examples/, with results as they could be.
+// The HTML report for the shop of examples/, with results of every kind.
 func TestShopPage(t *testing.T) {
 	const shop = "../../testdata/shop/"
 	opened, err := change.Inputs{Base: shop + "base.json", Head: shop + "head.json", Config: shop + "prcheck.yaml"}.Open(t.Context(), cli.Env{})

@@ -29,9 +29,9 @@ var kinds = []struct {
 	{"down", plan.Failed, plan.ClassTransient, 3},
 }
 
-// A runner that is killed while it tries failures on base, or a last time, or both
-// at once with --fail-fast, has one result of each task in the end: the same as
-// one that was not killed.
+// A runner may be killed while failed tasks run on base or get a last attempt, or both at
+// once with --fail-fast. After it is resumed, each task has one result, the same as
+// without the kill.
 func TestKilledInDoubt(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

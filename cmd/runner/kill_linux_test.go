@@ -95,8 +95,8 @@ func (s *site) start(t *testing.T, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &said
 }
 
-// worker returns the process that does the work of a runner, or the runner itself
-// when it has none.
+// worker returns the id of a runner's worker process, or of the runner itself if it has no
+// worker.
 func worker(t *testing.T, runner int) int {
 	t.Helper()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -119,8 +119,8 @@ func worker(t *testing.T, runner int) int {
 	return runner
 }
 
-// A runner that is killed at any moment loses nothing that was written down, and
-// what it started is dead before the next one starts the same.
+// A runner that is killed at any moment loses no result in the journal, and the processes
+// that it started are dead before the next runner starts the same tasks.
 func TestKilledAtRandom(t *testing.T) {
 	s := newSite(t, 120, func(task, dir string, i int) []string {
 		return []string{task, "alone", filepath.Join(dir, fmt.Sprintf("%d.lock", i)), strconv.Itoa(i)}
@@ -210,8 +210,8 @@ func (s *site) complete(t *testing.T) {
 	}
 }
 
-// Whichever of the two processes is killed, nothing that they started survives:
-// no child, no grandchild, and none that left its group.
+// If the guard or the worker is killed, no process that they started survives: no child,
+// no grandchild, and no process that left its group.
 func TestNothingSurvives(t *testing.T) {
 	for name, victim := range map[string]func(cmd *exec.Cmd) int{
 		"guard":  func(cmd *exec.Cmd) int { return cmd.Process.Pid },
@@ -270,8 +270,8 @@ func (s *site) family(t *testing.T, name string) []int {
 	return nil
 }
 
-// A task has its input and its outputs, and no file that the runner has open or
-// was started with.
+// A task inherits stdin, stdout and stderr, and no other file that the runner has open or
+// inherited itself.
 func TestTasksInheritNoFile(t *testing.T) {
 	s := newSite(t, 1, func(string, string, int) []string { return []string{"/bin/ls", "-l", "/proc/self/fd"} })
 	foreign, err := os.Create(filepath.Join(s.dir, "foreign"))
@@ -291,8 +291,8 @@ func TestTasksInheritNoFile(t *testing.T) {
 	}
 }
 
-// timeout and the like signal a process and then its group, which are two signals
-// for one wish to stop: results are written all the same.
+// Programs such as timeout signal a process and then its group. The two signals count as
+// one request to stop, so results are still written.
 func TestTwoSignalsAtOnce(t *testing.T) {
 	s := newSite(t, 1, func(task, dir string, _ int) []string {
 		return []string{task, "hang", filepath.Join(dir, "hangs")}

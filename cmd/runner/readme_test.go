@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// commands are the lines of the README's first block, which sets everything up.
+// commands returns the lines of the README's first block, which sets everything up.
 func commands(t *testing.T, readme string) []string {
 	t.Helper()
 	_, rest, _ := strings.Cut(readme, "```sh\n")
@@ -30,8 +30,8 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// The README shows what its first command prints. It really runs, with the
-// programs of the shop; only its logs are kept elsewhere.
+// The README shows the output of its first command. The test runs the command with the
+// programs of the shop; only the folder for logs is different.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
 	readme := read(t, "README.md")
@@ -72,8 +72,7 @@ func TestReadme(t *testing.T) {
 
 var times = regexp.MustCompile(`(?m)^  \S+ +(?:\d+m)?[\d.]+s  `)
 
-// timeless puts the same time into the column of times, which is aligned at its
-// right end.
+// timeless replaces all durations in the right-aligned column of durations by the same one.
 func timeless(report string) string {
 	const instead = "0.2s"
 	widest := 0
@@ -95,7 +94,7 @@ func TestTimeless(t *testing.T) {
 	}
 }
 
-// What the README and CONTRIBUTING tell people to run is what CI runs.
+// The README and CONTRIBUTING tell people to run the same commands that CI runs.
 func TestDocumentedCommands(t *testing.T) {
 	t.Chdir("../..")
 	script := strings.ReplaceAll(read(t, ".ci/run"), "\\\n", " ")

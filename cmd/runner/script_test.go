@@ -23,9 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
-// Each script runs in a folder with the bundles of the shop of examples/; the
-// tasks are those of the program task. In qontract lies the example for
-// qontract-reconcile.
+// Each script runs in a folder with the bundles of the shop of examples/, and its tasks
+// start the program task. The folder qontract holds the example for qontract-reconcile.
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
@@ -45,7 +44,7 @@ func TestScripts(t *testing.T) {
 		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster})
 }
 
-// await FILE waits until a file is there.
+// await FILE waits until a file exists.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
@@ -55,7 +54,7 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("%s did not come", args[0])
 }
 
-// gone FILE waits until the process is gone whose id is in a file.
+// gone FILE waits until the process whose id is in a file is gone.
 func gone(ts *testscript.TestScript, _ bool, args []string) {
 	pid, err := strconv.Atoi(ts.ReadFile(args[0]))
 	ts.Check(err)
@@ -68,8 +67,8 @@ func gone(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("process %d is still there", pid)
 }
 
-// zombie tells whether a process ended that nobody has waited for, which a
-// container may leave so.
+// zombie reports whether a process has ended and was not waited for. A container may leave
+// such processes.
 func zombie(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && strings.Contains(string(raw), ") Z ")
@@ -79,7 +78,7 @@ func zombie(pid int) bool {
 // folder of its config file.
 var varying = regexp.MustCompile(`(127\.0\.0\.1:)\d+|"[^"]*(/config")`)
 
-// log FOLDER TASK prints the log of a task, with ... for what differs each time.
+// log FOLDER TASK prints the log of a task. Parts that differ each time are printed as dots.
 func showLog(ts *testscript.TestScript, _ bool, args []string) {
 	raw, err := os.ReadFile(filepath.Join(ts.MkAbs(args[0]), wrapper.LogName(args[1])))
 	ts.Check(err)
@@ -87,8 +86,8 @@ func showLog(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 }
 
-// nowhere TEXT wants that no file here contains a text, bundles and settings
-// aside, nor the last output.
+// nowhere TEXT checks that neither the last output nor any file here contains a text.
+// Bundles and settings are not checked.
 func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 	for _, name := range []string{"stdout", "stderr"} {
 		if strings.Contains(ts.ReadFile(name), args[0]) {
@@ -107,7 +106,7 @@ func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
-// cut FOLDER leaves the first half of every file below.
+// cut FOLDER truncates every file below a folder to its first half.
 func cut(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -121,15 +120,15 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
-// pipeline BASE HEAD FLAG... prechecks the commits that stand in two files, as a
+// pipeline BASE HEAD FLAG... runs precheck for the commits whose ids are in two files, as a
 // pipeline names them.
 func pipeline(ts *testscript.TestScript, _ bool, args []string) {
 	base, head := strings.TrimSpace(ts.ReadFile(args[0])), strings.TrimSpace(ts.ReadFile(args[1]))
 	ts.Check(ts.Exec("runner", append([]string{"precheck", "--base", "git:" + base, "--head", "git:" + head}, args[2:]...)...))
 }
 
-// bucket FAULT starts an empty S3 with the bucket "memory", and a fault: none,
-// ignores conditions, refuses writes, or is down.
+// bucket FAULT starts an S3 server with the empty bucket "memory" and a fault: none, it
+// ignores conditions, it refuses writes, or it is down.
 func bucket(ts *testscript.TestScript, _ bool, args []string) {
 	fake := fakes3.New()
 	fault, known := map[string]func(method string) fakes3.Fault{

@@ -20,7 +20,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// On a terminal what runs is drawn, and ctrl-C leaves it with the report alone.
+// On a terminal the running tasks are drawn, and after ctrl-C only the report is left.
 func TestTerminal(t *testing.T) {
 	dir := t.TempDir()
 	settings := "version: 1\nexec: {argv: [" + program(t, "task") + ", hang, " + filepath.Join(dir, "started") + "]}\n"
@@ -74,7 +74,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// reading returns what a terminal gets until it is enough or nobody writes.
+// reading returns the text that a terminal receives until a condition holds or the writer
+// has closed it.
 func reading(t *testing.T, from io.Reader, enough func(string) bool) string {
 	t.Helper()
 	var all strings.Builder
