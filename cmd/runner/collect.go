@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,11 +45,7 @@ func collect(ctx context.Context, env cli.Env, dir string) error {
 	}
 	jobs, trouble := ci.CollectArtifacts(ctx, at, dir)
 	for _, job := range jobs {
-		where := job.Folder
-		if where == "" {
-			where = "nothing"
-		}
-		_, _ = fmt.Fprintf(env.Stderr, "runner: %q (%s) left %s\n", job.Job, job.Status, where) // only a note
+		_, _ = fmt.Fprintf(env.Stderr, "runner: %q (%s) left %s\n", job.Job, job.Status, cmp.Or(job.Folder, "nothing")) // only a note
 		for _, name := range job.Files {
 			if !parts.IsFile(name) {
 				continue
