@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/app-sre/prcheck/ci/revisions"
@@ -33,25 +31,23 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if in.Base == "" && in.Head == "" && revisions.InJob(env.Getenv) {
 		return in.CompleteInJob(ctx, env, dir)
 	}
-	repo, err := git.FindRepository(ctx, dir)
+	local, err := source.FindLocalChange(ctx, dir)
 	if err != nil {
 		return in, cli.Invalid(err)
 	}
-	commit, branch, err := repo.Head(ctx)
-	if err != nil {
-		return in, cli.Invalid(err)
-	}
+	own := source.SettingsIn(local.Repository.Root())
 	if in.Config == "" {
-		in.Config = ownSettings(repo.Root())
+		in.Config = own
 	}
 	if in.Base == "" {
-		base, err := mergeBase(ctx, env, repo, commit, branch)
+		base, target, err := local.Base(ctx)
 		if err != nil {
 			return in, cli.Invalid(err)
 		}
-		in.Base, in.BaseName = source.RevisionOf(repo, base), "git:"+base
-		if in.Config == ownSettings(repo.Root()) && repo.Differs(ctx, base, integration.SettingsName) {
-			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", integration.SettingsName, short(base)) // only a note
+		sayComparison(env, local, target, base)
+		in.Base, in.BaseName = source.RevisionOf(local.Repository, base), "git:"+base
+		if in.Config == own && local.Repository.Differs(ctx, base, integration.SettingsName) {
+			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", integration.SettingsName, git.Short(base)) // only a note
 		}
 	}
 	if in.Head != "" {
@@ -61,60 +57,17 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if err != nil {
 		return in, err
 	}
-	clean, err := repo.IsClean(ctx, pathsInside(open.Settings.Checkout())...)
-	if err != nil {
-		return in, err
-	}
-	in.Head, in.HeadName = "dir:"+repo.Root(), "dir:."
-	if clean {
-		in.Head, in.HeadName = source.RevisionOf(repo, commit), "git:"+commit
-	}
-	return in, nil
+	in.Head, in.HeadName, err = local.Head(ctx, open.Settings.Checkout())
+	return in, err
 }
 
-// mergeBase returns the commit for base. A message says what is compared.
-func mergeBase(ctx context.Context, env cli.Env, repo *git.Repository, commit, branch string) (string, error) {
-	target, err := repo.DefaultBranch(ctx)
-	if err != nil {
-		return "", err
+// sayComparison writes a line about what is compared.
+func sayComparison(env cli.Env, local source.LocalChange, target, base string) {
+	from := "branch " + local.Branch
+	if local.Branch == "" {
+		from = "detached HEAD " + git.Short(local.Commit) + " (git switch BRANCH goes to a branch)"
 	}
-	base, err := repo.MergeBase(ctx, target)
-	if err != nil {
-		return "", err
-	}
-	from := "branch " + branch
-	if branch == "" {
-		from = "detached HEAD " + short(commit) + " (git switch BRANCH goes to a branch)"
-	}
-	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing the working tree on %s with where it left %s, %s\n", from, target, short(base)) // only a note
-	return base, nil
-}
-
-// pathsInside returns the paths of the parts of a bundle that lie in the checkout.
-func pathsInside(at integration.Checkout) []string {
-	var out []string
-	for _, p := range []string{at.Data, at.Resources, at.Schemas, at.GraphQL} {
-		if !integration.IsOutside(p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// short abbreviates the id of a commit.
-func short(commit string) string { return commit[:min(len(commit), 12)] }
-
-// ownSettings returns the settings file of the checkout, "" if there is none or if the
-// current folder has one.
-func ownSettings(root string) string {
-	if _, err := os.Stat(integration.SettingsName); err == nil {
-		return ""
-	}
-	name := filepath.Join(root, integration.SettingsName)
-	if _, err := os.Stat(name); err != nil {
-		return ""
-	}
-	return name
+	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing the working tree on %s with where it left %s, %s\n", from, target, git.Short(base)) // only a note
 }
 
 // baseTrouble adds a remedy to an error if base cannot be bundled: the author of the change
@@ -131,5 +84,5 @@ func baseTrouble(ctx context.Context, env cli.Env, in change.Inputs, err error) 
 		return err
 	}
 	return errors.Join(err, cli.Invalid(fmt.Errorf("the mistake is in the base, %s, and not in the change: compare with another revision, --base git:REV, or with a bundle file",
-		short(strings.TrimPrefix(in.BaseName, "git:")))))
+		git.Short(strings.TrimPrefix(in.BaseName, "git:")))))
 }

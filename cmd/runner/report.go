@@ -89,7 +89,7 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 			return err
 		}
 		if f.config == "" && f.repo != "" {
-			f.config = ownSettings(f.repo)
+			f.config = source.SettingsIn(f.repo)
 		}
 		rules, err := change.SettingsOfPlan(ctx, f.config, p)
 		if err == nil {
