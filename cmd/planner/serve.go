@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/server/metrics"
 )
 
 // serveFlags are the flags of serve.
@@ -94,7 +95,8 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	hub := server.NewHub(server.HubOptions{Load: sources.reload, TTL: sources.ttl, Limits: f.limits, Log: say, Observe: noted.observe()})
+	hub := server.NewHub(server.HubOptions{Load: sources.reload, TTL: sources.ttl, Limits: f.limits, Log: say,
+		Observe: noted.observe(), Metrics: metrics.New()})
 	if err := fill(ctx, hub, sources); err != nil {
 		return err
 	}
