@@ -6,12 +6,9 @@ import (
 )
 
 // count says how many indexes a Job's status lists, such as 1,3-5,7.
-func count(indexes *string) int {
-	if indexes == nil {
-		return 0
-	}
+func count(indexes string) int {
 	n := 0
-	for one := range strings.SplitSeq(*indexes, ",") {
+	for one := range strings.SplitSeq(indexes, ",") {
 		low, high, is := strings.Cut(strings.TrimSpace(one), "-")
 		from, err := strconv.Atoi(low)
 		if err != nil {

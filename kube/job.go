@@ -1,16 +1,14 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"time"
 
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -18,8 +16,8 @@ import (
 // and 10,000 of them when single ones may fail for good.
 const MaxParts = 10_000
 
-// Container is the name of the one container of each pod.
-const Container = "runner"
+// containerName is the name of the only container of each pod.
+const containerName = "runner"
 
 // A Job says how the parts of a plan become pods. Name, Namespace, Image,
 // Command and Parts are required.
@@ -43,9 +41,9 @@ type Job struct {
 // ownLabels say on every object whose it is.
 var ownLabels = map[string]string{"app.kubernetes.io/name": "prcheck", "app.kubernetes.io/component": "runner", "app.kubernetes.io/managed-by": "prcheck"}
 
-// Manifest returns the Job as Kubernetes takes it. The error names what of the
-// Job is wrong.
-func (j Job) Manifest() (*batch.Job, error) {
+// Manifest returns the Job as Kubernetes takes it. The error names the field of
+// the Job that is wrong.
+func (j Job) Manifest() (*Manifest, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
@@ -58,22 +56,18 @@ func (j Job) Manifest() (*batch.Job, error) {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, ownLabels)
-	parts, atOnce := int32(j.Parts), int32(j.AtOnce) // #nosec G115 -- check holds both below MaxParts
-	if atOnce == 0 {
-		atOnce = parts
-	}
-	out := &batch.Job{
-		TypeMeta:   meta.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-		ObjectMeta: meta.ObjectMeta{Name: j.Name, Namespace: j.Namespace, Labels: labels},
-		Spec: batch.JobSpec{
-			CompletionMode:          new(batch.IndexedCompletion),
-			Completions:             &parts,
-			Parallelism:             &atOnce,
-			BackoffLimitPerIndex:    new(int32(j.Retries)), // #nosec G115 -- check holds it low
-			PodFailurePolicy:        failurePolicy(),
-			PodReplacementPolicy:    new(batch.Failed),
-			TTLSecondsAfterFinished: new(int32(j.Keep / time.Second)), // #nosec G115 -- check holds it low
-			Template:                core.PodTemplateSpec{ObjectMeta: meta.ObjectMeta{Labels: labels}, Spec: j.pod(resources)},
+	out := &Manifest{
+		APIVersion: "batch/v1", Kind: "Job",
+		Metadata: Metadata{Name: j.Name, Namespace: j.Namespace, Labels: labels},
+		Spec: JobSpec{
+			CompletionMode:          "Indexed",
+			Completions:             j.Parts,
+			Parallelism:             cmp.Or(j.AtOnce, j.Parts),
+			BackoffLimitPerIndex:    j.Retries,
+			PodFailurePolicy:        runnerFailurePolicy(),
+			PodReplacementPolicy:    "Failed",
+			TTLSecondsAfterFinished: int64(j.Keep / time.Second),
+			Template:                PodTemplate{Metadata: Metadata{Labels: labels}, Spec: j.pod(resources)},
 		},
 	}
 	if j.Deadline > 0 {
@@ -82,60 +76,53 @@ func (j Job) Manifest() (*batch.Job, error) {
 	return out, nil
 }
 
-// failurePolicy says what the exit codes of the runner mean. Of several rules
-// the first that fits holds; what none fits counts as a try.
-func failurePolicy() *batch.PodFailurePolicy {
-	exit := func(action batch.PodFailurePolicyAction, code int32) batch.PodFailurePolicyRule {
-		return batch.PodFailurePolicyRule{Action: action, OnExitCodes: &batch.PodFailurePolicyOnExitCodesRequirement{
-			ContainerName: new(Container), Operator: batch.PodFailurePolicyOnExitCodesOpIn, Values: []int32{code}}}
+// runnerFailurePolicy says what the exit codes of the runner mean. The first rule
+// that matches applies; a failure that matches no rule counts as a retry.
+func runnerFailurePolicy() failurePolicy {
+	exit := func(action string, code int) failureRule {
+		return failureRule{Action: action, OnExitCodes: &onExitCodes{ContainerName: containerName, Operator: "In", Values: []int{code}}}
 	}
-	return &batch.PodFailurePolicy{Rules: []batch.PodFailurePolicyRule{
-		{Action: batch.PodFailurePolicyActionIgnore, OnPodConditions: []batch.PodFailurePolicyOnPodConditionsPattern{
-			{Type: core.DisruptionTarget, Status: core.ConditionTrue}}},
-		exit(batch.PodFailurePolicyActionFailIndex, 1),
-		exit(batch.PodFailurePolicyActionFailJob, 2),
+	return failurePolicy{Rules: []failureRule{
+		{Action: "Ignore", OnPodConditions: []podConditionMatch{{Type: "DisruptionTarget", Status: "True"}}},
+		exit("FailIndex", 1),
+		exit("FailJob", 2),
 	}}
 }
 
-// pod is what every part runs in: nobody's root, with nothing to write to but
-// folders of its own, and without access to the cluster.
-func (j Job) pod(resources core.ResourceRequirements) core.PodSpec {
-	container := core.Container{
-		Name: Container, Image: j.Image, Command: j.Command[:1], Args: j.Command[1:], WorkingDir: "/work",
+// pod returns the pod of every part. It does not run as root, can write only to
+// its own folders /work and /tmp, and has no access to the cluster.
+func (j Job) pod(resources resources) PodSpec {
+	container := Container{
+		Name: containerName, Image: j.Image, Command: j.Command[:1], Args: j.Command[1:], WorkingDir: "/work",
 		Resources: resources,
-		SecurityContext: &core.SecurityContext{
-			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
-			Capabilities: &core.Capabilities{Drop: []core.Capability{"ALL"}},
+		SecurityContext: containerSecurityContext{
+			AllowPrivilegeEscalation: false, ReadOnlyRootFilesystem: true, Capabilities: capabilities{Drop: []string{"ALL"}},
 		},
-		TerminationMessagePolicy: core.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts:             []core.VolumeMount{{Name: "work", MountPath: "/work"}, {Name: "tmp", MountPath: "/tmp"}},
+		TerminationMessagePolicy: "FallbackToLogsOnError",
+		VolumeMounts:             []volumeMount{{Name: "work", MountPath: "/work"}, {Name: "tmp", MountPath: "/tmp"}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.Env)) {
-		container.Env = append(container.Env, core.EnvVar{Name: name, Value: j.Env[name]})
+		container.Env = append(container.Env, envVar{Name: name, Value: j.Env[name]})
 	}
 	for _, name := range j.EnvSecrets {
-		container.EnvFrom = append(container.EnvFrom, core.EnvFromSource{
-			SecretRef: &core.SecretEnvSource{LocalObjectReference: core.LocalObjectReference{Name: name}}})
+		container.EnvFrom = append(container.EnvFrom, envFrom{SecretRef: &secretRef{Name: name}})
 	}
-	folder := func(name string) core.Volume {
-		return core.Volume{Name: name, VolumeSource: core.VolumeSource{EmptyDir: &core.EmptyDirVolumeSource{}}}
-	}
-	return core.PodSpec{
-		RestartPolicy:                core.RestartPolicyNever,
+	return PodSpec{
+		RestartPolicy:                "Never",
 		ServiceAccountName:           j.ServiceAccount,
-		AutomountServiceAccountToken: new(false),
-		EnableServiceLinks:           new(false),
-		SecurityContext: &core.PodSecurityContext{
-			RunAsNonRoot: new(true), SeccompProfile: &core.SeccompProfile{Type: core.SeccompProfileTypeRuntimeDefault}},
-		Containers: []core.Container{container},
-		Volumes:    []core.Volume{folder("work"), folder("tmp")},
+		AutomountServiceAccountToken: false,
+		EnableServiceLinks:           false,
+		SecurityContext:              podSecurityContext{RunAsNonRoot: true, SeccompProfile: seccompProfile{Type: "RuntimeDefault"}},
+		Containers:                   []Container{container},
+		Volumes:                      []volume{{Name: "work"}, {Name: "tmp"}},
 	}
 }
 
-// resources are what a pod is given: what it asks for, and of memory no more.
-func (j Job) resources() (core.ResourceRequirements, error) {
-	out := core.ResourceRequirements{}
-	for name, text := range map[core.ResourceName]string{core.ResourceCPU: j.CPU, core.ResourceMemory: j.Memory} {
+// resources returns the requests and limits of each pod. Memory has both; the
+// CPU has no limit.
+func (j Job) resources() (resources, error) {
+	out := resources{}
+	for name, text := range map[string]string{"cpu": j.CPU, "memory": j.Memory} {
 		if text == "" {
 			continue
 		}
@@ -144,11 +131,11 @@ func (j Job) resources() (core.ResourceRequirements, error) {
 			return out, fmt.Errorf("%q is no amount of %s, such as 500m or 2Gi", text, name)
 		}
 		if out.Requests == nil {
-			out.Requests = core.ResourceList{}
+			out.Requests = map[string]string{}
 		}
-		out.Requests[name] = q
-		if name == core.ResourceMemory {
-			out.Limits = core.ResourceList{name: q}
+		out.Requests[name] = q.String()
+		if name == "memory" {
+			out.Limits = map[string]string{name: q.String()}
 		}
 	}
 	return out, nil

@@ -54,7 +54,7 @@ func TestManifestOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := job.Spec.Template.Spec
-	if *job.Spec.Parallelism != 2 || job.Spec.ActiveDeadlineSeconds != nil || *job.Spec.BackoffLimitPerIndex != 0 ||
+	if job.Spec.Parallelism != 2 || job.Spec.ActiveDeadlineSeconds != nil || job.Spec.BackoffLimitPerIndex != 0 ||
 		pod.Containers[0].Resources.Requests != nil || len(pod.Containers[0].Args) != 0 || pod.ServiceAccountName != "" {
 		t.Errorf("got %+v", job.Spec)
 	}
