@@ -33,17 +33,15 @@ var errDamaged = errors.New("the object is damaged: its checksum is not the one 
 func checkedBody(res *http.Response) io.Reader {
 	for _, c := range checksums {
 		if want := res.Header.Get(c.header); want != "" && !strings.Contains(want, "-") {
-			return &checkedReader{from: res.Body, left: res.ContentLength, hash: c.hash(), want: want}
+			return &checkedReader{from: res.Body, hash: c.hash(), want: want}
 		}
 	}
 	return res.Body
 }
 
-// A checkedReader compares the checksum of what it has read when it has read
-// everything.
+// A checkedReader compares the checksum of all bytes when it reaches their end.
 type checkedReader struct {
 	from io.Reader
-	left int64 // bytes to come; below 0: unknown
 	hash hash.Hash
 	want string
 }
@@ -51,8 +49,7 @@ type checkedReader struct {
 func (r *checkedReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	_, _ = r.hash.Write(p[:n]) // never fails
-	r.left -= int64(n)
-	if (errors.Is(err, io.EOF) || r.left == 0 && n > 0) && base64.StdEncoding.EncodeToString(r.hash.Sum(nil)) != r.want {
+	if errors.Is(err, io.EOF) && base64.StdEncoding.EncodeToString(r.hash.Sum(nil)) != r.want {
 		return n, errDamaged
 	}
 	return n, err

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -87,24 +88,26 @@ func (c *client) waitFor(ctx context.Context, p Place, atMost time.Duration) err
 // body reads the whole object, unless it is larger than the limit.
 func (r Reader) body(res *http.Response) ([]byte, error) {
 	body, size := checkedBody(res), res.ContentLength
-	switch {
-	case r.Limit <= 0:
-		return io.ReadAll(body)
-	case size > r.Limit:
-		return nil, r.tooLarge()
-	case size >= 0:
-		raw := make([]byte, size)
-		_, err := io.ReadFull(body, raw)
-		if err != nil && !errors.Is(err, errDamaged) {
-			err = errors.New("the object is cut short")
+	if r.Limit > 0 {
+		body = io.LimitReader(body, r.Limit+1)
+		if size > r.Limit {
+			return nil, r.tooLarge()
 		}
-		return raw, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(body, r.Limit+1))
-	if err == nil && int64(len(raw)) > r.Limit {
-		err = r.tooLarge()
+	var raw bytes.Buffer
+	if size > 0 && r.Limit > 0 {
+		raw.Grow(int(size) + bytes.MinRead)
 	}
-	return raw, err
+	_, err := raw.ReadFrom(body)
+	switch {
+	case err == nil && r.Limit > 0 && int64(raw.Len()) > r.Limit:
+		return nil, r.tooLarge()
+	case err != nil && size >= 0 && !errors.Is(err, errDamaged):
+		return nil, errors.New("the object is cut short")
+	case err != nil:
+		return nil, err
+	}
+	return raw.Bytes(), nil
 }
 
 func (r Reader) tooLarge() error {

@@ -41,10 +41,10 @@ const largeBody = 2 << 20
 // still read the body of an earlier one.
 func (r request) build(ctx context.Context, s site) (*http.Request, error) {
 	u := s.address(r.bucket)
-	if r.key != "" {
-		u.RawPath = httpbinding.EscapePath(u.Path, false) + "/" + httpbinding.EscapePath(r.key, false)
+	if r.key != "" || u.Path == "" {
 		u.Path += "/" + r.key
 	}
+	u.RawPath = httpbinding.EscapePath(u.Path, false)
 	u.RawQuery = r.query.Encode()
 	req, err := http.NewRequestWithContext(ctx, r.method, u.String(), http.NoBody)
 	if err != nil {
