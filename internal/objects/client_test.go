@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -223,4 +224,36 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Errors do not name the parts of the SDK that they came through.
+func TestErrorsWithoutAnswer(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	tls := httptest.NewUnstartedServer(nil)
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // the handshake fails, as it shall
+	tls.StartTLS()
+	defer tls.Close()
+	for name, c := range map[string]struct{ endpoint, want string }{
+		"nobody listens": {closed.URL, "it cannot be reached: dial tcp 127.0.0.1:"},
+		"certificate":    {tls.URL, "it cannot be reached: Get \"https://127.0.0.1:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settings(t, map[string]string{"AWS_ENDPOINT_URL": c.endpoint, "AWS_MAX_ATTEMPTS": "1"})
+			b, err := Open(t.Context(), "b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := b.Get(t.Context(), "k", 10); !errors.Is(err, ErrUnreachable) || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got %v, want %s…", err, c.want)
+			}
+		})
+	}
+	t.Run("credentials", func(t *testing.T) {
+		settings(t, map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_MAX_ATTEMPTS": "1"})
+		_, err := Reader{}.Read(t.Context(), Place{"b", "k"})
+		if err == nil || !strings.HasPrefix(err.Error(), "reading s3://b/k: getting credentials: ") {
+			t.Errorf("got %v", err)
+		}
+	})
 }

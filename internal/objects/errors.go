@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // Errors that callers tell apart.
@@ -111,6 +113,14 @@ func plain(err error) error {
 	var network *net.OpError
 	if errors.As(err, &network) {
 		return network
+	}
+	var attempts *retry.MaxAttemptsError
+	if errors.As(err, &attempts) {
+		err = attempts.Err
+	}
+	var send *smithyhttp.RequestSendError
+	if errors.As(err, &send) {
+		err = send.Err
 	}
 	return err
 }
