@@ -25,8 +25,8 @@ type api interface {
 }
 
 // Connect returns the cluster that kubectl would use, and the namespace that its
-// settings name. It reads the files of KUBECONFIG, or else ~/.kube/config, and
-// without a file, inside a pod, the service account of the pod.
+// settings name. It reads the files that KUBECONFIG lists, or else ~/.kube/config.
+// Without a file, and inside a pod, it uses the service account of the pod.
 func Connect(getenv func(string) string) (cluster Cluster, namespace string, err error) {
 	rules := &clientcmd.ClientConfigLoadingRules{}
 	if list := getenv("KUBECONFIG"); list != "" {
@@ -37,7 +37,7 @@ func Connect(getenv func(string) string) (cluster Cluster, namespace string, err
 	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{})
 	settings, err := config.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		err = errors.New("no file says where it is, and this is no pod")
+		err = errors.New("there is no kubeconfig file, and this process runs in no pod")
 	}
 	if err != nil {
 		return Cluster{}, "", fmt.Errorf("reaching the cluster: %w; name the file with KUBECONFIG", err)
@@ -54,7 +54,7 @@ func Connect(getenv func(string) string) (cluster Cluster, namespace string, err
 type client struct{ jobs, pods rest.Interface }
 
 func newClient(settings *rest.Config) (client, error) {
-	// The scheme knows what every group answers, such as the status of an error.
+	// The scheme has the types that all groups answer with, such as the status of an error.
 	scheme := runtime.NewScheme()
 	meta.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	connect := func(path string, group schema.GroupVersion) (rest.Interface, error) {

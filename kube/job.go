@@ -12,37 +12,37 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// MaxParts is how many parts a Job may have. Kubernetes takes 100,000 indexes,
-// and 10,000 of them when single ones may fail for good.
+// MaxParts is the largest number of parts of a Job. Kubernetes has this limit for
+// Jobs that limit the retries of each index.
 const MaxParts = 10_000
 
 // containerName is the name of the only container of each pod.
 const containerName = "runner"
 
-// A Job says how the parts of a plan become pods. Name, Namespace, Image,
+// A Job describes how the parts of a plan become pods. Name, Namespace, Image,
 // Command and Parts are required.
 type Job struct {
-	Name           string // at most 63 characters, a DNS label; two Jobs of one name are the same work
+	Name           string // a DNS label, at most 63 characters
 	Namespace      string
 	Image          string
-	Command        []string // of every part; $(JOB_COMPLETION_INDEX) is its number, from 0
+	Command        []string // the command of every part; in it $(JOB_COMPLETION_INDEX) stands for the index of the part, from 0
 	Parts          int
-	AtOnce         int               // pods that run at the same time; 0 means all
-	Retries        int               // of one part, when its pod was lost or could not do its work
-	Deadline       time.Duration     // of the whole Job; 0 means none
-	Keep           time.Duration     // how long the ended Job stays to be looked at
-	CPU, Memory    string            // of each pod, as Kubernetes writes quantities; "" leaves it to the cluster
-	Env            map[string]string // plain variables of every part; never a secret
-	EnvSecrets     []string          // names of Secrets whose keys become variables
-	ServiceAccount string            // "" means the namespace's own
-	Labels         map[string]string // besides those that say whose it is
+	AtOnce         int               // the number of pods that run at the same time; 0 means all
+	Retries        int               // how often a part is retried after exit code 3, or when its pod was lost
+	Deadline       time.Duration     // how long the whole Job may take; 0 means no limit
+	Keep           time.Duration     // how long the cluster keeps the Job after its end
+	CPU, Memory    string            // quantities for each pod, such as 500m and 2Gi; "" means the default of the cluster
+	Env            map[string]string // environment variables of every part; never secrets
+	EnvSecrets     []string          // names of Secrets whose keys become environment variables
+	ServiceAccount string            // "" means the default account of the namespace
+	Labels         map[string]string // labels beside ownLabels
 }
 
-// ownLabels say on every object whose it is.
+// ownLabels mark every Job and pod as one of prcheck.
 var ownLabels = map[string]string{"app.kubernetes.io/name": "prcheck", "app.kubernetes.io/component": "runner", "app.kubernetes.io/managed-by": "prcheck"}
 
-// Manifest returns the Job as Kubernetes takes it. The error names the field of
-// the Job that is wrong.
+// Manifest returns the Job in the form that Kubernetes takes. The error names the
+// field that is wrong.
 func (j Job) Manifest() (*Manifest, error) {
 	if err := j.check(); err != nil {
 		return nil, err
@@ -141,10 +141,11 @@ func (j Job) resources() (resources, error) {
 	return out, nil
 }
 
-// variable is what the name of a variable looks like.
+// variable matches the name of an environment variable.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check holds what the cluster would refuse, or take for something else.
+// check returns an error for a field that the cluster would refuse or would
+// misunderstand.
 func (j Job) check() error {
 	const year = 365 * 24 * time.Hour
 	if wrong := validation.IsDNS1123Label(j.Name); len(wrong) > 0 {

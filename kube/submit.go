@@ -12,20 +12,20 @@ import (
 	failure "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A Cluster is where Jobs run.
+// A Cluster is a Kubernetes cluster that runs Jobs.
 type Cluster struct {
 	api   api
-	Every time.Duration // between two looks at a Job, the first ones aside; 0 means two seconds
+	Every time.Duration // the longest pause between two requests for the status of a Job; 0 means two seconds
 	Lost  time.Duration // how long the cluster may be out of reach; 0 means two minutes
 }
 
-// Start creates the Job. One that is there already under the name is the same
-// work when it has the same spec, and then it is waited for like a new one;
-// otherwise it is an error.
+// Start creates a Job. It is no error if the cluster has the same Job already, for
+// example because an earlier submit was killed. It is an error if another Job has
+// the name.
 func (c Cluster) Start(ctx context.Context, job *Manifest) error {
 	err := c.api.create(ctx, job, false)
 	if !failure.IsAlreadyExists(err) {
-		return plain("creating", job, err)
+		return explain("creating", job, err)
 	}
 	there, err := c.Has(ctx, job)
 	if err == nil && !there {
@@ -34,15 +34,15 @@ func (c Cluster) Start(ctx context.Context, job *Manifest) error {
 	return err
 }
 
-// Has reports whether the Job is there. It is an error when another one has its
-// name.
+// Has reports whether the cluster has the Job. It is an error if another Job has
+// the name.
 func (c Cluster) Has(ctx context.Context, job *Manifest) (bool, error) {
 	found, err := c.api.get(ctx, job.Namespace, job.Name)
 	switch {
 	case failure.IsNotFound(err):
 		return false, nil
 	case err != nil:
-		return false, plain("looking at", job, err)
+		return false, explain("reading", job, err)
 	case !isSameJob(job, found):
 		return false, fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
 	}
@@ -60,15 +60,16 @@ func isSameJob(want, is *Manifest) bool {
 
 func isEqual[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
-// A Status is how far a Job is.
+// A Status is the progress of a Job.
 type Status struct {
-	Running, Passed, Failed int    // parts
-	Ended                   bool   // nothing of it will run any more
-	Reason                  string // why it ended without all parts passed, in the cluster's words
-	Stuck                   string // why a pod does not start, if one does not
+	Running, Passed, Failed int    // numbers of parts
+	Ended                   bool   // no pod of the Job will run any more
+	Reason                  string // why the Job failed, in the words of the cluster
+	Stuck                   string // why a pod does not start; "" if all pods start
 }
 
-// Wait looks at the Job until it has ended, and tells observe what changed.
+// Wait returns the last status of a Job when the Job has ended. It calls observe
+// with the first status and with each one that differs from the one before.
 func (c Cluster) Wait(ctx context.Context, job *Manifest, observe func(Status)) (Status, error) {
 	every, lost := c.Every, c.Lost
 	if every <= 0 {
@@ -81,7 +82,7 @@ func (c Cluster) Wait(ctx context.Context, job *Manifest, observe func(Status)) 
 	seen := time.Now()
 	pause := every / 16
 	for first := true; ; first = false {
-		now, err := c.look(ctx, job)
+		now, err := c.readStatus(ctx, job)
 		switch {
 		case err == nil:
 			seen = time.Now()
@@ -94,7 +95,7 @@ func (c Cluster) Wait(ctx context.Context, job *Manifest, observe func(Status)) 
 		case ctx.Err() != nil:
 			return last, ctx.Err()
 		case failure.IsNotFound(err) || failure.IsUnauthorized(err) || failure.IsForbidden(err) || time.Since(seen) > lost:
-			return last, plain("waiting for", job, err)
+			return last, explain("waiting for", job, err)
 		}
 		pause = min(2*pause, every)
 		timer := time.NewTimer(pause)
@@ -107,13 +108,13 @@ func (c Cluster) Wait(ctx context.Context, job *Manifest, observe func(Status)) 
 	}
 }
 
-// look asks the cluster once.
-func (c Cluster) look(ctx context.Context, job *Manifest) (Status, error) {
+// readStatus asks the cluster for the status of a Job once.
+func (c Cluster) readStatus(ctx context.Context, job *Manifest) (Status, error) {
 	is, err := c.api.get(ctx, job.Namespace, job.Name)
 	if err != nil {
 		return Status{}, err
 	}
-	out := Status{Running: is.Status.Active, Passed: is.Status.Succeeded, Failed: count(is.Status.FailedIndexes)}
+	out := Status{Running: is.Status.Active, Passed: is.Status.Succeeded, Failed: countIndexes(is.Status.FailedIndexes)}
 	for _, condition := range is.Status.Conditions {
 		if condition.Status != "True" {
 			continue
@@ -126,13 +127,14 @@ func (c Cluster) look(ctx context.Context, job *Manifest) (Status, error) {
 		}
 	}
 	if out.Running > 0 && is.Status.Ready < is.Status.Active {
-		out.Stuck = c.stuck(ctx, job)
+		out.Stuck = c.whyStuck(ctx, job)
 	}
 	return out, nil
 }
 
-// stuck tells why a pod of the Job does not start, "" when none says so.
-func (c Cluster) stuck(ctx context.Context, job *Manifest) string {
+// whyStuck returns the reason why a pod of the Job does not start, or "" if no pod
+// has such a reason.
+func (c Cluster) whyStuck(ctx context.Context, job *Manifest) string {
 	pods, err := c.api.listPods(ctx, job.Namespace, job.Name)
 	if err != nil {
 		return ""
@@ -152,8 +154,8 @@ func (c Cluster) stuck(ctx context.Context, job *Manifest) string {
 	return ""
 }
 
-// Cancel removes the Job and all its pods. One that is gone is no error, and
-// another one of its name stays.
+// Cancel removes a Job and all its pods. It is no error if the Job is gone. Another
+// Job with the name stays.
 func (c Cluster) Cancel(ctx context.Context, job *Manifest) error {
 	there, err := c.Has(ctx, job)
 	if err != nil || !there {
@@ -163,11 +165,12 @@ func (c Cluster) Cancel(ctx context.Context, job *Manifest) error {
 	if failure.IsNotFound(err) {
 		return nil
 	}
-	return plain("canceling", job, err)
+	return explain("canceling", job, err)
 }
 
-// plain says what was being done, and what is missing when the cluster refuses.
-func plain(doing string, job *Manifest, err error) error {
+// explain adds to an error what was being done, and what to do about it. It
+// returns nil if there is no error.
+func explain(doing string, job *Manifest, err error) error {
 	var status failure.APIStatus
 	switch {
 	case err == nil:

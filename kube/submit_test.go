@@ -13,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A fake is a cluster that keeps one Job, or refuses.
+// A fake is a cluster with room for one Job. It can refuse every request.
 type fake struct {
 	job     *Manifest
 	listed  []pod
 	refuses error
-	looks   []any // what get tells, one after the other; the last for ever
+	looks   []any // the answers of get, in this order; the last one is repeated
 }
 
 func (f *fake) create(_ context.Context, job *Manifest, _ bool) error {
@@ -70,7 +70,7 @@ func manifest(t *testing.T, j Job) *Manifest {
 	return job
 }
 
-// A Job that is there already is taken for the same work only when it is.
+// A Job that the cluster has already is started again only if it is the same Job.
 func TestStartTwice(t *testing.T) {
 	c := Cluster{api: &fake{}}
 	job := manifest(t, whole())
@@ -117,8 +117,8 @@ func TestStartRefused(t *testing.T) {
 	}
 }
 
-// looks makes a cluster that shows one status after the other, and then the
-// last for ever.
+// looks returns a cluster that answers with these statuses or errors in this order,
+// and repeats the last one.
 func looks(statuses ...any) Cluster { return Cluster{api: &fake{looks: statuses}} }
 
 func ended(kind, reason string) []Condition {
@@ -168,7 +168,7 @@ func podWaits(reason, message string) podStatus {
 	return podStatus{ContainerStatuses: []containerStatus{c}}
 }
 
-// A pod that does not start says why.
+// The status has the reason why a pod does not start.
 func TestWaitSaysWhatIsStuck(t *testing.T) {
 	for name, c := range map[string]struct {
 		status podStatus

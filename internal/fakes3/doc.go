@@ -1,6 +1,6 @@
-// Package fakes3 is a small S3 in this process, for tests: objects of one
-// bucket, lists in pages, and conditional writes that are really atomic. It can
-// be told to have the faults that stores and networks have.
+// Package fakes3 is a small S3 server for tests, in the process of the test. It has
+// one bucket, lists objects in pages, and checks the conditions of writes
+// atomically. A test can make it fail as stores and networks do.
 //
-// It speaks path style and looks at no signature.
+// The server takes addresses in path style, and does not check signatures.
 package fakes3
