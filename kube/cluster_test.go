@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
 	failure "k8s.io/apimachinery/pkg/api/errors"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 )
 
 // cluster is a real API server with its Job controller, and no machines: the
@@ -30,31 +29,36 @@ func cluster(t *testing.T) (Cluster, string) {
 }
 
 // play ends each new pod of a Job with the exit code of its part and try.
-func play(ctx context.Context, c Cluster, job *batch.Job, exit func(part string, try int) int32) {
+func play(ctx context.Context, c Cluster, job *Manifest, exit func(part string, try int) int32) {
 	tries, ended := map[string]int{}, map[string]bool{}
 	for ctx.Err() == nil {
-		pods, err := c.api.pods(ctx, job.Namespace, job.Name)
+		pods, err := c.api.listPods(ctx, job.Namespace, job.Name)
 		if err != nil {
 			continue
 		}
 		for _, pod := range pods {
-			part := pod.Labels[batch.JobCompletionIndexAnnotation]
+			part := pod.Labels["batch.kubernetes.io/job-completion-index"]
 			if ended[pod.Name] {
 				continue
 			}
 			ended[pod.Name] = true
 			tries[part]++
-			code := exit(part, tries[part])
-			pod.Status.Phase = core.PodSucceeded
-			if code != 0 {
-				pod.Status.Phase = core.PodFailed
-			}
-			pod.Status.ContainerStatuses = []core.ContainerStatus{{Name: Container, Image: "x", ImageID: "x",
-				State: core.ContainerState{Terminated: &core.ContainerStateTerminated{ExitCode: code, FinishedAt: meta.Now()}}}}
-			_ = c.api.(client).core.Put().Namespace(job.Namespace).Resource("pods").Name(pod.Name).SubResource("status").Body(&pod).Do(ctx).Error()
+			end(ctx, c.api.(client).pods, pod.Metadata, exit(part, tries[part]))
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// end writes the status of a pod that has ended.
+func end(ctx context.Context, pods rest.Interface, pod Metadata, code int32) {
+	phase := "Succeeded"
+	if code != 0 {
+		phase = "Failed"
+	}
+	patch := fmt.Sprintf(`{"status": {"phase": %q, "containerStatuses": [{"name": %q, "image": "x", "imageID": "x", "ready": false,
+"restartCount": 0, "state": {"terminated": {"exitCode": %d, "finishedAt": %q}}}]}}`, phase, containerName, code, time.Now().UTC().Format(time.RFC3339))
+	_ = pods.Patch(types.MergePatchType).Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource("status").
+		Body([]byte(patch)).Do(ctx).Error()
 }
 
 // A real cluster takes the manifest and understands the exit codes as they are

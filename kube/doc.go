@@ -1,11 +1,17 @@
-// Package kube runs the parts of a plan as one Indexed Job of Kubernetes: a pod
-// for each part, started, retried and removed by the cluster. It makes the
-// manifest, creates the Job, waits for its end and cancels it; what the parts
-// said is not its business, they write that where their command says.
+// Package kube runs the parts of a plan as one Indexed Job of Kubernetes, which
+// has a pod for each part. The cluster starts, retries and removes the pods.
 //
-// What a pod's exit code means is the runner's contract: after 1 the part has
-// said that a check failed, and another try would say the same; 2 is input that
-// no part can work with, so the whole Job ends; everything else, a lost node
-// included, is tried again. A pod that the cluster itself takes away does not
-// count.
+// The package makes the manifest of the Job, creates the Job, waits for its end
+// and cancels it. It does not read the results of the parts: their command says
+// where they write them.
+//
+// The exit code of a pod has the meaning that the exit code of runner has:
+//
+//	1           a check failed; the part is not retried
+//	2           no part can work with the input; the whole Job ends
+//	other       the part is retried, for example when its node was lost
+//
+// A pod that the cluster itself takes away does not count as a try.
+//
+// Requests and answers are JSON: see decision 26.
 package kube

@@ -5,20 +5,18 @@ import (
 	"strings"
 )
 
-// count says how many indexes a Job's status lists, such as 1,3-5,7.
-func count(indexes *string) int {
-	if indexes == nil {
-		return 0
-	}
+// countIndexes returns the number of indexes in a list of a Job's status, such as
+// 5 for "1,3-5,7".
+func countIndexes(list string) int {
 	n := 0
-	for one := range strings.SplitSeq(*indexes, ",") {
-		low, high, is := strings.Cut(strings.TrimSpace(one), "-")
+	for entry := range strings.SplitSeq(list, ",") {
+		low, high, isRange := strings.Cut(strings.TrimSpace(entry), "-")
 		from, err := strconv.Atoi(low)
 		if err != nil {
 			continue
 		}
 		to := from
-		if is {
+		if isRange {
 			if to, err = strconv.Atoi(high); err != nil || to < from {
 				continue
 			}

@@ -1,51 +1,49 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"time"
 
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// MaxParts is how many parts a Job may have. Kubernetes takes 100,000 indexes,
-// and 10,000 of them when single ones may fail for good.
+// MaxParts is the largest number of parts of a Job. Kubernetes has this limit for
+// Jobs that limit the retries of each index.
 const MaxParts = 10_000
 
-// Container is the name of the one container of each pod.
-const Container = "runner"
+// containerName is the name of the only container of each pod.
+const containerName = "runner"
 
-// A Job says how the parts of a plan become pods. Name, Namespace, Image,
+// A Job describes how the parts of a plan become pods. Name, Namespace, Image,
 // Command and Parts are required.
 type Job struct {
-	Name           string // at most 63 characters, a DNS label; two Jobs of one name are the same work
+	Name           string // a DNS label, at most 63 characters
 	Namespace      string
 	Image          string
-	Command        []string // of every part; $(JOB_COMPLETION_INDEX) is its number, from 0
+	Command        []string // the command of every part; in it $(JOB_COMPLETION_INDEX) stands for the index of the part, from 0
 	Parts          int
-	AtOnce         int               // pods that run at the same time; 0 means all
-	Retries        int               // of one part, when its pod was lost or could not do its work
-	Deadline       time.Duration     // of the whole Job; 0 means none
-	Keep           time.Duration     // how long the ended Job stays to be looked at
-	CPU, Memory    string            // of each pod, as Kubernetes writes quantities; "" leaves it to the cluster
-	Env            map[string]string // plain variables of every part; never a secret
-	EnvSecrets     []string          // names of Secrets whose keys become variables
-	ServiceAccount string            // "" means the namespace's own
-	Labels         map[string]string // besides those that say whose it is
+	AtOnce         int               // the number of pods that run at the same time; 0 means all
+	Retries        int               // how often a part is retried after exit code 3, or when its pod was lost
+	Deadline       time.Duration     // how long the whole Job may take; 0 means no limit
+	Keep           time.Duration     // how long the cluster keeps the Job after its end
+	CPU, Memory    string            // quantities for each pod, such as 500m and 2Gi; "" means the default of the cluster
+	Env            map[string]string // environment variables of every part; never secrets
+	EnvSecrets     []string          // names of Secrets whose keys become environment variables
+	ServiceAccount string            // "" means the default account of the namespace
+	Labels         map[string]string // labels beside ownLabels
 }
 
-// ownLabels say on every object whose it is.
+// ownLabels mark every Job and pod as one of prcheck.
 var ownLabels = map[string]string{"app.kubernetes.io/name": "prcheck", "app.kubernetes.io/component": "runner", "app.kubernetes.io/managed-by": "prcheck"}
 
-// Manifest returns the Job as Kubernetes takes it. The error names what of the
-// Job is wrong.
-func (j Job) Manifest() (*batch.Job, error) {
+// Manifest returns the Job in the form that Kubernetes takes. The error names the
+// field that is wrong.
+func (j Job) Manifest() (*Manifest, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
@@ -58,22 +56,18 @@ func (j Job) Manifest() (*batch.Job, error) {
 		labels = map[string]string{}
 	}
 	maps.Copy(labels, ownLabels)
-	parts, atOnce := int32(j.Parts), int32(j.AtOnce) // #nosec G115 -- check holds both below MaxParts
-	if atOnce == 0 {
-		atOnce = parts
-	}
-	out := &batch.Job{
-		TypeMeta:   meta.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-		ObjectMeta: meta.ObjectMeta{Name: j.Name, Namespace: j.Namespace, Labels: labels},
-		Spec: batch.JobSpec{
-			CompletionMode:          new(batch.IndexedCompletion),
-			Completions:             &parts,
-			Parallelism:             &atOnce,
-			BackoffLimitPerIndex:    new(int32(j.Retries)), // #nosec G115 -- check holds it low
-			PodFailurePolicy:        failurePolicy(),
-			PodReplacementPolicy:    new(batch.Failed),
-			TTLSecondsAfterFinished: new(int32(j.Keep / time.Second)), // #nosec G115 -- check holds it low
-			Template:                core.PodTemplateSpec{ObjectMeta: meta.ObjectMeta{Labels: labels}, Spec: j.pod(resources)},
+	out := &Manifest{
+		APIVersion: "batch/v1", Kind: "Job",
+		Metadata: Metadata{Name: j.Name, Namespace: j.Namespace, Labels: labels},
+		Spec: JobSpec{
+			CompletionMode:          "Indexed",
+			Completions:             j.Parts,
+			Parallelism:             cmp.Or(j.AtOnce, j.Parts),
+			BackoffLimitPerIndex:    j.Retries,
+			PodFailurePolicy:        runnerFailurePolicy(),
+			PodReplacementPolicy:    "Failed",
+			TTLSecondsAfterFinished: int64(j.Keep / time.Second),
+			Template:                PodTemplate{Metadata: Metadata{Labels: labels}, Spec: j.pod(resources)},
 		},
 	}
 	if j.Deadline > 0 {
@@ -82,60 +76,53 @@ func (j Job) Manifest() (*batch.Job, error) {
 	return out, nil
 }
 
-// failurePolicy says what the exit codes of the runner mean. Of several rules
-// the first that fits holds; what none fits counts as a try.
-func failurePolicy() *batch.PodFailurePolicy {
-	exit := func(action batch.PodFailurePolicyAction, code int32) batch.PodFailurePolicyRule {
-		return batch.PodFailurePolicyRule{Action: action, OnExitCodes: &batch.PodFailurePolicyOnExitCodesRequirement{
-			ContainerName: new(Container), Operator: batch.PodFailurePolicyOnExitCodesOpIn, Values: []int32{code}}}
+// runnerFailurePolicy says what the exit codes of the runner mean. The first rule
+// that matches applies; a failure that matches no rule counts as a retry.
+func runnerFailurePolicy() failurePolicy {
+	exit := func(action string, code int) failureRule {
+		return failureRule{Action: action, OnExitCodes: &onExitCodes{ContainerName: containerName, Operator: "In", Values: []int{code}}}
 	}
-	return &batch.PodFailurePolicy{Rules: []batch.PodFailurePolicyRule{
-		{Action: batch.PodFailurePolicyActionIgnore, OnPodConditions: []batch.PodFailurePolicyOnPodConditionsPattern{
-			{Type: core.DisruptionTarget, Status: core.ConditionTrue}}},
-		exit(batch.PodFailurePolicyActionFailIndex, 1),
-		exit(batch.PodFailurePolicyActionFailJob, 2),
+	return failurePolicy{Rules: []failureRule{
+		{Action: "Ignore", OnPodConditions: []podConditionMatch{{Type: "DisruptionTarget", Status: "True"}}},
+		exit("FailIndex", 1),
+		exit("FailJob", 2),
 	}}
 }
 
-// pod is what every part runs in: nobody's root, with nothing to write to but
-// folders of its own, and without access to the cluster.
-func (j Job) pod(resources core.ResourceRequirements) core.PodSpec {
-	container := core.Container{
-		Name: Container, Image: j.Image, Command: j.Command[:1], Args: j.Command[1:], WorkingDir: "/work",
+// pod returns the pod of every part. It does not run as root, can write only to
+// its own folders /work and /tmp, and has no access to the cluster.
+func (j Job) pod(resources resources) PodSpec {
+	container := Container{
+		Name: containerName, Image: j.Image, Command: j.Command[:1], Args: j.Command[1:], WorkingDir: "/work",
 		Resources: resources,
-		SecurityContext: &core.SecurityContext{
-			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
-			Capabilities: &core.Capabilities{Drop: []core.Capability{"ALL"}},
+		SecurityContext: containerSecurityContext{
+			AllowPrivilegeEscalation: false, ReadOnlyRootFilesystem: true, Capabilities: capabilities{Drop: []string{"ALL"}},
 		},
-		TerminationMessagePolicy: core.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts:             []core.VolumeMount{{Name: "work", MountPath: "/work"}, {Name: "tmp", MountPath: "/tmp"}},
+		TerminationMessagePolicy: "FallbackToLogsOnError",
+		VolumeMounts:             []volumeMount{{Name: "work", MountPath: "/work"}, {Name: "tmp", MountPath: "/tmp"}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.Env)) {
-		container.Env = append(container.Env, core.EnvVar{Name: name, Value: j.Env[name]})
+		container.Env = append(container.Env, envVar{Name: name, Value: j.Env[name]})
 	}
 	for _, name := range j.EnvSecrets {
-		container.EnvFrom = append(container.EnvFrom, core.EnvFromSource{
-			SecretRef: &core.SecretEnvSource{LocalObjectReference: core.LocalObjectReference{Name: name}}})
+		container.EnvFrom = append(container.EnvFrom, envFrom{SecretRef: &secretRef{Name: name}})
 	}
-	folder := func(name string) core.Volume {
-		return core.Volume{Name: name, VolumeSource: core.VolumeSource{EmptyDir: &core.EmptyDirVolumeSource{}}}
-	}
-	return core.PodSpec{
-		RestartPolicy:                core.RestartPolicyNever,
+	return PodSpec{
+		RestartPolicy:                "Never",
 		ServiceAccountName:           j.ServiceAccount,
-		AutomountServiceAccountToken: new(false),
-		EnableServiceLinks:           new(false),
-		SecurityContext: &core.PodSecurityContext{
-			RunAsNonRoot: new(true), SeccompProfile: &core.SeccompProfile{Type: core.SeccompProfileTypeRuntimeDefault}},
-		Containers: []core.Container{container},
-		Volumes:    []core.Volume{folder("work"), folder("tmp")},
+		AutomountServiceAccountToken: false,
+		EnableServiceLinks:           false,
+		SecurityContext:              podSecurityContext{RunAsNonRoot: true, SeccompProfile: seccompProfile{Type: "RuntimeDefault"}},
+		Containers:                   []Container{container},
+		Volumes:                      []volume{{Name: "work"}, {Name: "tmp"}},
 	}
 }
 
-// resources are what a pod is given: what it asks for, and of memory no more.
-func (j Job) resources() (core.ResourceRequirements, error) {
-	out := core.ResourceRequirements{}
-	for name, text := range map[core.ResourceName]string{core.ResourceCPU: j.CPU, core.ResourceMemory: j.Memory} {
+// resources returns the requests and limits of each pod. Memory has both; the
+// CPU has no limit.
+func (j Job) resources() (resources, error) {
+	out := resources{}
+	for name, text := range map[string]string{"cpu": j.CPU, "memory": j.Memory} {
 		if text == "" {
 			continue
 		}
@@ -144,20 +131,21 @@ func (j Job) resources() (core.ResourceRequirements, error) {
 			return out, fmt.Errorf("%q is no amount of %s, such as 500m or 2Gi", text, name)
 		}
 		if out.Requests == nil {
-			out.Requests = core.ResourceList{}
+			out.Requests = map[string]string{}
 		}
-		out.Requests[name] = q
-		if name == core.ResourceMemory {
-			out.Limits = core.ResourceList{name: q}
+		out.Requests[name] = q.String()
+		if name == "memory" {
+			out.Limits = map[string]string{name: q.String()}
 		}
 	}
 	return out, nil
 }
 
-// variable is what the name of a variable looks like.
+// variable matches the name of an environment variable.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// check holds what the cluster would refuse, or take for something else.
+// check returns an error for a field that the cluster would refuse or would
+// misunderstand.
 func (j Job) check() error {
 	const year = 365 * 24 * time.Hour
 	if wrong := validation.IsDNS1123Label(j.Name); len(wrong) > 0 {

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	batch "k8s.io/api/batch/v1"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -54,7 +57,7 @@ func TestManifestOfLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := job.Spec.Template.Spec
-	if *job.Spec.Parallelism != 2 || job.Spec.ActiveDeadlineSeconds != nil || *job.Spec.BackoffLimitPerIndex != 0 ||
+	if job.Spec.Parallelism != 2 || job.Spec.ActiveDeadlineSeconds != nil || job.Spec.BackoffLimitPerIndex != 0 ||
 		pod.Containers[0].Resources.Requests != nil || len(pod.Containers[0].Args) != 0 || pod.ServiceAccountName != "" {
 		t.Errorf("got %+v", job.Spec)
 	}
@@ -86,6 +89,25 @@ func TestManifestMistakes(t *testing.T) {
 		c.change(&j)
 		if _, err := j.Manifest(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
+		}
+	}
+}
+
+// Kubernetes' own types have every field of the manifest, and write the same JSON.
+func TestManifestIsOfKubernetes(t *testing.T) {
+	for name, j := range map[string]Job{"whole": whole(), "little": {Name: "a", Namespace: "b", Image: "c", Command: []string{"d"}, Parts: 2}} {
+		want, err := json.Marshal(manifest(t, j))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := json.NewDecoder(bytes.NewReader(want))
+		in.DisallowUnknownFields()
+		var job batch.Job
+		if err := in.Decode(&job); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(job); err != nil || string(got) != string(want) {
+			t.Errorf("%s: Kubernetes writes\n%s\nand we write\n%s, %v", name, got, want, err)
 		}
 	}
 }

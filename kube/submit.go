@@ -5,28 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"time"
 
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	failure "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A Cluster is where Jobs run.
+// A Cluster is a Kubernetes cluster that runs Jobs.
 type Cluster struct {
 	api   api
-	Every time.Duration // between two looks at a Job, the first ones aside; 0 means two seconds
+	Every time.Duration // the longest pause between two requests for the status of a Job; 0 means two seconds
 	Lost  time.Duration // how long the cluster may be out of reach; 0 means two minutes
 }
 
-// Start creates the Job. One that is there already under the name is the same
-// work when it has the same spec, and then it is waited for like a new one;
-// otherwise it is an error.
-func (c Cluster) Start(ctx context.Context, job *batch.Job) error {
+// Start creates a Job. It is no error if the cluster has the same Job already, for
+// example because an earlier submit was killed. It is an error if another Job has
+// the name.
+func (c Cluster) Start(ctx context.Context, job *Manifest) error {
 	err := c.api.create(ctx, job, false)
 	if !failure.IsAlreadyExists(err) {
-		return plain("creating", job, err)
+		return explain("creating", job, err)
 	}
 	there, err := c.Has(ctx, job)
 	if err == nil && !there {
@@ -35,47 +34,43 @@ func (c Cluster) Start(ctx context.Context, job *batch.Job) error {
 	return err
 }
 
-// Has reports whether the Job is there. It is an error when another one has its
-// name.
-func (c Cluster) Has(ctx context.Context, job *batch.Job) (bool, error) {
+// Has reports whether the cluster has the Job. It is an error if another Job has
+// the name.
+func (c Cluster) Has(ctx context.Context, job *Manifest) (bool, error) {
 	found, err := c.api.get(ctx, job.Namespace, job.Name)
 	switch {
 	case failure.IsNotFound(err):
 		return false, nil
 	case err != nil:
-		return false, plain("looking at", job, err)
-	case !same(job, found):
+		return false, explain("reading", job, err)
+	case !isSameJob(job, found):
 		return false, fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
 	}
 	return true, nil
 }
 
-// same reports whether a Job of the cluster is the one that was asked for. The
-// cluster adds to a spec; what says what runs is left as it was.
-func same(want, is *batch.Job) bool {
+// isSameJob reports whether a Job of the cluster is the wanted one. The cluster
+// fills in fields of a spec, but leaves those that say what runs.
+func isSameJob(want, is *Manifest) bool {
 	a, b := want.Spec.Template.Spec.Containers[0], is.Spec.Template.Spec.Containers
-	return len(b) == 1 && a.Image == b[0].Image && *want.Spec.Completions == number(is.Spec.Completions) &&
-		equality.Semantic.DeepEqual(a.Command, b[0].Command) && equality.Semantic.DeepEqual(a.Args, b[0].Args) &&
-		equality.Semantic.DeepEqual(a.Env, b[0].Env) && equality.Semantic.DeepEqual(a.EnvFrom, b[0].EnvFrom)
+	return len(b) == 1 && a.Image == b[0].Image && want.Spec.Completions == is.Spec.Completions &&
+		slices.Equal(a.Command, b[0].Command) && slices.Equal(a.Args, b[0].Args) &&
+		slices.EqualFunc(a.Env, b[0].Env, isEqual) && slices.EqualFunc(a.EnvFrom, b[0].EnvFrom, isEqual)
 }
 
-func number(n *int32) int32 {
-	if n == nil {
-		return -1
-	}
-	return *n
-}
+func isEqual[T any](a, b T) bool { return reflect.DeepEqual(a, b) }
 
-// A Status is how far a Job is.
+// A Status is the progress of a Job.
 type Status struct {
-	Running, Passed, Failed int    // parts
-	Ended                   bool   // nothing of it will run any more
-	Reason                  string // why it ended without all parts passed, in the cluster's words
-	Stuck                   string // why a pod does not start, if one does not
+	Running, Passed, Failed int    // numbers of parts
+	Ended                   bool   // no pod of the Job will run any more
+	Reason                  string // why the Job failed, in the words of the cluster
+	Stuck                   string // why a pod does not start; "" if all pods start
 }
 
-// Wait looks at the Job until it has ended, and tells observe what changed.
-func (c Cluster) Wait(ctx context.Context, job *batch.Job, observe func(Status)) (Status, error) {
+// Wait returns the last status of a Job when the Job has ended. It calls observe
+// with the first status and with each one that differs from the one before.
+func (c Cluster) Wait(ctx context.Context, job *Manifest, observe func(Status)) (Status, error) {
 	every, lost := c.Every, c.Lost
 	if every <= 0 {
 		every = 2 * time.Second
@@ -87,7 +82,7 @@ func (c Cluster) Wait(ctx context.Context, job *batch.Job, observe func(Status))
 	seen := time.Now()
 	pause := every / 16
 	for first := true; ; first = false {
-		now, err := c.look(ctx, job)
+		now, err := c.readStatus(ctx, job)
 		switch {
 		case err == nil:
 			seen = time.Now()
@@ -100,7 +95,7 @@ func (c Cluster) Wait(ctx context.Context, job *batch.Job, observe func(Status))
 		case ctx.Err() != nil:
 			return last, ctx.Err()
 		case failure.IsNotFound(err) || failure.IsUnauthorized(err) || failure.IsForbidden(err) || time.Since(seen) > lost:
-			return last, plain("waiting for", job, err)
+			return last, explain("waiting for", job, err)
 		}
 		pause = min(2*pause, every)
 		timer := time.NewTimer(pause)
@@ -113,34 +108,34 @@ func (c Cluster) Wait(ctx context.Context, job *batch.Job, observe func(Status))
 	}
 }
 
-// look asks the cluster once.
-func (c Cluster) look(ctx context.Context, job *batch.Job) (Status, error) {
+// readStatus asks the cluster for the status of a Job once.
+func (c Cluster) readStatus(ctx context.Context, job *Manifest) (Status, error) {
 	is, err := c.api.get(ctx, job.Namespace, job.Name)
 	if err != nil {
 		return Status{}, err
 	}
-	out := Status{Running: int(is.Status.Active), Passed: int(is.Status.Succeeded)}
-	out.Failed = count(is.Status.FailedIndexes)
+	out := Status{Running: is.Status.Active, Passed: is.Status.Succeeded, Failed: countIndexes(is.Status.FailedIndexes)}
 	for _, condition := range is.Status.Conditions {
-		if condition.Status != core.ConditionTrue {
+		if condition.Status != "True" {
 			continue
 		}
 		switch condition.Type {
-		case batch.JobComplete:
+		case "Complete":
 			out.Ended = true
-		case batch.JobFailed:
+		case "Failed":
 			out.Ended, out.Reason = true, condition.Reason+": "+condition.Message
 		}
 	}
-	if out.Running > 0 && number(is.Status.Ready) < is.Status.Active {
-		out.Stuck = c.stuck(ctx, job)
+	if out.Running > 0 && is.Status.Ready < is.Status.Active {
+		out.Stuck = c.whyStuck(ctx, job)
 	}
 	return out, nil
 }
 
-// stuck tells why a pod of the Job does not start, "" when none says so.
-func (c Cluster) stuck(ctx context.Context, job *batch.Job) string {
-	pods, err := c.api.pods(ctx, job.Namespace, job.Name)
+// whyStuck returns the reason why a pod of the Job does not start, or "" if no pod
+// has such a reason.
+func (c Cluster) whyStuck(ctx context.Context, job *Manifest) string {
+	pods, err := c.api.listPods(ctx, job.Namespace, job.Name)
 	if err != nil {
 		return ""
 	}
@@ -151,7 +146,7 @@ func (c Cluster) stuck(ctx context.Context, job *batch.Job) string {
 			}
 		}
 		for _, s := range pod.Status.Conditions {
-			if s.Type == core.PodScheduled && s.Status == core.ConditionFalse {
+			if s.Type == "PodScheduled" && s.Status == "False" {
 				return fmt.Sprintf("pod %s: %s: %s", pod.Name, s.Reason, s.Message)
 			}
 		}
@@ -159,9 +154,9 @@ func (c Cluster) stuck(ctx context.Context, job *batch.Job) string {
 	return ""
 }
 
-// Cancel removes the Job and all its pods. One that is gone is no error, and
-// another one of its name stays.
-func (c Cluster) Cancel(ctx context.Context, job *batch.Job) error {
+// Cancel removes a Job and all its pods. It is no error if the Job is gone. Another
+// Job with the name stays.
+func (c Cluster) Cancel(ctx context.Context, job *Manifest) error {
 	there, err := c.Has(ctx, job)
 	if err != nil || !there {
 		return err
@@ -170,11 +165,12 @@ func (c Cluster) Cancel(ctx context.Context, job *batch.Job) error {
 	if failure.IsNotFound(err) {
 		return nil
 	}
-	return plain("canceling", job, err)
+	return explain("canceling", job, err)
 }
 
-// plain says what was being done, and what is missing when the cluster refuses.
-func plain(doing string, job *batch.Job, err error) error {
+// explain adds to an error what was being done, and what to do about it. It
+// returns nil if there is no error.
+func explain(doing string, job *Manifest, err error) error {
 	var status failure.APIStatus
 	switch {
 	case err == nil:

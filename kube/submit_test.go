@@ -9,22 +9,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
 	failure "k8s.io/apimachinery/pkg/api/errors"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A fake is a cluster that keeps one Job, or refuses.
+// A fake is a cluster with room for one Job. It can refuse every request.
 type fake struct {
-	job     *batch.Job
-	listed  []core.Pod
+	job     *Manifest
+	listed  []pod
 	refuses error
-	looks   []any // what get tells, one after the other; the last for ever
+	looks   []any // the answers of get, in this order; the last one is repeated
 }
 
-func (f *fake) create(_ context.Context, job *batch.Job, _ bool) error {
+func (f *fake) create(_ context.Context, job *Manifest, _ bool) error {
 	switch {
 	case f.refuses != nil:
 		return f.refuses
@@ -35,7 +32,7 @@ func (f *fake) create(_ context.Context, job *batch.Job, _ bool) error {
 	return nil
 }
 
-func (f *fake) get(_ context.Context, _, name string) (*batch.Job, error) {
+func (f *fake) get(_ context.Context, _, name string) (*Manifest, error) {
 	if len(f.looks) == 0 {
 		if f.job == nil {
 			return nil, failure.NewNotFound(jobs, name)
@@ -49,7 +46,7 @@ func (f *fake) get(_ context.Context, _, name string) (*batch.Job, error) {
 	if err, is := now.(error); is {
 		return nil, err
 	}
-	return &batch.Job{Status: now.(batch.JobStatus)}, nil
+	return &Manifest{Status: now.(JobStatus)}, nil
 }
 
 func (f *fake) remove(_ context.Context, _, name string) error {
@@ -60,11 +57,11 @@ func (f *fake) remove(_ context.Context, _, name string) error {
 	return nil
 }
 
-func (f *fake) pods(context.Context, string, string) ([]core.Pod, error) { return f.listed, nil }
+func (f *fake) listPods(context.Context, string, string) ([]pod, error) { return f.listed, nil }
 
 var jobs = schema.GroupResource{Group: "batch", Resource: "jobs"}
 
-func manifest(t *testing.T, j Job) *batch.Job {
+func manifest(t *testing.T, j Job) *Manifest {
 	t.Helper()
 	job, err := j.Manifest()
 	if err != nil {
@@ -73,7 +70,7 @@ func manifest(t *testing.T, j Job) *batch.Job {
 	return job
 }
 
-// A Job that is there already is taken for the same work only when it is.
+// A Job that the cluster has already is started again only if it is the same Job.
 func TestStartTwice(t *testing.T) {
 	c := Cluster{api: &fake{}}
 	job := manifest(t, whole())
@@ -120,31 +117,30 @@ func TestStartRefused(t *testing.T) {
 	}
 }
 
-// looks makes a cluster that shows one status after the other, and then the
-// last for ever.
+// looks returns a cluster that answers with these statuses or errors in this order,
+// and repeats the last one.
 func looks(statuses ...any) Cluster { return Cluster{api: &fake{looks: statuses}} }
 
-func ended(kind batch.JobConditionType, reason string) []batch.JobCondition {
-	return []batch.JobCondition{{Type: kind, Status: core.ConditionTrue, Reason: reason, Message: "said so"}}
+func ended(kind, reason string) []Condition {
+	return []Condition{{Type: kind, Status: "True", Reason: reason, Message: "said so"}}
 }
 
 func TestWait(t *testing.T) {
-	failed := "0,3-5,7"
 	gone := errors.New("connection refused")
 	for name, c := range map[string]struct {
 		cluster Cluster
 		want    []Status
 		failure string
 	}{
-		"passes": {looks(batch.JobStatus{}, batch.JobStatus{Active: 2, Ready: new(int32(2))}, batch.JobStatus{Active: 2, Ready: new(int32(2))},
-			batch.JobStatus{Succeeded: 2, Conditions: ended(batch.JobComplete, "")}),
+		"passes": {looks(JobStatus{}, JobStatus{Active: 2, Ready: 2}, JobStatus{Active: 2, Ready: 2},
+			JobStatus{Succeeded: 2, Conditions: ended("Complete", "")}),
 			[]Status{{}, {Running: 2}, {Passed: 2, Ended: true}}, ""},
-		"fails": {looks(batch.JobStatus{Succeeded: 3, FailedIndexes: &failed, Conditions: ended(batch.JobFailed, "FailedIndexes")}),
+		"fails": {looks(JobStatus{Succeeded: 3, FailedIndexes: "0,3-5,7", Conditions: ended("Failed", "FailedIndexes")}),
 			[]Status{{Passed: 3, Failed: 5, Ended: true, Reason: "FailedIndexes: said so"}}, ""},
-		"is about to fail": {looks(batch.JobStatus{Conditions: ended(batch.JobFailureTarget, "x")}, batch.JobStatus{Conditions: ended(batch.JobFailed, "x")}),
+		"is about to fail": {looks(JobStatus{Conditions: ended("FailureTarget", "x")}, JobStatus{Conditions: ended("Failed", "x")}),
 			[]Status{{}, {Ended: true, Reason: "x: said so"}}, ""},
-		"comes back":  {looks(batch.JobStatus{}, gone, gone, batch.JobStatus{Conditions: ended(batch.JobComplete, "")}), []Status{{}, {Ended: true}}, ""},
-		"stays away":  {looks(batch.JobStatus{}, gone), []Status{{}}, "connection refused"},
+		"comes back":  {looks(JobStatus{}, gone, gone, JobStatus{Conditions: ended("Complete", "")}), []Status{{}, {Ended: true}}, ""},
+		"stays away":  {looks(JobStatus{}, gone), []Status{{}}, "connection refused"},
 		"was removed": {looks(failure.NewNotFound(schema.GroupResource{}, "x")), nil, "removed?"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,24 +161,29 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A pod that does not start says why.
+// podWaits is the status of a pod whose container waits.
+func podWaits(reason, message string) podStatus {
+	var c containerStatus
+	c.State.Waiting = &waiting{Reason: reason, Message: message}
+	return podStatus{ContainerStatuses: []containerStatus{c}}
+}
+
+// The status has the reason why a pod does not start.
 func TestWaitSaysWhatIsStuck(t *testing.T) {
 	for name, c := range map[string]struct {
-		status core.PodStatus
+		status podStatus
 		want   string
 	}{
-		"image": {core.PodStatus{ContainerStatuses: []core.ContainerStatus{{State: core.ContainerState{
-			Waiting: &core.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}}}}}, "pod p: ImagePullBackOff: no such image"},
-		"no room": {core.PodStatus{Conditions: []core.PodCondition{{Type: core.PodScheduled, Status: core.ConditionFalse,
+		"image": {podWaits("ImagePullBackOff", "no such image"), "pod p: ImagePullBackOff: no such image"},
+		"no room": {podStatus{Conditions: []Condition{{Type: "PodScheduled", Status: "False",
 			Reason: "Unschedulable", Message: "0/3 nodes"}}}, "pod p: Unschedulable: 0/3 nodes"},
-		"starting": {core.PodStatus{ContainerStatuses: []core.ContainerStatus{{State: core.ContainerState{
-			Waiting: &core.ContainerStateWaiting{Reason: "ContainerCreating"}}}}}, ""},
+		"starting": {podWaits("ContainerCreating", ""), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cluster := looks(batch.JobStatus{Active: 1}, batch.JobStatus{Conditions: ended(batch.JobComplete, "")})
+				cluster := looks(JobStatus{Active: 1}, JobStatus{Conditions: ended("Complete", "")})
 				job := manifest(t, whole())
-				cluster.api.(*fake).listed = []core.Pod{{ObjectMeta: meta.ObjectMeta{Name: "p"}, Status: c.status}}
+				cluster.api.(*fake).listed = []pod{{Metadata: Metadata{Name: "p"}, Status: c.status}}
 				var first *Status
 				_, err := cluster.Wait(t.Context(), job, func(s Status) {
 					if first == nil {
@@ -201,7 +202,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := looks(batch.JobStatus{}).Wait(ctx, manifest(t, whole()), nil); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := looks(JobStatus{}).Wait(ctx, manifest(t, whole()), nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})

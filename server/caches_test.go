@@ -1,7 +1,6 @@
 package server
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -97,41 +96,5 @@ func TestQueryCache(t *testing.T) {
 	}
 	if _, ok := p.get(one, sha256Hex(text)); ok || p.size > maxQueryCacheBytes || p.recent.Len() != len(p.elements) {
 		t.Errorf("kept %d bytes in %d and %d entries", p.size, p.recent.Len(), len(p.elements))
-	}
-}
-
-// The labels of paths equal those in the metrics of qontract-server.
-func TestPathLabel(t *testing.T) {
-	m := newMetrics()
-	sha := strings.Repeat("0123456789abcdef", 4)
-	for path, want := range map[string]string{
-		"/":                              "/",
-		"/graphql":                       "/graphql",
-		"/graphqlsha/" + sha:             "/graphqlsha/#sha",
-		"/graphqlsha/x/y":                "/graphqlsha/#sha",
-		"/graphqlsha":                    "/graphqlsha",
-		"/git-commit-info/" + sha:        "/git-commit-info/#val",
-		"/diff/" + sha + "/" + sha:       "/diff/#val/#val",
-		"/diff/" + sha + "/x/datafile/y": "/diff/#val/x/datafile/y",
-		"/a/12/2026-01-02/-3":            "/a/#val/#val/#val",
-		"/abcdef/ABCDEF0":                "/abcdef/#val",
-		"//healthz/":                     "/healthz",
-		"/" + strings.Repeat("a.", 200):  "#other",
-	} {
-		if got := m.pathLabel(path); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
-		}
-	}
-	for i := range maxPaths {
-		m.pathLabel("/p" + strconv.Itoa(i))
-	}
-	if got := m.pathLabel("/one/more"); got != "#other" {
-		t.Errorf("got %s after too many paths", got)
-	}
-	if got := m.pathLabel("/graphql"); got != "/graphql" {
-		t.Errorf("got %s for a known path", got)
-	}
-	if got := methodLabel("BREW"); got != "OTHER" {
-		t.Errorf("got %s", got)
 	}
 }

@@ -31,6 +31,9 @@ type HubOptions struct {
 	// Log is called with one line about each event that is not a request, such as
 	// a reload. It may be nil.
 	Log func(line string)
+	// Metrics counts what the hub does, for /metrics. If it is nil, nothing is
+	// counted and /metrics is empty.
+	Metrics Metrics
 }
 
 // A Hub is a qontract-server for any number of bundles. Several goroutines may use it at
@@ -38,7 +41,6 @@ type HubOptions struct {
 type Hub struct {
 	opts      HubOptions
 	handler   *handler
-	metrics   *metrics
 	reloading chan struct{} // one reload at a time
 
 	mu      sync.RWMutex
@@ -60,15 +62,18 @@ func NewHub(opts HubOptions) *Hub {
 	if opts.Log == nil {
 		opts.Log = func(string) {}
 	}
+	if opts.Metrics == nil {
+		opts.Metrics = noMetrics{}
+	}
 	opts.Limits = opts.Limits.withDefaults()
-	h := &Hub{opts: opts, metrics: newMetrics(), reloading: make(chan struct{}, 1)}
+	h := &Hub{opts: opts, reloading: make(chan struct{}, 1)}
 	h.handler = &handler{
 		snapshotStore: h, onQuery: h.extendExpiry, observe: opts.Observe,
 		limiter: newEvaluationLimiter(opts.Limits), persisted: newQueryCache(), answers: newAnswerCache(opts.Limits.Answers),
 		extraRoutes: map[string]extraRoute{
 			"reload":  {http.MethodPost, h.answerReload},
 			"cache":   {http.MethodGet, h.answerCache},
-			"metrics": {http.MethodGet, h.metrics.answer},
+			"metrics": {http.MethodGet, h.answerMetrics},
 		},
 	}
 	return h
@@ -113,11 +118,11 @@ func (h *Hub) add(b *bundle.Bundle) (isNew bool, err error) {
 	}
 	entry.expires = now.Add(h.opts.TTL)
 	if h.newest == nil {
-		h.metrics.reloads.Inc() // qontract-server counts the first bundle as a reload
+		h.opts.Metrics.Reloaded() // qontract-server counts the first bundle as a reload
 	}
 	h.newest = entry
 	h.dropExcess()
-	h.metrics.holds(entry.Bundle, len(h.bundles))
+	h.opts.Metrics.Loaded(entry.Bundle, len(h.bundles))
 	return existing == nil, nil
 }
 
@@ -198,7 +203,7 @@ func (h *Hub) Reload(ctx context.Context) error {
 		return err
 	}
 	if isNew {
-		h.metrics.reloads.Inc()
+		h.opts.Metrics.Reloaded()
 	}
 	h.opts.Log("latest bundle: " + b.SHA256())
 	return nil
@@ -242,8 +247,9 @@ func (h *Hub) answerCache(*http.Request) *reply {
 // ServeHTTP answers one request.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := rawPath(r)
-	watched := h.metrics.watch(w, r.Method, path)
-	defer watched.done()
+	begin := time.Now()
+	watched := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+	defer func() { h.opts.Metrics.Answered(r.Method, path, watched.status, time.Since(begin)) }()
 	defer func() {
 		if p := recover(); p != nil {
 			h.opts.Log(strings.Join([]string{"internal error at", r.Method, path}, " "))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/server/metrics"
 )
 
 func parse(t testing.TB, raw []byte) *bundle.Bundle {
@@ -342,7 +343,7 @@ func TestHubConcurrency(t *testing.T) {
 	h := server.NewHub(server.HubOptions{Load: func(context.Context) (*bundle.Bundle, error) {
 		at++ // one reload at a time
 		return b[at%3], nil
-	}, Limits: server.Limits{Evaluations: 2, Bundles: 2}})
+	}, Limits: server.Limits{Evaluations: 2, Bundles: 2}, Metrics: metrics.New()})
 	if err := h.Add(b[0]); err != nil {
 		t.Fatal(err)
 	}

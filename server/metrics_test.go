@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/server/metrics"
 )
 
 // The names and labels equal those of qontract-server.
 func TestMetrics(t *testing.T) {
-	h := server.NewHub(server.HubOptions{})
+	h := server.NewHub(server.HubOptions{Metrics: metrics.New()})
 	b := people(t, "ana", "bob")
 	for _, add := range b {
 		if err := h.Add(add); err != nil {

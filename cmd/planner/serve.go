@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/server/metrics"
 	"github.com/app-sre/prcheck/server/sources"
 )
 
@@ -94,7 +95,8 @@ func serve(ctx context.Context, env cli.Env, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	hub := server.NewHub(server.HubOptions{Load: from.Reload, TTL: from.TTL, Limits: f.limits, Log: say, Observe: noted.observe()})
+	hub := server.NewHub(server.HubOptions{Load: from.Reload, TTL: from.TTL, Limits: f.limits, Log: say, Observe: noted.observe(),
+		Metrics: metrics.New()})
 	if err := from.Fill(ctx, hub); err != nil {
 		return err
 	}

@@ -15,9 +15,8 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	batch "k8s.io/api/batch/v1"
-	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/app-sre/prcheck/kube"
 )
 
 // A smallCluster is a Kubernetes that runs the pods of Jobs as processes. What it
@@ -29,7 +28,7 @@ type smallCluster struct {
 	env    []string
 	lost   string // the index whose pod is lost
 	mu     sync.Mutex
-	jobs   map[string]*batch.Job
+	jobs   map[string]*kube.Manifest
 	log    []string // what it was asked
 	story  []string // what became of the Jobs
 	pods   sync.WaitGroup
@@ -50,7 +49,7 @@ func cluster(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 		return
 	}
-	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0], denied: args[0] == "refuses", jobs: map[string]*batch.Job{}}
+	c = &smallCluster{ts: ts, dir: ts.MkAbs("."), bin: filepath.SplitList(ts.Getenv("PATH"))[0], denied: args[0] == "refuses", jobs: map[string]*kube.Manifest{}}
 	last.smallCluster = c
 	for _, name := range []string{"PATH", "HOME", "GORACE", "PRCHECK_DEBUG", "AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION"} {
 		c.env = append(c.env, name+"="+ts.Getenv(name))
@@ -82,21 +81,21 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.log = append(c.log, r.Method+" "+r.URL.Path)
 	job := c.jobs[path.Base(r.URL.Path)]
 	status, answer := http.StatusOK, any(job)
-	fail := func(code int, reason meta.StatusReason) {
-		status, answer = code, &meta.Status{TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: reason, Code: int32(code), Message: string(reason)} //nolint:gosec // a status
+	fail := func(code int, reason string) {
+		status, answer = code, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": reason}
 	}
 	switch {
 	case c.denied:
-		fail(http.StatusForbidden, meta.StatusReasonForbidden)
+		fail(http.StatusForbidden, "Forbidden")
 	case r.Method == http.MethodPost:
-		job = &batch.Job{}
+		job = &kube.Manifest{}
 		if err := json.NewDecoder(r.Body).Decode(job); err != nil {
-			fail(http.StatusBadRequest, meta.StatusReasonBadRequest)
+			fail(http.StatusBadRequest, "BadRequest")
 			break
 		}
 		if c.jobs[job.Name] != nil {
 			c.mark("asked-" + job.Name)
-			fail(http.StatusConflict, meta.StatusReasonAlreadyExists)
+			fail(http.StatusConflict, "AlreadyExists")
 			break
 		}
 		answer = job
@@ -107,7 +106,7 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		c.mark("created-" + job.Name)
 	case job == nil:
-		fail(http.StatusNotFound, meta.StatusReasonNotFound)
+		fail(http.StatusNotFound, "NotFound")
 	case r.Method == http.MethodDelete:
 		delete(c.jobs, job.Name)
 		c.story = append(c.story, "removed "+job.Name)
@@ -123,28 +122,28 @@ func (c *smallCluster) mark(name string) {
 }
 
 // run starts the pods; the Job has ended when they have.
-func (c *smallCluster) run(is *batch.Job) {
-	job := is.DeepCopy()
+func (c *smallCluster) run(is *kube.Manifest) {
+	job := *is
 	var each sync.WaitGroup
-	failed := make([]bool, *job.Spec.Completions)
+	failed := make([]bool, job.Spec.Completions)
 	for i := range failed {
-		each.Go(func() { failed[i] = c.pod(job, strconv.Itoa(i)) != nil })
+		each.Go(func() { failed[i] = c.pod(&job, strconv.Itoa(i)) != nil })
 	}
 	c.pods.Go(func() {
 		each.Wait()
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		end := batch.JobCondition{Type: batch.JobComplete, Status: core.ConditionTrue}
+		end := kube.Condition{Type: "Complete", Status: "True"}
 		if slices.Contains(failed, true) {
-			end.Type, end.Reason, end.Message = batch.JobFailed, "FailedIndexes", "Job has failed indexes"
+			end.Type, end.Reason, end.Message = "Failed", "FailedIndexes", "Job has failed indexes"
 		}
-		is.Status.Conditions = []batch.JobCondition{end}
+		is.Status.Conditions = []kube.Condition{end}
 		c.story = append(c.story, "ended "+job.Name)
 	})
 }
 
 // pod runs one part in a folder of its own, which is /work there.
-func (c *smallCluster) pod(job *batch.Job, index string) error {
+func (c *smallCluster) pod(job *kube.Manifest, index string) error {
 	if index == c.lost {
 		return fmt.Errorf("its machine is gone")
 	}

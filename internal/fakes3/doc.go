@@ -1,6 +1,6 @@
-// Package fakes3 provides a small S3 server for tests. It has one bucket with objects, lists
-// in pages, and atomic conditional writes. A test can make requests fail as stores and
-// networks do.
+// Package fakes3 is a small S3 server for tests, in the process of the test. It has
+// one bucket, lists objects in pages, and checks the conditions of writes
+// atomically. A test can make it fail as stores and networks do.
 //
-// The server takes URLs in path style and checks no signature.
+// The server takes addresses in path style, and does not check signatures.
 package fakes3

@@ -19,11 +19,11 @@ const Bucket = "memory"
 
 // A Server is an S3 server with one bucket.
 type Server struct {
-	URL string // where it listens
+	URL string
 
 	mu       sync.Mutex
 	objects  map[string]object
-	page     int // objects on one page of a list
+	page     int
 	fault    func(*http.Request) Fault
 	requests int
 }
@@ -34,17 +34,17 @@ type object struct {
 	written time.Time
 }
 
-// A Fault says what goes wrong with a request. With the zero value nothing does.
+// A Fault changes how the server handles a request. The zero value changes nothing.
 type Fault struct {
-	Status int           // answer with this status, and do not carry the request out
-	Delay  time.Duration // wait before the request is carried out
-	Ignore bool          // ignore the conditions of the request
-	Lose   bool          // carry the request out, and close the connection without an answer
-	Cut    bool          // send half of the body
+	Status int           // answer with this status, and do nothing else
+	Delay  time.Duration // wait before doing anything
+	Ignore bool          // ignore the condition of a write
+	Lose   bool          // do what is asked, and cut the connection before the answer
+	Cut    bool          // send half of the body, and cut the connection
 }
 
-// Start starts a server that ends with the test, and sets the environment variables with
-// which clients find it.
+// Start starts a server that ends with the test. It sets the environment of the
+// test so that clients use the server.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := New()
@@ -60,8 +60,8 @@ func Start(t testing.TB) *Server {
 // New returns a server that does not listen yet.
 func New() *Server { return &Server{objects: map[string]object{}, page: 1000} }
 
-// Environ returns the environment variables with which a client finds the server and
-// ignores the settings of the user.
+// Environ returns the environment variables that make a client use the server, and
+// ignore the settings of the user.
 func (s *Server) Environ() map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL": s.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "sesame-open",
@@ -70,23 +70,24 @@ func (s *Server) Environ() map[string]string {
 	}
 }
 
-// Fail makes a function choose the fault of each request from now on. Nil is no fault.
+// Fail sets the function that returns the fault of each later request. Nil means
+// no faults.
 func (s *Server) Fail(fault func(*http.Request) Fault) { s.mu.Lock(); s.fault = fault; s.mu.Unlock() }
 
-// Page sets how many objects a page of a list has.
+// Page sets the number of objects in a page of a list.
 func (s *Server) Page(n int) { s.mu.Lock(); s.page = n; s.mu.Unlock() }
 
 // Requests returns the number of requests so far.
 func (s *Server) Requests() int { s.mu.Lock(); defer s.mu.Unlock(); return s.requests }
 
-// Keys returns the keys of all objects, in order.
+// Keys returns the sorted keys of all objects.
 func (s *Server) Keys() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.keys("")
 }
 
-// Age makes an object older than it is.
+// Age makes an object older: it moves the time of its last write back.
 func (s *Server) Age(key string, by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,12 +103,14 @@ func (s *Server) Put(key, text string) {
 	s.put(key, []byte(text))
 }
 
+// put stores an object. The caller holds the lock.
 func (s *Server) put(key string, body []byte) object {
 	o := object{body, fmt.Sprintf(`"%x"`, md5.Sum(body)), time.Now()}
 	s.objects[key] = o
 	return o
 }
 
+// keys returns the sorted keys with a prefix. The caller holds the lock.
 func (s *Server) keys(prefix string) []string {
 	var out []string
 	for key := range s.objects {
@@ -159,6 +162,7 @@ type answer struct {
 	object object
 }
 
+// send writes the answer, or the first half of its body.
 func (a answer) send(w http.ResponseWriter, r *http.Request, cut bool) {
 	body := a.object.body
 	if a.code != "" {
@@ -182,37 +186,40 @@ func (a answer) send(w http.ResponseWriter, r *http.Request, cut bool) {
 	}
 }
 
-// answer carries a request out.
+// answer does what a request asks for. The caller holds the lock.
 func (s *Server) answer(r *http.Request, body []byte, ignore bool) answer {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	old, there := s.objects[key]
+	old, exists := s.objects[key]
 	switch {
 	case bucket != Bucket:
 		return answer{status: 404, code: "NoSuchBucket"}
 	case key == "":
 		return s.list(r)
-	case !ignore && !there && r.Header.Get("If-Match") != "":
+	case !ignore && !exists && r.Header.Get("If-Match") != "":
 		return answer{status: 404, code: "NoSuchKey"}
-	case !ignore && isConditionBroken(r, old, there):
+	case !ignore && !conditionHolds(r, old, exists):
 		return answer{status: 412, code: "PreconditionFailed"}
 	case r.Method == http.MethodPut:
 		return answer{status: 200, object: object{etag: s.put(key, body).etag}}
 	case r.Method == http.MethodDelete:
 		delete(s.objects, key)
 		return answer{status: 204}
-	case !there:
+	case !exists:
 		return answer{status: 404, code: "NoSuchKey"}
 	}
 	return answer{status: 200, object: old}
 }
 
-// isConditionBroken reports whether a condition of a request does not hold.
-func isConditionBroken(r *http.Request, old object, there bool) bool {
-	want := r.Header.Get("If-Match")
-	return want != "" && want != old.etag || r.Header.Get("If-None-Match") == "*" && there
+// conditionHolds reports whether the condition of a request holds for the object.
+func conditionHolds(r *http.Request, old object, exists bool) bool {
+	if want := r.Header.Get("If-Match"); want != "" && want != old.etag {
+		return false
+	}
+	return r.Header.Get("If-None-Match") != "*" || !exists
 }
 
-type listed struct {
+// A listPage is a page of a list, in the XML of S3.
+type listPage struct {
 	XMLName               xml.Name `xml:"ListBucketResult"`
 	Name                  string
 	IsTruncated           bool
@@ -220,15 +227,17 @@ type listed struct {
 	Contents              []content
 }
 
+// A content is an entry of a list.
 type content struct {
 	Key, ETag    string
 	Size         int
 	LastModified string
 }
 
+// list answers a request for a page of a list. The caller holds the lock.
 func (s *Server) list(r *http.Request) answer {
 	query := r.URL.Query()
-	out := listed{Name: Bucket}
+	out := listPage{Name: Bucket}
 	for _, key := range s.keys(query.Get("prefix")) {
 		if key <= query.Get("continuation-token") {
 			continue

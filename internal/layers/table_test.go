@@ -8,7 +8,7 @@ const module = "github.com/app-sre/prcheck"
 // folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
-	{"gql", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+	{"gql", "server/metrics", "integration", "reconcile" /* later */, "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "report/lines", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
@@ -48,7 +48,7 @@ var owners = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema/v6": {"validator"},
 	"github.com/hashicorp/go-multierror":       {"wrapper"},
 	"github.com/mattn/go-runewidth":            {"runner/progress"},
-	"github.com/prometheus":                    {"server"},
+	"github.com/prometheus":                    {"server/metrics"},
 	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},

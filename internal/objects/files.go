@@ -2,38 +2,42 @@ package objects
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// ErrTooLarge says that an object is larger than the caller takes.
-var ErrTooLarge = errors.New("it is too large")
-
-// Upload stores what a file holds, in place of what is there, without holding it
-// in memory.
-func (b *Bucket) Upload(ctx context.Context, key string, file io.ReadSeeker) error {
-	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: file})
-	return kind(err)
+// A File is read from the start for each attempt to upload it. An [os.File] is one.
+type File interface {
+	io.ReaderAt
+	io.Seeker
 }
 
-// Download writes an object to w, without holding it in memory. The error is
-// [ErrTooLarge] for one of more than limit bytes, of which w may have some then.
-func (b *Bucket) Download(ctx context.Context, key string, w io.Writer, limit int64) error {
-	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
+// Upload stores the content of a file, in place of the object that is there. It
+// does not hold the content in memory.
+func (b *Bucket) Upload(ctx context.Context, key string, file File) error {
+	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return kind(err)
+		return err
 	}
-	defer out.Body.Close()
-	if size := aws.ToInt64(out.ContentLength); size > limit {
-		return fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
+	_, err = b.put(ctx, key, nil, file, size)
+	return err
+}
+
+// Download writes an object to w. It does not hold the object in memory. The error
+// is [ErrTooLarge] if the object has more than limit bytes; w may have got some of
+// them.
+func (b *Bucket) Download(ctx context.Context, key string, w io.Writer, limit int64) error {
+	res, err := b.client.get(ctx, b.name, key)
+	if err != nil {
+		return classify(err)
 	}
-	n, err := io.Copy(w, io.LimitReader(out.Body, limit+1))
+	defer res.Body.Close()
+	if res.ContentLength > limit {
+		return fmt.Errorf("%w: %d bytes", ErrTooLarge, res.ContentLength)
+	}
+	n, err := io.Copy(w, io.LimitReader(checkedBody(res), limit+1))
 	if err == nil && n > limit {
 		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
-	return kind(err)
+	return classify(err)
 }

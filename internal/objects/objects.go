@@ -1,15 +1,13 @@
 package objects
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/smithy-go/logging"
 )
 
 // A Place is where an object is kept.
@@ -17,12 +15,11 @@ type Place struct{ Bucket, Key string }
 
 func (p Place) String() string { return "s3://" + p.Bucket + "/" + p.Key }
 
-// A Reader reads objects. The zero value waits for none.
+// A Reader reads objects. The zero value does not wait, and has no limit.
 type Reader struct {
-	// Wait is how long an object is waited for that does not exist yet; 0: not
-	// at all.
+	// Wait is how long to wait for an object that does not exist yet.
 	Wait time.Duration
-	// Limit is the largest size of an object in bytes; 0: none.
+	// Limit is the largest size of an object in bytes; 0 means no limit.
 	Limit int64
 }
 
@@ -37,57 +34,80 @@ func (r Reader) Read(ctx context.Context, p Place) ([]byte, error) {
 }
 
 func (r Reader) read(ctx context.Context, p Place) ([]byte, error) {
-	client, err := connect(ctx)
+	c, err := connect(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	if r.Wait > 0 {
-		waiter := s3.NewObjectExistsWaiter(client, func(o *s3.ObjectExistsWaiterOptions) { o.MinDelay, o.MaxDelay = pause, pause })
-		if err := waiter.Wait(ctx, &s3.HeadObjectInput{Bucket: &p.Bucket, Key: &p.Key}, r.Wait); err != nil {
-			return nil, err
-		}
-	}
-	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: &p.Bucket, Key: &p.Key})
-	if err != nil {
+	if err := c.waitFor(ctx, p, r.Wait); err != nil {
 		return nil, err
 	}
-	defer out.Body.Close()
-	return r.body(out)
+	res, err := c.get(ctx, p.Bucket, p.Key)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer res.Body.Close()
+	return r.body(res)
 }
 
-// connect finds settings and credentials. Nothing is asked yet.
-func connect(ctx context.Context, more ...func(*s3.Options)) (*s3.Client, error) {
-	// Errors are returned, and nothing else is worth a line on stderr.
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
-	if err != nil {
-		return nil, err
+// get asks for an object, and for its checksum.
+func (c *client) get(ctx context.Context, bucket, key string) (*http.Response, error) {
+	header := map[string]string{}
+	if c.checksums {
+		header["X-Amz-Checksum-Mode"] = "ENABLED"
 	}
-	return s3.NewFromConfig(cfg, append(more, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })...), nil
+	return c.do(ctx, request{method: http.MethodGet, bucket: bucket, key: key, header: header})
 }
 
 // pause is how long to wait before asking for an object again.
 const pause = 5 * time.Second
 
-// body reads the whole object, as large as it says it is and no larger.
-func (r Reader) body(out *s3.GetObjectOutput) ([]byte, error) {
-	if r.Limit <= 0 {
-		return io.ReadAll(out.Body)
+// waitFor returns when an object exists, or after a time with an error.
+func (c *client) waitFor(ctx context.Context, p Place, atMost time.Duration) error {
+	if atMost <= 0 {
+		return nil
 	}
-	if out.ContentLength != nil && *out.ContentLength > r.Limit {
-		return nil, r.tooLarge()
-	}
-	if out.ContentLength != nil {
-		raw := make([]byte, *out.ContentLength)
-		if _, err := io.ReadFull(out.Body, raw); err != nil {
-			return nil, errors.New("the object is cut short")
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	for {
+		res, err := c.do(ctx, request{method: http.MethodHead, bucket: p.Bucket, key: p.Key})
+		if err == nil {
+			return res.Body.Close()
 		}
-		return raw, nil
+		var answer *answerError
+		if !errors.As(err, &answer) || answer.status != http.StatusNotFound {
+			return plain(err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the object: %w", ctx.Err())
+		case <-time.After(pause):
+		}
 	}
-	raw, err := io.ReadAll(io.LimitReader(out.Body, r.Limit+1))
-	if err == nil && int64(len(raw)) > r.Limit {
-		err = r.tooLarge()
+}
+
+// body reads the whole object, unless it is larger than the limit.
+func (r Reader) body(res *http.Response) ([]byte, error) {
+	body, size := checkedBody(res), res.ContentLength
+	if r.Limit > 0 {
+		body = io.LimitReader(body, r.Limit+1)
+		if size > r.Limit {
+			return nil, r.tooLarge()
+		}
 	}
-	return raw, err
+	var raw bytes.Buffer
+	if size > 0 && r.Limit > 0 {
+		raw.Grow(int(size) + bytes.MinRead)
+	}
+	_, err := raw.ReadFrom(body)
+	switch {
+	case err == nil && r.Limit > 0 && int64(raw.Len()) > r.Limit:
+		return nil, r.tooLarge()
+	case err != nil && size >= 0 && !errors.Is(err, errDamaged):
+		return nil, errors.New("the object is cut short")
+	case err != nil:
+		return nil, err
+	}
+	return raw.Bytes(), nil
 }
 
 func (r Reader) tooLarge() error {
