@@ -167,17 +167,17 @@ func checkUnaffected(t *testing.T, w *Comparison, n *int) {
 // judgeRecorded takes the recorded queries as declared ones: with list order
 // significant they are skipped only when all data is the same. What else is in
 // an answer, the schemas it was made from, does not count then.
-func (w *Comparison) judgeRecorded(t *testing.T, recorded *trace.Trace) {
+func (c *Comparison) judgeRecorded(t *testing.T, recorded *trace.Trace) {
 	t.Helper()
-	queries, err := w.RecordedQueries(recorded)
+	queries, err := c.RecordedQueries(recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := w.Decide(context.Background(), Subject{Queries: queries, Order: integration.OrderSignificant}, true)
+	d := c.Decide(context.Background(), Subject{Queries: queries, Order: integration.OrderSignificant}, true)
 	if d.Action == plan.Run {
 		return
 	}
-	e, err := w.fullEngines()
+	e, err := c.fullEngines()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer func() { _ = os.RemoveAll(logs) }()
 	results, err := runner.Run(context.Background(),
 		runner.Input{Plan: plan, Base: base, Head: head, Settings: settings},
 		runner.Options{Logs: logs})
@@ -37,6 +36,7 @@ func Example() {
 	for _, r := range results.Results {
 		fmt.Printf("%s %s: %s\n", r.Task, r.Status, r.Tail)
 	}
+	_ = os.RemoveAll(logs) // they are temporary
 	// Output:
 	// price-tags passed: price-tags
 	// shop-window passed: shop-window

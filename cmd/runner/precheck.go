@@ -65,7 +65,7 @@ code is 3.`,
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
 	f.ci.register(cmd)
-	f.executionFlags.register(cmd)
+	f.register(cmd)
 	return cmd
 }
 

@@ -49,7 +49,7 @@ names. Without a checkout each failure is shown at line 1.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
-	f.planFlags.register(cmd)
+	f.register(cmd)
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")

@@ -103,7 +103,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err e
 	if err != nil {
 		return in, err
 	}
-	in.Settings, in.Folder = rules.Settings, rules.Settings.Folder()
+	in.Settings, in.Folder = rules.Settings, rules.Folder()
 	open := source.In(env).With(rules)
 	if in.Base, err = f.bundle(ctx, open, f.base, in.Plan.Base, nil); err != nil {
 		return in, err

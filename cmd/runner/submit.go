@@ -58,7 +58,7 @@ of the Job goes to stdout, or a List of several Jobs, and nothing else happens.`
 		},
 	}
 	flags, job := cmd.Flags(), &f.job
-	f.planFlags.register(cmd)
+	f.register(cmd)
 	flags.BoolVar(&f.kubernetes, "kubernetes", false, "run the plan on Kubernetes (required; nothing else is supported yet)")
 	flags.StringVar(&f.store, "store", "", "s3://BUCKET/PREFIX for the files that the pods read and write (required)")
 	flags.StringVar(&f.out, "out", "", "file for the results (default stdout)")

@@ -39,7 +39,7 @@ func (c *client) do(ctx context.Context, r request) (*http.Response, error) {
 		return nil, err
 	}
 	once := func(ctx context.Context, _ middleware.FinalizeInput) (out middleware.FinalizeOutput, _ middleware.Metadata, err error) {
-		out.Result, err = c.send(ctx, r, hash)
+		out.Result, err = c.send(ctx, r, hash) //nolint:bodyclose // the caller of do closes the body
 		return out, middleware.Metadata{}, err
 	}
 	out, _, err := c.retries.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(once))
