@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"math"
 	"slices"
 	"unicode/utf8"
 )
@@ -22,20 +23,17 @@ const mask = "***"
 // A Masker replaces secrets in texts. Several goroutines may use it at once.
 type Masker struct {
 	byFirst [256][]form           // by the first byte, the longest form first
-	byPair  [256]*[256][]form     // by the first two bytes, the longest form first
+	byPair  map[[2]byte][]form    // by the first two bytes, the longest form first
 	begins  [256][256 / 64]uint64 // a bit for each two bytes that may begin a form, for a quick test
 }
 
 // New returns a masker of these secrets.
 func New(secrets []string) *Masker {
-	m := &Masker{}
+	m := &Masker{byPair: map[[2]byte][]form{}}
 	for _, f := range formsOf(secrets) {
-		first, second := f.text[0], f.text[1]
-		m.byFirst[first] = append(m.byFirst[first], f)
-		if m.byPair[first] == nil {
-			m.byPair[first] = new([256][]form)
-		}
-		m.byPair[first][second] = append(m.byPair[first][second], f)
+		pair := [2]byte{f.text[0], f.text[1]}
+		m.byFirst[pair[0]] = append(m.byFirst[pair[0]], f)
+		m.byPair[pair] = append(m.byPair[pair], f)
 	}
 	m.noteBegins()
 	return m
@@ -43,13 +41,22 @@ func New(secrets []string) *Masker {
 
 // noteBegins fills m.begins.
 func (m *Masker) noteBegins() {
-	for first := range m.begins {
-		for second := range 256 {
-			pair := m.byPair[first]
-			if isEscape(byte(first)) || pair != nil && (len(pair[second]) > 0 || !isOrdinary(byte(second))) {
-				m.begins[first][second/64] |= 1 << (second % 64)
-			}
+	var odd [256 / 64]uint64
+	for c := range 256 {
+		if !isOrdinary(byte(c)) && !isQuote(byte(c)) {
+			odd[c/64] |= 1 << (c % 64)
 		}
+	}
+	for first, forms := range m.byFirst {
+		if len(forms) > 0 {
+			m.begins[first] = odd
+		}
+	}
+	for pair := range m.byPair {
+		m.begins[pair[0]][pair[1]/64] |= 1 << (pair[1] % 64)
+	}
+	for _, first := range []byte(`\%&+`) {
+		m.begins[first] = [256 / 64]uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
 	}
 }
 
@@ -63,8 +70,10 @@ func isEscape(c byte) bool { return c == '\\' || c == '%' || c == '&' || c == '+
 
 // isOrdinary reports whether a byte begins neither an escape nor a gap.
 func isOrdinary(c byte) bool {
-	return c >= ' ' && c < 0x7f && c != '\'' && c != '"' && !isEscape(c)
+	return c >= ' ' && c < 0x7f && !isQuote(c) && !isEscape(c)
 }
+
+func isQuote(c byte) bool { return c == '\'' || c == '"' }
 
 // Text returns a text in which the secrets are masked.
 func (m *Masker) Text(text string) string {
@@ -85,12 +94,12 @@ func (m *matcher) match(text []byte) (size int, open bool) {
 	switch c := text[0]; {
 	case isEscape(c):
 		m.firsts, open = appendFirsts(m.firsts[:0], text, 0)
-	case c == '\'' || c == '"':
+	case isQuote(c):
 		m.firsts = append(m.firsts[:0], c)
-	case m.byPair[c] == nil:
+	case m.byFirst[c] == nil:
 		return 0, false
-	case len(text) > 1 && isOrdinary(text[1]):
-		return m.longest(m.byPair[c][text[1]], text)
+	case len(text) > 1 && (isOrdinary(text[1]) || isQuote(text[1])):
+		return m.longest(m.byPair[[2]byte{c, text[1]}], text)
 	default:
 		return m.matchPair(text)
 	}
@@ -121,7 +130,7 @@ func (m *matcher) matchPair(text []byte) (size int, open bool) {
 	slices.Sort(m.firsts)
 	m.firsts = slices.Compact(m.firsts)
 	for _, second := range m.firsts {
-		n, more := m.longest(m.byPair[text[0]][second], text)
+		n, more := m.longest(m.byPair[[2]byte{text[0], second}], text)
 		size, open = max(size, n), open || more
 	}
 	return size, open
