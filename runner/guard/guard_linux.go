@@ -20,6 +20,9 @@ const command = "runner"
 // holds open.
 const pipeVariable = "PRCHECK_GUARD"
 
+// folderVariable is the environment variable that tells the worker its private folder.
+const folderVariable = "PRCHECK_GUARD_FOLDER"
+
 // The file descriptors that the worker inherits from the guard.
 const (
 	pipeFD = 3
@@ -29,25 +32,23 @@ const (
 // program is this program. The link still leads to it after its file was replaced.
 const program = "/proc/self/exe"
 
-// Run calls work with the held file, in a process that is guarded. In the guard it
+// Run calls work with its workspace, in a process that is guarded. In the guard it
 // returns an error with the exit code of the worker, which has reported the error of
 // work already. Where no process can be guarded it calls work in this process.
-func Run(ctx context.Context, env cli.Env, held HeldFile, work func(context.Context, *os.File) error) error {
+func Run(ctx context.Context, env cli.Env, held HeldFile, work func(context.Context, Workspace) error) error {
 	if pipe := env.Getenv(pipeVariable); pipe != "" && pipe == describeFD(pipeFD) {
-		return runWorker(ctx, held, work)
+		return runWorker(ctx, held, env.Getenv(folderVariable), work)
 	}
-	file, err := held.open(ctx)
+	space, err := openWorkspace(ctx, held)
 	if err != nil {
 		return err
 	}
-	if file != nil {
-		defer file.Close()
-	}
+	defer space.close()
 	if err := prepareGuard(); err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes of tasks may survive: %v\n", command, err)
-		return work(ctx, file)
+		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes and private files of tasks may survive: %v\n", command, err)
+		return work(ctx, space)
 	}
-	return runGuard(ctx, env, file)
+	return runGuard(ctx, env, space)
 }
 
 // prepareGuard makes this process able to guard. An error says why it cannot.
@@ -69,7 +70,7 @@ func describeFD(fd int) string {
 }
 
 // runGuard starts the worker, waits for its end and kills the processes that it left.
-func runGuard(ctx context.Context, env cli.Env, held *os.File) error {
+func runGuard(ctx context.Context, env cli.Env, space Workspace) error {
 	closeInheritedFilesOnExec()
 	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
@@ -79,11 +80,11 @@ func runGuard(ctx context.Context, env cli.Env, held *os.File) error {
 	// Without cancellation: the end of the context must stop the worker gently, below.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, env.Args...) //nolint:gosec // it is this program
 	cmd.Args[0] = command
-	cmd.Env = append(cmd.Environ(), pipeVariable+"="+describeFD(int(readEnd.Fd())))
+	cmd.Env = append(cmd.Environ(), pipeVariable+"="+describeFD(int(readEnd.Fd())), folderVariable+"="+space.Folder)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, cli.File(env.Stdout), cli.File(env.Stderr)
 	cmd.ExtraFiles = []*os.File{readEnd}
-	if held != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, held)
+	if space.File != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, space.File)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = cmd.Start()
@@ -128,17 +129,17 @@ func workerError(state *os.ProcessState, err error) error {
 
 // runWorker calls work in the worker. If the guard dies, the worker kills itself and all
 // processes below it.
-func runWorker(ctx context.Context, held HeldFile, work func(context.Context, *os.File) error) error {
+func runWorker(ctx context.Context, held HeldFile, folder string, work func(context.Context, Workspace) error) error {
+	space := Workspace{Folder: folder}
+	defer space.close() // the guard does this, too, unless it is killed just after the worker ended
 	syscall.CloseOnExec(pipeFD)
 	if err := syscall.SetNonblock(pipeFD, true); err != nil { // so that closing the pipe ends a read
 		return err
 	}
 	pipe := os.NewFile(pipeFD, "pipe of the guard")
-	var file *os.File
 	if held.Open != nil {
 		syscall.CloseOnExec(heldFD)
-		file = os.NewFile(heldFD, held.Name)
-		defer file.Close()
+		space.File = os.NewFile(heldFD, held.Name)
 	}
 	if err := becomeSubreaper(); err != nil {
 		return err
@@ -148,20 +149,22 @@ func runWorker(ctx context.Context, held HeldFile, work func(context.Context, *o
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		if _, err := pipe.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
-			killEverything(cancel)
+			killEverything(cancel, space)
 		}
 	})
 	defer watch.Wait()
 	defer pipe.Close()
-	defer killDescendants() // the guard does this, too, unless it is killed just after the worker ended
-	return work(ctx, file)
+	defer killDescendants() // likewise
+	return work(ctx, space)
 }
 
-// killEverything kills all processes below this process, and then this process. It
-// cancels the work first, so that no killed task is reported as failed.
-func killEverything(cancel context.CancelFunc) {
+// killEverything kills all processes below this process, removes the private folder, and
+// then kills this process. It cancels the work first, so that no killed task is reported
+// as failed.
+func killEverything(cancel context.CancelFunc, space Workspace) {
 	cancel()
 	syscall.ForkLock.RLock() // from here on no process can be started
 	killDescendants()
+	space.removeFolder()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }
