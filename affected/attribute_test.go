@@ -28,26 +28,24 @@ type shardCase struct {
 
 // The conformance cases of the reference, with its defects corrected.
 func TestConformance(t *testing.T) {
-	for _, c := range shared.Cases[shardCase](t, "affected_shards") {
-		t.Run(c.Name, func(t *testing.T) {
-			got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), integration.OrderIgnored)
-			want := c.Expected.AffectedShards
-			same := c.Expected.CanExitEarly
-			if c.Deviation != "" {
-				// Every deviation of these cases is towards running more.
-				same, want = false, nil
-			}
-			if c.CorrectAffectedShards != nil {
-				want = *c.CorrectAffectedShards
-			}
-			if limit := c.Input.ReviewMaxShards; limit != nil && len(got.Keys) > *limit {
-				got.Keys = nil
-			}
-			if got.Same != same || !slices.Equal(anys(got.Keys), want) {
-				t.Errorf("got %+v, want same %v, keys %v", got, same, want)
-			}
-		})
-	}
+	shared.Each(t, "affected_shards", func(t *testing.T, c shardCase) {
+		got := Attribute(document(t, c.Input.Previous), document(t, c.Input.Current), selectors(t, c.Input.Selectors...), integration.OrderIgnored)
+		want := c.Expected.AffectedShards
+		same := c.Expected.CanExitEarly
+		if c.Deviation != "" {
+			// Every deviation of these cases is towards running more.
+			same, want = false, nil
+		}
+		if c.CorrectAffectedShards != nil {
+			want = *c.CorrectAffectedShards
+		}
+		if limit := c.Input.ReviewMaxShards; limit != nil && len(got.Keys) > *limit {
+			got.Keys = nil
+		}
+		if got.Same != same || !slices.Equal(anys(got.Keys), want) {
+			t.Errorf("got %+v, want same %v, keys %v", got, same, want)
+		}
+	})
 }
 
 func document(t *testing.T, raw []byte) []any {

@@ -71,53 +71,49 @@ func flow(t *testing.T, s *stater, shards []string) plan.Conclusion {
 // all of it does. The reference compares only when it is given something to
 // compare with; we always have both bundles.
 func TestDesiredStateGate(t *testing.T) {
-	for _, c := range shared.Cases[flowCase](t, "desired_state_diff_gate") {
-		t.Run(c.Name, func(t *testing.T) {
-			if c.Input.CompareSHA == nil {
-				if c.Expected.DiffObject || c.Expected.CanExitEarly {
-					t.Errorf("the reference decides without a bundle to compare with: %+v", c.Expected)
-				}
-				return
+	shared.Each(t, "desired_state_diff_gate", func(t *testing.T, c flowCase) {
+		if c.Input.CompareSHA == nil {
+			if c.Expected.DiffObject || c.Expected.CanExitEarly {
+				t.Errorf("the reference decides without a bundle to compare with: %+v", c.Expected)
 			}
-			var by []string
-			if c.Input.CheckShards {
-				by = c.Input.Selectors
-			}
-			d := flow(t, &stater{states: []any{c.Input.Previous, c.Input.Current}}, by)
-			if (d.Action == plan.Skip) != c.Expected.CanExitEarly {
-				t.Errorf("got %+v, want skipped %v", d, c.Expected.CanExitEarly)
-			}
-			if len(c.Expected.Shards) == 0 && len(d.Evidence.Keys) > 0 {
-				t.Errorf("got the shards %v, want none", d.Evidence.Keys)
-			}
-		})
-	}
+			return
+		}
+		var by []string
+		if c.Input.CheckShards {
+			by = c.Input.Selectors
+		}
+		d := flow(t, &stater{states: []any{c.Input.Previous, c.Input.Current}}, by)
+		if (d.Action == plan.Skip) != c.Expected.CanExitEarly {
+			t.Errorf("got %+v, want skipped %v", d, c.Expected.CanExitEarly)
+		}
+		if len(c.Expected.Shards) == 0 && len(d.Evidence.Keys) > 0 {
+			t.Errorf("got the shards %v, want none", d.Evidence.Keys)
+		}
+	})
 }
 
 // What the reference does with a difference, the plan does.
 func TestRunnerFlow(t *testing.T) {
-	for _, c := range shared.Cases[flowCase](t, "runner_flow") {
-		t.Run(c.Name, func(t *testing.T) {
-			switch {
-			case c.Input.Shards != nil:
-				t.Skip("about what shards say; package wrapper has it")
-			case c.Input.DryRun != nil && !*c.Input.DryRun:
-				t.Skip("every run of prcheck is a dry-run; reconciling for real is none of its business")
+	shared.Each(t, "runner_flow", func(t *testing.T, c flowCase) {
+		switch {
+		case c.Input.Shards != nil:
+			t.Skip("about what shards say; package wrapper has it")
+		case c.Input.DryRun != nil && !*c.Input.DryRun:
+			t.Skip("every run of prcheck is a dry-run; reconciling for real is none of its business")
+		}
+		s, by := &stater{err: errors.New("no state can be told")}, []string{"l[*].k"}
+		if diff := c.Input.Diff; diff != nil {
+			s = &stater{states: []any{"same", "same"}}
+			if diff.Found {
+				s = &stater{states: []any{"old", "new"}}
 			}
-			s, by := &stater{err: errors.New("no state can be told")}, []string{"l[*].k"}
-			if diff := c.Input.Diff; diff != nil {
-				s = &stater{states: []any{"same", "same"}}
-				if diff.Found {
-					s = &stater{states: []any{"old", "new"}}
-				}
-				if len(diff.Shards) > 0 {
-					t.Fatal("this case has shards; teach the test to make states for them")
-				}
+			if len(diff.Shards) > 0 {
+				t.Fatal("this case has shards; teach the test to make states for them")
 			}
-			want := map[string]plan.Action{"full": plan.Run, "none": plan.Skip}[c.Expected.Run]
-			if d := flow(t, s, by); want == "" || d.Action != want {
-				t.Errorf("got %+v, want %q for %q", d, want, c.Expected.Run)
-			}
-		})
-	}
+		}
+		want := map[string]plan.Action{"full": plan.Run, "none": plan.Skip}[c.Expected.Run]
+		if d := flow(t, s, by); want == "" || d.Action != want {
+			t.Errorf("got %+v, want %q for %q", d, want, c.Expected.Run)
+		}
+	})
 }

@@ -33,26 +33,24 @@ var reportsMore = map[string]string{
 
 func TestExtractDiffs(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range shared.Cases[diffCase](t, "extract_diffs") {
-		t.Run(c.Name, func(t *testing.T) {
-			seen[c.Name] = true
-			got := fieldsOf(t, c.Input.Old, c.Input.New)
-			want := []string{}
-			for _, e := range c.Expected {
-				want = append(want, pointer(t, e.Path))
-			}
-			slices.Sort(want)
-			why, more := reportsMore[c.Name]
-			switch {
-			case !more && !slices.Equal(got, want):
-				t.Errorf("got %v, want %v", got, want)
-			case more && slices.Equal(got, want):
-				t.Errorf("got just what the reference reports, %v; it is no longer true that %s", got, why)
-			case more:
-				covers(t, got, want)
-			}
-		})
-	}
+	shared.Each(t, "extract_diffs", func(t *testing.T, c diffCase) {
+		seen[c.Name] = true
+		got := fieldsOf(t, c.Input.Old, c.Input.New)
+		want := []string{}
+		for _, e := range c.Expected {
+			want = append(want, pointer(t, e.Path))
+		}
+		slices.Sort(want)
+		why, more := reportsMore[c.Name]
+		switch {
+		case !more && !slices.Equal(got, want):
+			t.Errorf("got %v, want %v", got, want)
+		case more && slices.Equal(got, want):
+			t.Errorf("got just what the reference reports, %v; it is no longer true that %s", got, why)
+		case more:
+			covers(t, got, want)
+		}
+	})
 	for name := range reportsMore {
 		if !seen[name] {
 			t.Errorf("there is no case %q", name)

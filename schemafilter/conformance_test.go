@@ -39,29 +39,27 @@ var notExpressible = map[string]string{
 
 // The integrations that the reference selects run here too, and no others.
 func TestSelectIntegrations(t *testing.T) {
-	for _, c := range shared.Cases[selectCase](t, "select_integrations") {
-		t.Run(c.Name, func(t *testing.T) {
-			outside := slices.ContainsFunc(c.Input.Modified, func(f string) bool {
-				return !strings.HasPrefix(f, "data/") && !strings.HasPrefix(f, "resources/")
-			})
-			if why, listed := notExpressible[c.Name]; listed {
-				t.Skip(why)
-			}
-			if outside || len(c.Input.Integrations) == 0 {
-				t.Fatal("this case cannot be expressed by two bundles; list it in notExpressible with the reason")
-			}
-			base, head := c.sides()
-			var got []string
-			for _, o := range filter(t, base.bundle(t), head.bundle(t), settings(t, "")) {
-				if o.Conclusion.Action == plan.Run {
-					got = append(got, o.Name)
-				}
-			}
-			if want := c.selected(t); !slices.Equal(got, want) {
-				t.Errorf("got %v, want %v", got, want)
-			}
+	shared.Each(t, "select_integrations", func(t *testing.T, c selectCase) {
+		outside := slices.ContainsFunc(c.Input.Modified, func(f string) bool {
+			return !strings.HasPrefix(f, "data/") && !strings.HasPrefix(f, "resources/")
 		})
-	}
+		if why, listed := notExpressible[c.Name]; listed {
+			t.Skip(why)
+		}
+		if outside || len(c.Input.Integrations) == 0 {
+			t.Fatal("this case cannot be expressed by two bundles; list it in notExpressible with the reason")
+		}
+		base, head := c.sides()
+		var got []string
+		for _, o := range filter(t, base.bundle(t), head.bundle(t), settings(t, "")) {
+			if o.Conclusion.Action == plan.Run {
+				got = append(got, o.Name)
+			}
+		}
+		if want := c.selected(t); !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
 }
 
 // sides makes bundles with the integrations of the case in which the modified

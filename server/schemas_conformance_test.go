@@ -39,31 +39,29 @@ type validationCase struct {
 // whose definition lists no schemas may read no datafile. So its first query fails where
 // the recorded case says "not found".
 func TestSchemaValidation(t *testing.T) {
-	for _, c := range shared.Cases[validationCase](t, "gql_schema_validation") {
-		t.Run(c.Name, func(t *testing.T) {
-			if c.Input.Integration == nil {
-				t.Skip("every endpoint belongs to one integration; there is none without a name")
+	shared.Each(t, "gql_schema_validation", func(t *testing.T, c validationCase) {
+		if c.Input.Integration == nil {
+			t.Skip("every endpoint belongs to one integration; there is none without a name")
+		}
+		opts := server.Options{Integration: *c.Input.Integration, Unenforced: !c.Input.Validate}
+		for _, i := range c.Input.Integrations {
+			if i.Name == opts.Integration {
+				opts.BaseAllowed, opts.HeadAllowed = i.Schemas, i.Schemas
 			}
-			opts := server.Options{Integration: *c.Input.Integration, Unenforced: !c.Input.Validate}
-			for _, i := range c.Input.Integrations {
-				if i.Name == opts.Integration {
-					opts.BaseAllowed, opts.HeadAllowed = i.Schemas, i.Schemas
-				}
-			}
-			err := askOnce(t, opts, c.query())
-			var forbidden *server.ForbiddenError
-			isForbidden := errors.As(err, &forbidden)
-			if want := c.Expected.Error != nil; isForbidden != want || err != nil && !isForbidden {
-				t.Fatalf("got %v, want an error: %v", err, want)
-			}
-			if want := c.Expected.Forbidden; want != nil && !slices.Equal(forbidden.Schemas, want) {
-				t.Errorf("got %v, want %v", forbidden.Schemas, want)
-			}
-			if err != nil && !strings.Contains(err.Error(), opts.Integration) {
-				t.Errorf("%q does not name the integration", err)
-			}
-		})
-	}
+		}
+		err := askOnce(t, opts, c.query())
+		var forbidden *server.ForbiddenError
+		isForbidden := errors.As(err, &forbidden)
+		if want := c.Expected.Error != nil; isForbidden != want || err != nil && !isForbidden {
+			t.Fatalf("got %v, want an error: %v", err, want)
+		}
+		if want := c.Expected.Forbidden; want != nil && !slices.Equal(forbidden.Schemas, want) {
+			t.Errorf("got %v, want %v", forbidden.Schemas, want)
+		}
+		if err != nil && !strings.Contains(err.Error(), opts.Integration) {
+			t.Errorf("%q does not name the integration", err)
+		}
+	})
 }
 
 // query returns a query that touches the schemas of the recorded response. If the case has

@@ -23,20 +23,18 @@ func TestFilter(t *testing.T) {
 		}
 		Expected []string
 	}
-	for _, c := range shared.Cases[filterCase](t, "sharding_filter") {
-		t.Run(c.Name, func(t *testing.T) {
-			data := map[string]any{}
-			for i, a := range c.Input.Accounts {
-				a["$schema"] = "/aws/account-1.yml"
-				data["/"+strconv.Itoa(i)+".yml"] = a
-			}
-			b := parsed(t, data)
-			got, err := keys(c.Input.Integration, integration.PerAWSAccount, b)
-			if err != nil || !slices.Equal(got, c.Expected) {
-				t.Errorf("got %q, %v, want %q", got, err, c.Expected)
-			}
-		})
-	}
+	shared.Each(t, "sharding_filter", func(t *testing.T, c filterCase) {
+		data := map[string]any{}
+		for i, a := range c.Input.Accounts {
+			a["$schema"] = "/aws/account-1.yml"
+			data["/"+strconv.Itoa(i)+".yml"] = a
+		}
+		b := parsed(t, data)
+		got, err := keys(c.Input.Integration, integration.PerAWSAccount, b)
+		if err != nil || !slices.Equal(got, c.Expected) {
+			t.Errorf("got %q, %v, want %q", got, err, c.Expected)
+		}
+	})
 }
 
 // Specs returns the processes that recorded cases list. The cases have objects as queries
@@ -66,42 +64,40 @@ func TestStrategy(t *testing.T) {
 		Overrides any    `json:"shard_spec_overrides"`
 	}
 	schemas := map[string]string{"aws_accounts": "/aws/account-1.yml", "ocm_organizations": "/openshift/openshift-cluster-manager-1.yml"}
-	for _, c := range shared.Cases[strategyCase](t, "sharding_strategy") {
-		t.Run(c.Name, func(t *testing.T) {
-			data := map[string]any{"/it.yml": map[string]any{
-				"$schema": "/app-sre/integration-1.yml",
-				"managed": map[string]any{"spec": map[string]any{"extraArgs": c.Input.Spec.Extra}, "sharding": c.Input.Sharding},
-			}}
-			for kind, objects := range c.Input.Objects {
-				for i, o := range objects {
-					o["$schema"] = schemas[kind]
-					data["/"+strconv.Itoa(i)+".yml"] = o
-				}
+	shared.Each(t, "sharding_strategy", func(t *testing.T, c strategyCase) {
+		data := map[string]any{"/it.yml": map[string]any{
+			"$schema": "/app-sre/integration-1.yml",
+			"managed": map[string]any{"spec": map[string]any{"extraArgs": c.Input.Spec.Extra}, "sharding": c.Input.Sharding},
+		}}
+		for kind, objects := range c.Input.Objects {
+			for i, o := range objects {
+				o["$schema"] = schemas[kind]
+				data["/"+strconv.Itoa(i)+".yml"] = o
 			}
-			b := parsed(t, data)
-			f, _ := b.Datafile("/it.yml")
-			managed, _ := f.Object().Get("managed")
-			got, err := sharding.Specs(c.Input.Integration.Name, c.Input.Integration.Args, managed.(*bundle.Object), b)
-			var fails struct{ Mentions string }
-			if json.Unmarshal(c.Expected, &fails) == nil {
-				if err == nil || fails.Mentions == "" || !strings.Contains(err.Error(), fails.Mentions) {
-					t.Errorf("got %+v, %v, want an error with %q", got, err, fails.Mentions)
-				}
-				return
+		}
+		b := parsed(t, data)
+		f, _ := b.Datafile("/it.yml")
+		managed, _ := f.Object().Get("managed")
+		got, err := sharding.Specs(c.Input.Integration.Name, c.Input.Integration.Args, managed.(*bundle.Object), b)
+		var fails struct{ Mentions string }
+		if json.Unmarshal(c.Expected, &fails) == nil {
+			if err == nil || fails.Mentions == "" || !strings.Contains(err.Error(), fails.Mentions) {
+				t.Errorf("got %+v, %v, want an error with %q", got, err, fails.Mentions)
 			}
-			var want []spec
-			if err := json.Unmarshal(c.Expected, &want); err != nil {
-				t.Fatal(err)
-			}
-			var ours []spec
-			for _, s := range got {
-				ours = append(ours, spec{s.Shards, s.ID, s.Key, s.Suffix, s.ExtraArgs, nil})
-			}
-			if err != nil || !slices.Equal(ours, want) {
-				t.Errorf("got %+v, %v\nwant %+v", ours, err, want)
-			}
-		})
-	}
+			return
+		}
+		var want []spec
+		if err := json.Unmarshal(c.Expected, &want); err != nil {
+			t.Fatal(err)
+		}
+		var ours []spec
+		for _, s := range got {
+			ours = append(ours, spec{s.Shards, s.ID, s.Key, s.Suffix, s.ExtraArgs, nil})
+		}
+		if err != nil || !slices.Equal(ours, want) {
+			t.Errorf("got %+v, %v\nwant %+v", ours, err, want)
+		}
+	})
 }
 
 // parsed returns a bundle with the given datafiles.
@@ -128,13 +124,13 @@ func TestIndex(t *testing.T) {
 		}
 		Expected map[string]int
 	}
-	for _, c := range shared.Cases[indexCase](t, "shard_index") {
+	shared.Each(t, "shard_index", func(t *testing.T, c indexCase) {
 		for _, n := range c.Input.Shards {
 			if got, want := sharding.Index(c.Input.Value, n), c.Expected[strconv.Itoa(n)]; got != want {
-				t.Errorf("%s: %q of %d: got %d, want %d", c.Name, c.Input.Value, n, got, want)
+				t.Errorf("%q of %d: got %d, want %d", c.Input.Value, n, got, want)
 			}
 		}
-	}
+	})
 	type inCase struct {
 		Name  string
 		Input struct {
@@ -144,9 +140,9 @@ func TestIndex(t *testing.T) {
 		}
 		Expected bool
 	}
-	for _, c := range shared.Cases[inCase](t, "is_in_shard") {
+	shared.Each(t, "is_in_shard", func(t *testing.T, c inCase) {
 		if got := sharding.Index(c.Input.Value, c.Input.Shards) == c.Input.ID; got != c.Expected {
-			t.Errorf("%s: got %v, want %v", c.Name, got, c.Expected)
+			t.Errorf("got %v, want %v", got, c.Expected)
 		}
-	}
+	})
 }

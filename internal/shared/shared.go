@@ -3,6 +3,7 @@ package shared
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -67,6 +68,30 @@ func Cases[C any](t testing.TB, area string) []C {
 		t.Fatalf("no case of the area %q", area)
 	}
 	return out
+}
+
+// Each runs a subtest for each conformance case of an area, and prints how many of the
+// cases ran and passed: "cases extract_diffs: ran 22 of 22, passed 22". A subtest that
+// skips itself did not run.
+func Each[C any](t *testing.T, area string, test func(t *testing.T, c C)) {
+	t.Helper()
+	names, all := Cases[struct{ Name string }](t, area), Cases[C](t, area)
+	ran, passed := 0, 0
+	for i, c := range all {
+		isSkipped := false
+		ok := t.Run(names[i].Name, func(t *testing.T) {
+			defer func() { isSkipped = t.Skipped() }()
+			test(t, c)
+		})
+		if isSkipped {
+			continue
+		}
+		ran++
+		if ok {
+			passed++
+		}
+	}
+	fmt.Printf("cases %s: ran %d of %d, passed %d\n", area, ran, len(all), passed)
 }
 
 // Areas returns all areas with conformance cases.
