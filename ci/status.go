@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -57,6 +58,9 @@ type statusAPI interface {
 func OverallStatus(tool string, r *plan.Results) Status {
 	out := summarize(r.Results)
 	out.Name = tool
+	if why := r.WhyNotChecked(); why != "" {
+		out.State, out.Description = Failed, "not checked: "+sanitize.Line(why)
+	}
 	return out
 }
 
@@ -78,6 +82,9 @@ func summarize(results []plan.Result) Status {
 	out := Status{State: Success, Description: fmt.Sprintf("%d tasks passed", len(results)-onBase)}
 	if len(bad) > 0 {
 		out.State, out.Description = failureState(bad), fmt.Sprintf("%d of %d tasks did not pass", len(bad), len(results))
+	}
+	if onBase == len(results) {
+		return Status{State: Success, Description: fmt.Sprintf("not checked: %d broken on base already", onBase)}
 	}
 	if onBase > 0 {
 		out.Description += fmt.Sprintf(", %d broken on base already", onBase)

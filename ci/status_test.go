@@ -70,6 +70,21 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// A check without an answer is red and says why; a single task that is broken on base
+// is green and says that nothing was checked.
+func TestStatusNotChecked(t *testing.T) {
+	onBase := plan.Result{Task: "a", Status: plan.Failed, Class: plan.ClassBaseline, Tail: "ImportError: x"}
+	for want, results := range map[Status][]plan.Result{
+		{"x", Success, "not checked: 1 broken on base already", ""}:                                                        {onBase},
+		{"x", Failed, "not checked: no task passed, and 2 fail the same way on base; all of them say: ImportError: x", ""}: {onBase, onBase},
+		{"x", Success, "1 tasks passed, 1 broken on base already", ""}:                                                     {onBase, {Status: plan.Passed}},
+	} {
+		if got := OverallStatus("x", &plan.Results{Results: results}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
 func shown1(s *gitlabtest.Server) []string {
 	var out []string
 	for _, status := range s.Statuses() {

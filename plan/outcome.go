@@ -144,8 +144,8 @@ func (r Result) Check() error {
 	switch {
 	case !slices.Contains([]Status{Passed, Failed, TimedOut, Canceled, NotRun}, r.Status):
 		return fmt.Errorf("task %q: the status is %q; it must be passed, failed, timed_out, canceled or not_run", r.Task, r.Status)
-	case !slices.Contains([]Class{"", ClassConfig, ClassTask, ClassTransient, ClassBaseline}, r.Class):
-		return fmt.Errorf("task %q: the class is %q; it must be config, task, transient or baseline", r.Task, r.Class)
+	case !slices.Contains([]Class{"", ClassConfig, ClassTask, ClassTransient, ClassBaseline, ClassEnvironment}, r.Class):
+		return fmt.Errorf("task %q: the class is %q; it must be config, task, transient, baseline or environment", r.Task, r.Class)
 	case r.Status == Passed && (r.Class != "" || r.ExitCode > 0):
 		return fmt.Errorf("task %q: passed with class %q and exit code %d contradicts itself", r.Task, r.Class, r.ExitCode)
 	case r.Class == ClassBaseline && (r.Status != Failed || r.Baseline == nil || r.Baseline.Finding == ""):

@@ -46,7 +46,10 @@ const (
 	ClassConfig    Class = "config"    // the data or the settings are wrong
 	ClassTask      Class = "task"      // the integration failed
 	ClassTransient Class = "transient" // it may pass by itself: out of time, or the output says so
-	ClassBaseline  Class = "baseline"  // it fails the same way on base, so the change did not break it
+	// ClassEnvironment: this machine was short of open files, memory or processes
+	// when the task was to start, so nobody knows how it ends.
+	ClassEnvironment Class = "environment"
+	ClassBaseline    Class = "baseline" // it fails the same way on base, so the change did not break it
 )
 
 // A Result tells how one task ended.

@@ -66,7 +66,7 @@ func severity(t Task) int {
 		return 0
 	case plan.ClassTask:
 		return 1
-	case plan.ClassTransient:
+	case plan.ClassTransient, plan.ClassEnvironment:
 		return 3
 	case plan.ClassBaseline:
 		return 4
@@ -95,6 +95,8 @@ func blame(t Task) string {
 	switch t.Class {
 	case plan.ClassBaseline:
 		return "already broken on base, " + result(t)
+	case plan.ClassEnvironment:
+		return "not because of this change, " + result(t)
 	case plan.ClassTransient:
 		return "perhaps not because of this change, " + result(t)
 	}

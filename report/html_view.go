@@ -104,11 +104,11 @@ func newView(page Page) *view {
 	rep, p := page.Report, page.Plan
 	v := &view{
 		Icon: icons[rep.Verdict == Passed], Passed: rep.Verdict == Passed,
-		Verdict: strings.ToUpper(string(rep.Verdict[:1])) + string(rep.Verdict[1:]), Headline: headline(rep), Share: share(rep.Counts),
+		Verdict: strings.ToUpper(verdictWords(rep.Verdict)[:1]) + verdictWords(rep.Verdict)[1:], Headline: headline(rep), Share: share(rep.Counts),
 		Facts: sides(p), Funnel: levels(rep), Timeline: newTimeline(rep), Choices: choices(rep), Changed: changed(p.Changes),
 		Warnings: lines(rep.Warnings), Schemas: lines(p.Changes.Schemas), Types: lines(p.Changes.GraphQL),
 	}
-	v.Title = "prcheck " + string(rep.Verdict) + ": " + v.Headline
+	v.Title = "prcheck " + verdictWords(rep.Verdict) + ": " + v.Headline
 	v.Tiles = tiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
 	links := newIndex(page)
 	v.Rows, v.Data = rows(page, links)

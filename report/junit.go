@@ -156,7 +156,7 @@ func strays(rep *Report, bad, left int) []testCase {
 		return testCase{ClassName: "prcheck", Name: name, Time: duration(0), Error: &ended{text, "report", text}}
 	}
 	var out []testCase
-	if rep.Verdict == Failed && rep.Counts.bad() == 0 {
+	if rep.Verdict != Passed && rep.Counts.bad() == 0 {
 		out = append(out, remark("results", headline(rep)))
 	}
 	if left == 0 {
@@ -186,7 +186,7 @@ func newTestCase(t Task, d junitDetail) testCase {
 	switch {
 	case t.OnBase():
 		c.Skipped = how
-	case t.Status == plan.Failed && t.Class != plan.ClassTransient:
+	case t.Status == plan.Failed && t.Class != plan.ClassTransient && t.Class != plan.ClassEnvironment:
 		c.Failure = how
 	default:
 		c.Error = how

@@ -16,14 +16,17 @@ const MaxTails = 20
 // long parts folded.
 func Markdown(w io.Writer, rep *Report) error {
 	m := markdown{}
-	sign := "✅"
+	sign, title := "✅", headline(rep)
+	if rep.Verdict == NotChecked {
+		title = escape(title) // it may show what tasks wrote
+	}
 	switch {
 	case rep.Verdict == Failed:
 		sign = "❌"
-	case rep.Counts.Baseline > 0:
+	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
 		sign = "⚠️"
 	}
-	m.line("### %s prcheck %s: %s", sign, rep.Verdict, headline(rep))
+	m.line("### %s prcheck %s: %s", sign, verdictWords(rep.Verdict), title)
 	m.line("\n%s.", share(rep.Counts))
 	m.funnel(rep)
 	m.failures("Failures", rep.failures())

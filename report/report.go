@@ -11,20 +11,23 @@ import (
 )
 
 // A Verdict is the answer of the whole check.
-type Verdict string
+type Verdict = plan.Verdict
 
 // The verdicts.
 const (
-	Passed Verdict = "passed"
-	Failed Verdict = "failed"
+	Passed     = plan.VerdictPassed
+	Failed     = plan.VerdictFailed
+	NotChecked = plan.VerdictNotChecked
 )
 
 // A Report is a plan together with what its tasks said. Its JSON form is a
 // contract: fields may be added, never renamed.
 type Report struct {
-	Version      string        `json:"version"` // plan.Version
-	Plan         string        `json:"plan"`    // digest of the plan
-	Verdict      Verdict       `json:"verdict"`
+	Version string  `json:"version"` // plan.Version
+	Plan    string  `json:"plan"`    // digest of the plan
+	Verdict Verdict `json:"verdict"`
+	// NotChecked says why the check has no answer; "" if it has one.
+	NotChecked   string        `json:"not_checked,omitempty"`
 	Counts       Counts        `json:"counts"`
 	Rungs        []Rung        `json:"rungs"` // every rung, in climbing order
 	Integrations []Integration `json:"integrations"`
@@ -117,17 +120,24 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		rep.add(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
-	if n := rep.Counts.Baseline; n > 0 && n == rep.Counts.Tasks {
-		rep.Warnings = append(rep.Warnings, nothingChecked)
-	}
+	rep.judge()
 	rep.Observed = r.Observed
 	rep.Estimates = calibrate(p, rep.Results)
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }
 
-// nothingChecked is the warning of a check that is green although nothing passed.
-const nothingChecked = "nothing was checked: every task fails the same way on base; can they run at all?"
+// judge sets the verdict of the results, unless a problem of the report has failed it.
+func (rep *Report) judge() {
+	rs := plan.Results{}
+	for _, t := range rep.Results {
+		rs.Results = append(rs.Results, t.Result)
+	}
+	if rep.Verdict == Failed {
+		return
+	}
+	rep.Verdict, rep.NotChecked = rs.Verdict(), rs.WhyNotChecked()
+}
 
 // outline returns the report of a plan without results.
 func outline(p *plan.Plan) *Report {
@@ -204,7 +214,6 @@ func (rep *Report) add(t Task) {
 	default:
 		rep.Counts.Failed++
 	}
-	rep.Verdict = Failed
 }
 
 // problem adds a warning that fails the report.

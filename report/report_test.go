@@ -3,11 +3,11 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,17 +161,43 @@ func reused(t testing.TB) *plan.Plan {
 
 // A check in which nothing passed says so, green or not.
 func TestNothingChecked(t *testing.T) {
-	p := reused(t)
-	rs := &plan.Results{Plan: p.Digest, Results: []plan.Result{{Task: p.Tasks[0].ID, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1,
-		Baseline: &plan.Baseline{Finding: "fails the same way on base"}}}}
-	rep := report.New(p, rs)
-	want := []string{"nothing was checked: every task fails the same way on base; can they run at all?"}
-	if rep.Verdict != report.Passed || !slices.Equal(rep.Warnings, want) {
-		t.Errorf("got %s and %q, want passed and %q", rep.Verdict, rep.Warnings, want)
+	onBase := func(task string) plan.Result {
+		return plan.Result{Task: task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1, Reason: "exit code 1",
+			Tail: "[" + task + "]\nNo module named '<x>'", Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
 	}
-	for _, r := range []*plan.Results{green(p), {Plan: p.Digest}} {
-		if w := report.New(p, r).Warnings; slices.Contains(w, want[0]) {
-			t.Errorf("got %q", w)
+	one := reused(t)
+	two := reused(t)
+	two.Tasks = append(two.Tasks, plan.Task{ID: "users/z", Integration: "users", Shard: "z", Argv: []string{"x"}, Timeout: "1m0s"})
+	two.Integrations[1].Tasks = append(two.Integrations[1].Tasks, "users/z")
+	seal(t, two)
+	for _, c := range []struct {
+		name    string
+		plan    *plan.Plan
+		results []plan.Result
+		verdict report.Verdict
+		title   string
+	}{
+		{"a single one", one, []plan.Result{onBase("users/<b>")}, report.Passed, "PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
+		{"two", two, []plan.Result{onBase("users/<b>"), onBase("users/z")}, report.NotChecked,
+			"NOT CHECKED: no task passed, and 2 fail the same way on base; all of them say: No module named '<x>'"},
+		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, report.Passed, "PASSED: 1 of 2 tasks passed, 1 already broken on base"},
+		{"one is missing", two, []plan.Result{onBase("users/<b>")}, report.Failed, "FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},
+		{"a shortage", two, []plan.Result{{Task: "users/<b>", Status: plan.NotRun, Class: plan.ClassEnvironment, ExitCode: -1, Reason: "could not be started: fork"}, {Task: "users/z", Status: plan.Passed}},
+			report.NotChecked, "NOT CHECKED: 1 of 2 tasks could not be started, because this machine is short of something; all of them say: could not be started: fork"},
+	} {
+		rep := report.New(c.plan, &plan.Results{Plan: c.plan.Digest, Results: c.results})
+		var text, markdown, html, junit bytes.Buffer
+		err := errors.Join(report.Text(&text, rep, report.Style{}), report.Markdown(&markdown, rep),
+			report.HTML(&html, report.Page{Plan: c.plan, Report: rep}), report.JUnit(&junit, report.Findings{Plan: c.plan, Report: rep}))
+		if title, _, _ := strings.Cut(text.String(), "\n"); err != nil || rep.Verdict != c.verdict || title != c.title {
+			t.Errorf("%s: got %s, %q, %v, want %s, %q", c.name, rep.Verdict, title, err, c.verdict, c.title)
+		}
+		if strings.Contains(html.String(), "head good") || strings.Contains(html.String(), "module named '<x>'") || strings.Contains(markdown.String(), "✅") ||
+			strings.Contains(markdown.String(), "'<x>'\n\n") {
+			t.Errorf("%s: the page or the Markdown is wrong", c.name)
+		}
+		if bad := c.verdict == report.Passed; strings.Contains(junit.String(), `failures="0" errors="0"`) != bad {
+			t.Errorf("%s: got %s", c.name, junit.String())
 		}
 	}
 }

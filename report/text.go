@@ -21,10 +21,10 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	switch {
 	case rep.Verdict == Failed:
 		color = red
-	case rep.Counts.Baseline > 0:
+	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
 		color = yellow
 	}
-	t.line("%s: %s", style.paint(color, strings.ToUpper(string(rep.Verdict))), headline(rep))
+	t.line("%s: %s", style.paint(color, strings.ToUpper(verdictWords(rep.Verdict))), headline(rep))
 	t.funnel(rep)
 	t.failures("Failures", red, rep.failures())
 	t.unchecked(rep)

@@ -40,17 +40,24 @@ func headline(rep *Report) string {
 		broken = fmt.Sprintf(", %d already broken on base", c.Baseline)
 	}
 	switch bad := c.bad(); {
+	case rep.Verdict == NotChecked:
+		return line(rep.NotChecked)
 	case bad > 0:
 		return fmt.Sprintf("%d of %s did not pass (%s)%s", bad, number(c.Tasks, "task"), breakdown(c), broken)
 	case rep.Verdict == Failed:
 		return "the results do not fit the plan, see the warnings"
 	case c.Tasks == 0:
 		return "nothing to run"
+	case c.Baseline > 0 && c.Passed == 0:
+		return fmt.Sprintf("%d of %s passed%s: not checked", c.Passed, number(c.Tasks, "task"), broken)
 	case c.Baseline > 0:
 		return fmt.Sprintf("%d of %s passed%s", c.Passed, number(c.Tasks, "task"), broken)
 	}
 	return number(c.Tasks, "task") + " passed"
 }
+
+// verdictWords returns a verdict as people read it.
+func verdictWords(v Verdict) string { return strings.ReplaceAll(string(v), "_", " ") }
 
 // bad returns how many tasks fail the check.
 func (c Counts) bad() int { return c.Tasks - c.Passed - c.Baseline }

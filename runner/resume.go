@@ -78,14 +78,14 @@ func (r *run) rememberedAttempts() map[string]int {
 }
 
 // journaled returns an observer that writes each result to the journal and then calls
-// observe. It does not write the result of a task whose log could not be kept: the task
-// may not be at fault, so a resumed run starts it again.
+// observe. It does not write the result of a task whose log could not be kept or that
+// could not be started: the task may not be at fault, so a resumed run starts it again.
 func (r *run) journaled(observe func(wrapper.Event)) func(wrapper.Event) {
 	if r.journal == nil {
 		return observe
 	}
 	return func(e wrapper.Event) {
-		if e.Result != nil && !e.LogLost {
+		if e.Result != nil && !e.LogLost && e.Result.Class != plan.ClassEnvironment {
 			r.journal.Add(*e.Result)
 		}
 		observe(e)

@@ -26,6 +26,8 @@ type executor struct {
 	masker *mask.Masker
 	failed atomic.Bool // whether a result fails the check
 
+	throttle throttle
+
 	isRunCanceled func() bool // whether the whole run was canceled
 	observing     sync.Mutex  // held while opts.Observe is called
 }
@@ -47,7 +49,7 @@ func (e *executor) execute(ctx context.Context, task plan.Task, since waitStart)
 	default:
 		e.notify(Event{Task: task})
 		waited, blocked := secondsSince(since.ready), secondsSince(since.blocked)
-		result, err = e.runWithRetry(ctx, task, timeout)
+		result, err = e.runThroughShortages(ctx, task, timeout)
 		result.Waited, result.TargetWait = addSeconds(result.Waited, waited), addSeconds(result.TargetWait, blocked)
 		e.notify(Event{Task: task, Result: &result, LogLost: err != nil})
 		return result, err
@@ -84,7 +86,7 @@ func (e *executor) settle(ctx context.Context, task plan.Task, result plan.Resul
 	if e.opts.FailFast && e.opts.Settle != nil && result.Status == plan.Failed {
 		result = e.opts.Settle(ctx, task, result)
 	}
-	if result.Blocks() {
+	if result.Blocks() && result.Class != plan.ClassEnvironment {
 		e.failed.Store(true)
 	}
 	return result
@@ -110,6 +112,9 @@ func (e *executor) runAttempt(ctx context.Context, task plan.Task, timeout time.
 		} else {
 			result.Reason += "; " + lost
 		}
+		if isShortage(err) {
+			result.Class = plan.ClassEnvironment
+		}
 	}
 	return result, retry && err == nil, err
 }
@@ -125,6 +130,7 @@ func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout t
 		result.ExitCode = exit.Code
 	}
 	var config *ConfigError
+	var shortage *ShortageError
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
 		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
@@ -132,6 +138,8 @@ func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout t
 		e.markCanceled(ctx, &result)
 	case err == nil:
 		return plan.Result{Status: plan.Passed}
+	case errors.As(err, &shortage):
+		result.Status, result.Class, result.Reason = plan.NotRun, plan.ClassEnvironment, e.cleanReason("could not be started: "+err.Error())
 	case errors.As(err, &config):
 		result.Class, result.Reason = plan.ClassConfig, e.cleanReason(err.Error())
 	default:

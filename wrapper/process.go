@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
@@ -56,6 +57,8 @@ type Process struct {
 	Temp string
 	// Grace is the time between SIGTERM and SIGKILL. 0 means five seconds.
 	Grace time.Duration
+
+	start func(*exec.Cmd) error // starts a command; nil is its method Start
 }
 
 // Run starts the task's command and waits until it has ended.
@@ -75,7 +78,7 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 	if p.Open != nil {
 		endpoint, err := p.Open(ctx, task)
 		if err != nil {
-			return fmt.Errorf("opening the endpoint: %w", err)
+			return StartError(fmt.Errorf("opening the endpoint: %w", err))
 		}
 		defer func() { failure = errors.Join(failure, endpoint.Close()) }()
 		maps.Copy(vars, endpoint.Vars())
@@ -92,12 +95,12 @@ func (p Process) runWithConfigFile(ctx context.Context, command Command, vars ma
 	if command.Config != "" {
 		folder, err := os.MkdirTemp(p.Temp, "prcheck-") // mode 0700
 		if err != nil {
-			return fmt.Errorf("making a private folder: %w", err)
+			return StartError(fmt.Errorf("making a private folder: %w", err))
 		}
 		defer os.RemoveAll(folder)
 		vars["config"] = filepath.Join(folder, "config")
 		if err := os.WriteFile(vars["config"], []byte(fillPlaceholders(command.Config, vars)), 0o600); err != nil {
-			return fmt.Errorf("writing the private config: %w", err)
+			return StartError(fmt.Errorf("writing the private config: %w", err))
 		}
 	}
 	return p.execute(ctx, command.fillPlaceholders(vars), log)
@@ -116,7 +119,7 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 	}
 	out, in, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("making a pipe: %w", err)
+		return StartError(fmt.Errorf("making a pipe: %w", err))
 	}
 	defer out.Close()
 	cmd := exec.CommandContext(ctx, command.Argv[0], command.Argv[1:]...)
@@ -128,11 +131,18 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 		return terminate(cmd.Process)
 	}
 	defer useProcessGroup(cmd)()
-	err = cmd.Start()
+	start := p.start
+	if start == nil {
+		start = (*exec.Cmd).Start
+	}
+	err = start(cmd)
 	in.Close()
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if isShortage(err) || errors.Is(err, syscall.EBADF) { // a child cannot move its files when the last number is taken
+			return &ShortageError{err}
 		}
 		return configErrorf("cannot start %q: %w", command.Argv[0], err)
 	}

@@ -100,8 +100,16 @@ func since(p *plan.Plan, before *run) folded {
 	if before.Tasks != len(p.Tasks) {
 		changes += fmt.Sprintf("; %s, before %d", number(len(p.Tasks), "task"), before.Tasks)
 	}
-	f.summary = fmt.Sprintf("Since %s, which %s: %s", before.plainly(), before.Verdict, changes)
+	f.summary = fmt.Sprintf("Since %s, which %s: %s", before.plainly(), before.ended(), changes)
 	return f
+}
+
+// ended returns how the run before ended, as a verb.
+func (r *run) ended() string {
+	if r.Verdict == report.NotChecked {
+		return "was not checked"
+	}
+	return string(r.Verdict)
 }
 
 // plainly returns how the summary of a fold, which is HTML, speaks of the run

@@ -263,3 +263,26 @@ func TestGolden(t *testing.T) {
 		})
 	}
 }
+
+// A check without an answer says so in the title and says why once, and the next note
+// can read it.
+func TestNotChecked(t *testing.T) {
+	p := fleet(t, 3)
+	rs := results(p, three)
+	for i := range rs.Results {
+		rs.Results[i] = plan.Result{Task: rs.Results[i].Task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1, Tail: "ImportError: no <b>",
+			Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
+	}
+	n := note.Note{Tool: "prcheck", Serial: 1, Plan: p, Results: rs}
+	first := body(t, n, "")
+	if !strings.Contains(first, "### ⚠️ prcheck: not checked\n") || strings.Count(first, "**Nothing was checked**") != 1 || strings.Contains(first, "Nothing to do") {
+		t.Errorf("got %s", first)
+	}
+	if !strings.Contains(first, "all of them say: ImportError") || strings.Contains(first, "no <b>.") {
+		t.Errorf("got %s", first)
+	}
+	n.Serial = 2
+	if second := body(t, n, first); !strings.Contains(second, "which was not checked: ") {
+		t.Errorf("got %s", second)
+	}
+}

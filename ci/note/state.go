@@ -118,7 +118,7 @@ func (n Note) read(body string) (state, bool) {
 
 // valid reports whether what may be shown of a run is what we write.
 func (r run) valid() bool {
-	return digests.MatchString(r.Plan) && digests.MatchString(r.Commit) && r.Tasks >= 0 && (r.Verdict == report.Passed || r.Verdict == report.Failed)
+	return digests.MatchString(r.Plan) && digests.MatchString(r.Commit) && r.Tasks >= 0 && (r.Verdict == report.Passed || r.Verdict == report.Failed || r.Verdict == report.NotChecked)
 }
 
 // failed returns the tasks that failed in this run, by hash, and whether that is

@@ -62,7 +62,14 @@ func (n Note) title(rep *report.Report) string {
 	if rep.Verdict == report.Failed {
 		sign = "❌"
 	}
+	if rep.Verdict == report.NotChecked {
+		sign = "⚠️"
+	}
 	switch bad := c.Tasks - c.Passed; {
+	case rep.Verdict == report.NotChecked:
+		text = "not checked"
+	case bad > 0 && bad == c.Tasks && rep.Verdict == report.Passed:
+		text = fmt.Sprintf("not checked, %d of %s failed without blocking", bad, number(c.Tasks, "task"))
 	case bad > 0 && rep.Verdict == report.Passed:
 		text = fmt.Sprintf("passed, %d of %s failed without blocking", bad, number(c.Tasks, "task"))
 	case bad > 0:

@@ -22,6 +22,9 @@ func (s sorted) actions(rep *report.Report, before *run) []string {
 	if rep.Verdict == report.Passed {
 		add(1, "**Nothing to do.**")
 	}
+	if rep.Verdict == report.NotChecked {
+		add(1, "**Nothing was checked**, so this does not pass: %s.", md.Escape(rep.NotChecked))
+	}
 	fresh := len(s.fresh) - s.freshTransient
 	look := len(s.fresh) + len(s.still) - s.transient
 	news := "."

@@ -92,7 +92,7 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if err != nil {
 		return cli.Invalid(err)
 	}
-	posting, err := f.posting(at, env)
+	posting, verdict, err := f.posting(at, env)
 	if err != nil {
 		return err
 	}
@@ -111,29 +111,27 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if _, err := io.WriteString(env.Stdout, body); err != nil {
 		return errors.Join(trouble, err)
 	}
-	if posting.Overall.State != ci.Success {
-		trouble = errors.Join(trouble, cli.ErrFailed)
-	}
-	return trouble
+	return errors.Join(trouble, verdict)
 }
 
-// posting reads what is to be posted.
-func (f commentFlags) posting(at ci.Environment, env cli.Env) (ci.Posting, error) {
+// posting reads what is to be posted. It also returns the error for the verdict of the
+// check, nil if the check passed.
+func (f commentFlags) posting(at ci.Environment, env cli.Env) (out ci.Posting, verdict, err error) {
 	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA, Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportURL(at, env)}}
-	out := ci.Posting{Environment: at, Settle: f.settle, WithStatuses: f.status.String() != statusNone}
+	out = ci.Posting{Environment: at, Settle: f.settle, WithStatuses: f.status.String() != statusNone}
 	if f.unplanned != "" {
 		words, err := ci.ReadLastWords(f.unplanned)
 		n.Unplanned = ci.Mask(words, at.Token, at.JobToken)
 		out.Note, out.Overall = n, ci.UnplannedStatus(f.tool)
-		return out, cli.Invalid(err)
+		return out, cli.ErrFailed, cli.Invalid(err)
 	}
 	p, err := source.ReadPlan(f.plan)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	results, err := parts.Read(p, f.parts)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	ci.MaskResults(results, at.Token, at.JobToken)
 	n.Plan, n.Results, n.Links.Log = p, results, ci.LogURLs(at.JobURL, f.parts, results)
@@ -141,7 +139,7 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (ci.Posting, error
 	if f.status.String() == statusIntegrations {
 		out.Each = ci.IntegrationStatuses(f.tool, p, results)
 	}
-	return out, nil
+	return out, verdictError(results), nil
 }
 
 // reportURL returns the address of the report among the job's artifacts, "" if there is

@@ -139,10 +139,22 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 // writeReport writes the report. It returns cli.ErrFailed if a check failed.
 func writeReport(env cli.Env, form string, p *plan.Plan, results *plan.Results) error {
 	err := report.Write(env.Stdout, form, report.New(p, results), report.Style{Color: env.Color(env.Stdout)})
-	if err == nil && results.Failed() {
-		err = cli.ErrFailed
+	if err == nil {
+		err = verdictError(results)
 	}
 	return err
+}
+
+// verdictError returns the error for the verdict of results: [cli.ErrFailed] if a check
+// failed, and an error with exit code 3 if nothing was checked.
+func verdictError(results *plan.Results) error {
+	switch results.Verdict() {
+	case plan.VerdictFailed:
+		return cli.ErrFailed
+	case plan.VerdictNotChecked:
+		return errors.New("not checked: " + results.WhyNotChecked())
+	}
+	return nil
 }
 
 // writeHTML writes the report as one file for a browser. Without both bundles it shows no

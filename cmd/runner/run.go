@@ -82,10 +82,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 		return trouble
 	}
 	trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
-	if results.Failed() {
-		trouble = errors.Join(trouble, cli.ErrFailed)
-	}
-	return trouble
+	return errors.Join(trouble, verdictError(results))
 }
 
 // load opens the plan, and the bundles and settings that it was made from.

@@ -106,11 +106,7 @@ func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 	if err != nil {
 		return err
 	}
-	err = writeResults(env.Stdout, f.out, results)
-	if results.Failed() {
-		err = errors.Join(err, cli.ErrFailed)
-	}
-	return err
+	return errors.Join(writeResults(env.Stdout, f.out, results), verdictError(results))
 }
 
 // backend opens the cluster and the bucket.

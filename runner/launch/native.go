@@ -38,7 +38,7 @@ func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer) (failure error) {
 	endpoint, err := r.process.Open(ctx, task)
 	if err != nil {
-		return fmt.Errorf("opening the endpoint: %w", err)
+		return wrapper.StartError(fmt.Errorf("opening the endpoint: %w", err))
 	}
 	defer func() { failure = errors.Join(failure, endpoint.Close()) }()
 	const dryRun = true

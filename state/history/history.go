@@ -138,9 +138,9 @@ func countAttempts(r plan.Result, counted int, at time.Time) run {
 }
 
 // isOwnFault reports whether an attempt failed for a reason that may come and go. A
-// mistake in the data or the settings stays.
+// mistake in the data or the settings stays. A shortage of the machine is no fault of the task.
 func isOwnFault(s plan.Status, c plan.Class) bool {
-	return (s == plan.Failed || s == plan.TimedOut) && c != plan.ClassConfig
+	return (s == plan.Failed || s == plan.TimedOut) && c != plan.ClassConfig && c != plan.ClassEnvironment
 }
 
 // addRun adds a run. The run shows that the task is flaky if it failed with inputs that
