@@ -17,7 +17,10 @@ var orders = []integration.ListOrder{integration.OrderIgnored, integration.Order
 // TestAttributeLaws holds Attribute against the naive one and against the
 // laws, on random states.
 func TestAttributeLaws(t *testing.T) {
-	seen := map[string]int{}
+	seen, rounds := map[string]int{}, rounds
+	if testing.Short() {
+		rounds /= 4
+	}
 	for i := range uint64(rounds) {
 		lawful(t, i, 1, seen)
 		if t.Failed() {

@@ -145,13 +145,14 @@ func TestACommandThatCannotStart(t *testing.T) {
 }
 
 func TestTimeoutEndsGrandchildren(t *testing.T) {
+	t.Parallel() // it waits
 	pid := filepath.Join(t.TempDir(), "pid")
 	// The grandchild ignores SIGTERM and holds the output open.
 	slow := shell(fmt.Sprintf(`sh -c 'trap "" TERM; echo $$ >%s; while :; do sleep 0.05; done' & echo started; wait`, pid))
-	slow.Timeout = "1s"
+	slow.Timeout = "2s"
 	begin := time.Now()
 	r := runOne(t, slow, with(path), wrapper.Options{Backoff: soon})
-	if r.Status != plan.TimedOut || r.Reason != "timed out after 1s" || r.Tail != "started" {
+	if r.Status != plan.TimedOut || r.Reason != "timed out after 2s" || r.Tail != "started" {
 		t.Errorf("got %+v", r)
 	}
 	if took := time.Since(begin); took > 20*time.Second {
@@ -161,8 +162,9 @@ func TestTimeoutEndsGrandchildren(t *testing.T) {
 }
 
 func TestAChildThatIgnoresSIGTERMIsKilled(t *testing.T) {
+	t.Parallel() // it waits
 	stubborn := shell(`trap "" TERM; echo ready; while :; do sleep 0.05; done`)
-	stubborn.Timeout = "1s"
+	stubborn.Timeout = "2s"
 	r := runOne(t, stubborn, with(path), wrapper.Options{Backoff: soon})
 	if r.Status != plan.TimedOut || r.ExitCode != -1 || r.Tail != "ready" {
 		t.Errorf("got %+v", r)
@@ -170,9 +172,10 @@ func TestAChildThatIgnoresSIGTERMIsKilled(t *testing.T) {
 }
 
 func TestGrandchildrenHaveTheGraceToo(t *testing.T) {
+	t.Parallel() // it waits
 	// The leader dies of SIGTERM at once; its child needs a moment to clean up.
 	slow := shell(`sh -c 'trap "sleep 0.2; echo cleaned; exit" TERM; while :; do sleep 0.05; done' & wait`)
-	slow.Timeout = "1s"
+	slow.Timeout = "2s"
 	runner := with(path)
 	runner.Grace = 5 * time.Second
 	r := runOne(t, slow, runner, wrapper.Options{Backoff: soon})
