@@ -7,18 +7,20 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Calibration tells how good the estimates of a plan were, for the tasks that
-// had one and ran to an end of their own.
+// A Calibration compares the estimated durations of tasks with their real ones.
+// It covers the tasks that had an estimate and ended by themselves: they were not
+// stopped, and did not fail for an outside reason.
 type Calibration struct {
 	Tasks    int     `json:"tasks"`
-	ErrorP50 float64 `json:"error_p50_seconds"` // half of the estimates were no further off
+	ErrorP50 float64 `json:"error_p50_seconds"` // half of the estimates were at most this far off
 	ErrorP90 float64 `json:"error_p90_seconds"`
 
-	errors []float64 // how far off, in seconds, sorted
-	ratios []float64 // what they took, as a part of the estimate, sorted
+	errors []float64 // differences between estimate and duration in seconds, sorted
+	ratios []float64 // durations divided by their estimates, sorted
 }
 
-// calibrate compares the estimates with what tasks took; nil when none can be.
+// calibrate compares the estimates of a plan with the durations of its tasks. It
+// returns nil if no task can be compared.
 func calibrate(p *plan.Plan, results []Task) *Calibration {
 	estimates := make(map[string]float64, len(p.Tasks))
 	for _, t := range p.Tasks {
@@ -33,9 +35,9 @@ func calibrate(p *plan.Plan, results []Task) *Calibration {
 		}
 		took := t.Seconds
 		if n := len(t.Spans); n > 0 {
-			took = t.Spans[n-1].Seconds // estimates are of one attempt
+			took = t.Spans[n-1].Seconds // an estimate is for one attempt, not for all
 		}
-		c.errors = append(c.errors, milliseconds(took-estimate))
+		c.errors = append(c.errors, roundError(took-estimate))
 		c.ratios = append(c.ratios, took/estimate)
 	}
 	slices.Sort(c.errors)
@@ -47,22 +49,22 @@ func calibrate(p *plan.Plan, results []Task) *Calibration {
 	return &c
 }
 
-// milliseconds is how far off an estimate was, without digits that mean nothing.
-func milliseconds(s float64) float64 { return math.Round(math.Abs(s)*1000) / 1000 }
+// roundError returns the size of an error, rounded to the millisecond.
+func roundError(s float64) float64 { return math.Round(math.Abs(s)*1000) / 1000 }
 
-// percentile is the smallest of sorted values that at least percent of all do
-// not exceed.
+// percentile returns the smallest of some sorted values that is at least as large
+// as the given percentage of them.
 func percentile(sorted []float64, percent int) float64 {
 	return sorted[(len(sorted)*percent+99)/100-1]
 }
 
-// estimates says how good the estimates were, if there were any.
-func (t *text) estimates(c *Calibration) {
+// writeCalibration writes how far the estimates were off, if there were any.
+func (t *text) writeCalibration(c *Calibration) {
 	switch {
 	case c == nil:
 	case c.Tasks == 1:
-		t.line("  (the estimate of 1 task was off by %s)", seconds(c.ErrorP50))
+		t.printLine("  (the estimate of 1 task was off by %s)", formatSeconds(c.ErrorP50))
 	default:
-		t.line("  (half of the estimates of %d tasks were within %s, 9 of 10 within %s)", c.Tasks, seconds(c.ErrorP50), seconds(c.ErrorP90))
+		t.printLine("  (half of the estimates of %d tasks were within %s, 9 of 10 within %s)", c.Tasks, formatSeconds(c.ErrorP50), formatSeconds(c.ErrorP90))
 	}
 }

@@ -11,56 +11,57 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// MaxFindings is how many findings [CodeQuality] writes.
+// MaxFindings is the largest number of findings that [CodeQuality] writes.
 const MaxFindings = 1000
 
-// A codeQuality is one finding, as GitLab reads it.
-type codeQuality struct {
-	Description string    `json:"description"`
-	CheckName   string    `json:"check_name"`
-	Fingerprint string    `json:"fingerprint"`
-	Severity    string    `json:"severity"`
-	Location    lineRange `json:"location"`
+// A codeQualityIssue is one finding in the format that GitLab reads.
+type codeQualityIssue struct {
+	Description string        `json:"description"`
+	CheckName   string        `json:"check_name"`
+	Fingerprint string        `json:"fingerprint"`
+	Severity    string        `json:"severity"`
+	Location    issueLocation `json:"location"`
 }
 
-type lineRange struct {
+type issueLocation struct {
 	Path  string `json:"path"`
 	Lines struct {
 		Begin int `json:"begin"`
 	} `json:"lines"`
 }
 
-// severities are GitLab's words, the worst first.
+// severities are the severities that GitLab knows, the worst first.
 var severities = []string{"blocker", "critical", "major", "minor", "info"}
 
-// CodeQuality writes the tasks that failed or gave no answer as a Code Quality report of
-// GitLab: each at the lines whose change made it run, at most five. The worst
-// come first, and those are kept when there are more than [MaxFindings].
+// CodeQuality writes a Code Quality report for GitLab. It holds the tasks that
+// failed or did not finish, each at the changed lines that made it run, at most
+// five lines per task. The worst failures come first; when there are more than
+// [MaxFindings], the rest is left out.
 //
-// A fingerprint tells the task, its class and the changed field; it stays the
-// same when lines move or the message changes.
+// The fingerprint of a finding is made of the task, the class of its failure and
+// the changed field. So it stays the same when lines move or the message changes.
 func CodeQuality(w io.Writer, f Findings) error {
-	bad := f.Report.failures()
-	slices.SortStableFunc(bad, func(a, b Task) int { return cmp.Compare(severity(a), severity(b)) })
-	bad = bad[:min(len(bad), MaxFindings)]
-	places := f.placing()
-	var rounds [maxPlaces][]codeQuality // the first line of every task comes before the second of any
-	for _, t := range bad {
-		for i, at := range places.of(t) {
-			rounds[i] = append(rounds[i], finding(t, at))
+	failed := f.Report.failedTasks()
+	slices.SortStableFunc(failed, func(a, b Task) int { return cmp.Compare(severityRank(a), severityRank(b)) })
+	failed = failed[:min(len(failed), MaxFindings)]
+	places := f.newPlaceFinder()
+	var rounds [maxPlaces][]codeQualityIssue // the first place of every task comes before the second of any
+	for _, t := range failed {
+		for i, at := range places.findPlaces(t) {
+			rounds[i] = append(rounds[i], newIssue(t, at))
 		}
 	}
-	out := slices.Concat(rounds[:]...)
-	out = append([]codeQuality{}, out[:min(len(out), MaxFindings)]...)
+	issues := slices.Concat(rounds[:]...)
+	issues = append([]codeQualityIssue{}, issues[:min(len(issues), MaxFindings)]...) // [], never null
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return enc.Encode(issues)
 }
 
-// severity returns how bad a failure is, as a place in severities. What did not
-// run leaves the change unchecked, whoever is to blame.
-func severity(t Task) int {
+// severityRank returns the severity of a failure as an index into severities. A
+// task that did not run is "major": it leaves the change unchecked.
+func severityRank(t Task) int {
 	switch t.Class {
 	case plan.ClassConfig:
 		return 0
@@ -74,37 +75,25 @@ func severity(t Task) int {
 	return 2
 }
 
-func finding(t Task, at place) codeQuality {
-	what := line(t.Task) + ": " + blame(t)
+func newIssue(t Task, at place) codeQualityIssue {
+	text := cleanLine(t.Task) + ": " + describeFailure(t)
 	if last := lastLine(t); last != "" {
-		what += ": " + last
+		text += ": " + last
 	}
 	if at.Pointer != "" {
-		what += " (changed: " + line(at.Pointer) + ")"
+		text += " (changed: " + cleanLine(at.Pointer) + ")"
 	}
-	q := codeQuality{Description: what, CheckName: line(t.Integration), Severity: severities[severity(t)], Fingerprint: fingerprint(t, at)}
-	q.Location.Path, q.Location.Lines.Begin = at.Location.Path, at.Line
-	return q
+	issue := codeQualityIssue{
+		Description: text, CheckName: cleanLine(t.Integration), Severity: severities[severityRank(t)], Fingerprint: fingerprint(t, at),
+	}
+	issue.Location.Path, issue.Location.Lines.Begin = at.Location.Path, at.Line
+	return issue
 }
 
-// blame returns what a task said, and whose fault it is not.
-func blame(t Task) string {
-	if look(t) == unavailable {
-		return "nothing against this change, " + result(t)
-	}
-	switch t.Class {
-	case plan.ClassBaseline:
-		return "already broken on base, " + result(t)
-	case plan.ClassEnvironment:
-		return "not because of this change, " + result(t)
-	case plan.ClassTransient:
-		return "perhaps not because of this change, " + result(t)
-	}
-	return result(t)
-}
-
-// fingerprint names a failure by task, class and changed field.
+// fingerprint returns a digest of the task, the class of its failure and the
+// changed field. The parts are quoted, so that two different lists of parts never
+// give the same text.
 func fingerprint(t Task, at place) string {
 	parts := []string{t.Task, string(t.Class), at.Section, at.Origin.Path, at.Pointer}
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", parts))) // quoted, so that no part can pretend to be two
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", parts)))
 }

@@ -7,13 +7,14 @@ import (
 
 // The bounds of contents, in bytes.
 const (
-	maxValue    = 4 << 10 // of a value
-	maxDiff     = 32 << 10
-	maxContents = 8 << 20 // of all contents
+	maxValue    = 4 << 10  // of one value
+	maxDiff     = 32 << 10 // of the diff of one resource
+	maxContents = 8 << 20  // of all values and diffs together
 )
 
-// NewContents returns the values of changed fields and the differences of changed
-// resources. Files that exceed the bounds together are left out.
+// NewContents returns the old and new values of changed fields and the diffs of
+// changed resources. Once they exceed the bound together, the other files are left
+// out.
 func NewContents(d *bundle.Diff) *Contents {
 	c := &Contents{Datafiles: map[string][]Field{}, Resources: map[string]string{}}
 	size := 0

@@ -14,39 +14,39 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// ErrUnknown is the error for an integration that the plan does not have.
+// ErrUnknown is the error for an integration that is not in the plan.
 var ErrUnknown = errors.New("unknown integration")
 
 // ExplainText writes why one integration runs, runs on some shards or is
-// skipped: rung, reason, evidence and tasks. An unknown name is an [ErrUnknown]
-// that lists the names most like it.
+// skipped: the reason, the rung, the evidence and the tasks. For a name that is not
+// in the plan it returns an [ErrUnknown] that suggests similar names.
 func ExplainText(w io.Writer, p *plan.Plan, name string) error {
 	d, ok := p.Decision(name)
 	if !ok {
-		return fmt.Errorf("%w %q; %s", ErrUnknown, line(name), suggestion(p, name))
+		return fmt.Errorf("%w %q; %s", ErrUnknown, cleanLine(name), suggestNames(p, name))
 	}
 	verb := map[plan.Action]string{plan.Run: "runs in full", plan.Shards: "runs on the affected shards", plan.Skip: "is skipped"}[d.Decision]
 	t := text{}
-	t.line("%s %s", line(d.Name), verb)
+	t.printLine("%s %s", cleanLine(d.Name), verb)
 	rows := table{
-		{{text: "reason"}, {text: line(d.Reason)}},
-		{{text: "rung"}, {text: line(string(d.Rung) + ": " + question(d.Rung))}},
+		{{text: "reason"}, {text: cleanLine(d.Reason)}},
+		{{text: "rung"}, {text: cleanLine(string(d.Rung) + ": " + rungQuestion(d.Rung))}},
 	}
-	rows = append(rows, evidence(d.Evidence)...)
-	rows.write(&t.out, t.style, "  ")
+	rows = append(rows, evidenceRows(d.Evidence)...)
+	rows.writeTo(&t.out, t.style, "  ")
 	if len(d.Tasks) > 0 {
-		t.heading("Tasks (%d)", len(d.Tasks))
+		t.printHeading("Tasks (%d)", len(d.Tasks))
 	}
 	for _, id := range d.Tasks {
 		if task, ok := p.Task(id); ok {
-			t.task(task)
+			t.writePlannedTask(task)
 		}
 	}
-	return t.flush(w)
+	return t.writeTo(w)
 }
 
-// question returns what a rung asks.
-func question(r plan.Rung) string {
+// rungQuestion returns the question that a rung answers.
+func rungQuestion(r plan.Rung) string {
 	return map[plan.Rung]string{
 		plan.RungDefinition: "is it checked at all, and did its own definition change?",
 		plan.RungSchema:     "did a file change that it may read?",
@@ -57,19 +57,20 @@ func question(r plan.Rung) string {
 	}[r]
 }
 
-// evidence returns one row per piece of evidence; a list has a row per item.
-func evidence(e plan.Evidence) table {
+// evidenceRows returns one row per piece of evidence, and for a list one row per
+// item.
+func evidenceRows(e plan.Evidence) table {
 	var rows table
 	add := func(label string, values ...string) {
 		for _, value := range values {
-			rows = append(rows, []cell{{text: label}, {text: line(value)}})
+			rows = append(rows, []cell{{text: label}, {text: cleanLine(value)}})
 			label = ""
 		}
 	}
 	add("definition", e.Definition...)
 	add("changed in it", e.Fields...)
 	if e.Allowed > 0 {
-		add("may read", number(e.Allowed, "schema"))
+		add("may read", countNoun(e.Allowed, "schema"))
 	}
 	add("changed schemas", e.Schemas...)
 	add("changed files", e.Paths...)
@@ -78,11 +79,11 @@ func evidence(e plan.Evidence) table {
 		add("path rule", e.Rule)
 	}
 	for _, q := range e.Queries {
-		add("query", query(q))
+		add("query", describeQuery(q))
 		add("", q.Fields...)
 	}
 	for _, t := range e.Traces {
-		add("trace", remembered(t))
+		add("trace", describeTrace(t))
 	}
 	if s := e.State; s != nil {
 		add("state on base", s.Base)
@@ -90,55 +91,56 @@ func evidence(e plan.Evidence) table {
 	}
 	add("shards", e.Keys...)
 	for _, p := range e.Passed {
-		add("passed", earlier(p))
+		add("passed", describeEarlier(p))
 	}
 	add("in doubt", e.Doubts...)
 	return rows
 }
 
-// query returns what comparing one query found.
-func query(q plan.Query) string {
-	text := fmt.Sprintf("%s: reads something in %s, ", q.Name, number(q.Reached, "changed file"))
+// describeQuery returns what the comparison of one query found.
+func describeQuery(q plan.Query) string {
+	text := fmt.Sprintf("%s: reads something in %s, ", q.Name, countNoun(q.Reached, "changed file"))
 	switch {
 	case q.Complete:
 		return text + "evaluated as a whole on both sides"
 	case q.Roots == 1:
 		return text + "1 root element differs"
 	}
-	return text + number(q.Roots, "root element") + " differ"
+	return text + countNoun(q.Roots, "root element") + " differ"
 }
 
-// remembered returns what one trace proved.
-func remembered(t plan.Trace) string {
-	of, says := "", "proves that it would see the same"
+// describeTrace returns what one trace proved, or why it proved nothing.
+func describeTrace(t plan.Trace) string {
+	shard, proof := "", "proves that it would see the same"
 	if t.Shard != "" {
-		of = "of shard " + strconv.Quote(t.Shard) + ": "
+		shard = "of shard " + strconv.Quote(t.Shard) + ": "
 	}
 	if t.Doubt != "" {
-		says = t.Doubt
+		proof = t.Doubt
 	}
 	if t.Digest == "" {
-		return of + says
+		return shard + proof
 	}
-	return fmt.Sprintf("%s%.19s…, %s: %s", of, t.Digest, number(t.Requests, "request"), says)
+	return fmt.Sprintf("%s%.19s…, %s: %s", shard, t.Digest, countNoun(t.Requests, "request"), proof)
 }
 
-// earlier returns when a task passed that does not run again.
-func earlier(p plan.Earlier) string {
-	of := ""
+// describeEarlier returns when a task passed that need not run again, and with
+// which inputs.
+func describeEarlier(p plan.Earlier) string {
+	shard := ""
 	if p.Shard != "" {
-		of = "shard " + strconv.Quote(p.Shard) + ", "
+		shard = "shard " + strconv.Quote(p.Shard) + ", "
 	}
-	return fmt.Sprintf("%s%s, with inputs %.19s…", of, p.Began.UTC().Format("2006-01-02 15:04:05 UTC"), p.Inputs)
+	return fmt.Sprintf("%s%s, with inputs %.19s…", shard, p.Began.UTC().Format("2006-01-02 15:04:05 UTC"), p.Inputs)
 }
 
-// task shows one task.
-func (t *text) task(task plan.Task) {
-	parts := []string{"timeout " + line(task.Timeout)}
+// writePlannedTask writes one task of a plan with its limits and its command.
+func (t *text) writePlannedTask(task plan.Task) {
+	parts := []string{"timeout " + cleanLine(task.Timeout)}
 	if task.EstimateSeconds > 0 {
-		about := "about " + seconds(task.EstimateSeconds)
+		about := "about " + formatSeconds(task.EstimateSeconds)
 		if task.EstimateP90 > task.EstimateSeconds {
-			about += ", nine times of ten within " + seconds(task.EstimateP90)
+			about += ", nine times of ten within " + formatSeconds(task.EstimateP90)
 		}
 		parts = append(parts, about)
 	}
@@ -148,20 +150,21 @@ func (t *text) task(task plan.Task) {
 	if shards, id := task.Static.Numbers(); task.Static != (plan.Fraction{}) {
 		parts = append(parts, fmt.Sprintf("shards %d, shard_id %d", shards, id))
 	}
-	t.line("  %s (%s)", line(task.ID), strings.Join(parts, ", "))
+	t.printLine("  %s (%s)", cleanLine(task.ID), strings.Join(parts, ", "))
 	switch {
 	case task.Blocked != "":
-		t.line("    not started: %s", line(task.Blocked))
+		t.printLine("    not started: %s", cleanLine(task.Blocked))
 	case task.Native:
-		t.line("    native, in the runner itself")
+		t.printLine("    native, in the runner itself")
 	default:
-		t.line("    %s", command(task.Argv))
+		t.printLine("    %s", formatCommand(task.Argv))
 	}
 }
 
-// command shows an argument vector. Arguments that are not plain words are
-// quoted, so that each can be told from the next and is harmless.
-func command(argv []string) string {
+// formatCommand returns an argument vector as one line. Arguments with spaces,
+// quotes or invisible characters are quoted, so that a reader sees where each one
+// ends.
+func formatCommand(argv []string) string {
 	words := make([]string, len(argv))
 	for i, arg := range argv {
 		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool { return r == ' ' || strings.ContainsRune("\"'\\", r) || !unicode.IsPrint(r) }) {
@@ -172,29 +175,30 @@ func command(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// suggestion lists the names most like an unknown one.
-func suggestion(p *plan.Plan, name string) string {
-	type near struct {
+// suggestNames returns a sentence with the names of integrations that are similar
+// to an unknown name.
+func suggestNames(p *plan.Plan, name string) string {
+	type candidate struct {
 		name     string
 		distance int
 	}
-	var found []near
+	var found []candidate
 	for _, d := range p.Integrations {
 		distance := suggest.Edits(name, d.Name)
 		if name != "" && strings.Contains(d.Name, name) {
 			distance = 1
 		}
 		if distance <= 2+len(name)/5 {
-			found = append(found, near{line(d.Name), distance})
+			found = append(found, candidate{cleanLine(d.Name), distance})
 		}
 	}
 	if len(found) == 0 {
-		return fmt.Sprintf("the plan has %s, none with a name like it", number(len(p.Integrations), "integration"))
+		return fmt.Sprintf("the plan has %s, none with a name like it", countNoun(len(p.Integrations), "integration"))
 	}
-	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
 	var names []string
-	for _, n := range found[:min(len(found), 5)] {
-		names = append(names, n.name)
+	for _, c := range found[:min(len(found), 5)] {
+		names = append(names, c.name)
 	}
 	return "did you mean " + strings.Join(names, ", ") + "?"
 }

@@ -1,4 +1,4 @@
 package report
 
 // JUnitWithin is JUnit with another bound.
-var JUnitWithin = junitWithin
+var JUnitWithin = encodeJUnitWithin

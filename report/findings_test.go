@@ -53,7 +53,7 @@ type gitlabEnd struct {
 }
 
 // junit writes a JUnit report and reads it.
-func junit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
+func encodeJUnit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.JUnit(&out, f); err != nil {
@@ -117,7 +117,7 @@ type issue struct {
 }
 
 // codeQuality writes a Code Quality report and reads it strictly.
-func codeQuality(t testing.TB, f report.Findings) ([]byte, []issue) {
+func codeQualityIssue(t testing.TB, f report.Findings) ([]byte, []issue) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.CodeQuality(&out, f); err != nil {
@@ -231,7 +231,7 @@ func TestOrigins(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := failing(t, plan.Decision{Rung: c.rung, Evidence: c.e}, changes, c.shards...)
-			_, list := codeQuality(t, f)
+			_, list := codeQualityIssue(t, f)
 			var got []string
 			for _, q := range list {
 				task, rest, _ := strings.Cut(*q.Description, ": failed: exit code 1")
@@ -242,7 +242,7 @@ func TestOrigins(t *testing.T) {
 		})
 	}
 	t.Run("no change and no definition", func(t *testing.T) {
-		_, list := codeQuality(t, failing(t, plan.Decision{Rung: plan.RungSchema}, plan.Changes{}, ""))
+		_, list := codeQualityIssue(t, failing(t, plan.Decision{Rung: plan.RungSchema}, plan.Changes{}, ""))
 		equal(t, where(list), []string{"critical prcheck.yaml:1 it: failed: exit code 1"})
 	})
 }
@@ -266,7 +266,7 @@ func TestLocator(t *testing.T) {
 	d := plan.Decision{Rung: plan.RungSchema, Evidence: plan.Evidence{Paths: []string{"/a.yml"}}}
 	f := failing(t, d, changes, "", "1", "9")
 	f.Locator = locator{}
-	_, list := codeQuality(t, f)
+	_, list := codeQualityIssue(t, f)
 	equal(t, where(list), []string{
 		"critical sub/data/a.yml:5 it: failed: exit code 1 (changed: /l/1)",
 		"critical sub/data/a.yml:5 it/1: failed: exit code 1 (changed: /l/1)",
@@ -277,13 +277,13 @@ func TestLocator(t *testing.T) {
 		"critical sub/data/a.yml:3 it: failed: exit code 1 (changed: /x)",
 		"critical sub/data/a.yml:3 it/9: failed: exit code 1 (changed: /x)",
 	})
-	_, cases := junit(t, f)
+	_, cases := encodeJUnit(t, f)
 	if got := cases[1].File; got != "sub/data/a.yml" {
 		t.Errorf("got file %q", got)
 	}
 	for _, evil := range []string{"../x", "/etc/passwd", "a/../../b", "a\nb", "a\x00b", "a\\..\\b", strings.Repeat("x", 5000), "\xff", "."} {
 		f.Locator = locator{evil}
-		_, list := codeQuality(t, f)
+		_, list := codeQualityIssue(t, f)
 		if got := *list[0].Location.Path; got != "prcheck.yaml" {
 			t.Errorf("%.20q: got %q", evil, got)
 		}
@@ -295,7 +295,7 @@ func TestLocator(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	p := change(t)
 	prints := func(f report.Findings) string {
-		_, list := codeQuality(t, f)
+		_, list := codeQualityIssue(t, f)
 		var out []string
 		for _, q := range list {
 			out = append(out, *q.Fingerprint)
@@ -323,8 +323,8 @@ func TestNeverGreen(t *testing.T) {
 			r := green(p)
 			r.Results[0].Status, r.Results[0].Class = status, class
 			f := report.Findings{Plan: p, Report: report.New(p, r)}
-			_, cases := junit(t, f)
-			_, list := codeQuality(t, f)
+			_, cases := encodeJUnit(t, f)
+			_, list := codeQualityIssue(t, f)
 			green := status == plan.Passed
 			onBase := status == plan.Failed && class == plan.ClassBaseline
 			if got := cases[0].Failure != nil || cases[0].Error != nil; got == (green || onBase) || len(list) > 0 == (green || onBase) || (cases[0].Skipped != nil) != onBase {
@@ -336,13 +336,13 @@ func TestNeverGreen(t *testing.T) {
 		}
 	}
 	p := change(t)
-	_, cases := junit(t, report.Findings{Plan: p, Report: report.New(p, nil)})
+	_, cases := encodeJUnit(t, report.Findings{Plan: p, Report: report.New(p, nil)})
 	if len(cases) != len(p.Tasks) || cases[0].Error == nil {
 		t.Errorf("without results: got %+v", cases)
 	}
 	strangers := green(p)
 	strangers.Results = append(strangers.Results, plan.Result{Task: "stranger", Status: plan.Passed})
-	_, cases = junit(t, report.Findings{Plan: p, Report: report.New(p, strangers)})
+	_, cases = encodeJUnit(t, report.Findings{Plan: p, Report: report.New(p, strangers)})
 	if last := cases[len(cases)-1]; last.Error == nil {
 		t.Errorf("results that do not fit: got %+v", last)
 	}
@@ -423,7 +423,7 @@ func TestFindingsAreBounded(t *testing.T) {
 		if failed, _, _, _ := count(cases); failed != 500 || cases[len(cases)-1].Error == nil {
 			t.Errorf("got %d failures, and at the end %+v, in %d bytes", failed, cases[len(cases)-1], len(raw))
 		}
-		if _, list := codeQuality(t, f); len(list) != report.MaxFindings {
+		if _, list := codeQualityIssue(t, f); len(list) != report.MaxFindings {
 			t.Errorf("got %d findings", len(list))
 		}
 	})
@@ -445,13 +445,13 @@ func TestHostileFindings(t *testing.T) {
 		p, r := infested(text)
 		r.Results[0].Tail += "\x00]]>[[ATTACHMENT|/etc/passwd]]"
 		f := report.Findings{Plan: p, Report: report.New(p, r)}
-		_, cases := junit(t, f)
+		_, cases := encodeJUnit(t, f)
 		for _, c := range cases {
 			if c.Error != nil && strings.Contains(c.Error.Text, "[[ATTACHMENT") || strings.Contains(c.Out, "[[ATTACHMENT") {
 				t.Errorf("%q: GitLab would link to the attachment in %+v", text, c.Error)
 			}
 		}
-		_, list := codeQuality(t, f)
+		_, list := codeQualityIssue(t, f)
 		if len(cases) < 2 || len(list) == 0 {
 			t.Errorf("%q: got %d cases and %d findings", text, len(cases), len(list))
 		}

@@ -10,26 +10,27 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Page is what [HTML] shows.
+// A Page is the input of [HTML].
 type Page struct {
 	Plan     *plan.Plan // the plan of the report
 	Report   *Report
-	Contents *Contents // nil when the bundles are not at hand
+	Contents *Contents // nil if the bundles are not at hand
 }
 
-// Contents are the values of changed files, which a plan does not have. All
-// texts are bounded by whoever makes them; a file may be missing.
+// Contents are the values of changed fields and the diffs of changed resources,
+// which a plan does not have. Their maker bounds all texts, and may leave out
+// files.
 type Contents struct {
 	Datafiles map[string][]Field // by path, sorted by pointer
-	Resources map[string]string  // by path: the lines of a unified diff
+	Resources map[string]string  // unified diffs, by path
 }
 
 // A Field is one changed field with its values as JSON text.
 type Field struct {
 	Pointer  string
 	Kind     plan.Kind // plan.Added, plan.Removed or plan.Modified
-	Moved    bool      // a list whose items changed their order
-	Old, New string    // "" on a side that does not have it
+	Moved    bool      // the field is a list whose items only changed their order
+	Old, New string    // "" on a side that does not have the field
 }
 
 //go:embed html
@@ -37,39 +38,41 @@ var assets embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(assets, "html/*.gohtml"))
 
-// HTML writes a report as one file for a browser. It needs nothing else: styles
-// and script stand in it, and its content security policy allows only those. It
-// can be read without the script, which filters, sorts and opens.
+// HTML writes a report as one HTML file. The file contains its styles and its
+// script, and its content security policy allows nothing else. It can be read
+// without the script, which only filters, sorts and opens rows.
 func HTML(w io.Writer, page Page) error {
-	v := newView(page)
-	style, err := asset("style.css")
+	v := newPageView(page)
+	style, err := readAsset("style.css")
 	if err != nil {
 		return err
 	}
-	early, err := asset("early.js")
+	early, err := readAsset("early.js")
 	if err != nil {
 		return err
 	}
-	script, err := asset("script.js")
+	script, err := readAsset("script.js")
 	if err != nil {
 		return err
 	}
-	v.Policy = "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(early) + " " + hash(script) +
+	v.Policy = "default-src 'none'; style-src " + policyHash(style) + "; script-src " + policyHash(early) + " " + policyHash(script) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
-	// These are ours, and must keep the bytes that were hashed.
+	// Our own styles and scripts are not escaped: the policy holds hashes of their bytes.
 	v.Style = template.HTML("<style>" + style + "</style>")
 	v.Early = template.HTML("<script>" + early + "</script>")
 	v.Script = template.HTML("<script>" + script + "</script>")
 	return pageTemplate.ExecuteTemplate(w, "page.gohtml", v)
 }
 
-func asset(name string) (string, error) {
+// readAsset returns an embedded file of the folder html.
+func readAsset(name string) (string, error) {
 	raw, err := assets.ReadFile("html/" + name)
 	return string(raw), err
 }
 
-// hash names a style or a script in a content security policy.
-func hash(text string) string {
+// policyHash returns the hash that allows a style or a script in a content
+// security policy.
+func policyHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

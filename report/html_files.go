@@ -10,16 +10,18 @@ import (
 
 // Bounds of the changed files.
 const (
-	maxFields    = 100      // per file
-	maxDiffLines = 400      // per resource
-	maxShown     = 16 << 10 // bytes of a value, in case nobody bounded it
-	manyFiles    = 100      // from here on a file links to fewer integrations
+	maxFields     = 100      // fields per file
+	maxDiffLines  = 400      // lines per resource
+	maxShownValue = 16 << 10 // bytes per value, in case the maker of the contents did not bound it
+	manyFiles     = 100      // with more changed files, each of them links to fewer integrations
 )
 
-// A file is one changed file as the page shows it.
-type file struct {
+// A changedFile is one changed file as the page shows it. Woke and Seen are links
+// to integrations: Woke to those that the file made run, Seen to the others that
+// may read it.
+type changedFile struct {
 	ID, Path, Sort, Kind, Class, Schema, OldSchema string
-	Fields                                         []field
+	Fields                                         []changedField
 	MoreFields                                     int
 	Values                                         bool // the fields have values
 	Diff                                           []diffLine
@@ -28,58 +30,61 @@ type file struct {
 	MoreWoke, MoreSeen                             int
 }
 
-// A field is one changed field.
-type field struct {
+// A changedField is one changed field as the page shows it.
+type changedField struct {
 	ID, Pointer, Kind, Class string
 	Old, New                 string
 	HasOld, HasNew, Moved    bool
 }
 
-// A diffLine is one line of a unified diff: "add", "del", "hunk" or "".
+// A diffLine is one line of a unified diff. Its class is "add", "del", "hunk" or "".
 type diffLine struct{ Class, Text string }
 
-// An index knows all changed files and links them with the integrations, both
-// ways.
-type index struct {
-	files []file
-	at    map[string]int            // by path; a datafile goes before a resource
-	field map[string]map[string]int // by path and pointer
-	limit int
+// A fileIndex holds all changed files and links them with the integrations, in
+// both directions.
+type fileIndex struct {
+	files          []changedFile
+	byPath         map[string]int            // index into files; of a datafile, if a resource has the same path
+	fieldByPointer map[string]map[string]int // index into the fields of a file, by path and pointer
+	maxLinks       int                       // integrations to which one file links
 }
 
-func newIndex(page Page) *index {
+func newFileIndex(page Page) *fileIndex {
 	c := page.Plan.Changes
-	x := &index{at: map[string]int{}, field: map[string]map[string]int{}, limit: 60}
+	x := &fileIndex{byPath: map[string]int{}, fieldByPointer: map[string]map[string]int{}, maxLinks: 60}
 	if len(c.Datafiles)+len(c.Resources) > manyFiles {
-		x.limit = 12
+		x.maxLinks = 12
 	}
 	for _, d := range c.Datafiles {
-		x.add(d.Path, x.datafile(d, page.Contents))
+		x.addFile(d.Path, x.newDatafile(d, page.Contents))
 	}
 	for _, r := range c.Resources {
-		x.add(r.Path, resource(r, page.Contents))
+		x.addFile(r.Path, newResource(r, page.Contents))
 	}
 	for i, d := range page.Plan.Integrations {
 		if i < len(page.Report.Integrations) {
-			x.link(d)
+			x.linkIntegration(d)
 		}
 	}
 	return x
 }
 
-func (x *index) add(path string, f file) {
+// addFile adds a file and gives ids to the file and its fields.
+func (x *fileIndex) addFile(path string, f changedFile) {
 	f.ID = fmt.Sprintf("file-%d", len(x.files)+1)
 	for i := range f.Fields {
 		f.Fields[i].ID = fmt.Sprintf("%s-field-%d", f.ID, i+1)
 	}
-	if _, taken := x.at[path]; !taken {
-		x.at[path] = len(x.files)
+	if _, taken := x.byPath[path]; !taken {
+		x.byPath[path] = len(x.files)
 	}
 	x.files = append(x.files, f)
 }
 
-func (x *index) datafile(d plan.Datafile, contents *Contents) file {
-	f := file{Path: shown(d.Path), Sort: "datafile", Kind: line(string(d.Kind)), Class: class(d.Kind), Schema: line(d.Schema), OldSchema: line(d.OldSchema)}
+// newDatafile returns a changed datafile with its fields, and with their values if
+// these are known.
+func (x *fileIndex) newDatafile(d plan.Datafile, contents *Contents) changedFile {
+	f := changedFile{Path: visibleText(d.Path), Sort: "datafile", Kind: cleanLine(string(d.Kind)), Class: cssClass(d.Kind), Schema: cleanLine(d.Schema), OldSchema: cleanLine(d.OldSchema)}
 	fields, known := []Field(nil), false
 	if contents != nil {
 		fields, known = contents.Datafiles[d.Path]
@@ -97,36 +102,39 @@ func (x *index) datafile(d plan.Datafile, contents *Contents) file {
 	at := map[string]int{}
 	for i, field := range fields[:len(fields)-f.MoreFields] {
 		at[field.Pointer] = i
-		f.Fields = append(f.Fields, newField(field, known))
+		f.Fields = append(f.Fields, newChangedField(field, known))
 	}
-	if x.field[d.Path] == nil {
-		x.field[d.Path] = at
+	if x.fieldByPointer[d.Path] == nil {
+		x.fieldByPointer[d.Path] = at
 	}
 	return f
 }
 
-func newField(d Field, known bool) field {
-	f := field{Pointer: line(d.Pointer), Kind: line(string(d.Kind)), Class: class(d.Kind), Moved: d.Moved}
+// newChangedField returns a changed field, with its values if these are known.
+func newChangedField(d Field, known bool) changedField {
+	f := changedField{Pointer: cleanLine(d.Pointer), Kind: cleanLine(string(d.Kind)), Class: cssClass(d.Kind), Moved: d.Moved}
 	if f.Pointer == "" {
 		f.Pointer = "(the whole file)"
 	}
 	if known {
 		f.HasOld, f.HasNew = d.Kind != plan.Added, d.Kind != plan.Removed
-		f.Old, f.New = bounded(d.Old), bounded(d.New)
+		f.Old, f.New = cleanValue(d.Old), cleanValue(d.New)
 	}
 	return f
 }
 
-// bounded makes a text of several lines harmless, and not too long.
-func bounded(text string) string {
-	if len(text) > maxShown {
-		text = text[:maxShown] + "…"
+// cleanValue returns a value of several lines without control characters, bounded
+// in length.
+func cleanValue(text string) string {
+	if len(text) > maxShownValue {
+		text = text[:maxShownValue] + "…"
 	}
-	return block(text)
+	return cleanBlock(text)
 }
 
-func resource(r plan.Resource, contents *Contents) file {
-	f := file{Path: shown(r.Path), Sort: "resource", Kind: line(string(r.Kind)), Class: class(r.Kind), Schema: line(r.Schema)}
+// newResource returns a changed resource with its diff, if this is known.
+func newResource(r plan.Resource, contents *Contents) changedFile {
+	f := changedFile{Path: visibleText(r.Path), Sort: "resource", Kind: cleanLine(string(r.Kind)), Class: cssClass(r.Kind), Schema: cleanLine(r.Schema)}
 	if contents == nil {
 		return f
 	}
@@ -136,7 +144,7 @@ func resource(r plan.Resource, contents *Contents) file {
 		return f
 	}
 	if strings.HasPrefix(diff, "(") {
-		f.Note = line(diff)
+		f.Note = cleanLine(diff)
 		return f
 	}
 	for text := range strings.SplitSeq(diff, "\n") {
@@ -149,7 +157,8 @@ func resource(r plan.Resource, contents *Contents) file {
 	return f
 }
 
-// newDiffLine reads the sign of a line before the line is made harmless.
+// newDiffLine returns a line of a diff with the class that follows from its first
+// character. That is read before the line is cleaned.
 func newDiffLine(text string) diffLine {
 	classes := map[string]string{"+": "add", "-": "del", "@": "hunk"}
 	sign := ""
@@ -160,13 +169,13 @@ func newDiffLine(text string) diffLine {
 	if len(text) > most {
 		text = text[:most] + "…"
 	}
-	return diffLine{classes[sign], strings.ReplaceAll(block(text), "\n", " ")}
+	return diffLine{classes[sign], strings.ReplaceAll(cleanBlock(text), "\n", " ")}
 }
 
-// link notes at each file which integration it concerns. An integration that
-// runs was woken by the files in which its queries read a change; when there is
-// none, by those that it may read.
-func (x *index) link(d plan.Decision) {
+// linkIntegration adds a link to an integration at each file of its evidence. The
+// files that made it run are those in which its queries read a changed field, or
+// all files of the evidence if there is no such field; and its definition.
+func (x *fileIndex) linkIntegration(d plan.Decision) {
 	causes := map[string]bool{}
 	for _, q := range d.Evidence.Queries {
 		for _, f := range q.Fields {
@@ -179,35 +188,35 @@ func (x *index) link(d plan.Decision) {
 		concerned = append(concerned, path)
 	}
 	slices.Sort(concerned)
-	link := value{Text: shown(d.Name), Href: "#" + anchor(d.Name)}
+	link := value{Text: visibleText(d.Name), Href: "#" + anchor(d.Name)}
 	for _, path := range slices.Compact(concerned) {
-		i, ok := x.at[path]
+		i, ok := x.byPath[path]
 		if !ok {
 			continue
 		}
 		f := &x.files[i]
 		if d.Decision != plan.Skip && (len(causes) == 0 || causes[path] || slices.Contains(d.Evidence.Definition, path)) {
-			f.Woke, f.MoreWoke = x.append(f.Woke, f.MoreWoke, link)
+			f.Woke, f.MoreWoke = x.addLink(f.Woke, f.MoreWoke, link)
 		} else {
-			f.Seen, f.MoreSeen = x.append(f.Seen, f.MoreSeen, link)
+			f.Seen, f.MoreSeen = x.addLink(f.Seen, f.MoreSeen, link)
 		}
 	}
 }
 
-// append adds a link, or counts it when there are enough.
-func (x *index) append(links []value, more int, link value) ([]value, int) {
-	if len(links) < x.limit {
+// addLink appends a link, or only counts it if the list is full.
+func (x *fileIndex) addLink(links []value, more int, link value) ([]value, int) {
+	if len(links) < x.maxLinks {
 		return append(links, link), more
 	}
 	return links, more + 1
 }
 
-// paths returns paths with links to their files, if they changed.
-func (x *index) paths(paths []string) []value {
+// linkPaths returns paths, each with a link to its file if the file changed.
+func (x *fileIndex) linkPaths(paths []string) []value {
 	var out []value
 	for _, path := range paths {
-		v := value{Text: shown(path), Code: true}
-		if i, ok := x.at[path]; ok {
+		v := value{Text: visibleText(path), Code: true}
+		if i, ok := x.byPath[path]; ok {
 			v.Href = "#" + x.files[i].ID
 		}
 		out = append(out, v)
@@ -215,15 +224,16 @@ func (x *index) paths(paths []string) []value {
 	return out
 }
 
-// fields returns fields, written as PATH#POINTER, with links to them.
-func (x *index) fields(fields []string) []value {
+// linkFields returns fields, written as PATH#POINTER, each with a link to the field
+// or at least to its file.
+func (x *fileIndex) linkFields(fields []string) []value {
 	var out []value
 	for _, text := range fields {
-		v := value{Text: shown(text), Code: true}
+		v := value{Text: visibleText(text), Code: true}
 		path, pointer, _ := strings.Cut(text, "#")
-		if i, ok := x.at[path]; ok {
+		if i, ok := x.byPath[path]; ok {
 			v.Href = "#" + x.files[i].ID
-			if n, ok := x.field[path][pointer]; ok {
+			if n, ok := x.fieldByPointer[path][pointer]; ok {
 				v.Href = "#" + x.files[i].Fields[n].ID
 			}
 		}

@@ -10,103 +10,121 @@ import (
 
 // Bounds of the page.
 const (
-	maxFailures = 100     // cards; the others are in the table
-	maxOpen     = 10      // cards that show their tail from the start
-	maxPassed   = 2 << 20 // bytes of what passed tasks said, together
-	maxFailed   = 8 << 20 // bytes of what the others said, together
-	maxEvidence = 20      // values of one kind of evidence that plans hold
+	maxFailures    = 100     // cards of failures; further failures are only in the table
+	maxOpen        = 10      // cards whose tail is shown from the start
+	maxPassedTails = 2 << 20 // bytes of all tails of passed tasks
+	maxFailedTails = 8 << 20 // bytes of all tails of other tasks
 )
 
-// A row is one integration with its explanation.
-type row struct {
+// An integrationRow is one integration with its explanation.
+type integrationRow struct {
 	ID, Name, Decision, Class, Rung, Reason string
 	Status, StatusClass, Took               string
 	Runs, Bad                               bool
 	Facts                                   []fact
-	Tasks                                   []job
+	Tasks                                   []taskRow
 }
 
-// A job is one task as the page shows it.
-type job struct {
+// A taskRow is one task as the page shows it.
+type taskRow struct {
 	ID, Name, Result, Class, Status string
 	Started, Waited, Took, Attempts string
 	Command, Log, Tail              string
-	Bad                             bool
+	Bad                             bool // fails the check
 	Cut                             bool // the tail was left out
 }
 
-// A failure is one task that did not pass.
-type failure struct {
+// A failureCard is one task that did not pass.
+type failureCard struct {
 	ID, Name, Result, Details, Log, Tail, Class string
-	Open                                        bool // shows its tail from the start
+	Open                                        bool // the tail is shown from the start
 	Integration                                 value
 }
 
-// rows returns all integrations: first those that did not pass, then those that
-// ran, then the skipped ones.
-func rows(page Page, links *index) ([]row, []datum) {
-	planned := map[string]plan.Task{}
+// newRows returns one row per integration, and the data of the rows for the
+// script: first the integrations that did not pass, then those that ran, then the
+// skipped ones.
+func newRows(page Page, files *fileIndex) ([]integrationRow, []rowData) {
+	b := rowBuilder{files: files, planned: map[string]plan.Task{}, results: map[string]Task{}, room: map[bool]int{false: maxPassedTails, true: maxFailedTails}}
 	for _, t := range page.Plan.Tasks {
-		planned[t.ID] = t
+		b.planned[t.ID] = t
 	}
-	said := map[string]Task{}
 	for _, t := range page.Report.Results {
-		said[t.Task] = t
+		b.results[t.Task] = t
 	}
 	observed := map[string]plan.Observed{}
 	for _, o := range page.Report.Observed {
 		observed[o.Integration] = o
 	}
 	decisions := page.Plan.Integrations
-	left := map[bool]int{false: maxPassed, true: maxFailed}
-	var all []row
-	var data []datum
+	var rows []integrationRow
+	var data []rowData
 	for i, in := range page.Report.Integrations {
-		r := row{
-			ID: anchor(in.Name), Name: shown(in.Name), Decision: line(string(in.Decision)), Class: class(in.Decision),
-			Rung: line(string(in.Rung)), Reason: line(in.Reason), Runs: in.Decision != plan.Skip,
-		}
-		d := datum{ID: r.ID, Name: strings.ToLower(r.Name), Decision: r.Class, Rung: slices.Index(plan.Rungs(), in.Rung)}
+		var evidence *plan.Evidence
 		if i < len(decisions) {
-			r.Facts = links.facts(decisions[i].Evidence)
-			d.Words = words(decisions[i].Evidence)
+			evidence = &decisions[i].Evidence
 		}
-		r.Facts = append(r.Facts, reading(observed[in.Name])...)
-		var worst plan.Status
-		for _, id := range in.Tasks {
-			t := said[id]
-			j := newJob(planned[id], t)
-			if left[j.Bad] -= len(j.Tail); left[j.Bad] < 0 {
-				j.Tail, j.Cut = "", true
-			}
-			r.Tasks = append(r.Tasks, j)
-			worst = worse(worst, look(t))
-			d.Seconds += t.Seconds
-		}
-		if len(r.Tasks) > 0 {
-			r.Status, r.StatusClass, r.Took = spaced(worst), class(worst), seconds(d.Seconds)
-			r.Bad, d.Status = worst != plan.Passed && worst != onBase, r.StatusClass
-		}
-		all, data = append(all, r), append(data, d)
+		r, d := b.newRow(in, evidence)
+		r.Facts = append(r.Facts, observedFacts(observed[in.Name])...)
+		rows, data = append(rows, r), append(data, d)
 	}
-	return sorted(all, data)
+	return sortRows(rows, data)
 }
 
-// sorted puts first what matters most, and keeps the order otherwise.
-func sorted(all []row, data []datum) ([]row, []datum) {
-	var rows []row
-	var more []datum
+// A rowBuilder makes the rows of the integrations, one after the other.
+type rowBuilder struct {
+	files   *fileIndex
+	planned map[string]plan.Task // by task id
+	results map[string]Task      // by task id
+	room    map[bool]int         // bytes left for tails, by whether a task fails the check
+}
+
+// newRow returns the row of one integration with its tasks, and the data of the
+// row. The evidence may be nil.
+func (b *rowBuilder) newRow(in Integration, evidence *plan.Evidence) (integrationRow, rowData) {
+	r := integrationRow{
+		ID: anchor(in.Name), Name: visibleText(in.Name), Decision: cleanLine(string(in.Decision)), Class: cssClass(in.Decision),
+		Rung: cleanLine(string(in.Rung)), Reason: cleanLine(in.Reason), Runs: in.Decision != plan.Skip,
+	}
+	d := rowData{ID: r.ID, Name: strings.ToLower(r.Name), Decision: r.Class, Rung: slices.Index(plan.Rungs(), in.Rung)}
+	if evidence != nil {
+		r.Facts = b.files.evidenceFacts(*evidence)
+		d.Words = searchWords(*evidence)
+	}
+	var worst plan.Status
+	for _, id := range in.Tasks {
+		result := b.results[id]
+		t := newTaskRow(b.planned[id], result)
+		if b.room[t.Bad] -= len(t.Tail); b.room[t.Bad] < 0 {
+			t.Tail, t.Cut = "", true
+		}
+		r.Tasks = append(r.Tasks, t)
+		worst = worseOutcome(worst, outcome(result))
+		d.Seconds += result.Seconds
+	}
+	if len(r.Tasks) > 0 {
+		r.Status, r.StatusClass, r.Took = statusLabel(worst), cssClass(worst), formatSeconds(d.Seconds)
+		r.Bad, d.Status = worst != plan.Passed && worst != brokenOnBase, r.StatusClass
+	}
+	return r, d
+}
+
+// sortRows returns the rows and their data in the order of their ranks. Rows of
+// the same rank keep their order.
+func sortRows(rows []integrationRow, data []rowData) (sortedRows []integrationRow, sortedData []rowData) {
 	for _, rank := range []int{0, 1, 2} {
-		for i, r := range all {
+		for i, r := range rows {
 			if r.rank() == rank {
-				rows, more = append(rows, r), append(more, data[i])
+				sortedRows, sortedData = append(sortedRows, r), append(sortedData, data[i])
 			}
 		}
 	}
-	return rows, more
+	return sortedRows, sortedData
 }
 
-func (r row) rank() int {
+// rank returns the place of a row in the table: 0 for an integration that did not
+// pass, 1 for one that ran, 2 for one that was skipped.
+func (r integrationRow) rank() int {
 	switch {
 	case r.Bad:
 		return 0
@@ -116,136 +134,146 @@ func (r row) rank() int {
 	return 2
 }
 
-// words returns what the filter finds of some evidence.
-func words(e plan.Evidence) string {
+// searchWords returns the parts of some evidence that the filter can find: paths,
+// shards, queries and their fields.
+func searchWords(e plan.Evidence) string {
 	parts := slices.Concat(e.Paths, e.Keys, e.Definition)
 	for _, q := range e.Queries {
 		parts = append(append(parts, q.Name), q.Fields...)
 	}
 	for i := range parts {
-		parts[i] = strings.ToLower(line(parts[i]))
+		parts[i] = strings.ToLower(cleanLine(parts[i]))
 	}
 	slices.Sort(parts)
 	return strings.Join(slices.Compact(parts), "\n")
 }
 
-// worse returns the status that says more about an integration.
-func worse(a, b plan.Status) plan.Status {
-	order := []plan.Status{"", plan.Passed, onBase, unavailable, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
+// worseOutcome returns the worse of two outcomes: an integration is shown with the
+// worst outcome of its tasks.
+func worseOutcome(a, b plan.Status) plan.Status {
+	order := []plan.Status{"", plan.Passed, brokenOnBase, unavailable, plan.NotRun, plan.Canceled, plan.TimedOut, plan.Failed}
 	if slices.Index(order, b) > slices.Index(order, a) {
 		return b
 	}
 	return a
 }
 
-func newJob(t plan.Task, r Task) job {
-	j := job{
-		ID: t.ID, Name: shown(t.ID), Result: result(r), Status: spaced(look(r)), Class: class(look(r)), Bad: r.Blocks(),
-		Log: line(r.Log), Tail: block(r.Tail), Attempts: fmt.Sprint(r.Attempts),
+// newTaskRow returns the row of a planned task with its result.
+func newTaskRow(t plan.Task, r Task) taskRow {
+	row := taskRow{
+		ID: t.ID, Name: visibleText(t.ID), Result: describeResult(r), Status: statusLabel(outcome(r)), Class: cssClass(outcome(r)), Bad: r.Blocks(),
+		Log: cleanLine(r.Log), Tail: cleanBlock(r.Tail), Attempts: fmt.Sprint(r.Attempts),
 	}
 	if r.Attempts > 0 {
-		j.Took = seconds(r.Seconds)
+		row.Took = formatSeconds(r.Seconds)
 	}
 	if len(r.Spans) > 0 {
-		j.Started, j.Waited = "+"+seconds(r.Spans[0].Started), seconds(r.Waited)
+		row.Started, row.Waited = "+"+formatSeconds(r.Spans[0].Started), formatSeconds(r.Waited)
 	}
 	switch {
 	case t.Blocked != "":
-		j.Command = "not started: " + line(t.Blocked)
+		row.Command = "not started: " + cleanLine(t.Blocked)
 	case t.Native:
-		j.Command = "native, in the runner itself"
+		row.Command = "native, in the runner itself"
 	default:
-		j.Command = line(command(t.Argv))
+		row.Command = cleanLine(formatCommand(t.Argv))
 	}
-	return j
+	return row
 }
 
-// failures returns a card for each of the tasks, which did not pass, and how many
-// more there are.
-func failures(name string, bad []Task) ([]failure, int) {
-	more := max(0, len(bad)-maxFailures)
-	var out []failure
-	for i, t := range bad[:len(bad)-more] {
-		out = append(out, failure{
-			ID: fmt.Sprintf("%s-%d", name, i+1), Name: shown(t.Task), Result: result(t), Class: class(look(t)),
-			Details: strings.Join(append(details(t), t.Tries()...), ", "), Log: line(t.Log), Tail: block(t.Tail),
-			Open: i < maxOpen, Integration: value{Text: shown(t.Integration), Href: "#" + anchor(t.Integration)},
+// newFailureCards returns cards for tasks that did not pass, and the number of
+// tasks beyond the last card. The ids of the cards begin with name.
+func newFailureCards(name string, tasks []Task) ([]failureCard, int) {
+	more := max(0, len(tasks)-maxFailures)
+	var out []failureCard
+	for i, t := range tasks[:len(tasks)-more] {
+		out = append(out, failureCard{
+			ID: fmt.Sprintf("%s-%d", name, i+1), Name: visibleText(t.Task), Result: describeResult(t), Class: cssClass(outcome(t)),
+			Details: strings.Join(append(describeEffort(t), t.OtherRuns()...), ", "), Log: cleanLine(t.Log), Tail: cleanBlock(t.Tail),
+			Open: i < maxOpen, Integration: value{Text: visibleText(t.Integration), Href: "#" + anchor(t.Integration)},
 		})
 	}
 	return out, more
 }
 
-// facts returns evidence in words, with links to the changed files.
-func (x *index) facts(e plan.Evidence) []fact {
+// maxEvidence is the largest number of values of one kind of evidence that plans
+// hold.
+const maxEvidence = 20
+
+// evidenceFacts returns some evidence as facts, with links to the changed files.
+func (x *fileIndex) evidenceFacts(e plan.Evidence) []fact {
 	var out []fact
 	add := func(label string, values ...value) {
 		if len(values) > 0 {
 			out = append(out, fact{label, values, label == "shards"})
 		}
 	}
-	add("definition", x.paths(e.Definition)...)
-	add("changed in it", codes(e.Fields)...)
+	add("definition", x.linkPaths(e.Definition)...)
+	add("changed in it", codeValues(e.Fields)...)
 	if e.Allowed > 0 {
-		add("may read", value{Text: number(e.Allowed, "schema")})
+		add("may read", value{Text: countNoun(e.Allowed, "schema")})
 	}
-	add("changed schemas", codes(e.Schemas)...)
-	add("changed files", atMost(x.paths(e.Paths))...)
-	add("edited rules", codes(e.Edited)...)
+	add("changed schemas", codeValues(e.Schemas)...)
+	add("changed files", markListLimit(x.linkPaths(e.Paths))...)
+	add("edited rules", codeValues(e.Edited)...)
 	if e.Rule != "" {
-		add("path rule", value{Text: line(e.Rule), Code: true})
+		add("path rule", value{Text: cleanLine(e.Rule), Code: true})
 	}
 	for _, q := range e.Queries {
-		add("query", append([]value{{Text: line(query(q))}}, atMost(x.fields(q.Fields))...)...)
+		add("query", append([]value{{Text: cleanLine(describeQuery(q))}}, markListLimit(x.linkFields(q.Fields))...)...)
 	}
 	var traces []value
 	for _, t := range e.Traces {
-		traces = append(traces, value{Text: line(remembered(t))})
+		traces = append(traces, value{Text: cleanLine(describeTrace(t))})
 	}
-	add("trace", atMost(traces)...)
+	add("trace", markListLimit(traces)...)
 	if s := e.State; s != nil && s.Base == s.Head {
-		add("desired state", value{Text: "the same on base and head:"}, value{Text: line(s.Base), Code: true})
+		add("desired state", value{Text: "the same on base and head:"}, value{Text: cleanLine(s.Base), Code: true})
 	} else if s != nil {
-		add("state on base", value{Text: line(s.Base), Code: true})
-		add("state on head", value{Text: line(s.Head), Code: true})
+		add("state on base", value{Text: cleanLine(s.Base), Code: true})
+		add("state on head", value{Text: cleanLine(s.Head), Code: true})
 	}
-	add("shards", codes(e.Keys)...)
+	add("shards", codeValues(e.Keys)...)
 	var passed []value
 	for _, p := range e.Passed {
-		passed = append(passed, value{Text: line(earlier(p))})
+		passed = append(passed, value{Text: cleanLine(describeEarlier(p))})
 	}
-	add("passed", atMost(passed)...)
+	add("passed", markListLimit(passed)...)
 	var doubts []value
 	for _, d := range e.Doubts {
-		doubts = append(doubts, value{Text: line(d)})
+		doubts = append(doubts, value{Text: cleanLine(d)})
 	}
 	add("in doubt", doubts...)
 	return out
 }
 
-// reading returns what an integration read while it ran.
-func reading(o plan.Observed) []fact {
+// observedFacts returns which schemas an integration read while it ran, and which
+// it could have read but did not.
+func observedFacts(o plan.Observed) []fact {
 	var out []fact
 	if len(o.Read) > 0 {
-		out = append(out, fact{"read while it ran", codes(o.Read), true})
+		out = append(out, fact{"read while it ran", codeValues(o.Read), true})
 	}
 	if len(o.Unread) > 0 && !o.Partial {
-		out = append(out, fact{"allowed, not read", codes(o.Unread), true})
+		out = append(out, fact{"allowed, not read", codeValues(o.Unread), true})
 	}
 	return out
 }
 
-// atMost says so when a list may have been cut.
-func atMost(values []value) []value {
+// markListLimit adds a remark to a list that is so long that the plan may not hold
+// all of it.
+func markListLimit(values []value) []value {
 	if len(values) < maxEvidence {
 		return values
 	}
 	return append(values, value{Text: fmt.Sprintf("(a plan lists at most %d)", maxEvidence)})
 }
 
-func codes(texts []string) []value {
+// codeValues returns texts as values that are shown as code.
+func codeValues(texts []string) []value {
 	var out []value
 	for _, text := range texts {
-		out = append(out, value{Text: line(text), Code: true})
+		out = append(out, value{Text: cleanLine(text), Code: true})
 	}
 	return out
 }

@@ -57,7 +57,7 @@ func TestHTMLGolden(t *testing.T) {
 	p := change(t)
 	for name, text := range map[string]string{
 		"failed.html":  page(t, p, timed(p), values()),
-		"broken.html":  page(t, p, onBase(p), nil),
+		"broken.html":  page(t, p, brokenOnBase(p), nil),
 		"outage.html":  page(t, p, outage(p), nil),
 		"reused.html":  page(t, reused(t), green(reused(t)), nil),
 		"passed.html":  page(t, p, green(p), nil),
@@ -86,7 +86,7 @@ func TestHTMLIsWellMade(t *testing.T) {
 	p := change(t)
 	pages := map[string]string{
 		"failed": page(t, p, timed(p), values()), "no values": page(t, p, red(p), nil), "no results": page(t, p, nil, nil),
-		"passed": page(t, p, green(p), &report.Contents{}), "broken": page(t, p, onBase(p), nil), "both": page(t, p, bothWays(p), nil), "outage": page(t, p, outage(p), nil), "nothing": page(t, quiet(t), nil, nil), "empty": page(t, &plan.Plan{}, nil, nil),
+		"passed": page(t, p, green(p), &report.Contents{}), "broken": page(t, p, brokenOnBase(p), nil), "both": page(t, p, bothWays(p), nil), "outage": page(t, p, outage(p), nil), "nothing": page(t, quiet(t), nil, nil), "empty": page(t, &plan.Plan{}, nil, nil),
 	}
 	large, results := many(200, 600)
 	pages["large"] = page(t, large, results, nil)

@@ -9,41 +9,41 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// Bounds of the timeline.
+// Sizes and bounds of the timeline.
 const (
-	maxLanes   = 64
-	maxLongest = 20
-	buckets    = 120
-	laneHeight = 16
+	maxLanes    = 64  // lanes that are drawn
+	maxLongest  = 20  // tasks in the list of the longest
+	waitBuckets = 120 // parts of the run for which waiting tasks are counted
+	laneHeight  = 16  // pixels
 )
 
 // A timeline is the run over time: lanes of tasks, and how many tasks waited.
 type timeline struct {
-	Total        string // how long the run took
-	Height       int    // of all lanes
+	Total        string // the duration of the run
+	Height       int    // of all lanes, in pixels
 	Lanes        []lane
 	Bars         []bar
 	Ticks        []tick
-	Waiting      []bar // one per bucket
+	Waiting      []bar // one per part of the run in which tasks waited
 	MaxWaiting   int
-	Dense        bool // too many bars to outline them
+	Dense        bool // there are too many bars to outline them
 	Longest      []timing
-	Unknown      int // tasks of which it is not known when they ran
-	Hidden       int // tasks beyond the last lane
-	Retried      int
+	Unknown      int // tasks that ran at an unknown time
+	Hidden       int // tasks for which there was no lane
+	Retried      int // tasks with several attempts
 	MeanWait     string
 	LongestWait  string
 	LongestWaits string // the task that waited longest
 }
 
-// A lane is one slot in which tasks ran one after the other.
+// A lane is a row of the timeline, in which tasks ran one after the other.
 type lane struct {
 	Number, Y, Tasks int
 	Busy, Share      string
 	busy             float64
 }
 
-// A bar is a rectangle, X and W in percent of the width.
+// A bar is a rectangle. X and W are in percent of the width.
 type bar struct {
 	X, W               string
 	Y, Height          int
@@ -60,20 +60,22 @@ type timing struct {
 	Started, Waited, Took, Result string
 }
 
-// An interval is a task that ran.
+// An interval is a task with the time from its first start to its last end, in
+// seconds since the run began.
 type interval struct {
 	Task
 	from, to float64
-	lane     int
+	lane     int // -1 if there is none
 }
 
-// newTimeline returns nil when it is not known when the tasks ran.
+// newTimeline returns the timeline of a report, or nil if it is not known of any
+// task when it ran.
 func newTimeline(rep *Report) *timeline {
 	var ran []interval
 	t := &timeline{}
 	for _, r := range rep.Results {
 		switch {
-		case known(r):
+		case hasKnownTimes(r):
 			ran = append(ran, interval{r, r.Spans[0].Started, r.Spans[len(r.Spans)-1].End(), 0})
 		case r.Attempts > 0:
 			t.Unknown++
@@ -87,30 +89,31 @@ func newTimeline(rep *Report) *timeline {
 	for _, r := range ran {
 		total = max(total, r.to)
 	}
-	t.Total, t.Ticks = seconds(total), ticks(total)
-	t.assign(ran, total)
+	t.Total, t.Ticks = formatSeconds(total), newTicks(total)
+	t.assignLanes(ran, total)
 	for _, r := range ran {
-		t.draw(r, total)
+		t.drawTask(r, total)
 	}
 	const dense = 600
 	t.Dense = len(t.Bars) > dense
-	t.waits(ran, total)
-	t.longest(ran)
+	t.countWaiting(ran, total)
+	t.listLongest(ran)
 	return t
 }
 
-// known tells whether it is known when a task ran, in times that can be drawn.
-func known(t Task) bool {
+// hasKnownTimes reports whether it is known when a task ran, with times that can
+// be drawn.
+func hasKnownTimes(t Task) bool {
 	const most = 1e7 // a hundred days
 	outside := func(s float64) bool { return !(s >= 0 && s <= most) }
 	return len(t.Spans) > 0 && !outside(t.Waited) &&
 		!slices.ContainsFunc(t.Spans, func(s plan.Span) bool { return outside(s.Started) || outside(s.Seconds) })
 }
 
-// assign gives each task the first lane that is free, as interval partitioning
-// does: with the tasks in the order of their starts it needs as many lanes as
-// tasks ran at once.
-func (t *timeline) assign(ran []interval, total float64) {
+// assignLanes gives each task the first lane that is free. The tasks are sorted by
+// their start, so this takes only as many lanes as tasks ran at the same time
+// (interval partitioning).
+func (t *timeline) assignLanes(ran []interval, total float64) {
 	const slack = 0.002 // times are rounded to the millisecond
 	var free []float64
 	for i := range ran {
@@ -131,32 +134,32 @@ func (t *timeline) assign(ran []interval, total float64) {
 		for _, s := range r.Spans {
 			l.busy += s.Seconds
 		}
-		l.Busy, l.Share = seconds(l.busy), fmt.Sprintf("%.0f%%", min(100, 100*l.busy/total))
+		l.Busy, l.Share = formatSeconds(l.busy), fmt.Sprintf("%.0f%%", min(100, 100*l.busy/total))
 	}
 	t.Height = len(t.Lanes) * laneHeight
 }
 
-// draw adds the bars of one task: what it took as a whole, when there were
-// several attempts, and each attempt.
-func (t *timeline) draw(r interval, total float64) {
+// drawTask adds the bars of one task: one per attempt, and behind several attempts
+// one for the whole time.
+func (t *timeline) drawTask(r interval, total float64) {
 	if r.lane < 0 {
 		return
 	}
 	box := func(from, long float64, class string) bar {
 		x := 100 * from / total
 		w := min(max(100*long/total, 0.12), 100-min(x, 99.8))
-		return bar{percent(x), percent(w), r.lane*laneHeight + 2, laneHeight - 4, class, "", "#" + anchor(r.Integration)}
+		return bar{formatPercent(x), formatPercent(w), r.lane*laneHeight + 2, laneHeight - 4, class, "", "#" + anchor(r.Integration)}
 	}
-	title := fmt.Sprintf("%s: %s, %s after a wait of %s", shown(r.Task.Task), result(r.Task), seconds(r.Seconds), seconds(r.Waited))
+	title := fmt.Sprintf("%s: %s, %s after a wait of %s", visibleText(r.Task.Task), describeResult(r.Task), formatSeconds(r.Seconds), formatSeconds(r.Waited))
 	if len(r.Spans) > 1 {
 		t.Retried++
-		title += fmt.Sprintf(", %s", number(len(r.Spans), "attempt"))
+		title += fmt.Sprintf(", %s", countNoun(len(r.Spans), "attempt"))
 		whole := box(r.from, r.to-r.from, "pause")
 		whole.Title = title
 		t.Bars = append(t.Bars, whole)
 	}
 	for i, s := range r.Spans {
-		kind := class(look(r.Task))
+		kind := cssClass(outcome(r.Task))
 		if i < len(r.Spans)-1 {
 			kind = "retried"
 		}
@@ -166,22 +169,22 @@ func (t *timeline) draw(r interval, total float64) {
 	}
 }
 
-// waits counts how many tasks were waiting for a slot, as it was at the most in
-// each part of the run.
-func (t *timeline) waits(ran []interval, total float64) {
-	var count [buckets + 1]int
+// countWaiting adds bars for the number of tasks that were waiting for a slot at
+// the beginning of each part of the run.
+func (t *timeline) countWaiting(ran []interval, total float64) {
+	var count [waitBuckets + 1]int
 	sum, longest := 0.0, interval{}
 	for _, r := range ran {
 		sum += r.Waited
 		if r.Waited > longest.Waited {
 			longest = r
 		}
-		from := int(math.Ceil(buckets * max(0, r.from-r.Waited) / total))
-		for i := from; i < buckets && float64(i) < buckets*r.from/total; i++ {
+		from := int(math.Ceil(waitBuckets * max(0, r.from-r.Waited) / total))
+		for i := from; i < waitBuckets && float64(i) < waitBuckets*r.from/total; i++ {
 			count[i]++
 		}
 	}
-	t.MeanWait, t.LongestWait, t.LongestWaits = seconds(sum/float64(len(ran))), seconds(longest.Waited), line(longest.Task.Task)
+	t.MeanWait, t.LongestWait, t.LongestWaits = formatSeconds(sum/float64(len(ran))), formatSeconds(longest.Waited), cleanLine(longest.Task.Task)
 	t.MaxWaiting = slices.Max(count[:])
 	for i, n := range count {
 		if n == 0 {
@@ -189,37 +192,38 @@ func (t *timeline) waits(ran []interval, total float64) {
 		}
 		const height = 24
 		h := max(1, height*n/t.MaxWaiting)
-		t.Waiting = append(t.Waiting, bar{X: percent(100 * float64(i) / buckets), W: percent(100.0/buckets + 0.1), Y: height - h, Height: h})
+		t.Waiting = append(t.Waiting, bar{X: formatPercent(100 * float64(i) / waitBuckets), W: formatPercent(100.0/waitBuckets + 0.1), Y: height - h, Height: h})
 	}
 }
 
-func (t *timeline) longest(ran []interval) {
+// listLongest adds the tasks that took longest.
+func (t *timeline) listLongest(ran []interval) {
 	byTime := slices.Clone(ran)
 	slices.SortStableFunc(byTime, func(a, b interval) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	for _, r := range byTime[:min(len(byTime), maxLongest)] {
 		t.Longest = append(t.Longest, timing{
-			Task: value{Text: shown(r.Task.Task), Href: "#" + anchor(r.Integration)}, Lane: r.lane + 1,
-			Started: "+" + seconds(r.from), Waited: seconds(r.Waited), Took: seconds(r.Seconds), Result: result(r.Task),
+			Task: value{Text: visibleText(r.Task.Task), Href: "#" + anchor(r.Integration)}, Lane: r.lane + 1,
+			Started: "+" + formatSeconds(r.from), Waited: formatSeconds(r.Waited), Took: formatSeconds(r.Seconds), Result: describeResult(r.Task),
 		})
 	}
 }
 
-// steps are round distances between two ticks, in seconds.
-var steps = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
+// tickSteps are the round distances that two ticks may have, in seconds.
+var tickSteps = []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400}
 
-// ticks returns at most eight round places of the time axis.
-func ticks(total float64) []tick {
-	step := steps[0]
+// newTicks returns labels at round times of the time axis, at most nine.
+func newTicks(total float64) []tick {
+	step := tickSteps[0]
 	for i := 1; total/step > 8; i++ {
-		if i < len(steps) {
-			step = steps[i]
+		if i < len(tickSteps) {
+			step = tickSteps[i]
 		} else {
 			step *= 2
 		}
 	}
 	var out []tick
 	for at := 0.0; at <= total && len(out) < 10; at += step {
-		t := tick{percent(100 * at / total), clock(at), "middle"}
+		t := tick{formatPercent(100 * at / total), formatTick(at), "middle"}
 		switch {
 		case at == 0:
 			t.Anchor = "start"
@@ -231,8 +235,8 @@ func ticks(total float64) []tick {
 	return out
 }
 
-// clock returns a place on the time axis in few characters.
-func clock(s float64) string {
+// formatTick returns a time of the time axis in few characters.
+func formatTick(s float64) string {
 	switch whole := int(s + 0.5); {
 	case s < 10:
 		return fmt.Sprintf("%gs", math.Round(s*1000)/1000)

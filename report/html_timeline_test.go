@@ -82,7 +82,7 @@ func TestWaiting(t *testing.T) {
 	rep.Results[1].Waited, rep.Results[2].Waited = 60, 45
 	tl := newTimeline(rep)
 	got := []any{tl.MaxWaiting, tl.MeanWait, tl.LongestWait, tl.LongestWaits, len(tl.Waiting), tl.Total}
-	if want := []any{2, "35.0s", "1m00s", "1", buckets / 2, "2m00s"}; !reflect.DeepEqual(got, want) {
+	if want := []any{2, "35.0s", "1m00s", "1", waitBuckets / 2, "2m00s"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -98,7 +98,7 @@ func TestTicks(t *testing.T) {
 		9000:  "0s 20m 40m 1h00m 1h20m 1h40m 2h00m 2h20m",
 	} {
 		var got []string
-		for _, tick := range ticks(total) {
+		for _, tick := range newTicks(total) {
 			got = append(got, tick.Label)
 		}
 		if strings.Join(got, " ") != want {

@@ -12,9 +12,9 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A view is all that the template shows. Every text in it is harmless and
-// bounded; the template escapes it.
-type view struct {
+// A pageView holds everything that the template shows. Its texts are cleaned and
+// bounded; the template escapes them.
+type pageView struct {
 	Policy               string
 	Style, Early, Script template.HTML
 	Icon                 template.URL
@@ -24,56 +24,56 @@ type view struct {
 	Verdict  string
 	Headline string
 	Share    string
-	Facts    []fact // what was compared
+	Facts    []fact // base, head and plan
 	Tiles    []tile
 
 	UncheckedTitle, UncheckedNote string
 
-	Failures      []failure
+	Failures      []failureCard
 	MoreFailures  int
-	Unchecked     []failure // their target was unavailable
+	Unchecked     []failureCard // tasks whose target was unavailable
 	MoreUnchecked int
-	Broken        []failure // on base, too
+	Broken        []failureCard // tasks that are broken on base too
 	MoreBroken    int
 	Warnings      []string
-	Funnel        []level
+	Funnel        []funnelLevel
 	Timeline      *timeline
-	Rows          []row
+	Rows          []integrationRow
 	Choices       []choice
-	Files         []file
-	Changed       string   // all changes in one sentence
-	Schemas       []string // JSON schemas that changed
-	Types         []string // GraphQL types that changed
-	ValuesNote    string   // why no values are shown
-	Data          []datum  // for the script, one per row
+	Files         []changedFile
+	Changed       string    // all changes in one sentence
+	Schemas       []string  // JSON schemas that changed
+	Types         []string  // GraphQL types that changed
+	ValuesNote    string    // why no values are shown
+	Data          []rowData // for the script, one per row
 }
 
 // A tile is one number of the summary.
 type tile struct{ Label, Value, Class string }
 
-// A fact is one piece of evidence, or of the head.
+// A fact is a label with values: a piece of evidence, or a side of the comparison.
 type fact struct {
 	Label  string
 	Values []value
-	Inline bool // many short values, side by side
+	Inline bool // values are short and stand side by side
 }
 
-// A value is one text of a fact. Href leads into the page.
+// A value is one text of a fact. Href is a link within the page, or "".
 type value struct {
 	Text, Href string
 	Code       bool
 }
 
-// A level is one rung of the funnel. The X and W are parts of the bar, in
-// percent.
-type level struct {
+// A funnelLevel is one rung of the funnel. The fields in X and W are the positions
+// and widths of the parts of its bar, in percent.
+type funnelLevel struct {
 	Rung
 	Question                                          string
 	LeftW, RunX, RunW, ShardsX, ShardsW, SkipX, SkipW string
-	Arrived                                           int
+	Arrived                                           int // integrations that no rung before decided
 }
 
-// A choice is one list of the filter.
+// A choice is one drop-down list of the filter form.
 type choice struct {
 	Name, Label string
 	Options     []option
@@ -82,101 +82,104 @@ type choice struct {
 // An option is one entry of a choice.
 type option struct{ Value, Label string }
 
-// A datum is what the script knows of a row beyond what it shows.
-type datum struct {
+// A rowData holds the values by which the script sorts and filters a row.
+type rowData struct {
 	ID       string  `json:"id"`
 	Name     string  `json:"n"`
 	Decision string  `json:"d"`
 	Rung     int     `json:"r"`
 	Status   string  `json:"s"`
 	Seconds  float64 `json:"t"`
-	Words    string  `json:"w"` // found by the filter although the row does not show it
+	Words    string  `json:"w"` // texts that the filter finds although the row does not show them
 }
 
-// icons are the sign in the tab of the browser.
+// icons are the icons for the browser tab, by whether the check passed.
 var icons = map[bool]template.URL{
 	true:  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%231a7f37'/%3E%3Cpath d='M4 8.5 7 11.5 12 5' fill='none' stroke='white' stroke-width='2'/%3E%3C/svg%3E",
 	false: "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%23b3261e'/%3E%3Cpath d='M4.5 4.5l7 7m0-7l-7 7' fill='none' stroke='white' stroke-width='2'/%3E%3C/svg%3E",
 }
 
-// newView computes the page.
-func newView(page Page) *view {
+// newPageView computes everything that the page shows.
+func newPageView(page Page) *pageView {
 	rep, p := page.Report, page.Plan
-	v := &view{
+	v := &pageView{
 		Icon: icons[rep.Verdict == Passed], Passed: rep.Verdict == Passed,
-		Verdict: strings.ToUpper(verdictWords(rep.Verdict)[:1]) + verdictWords(rep.Verdict)[1:], Headline: headline(rep), Share: share(rep.Counts),
-		Facts: sides(p), Funnel: levels(rep), Timeline: newTimeline(rep), Choices: choices(rep), Changed: changed(p.Changes),
-		Warnings: lines(rep.Warnings), Schemas: lines(p.Changes.Schemas), Types: lines(p.Changes.GraphQL),
+		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep), Share: selectionSummary(rep.Counts),
+		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
+		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
-	v.Title = "prcheck " + verdictWords(rep.Verdict) + ": " + v.Headline
-	v.Tiles = tiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
-	links := newIndex(page)
-	v.Rows, v.Data = rows(page, links)
+	v.Title = "prcheck " + verdictLabel(rep.Verdict) + ": " + v.Headline
+	v.Tiles = summaryTiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
+	links := newFileIndex(page)
+	v.Rows, v.Data = newRows(page, links)
 	v.Files = links.files
-	v.Failures, v.MoreFailures = failures("failure", rep.failures())
-	v.Unchecked, v.MoreUnchecked = failures("unchecked", rep.unchecked())
+	v.Failures, v.MoreFailures = newFailureCards("failure", rep.failedTasks())
+	v.Unchecked, v.MoreUnchecked = newFailureCards("unchecked", rep.uncheckedTasks())
 	v.UncheckedTitle, v.UncheckedNote = uncheckedTitle, uncheckedNote
-	v.Broken, v.MoreBroken = failures("broken", rep.broken())
+	v.Broken, v.MoreBroken = newFailureCards("broken", rep.brokenTasks())
 	if page.Contents == nil && len(v.Files) > 0 {
 		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but not their values."
 	}
 	return v
 }
 
-// sides tells what was compared.
-func sides(p *plan.Plan) []fact {
-	one := func(label string, s plan.Side) fact {
-		values := []value{{Text: line(s.Ref), Code: true}}
+// headFacts returns the facts at the head of the page: base, head and plan.
+func headFacts(p *plan.Plan) []fact {
+	sideFact := func(label string, s plan.Side) fact {
+		values := []value{{Text: cleanLine(s.Ref), Code: true}}
 		if s.Commit != "" {
-			values = append(values, value{Text: "commit " + short(s.Commit, 12)})
+			values = append(values, value{Text: "commit " + shorten(s.Commit, 12)})
 		}
 		return fact{Label: label, Values: values}
 	}
-	return []fact{one("base", p.Base), one("head", p.Head), {Label: "plan", Values: []value{{Text: short(p.Digest, 19), Code: true}}}}
+	return []fact{sideFact("base", p.Base), sideFact("head", p.Head), {Label: "plan", Values: []value{{Text: shorten(p.Digest, 19), Code: true}}}}
 }
 
-// short keeps the beginning of a digest.
-func short(text string, runes int) string {
-	all := []rune(line(text))
+// shorten returns the first runes of a hash.
+func shorten(text string, runes int) string {
+	all := []rune(cleanLine(text))
 	if len(all) > runes {
 		return string(all[:runes]) + "…"
 	}
 	return string(all)
 }
 
-func tiles(rep *Report, files int, t *timeline) []tile {
+// summaryTiles returns the numbers at the top of the page.
+func summaryTiles(rep *Report, files int, t *timeline) []tile {
 	c := rep.Counts
 	all := []tile{
 		{"integrations", fmt.Sprint(c.Integrations), ""}, {"to check", fmt.Sprint(c.Run + c.Shards), "run"},
 		{"skipped", fmt.Sprint(c.Skip), "skip"}, {"tasks", fmt.Sprint(c.Tasks), ""}, {"passed", fmt.Sprint(c.Passed), "passed"},
 	}
-	if bad := c.bad() - c.Unavailable; bad > 0 {
-		all = append(all, tile{"not passed", fmt.Sprint(bad), "failed"})
+	if failed := c.blocking() - c.Unavailable; failed > 0 {
+		all = append(all, tile{"not passed", fmt.Sprint(failed), "failed"})
 	}
 	if c.Unavailable > 0 {
-		all = append(all, tile{"not checked", fmt.Sprint(c.Unavailable), class(unavailable)})
+		all = append(all, tile{"not checked", fmt.Sprint(c.Unavailable), cssClass(unavailable)})
 	}
 	if c.Baseline > 0 {
-		all = append(all, tile{"broken on base", fmt.Sprint(c.Baseline), class(onBase)})
+		all = append(all, tile{"broken on base", fmt.Sprint(c.Baseline), cssClass(brokenOnBase)})
 	}
 	all = append(all, tile{"changed files", fmt.Sprint(files), ""})
 	if t != nil {
 		all = append(all, tile{"run time", t.Total, ""})
 	}
 	if c.Seconds > 0 {
-		all = append(all, tile{"task time", seconds(c.Seconds), ""})
+		all = append(all, tile{"task time", formatSeconds(c.Seconds), ""})
 	}
 	return all
 }
 
-func levels(rep *Report) []level {
-	var out []level
+// funnelLevels returns the rungs with the bars that show how many integrations
+// each of them decided.
+func funnelLevels(rep *Report) []funnelLevel {
+	var out []funnelLevel
 	all := float64(max(rep.Counts.Integrations, 1))
-	for _, r := range rep.funnel() {
-		l := level{Rung: r, Question: question(r.Rung), Arrived: r.Run + r.Shards + r.Skip + r.Left}
+	for _, r := range rep.shownRungs() {
+		l := funnelLevel{Rung: r, Question: rungQuestion(r.Rung), Arrived: r.Run + r.Shards + r.Skip + r.Left}
 		at := 0.0
 		part := func(n int) (x, w string) {
-			x, w = percent(at), percent(100*float64(n)/all)
+			x, w = formatPercent(at), formatPercent(100*float64(n)/all)
 			at += 100 * float64(n) / all
 			return x, w
 		}
@@ -189,20 +192,22 @@ func levels(rep *Report) []level {
 	return out
 }
 
-func percent(n float64) string { return fmt.Sprintf("%.2f%%", n) }
+// formatPercent returns a percentage as CSS and SVG take it.
+func formatPercent(n float64) string { return fmt.Sprintf("%.2f%%", n) }
 
-func choices(rep *Report) []choice {
+// filterChoices returns the drop-down lists of the filter form.
+func filterChoices(rep *Report) []choice {
 	decision := choice{"decision", "Decision", []option{{"run", "run"}, {"shards", "shards"}, {"skip", "skip"}}}
 	rung := choice{"rung", "Decided at", nil}
 	for i, r := range plan.Rungs() {
 		rung.Options = append(rung.Options, option{fmt.Sprint(i), string(r)})
 	}
 	status := choice{"status", "Result", []option{{"bad", "not passed"}}}
-	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, unavailable, onBase} {
-		if s == onBase && rep.Counts.Baseline == 0 || s == unavailable && rep.Counts.Unavailable == 0 {
+	for _, s := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, unavailable, brokenOnBase} {
+		if s == brokenOnBase && rep.Counts.Baseline == 0 || s == unavailable && rep.Counts.Unavailable == 0 {
 			continue
 		}
-		status.Options = append(status.Options, option{string(s), spaced(s)})
+		status.Options = append(status.Options, option{string(s), statusLabel(s)})
 	}
 	if rep.Counts.Tasks == 0 {
 		return []choice{decision, rung}
@@ -210,22 +215,15 @@ func choices(rep *Report) []choice {
 	return []choice{decision, rung, status}
 }
 
-func spaced(s plan.Status) string { return line(strings.ReplaceAll(string(s), "_", " ")) }
+// statusLabel returns a status as words: "timed out" for timed_out.
+func statusLabel(s plan.Status) string { return cleanLine(strings.ReplaceAll(string(s), "_", " ")) }
 
-// lines makes many texts harmless.
-func lines(texts []string) []string {
-	var out []string
-	for _, text := range texts {
-		out = append(out, line(text))
-	}
-	return out
-}
-
-// maxAnchor is the size of a name, in bytes, above which its digest is the anchor.
+// maxAnchor is the longest name, in bytes, that is its own anchor.
 const maxAnchor = 201
 
-// anchor returns the id of the HTML element of an integration. A name that is not
-// plain, or too long, is replaced by its digest. A plain name never looks like one.
+// anchor returns the id of the HTML element of an integration. It contains the
+// name, or a digest of the name if the name is too long or not plain. The forms
+// differ in the character after "integration", so they never collide.
 func anchor(name string) string {
 	if len(name) <= maxAnchor && names.IsPlain(name) {
 		return "integration-" + name
@@ -234,14 +232,15 @@ func anchor(name string) string {
 	return "integration~" + hex.EncodeToString(sum[:8])
 }
 
-// class names how something looks: one of the words that the style knows.
-func class[T ~string](word T) string {
+// cssClass returns the CSS class of a decision, a status or a kind of change:
+// "other" for a word that the style sheet does not know.
+func cssClass[T ~string](word T) string {
 	switch string(word) {
-	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(onBase), string(unavailable), "added", "removed", "modified", "metadata":
+	case "run", "shards", "skip", "passed", "failed", "timed_out", "canceled", "not_run", string(brokenOnBase), string(unavailable), "added", "removed", "modified", "metadata":
 		return string(word)
 	}
 	return "other"
 }
 
-// shown returns a text that always shows something.
-func shown(text string) string { return cmp.Or(line(text), "(no visible name)") }
+// visibleText returns a name as one clean line, which is never empty.
+func visibleText(text string) string { return cmp.Or(cleanLine(text), "(no visible name)") }

@@ -15,10 +15,10 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// maxJUnit bounds a JUnit report in bytes: GitLab does not show those of 20 MB.
+// maxJUnit bounds a JUnit report in bytes: GitLab does not show reports of 20 MB.
 const maxJUnit = 15 << 20
 
-// The elements of a JUnit report, as far as GitLab reads them.
+// The elements of a JUnit report that GitLab reads.
 type (
 	testSuites struct {
 		XMLName xml.Name  `xml:"testsuites"`
@@ -34,71 +34,73 @@ type (
 		Cases    []testCase `xml:"testcase"`
 	}
 	testCase struct {
-		ClassName string `xml:"classname,attr"`
-		Name      string `xml:"name,attr"`
-		File      string `xml:"file,attr,omitempty"`
-		Time      string `xml:"time,attr"`
-		Failure   *ended `xml:"failure"`
-		Error     *ended `xml:"error"`
-		Skipped   *ended `xml:"skipped"`
-		SystemOut string `xml:"system-out,omitempty"`
+		ClassName string        `xml:"classname,attr"`
+		Name      string        `xml:"name,attr"`
+		File      string        `xml:"file,attr,omitempty"`
+		Time      string        `xml:"time,attr"`
+		Failure   *junitOutcome `xml:"failure"`
+		Error     *junitOutcome `xml:"error"`
+		Skipped   *junitOutcome `xml:"skipped"`
+		SystemOut string        `xml:"system-out,omitempty"`
 	}
-	ended struct {
+	junitOutcome struct {
 		Message string `xml:"message,attr"`
 		Type    string `xml:"type,attr"`
 		Text    string `xml:",chardata"`
 	}
 )
 
-// A junitDetail says how much of each task a JUnit report shows.
+// A junitDetail says how much detail a JUnit report shows.
 type junitDetail struct {
-	tail, passedTail int // bytes of last lines, of a task that did not pass and of one that did
-	passed           bool
-	failures         int // how many tasks that did not pass
+	tail       int  // bytes of the last lines of a task that did not pass
+	passedTail int  // bytes of the last lines of a task that passed
+	passed     bool // whether tasks are shown that do not fail the check
+	failures   int  // number of tasks that are shown of those that fail the check
 }
 
-// junitDetails is the order in which a report that is too large becomes smaller.
+// junitDetails are the details to try, one after the other, until the report is
+// small enough.
 var junitDetails = []junitDetail{
 	{64 << 10, 4 << 10, true, math.MaxInt},
 	{64 << 10, 0, true, math.MaxInt},
 	{64 << 10, 0, false, math.MaxInt},
 	{4 << 10, 0, false, math.MaxInt},
 	{0, 0, false, math.MaxInt},
-	{0, 0, false, 500}, // with the longest names that there can be this is 9 MB
+	{0, 0, false, 500}, // 9 MB with the longest possible names
 }
 
-// JUnit writes the report as JUnit XML: a test case for each task, called as its
-// shard in the class of its integration. Skipped integrations are none, since
-// they would hide the tasks that ran. A failure is what a task said against the
-// change; an error is a task that came to no end of its own: timed out, canceled,
-// not run, or failed for a reason that may pass. One that fails the same way on
-// base is skipped: it says nothing about the change.
+// JUnit writes the report as JUnit XML with one test case per task. The name of a
+// test case is the shard, its class is the integration. A task that failed because
+// of the change is a failure. A task that gave no verdict is an error: it timed
+// out, was canceled, did not run, or failed for a reason that may pass. A task that
+// fails the same way on base is skipped. Skipped integrations have no test case,
+// since they would hide the tasks that ran.
 //
-// The report stays below 15 MiB. What goes first are the last lines of tasks that
-// passed, then these tasks, then the last lines of the others; a test case says
-// what is missing.
+// The report stays below 15 MiB. If it would become larger, the last lines of
+// passed tasks are left out first, then these tasks, then the last lines of the
+// others. A test case says how much is missing.
 func JUnit(w io.Writer, f Findings) error {
-	raw, err := junitWithin(maxJUnit, f)
+	raw, err := encodeJUnitWithin(maxJUnit, f)
 	if err == nil {
 		_, err = w.Write(raw)
 	}
 	return err
 }
 
-// junitWithin returns the report with as much detail as fits into a number of
-// bytes.
-func junitWithin(limit int, f Findings) ([]byte, error) {
-	places := f.placing()
-	files := map[string]string{} // by task
+// encodeJUnitWithin returns the report with as much detail as fits into a number
+// of bytes.
+func encodeJUnitWithin(limit int, f Findings) ([]byte, error) {
+	places := f.newPlaceFinder()
+	files := map[string]string{} // the file of a task that did not pass, by task
 	for _, t := range f.Report.Results {
 		if !t.OK() {
-			files[t.Task] = places.of(t)[0].Location.Path
+			files[t.Task] = places.findPlaces(t)[0].Location.Path
 		}
 	}
 	var raw []byte
 	err := errTooLarge
 	for _, d := range junitDetails {
-		if raw, err = junit(f.Report, files, d, limit); !errors.Is(err, errTooLarge) {
+		if raw, err = encodeJUnit(f.Report, files, d, limit); !errors.Is(err, errTooLarge) {
 			break
 		}
 	}
@@ -107,17 +109,32 @@ func junitWithin(limit int, f Findings) ([]byte, error) {
 
 var errTooLarge = errors.New("the JUnit report is too large")
 
-func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]byte, error) {
-	s := testSuite{Name: "prcheck", Time: duration(rep.Counts.Seconds)}
+// encodeJUnit returns the report with the given detail. The error is errTooLarge if
+// it exceeds the limit.
+func encodeJUnit(rep *Report, files map[string]string, d junitDetail, limit int) ([]byte, error) {
+	out := limitedBuffer{left: limit}
+	out.WriteString(xml.Header)
+	enc := xml.NewEncoder(&out)
+	enc.Indent("", "  ")
+	if err := enc.Encode(testSuites{Suite: newTestSuite(rep, files, d)}); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}
+
+// newTestSuite returns the test cases of a report, and their numbers.
+func newTestSuite(rep *Report, files map[string]string, d junitDetail) testSuite {
+	s := testSuite{Name: "prcheck", Time: formatJUnitTime(rep.Counts.Seconds)}
 	names := map[[2]string]int{}
-	bad, left := 0, 0
+	blocking, omitted := 0, 0
 	for _, t := range rep.Results {
-		if !t.Blocks() && !d.passed || t.Blocks() && bad >= d.failures {
-			left++
+		if !t.Blocks() && !d.passed || t.Blocks() && blocking >= d.failures {
+			omitted++
 			continue
 		}
 		if t.Blocks() {
-			bad++
+			blocking++
 		}
 		c := newTestCase(t, d)
 		c.File = files[t.Task]
@@ -127,7 +144,7 @@ func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]by
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	s.Cases = append(s.Cases, strays(rep, bad, left)...)
+	s.Cases = append(s.Cases, summaryCases(rep, blocking, omitted)...)
 	for _, c := range s.Cases {
 		s.Tests++
 		switch {
@@ -139,68 +156,64 @@ func junit(rep *Report, files map[string]string, d junitDetail, limit int) ([]by
 			s.Skipped++
 		}
 	}
-	out := limited{left: limit}
-	out.WriteString(xml.Header)
-	enc := xml.NewEncoder(&out)
-	enc.Indent("", "  ")
-	if err := enc.Encode(testSuites{Suite: s}); err != nil {
-		return nil, err
-	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return s
 }
 
-// strays are test cases that stand for what has none.
-func strays(rep *Report, bad, left int) []testCase {
-	remark := func(name, text string) testCase {
-		return testCase{ClassName: "prcheck", Name: name, Time: duration(0), Error: &ended{text, "report", text}}
+// summaryCases returns test cases for what no task shows: that the results do not
+// fit the plan, and that tasks were omitted. Blocking is the number of shown tasks
+// that fail the check.
+func summaryCases(rep *Report, blocking, omitted int) []testCase {
+	errorCase := func(name, text string) testCase {
+		return testCase{ClassName: "prcheck", Name: name, Time: formatJUnitTime(0), Error: &junitOutcome{text, "report", text}}
 	}
 	var out []testCase
-	if rep.Verdict != Passed && rep.Counts.bad() == 0 {
-		out = append(out, remark("results", headline(rep)))
+	if rep.Verdict != Passed && rep.Counts.blocking() == 0 {
+		out = append(out, errorCase("results", headline(rep)))
 	}
-	if left == 0 {
+	if omitted == 0 {
 		return out
 	}
-	text := number(left, "task") + " left out, since this report would become too large"
-	if more := rep.Counts.bad() - bad; more > 0 {
-		return append(out, remark("left out", fmt.Sprintf("%s; %d of them did not pass", text, more)))
+	text := countNoun(omitted, "task") + " left out, since this report would become too large"
+	if more := rep.Counts.blocking() - blocking; more > 0 {
+		return append(out, errorCase("left out", fmt.Sprintf("%s; %d of them did not pass", text, more)))
 	}
-	return append(out, testCase{ClassName: "prcheck", Name: text + "; none of them failed", Time: duration(0)})
+	return append(out, testCase{ClassName: "prcheck", Name: text + "; none of them failed", Time: formatJUnitTime(0)})
 }
 
+// newTestCase returns the test case of a task.
 func newTestCase(t Task, d junitDetail) testCase {
-	name := cmp.Or(line(t.Integration), "unnamed")
+	name := cmp.Or(cleanLine(t.Integration), "unnamed")
 	label := plan.Task{Shard: t.Shard, Static: t.Static}.Label()
-	c := testCase{ClassName: name, Name: cmp.Or(line(label), name), Time: duration(t.Seconds)}
+	c := testCase{ClassName: name, Name: cmp.Or(cleanLine(label), name), Time: formatJUnitTime(t.Seconds)}
 	if t.OK() {
-		c.SystemOut = unattached(lastBytes(block(t.Tail), d.passedTail))
+		c.SystemOut = breakAttachments(lastBytes(cleanBlock(t.Tail), d.passedTail))
 		return c
 	}
-	how := &ended{Message: blame(t), Type: cmp.Or(line(string(t.Class)), line(string(t.Status)), "unknown")}
-	if look(t) == unavailable {
-		how.Type = string(unavailable)
+	end := &junitOutcome{Message: describeFailure(t), Type: cmp.Or(cleanLine(string(t.Class)), cleanLine(string(t.Status)), "unknown")}
+	if outcome(t) == unavailable {
+		end.Type = string(unavailable)
 	}
-	// GitLab shows the text alone, without the message.
-	how.Text = unattached(strings.TrimSpace(cmp.Or(how.Message, how.Type) + "\n\n" + lastBytes(block(t.Tail), d.tail)))
+	// GitLab shows only the text, so the text repeats the message.
+	end.Text = breakAttachments(strings.TrimSpace(cmp.Or(end.Message, end.Type) + "\n\n" + lastBytes(cleanBlock(t.Tail), d.tail)))
 	switch {
 	case t.OnBase():
-		c.Skipped = how
+		c.Skipped = end
 	case t.Status == plan.Failed && t.Class != plan.ClassTransient && t.Class != plan.ClassEnvironment:
-		c.Failure = how
+		c.Failure = end
 	default:
-		c.Error = how
+		c.Error = end
 	}
 	return c
 }
 
-// unattached keeps text from naming an attachment, which GitLab would link to.
-func unattached(text string) string {
+// breakAttachments changes text that names an attachment, so that GitLab does not
+// link to it.
+func breakAttachments(text string) string {
 	return strings.ReplaceAll(text, "[[ATTACHMENT", "[[\u2060ATTACHMENT")
 }
 
-// lastBytes returns the end of a text, from the beginning of a line on if one
-// begins there.
+// lastBytes returns at most limit bytes from the end of a text. A line that was cut
+// at the beginning is left out, unless it is the only one.
 func lastBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -215,16 +228,17 @@ func lastBytes(text string, limit int) string {
 	return text
 }
 
-// duration writes seconds as JUnit has them.
-func duration(s float64) string { return strconv.FormatFloat(max(s, 0), 'f', 3, 64) }
+// formatJUnitTime returns seconds in the format of JUnit.
+func formatJUnitTime(s float64) string { return strconv.FormatFloat(max(s, 0), 'f', 3, 64) }
 
-// A limited is a buffer that refuses to grow beyond a bound.
-type limited struct {
+// A limitedBuffer is a buffer that does not grow beyond a bound.
+type limitedBuffer struct {
 	bytes.Buffer
 	left int
 }
 
-func (l *limited) Write(p []byte) (int, error) {
+// Write appends p, or returns errTooLarge if there is no room for it.
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {
 		return 0, errTooLarge
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// MaxTails is how many failures show their last lines in Markdown.
+// MaxTails is the number of failures that show their last lines in Markdown.
 const MaxTails = 20
 
-// Markdown writes a report for a merge request: the same as [Text], with the
-// long parts folded.
+// Markdown writes a report as Markdown for a merge request: the same parts as
+// [Text], with the long ones folded.
 func Markdown(w io.Writer, rep *Report) error {
 	m := markdown{}
 	sign, title := "✅", headline(rep)
 	if rep.Verdict == NotChecked {
-		title = escape(title) // it may show what tasks wrote
+		title = escapeMarkdown(title) // it may show what tasks wrote
 	}
 	switch {
 	case rep.Verdict == Failed:
@@ -26,190 +26,191 @@ func Markdown(w io.Writer, rep *Report) error {
 	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
 		sign = "⚠️"
 	}
-	m.line("### %s prcheck %s: %s", sign, verdictWords(rep.Verdict), title)
-	m.line("\n%s.", share(rep.Counts))
-	m.funnel(rep)
-	m.failures("Failures", rep.failures())
-	m.unchecked(rep)
-	m.failures("Already broken on base", rep.broken())
-	m.tasks(rep.Results)
-	m.decisions(rep)
-	m.unread(rep.Observed)
-	m.warnings(rep.Warnings)
+	m.printLine("### %s prcheck %s: %s", sign, verdictLabel(rep.Verdict), title)
+	m.printLine("\n%s.", selectionSummary(rep.Counts))
+	m.writeFunnel(rep)
+	m.writeFailures("Failures", rep.failedTasks())
+	m.writeUnchecked(rep)
+	m.writeFailures("Already broken on base", rep.brokenTasks())
+	m.writeTasks(rep.Results)
+	m.writeDecisions(rep)
+	m.writeUnread(rep.Observed)
+	m.writeWarnings(rep.Warnings)
 	_, err := io.WriteString(w, m.out.String())
 	return err
 }
 
-// PlanMarkdown writes a plan for a merge request: the same as [PlanText], with
-// the long parts folded.
+// PlanMarkdown writes a plan as Markdown for a merge request: the same parts as
+// [PlanText], with the long ones folded.
 func PlanMarkdown(w io.Writer, p *plan.Plan) error {
-	m, rep := markdown{}, outline(p)
-	m.line("### prcheck plan: %s", planHeadline(p))
-	m.line("\n%s.", share(rep.Counts))
-	m.funnel(rep)
-	m.changes(p.Changes)
-	m.decisions(rep)
-	m.warnings(rep.Warnings)
+	m, rep := markdown{}, newOutline(p)
+	m.printLine("### prcheck plan: %s", planHeadline(p))
+	m.printLine("\n%s.", selectionSummary(rep.Counts))
+	m.writeFunnel(rep)
+	m.writeChanges(p.Changes)
+	m.writeDecisions(rep)
+	m.writeWarnings(rep.Warnings)
 	_, err := io.WriteString(w, m.out.String())
 	return err
 }
 
-// markdown collects lines.
+// markdown collects the lines of a report in memory.
 type markdown struct {
 	out strings.Builder
 }
 
-func (m *markdown) line(format string, args ...any) {
+// printLine adds a line.
+func (m *markdown) printLine(format string, args ...any) {
 	fmt.Fprintf(&m.out, format+"\n", args...)
 }
 
-// row writes a table row of cells that are escaped already.
-func (m *markdown) row(cells ...string) {
-	m.line("| %s |", strings.Join(cells, " | "))
+// writeRow writes a row of a table. The cells must be escaped.
+func (m *markdown) writeRow(cells ...string) {
+	m.printLine("| %s |", strings.Join(cells, " | "))
 }
 
-// fold starts a folded part; the function ends it.
-func (m *markdown) fold(format string, args ...any) (end func()) {
-	m.line("\n<details><summary>%s</summary>\n", fmt.Sprintf(format, args...))
-	return func() { m.line("\n</details>") }
+// startFold starts a folded part and returns the function that ends it.
+func (m *markdown) startFold(format string, args ...any) (end func()) {
+	m.printLine("\n<details><summary>%s</summary>\n", fmt.Sprintf(format, args...))
+	return func() { m.printLine("\n</details>") }
 }
 
-func (m *markdown) funnel(rep *Report) {
-	m.line("")
-	m.row("decided at", "run", "shards", "skip", "left")
-	m.row(":--", "--:", "--:", "--:", "--:")
-	for _, r := range rep.funnel() {
-		m.row(string(r.Rung), fmt.Sprint(r.Run), fmt.Sprint(r.Shards), fmt.Sprint(r.Skip), fmt.Sprint(r.Left))
+func (m *markdown) writeFunnel(rep *Report) {
+	m.printLine("")
+	m.writeRow("decided at", "run", "shards", "skip", "left")
+	m.writeRow(":--", "--:", "--:", "--:", "--:")
+	for _, r := range rep.shownRungs() {
+		m.writeRow(string(r.Rung), fmt.Sprint(r.Run), fmt.Sprint(r.Shards), fmt.Sprint(r.Skip), fmt.Sprint(r.Left))
 	}
 }
 
-func (m *markdown) failures(title string, tasks []Task) {
+func (m *markdown) writeFailures(title string, tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	m.line("\n#### %s", title)
+	m.printLine("\n#### %s", title)
 	for i, t := range tasks {
-		var more []string
-		for _, detail := range details(t) {
-			more = append(more, escape(detail))
+		var details []string
+		for _, detail := range describeEffort(t) {
+			details = append(details, escapeMarkdown(detail))
 		}
 		if t.Log != "" {
-			more = append(more, "log "+code(t.Log))
+			details = append(details, "log "+codeSpan(t.Log))
 		}
 		suffix := ""
-		if len(more) > 0 {
-			suffix = " (" + strings.Join(more, ", ") + ")"
+		if len(details) > 0 {
+			suffix = " (" + strings.Join(details, ", ") + ")"
 		}
-		m.line("\n**%s** %s%s", code(t.Task), escape(result(t)), suffix)
-		if more := t.Tries(); len(more) > 0 {
-			m.line("\n- %s", escape(strings.Join(more, "; ")))
+		m.printLine("\n**%s** %s%s", codeSpan(t.Task), escapeMarkdown(describeResult(t)), suffix)
+		if runs := t.OtherRuns(); len(runs) > 0 {
+			m.printLine("\n- %s", escapeMarkdown(strings.Join(runs, "; ")))
 		}
-		if i < MaxTails && block(t.Tail) != "" {
-			m.line("\n%s", fenced(t.Tail))
+		if i < MaxTails && cleanBlock(t.Tail) != "" {
+			m.printLine("\n%s", fencedBlock(t.Tail))
 		}
 	}
 	if more := len(tasks) - MaxTails; more > 0 {
-		m.line("\n%s without their last lines here; the logs have them.", number(more, "failure"))
+		m.printLine("\n%s without their last lines here; the logs have them.", countNoun(more, "failure"))
 	}
 }
 
-func (m *markdown) tasks(tasks []Task) {
+func (m *markdown) writeTasks(tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	end := m.fold("%s", number(len(tasks), "task"))
-	m.row("task", "time", "result", "last line")
-	m.row(":--", "--:", ":--", ":--")
+	end := m.startFold("%s", countNoun(len(tasks), "task"))
+	m.writeRow("task", "time", "result", "last line")
+	m.writeRow(":--", "--:", ":--", ":--")
 	for _, t := range tasks {
 		took := "-"
 		if t.Attempts > 0 {
-			took = seconds(t.Seconds)
+			took = formatSeconds(t.Seconds)
 		}
-		m.row(code(t.Task), took, escape(result(t)), escape(lastWord(t)))
+		m.writeRow(codeSpan(t.Task), took, escapeMarkdown(describeResult(t)), escapeMarkdown(passedLastLine(t)))
 	}
 	end()
 }
 
-func (m *markdown) decisions(rep *Report) {
-	if running := rep.running(); len(running) > 0 {
-		m.line("\n#### To check")
-		m.line("")
-		m.row("integration", "decision", "decided at", "why")
-		m.row(":--", ":--", ":--", ":--")
+func (m *markdown) writeDecisions(rep *Report) {
+	if running := rep.runningIntegrations(); len(running) > 0 {
+		m.printLine("\n#### To check")
+		m.printLine("")
+		m.writeRow("integration", "decision", "decided at", "why")
+		m.writeRow(":--", ":--", ":--", ":--")
 		for _, i := range running {
 			decision := string(i.Decision)
 			if i.Decision == plan.Shards {
-				decision = number(len(i.Tasks), "shard task")
+				decision = countNoun(len(i.Tasks), "shard task")
 			}
-			m.row(code(i.Name), escape(decision), escape(string(i.Rung)), escape(i.Reason))
+			m.writeRow(codeSpan(i.Name), escapeMarkdown(decision), escapeMarkdown(string(i.Rung)), escapeMarkdown(i.Reason))
 		}
 	}
 	for _, rung := range plan.Rungs() {
-		skipped := rep.skipped(rung)
+		skipped := rep.skippedAt(rung)
 		if len(skipped) == 0 {
 			continue
 		}
-		end := m.fold("%d skipped at %s", len(skipped), rung)
-		m.row("integration", "why")
-		m.row(":--", ":--")
+		end := m.startFold("%d skipped at %s", len(skipped), rung)
+		m.writeRow("integration", "why")
+		m.writeRow(":--", ":--")
 		for _, i := range skipped {
-			m.row(code(i.Name), escape(i.Reason))
+			m.writeRow(codeSpan(i.Name), escapeMarkdown(i.Reason))
 		}
 		end()
 	}
 }
 
-func (m *markdown) changes(c plan.Changes) {
+func (m *markdown) writeChanges(c plan.Changes) {
 	files := len(c.Datafiles) + len(c.Resources)
 	if files+len(c.Schemas)+len(c.GraphQL) == 0 {
-		m.line("\nChanged: nothing.")
+		m.printLine("\nChanged: nothing.")
 		return
 	}
-	end := m.fold("Changed: %s", changed(c))
+	end := m.startFold("Changed: %s", changesSummary(c))
 	rows := min(maxChanges, files)
 	if rows > 0 {
-		m.row("change", "file", "schema")
-		m.row(":--", ":--", ":--")
+		m.writeRow("change", "file", "schema")
+		m.writeRow(":--", ":--", ":--")
 	}
 	for i := range rows {
 		if i < len(c.Datafiles) {
 			d := c.Datafiles[i]
-			m.row(escape(string(d.Kind)), code(d.Path), code(d.Schema))
+			m.writeRow(escapeMarkdown(string(d.Kind)), codeSpan(d.Path), codeSpan(d.Schema))
 			continue
 		}
 		r := c.Resources[i-len(c.Datafiles)]
-		m.row(escape(string(r.Kind)), code(r.Path), code(r.Schema))
+		m.writeRow(escapeMarkdown(string(r.Kind)), codeSpan(r.Path), codeSpan(r.Schema))
 	}
 	if more := files - rows; more > 0 {
-		m.line("\nand %s", number(more, "more file"))
+		m.printLine("\nand %s", countNoun(more, "more file"))
 	}
 	if rows > 0 && len(c.Schemas)+len(c.GraphQL) > 0 {
-		m.line("")
+		m.printLine("")
 	}
 	for _, schema := range c.Schemas {
-		m.line("- schema %s", code(schema))
+		m.printLine("- schema %s", codeSpan(schema))
 	}
 	for _, name := range c.GraphQL {
-		m.line("- GraphQL type %s", code(name))
+		m.printLine("- GraphQL type %s", codeSpan(name))
 	}
 	end()
 }
 
-func (m *markdown) warnings(warnings []string) {
+func (m *markdown) writeWarnings(warnings []string) {
 	if len(warnings) == 0 {
 		return
 	}
-	m.line("\n#### Warnings\n")
+	m.printLine("\n#### Warnings\n")
 	for _, warning := range warnings {
-		m.line("- ⚠ %s", escape(warning))
+		m.printLine("- ⚠ %s", escapeMarkdown(warning))
 	}
 }
 
-// escape makes plain text of one line of an untrusted value.
-func escape(text string) string { return md.Escape(text) }
+// escapeMarkdown returns one line of an untrusted value as plain text in Markdown.
+func escapeMarkdown(text string) string { return md.Escape(text) }
 
-// code shows an untrusted value as code.
-func code(text string) string { return md.Code(text) }
+// codeSpan returns an untrusted value as a code span in Markdown.
+func codeSpan(text string) string { return md.Code(text) }
 
-// fenced shows untrusted lines as they are.
-func fenced(text string) string { return md.Fence(text) }
+// fencedBlock returns untrusted lines as a fenced code block in Markdown.
+func fencedBlock(text string) string { return md.Fence(text) }

@@ -121,7 +121,7 @@ func TestMetricsOfTrouble(t *testing.T) {
 		results *plan.Results
 		want    map[string]string
 	}{
-		"broken on base": {onBase(p), map[string]string{
+		"broken on base": {brokenOnBase(p), map[string]string{
 			`prcheck_tasks{class="baseline",status="failed"}`: "1", "prcheck_tasks_flaky": "1", "prcheck_baseline_tasks": "1",
 			"prcheck_baseline_duration_seconds": "11", "prcheck_retries": "1", "prcheck_passed": "1", "prcheck_tasks_unavailable": "0"}},
 		"an outage": {outage(p), map[string]string{

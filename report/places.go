@@ -10,50 +10,51 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Location is a line of a file in the repository.
+// A Location is a line of a file of the repository.
 type Location struct {
 	Path string // from the root of the repository, with slashes
 	Line int    // from 1
 }
 
-// A Locator knows the repository that a bundle was made from.
+// A Locator finds lines in the repository that a bundle was made from.
 type Locator interface {
-	// Locate returns where a place of the change is; the zero Location when it
-	// is not in the repository.
+	// Locate returns the location of a part of the change. It returns the zero
+	// Location if the part is not in the repository.
 	Locate(Origin) Location
-	// Concerns tells whether what is at a place speaks of a shard.
+	// Concerns reports whether the text of a part of the change mentions a shard.
 	Concerns(o Origin, shard string) bool
 }
 
-// Findings are a report with all that is needed to show its failures in the
-// files of the repository.
+// Findings are the input of [JUnit], [CodeQuality] and [Metrics].
 type Findings struct {
 	Plan    *plan.Plan // the plan of the report
 	Report  *Report
-	Locator Locator // nil: the folders are data and resources, and every line is 1
+	Locator Locator // nil: failures are shown at line 1 of files in data, resources and schemas
 }
 
-// layout is the Locator for a repository that is not at hand.
-type layout struct{}
+// defaultLayout is the Locator for a repository that is not at hand.
+type defaultLayout struct{}
 
-func (layout) Locate(o Origin) Location {
+// Locate returns line 1 of the file at its usual path.
+func (defaultLayout) Locate(o Origin) Location {
 	switch o.Section {
-	case inData, inResources, inSchemas:
+	case sectionData, sectionResources, sectionSchemas:
 		return Location{path.Join(o.Section, o.Path), 1}
 	}
 	return Location{}
 }
 
-func (layout) Concerns(Origin, string) bool { return false }
+// Concerns returns false, since the text is not at hand.
+func (defaultLayout) Concerns(Origin, string) bool { return false }
 
-// nowhere is where a failure is shown that no file explains.
-var nowhere = Location{"prcheck.yaml", 1}
+// fallbackLocation is where a failure is shown if no file explains it.
+var fallbackLocation = Location{"prcheck.yaml", 1}
 
 // Bounds of the places of one task.
 const (
-	maxPlaces = 5  // that are shown
-	maxSought = 25 // that are looked for
-	maxPath   = 1000
+	maxPlaces  = 5    // places that are shown
+	maxLocated = 25   // origins that are located
+	maxPath    = 1000 // bytes of a path
 )
 
 // A place is an origin with its location.
@@ -62,42 +63,45 @@ type place struct {
 	Location
 }
 
-// A placing finds the places of tasks, and remembers them.
-type placing struct {
-	changes
-	locator Locator
-	woke    map[string][]Origin // by integration
-	known   map[Origin]Location
-	words   map[string]map[string]bool // by path: what it is made of
+// A placeFinder finds the places of tasks. It keeps what it found, since many tasks
+// share their origins.
+type placeFinder struct {
+	changeIndex
+	locator   Locator
+	origins   map[string][]Origin // by integration
+	locations map[Origin]Location
+	pathParts map[string]map[string]bool // by path: its elements, with and without file extension
 }
 
-func (f Findings) placing() *placing {
-	p := &placing{indexChanges(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{}, map[string]map[string]bool{}}
+// newPlaceFinder finds the origins of all integrations that run.
+func (f Findings) newPlaceFinder() *placeFinder {
+	p := &placeFinder{newChangeIndex(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{}, map[string]map[string]bool{}}
 	if p.locator == nil {
-		p.locator = layout{}
+		p.locator = defaultLayout{}
 	}
 	for _, d := range f.Plan.Integrations {
 		if d.Decision != plan.Skip {
-			p.woke[d.Name] = p.origins(d)
+			p.origins[d.Name] = p.findOrigins(d)
 		}
 	}
 	return p
 }
 
-// of returns the places that made a task run, no line twice. For a shard these
-// are the ones that speak of it, if any do.
-func (p *placing) of(t Task) []place {
-	all := p.woke[t.Integration]
+// findPlaces returns the places that made a task run, without duplicate lines. For
+// a shard, places that mention the shard are preferred: if there are any, the
+// others are left out.
+func (p *placeFinder) findPlaces(t Task) []place {
+	origins := p.origins[t.Integration]
 	if t.Shard != "" {
-		others := func(o Origin) bool { return !p.named(o.Path, t.Shard) && !p.locator.Concerns(o, t.Shard) }
-		if some := slices.DeleteFunc(slices.Clone(all), others); len(some) > 0 {
-			all = some
+		unrelated := func(o Origin) bool { return !p.isPathNamed(o.Path, t.Shard) && !p.locator.Concerns(o, t.Shard) }
+		if related := slices.DeleteFunc(slices.Clone(origins), unrelated); len(related) > 0 {
+			origins = related
 		}
 	}
 	var out []place
 	seen := map[Location]bool{}
-	for _, o := range all[:min(len(all), maxSought)] {
-		at := p.locate(o)
+	for _, o := range origins[:min(len(origins), maxLocated)] {
+		at := p.locateOrigin(o)
 		if at == (Location{}) || seen[at] {
 			continue
 		}
@@ -107,48 +111,51 @@ func (p *placing) of(t Task) []place {
 		}
 	}
 	if len(out) == 0 {
-		return []place{{Location: nowhere}}
+		return []place{{Location: fallbackLocation}}
 	}
 	return out
 }
 
-// named tells whether a part of a path is called as a shard is.
-func (p *placing) named(name, shard string) bool {
-	words, known := p.words[name]
+// isPathNamed reports whether an element of a path is the name of a shard, with or
+// without a file extension.
+func (p *placeFinder) isPathNamed(name, shard string) bool {
+	words, known := p.pathParts[name]
 	if !known {
 		words = map[string]bool{}
 		for part := range strings.SplitSeq(name, "/") {
 			words[part], words[strings.TrimSuffix(part, path.Ext(part))] = true, true
 		}
-		p.words[name] = words
+		p.pathParts[name] = words
 	}
 	return words[shard]
 }
 
-// locate holds what the Locator says to be in the repository.
-func (p *placing) locate(o Origin) Location {
-	at, known := p.known[o]
+// locateOrigin returns the location of an origin, or the zero Location if the
+// Locator returns a path that leads out of the repository.
+func (p *placeFinder) locateOrigin(o Origin) Location {
+	at, known := p.locations[o]
 	if known {
 		return at
 	}
-	if inside(o) {
+	if staysInSection(o) {
 		at = p.locator.Locate(o)
 	}
-	if !sound(at.Path) || at.Line < 1 {
+	if !isShowablePath(at.Path) || at.Line < 1 {
 		at = Location{}
 	}
-	p.known[o] = at
+	p.locations[o] = at
 	return at
 }
 
-// inside tells whether a path of a bundle leads nowhere but into its section. A
-// bundle is made by whoever proposes the change.
-func inside(o Origin) bool {
-	return o.Section == inGraphQL || strings.HasPrefix(o.Path, "/") && sound(o.Path[1:])
+// staysInSection reports whether the path of an origin stays in its section of the
+// bundle. Paths are not trusted: the author of the change makes the bundle.
+func staysInSection(o Origin) bool {
+	return o.Section == sectionGraphQL || strings.HasPrefix(o.Path, "/") && isShowablePath(o.Path[1:])
 }
 
-// sound tells whether a path leads to a file of the repository, and can be shown.
-func sound(name string) bool {
+// isShowablePath reports whether a path leads to a file of the repository and has
+// only visible characters.
+func isShowablePath(name string) bool {
 	return fs.ValidPath(name) && name != "." && len(name) <= maxPath && !strings.ContainsFunc(name, func(r rune) bool {
 		return r == '\\' || !unicode.IsPrint(r)
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A Verdict is the answer of the whole check.
+// A Verdict says whether the whole check passed.
 type Verdict = plan.Verdict
 
 // The verdicts.
@@ -20,11 +20,11 @@ const (
 	NotChecked = plan.VerdictNotChecked
 )
 
-// A Report is a plan together with what its tasks said. Its JSON form is a
+// A Report is a plan together with the results of its tasks. Its JSON form is a
 // contract: fields may be added, never renamed.
 type Report struct {
 	Version string  `json:"version"` // plan.Version
-	Plan    string  `json:"plan"`    // digest of the plan
+	Plan    string  `json:"plan"`    // the digest of the plan
 	Verdict Verdict `json:"verdict"`
 	// NotChecked says why the check has no answer; "" if it has one.
 	NotChecked   string        `json:"not_checked,omitempty"`
@@ -33,13 +33,16 @@ type Report struct {
 	Integrations []Integration `json:"integrations"`
 	Results      []Task        `json:"results"` // every task, in plan order
 	Warnings     []string      `json:"warnings"`
-	// Observed is what the integrations read against what they may read.
+	// Observed compares the schemas that integrations read with those that they
+	// may read.
 	Observed []plan.Observed `json:"observed,omitempty"`
-	// Estimates tells how good those of the plan were; nil when nothing does.
+	// Estimates compares the estimated durations with the real ones; nil if no
+	// task can be compared.
 	Estimates *Calibration `json:"estimates,omitempty"`
 }
 
-// Counts are the numbers of a report.
+// Counts are the numbers of a report: of integrations by decision, and of tasks by
+// outcome.
 type Counts struct {
 	Integrations int     `json:"integrations"`
 	Run          int     `json:"run"`
@@ -51,10 +54,10 @@ type Counts struct {
 	TimedOut     int     `json:"timed_out"`
 	Canceled     int     `json:"canceled"`
 	NotRun       int     `json:"not_run"`
-	Unavailable  int     `json:"unavailable,omitempty"` // of those not run: their target failed other tasks
-	Baseline     int     `json:"baseline"`              // failed as on base: neither passed, nor a failure of the check
-	Reused       int     `json:"reused,omitempty"`      // not in the plan, since they passed with the same inputs before
-	Seconds      float64 `json:"seconds"`               // of all tasks together
+	Unavailable  int     `json:"unavailable,omitempty"` // tasks not run because their target was unavailable; NotRun includes them
+	Baseline     int     `json:"baseline"`              // tasks that failed as on base: not passed, but they do not fail the check
+	Reused       int     `json:"reused,omitempty"`      // tasks left out of the plan because they passed with the same inputs before
+	Seconds      float64 `json:"seconds"`               // the time of all tasks together
 }
 
 // A Rung tells how many integrations one rung decided, how, and for which reasons.
@@ -69,7 +72,7 @@ type Rung struct {
 	Codes map[plan.Code]int `json:"codes,omitempty"`
 }
 
-// An Integration is one decision.
+// An Integration is one integration with the decision about it.
 type Integration struct {
 	Name     string      `json:"name"`
 	Decision plan.Action `json:"decision"`
@@ -79,68 +82,76 @@ type Integration struct {
 	Tasks    []string    `json:"tasks"` // task ids
 }
 
-// A Task is what one task said.
+// A Task is one task with its result.
 type Task struct {
 	Integration string        `json:"integration"`
 	Shard       string        `json:"shard,omitempty"`
-	Static      plan.Fraction `json:"static,omitzero"` // which of the static shards of it
+	Static      plan.Fraction `json:"static,omitzero"` // its number among the static shards of the integration
 	plan.Result
 }
 
-// New puts a plan and its results together. Results may be nil or incomplete,
-// see the rules of the package comment.
+// New returns the report of a plan and its results. The results may be nil or
+// incomplete: a task without a result counts as failed.
 func New(p *plan.Plan, r *plan.Results) *Report {
-	rep := outline(p)
+	rep := newOutline(p)
 	if r == nil {
 		r = &plan.Results{Plan: p.Digest}
 	}
 	if r.Plan != p.Digest {
-		rep.problem("the results belong to plan %q and are not used", r.Plan)
+		rep.addProblem("the results belong to plan %q and are not used", r.Plan)
 		r = &plan.Results{}
 	}
-	known := make(map[string]bool, len(p.Tasks))
-	for _, t := range p.Tasks {
-		known[t.ID] = true
-	}
-	results := make(map[string]plan.Result, len(r.Results))
-	for _, result := range r.Results {
-		if _, twice := results[result.Task]; twice {
-			rep.problem("task %q has two results", result.Task)
-		}
-		if !known[result.Task] {
-			rep.problem("there is a result for %q, which is no task of the plan", result.Task)
-		}
-		results[result.Task] = result
-	}
+	results := rep.indexResults(p, r)
 	for _, t := range p.Tasks {
 		result, ok := results[t.ID]
 		if !ok {
 			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
-		rep.add(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
+		rep.addTask(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
-	rep.judge()
+	rep.setVerdict()
 	rep.Observed = r.Observed
 	rep.Estimates = calibrate(p, rep.Results)
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }
 
-// judge sets the verdict of the results, unless a problem of the report has failed it.
-func (rep *Report) judge() {
+// setVerdict sets the verdict that follows from the results, unless a problem has
+// already failed the report.
+func (rep *Report) setVerdict() {
+	if rep.Verdict == Failed {
+		return
+	}
 	rs := plan.Results{}
 	for _, t := range rep.Results {
 		rs.Results = append(rs.Results, t.Result)
 	}
-	if rep.Verdict == Failed {
-		return
-	}
 	rep.Verdict, rep.NotChecked = rs.Verdict(), rs.WhyNotChecked()
 }
 
-// outline returns the report of a plan without results.
-func outline(p *plan.Plan) *Report {
+// indexResults returns the results by task, and fails the report if a task has two
+// results or is not in the plan.
+func (rep *Report) indexResults(p *plan.Plan, r *plan.Results) map[string]plan.Result {
+	planned := make(map[string]bool, len(p.Tasks))
+	for _, t := range p.Tasks {
+		planned[t.ID] = true
+	}
+	results := make(map[string]plan.Result, len(r.Results))
+	for _, result := range r.Results {
+		if _, twice := results[result.Task]; twice {
+			rep.addProblem("task %q has two results", result.Task)
+		}
+		if !planned[result.Task] {
+			rep.addProblem("there is a result for %q, which is no task of the plan", result.Task)
+		}
+		results[result.Task] = result
+	}
+	return results
+}
+
+// newOutline returns the report of a plan without its results.
+func newOutline(p *plan.Plan) *Report {
 	rep := &Report{
 		Version: plan.Version, Plan: p.Digest, Verdict: Passed, Rungs: []Rung{}, Integrations: []Integration{},
 		Results: []Task{}, Warnings: append([]string{}, p.Warnings...),
@@ -151,7 +162,7 @@ func outline(p *plan.Plan) *Report {
 		rung := Rung{Rung: name}
 		for _, d := range p.Integrations {
 			if d.Rung == name {
-				count(d.Decision, &rung.Run, &rung.Shards, &rung.Skip)
+				countDecision(d.Decision, &rung.Run, &rung.Shards, &rung.Skip)
 				rung.addCode(d.Code)
 				left--
 			}
@@ -160,7 +171,7 @@ func outline(p *plan.Plan) *Report {
 		rep.Rungs = append(rep.Rungs, rung)
 	}
 	for _, d := range p.Integrations {
-		count(d.Decision, &rep.Counts.Run, &rep.Counts.Shards, &rep.Counts.Skip)
+		countDecision(d.Decision, &rep.Counts.Run, &rep.Counts.Shards, &rep.Counts.Skip)
 		rep.Counts.Reused += d.Evidence.Reused
 		rep.Integrations = append(rep.Integrations,
 			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: d.Reason, Tasks: append([]string{}, d.Tasks...)})
@@ -179,8 +190,8 @@ func (r *Rung) addCode(code plan.Code) {
 	r.Codes[code]++
 }
 
-// count adds one decision to its number.
-func count(action plan.Action, run, shards, skip *int) {
+// countDecision increments the number that belongs to a decision.
+func countDecision(action plan.Action, run, shards, skip *int) {
 	switch action {
 	case plan.Run:
 		*run++
@@ -191,15 +202,15 @@ func count(action plan.Action, run, shards, skip *int) {
 	}
 }
 
-// add takes one task with its result.
-func (rep *Report) add(t Task) {
+// addTask adds one task with its result.
+func (rep *Report) addTask(t Task) {
 	rep.Results = append(rep.Results, t)
 	rep.Counts.Seconds += t.Seconds
-	switch look(t) {
+	switch outcome(t) {
 	case plan.Passed:
 		rep.Counts.Passed++
 		return
-	case onBase:
+	case brokenOnBase:
 		rep.Counts.Baseline++
 		return
 	case plan.TimedOut:
@@ -216,15 +227,15 @@ func (rep *Report) add(t Task) {
 	}
 }
 
-// problem adds a warning that fails the report.
-func (rep *Report) problem(format string, args ...any) {
+// addProblem adds a warning and fails the report.
+func (rep *Report) addProblem(format string, args ...any) {
 	rep.Warnings = append(rep.Warnings, fmt.Sprintf(format, args...))
 	rep.Verdict = Failed
 }
 
-// funnel returns the rungs to show: all, but for the last when nothing was
-// decided there.
-func (rep *Report) funnel() []Rung {
+// shownRungs returns the rungs to show: all of them, but the last one only if it
+// decided something.
+func (rep *Report) shownRungs() []Rung {
 	last := len(rep.Rungs) - 1
 	if last >= 0 && rep.Rungs[last].Run+rep.Rungs[last].Shards+rep.Rungs[last].Skip == 0 {
 		return rep.Rungs[:last]
@@ -232,13 +243,13 @@ func (rep *Report) funnel() []Rung {
 	return rep.Rungs
 }
 
-// failures returns the tasks that fail the check and whose target was there:
-// first those that ran, since they explain the others.
-func (rep *Report) failures() []Task {
+// failedTasks returns the tasks that fail the check, without those whose target
+// was unavailable. The tasks that ran come first, since they explain the others.
+func (rep *Report) failedTasks() []Task {
 	var ran, rest []Task
 	for _, t := range rep.Results {
 		switch {
-		case !t.Blocks(), look(t) == unavailable:
+		case !t.Blocks(), outcome(t) == unavailable:
 		case t.Status == plan.Failed || t.Status == plan.TimedOut:
 			ran = append(ran, t)
 		default:
@@ -248,13 +259,18 @@ func (rep *Report) failures() []Task {
 	return append(ran, rest...)
 }
 
-// running returns the integrations that are not skipped.
-func (rep *Report) running() []Integration {
+// brokenTasks returns the tasks that fail on base in the same way.
+func (rep *Report) brokenTasks() []Task {
+	return slices.DeleteFunc(slices.Clone(rep.Results), func(t Task) bool { return !t.OnBase() })
+}
+
+// runningIntegrations returns the integrations that are not skipped.
+func (rep *Report) runningIntegrations() []Integration {
 	return slices.DeleteFunc(slices.Clone(rep.Integrations), func(i Integration) bool { return i.Decision == plan.Skip })
 }
 
-// skipped returns the integrations that this rung skipped.
-func (rep *Report) skipped(rung plan.Rung) []Integration {
+// skippedAt returns the integrations that a rung skipped.
+func (rep *Report) skippedAt(rung plan.Rung) []Integration {
 	return slices.DeleteFunc(slices.Clone(rep.Integrations), func(i Integration) bool {
 		return i.Decision != plan.Skip || i.Rung != rung
 	})

@@ -84,7 +84,7 @@ func red(p *plan.Plan) *plan.Results {
 
 // onBase returns results where one task is broken on base, and the others passed,
 // one of them late.
-func onBase(p *plan.Plan) *plan.Results {
+func brokenOnBase(p *plan.Plan) *plan.Results {
 	rs := green(p)
 	first, last := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	rs.Results[1] = plan.Result{
@@ -100,7 +100,7 @@ func onBase(p *plan.Plan) *plan.Results {
 // bothWays returns results where one task is broken on base and another fails as
 // it does not on base, twice.
 func bothWays(p *plan.Plan) *plan.Results {
-	rs := onBase(p)
+	rs := brokenOnBase(p)
 	rs.Results[3] = plan.Result{
 		Task: "user-validator", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Seconds: 4, Attempts: 2, Log: "logs/c.2.log",
 		Tail:     "connection reset by peer",
@@ -206,7 +206,7 @@ func TestGolden(t *testing.T) {
 	p := change(t)
 	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
 	findings := report.Findings{Plan: p, Report: failed}
-	broken, both := report.New(p, onBase(p)), report.New(p, bothWays(p))
+	broken, both := report.New(p, brokenOnBase(p)), report.New(p, bothWays(p))
 	down, before := report.New(p, outage(p)), reused(t)
 	again := report.New(before, green(before))
 	tests := map[string]func(io.Writer) error{

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Style says how text looks. The zero value is plain.
+// A Style says how text is decorated. The zero value is plain text.
 type Style struct {
-	Color bool // with terminal colours
+	Color bool // use terminal colours
 }
 
-// A color is the number of a terminal colour.
+// A color is the ANSI code of a terminal colour or weight.
 type color string
 
 const (
@@ -22,7 +22,7 @@ const (
 	faint  color = "2"
 )
 
-// paint colours trusted or cleaned text.
+// paint returns text in a colour. The text must be trusted or cleaned.
 func (s Style) paint(c color, text string) string {
 	if !s.Color || c == plain || text == "" {
 		return text
@@ -37,8 +37,8 @@ type cell struct {
 	right bool // aligned to the right
 }
 
-// num returns a cell with a number, where 0 is a dot.
-func num(text string) cell {
+// numberCell returns a cell with a number. A zero is shown as a faint dot.
+func numberCell(text string) cell {
 	if text == "0" {
 		return cell{"·", faint, true}
 	}
@@ -48,8 +48,8 @@ func num(text string) cell {
 // A table is a list of rows with aligned columns.
 type table [][]cell
 
-// write appends the table, each row behind the indent.
-func (t table) write(out *strings.Builder, style Style, indent string) {
+// writeTo appends the table to out, with the indent before each row.
+func (t table) writeTo(out *strings.Builder, style Style, indent string) {
 	var widths []int
 	for _, row := range t {
 		for i, c := range row {

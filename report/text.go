@@ -10,11 +10,12 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// maxChanges bounds how many changed files of a kind are listed.
+// maxChanges bounds how many changed files are listed.
 const maxChanges = 20
 
-// Text writes a report for people: the verdict, what each rung decided, the
-// failures with their last lines, what was not checked, all tasks, all decisions, the warnings.
+// Text writes a report as text for a terminal: the verdict, what each rung decided,
+// the failures with their last lines, the tasks that were not checked, all tasks,
+// all decisions, and the warnings.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
@@ -24,194 +25,196 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
 		color = yellow
 	}
-	t.line("%s: %s", style.paint(color, strings.ToUpper(verdictWords(rep.Verdict))), headline(rep))
-	t.funnel(rep)
-	t.failures("Failures", red, rep.failures())
-	t.unchecked(rep)
-	t.failures("Already broken on base", yellow, rep.broken())
-	t.tasks(rep.Results)
-	t.estimates(rep.Estimates)
-	t.decisions(rep)
-	t.unread(rep.Observed)
-	t.warnings(rep.Warnings)
-	return t.flush(w)
+	t.printLine("%s: %s", style.paint(color, strings.ToUpper(verdictLabel(rep.Verdict))), headline(rep))
+	t.writeFunnel(rep)
+	t.writeFailures("Failures", red, rep.failedTasks())
+	t.writeUnchecked(rep)
+	t.writeFailures("Already broken on base", yellow, rep.brokenTasks())
+	t.writeTasks(rep.Results)
+	t.writeCalibration(rep.Estimates)
+	t.writeDecisions(rep)
+	t.writeUnread(rep.Observed)
+	t.writeWarnings(rep.Warnings)
+	return t.writeTo(w)
 }
 
-// PlanText writes a plan for people: what each rung decided, what changed, what
-// runs and why, what is skipped and why.
+// PlanText writes a plan as text for a terminal: what each rung decided, what
+// changed, what runs and why, what is skipped and why.
 func PlanText(w io.Writer, p *plan.Plan, style Style) error {
-	t, rep := text{style: style}, outline(p)
-	t.line("%s: %s", style.paint(bold, "PLAN"), planHeadline(p))
-	t.funnel(rep)
-	t.changes(p.Changes)
-	t.decisions(rep)
-	t.warnings(rep.Warnings)
-	return t.flush(w)
+	t, rep := text{style: style}, newOutline(p)
+	t.printLine("%s: %s", style.paint(bold, "PLAN"), planHeadline(p))
+	t.writeFunnel(rep)
+	t.writeChanges(p.Changes)
+	t.writeDecisions(rep)
+	t.writeWarnings(rep.Warnings)
+	return t.writeTo(w)
 }
 
-// text collects lines.
+// text collects the lines of a report in memory.
 type text struct {
 	style Style
 	out   strings.Builder
 }
 
-func (t *text) line(format string, args ...any) {
+// printLine adds a line.
+func (t *text) printLine(format string, args ...any) {
 	fmt.Fprintf(&t.out, format+"\n", args...)
 }
 
-// heading starts a section.
-func (t *text) heading(format string, args ...any) {
-	t.line("\n%s", t.style.paint(bold, fmt.Sprintf(format, args...)))
+// printHeading adds an empty line and the heading of a section.
+func (t *text) printHeading(format string, args ...any) {
+	t.printLine("\n%s", t.style.paint(bold, fmt.Sprintf(format, args...)))
 }
 
-func (t *text) flush(w io.Writer) error {
+// writeTo writes the collected lines.
+func (t *text) writeTo(w io.Writer) error {
 	_, err := io.WriteString(w, t.out.String())
 	return err
 }
 
-// funnel shows what each rung decided and how many it left.
-func (t *text) funnel(rep *Report) {
-	t.line("%s", share(rep.Counts))
-	t.line("")
+// writeFunnel writes how many integrations each rung decided and how many it left.
+func (t *text) writeFunnel(rep *Report) {
+	t.printLine("%s", selectionSummary(rep.Counts))
+	t.printLine("")
 	rows := table{{{text: "decided at", color: bold}, {text: "run", right: true}, {text: "shards", right: true},
 		{text: "skip", right: true}, {text: "left", right: true}}}
-	for _, r := range rep.funnel() {
-		rows = append(rows, []cell{{text: string(r.Rung)}, num(strconv.Itoa(r.Run)), num(strconv.Itoa(r.Shards)),
-			num(strconv.Itoa(r.Skip)), num(strconv.Itoa(r.Left))})
+	for _, r := range rep.shownRungs() {
+		rows = append(rows, []cell{{text: string(r.Rung)}, numberCell(strconv.Itoa(r.Run)), numberCell(strconv.Itoa(r.Shards)),
+			numberCell(strconv.Itoa(r.Skip)), numberCell(strconv.Itoa(r.Left))})
 	}
-	rows.write(&t.out, t.style, "  ")
+	rows.writeTo(&t.out, t.style, "  ")
 }
 
-// failures shows what did not pass, with the last lines of its log.
-func (t *text) failures(title string, color color, tasks []Task) {
+// writeFailures writes a list of tasks that did not pass, with the last lines of
+// their output.
+func (t *text) writeFailures(title string, color color, tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	t.heading("%s (%d)", title, len(tasks))
+	t.printHeading("%s (%d)", title, len(tasks))
 	unstarted := func(task Task) bool { return task.Status == plan.Canceled && task.Attempts == 0 }
-	rest := slices.DeleteFunc(slices.Clone(tasks), unstarted)
-	defer t.unstarted(len(tasks)-len(rest), len(rest) > 0)
-	for i, task := range rest {
+	started := slices.DeleteFunc(slices.Clone(tasks), unstarted)
+	for i, task := range started {
 		if i > 0 {
-			t.line("")
+			t.printLine("")
 		}
-		more := details(task)
-		if task.Log != "" {
-			more = append(more, "log "+line(task.Log))
+		t.writeFailure(color, task)
+	}
+	// The tasks that an interrupted run did not start are only counted: the list of all tasks names them.
+	if n := len(tasks) - len(started); n > 0 {
+		if len(started) > 0 {
+			t.printLine("")
 		}
-		suffix := ""
-		if len(more) > 0 {
-			suffix = " (" + strings.Join(more, ", ") + ")"
-		}
-		t.line("  %s %s%s", t.style.paint(color, line(task.Task)), result(task), suffix)
-		for _, more := range task.Tries() {
-			t.line("    %s", more)
-		}
-		if tail := block(task.Tail); tail != "" {
-			for row := range strings.SplitSeq(tail, "\n") {
-				t.line("%s", strings.TrimRight("    | "+row, " \t"))
-			}
+		t.printLine("  %s canceled before the start", countNoun(n, "task"))
+	}
+}
+
+// writeFailure writes one task that did not pass.
+func (t *text) writeFailure(color color, task Task) {
+	details := describeEffort(task)
+	if task.Log != "" {
+		details = append(details, "log "+cleanLine(task.Log))
+	}
+	suffix := ""
+	if len(details) > 0 {
+		suffix = " (" + strings.Join(details, ", ") + ")"
+	}
+	t.printLine("  %s %s%s", t.style.paint(color, cleanLine(task.Task)), describeResult(task), suffix)
+	for _, run := range task.OtherRuns() {
+		t.printLine("    %s", run)
+	}
+	if tail := cleanBlock(task.Tail); tail != "" {
+		for row := range strings.SplitSeq(tail, "\n") {
+			t.printLine("%s", strings.TrimRight("    | "+row, " \t"))
 		}
 	}
 }
 
-// unstarted tells how many tasks a run that was interrupted did not come to. The
-// list of all tasks names them.
-func (t *text) unstarted(n int, more bool) {
-	if n == 0 {
-		return
-	}
-	if more {
-		t.line("")
-	}
-	t.line("  %s canceled before the start", number(n, "task"))
-}
-
-// tasks shows every task in one line.
-func (t *text) tasks(tasks []Task) {
+// writeTasks writes one line per task.
+func (t *text) writeTasks(tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	t.heading("Tasks (%d)", len(tasks))
+	t.printHeading("Tasks (%d)", len(tasks))
 	var rows table
 	for _, task := range tasks {
 		color, took := red, "-"
 		switch {
-		case task.OnBase(), look(task) == unavailable:
+		case task.OnBase(), outcome(task) == unavailable:
 			color = yellow
 		case task.OK():
 			color = green
 		}
 		if task.Attempts > 0 {
-			took = seconds(task.Seconds)
+			took = formatSeconds(task.Seconds)
 		}
-		rows = append(rows, []cell{{text: line(task.Task)}, {text: took, right: true}, {text: result(task), color: color}, {text: lastWord(task), color: faint}})
+		rows = append(rows, []cell{{text: cleanLine(task.Task)}, {text: took, right: true}, {text: describeResult(task), color: color}, {text: passedLastLine(task), color: faint}})
 	}
-	rows.write(&t.out, t.style, "  ")
+	rows.writeTo(&t.out, t.style, "  ")
 }
 
-// decisions shows what runs and why, then what is skipped, by rung.
-func (t *text) decisions(rep *Report) {
-	if running := rep.running(); len(running) > 0 {
-		t.heading("To check (%d)", len(running))
+// writeDecisions writes what runs and why, then what is skipped, by rung.
+func (t *text) writeDecisions(rep *Report) {
+	if running := rep.runningIntegrations(); len(running) > 0 {
+		t.printHeading("To check (%d)", len(running))
 		var rows table
 		for _, i := range running {
-			tasks := number(len(i.Tasks), "task")
-			rows = append(rows, []cell{{text: line(i.Name)}, {text: line(string(i.Decision)), color: yellow}, {text: tasks},
-				{text: line(string(i.Rung))}, {text: line(i.Reason)}})
+			tasks := countNoun(len(i.Tasks), "task")
+			rows = append(rows, []cell{{text: cleanLine(i.Name)}, {text: cleanLine(string(i.Decision)), color: yellow}, {text: tasks},
+				{text: cleanLine(string(i.Rung))}, {text: cleanLine(i.Reason)}})
 		}
-		rows.write(&t.out, t.style, "  ")
+		rows.writeTo(&t.out, t.style, "  ")
 	}
 	for _, rung := range plan.Rungs() {
-		skipped := rep.skipped(rung)
+		skipped := rep.skippedAt(rung)
 		if len(skipped) == 0 {
 			continue
 		}
-		t.heading("Skipped at %s (%d)", rung, len(skipped))
+		t.printHeading("Skipped at %s (%d)", rung, len(skipped))
 		var rows table
 		for _, i := range skipped {
-			rows = append(rows, []cell{{text: line(i.Name)}, {text: line(i.Reason)}})
+			rows = append(rows, []cell{{text: cleanLine(i.Name)}, {text: cleanLine(i.Reason)}})
 		}
-		rows.write(&t.out, t.style, "  ")
+		rows.writeTo(&t.out, t.style, "  ")
 	}
 }
 
-// changes shows what changed between the two bundles.
-func (t *text) changes(c plan.Changes) {
-	t.heading("Changed: %s", changed(c))
+// writeChanges writes what changed between the two bundles.
+func (t *text) writeChanges(c plan.Changes) {
+	t.printHeading("Changed: %s", changesSummary(c))
 	var rows table
 	for _, d := range c.Datafiles {
 		if len(rows) == maxChanges {
 			break
 		}
-		fields := line(strings.Join(d.Fields, " "))
-		rows = append(rows, []cell{{text: line(string(d.Kind))}, {text: line(d.Path)}, {text: line(d.Schema)}, {text: fields, color: faint}})
+		fields := cleanLine(strings.Join(d.Fields, " "))
+		rows = append(rows, []cell{{text: cleanLine(string(d.Kind))}, {text: cleanLine(d.Path)}, {text: cleanLine(d.Schema)}, {text: fields, color: faint}})
 	}
 	for _, r := range c.Resources {
 		if len(rows) == maxChanges {
 			break
 		}
-		rows = append(rows, []cell{{text: line(string(r.Kind))}, {text: line(r.Path)}, {text: line(r.Schema)}})
+		rows = append(rows, []cell{{text: cleanLine(string(r.Kind))}, {text: cleanLine(r.Path)}, {text: cleanLine(r.Schema)}})
 	}
-	rows.write(&t.out, t.style, "  ")
+	rows.writeTo(&t.out, t.style, "  ")
 	if more := len(c.Datafiles) + len(c.Resources) - len(rows); more > 0 {
-		t.line("  and %s", number(more, "more file"))
+		t.printLine("  and %s", countNoun(more, "more file"))
 	}
 	for _, schema := range c.Schemas {
-		t.line("  schema  %s", line(schema))
+		t.printLine("  schema  %s", cleanLine(schema))
 	}
 	for _, name := range c.GraphQL {
-		t.line("  graphql  %s", line(name))
+		t.printLine("  graphql  %s", cleanLine(name))
 	}
 }
 
-// warnings shows the warnings, one line each.
-func (t *text) warnings(warnings []string) {
+// writeWarnings writes one line per warning.
+func (t *text) writeWarnings(warnings []string) {
 	if len(warnings) == 0 {
 		return
 	}
-	t.heading("Warnings (%d)", len(warnings))
+	t.printHeading("Warnings (%d)", len(warnings))
 	for _, warning := range warnings {
-		t.line("  %s", t.style.paint(yellow, line(warning)))
+		t.printLine("  %s", t.style.paint(yellow, cleanLine(warning)))
 	}
 }

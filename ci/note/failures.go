@@ -226,7 +226,7 @@ func (n Note) entry(t report.Task, alike int) entry {
 	if places := n.places(d); places != "" {
 		e.why = append(e.why, "- changed: "+places)
 	}
-	for _, other := range t.Tries() {
+	for _, other := range t.OtherRuns() {
 		e.why = append(e.why, "- "+md.Escape(other))
 	}
 	e.tail = tail(t.Tail, maxTail)
