@@ -8,9 +8,9 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// ran lists every task with what it said.
-func (n Note) ran(rep *report.Report) folded {
-	f := folded{head: []string{"task", "result", "time", "last line", "checked because", "log"}}
+// newTasksFold returns a table of all tasks with their results.
+func (n Note) newTasksFold(rep *report.Report) fold {
+	f := fold{head: []string{"task", "result", "time", "last line", "checked because", "log"}}
 	if len(rep.Results) == 0 {
 		return f
 	}
@@ -21,40 +21,40 @@ func (n Note) ran(rep *report.Report) folded {
 		switch {
 		case t.OK():
 			sign = "✅"
-		case t.OnBase(), kindOf(t.Result) == unchecked:
+		case t.OnBase(), classify(t.Result) == kindUnchecked:
 			sign = "⚠️"
 		}
 		if t.Attempts > 0 {
-			took = seconds(t.Seconds)
+			took = formatSeconds(t.Seconds)
 		}
 		d, _ := n.Plan.Decision(t.Integration)
-		f.rows = append(f.rows, row(name(t.Task), sign+" "+md.Escape(said(t)), took, md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.log(t)))
+		f.rows = append(f.rows, tableRow(showName(t.Task), sign+" "+md.Escape(describeResult(t)), took, md.Escape(lastLine(t.Tail)), md.Escape(d.Reason), n.logLink(t)))
 	}
-	f.summary = number(len(rep.Results), "task") + " planned: " + phrases(", ", amount(ends[plan.Passed], "passed"), amount(ends[plan.Failed], "failed"),
-		amount(ends[plan.TimedOut], "timed out"), amount(ends[plan.Canceled], "canceled"), amount(ends[plan.NotRun], "not run"))
+	f.summary = countNoun(len(rep.Results), "task") + " planned: " + joinNonEmpty(", ", countUnlessZero(ends[plan.Passed], "passed"), countUnlessZero(ends[plan.Failed], "failed"),
+		countUnlessZero(ends[plan.TimedOut], "timed out"), countUnlessZero(ends[plan.Canceled], "canceled"), countUnlessZero(ends[plan.NotRun], "not run"))
 	return f
 }
 
-// skipped lists the integrations that were skipped, by rung.
-func skipped(rep *report.Report) []folded {
-	var out []folded
+// newSkippedFolds returns for each rung a table of the integrations that it skipped.
+func newSkippedFolds(rep *report.Report) []fold {
+	var out []fold
 	for _, rung := range plan.Rungs() {
-		f := folded{head: []string{"integration", "why"}}
+		f := fold{head: []string{"integration", "why"}}
 		for _, i := range rep.Integrations {
 			if i.Decision == plan.Skip && i.Rung == rung {
-				f.rows = append(f.rows, row(name(i.Name), md.Escape(i.Reason)))
+				f.rows = append(f.rows, tableRow(showName(i.Name), md.Escape(i.Reason)))
 			}
 		}
 		if len(f.rows) > 0 {
-			f.summary = fmt.Sprintf("%d skipped: %s (%s)", len(f.rows), meaning(rung), rung)
+			f.summary = fmt.Sprintf("%d skipped: %s (%s)", len(f.rows), skipMeaning(rung), rung)
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// meaning returns why integrations are skipped at a rung.
-func meaning(r plan.Rung) string {
+// skipMeaning returns why a rung skips integrations.
+func skipMeaning(r plan.Rung) string {
 	switch r {
 	case plan.RungDefinition:
 		return "there is nothing to check"
@@ -70,61 +70,36 @@ func meaning(r plan.Rung) string {
 	return "none of their shards is affected"
 }
 
-// since says what is checked now and was not in the run before, and the other
-// way round.
-func since(p *plan.Plan, before *run) folded {
-	was, known := before.checked()
+// newSinceFold returns a table of the integrations that are checked now and were
+// not checked in the run before, and the reverse.
+func newSinceFold(p *plan.Plan, before *run) fold {
+	checkedBefore, known := before.checkedHashes()
 	if !known {
-		return folded{}
+		return fold{}
 	}
-	f := folded{head: []string{"integration", "since then"}}
-	more, fewer, gone := 0, 0, len(was)
+	f := fold{head: []string{"integration", "since then"}}
+	more, fewer, gone := 0, 0, len(checkedBefore)
 	for _, d := range p.Integrations {
-		is, was := d.Decision != plan.Skip, was[hash(d.Name)]
+		is, was := d.Decision != plan.Skip, checkedBefore[hashName(d.Name)]
 		if was {
 			gone--
 		}
 		switch {
 		case is && !was:
 			more++
-			f.rows = append(f.rows, row(name(d.Name), "checked now: "+md.Escape(d.Reason)))
+			f.rows = append(f.rows, tableRow(showName(d.Name), "checked now: "+md.Escape(d.Reason)))
 		case was && !is:
 			fewer++
-			f.rows = append(f.rows, row(name(d.Name), "not checked any more: "+md.Escape(d.Reason)))
+			f.rows = append(f.rows, tableRow(showName(d.Name), "not checked any more: "+md.Escape(d.Reason)))
 		}
 	}
-	changes := phrases(", ", amount(more, "newly checked"), amount(fewer, "not checked any more"), amount(gone, "not there any more"))
+	changes := joinNonEmpty(", ", countUnlessZero(more, "newly checked"), countUnlessZero(fewer, "not checked any more"), countUnlessZero(gone, "not there any more"))
 	if changes == "" {
 		changes = "the same integrations are checked"
 	}
 	if before.Tasks != len(p.Tasks) {
-		changes += fmt.Sprintf("; %s, before %d", number(len(p.Tasks), "task"), before.Tasks)
+		changes += fmt.Sprintf("; %s, before %d", countNoun(len(p.Tasks), "task"), before.Tasks)
 	}
-	f.summary = fmt.Sprintf("Since %s, which %s: %s", before.plainly(), before.ended(), changes)
+	f.summary = fmt.Sprintf("Since %s, which %s: %s", before.htmlName(), before.endVerb(), changes)
 	return f
-}
-
-// ended returns how the run before ended, as a verb.
-func (r *run) ended() string {
-	if r.Verdict == report.NotChecked {
-		return "was not checked"
-	}
-	return string(r.Verdict)
-}
-
-// plainly returns how the summary of a fold, which is HTML, speaks of the run
-// before.
-func (r *run) plainly() string {
-	if r.Commit == "" {
-		return r.called()
-	}
-	return "<code>" + r.Commit + "</code>"
-}
-
-// amount returns "3 passed", or nothing.
-func amount(n int, what string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

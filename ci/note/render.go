@@ -7,135 +7,117 @@ import (
 	md "github.com/app-sre/prcheck/internal/markdown"
 )
 
-// The bounds of what is open to see even if there is room for more.
+// The bounds of what is shown outside of folds, even if there is room for more.
 const (
 	maxFixed        = 20
 	maxOpenWarnings = 10
 )
 
-// all returns the cut that cuts nothing.
-func (v *view) all() cut {
-	c := cut{
-		ranRows: len(v.ran.rows), sinceNames: len(v.since.rows), fixedNames: min(len(v.fixed), maxFixed),
-		summaries: 1, warnings: len(v.warnings), actions: 1, endings: 1,
-	}
-	for _, f := range v.skipped {
-		c[skippedRows] += len(f.rows)
-	}
-	for _, s := range v.sections {
-		c[entries] += len(s.entries)
-		c[otherRows] += len(s.others)
-		for _, e := range s.entries {
-			c[whyLines] += len(e.why)
-			c[tailLines] = max(c[tailLines], len(e.tail))
-		}
-	}
-	return c
-}
-
-// render writes as much as the cut leaves.
-func (v *view) render(c cut) string {
+// render returns as much of the content as the quota allows.
+func (c *content) render(q quota) string {
 	var p page
-	p.block(v.title)
-	if c[actions] > 0 {
-		p.block(v.actions...)
+	p.writeBlock(c.title)
+	if q[actions] > 0 {
+		p.writeBlock(c.actions...)
 	}
-	if c[endings] > 0 {
-		p.block(v.touched)
+	if q[footers] > 0 {
+		p.writeBlock(c.summary)
 	}
-	v.failures(&p, &c)
-	if n := c[fixedNames]; n > 0 {
-		p.block(fmt.Sprintf("#### Fixed (%d)", len(v.fixed)), "", strings.Join(v.fixed[:n], ", ")+more(len(v.fixed)-n))
+	c.renderFailures(&p, &q)
+	if n := q[fixedNames]; n > 0 {
+		p.writeBlock(fmt.Sprintf("#### Fixed (%d)", len(c.fixed)), "", strings.Join(c.fixed[:n], ", ")+andMore(len(c.fixed)-n))
 	}
-	v.warn(&p, &c)
-	p.folded(v.ran, ranRows, &c)
-	for _, f := range v.skipped {
-		p.folded(f, skippedRows, &c)
+	c.renderWarnings(&p, &q)
+	p.writeFoldedTable(c.ran, ranRows, &q)
+	for _, f := range c.skipped {
+		p.writeFoldedTable(f, skippedRows, &q)
 	}
-	p.folded(v.since, sinceNames, &c)
-	if c[endings] > 0 {
-		p.block(v.ending)
+	p.writeFoldedTable(c.since, sinceRows, &q)
+	if q[footers] > 0 {
+		p.writeBlock(c.footer)
 	}
 	return strings.Trim(p.String(), "\n")
 }
 
-// failures writes the tasks that did not pass.
-func (v *view) failures(p *page, c *cut) {
-	open := openTails
-	for _, s := range v.sections {
-		shown := s.entries[:c.take(entries, len(s.entries))]
+// renderFailures writes the tasks that did not pass.
+func (c *content) renderFailures(p *page, q *quota) {
+	open := openEntries
+	for _, s := range c.sections {
+		shown := s.entries[:q.take(entries, len(s.entries))]
 		if len(shown) == 0 {
-			return // what to do says how many there are
+			return // the list of actions tells how many there are
 		}
-		p.block(s.title)
-		p.block(s.intro)
+		p.writeBlock(s.title)
+		p.writeBlock(s.intro)
 		left := s.tasks
 		for _, e := range shown {
-			p.entry(e, open > 0, c)
+			p.writeEntry(e, open > 0, q)
 			open--
 			left--
 		}
-		if n := c.take(otherRows, len(s.others)); n > 0 {
-			p.fold(number(n, "more task"), func() { p.table([]string{"task", "result", "last line", "checked because", "log"}, s.others[:n]) })
+		if n := q.take(otherRows, len(s.others)); n > 0 {
+			p.writeFold(countNoun(n, "more task"), func() {
+				p.writeTable([]string{"task", "result", "last line", "checked because", "log"}, s.others[:n])
+			})
 			left -= n
 		}
-		p.block(strings.TrimSpace(more(left)))
+		p.writeBlock(strings.TrimSpace(andMore(left)))
 	}
 }
 
-// entry writes one failure, open or folded.
-func (p *page) entry(e entry, open bool, c *cut) {
-	p.block(e.head)
-	why := e.why[:c.take(whyLines, len(e.why))]
-	lines := e.tail[max(0, len(e.tail)-c[tailLines]):]
-	more := func() {
-		p.block(why...)
-		p.block(md.Fence(strings.Join(lines, "\n")))
+// writeEntry writes one failure, with its details open or folded.
+func (p *page) writeEntry(e entry, open bool, q *quota) {
+	p.writeBlock(e.head)
+	why := e.why[:q.take(whyLines, len(e.why))]
+	lines := e.tail[max(0, len(e.tail)-q[tailLines]):]
+	writeDetails := func() {
+		p.writeBlock(why...)
+		p.writeBlock(md.Fence(strings.Join(lines, "\n")))
 	}
 	switch {
 	case len(why)+len(lines) == 0:
 	case open:
-		more()
+		writeDetails()
 	case len(lines) == 0:
-		p.fold("why it was checked", more)
+		p.writeFold("why it was checked", writeDetails)
 	default:
-		p.fold("why it was checked, and its last words", more)
+		p.writeFold("why it was checked, and its last words", writeDetails)
 	}
 }
 
-// warn writes the warnings; all but the first are folded.
-func (v *view) warn(p *page, c *cut) {
-	list := v.warnings[:c[warnings]]
+// renderWarnings writes the warnings: the first ones open, the others folded.
+func (c *content) renderWarnings(p *page, q *quota) {
+	list := c.warnings[:q[warnings]]
 	if len(list) == 0 {
 		return
 	}
 	open := list[:min(len(list), maxOpenWarnings)]
-	p.block("#### Warnings")
-	p.block(open...)
+	p.writeBlock("#### Warnings")
+	p.writeBlock(open...)
 	if rest := list[len(open):]; len(rest) > 0 {
-		p.fold(number(len(rest), "more warning"), func() { p.block(rest...) })
+		p.writeFold(countNoun(len(rest), "more warning"), func() { p.writeBlock(rest...) })
 	}
-	p.block(strings.TrimSpace(more(len(v.warnings) - len(list))))
+	p.writeBlock(strings.TrimSpace(andMore(len(c.warnings) - len(list))))
 }
 
-// folded writes a folded part with as many rows as the cut leaves, and its
-// summary alone when it has none.
-func (p *page) folded(f folded, what int, c *cut) {
-	n := c.take(what, len(f.rows))
+// writeFoldedTable writes a fold with as many rows as the quota of a kind allows.
+// Without any row, only the summary is written.
+func (p *page) writeFoldedTable(f fold, kind int, q *quota) {
+	n := q.take(kind, len(f.rows))
 	switch {
-	case f.summary == "" || n == 0 && c[summaries] == 0:
+	case f.summary == "" || n == 0 && q[summaries] == 0:
 	case n == 0:
-		p.block(f.summary + ".")
+		p.writeBlock(f.summary + ".")
 	default:
-		p.fold(f.summary, func() {
-			p.table(f.head, f.rows[:n])
-			p.block(strings.TrimSpace(more(len(f.rows) - n)))
+		p.writeFold(f.summary, func() {
+			p.writeTable(f.head, f.rows[:n])
+			p.writeBlock(strings.TrimSpace(andMore(len(f.rows) - n)))
 		})
 	}
 }
 
-// more returns how many are left out.
-func more(n int) string {
+// andMore returns " and 3 more" for 3, and "" for 0.
+func andMore(n int) string {
 	if n <= 0 {
 		return ""
 	}
