@@ -21,7 +21,7 @@ type Locator interface {
 	// Locate returns the location of a part of the change. It returns the zero
 	// Location if the part is not in the repository.
 	Locate(Origin) Location
-	// Concerns reports whether the text of a part of the change mentions a shard.
+	// Concerns reports whether a part of the change is about a shard.
 	Concerns(o Origin, shard string) bool
 }
 

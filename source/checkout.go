@@ -118,7 +118,7 @@ func (o Opener) findSections(ctx context.Context, tree bundler.Tree, in *bundler
 		return err
 	}
 	if at.FromBundle() {
-		in.Schemas, in.GraphQL, err = bundler.SchemasOf(ctx, in.Schemas)
+		in.Schemas, in.GraphQL, err = bundler.SchemasFromFile(ctx, in.Schemas)
 		return err
 	}
 	in.GraphQL, err = o.section(tree, at.GraphQL)

@@ -11,25 +11,26 @@ import (
 	"time"
 )
 
-// cacheFormat is part of every name in a cache: another one is another cache.
+// cacheFormat is the version of the files in a cache. It is part of their names, so
+// a new version never reads old files.
 const cacheFormat = "1"
 
-// maxCache is up to how many bytes a cache keeps; the ones that were not used
-// for the longest time go first.
-const maxCache = 2 << 30
+// maxCacheSize bounds a cache, in bytes. Beyond it, the files that were not used for
+// the longest time are removed.
+const maxCacheSize = 2 << 30
 
-// A Cache is a folder that remembers what became of files, by git's id of
-// their content, and whole bundles of commits. Nothing depends on it: what is
-// missing, cut, changed or of another version is made again. Several processes
-// may use it at once. A nil cache remembers nothing.
+// A Cache is a folder with records of files, by git's id of their content, and with
+// whole bundles of commits. It only saves time: an entry that is missing, damaged
+// or of another version is made again. Several processes may use it at once. A nil
+// cache is always empty.
 type Cache struct{ dir string }
 
-// OpenCache names the folder of a cache, which is made when there is something
-// to keep.
+// OpenCache returns a cache in a folder. The folder is made when the first entry is
+// written.
 func OpenCache(dir string) *Cache { return &Cache{filepath.Join(dir, "bundles-"+cacheFormat)} }
 
-// Bundle gives the bytes of a bundle that was kept under a key. They may be
-// anything: the caller compares their sha256 with sum.
+// Bundle returns the bytes of the bundle that was stored under a key. They may be
+// damaged: the caller must compare their sha256 with sum.
 func (c *Cache) Bundle(key string) (raw []byte, sum string, ok bool) {
 	if c == nil || key == "" {
 		return nil, "", false
@@ -40,29 +41,29 @@ func (c *Cache) Bundle(key string) (raw []byte, sum string, ok bool) {
 	if err != nil || len(raw) < head || raw[head-1] != '\n' {
 		return nil, "", false
 	}
-	touch(name)
+	markUsed(name)
 	return raw[head:], string(raw[:head-1]), true
 }
 
-// KeepBundle remembers the bytes of a bundle. It is a matter of speed alone, so
-// there is no error.
+// KeepBundle stores the bytes of a bundle under a key. It ignores errors, since the
+// cache only saves time.
 func (c *Cache) KeepBundle(key string, raw []byte) {
 	if c == nil || key == "" {
 		return
 	}
 	sum := sha256.Sum256(raw)
-	c.keep(key+".json", func(w io.Writer) error {
+	c.writeFile(key+".json", func(w io.Writer) error {
 		if _, err := io.WriteString(w, hex.EncodeToString(sum[:])+"\n"); err != nil {
 			return err
 		}
 		_, err := w.Write(raw)
 		return err
 	})
-	c.evict()
+	c.evictOldest()
 }
 
-// keep writes a file as a whole or not at all.
-func (c *Cache) keep(name string, write func(io.Writer) error) {
+// writeFile writes a file of the cache as a whole or not at all.
+func (c *Cache) writeFile(name string, write func(io.Writer) error) {
 	name = filepath.Join(c.dir, filepath.FromSlash(name))
 	if os.MkdirAll(filepath.Dir(name), 0o700) != nil {
 		return
@@ -80,38 +81,39 @@ func (c *Cache) keep(name string, write func(io.Writer) error) {
 	}
 }
 
-// touch says that a file was used.
-func touch(name string) {
+// markUsed sets the time at which a file was last used to now.
+func markUsed(name string) {
 	now := time.Now()
 	_ = os.Chtimes(name, now, now)
 }
 
-// evict removes what was not used for the longest time when there is too much.
-func (c *Cache) evict() {
-	type old struct {
+// evictOldest removes the files that were not used for the longest time until the
+// cache is within its bound.
+func (c *Cache) evictOldest() {
+	type cachedFile struct {
 		name string
 		size int64
 		used time.Time
 	}
-	var all []old
+	var all []cachedFile
 	total := int64(0)
 	_ = filepath.WalkDir(c.dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			all = append(all, old{name, info.Size(), info.ModTime()})
+			all = append(all, cachedFile{name, info.Size(), info.ModTime()})
 			total += info.Size()
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(a, b old) int { return a.used.Compare(b.used) })
-	for _, o := range all {
-		if total <= maxCache {
+	slices.SortFunc(all, func(a, b cachedFile) int { return a.used.Compare(b.used) })
+	for _, file := range all {
+		if total <= maxCacheSize {
 			return
 		}
-		if os.Remove(o.name) == nil {
-			total -= o.size
+		if os.Remove(file.name) == nil {
+			total -= file.size
 		}
 	}
 }

@@ -2,14 +2,14 @@ package bundler
 
 import "unicode/utf8"
 
-// appendValue writes a value as Python's json does with sorted keys, compact
-// and in ASCII.
+// appendValue appends a value as compact JSON in ASCII with sorted keys, in the
+// bytes that Python's json writes.
 func appendValue(b []byte, n *node) []byte {
 	switch n.kind {
 	case null:
 		return append(b, "null"...)
 	case text:
-		return appendText(b, n.text)
+		return appendString(b, n.text)
 	case list:
 		b = append(b, '[')
 		for i, item := range n.items {
@@ -21,7 +21,7 @@ func appendValue(b []byte, n *node) []byte {
 		return append(b, ']')
 	case mapping:
 		b = append(b, '{')
-		for i, m := range sorted(n.members) {
+		for i, m := range sortMembers(n.members) {
 			if i > 0 {
 				b = append(b, ',')
 			}
@@ -33,18 +33,20 @@ func appendValue(b []byte, n *node) []byte {
 	return append(b, n.text...)
 }
 
+// appendKey appends the key of a member and a colon. A null becomes "null", as in
+// Python.
 func appendKey(b []byte, key *node) []byte {
 	if key.kind == null {
 		return append(b, `"null":`...)
 	}
-	return append(appendText(b, key.text), ':')
+	return append(appendString(b, key.text), ':')
 }
 
 const hexDigits = "0123456789abcdef"
 
-// appendText writes a string in ASCII. A half of a surrogate pair, which JSON
-// text can have, is written as it was.
-func appendText[T string | []byte](b []byte, s T) []byte {
+// appendString appends a string as JSON in ASCII. Half of a surrogate pair, which a
+// JSON file can contain, is kept.
+func appendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	start := 0
 	for i := 0; i < len(s); {
@@ -59,7 +61,7 @@ func appendText[T string | []byte](b []byte, s T) []byte {
 			i++
 		} else {
 			var size int
-			b, size = appendRune(b, string(s[i:min(i+utf8.UTFMax, len(s))]))
+			b, size = appendEscapedRune(b, string(s[i:min(i+utf8.UTFMax, len(s))]))
 			i += size
 		}
 		start = i
@@ -68,6 +70,7 @@ func appendText[T string | []byte](b []byte, s T) []byte {
 	return append(b, '"')
 }
 
+// appendEscape appends the escape of an ASCII character.
 func appendEscape(b []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
@@ -83,22 +86,24 @@ func appendEscape(b []byte, c byte) []byte {
 	case '\f':
 		return append(b, `\f`...)
 	}
-	return appendUnit(b, rune(c))
+	return appendUnicodeEscape(b, rune(c))
 }
 
-// appendRune escapes the first character of s and tells how long it is.
-func appendRune(b []byte, s string) ([]byte, int) {
+// appendEscapedRune appends the escape of the first character of s, and returns the
+// length of this character in bytes.
+func appendEscapedRune(b []byte, s string) ([]byte, int) {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {
 	case r == utf8.RuneError && size == 1 && len(s) >= 3 && s[0] == 0xed:
-		return appendUnit(b, 0xd000|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f)), 3
+		return appendUnicodeEscape(b, 0xd000|rune(s[1]&0x3f)<<6|rune(s[2]&0x3f)), 3
 	case r >= 0x10000:
 		r -= 0x10000
-		return appendUnit(appendUnit(b, 0xd800|r>>10), 0xdc00|r&0x3ff), size
+		return appendUnicodeEscape(appendUnicodeEscape(b, 0xd800|r>>10), 0xdc00|r&0x3ff), size
 	}
-	return appendUnit(b, r), size
+	return appendUnicodeEscape(b, r), size
 }
 
-func appendUnit(b []byte, r rune) []byte {
+// appendUnicodeEscape appends \u and the four digits of a UTF-16 code unit.
+func appendUnicodeEscape(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 }

@@ -11,20 +11,21 @@ import (
 	"path/filepath"
 )
 
-// A Folder is the tree of a folder as it is on disk, by its name. No link leads
-// out of it.
+// A Folder is the tree of a folder on disk. Its value is the name of the folder. No
+// link leads out of it.
 type Folder string
 
+// open opens the folder.
 func (f Folder) open() (*os.Root, error) {
 	root, err := os.OpenRoot(string(f))
 	if err != nil {
-		return nil, fmt.Errorf("opening folder %q: %w", string(f), bare(err))
+		return nil, fmt.Errorf("opening folder %q: %w", string(f), withoutPath(err))
 	}
 	return root, nil
 }
 
-// bare is a file error without the name.
-func bare(err error) error {
+// withoutPath returns the cause of a file error, without the path.
+func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err
@@ -32,7 +33,7 @@ func bare(err error) error {
 	return err
 }
 
-// List walks the folder dir, but for folders named .git.
+// List returns the entries below the folder dir. Folders named .git are left out.
 func (f Folder) List(ctx context.Context, dir string) ([]Entry, error) {
 	root, err := f.open()
 	if err != nil {
@@ -48,14 +49,14 @@ func (f Folder) List(ctx context.Context, dir string) ([]Entry, error) {
 		err = l.walk(ctx, "")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing folder %q: %w", path.Join(filepath.ToSlash(string(f)), dir), bare(err))
+		return nil, fmt.Errorf("listing folder %q: %w", path.Join(filepath.ToSlash(string(f)), dir), withoutPath(err))
 	}
 	return l.entries, nil
 }
 
-// A lister walks a folder by name, since going through root would ask about
-// each entry by itself. A name that is swapped meanwhile can at most add names;
-// contents are read through root alone.
+// A lister walks a folder by its name, because root would ask the system about each
+// entry separately. If somebody replaces a folder by a link meanwhile, this can at
+// most add wrong names: contents are only read through root.
 type lister struct {
 	root    *os.Root
 	dir     string
@@ -63,6 +64,7 @@ type lister struct {
 	entries []Entry
 }
 
+// walk lists a folder and all folders in it.
 func (l *lister) walk(ctx context.Context, below string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -87,14 +89,15 @@ func (l *lister) walk(ctx context.Context, below string) error {
 			}
 			continue
 		}
-		if err := l.add(name, e.Type()); err != nil {
+		if err := l.addEntry(name, e.Type()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *lister) add(name string, mode fs.FileMode) error {
+// addEntry adds a file, a link or an irregular entry.
+func (l *lister) addEntry(name string, mode fs.FileMode) error {
 	e := Entry{Name: name, Path: path.Join(l.dir, name), Kind: Irregular}
 	switch {
 	case mode.IsRegular():
@@ -110,7 +113,7 @@ func (l *lister) add(name string, mode fs.FileMode) error {
 	return nil
 }
 
-// Open gives a reader of the folder.
+// Open returns a reader of the folder.
 func (f Folder) Open(context.Context) (Reader, error) {
 	root, err := f.open()
 	if err != nil {
@@ -119,75 +122,76 @@ func (f Folder) Open(context.Context) (Reader, error) {
 	return &folderReader{root: root}, nil
 }
 
-// A folderReader keeps the folder open in which the last file was: the next one
-// is mostly there too.
+// A folderReader keeps the folder of the last file open, since the next file is
+// usually in the same folder.
 type folderReader struct {
-	root, last *os.Root
-	dir        string
-	buf        []byte
+	root, current *os.Root
+	dir           string
+	buf           []byte
 }
 
-// Expect does nothing: the disk needs no notice.
+// Expect does nothing: reading from a disk needs no preparation.
 func (r *folderReader) Expect([]Entry) error { return nil }
 
-// Close gives the folders back.
+// Close closes the folders.
 func (r *folderReader) Close() error {
-	if r.last != nil {
-		r.last.Close()
+	if r.current != nil {
+		r.current.Close()
 	}
 	return r.root.Close()
 }
 
-// in gives the folder of a file.
-func (r *folderReader) in(dir string) (*os.Root, error) {
-	if r.last != nil && r.dir == dir {
-		return r.last, nil
+// openDir returns a folder, opened.
+func (r *folderReader) openDir(dir string) (*os.Root, error) {
+	if r.current != nil && r.dir == dir {
+		return r.current, nil
 	}
-	if r.last != nil {
-		r.last.Close()
-		r.last = nil
+	if r.current != nil {
+		r.current.Close()
+		r.current = nil
 	}
 	var err error
-	r.last, err = r.root.OpenRoot(filepath.FromSlash(path.Clean("./" + dir)))
+	r.current, err = r.root.OpenRoot(filepath.FromSlash(path.Clean("./" + dir)))
 	r.dir = dir
-	return r.last, err
+	return r.current, err
 }
 
-// Read reads a file without waiting for the other end of a pipe that took its
-// place.
+// Read reads a file. If a pipe has taken the place of the file, it does not wait
+// for a writer.
 func (r *folderReader) Read(e Entry, limit int) ([]byte, error) {
 	dir, base := path.Split(e.Path)
-	in, err := r.in(dir)
+	in, err := r.openDir(dir)
 	if err != nil {
-		return nil, bare(err)
+		return nil, withoutPath(err)
 	}
 	f, err := in.OpenFile(base, os.O_RDONLY|noWait, 0)
 	if err != nil {
-		return nil, bare(err)
+		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, bare(err)
+		return nil, withoutPath(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no file any more")
+		return nil, errors.New("is not a file any more")
 	}
-	raw := reuse(&r.buf, int(min(info.Size(), int64(limit)))+1)
+	raw := growBuffer(&r.buf, int(min(info.Size(), int64(limit)))+1)
 	n, err := io.ReadFull(f, raw)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return raw[:n], nil
 	case err != nil:
-		return nil, bare(err)
+		return nil, withoutPath(err)
 	case n <= limit:
-		return nil, errors.New("grows while it is read")
+		return nil, errors.New("became larger while it was read")
 	}
 	return raw[:n], nil
 }
 
-// reuse gives size bytes of a buffer, which grows when it has to.
-func reuse(buf *[]byte, size int) []byte {
+// growBuffer returns size bytes of a buffer, and makes the buffer larger if
+// necessary.
+func growBuffer(buf *[]byte, size int) []byte {
 	if cap(*buf) < size {
 		*buf = make([]byte, size+size/2)
 	}

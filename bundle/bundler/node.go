@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is what a value is, in JSON's words.
+// A kind is the type of a value, in JSON's words.
 type kind uint8
 
 const (
@@ -19,13 +19,13 @@ const (
 	mapping
 )
 
-// A node is a value of a document. Values that an alias repeats are one node,
-// as they are one object in Python.
+// A node is a value of a document. A value that aliases repeat is one node, as it
+// is one object in Python.
 type node struct {
 	kind    kind
-	text    string // of a scalar: the text itself, or the JSON literal
+	text    string // of a string: the string; of another scalar: its JSON literal
 	items   []*node
-	members []member // in the order in which Python's dict has them
+	members []member // in the order of Python's dict
 	line    int32
 	column  int32
 }
@@ -33,8 +33,8 @@ type node struct {
 // A member is one key of a mapping with its value.
 type member struct{ key, value *node }
 
-// get finds the value of a key that is a string, nil when there is none. It
-// works on any node.
+// get returns the value of a key that is a string, nil if there is none. It returns
+// nil for a node that is not a mapping, or nil.
 func (n *node) get(key string) *node {
 	if n == nil || n.kind != mapping {
 		return nil
@@ -47,7 +47,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// set gives a key a value, at the end when it is new.
+// set sets the value of a key. A new key is added at the end.
 func (n *node) set(key string, value *node) {
 	for i, m := range n.members {
 		if m.key.text == key && m.key.kind == text {
@@ -58,16 +58,17 @@ func (n *node) set(key string, value *node) {
 	n.members = append(n.members, member{&node{kind: text, text: key}, value})
 }
 
-// str is the text of a string, "" of anything else.
-func (n *node) str() string {
+// stringValue returns the text of a string, "" for any other value.
+func (n *node) stringValue() string {
 	if n == nil || n.kind != text {
 		return ""
 	}
 	return n.text
 }
 
-// truthy tells what Python's if would do with the value.
-func (n *node) truthy() bool {
+// isTruthy reports whether Python takes a value for true: it is neither null, false,
+// 0 nor empty.
+func (n *node) isTruthy() bool {
 	if n == nil {
 		return false
 	}
@@ -88,13 +89,15 @@ func (n *node) truthy() bool {
 	return false
 }
 
+// mantissa returns the part of a number before the exponent.
 func mantissa(literal string) string {
 	m, _, _ := strings.Cut(literal, "e")
 	return m
 }
 
-// number gives the exact value of what Python counts as a number.
-func (n *node) number() (*big.Rat, bool) {
+// rational returns the exact value of a number, and whether it is one. Booleans are
+// numbers too, as in Python.
+func (n *node) rational() (*big.Rat, bool) {
 	switch n.kind {
 	case boolean:
 		if n.text == "true" {
@@ -107,8 +110,9 @@ func (n *node) number() (*big.Rat, bool) {
 	return nil, false
 }
 
-// same tells whether two scalars are equal in Python: 1, 1.0 and true are.
-func same(a, b *node) bool {
+// equalScalars reports whether two scalars are equal in Python. For example, 1, 1.0
+// and true are equal.
+func equalScalars(a, b *node) bool {
 	if a.kind >= list || b.kind >= list {
 		return false
 	}
@@ -118,12 +122,12 @@ func same(a, b *node) bool {
 	if a.kind == text || b.kind == text || a.kind == null || b.kind == null {
 		return false
 	}
-	x, _ := a.number()
-	y, _ := b.number()
+	x, _ := a.rational()
+	y, _ := b.rational()
 	return x != nil && y != nil && x.Cmp(y) == 0
 }
 
-// contains tells whether a list has an item that equals a scalar.
-func (n *node) contains(value *node) bool {
-	return n != nil && n.kind == list && slices.ContainsFunc(n.items, func(i *node) bool { return same(i, value) })
+// containsScalar reports whether a list has an item that equals a scalar.
+func (n *node) containsScalar(value *node) bool {
+	return n != nil && n.kind == list && slices.ContainsFunc(n.items, func(i *node) bool { return equalScalars(i, value) })
 }

@@ -2,5 +2,5 @@
 
 package bundler
 
-// noWait is nothing where opening a file never waits.
+// noWait is empty on systems where opening a file never waits.
 const noWait = 0

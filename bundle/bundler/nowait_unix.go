@@ -4,5 +4,5 @@ package bundler
 
 import "syscall"
 
-// noWait opens a pipe without waiting for somebody who writes.
+// noWait is the flag that opens a pipe without waiting for a writer.
 const noWait = syscall.O_NONBLOCK

@@ -7,53 +7,54 @@ import (
 	"slices"
 )
 
-// WriteTo writes the bundle: compact JSON in ASCII with sorted keys, and a
-// newline.
+// WriteTo writes the bundle as compact JSON in ASCII with sorted keys, and a newline
+// at the end.
 func (b *Bundled) WriteTo(to io.Writer) (int64, error) {
-	w := &counter{to: bufio.NewWriterSize(to, 1<<18)}
-	w.text(`{"data":{`)
+	w := &jsonWriter{to: bufio.NewWriterSize(to, 1<<18)}
+	w.writeString(`{"data":{`)
 	for i, r := range b.data {
-		w.key(i, r.path)
-		raw := w.part(b.spool, r.span)
-		if b.targets[r.path] || r.cut == r.end || w.err != nil {
-			w.bytes(raw)
+		w.writeKey(i, r.path)
+		raw := w.readPart(b.spool, r.span)
+		if b.listTargets[r.path] || r.identifierStart == r.identifierEnd || w.err != nil {
+			w.write(raw)
 			continue
 		}
-		w.bytes(raw[:r.cut])
-		w.bytes(raw[r.end:])
+		w.write(raw[:r.identifierStart])
+		w.write(raw[r.identifierEnd:])
 	}
-	w.text(`},"git_commit":`)
-	w.bytes(appendText(nil, b.in.Commit))
-	w.text(`,"git_commit_timestamp":`)
-	w.bytes(appendText(nil, b.in.Timestamp))
-	w.text(`,"graphql":`)
-	w.bytes(appendValue(nil, b.types))
-	w.text(`,"resources":{`)
+	w.writeString(`},"git_commit":`)
+	w.write(appendString(nil, b.in.Commit))
+	w.writeString(`,"git_commit_timestamp":`)
+	w.write(appendString(nil, b.in.Timestamp))
+	w.writeString(`,"graphql":`)
+	w.write(appendValue(nil, b.types))
+	w.writeString(`,"resources":{`)
 	for i, r := range b.resources {
-		w.key(i, r.path)
-		if raw := w.part(b.spool, r.span); w.err == nil {
-			w.bytes(raw[:r.head])
-			w.bytes(b.backrefs[r.path])
-			w.bytes(raw[r.head : len(raw)-sumTail])
-			w.text(`,"path":`)
-			w.bytes(appendText(nil, r.path))
-			w.bytes(raw[len(raw)-sumTail:])
+		w.writeKey(i, r.path)
+		if raw := w.readPart(b.spool, r.span); w.err == nil {
+			w.write(raw[:r.backrefsStart])
+			w.write(b.backrefs[r.path])
+			w.write(raw[r.backrefsStart : len(raw)-sumTail])
+			w.writeString(`,"path":`)
+			w.write(appendString(nil, r.path))
+			w.write(raw[len(raw)-sumTail:])
 		}
 	}
-	w.text(`},"schemas":{`)
-	for i, path := range slices.Sorted(maps.Keys(b.world.schemas)) {
-		w.key(i, path)
-		w.buf = appendValue(w.buf[:0], b.world.schemas[path])
-		w.bytes(w.buf)
+	w.writeString(`},"schemas":{`)
+	for i, path := range slices.Sorted(maps.Keys(b.definitions.schemas)) {
+		w.writeKey(i, path)
+		w.buf = appendValue(w.buf[:0], b.definitions.schemas[path])
+		w.write(w.buf)
 	}
-	w.text("}}\n")
+	w.writeString("}}\n")
 	if w.err == nil {
 		w.err = w.to.Flush()
 	}
 	return w.n, w.err
 }
 
-// Size is about how many bytes WriteTo writes, and rarely less.
+// Size returns an estimate of how many bytes WriteTo writes, which is rarely too
+// low.
 func (b *Bundled) Size() int {
 	n := 1 << 20
 	for _, all := range [][]record{b.data, b.resources} {
@@ -61,44 +62,48 @@ func (b *Bundled) Size() int {
 			n += 2*len(r.path) + len(`"":,"path":"",`) + r.span.size + len(b.backrefs[r.path])
 		}
 	}
-	for _, s := range b.world.schemas {
+	for _, s := range b.definitions.schemas {
 		n += len(appendValue(nil, s))
 	}
 	return n + len(appendValue(nil, b.types))
 }
 
-// A counter writes until the first error.
-type counter struct {
+// A jsonWriter writes JSON and counts the bytes. It stops at the first error.
+type jsonWriter struct {
 	to   *bufio.Writer
 	n    int64
 	err  error
-	buf  []byte // for a part
+	buf  []byte // for the text of a record
 	name []byte // for a key
 }
 
-func (c *counter) bytes(b []byte) {
-	if c.err == nil {
+// write writes bytes.
+func (w *jsonWriter) write(b []byte) {
+	if w.err == nil {
 		var n int
-		n, c.err = c.to.Write(b)
-		c.n += int64(n)
+		n, w.err = w.to.Write(b)
+		w.n += int64(n)
 	}
 }
 
-func (c *counter) text(s string) { c.bytes([]byte(s)) }
+// writeString writes a string as it is.
+func (w *jsonWriter) writeString(s string) { w.write([]byte(s)) }
 
-func (c *counter) key(i int, path string) {
-	c.name = c.name[:0]
+// writeKey writes the key of the i-th member of an object.
+func (w *jsonWriter) writeKey(i int, path string) {
+	w.name = w.name[:0]
 	if i > 0 {
-		c.name = append(c.name, ',')
+		w.name = append(w.name, ',')
 	}
-	c.name = append(appendText(c.name, path), ':')
-	c.bytes(c.name)
+	w.name = append(appendString(w.name, path), ':')
+	w.write(w.name)
 }
 
-func (c *counter) part(s *spool, at span) []byte {
-	if c.err != nil {
+// readPart returns the text of a record. It is valid until the next call.
+func (w *jsonWriter) readPart(s *spool, at span) []byte {
+	if w.err != nil {
 		return nil
 	}
-	c.buf, c.err = s.read(at, c.buf)
-	return c.buf
+	w.buf, w.err = s.read(at, w.buf)
+	return w.buf
 }

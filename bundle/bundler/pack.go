@@ -12,44 +12,47 @@ import (
 	"sync"
 )
 
-// A pack remembers what became of single files in one world. It is a folder of
-// segments, each written once: the entries, then an index of fixed-size rows,
-// then its offset and sum. A run that finds new files adds a segment; when
-// there are too many they become one.
+// A pack is a part of the cache: the records of single files, made with the same
+// definitions. It is a folder of segments. A segment is written once: first the
+// entries, then an index with rows of a fixed size, then the offset and the sha256
+// of the index. A run that makes new records adds a segment. When there are too many
+// segments, a run merges the entries that it used into a new one.
 type pack struct {
-	cache *Cache
-	name  string // of the folder in the cache
-	segs  []segment
-	index map[packKey]place
-	byID  []*node
-	ids   map[*node]uint64
+	cache      *Cache
+	name       string // of its folder in the cache
+	segments   []segment
+	index      map[packKey]packedEntry
+	schemaByID []*node          // parts of the schemas by their number
+	schemaIDs  map[*node]uint64 // the reverse
 
-	mu    sync.Mutex
-	hits  []packKey
-	fresh []row
-	body  bytes.Buffer // of the entries that are new
+	mu         sync.Mutex // guards the fields below
+	found      []packKey  // entries that were used
+	newRows    []indexRow
+	newEntries bytes.Buffer
 }
 
+// A segment is an open file of a pack.
 type segment struct {
 	name string
 	file *os.File
 }
 
-// A packKey is git's id of a content and how it is read.
+// A packKey is git's id of a content and the way in which the content is read.
 type packKey struct {
 	blob [20]byte
-	kind byte
+	kind byte // asYAML and so on
 }
 
-type place struct {
+// A packedEntry is the place of an entry in a segment.
+type packedEntry struct {
 	file *os.File
 	at   int64
 	size uint32
-	sum  [16]byte
+	sum  [16]byte // the first half of the sha256
 }
 
-// A row is what a segment's index says about an entry.
-type row struct {
+// An indexRow describes an entry in the index of a segment.
+type indexRow struct {
 	Blob [20]byte
 	Kind byte
 	At   int64
@@ -58,20 +61,20 @@ type row struct {
 }
 
 const (
-	rowSize   = 20 + 1 + 8 + 4 + 16
-	packEnd   = 8 + sha256.Size
-	maxSegs   = 8
-	maxPacked = 64 << 20 // bytes of new entries that are kept
+	rowSize     = 20 + 1 + 8 + 4 + 16 // bytes of an index row
+	segmentEnd  = 8 + sha256.Size     // bytes after the index: its offset and sha256
+	maxSegments = 8
+	maxPacked   = 64 << 20 // bytes of the entries of a new segment
 )
 
-// openPack opens what is remembered for a world; segments that are not whole
-// are as good as not there.
-func openPack(c *Cache, w *world, key string) *pack {
+// openPack opens the pack for some definitions, whose hash is the key. Damaged
+// segments are ignored.
+func openPack(c *Cache, defs *definitions, key string) *pack {
 	if c == nil {
 		return nil
 	}
-	p := &pack{cache: c, name: key, index: map[packKey]place{}}
-	p.byID, p.ids = w.numbered()
+	p := &pack{cache: c, name: key, index: map[packKey]packedEntry{}}
+	p.schemaByID, p.schemaIDs = defs.numberSchemas()
 	dir := filepath.Join(c.dir, key)
 	names, _ := filepath.Glob(filepath.Join(dir, "*.pack"))
 	for _, name := range names {
@@ -79,122 +82,124 @@ func openPack(c *Cache, w *world, key string) *pack {
 		if err != nil {
 			continue
 		}
-		p.segs = append(p.segs, segment{name, f})
-		if p.read(f) == nil {
-			touch(name)
+		p.segments = append(p.segments, segment{name, f})
+		if p.readIndex(f) == nil {
+			markUsed(name)
 		}
 	}
 	return p
 }
 
-var errForeign = errors.New("not a segment of this version")
+var errBadSegment = errors.New("not a segment of this version")
 
-func (p *pack) read(f *os.File) error {
+// readIndex adds the index of a segment to that of the pack.
+func (p *pack) readIndex(f *os.File) error {
 	info, err := f.Stat()
-	if err != nil || info.Size() < packEnd {
-		return errForeign
+	if err != nil || info.Size() < segmentEnd {
+		return errBadSegment
 	}
-	end := make([]byte, packEnd)
-	if _, err := f.ReadAt(end, info.Size()-packEnd); err != nil {
+	end := make([]byte, segmentEnd)
+	if _, err := f.ReadAt(end, info.Size()-segmentEnd); err != nil {
 		return err
 	}
 	at := int64(binary.LittleEndian.Uint64(end))
-	size := info.Size() - packEnd - at
+	size := info.Size() - segmentEnd - at
 	if at < 0 || size < 0 || size%rowSize != 0 {
-		return errForeign
+		return errBadSegment
 	}
 	rows := make([]byte, size)
 	if _, err := f.ReadAt(rows, at); err != nil {
 		return err
 	}
 	if sum := sha256.Sum256(rows); !bytes.Equal(sum[:], end[8:]) {
-		return errForeign
+		return errBadSegment
 	}
 	for len(rows) > 0 {
-		var r row
+		var r indexRow
 		if _, err := binary.Decode(rows, binary.LittleEndian, &r); err != nil {
 			return err
 		}
-		p.index[packKey{r.Blob, r.Kind}] = place{f, r.At, r.Size, r.Sum}
+		p.index[packKey{r.Blob, r.Kind}] = packedEntry{f, r.At, r.Size, r.Sum}
 		rows = rows[rowSize:]
 	}
 	return nil
 }
 
-// entry gives the bytes of an entry in buf, if they are what was written.
-func (l place) entry(buf []byte) ([]byte, bool) {
-	if l.size > maxPacked {
+// read returns the bytes of an entry in buf, and whether they are undamaged.
+func (e packedEntry) read(buf []byte) ([]byte, bool) {
+	if e.size > maxPacked {
 		return buf, false
 	}
-	raw := reuse(&buf, int(l.size))
-	if _, err := l.file.ReadAt(raw, l.at); err != nil && !errors.Is(err, io.EOF) {
+	raw := growBuffer(&buf, int(e.size))
+	if _, err := e.file.ReadAt(raw, e.at); err != nil && !errors.Is(err, io.EOF) {
 		return buf, false
 	}
 	sum := sha256.Sum256(raw)
-	return raw, bytes.Equal(sum[:16], l.sum[:])
+	return raw, bytes.Equal(sum[:16], e.sum[:])
 }
 
-// get finds what became of a content.
-func (p *pack) get(k packKey, w *world, buf []byte) (record, []byte, bool) {
-	l, ok := p.index[k]
+// find returns the record of a content, and the buffer with its bytes.
+func (p *pack) find(k packKey, defs *definitions, buf []byte) (record, []byte, bool) {
+	e, ok := p.index[k]
 	if !ok {
 		return record{}, buf, false
 	}
-	raw, ok := l.entry(buf)
+	raw, ok := e.read(buf)
 	if !ok {
 		return record{}, raw, false
 	}
-	r, size, ok := p.decode(raw, w)
+	r, size, ok := p.decodeRecord(raw, defs)
 	if !ok {
 		return record{}, raw, false
 	}
-	r.span = span{at: l.at + textAt, size: size, file: l.file}
+	r.span = span{at: e.at + entryTextOffset, size: size, file: e.file}
 	p.mu.Lock()
-	p.hits = append(p.hits, k)
+	p.found = append(p.found, k)
 	p.mu.Unlock()
 	return r, raw, true
 }
 
-// put remembers what became of a content.
+// put adds the record of a content and its text.
 func (p *pack) put(k packKey, r record, out []byte) {
-	entry := p.encode(r, out)
+	entry := p.encodeRecord(r, out)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.body.Len()+len(entry) <= maxPacked {
-		p.add(k, entry)
+	if p.newEntries.Len()+len(entry) <= maxPacked {
+		p.addEntry(k, entry)
 	}
 }
 
-func (p *pack) add(k packKey, entry []byte) {
+// addEntry adds an entry to the segment that save will write.
+func (p *pack) addEntry(k packKey, entry []byte) {
 	sum := sha256.Sum256(entry)
-	r := row{Blob: k.blob, Kind: k.kind, At: int64(p.body.Len()), Size: uint32(len(entry))}
+	r := indexRow{Blob: k.blob, Kind: k.kind, At: int64(p.newEntries.Len()), Size: uint32(len(entry))}
 	copy(r.Sum[:], sum[:])
-	p.fresh = append(p.fresh, r)
-	p.body.Write(entry)
+	p.newRows = append(p.newRows, r)
+	p.newEntries.Write(entry)
 }
 
-// save writes the new entries as a segment of their own. With too many
-// segments all that was used becomes one.
+// save writes the new entries as a segment. If there are too many segments, it adds
+// the old entries that were used, and removes the old segments.
 func (p *pack) save() {
 	var old []segment
-	if len(p.segs) >= maxSegs {
-		old = p.segs
+	if len(p.segments) >= maxSegments {
+		old = p.segments
 		var buf []byte
-		for _, k := range p.hits {
-			if raw, ok := p.index[k].entry(buf); ok {
-				p.add(k, raw)
+		for _, k := range p.found {
+			if raw, ok := p.index[k].read(buf); ok {
+				p.addEntry(k, raw)
 			}
 		}
 	}
-	if len(p.fresh) == 0 {
+	if len(p.newRows) == 0 {
 		return
 	}
-	index, _ := binary.Append(nil, binary.LittleEndian, p.fresh)
+	index, _ := binary.Append(nil, binary.LittleEndian, p.newRows)
 	sum := sha256.Sum256(index)
-	tail := binary.LittleEndian.AppendUint64(index, uint64(p.body.Len()))
+	tail := binary.LittleEndian.AppendUint64(index, uint64(p.newEntries.Len()))
 	tail = append(tail, sum[:]...)
-	p.cache.keep(p.name+"/"+hex.EncodeToString(sum[:8])+".pack", func(w io.Writer) error {
-		if _, err := w.Write(p.body.Bytes()); err != nil {
+	p.cache.writeFile(p.name+"/"+hex.EncodeToString(sum[:8])+".pack", func(w io.Writer) error {
+		if _, err := w.Write(p.newEntries.Bytes()); err != nil {
 			return err
 		}
 		_, err := w.Write(tail)
@@ -203,15 +208,16 @@ func (p *pack) save() {
 	for _, s := range old {
 		_ = os.Remove(s.name)
 	}
-	p.fresh, p.body = nil, bytes.Buffer{}
-	p.cache.evict()
+	p.newRows, p.newEntries = nil, bytes.Buffer{}
+	p.cache.evictOldest()
 }
 
+// close closes the files of the segments.
 func (p *pack) close() {
 	if p == nil {
 		return
 	}
-	for _, s := range p.segs {
+	for _, s := range p.segments {
 		s.file.Close()
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"slices"
 )
 
-// textAt is where the text of an entry begins: after its length.
-const textAt = 4
+// entryTextOffset is the offset of the text of a record in its entry. The length of
+// the text comes before it.
+const entryTextOffset = 4
 
-// How a content is read.
+// The ways in which a content can be read.
 const (
 	asYAML = iota
 	asJSON
@@ -19,8 +20,8 @@ const (
 	asYAMLResource
 )
 
-// blobKey is the key of a content by git's id of it.
-func blobKey(blob string, kind byte) (packKey, bool) {
+// newBlobKey returns the key of a content from git's id of it.
+func newBlobKey(blob string, kind byte) (packKey, bool) {
 	k := packKey{kind: kind}
 	if len(blob) != 2*len(k.blob) {
 		return k, false
@@ -29,17 +30,18 @@ func blobKey(blob string, kind byte) (packKey, bool) {
 	return k, err == nil
 }
 
-// contentKey computes the id that git would give a content.
-func contentKey(raw []byte, kind byte) packKey {
+// newContentKey returns the key of a content. It computes the id that git would give
+// to the content.
+func newContentKey(raw []byte, kind byte) packKey {
 	h := sha1.New()
-	note(h, "blob %d\x00", len(raw))
+	hashf(h, "blob %d\x00", len(raw))
 	h.Write(raw)
 	return packKey{[20]byte(h.Sum(nil)), kind}
 }
 
-// numbered gives the parts of schemas numbers, which are the same wherever the
-// schemas are.
-func (w *world) numbered() ([]*node, map[*node]uint64) {
+// numberSchemas numbers all mappings in the schemas. The numbers depend only on the
+// content of the schemas, so entries of the pack can refer to them.
+func (d *definitions) numberSchemas() ([]*node, map[*node]uint64) {
 	var all []*node
 	ids := map[*node]uint64{}
 	var visit func(n *node)
@@ -58,101 +60,106 @@ func (w *world) numbered() ([]*node, map[*node]uint64) {
 			visit(i)
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(w.schemas)) {
-		visit(w.schemas[path])
+	for _, path := range slices.Sorted(maps.Keys(d.schemas)) {
+		visit(d.schemas[path])
 	}
 	return all, ids
 }
 
-func (p *pack) encode(r record, out []byte) []byte {
+// encodeRecord returns the entry of a record with its text.
+func (p *pack) encodeRecord(r record, out []byte) []byte {
 	b := binary.LittleEndian.AppendUint32(make([]byte, 0, len(out)+256), uint32(len(out)))
 	b = append(b, out...)
 	flags := uint64(0)
 	if r.empty {
 		flags |= 1
 	}
-	if r.own != nil {
+	if r.ownSchema != nil {
 		flags |= 2
 	}
-	for _, n := range []uint64{flags, uint64(r.cut), uint64(r.end), uint64(r.head)} {
+	for _, n := range []uint64{flags, uint64(r.identifierStart), uint64(r.identifierEnd), uint64(r.backrefsStart)} {
 		b = binary.AppendUvarint(b, n)
 	}
-	b = appendString(b, r.schema)
+	b = appendField(b, r.schema)
 	b = binary.AppendUvarint(b, uint64(len(r.backrefs)))
 	for _, x := range r.backrefs {
-		b = appendString(appendString(b, x.resource), x.jsonpath)
+		b = appendField(appendField(b, x.resource), x.jsonpath)
 	}
 	b = binary.AppendUvarint(b, uint64(len(r.refs)))
 	for _, x := range r.refs {
-		b = appendString(b, x)
+		b = appendField(b, x)
 	}
-	b = binary.AppendUvarint(b, uint64(len(r.marks)))
-	for _, m := range r.marks {
-		b = binary.AppendUvarint(b, p.ids[m])
+	b = binary.AppendUvarint(b, uint64(len(r.itemSchemas)))
+	for _, m := range r.itemSchemas {
+		b = binary.AppendUvarint(b, p.schemaIDs[m])
 	}
 	return b
 }
 
-func appendString(b []byte, s string) []byte {
+// appendField appends a string with its length before it.
+func appendField(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// A reader of the fields of an entry; it stops at the first that is not there.
-type fields struct {
-	b   []byte
-	bad bool
+// A fieldReader reads the fields of an entry. It sets bad at the first field that
+// is damaged.
+type fieldReader struct {
+	rest []byte
+	bad  bool
 }
 
-func (f *fields) number(most int) int {
-	n, size := binary.Uvarint(f.b)
+// readNumber reads a number and sets bad if it is larger than most.
+func (f *fieldReader) readNumber(most int) int {
+	n, size := binary.Uvarint(f.rest)
 	if size <= 0 || n > uint64(most) {
 		f.bad = true
 		return 0
 	}
-	f.b = f.b[size:]
+	f.rest = f.rest[size:]
 	return int(n)
 }
 
-func (f *fields) text() string {
-	n := f.number(len(f.b))
-	if f.bad || n > len(f.b) {
+// readText reads a string.
+func (f *fieldReader) readText() string {
+	n := f.readNumber(len(f.rest))
+	if f.bad || n > len(f.rest) {
 		f.bad = true
 		return ""
 	}
-	s := string(f.b[:n])
-	f.b = f.b[n:]
+	s := string(f.rest[:n])
+	f.rest = f.rest[n:]
 	return s
 }
 
-// decode reads an entry and tells how long its text is.
-func (p *pack) decode(raw []byte, w *world) (r record, size int, ok bool) {
-	if len(raw) < textAt {
+// decodeRecord returns the record of an entry and the length of its text.
+func (p *pack) decodeRecord(raw []byte, defs *definitions) (r record, size int, ok bool) {
+	if len(raw) < entryTextOffset {
 		return r, 0, false
 	}
 	size = int(binary.LittleEndian.Uint32(raw))
-	if size > len(raw)-textAt {
+	if size > len(raw)-entryTextOffset {
 		return r, 0, false
 	}
-	f := fields{b: raw[textAt+size:]}
-	flags := f.number(3)
-	r.cut, r.end, r.head = f.number(size), f.number(size), f.number(size)
+	f := fieldReader{rest: raw[entryTextOffset+size:]}
+	flags := f.readNumber(3)
+	r.identifierStart, r.identifierEnd, r.backrefsStart = f.readNumber(size), f.readNumber(size), f.readNumber(size)
 	r.empty = flags&1 != 0
-	r.schema = f.text()
+	r.schema = f.readText()
 	if flags&2 != 0 {
-		if r.own = w.schemas[r.schema]; r.own == nil {
+		if r.ownSchema = defs.schemas[r.schema]; r.ownSchema == nil {
 			return r, 0, false
 		}
 	}
-	for range f.number(len(f.b)) {
-		r.backrefs = append(r.backrefs, backref{f.text(), f.text()})
+	for range f.readNumber(len(f.rest)) {
+		r.backrefs = append(r.backrefs, backref{f.readText(), f.readText()})
 	}
-	for range f.number(len(f.b)) {
-		r.refs = append(r.refs, f.text())
+	for range f.readNumber(len(f.rest)) {
+		r.refs = append(r.refs, f.readText())
 	}
-	for range f.number(len(f.b)) {
-		if i := f.number(len(p.byID) - 1); !f.bad {
-			r.marks = append(r.marks, p.byID[i])
+	for range f.readNumber(len(f.rest)) {
+		if i := f.readNumber(len(p.schemaByID) - 1); !f.bad {
+			r.itemSchemas = append(r.itemSchemas, p.schemaByID[i])
 		}
 	}
-	return r, size, !f.bad && r.cut <= r.end
+	return r, size, !f.bad && r.identifierStart <= r.identifierEnd
 }

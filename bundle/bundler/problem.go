@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// A Problem is one thing in the tree that keeps it from becoming a bundle.
+// A Problem is a mistake in a file because of which no bundle can be made.
 type Problem struct {
 	File   string // such as data/users/ana.yml
-	Line   int    // from 1; 0 when the problem has no place in the file
-	Column int    // from 1, in characters; 0 when there is none
-	Msg    string // what is wrong and what to do
+	Line   int    // from 1; 0 if the problem concerns the whole file
+	Column int    // from 1, in characters; 0 if not known
+	Msg    string // what is wrong and how to mend it
 }
 
-// Error gives the problem as one line: file:line:column: message.
+// Error returns the problem as one line: file:line:column: message.
 func (p Problem) Error() string {
 	switch {
 	case p.Line == 0:
@@ -26,18 +26,19 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Msg)
 }
 
-// Bounds of what is told of one file, and of all of them.
+// The bounds of the number of problems that are reported.
 const (
-	maxProblems = 100
-	maxTold     = 10_000
+	maxProblems    = 100    // of one file
+	maxAllProblems = 10_000 // of all files
 )
 
-// problems gathers what several goroutines find.
+// problems collects the problems that several goroutines find.
 type problems struct {
 	mu   sync.Mutex
 	list []Problem
 }
 
+// add adds the problems of a file.
 func (p *problems) add(file string, found ...Problem) {
 	if len(found) == 0 {
 		return
@@ -45,7 +46,7 @@ func (p *problems) add(file string, found ...Problem) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, f := range found {
-		if len(p.list) == maxTold {
+		if len(p.list) == maxAllProblems {
 			return
 		}
 		f.File = file
@@ -53,7 +54,7 @@ func (p *problems) add(file string, found ...Problem) {
 	}
 }
 
-// sorted gives all problems in the order of files and places.
+// sorted returns all problems in the order of files, lines and columns.
 func (p *problems) sorted() []Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()

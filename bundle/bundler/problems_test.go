@@ -31,18 +31,18 @@ func TestAllProblems(t *testing.T) {
 	}
 	dir := fill(t, files)
 	want := []string{
-		"data/1-list.yml:1:1: a datafile is a mapping with a $schema",
-		"data/2-text.yml:1:1: a datafile is a mapping with a $schema",
-		`data/3-key.yml:2:1: the key "1" is no text while another one is, so they have no order: quote it`,
+		"data/1-list.yml:1:1: a datafile must be a mapping with a $schema",
+		"data/2-text.yml:1:1: a datafile must be a mapping with a $schema",
+		`data/3-key.yml:2:1: the key "1" is not text but another key is, so the keys cannot be sorted: quote it`,
 		"data/4-reserved.yml:2:1: the key __identifier belongs to the bundler: remove it",
 		"data/5-schema.yml:1:1: $schema is not the path of a schema",
-		"data/6-json.json:1:9: this is no JSON: a key in quotes is missing",
+		"data/6-json.json:1:9: this is not JSON: a key in quotes is missing",
 		"data/7\xff.yml: the name is not UTF-8: rename it",
-		"data/8\n.yml:1:1: this is no YAML: mapping values are not allowed in this context",
+		"data/8\n.yml:1:1: this is not YAML: mapping values are not allowed in this context",
 		"resources/bin:2:1: is not UTF-8 from here on: save it as UTF-8",
-		"schemas/list.yml:1:1: a schema is a mapping with a $schema",
-		"schemas/none.yml:1:1: a schema is a mapping with a $schema",
-		"schemas/props.yml:1:1: a schema of datafiles has properties",
+		"schemas/list.yml:1:1: a schema must be a mapping with a $schema",
+		"schemas/none.yml:1:1: a schema must be a mapping with a $schema",
+		"schemas/props.yml:1:1: a schema of datafiles must have properties",
 	}
 	refuses(t, input(bundler.Folder(dir)), want...)
 	commit(t, dir)
@@ -51,9 +51,9 @@ func TestAllProblems(t *testing.T) {
 
 func TestGraphQLProblems(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"a word", "a\n", "graphql/schema.yml: has no list of GraphQL types: it is either that list or has it as confs"},
-		{"empty", "", "graphql/schema.yml: has no list of GraphQL types: it is either that list or has it as confs"},
-		{"no YAML", "a: b: c\n", "graphql/schema.yml:1:1: this is no YAML: mapping values are not allowed in this context"},
+		{"a word", "a\n", "graphql/schema.yml: has no list of GraphQL types: the file must be that list, or a mapping with that list as confs"},
+		{"empty", "", "graphql/schema.yml: has no list of GraphQL types: the file must be that list, or a mapping with that list as confs"},
+		{"no YAML", "a: b: c\n", "graphql/schema.yml:1:1: this is not YAML: mapping values are not allowed in this context"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			files := shop()
@@ -97,7 +97,7 @@ func TestSchemasOfBundle(t *testing.T) {
 	put(t, filepath.Join(dir, "schemas.json"), string(want))
 	in.Schemas.Dir = "schemas.json"
 	var err error
-	if in.Schemas, in.GraphQL, err = bundler.SchemasOf(t.Context(), in.Schemas); err != nil {
+	if in.Schemas, in.GraphQL, err = bundler.SchemasFromFile(t.Context(), in.Schemas); err != nil {
 		t.Fatal(err)
 	}
 	if got := write(t, in, bundler.Options{}); !bytes.Equal(got, want) {
@@ -108,7 +108,7 @@ func TestSchemasOfBundle(t *testing.T) {
 	keys := map[string]bool{}
 	for _, graphql := range []string{"[]", "[1]"} {
 		raw := strings.Replace(string(want), `"graphql":`, `"graphql":`+graphql+`,"x":`, 1)
-		if in.Schemas, in.GraphQL, err = bundler.FromBundle([]byte(raw), "x.json"); err != nil {
+		if in.Schemas, in.GraphQL, err = bundler.SchemasFromBundle([]byte(raw), "x.json"); err != nil {
 			t.Fatal(err)
 		}
 		key, err := bundler.Key(t.Context(), in)
@@ -118,7 +118,7 @@ func TestSchemasOfBundle(t *testing.T) {
 		keys[key] = true
 	}
 	for _, raw := range []string{"", "[]", "{}", `{"schemas": {"/a": {}}}`} {
-		if _, _, err := bundler.FromBundle([]byte(raw), "x.json"); err == nil {
+		if _, _, err := bundler.SchemasFromBundle([]byte(raw), "x.json"); err == nil {
 			t.Errorf("%q gives schemas", raw)
 		}
 	}

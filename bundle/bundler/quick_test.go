@@ -12,7 +12,7 @@ func FuzzQuick(f *testing.F) {
 		if !ok {
 			return
 		}
-		want, found := readFull(raw)
+		want, found := readFullYAML(raw)
 		if found != nil {
 			t.Fatalf("%q: read as %s, refused by the full reader: %v", raw, appendValue(nil, got), found)
 		}

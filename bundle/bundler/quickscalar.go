@@ -9,16 +9,18 @@ import (
 // Classes of ASCII characters, as bits.
 const (
 	keyFirst  = 1 << iota // may begin a key
-	keyRest               // may follow in one
-	flowFirst             // may begin a plain value inside of brackets
-	flowRest              // may follow in one
-	lineFirst             // may begin a plain value on a line of its own
+	keyRest               // may follow in a key
+	flowFirst             // may begin a plain value within brackets
+	flowRest              // may follow in a plain value within brackets
+	lineFirst             // may begin a plain value outside of brackets
 )
 
-// class tells what a character may do in text without quotes.
-var class = classes()
+// charClasses holds the classes of each byte: where it may stand in text without
+// quotes.
+var charClasses = newCharClasses()
 
-func classes() (t [256]uint8) {
+// newCharClasses returns the classes of all bytes.
+func newCharClasses() (t [256]uint8) {
 	set := func(bits uint8, chars string) {
 		for _, c := range []byte(chars) {
 			t[c] |= bits
@@ -35,30 +37,31 @@ func classes() (t [256]uint8) {
 	return t
 }
 
-// maxKey is how long a key may be; the limit of YAML is 1024 characters.
+// maxKey bounds a key in bytes. It is below the limit of YAML, 1024 characters.
 const maxKey = 200
 
-// key reads a key and its colon. When there is none it does not move.
-func (q *quick) key() (*node, bool) {
+// readKey reads a key and its colon. If there is no key, the position does not
+// change.
+func (q *quickReader) readKey() (*node, bool) {
 	start := q.at
 	var n *node
 	if c := q.peek(0); c == '"' || c == '\'' {
-		s, ok := q.quoted()
-		n = q.node(text, s)
+		s, ok := q.readQuoted()
+		n = q.newNode(text, s)
 		if !ok || q.at-start > maxKey {
 			q.at = start
 			return nil, false
 		}
-		q.spaces()
+		q.skipSpaces()
 	} else {
-		if class[c]&keyFirst == 0 {
+		if charClasses[c]&keyFirst == 0 {
 			return nil, false
 		}
-		for q.at < len(q.s) && class[q.s[q.at]]&keyRest != 0 {
+		for q.at < len(q.s) && charClasses[q.s[q.at]]&keyRest != 0 {
 			q.at++
 		}
 		var ok bool
-		if n, ok = q.resolve(q.s[start:q.at]); !ok || q.at-start > maxKey {
+		if n, ok = q.newPlainNode(q.s[start:q.at]); !ok || q.at-start > maxKey {
 			q.at = start
 			return nil, false
 		}
@@ -71,23 +74,23 @@ func (q *quick) key() (*node, bool) {
 	return n, true
 }
 
-// resolve decides what text without quotes is.
-func (q *quick) resolve(s string) (*node, bool) {
+// newPlainNode returns a scalar from text without quotes.
+func (q *quickReader) newPlainNode(s string) (*node, bool) {
 	s = strings.TrimRight(s, " ")
-	k, lit, err := plain(s)
+	k, lit, err := resolvePlain(s)
 	if err != nil || s == "" {
 		return nil, false
 	}
-	return q.node(k, lit), true
+	return q.newNode(k, lit), true
 }
 
-// plainLine reads text without quotes up to the end of the line.
-func (q *quick) plainLine() *node {
+// readPlainLine reads text without quotes up to the end of the line.
+func (q *quickReader) readPlainLine() *node {
 	start := q.at
-	if c := q.peek(0); class[c]&lineFirst == 0 && (c != '-' || class[q.peek(1)]&lineFirst == 0) {
+	if c := q.peek(0); charClasses[c]&lineFirst == 0 && (c != '-' || charClasses[q.peek(1)]&lineFirst == 0) {
 		return q.fail()
 	}
-	q.toLineEnd()
+	q.skipToLineEnd()
 	s := q.s[start:q.at]
 	if i := strings.Index(s, " #"); i >= 0 {
 		s = s[:i]
@@ -96,15 +99,15 @@ func (q *quick) plainLine() *node {
 	if strings.Contains(s, ": ") || strings.HasSuffix(s, ":") {
 		return q.fail()
 	}
-	n, ok := q.resolve(s)
+	n, ok := q.newPlainNode(s)
 	if !ok {
 		return q.fail()
 	}
 	return n
 }
 
-// quoted reads text in quotes that ends on its line.
-func (q *quick) quoted() (string, bool) {
+// readQuoted reads text in quotes that ends on its line.
+func (q *quickReader) readQuoted() (string, bool) {
 	quote := q.s[q.at]
 	rest := q.s[q.at+1:]
 	i := strings.IndexByte(rest, quote)
@@ -114,9 +117,9 @@ func (q *quick) quoted() (string, bool) {
 	s := rest[:i]
 	switch {
 	case quote == '\'' && i+1 < len(rest) && rest[i+1] == '\'':
-		return q.doubled(rest)
+		return q.readDoubledQuotes(rest)
 	case quote == '"' && strings.IndexByte(s, '\\') >= 0:
-		return q.escaped(rest)
+		return q.readEscapes(rest)
 	case strings.IndexByte(s, '\n') >= 0:
 		return "", false
 	}
@@ -124,8 +127,9 @@ func (q *quick) quoted() (string, bool) {
 	return s, true
 }
 
-// doubled reads the rest of text in single quotes that has some inside.
-func (q *quick) doubled(rest string) (string, bool) {
+// readDoubledQuotes reads the rest of text in single quotes that contains doubled
+// single quotes.
+func (q *quickReader) readDoubledQuotes(rest string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(rest) && rest[i] != '\n'; i++ {
 		if rest[i] != '\'' {
@@ -142,8 +146,8 @@ func (q *quick) doubled(rest string) (string, bool) {
 	return "", false
 }
 
-// escaped reads the rest of text in double quotes that has escapes.
-func (q *quick) escaped(rest string) (string, bool) {
+// readEscapes reads the rest of text in double quotes that contains escapes.
+func (q *quickReader) readEscapes(rest string) (string, bool) {
 	b := make([]byte, 0, 64)
 	for i := 0; i < len(rest); i++ {
 		switch c := rest[i]; c {
@@ -155,7 +159,7 @@ func (q *quick) escaped(rest string) (string, bool) {
 		case '\\':
 			i++
 			if i < len(rest) && rest[i] == 'u' {
-				r, ok := unicodeEscape(rest[i+1:])
+				r, ok := parseUnicodeEscape(rest[i+1:])
 				if !ok {
 					return "", false
 				}
@@ -178,7 +182,9 @@ func (q *quick) escaped(rest string) (string, bool) {
 	return "", false
 }
 
-func unicodeEscape(s string) (rune, bool) {
+// parseUnicodeEscape returns the character of the four digits after \u. Halves of
+// surrogate pairs are refused.
+func parseUnicodeEscape(s string) (rune, bool) {
 	if len(s) < 4 || s[0] == '+' || s[0] == '-' {
 		return 0, false
 	}

@@ -10,10 +10,11 @@ import (
 	"strings"
 )
 
-// maxDigits is how many decimal digits Python turns into an integer or back.
+// maxDigits is the largest number of decimal digits that Python converts to an
+// integer or back.
 const maxDigits = 4300
 
-// The types of plain scalars in YAML 1.1 as PyYAML decides them.
+// The patterns of plain scalars in YAML 1.1, as in PyYAML.
 var (
 	yamlInt = regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)` +
 		`|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
@@ -25,27 +26,27 @@ var (
 		`(?:[ \t]*(?:Z|[-+][0-9][0-9]?(?::[0-9][0-9])?))?)$`)
 )
 
-// booleans are the words that stand for one, and what it is in JSON.
+// booleans are the words for booleans in YAML 1.1, with their JSON literals.
 var booleans = map[string]string{
 	"yes": "true", "Yes": "true", "YES": "true", "no": "false", "No": "false", "NO": "false",
 	"true": "true", "True": "true", "TRUE": "true", "false": "false", "False": "false", "FALSE": "false",
 	"on": "true", "On": "true", "ON": "true", "off": "false", "Off": "false", "OFF": "false",
 }
 
-// plain decides what an unquoted scalar is.
-func plain(s string) (kind, string, error) {
+// resolvePlain returns the kind and the text of a scalar without quotes.
+func resolvePlain(s string) (kind, string, error) {
 	if s == "" {
 		return null, "null", nil
 	}
 	switch c := s[0]; {
 	case c >= '0' && c <= '9', c == '-', c == '+', c == '.':
-		return numeric(s)
+		return resolveNumeric(s)
 	case c == '~', c == 'n', c == 'N':
 		if s == "~" || s == "null" || s == "Null" || s == "NULL" {
 			return null, "null", nil
 		}
 	case c == '=' && s == "=", c == '<' && s == "<<":
-		return text, s, fmt.Errorf("a value that is just %s has a meaning of its own in YAML: quote it", s)
+		return text, s, errors.New("has a special meaning in YAML: quote it")
 	}
 	if len(s) <= len("false") {
 		if b, ok := booleans[s]; ok {
@@ -55,27 +56,28 @@ func plain(s string) (kind, string, error) {
 	return text, s, nil
 }
 
-// numeric decides about what begins like a number.
-func numeric(s string) (kind, string, error) {
+// resolveNumeric returns the kind and the text of a scalar without quotes that
+// begins like a number.
+func resolveNumeric(s string) (kind, string, error) {
 	last := s[len(s)-1]
-	if last > 'f' && last != 'n' && last != 'N' && last != 'Z' { // an early way out for words such as 10.0.0.0/8-net
+	if last > 'f' && last != 'n' && last != 'N' && last != 'Z' { // fast path for words such as 10.0.0.0/8-net
 		return text, s, nil
 	}
 	switch {
 	case yamlFloat.MatchString(s):
-		lit, err := pythonFloat(s)
+		lit, err := formatYAMLFloat(s)
 		return float, lit, err
 	case yamlInt.MatchString(s):
-		lit, err := pythonInt(s)
+		lit, err := formatInt(s)
 		return integer, lit, err
 	case yamlDate.MatchString(s):
-		return text, s, errors.New("an unquoted date, which has no form in JSON: quote it")
+		return text, s, errors.New("is an unquoted date, which JSON cannot express: quote it")
 	}
 	return text, s, nil
 }
 
-// pythonInt gives the decimal digits of an integer of YAML 1.1.
-func pythonInt(s string) (string, error) {
+// formatInt returns an integer of YAML 1.1 as decimal digits.
+func formatInt(s string) (string, error) {
 	digits := strings.ReplaceAll(s, "_", "")
 	sign := ""
 	if digits[0] == '-' || digits[0] == '+' {
@@ -83,7 +85,7 @@ func pythonInt(s string) (string, error) {
 		digits = digits[1:]
 	}
 	if strings.Contains(digits, ":") {
-		return sexagesimal(sign, digits)
+		return formatSexagesimal(sign, digits)
 	}
 	base := 10
 	switch {
@@ -97,29 +99,31 @@ func pythonInt(s string) (string, error) {
 		base = 8
 	}
 	if base == 10 {
-		return bounded(sign + digits)
+		return limitDigits(sign + digits)
 	}
 	if len(digits) > 4*maxDigits {
 		return "", errTooLong
 	}
 	n, ok := new(big.Int).SetString(sign+digits, base)
 	if !ok {
-		return "", errors.New("a number without digits: quote it")
+		return "", errors.New("is a number without digits: quote it")
 	}
-	return bounded(n.String())
+	return limitDigits(n.String())
 }
 
-var errTooLong = fmt.Errorf("a number of more than %d digits: quote it", maxDigits)
+var errTooLong = fmt.Errorf("is a number of more than %d digits: quote it", maxDigits)
 
-func bounded(literal string) (string, error) {
+// limitDigits returns an integer literal, or an error if it has too many digits.
+func limitDigits(literal string) (string, error) {
 	if len(strings.TrimPrefix(literal, "-")) > maxDigits {
 		return "", errTooLong
 	}
 	return literal, nil
 }
 
-// sexagesimal reads 1:30:00 to the base 60.
-func sexagesimal(sign, digits string) (string, error) {
+// formatSexagesimal returns an integer to the base 60, such as 1:30:00, as decimal
+// digits.
+func formatSexagesimal(sign, digits string) (string, error) {
 	if len(digits) > maxDigits {
 		return "", errTooLong
 	}
@@ -131,12 +135,12 @@ func sexagesimal(sign, digits string) (string, error) {
 	if n.Sign() == 0 {
 		return "0", nil
 	}
-	return bounded(sign + n.String())
+	return limitDigits(sign + n.String())
 }
 
-// pythonFloat gives the literal that Python's json writes for a float of YAML
-// 1.1.
-func pythonFloat(s string) (string, error) {
+// formatYAMLFloat returns a float of YAML 1.1 as the literal that Python's json
+// writes.
+func formatYAMLFloat(s string) (string, error) {
 	s = strings.ToLower(strings.ReplaceAll(s, "_", ""))
 	sign := 1.0
 	if s[0] == '-' || s[0] == '+' {
@@ -151,25 +155,25 @@ func pythonFloat(s string) (string, error) {
 	if !strings.Contains(s, ":") {
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return "", errors.New("a number without digits: quote it")
+			return "", errors.New("is a number without digits: quote it")
 		}
-		return floatLiteral(sign * f)
+		return formatFloat(sign * f)
 	}
 	parts := strings.Split(s, ":")
 	sum, base := 0.0, 1.0
 	for i := len(parts) - 1; i >= 0; i-- {
 		f, _ := strconv.ParseFloat(parts[i], 64)
-		sum += float64(f * base) // rounded like Python, never fused
+		sum += float64(f * base) // the conversion forbids a fused multiply-add, which Python does not use
 		base *= 60
 	}
-	return floatLiteral(sign * sum)
+	return formatFloat(sign * sum)
 }
 
-var errInfinite = errors.New("infinity and not-a-number have no form in JSON: quote it")
+var errInfinite = errors.New("is infinity or not a number, which JSON cannot express: quote it")
 
-// floatLiteral writes a float as Python's repr does: the shortest digits, with
-// an exponent below 1e-4 and from 1e16 on.
-func floatLiteral(f float64) (string, error) {
+// formatFloat returns a float as Python's repr does: with the shortest digits, and
+// with an exponent below 1e-4 and from 1e16 on.
+func formatFloat(f float64) (string, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return "", errInfinite
 	}

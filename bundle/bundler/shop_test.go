@@ -175,5 +175,5 @@ func ExampleMake() {
 	// Output:
 	// <nil>
 	// data/bob.yml:2:1: duplicate key "login", first on line 1: remove one
-	// data/bob.yml:3:8: "2020-01-01" an unquoted date, which has no form in JSON: quote it
+	// data/bob.yml:3:8: "2020-01-01" is an unquoted date, which JSON cannot express: quote it
 }

@@ -8,27 +8,26 @@ import (
 	"sync"
 )
 
-// spoolChunk is how much of a spool stays in memory.
+// spoolChunk is the number of bytes of a spool that stay in memory.
 const spoolChunk = 1 << 20
 
-// A spool keeps the finished parts of a bundle outside of memory until all
-// are there and can be written in order. It is a temporary file once it is
-// larger than a chunk.
+// A spool holds the texts of records until all are made and can be written in
+// order. Once it is larger than a chunk, it uses a temporary file.
 type spool struct {
 	mu     sync.Mutex
 	tail   []byte
-	before int64 // bytes in file
+	before int64 // bytes in the file, which come before tail
 	file   *os.File
 }
 
-// A span is where a part is: in the spool, or in a file of its own.
+// A span is the place of a text: in the spool, or in a file of the cache.
 type span struct {
 	at   int64
 	size int
-	file *os.File
+	file *os.File // nil: in the spool
 }
 
-// add keeps a copy of b.
+// add appends a copy of b.
 func (s *spool) add(b []byte) (span, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,6 +39,7 @@ func (s *spool) add(b []byte) (span, error) {
 	return at, s.flush()
 }
 
+// flush moves the bytes in memory to the temporary file.
 func (s *spool) flush() error {
 	if s.file == nil {
 		f, err := os.CreateTemp("", "prcheck-bundle-*")
@@ -57,7 +57,7 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// read gives a part, in buf when it is large enough.
+// read returns a text, in buf if buf is large enough.
 func (s *spool) read(p span, buf []byte) ([]byte, error) {
 	if cap(buf) < p.size {
 		buf = make([]byte, p.size+p.size/2)
@@ -87,6 +87,7 @@ func (s *spool) read(p span, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
+// close removes the temporary file.
 func (s *spool) close() {
 	if s.file != nil {
 		s.file.Close()

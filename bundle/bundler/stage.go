@@ -11,51 +11,54 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// stride is how many files in a row one goroutine takes: neighbors lie in one
-// folder.
-const stride = 32
+// chunkSize is the number of consecutive files that one goroutine takes at once.
+// Consecutive files are usually in the same folder.
+const chunkSize = 32
 
-// A stage makes the records of one section.
+// A stage describes how the records of one section are made.
 type stage struct {
-	tree  Tree
-	files []file
-	limit int                    // of a file, in bytes
-	kind  func(name string) byte // how a file is read, for the pack
-	pack  *pack                  // nil: nothing is remembered
-	turn  func(f file, raw, buf []byte) (record, []byte, []Problem)
+	tree    Tree
+	files   []sourceFile
+	limit   int                    // of a file, in bytes
+	reading func(name string) byte // returns how a file is read: asYAML and so on
+	pack    *pack                  // nil if there is none
+	// makeRecord returns the record of a file with the given bytes, and its text in buf.
+	makeRecord func(f sourceFile, raw, buf []byte) (record, []byte, []Problem)
 }
 
-func datafileKind(name string) byte {
-	if isYAML(path.Base(name)) {
+// datafileReading returns how a datafile with this name is read.
+func datafileReading(name string) byte {
+	if isYAMLName(path.Base(name)) {
 		return asYAML
 	}
 	return asJSON
 }
 
-func resourceKind(name string) byte {
-	if isYAML(path.Base(name)) {
+// resourceReading returns how a resource with this name is read.
+func resourceReading(name string) byte {
+	if isYAMLName(path.Base(name)) {
 		return asYAMLResource
 	}
 	return asResource
 }
 
-// each makes all records of a stage, several at once, and leaves out the empty
-// ones. Their text goes to the spool.
-func (m *maker) each(ctx context.Context, s stage) ([]record, error) {
+// makeRecords makes all records of a stage with several workers, and leaves out the
+// empty ones. The texts of the records go to the spool.
+func (m *maker) makeRecords(ctx context.Context, s stage) ([]record, error) {
 	records := make([]record, len(s.files))
 	var next atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for range min(m.opts.Workers, (len(s.files)+stride-1)/stride) {
+	for range min(m.opts.Workers, (len(s.files)+chunkSize-1)/chunkSize) {
 		g.Go(func() (err error) {
-			defer contain(&err)
+			defer recoverError(&err)
 			w := worker{maker: m, stage: s}
 			if w.reader, err = s.tree.Open(ctx); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, w.reader.Close()) }()
-			for start := next.Add(stride) - stride; start < int64(len(s.files)); start = next.Add(stride) - stride {
-				end := min(start+stride, int64(len(s.files)))
-				if err := w.some(ctx, s.files[start:end], records[start:end]); err != nil {
+			for start := next.Add(chunkSize) - chunkSize; start < int64(len(s.files)); start = next.Add(chunkSize) - chunkSize {
+				end := min(start+chunkSize, int64(len(s.files)))
+				if err := w.makeChunk(ctx, s.files[start:end], records[start:end]); err != nil {
 					return err
 				}
 			}
@@ -68,14 +71,14 @@ func (m *maker) each(ctx context.Context, s stage) ([]record, error) {
 	return slices.DeleteFunc(records, func(r record) bool { return r.empty }), nil
 }
 
-// contain turns a panic into an error.
-func contain(err *error) {
+// recoverError turns a panic into an error.
+func recoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = errors.Join(*err, fmt.Errorf("internal error: %v (a bug in prcheck)", p))
 	}
 }
 
-// A worker makes records one after the other.
+// A worker makes records, one after the other.
 type worker struct {
 	*maker
 	stage
@@ -83,13 +86,14 @@ type worker struct {
 	out, old []byte // buffers
 }
 
-// some makes the records of a few files. What is remembered is not read.
-func (w *worker) some(ctx context.Context, files []file, records []record) error {
+// makeChunk makes the records of a few files. It does not read files whose record is
+// in the pack.
+func (w *worker) makeChunk(ctx context.Context, files []sourceFile, records []record) error {
 	var missing []int
 	var next []Entry
 	for i, f := range files {
-		if key, known := blobKey(f.entry.Blob, w.kind(f.path)); known && w.pack != nil {
-			if r, ok := w.remembered(f, key); ok {
+		if key, known := newBlobKey(f.entry.Blob, w.reading(f.path)); known && w.pack != nil {
+			if r, ok := w.lookUp(f, key); ok {
 				records[i] = r
 				continue
 			}
@@ -105,28 +109,28 @@ func (w *worker) some(ctx context.Context, files []file, records []record) error
 			return err
 		}
 		var err error
-		if records[i], err = w.one(files[i]); err != nil {
+		if records[i], err = w.makeOne(files[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one makes the record of a file that has to be read. An empty record stands
-// for a file that is left out.
-func (w *worker) one(f file) (record, error) {
-	raw, err := w.read(f)
+// makeOne reads a file and makes its record. The record is empty if the file is left
+// out.
+func (w *worker) makeOne(f sourceFile) (record, error) {
+	raw, err := w.readFile(f)
 	if err != nil || raw == nil {
 		return record{empty: true}, err
 	}
 	var key packKey
 	if w.pack != nil {
-		key = contentKey(raw, w.kind(f.path))
-		if r, ok := w.remembered(f, key); ok {
+		key = newContentKey(raw, w.reading(f.path))
+		if r, ok := w.lookUp(f, key); ok {
 			return r, nil
 		}
 	}
-	r, out, found := w.turn(f, raw, w.out)
+	r, out, found := w.makeRecord(f, raw, w.out)
 	if w.found.add(f.shown, found...); len(found) > 0 {
 		return record{empty: true}, nil
 	}
@@ -139,26 +143,26 @@ func (w *worker) one(f file) (record, error) {
 	w.out = out
 	r.span, err = w.b.spool.add(out)
 	r.path = f.path
-	w.note(&r)
+	w.collectReferences(&r)
 	return r, err
 }
 
-// remembered looks a content up.
-func (w *worker) remembered(f file, key packKey) (record, bool) {
-	r, buf, ok := w.pack.get(key, w.b.world, w.old)
+// lookUp returns the record of a content from the pack.
+func (w *worker) lookUp(f sourceFile, key packKey) (record, bool) {
+	r, buf, ok := w.pack.find(key, w.b.definitions, w.old)
 	w.old = buf
 	if !ok {
 		return r, false
 	}
 	r.path = f.path
 	if !r.empty {
-		w.note(&r)
+		w.collectReferences(&r)
 	}
 	return r, true
 }
 
-// read reads a file; nil when it cannot be used.
-func (w *worker) read(f file) ([]byte, error) {
+// readFile returns the bytes of a file, or nil if the file is too large.
+func (w *worker) readFile(f sourceFile) ([]byte, error) {
 	raw, err := w.reader.Read(f.entry, w.limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", f.shown, err)

@@ -9,70 +9,73 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of one file in bytes.
+// The bounds of one file, in bytes.
 const (
 	maxDatafile = 16 << 20
 	maxResource = 64 << 20
 )
 
-// A Tree is the files of a folder or of a commit.
+// A Tree gives access to the files of a folder or of a commit.
 type Tree interface {
-	// List gives all entries at any depth below a folder of the tree, with
+	// List returns all entries at any depth below a folder of the tree, with
 	// names relative to that folder.
 	List(ctx context.Context, dir string) ([]Entry, error)
-	// Open starts a reader, of which several may work at once.
+	// Open returns a reader. Several readers may be used at once.
 	Open(ctx context.Context) (Reader, error)
 }
 
 // A Reader reads files of a tree, one after the other.
 type Reader interface {
-	// Expect tells which files will be read next, in this order.
+	// Expect announces the files that will be read next, in this order.
 	Expect(next []Entry) error
-	// Read gives the bytes of a regular file, up to limit and one more. They
-	// are good until the next Read.
+	// Read returns the bytes of a regular file: all of them, or limit+1 if there
+	// are more than limit. They are valid until the next Read.
 	Read(e Entry, limit int) ([]byte, error)
 	Close() error
 }
 
-// An Entry is one name of a tree that is no folder.
+// An Entry is one name in a tree, other than that of a folder.
 type Entry struct {
 	Name   string // relative to the folder that was listed, with slashes
 	Path   string // in the tree
-	Blob   string // git's id of the content, "" when it is not known
+	Blob   string // git's id of the content; "" if not known
 	Kind   Kind
 	Target string // of a link
 }
 
-// Kind says what an entry is.
+// A Kind says whether an entry is a file, a link or something else.
 type Kind int
 
-// The kinds of entries. What is neither a file nor a link is irregular: a
-// device, a pipe, a submodule.
+// The kinds of entries. An irregular entry is neither a file nor a link, but a
+// device, a pipe or a submodule.
 const (
 	Regular Kind = iota
 	Link
 	Irregular
 )
 
+// String returns the kind as words for messages.
 func (k Kind) String() string { return [...]string{"a file", "a link", "neither a file nor a link"}[k] }
 
-// A Section is one folder of a tree, or one of its files.
+// A Section is one folder of a tree, or one file of it.
 type Section struct {
 	Tree  Tree
-	Dir   string // path in the tree, "." for all of it
-	Shown string // what it is called in messages
-	JSON  bool   // its datafiles are JSON, whatever their names are
+	Dir   string // path of the folder or file in the tree; "." for the whole tree
+	Shown string // the name of the section in messages
+	JSON  bool   // all files are JSON, whatever their names are
 }
 
-// A file is an entry that goes into the bundle.
-type file struct {
+// A sourceFile is an entry that becomes a part of the bundle.
+type sourceFile struct {
 	path  string // in the bundle
 	shown string // in messages
 	entry Entry
 }
 
-// files lists what a section gives to the bundle, sorted by path.
-func (s Section) files(ctx context.Context, takes func(name string) bool, found *problems) ([]file, error) {
+// listFiles returns the files of a section that become parts of the bundle, sorted
+// by path. Takes selects files by name; files whose name begins with a dot are left
+// out.
+func (s Section) listFiles(ctx context.Context, takes func(name string) bool, found *problems) ([]sourceFile, error) {
 	entries, err := s.Tree.List(ctx, s.Dir)
 	if err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func (s Section) files(ctx context.Context, takes func(name string) bool, found 
 	for _, e := range entries {
 		named[e.Name] = e
 	}
-	files := make([]file, 0, len(entries))
+	files := make([]sourceFile, 0, len(entries))
 	for _, e := range entries {
 		base := path.Base(e.Name)
 		if strings.HasPrefix(base, ".") || !takes(base) {
@@ -92,19 +95,19 @@ func (s Section) files(ctx context.Context, takes func(name string) bool, found 
 			found.add(shown, Problem{Msg: "the name is not UTF-8: rename it"})
 			continue
 		}
-		target, ok := resolve(named, e)
+		target, ok := resolveLink(named, e)
 		if !ok {
 			found.add(shown, Problem{Msg: "is " + e.Kind.String() + " inside of " + s.Shown + ": only files, and links to files of that folder, can be bundled"})
 			continue
 		}
-		files = append(files, file{"/" + e.Name, shown, target})
+		files = append(files, sourceFile{"/" + e.Name, shown, target})
 	}
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(files, func(a, b sourceFile) int { return strings.Compare(a.path, b.path) })
 	return files, nil
 }
 
-// file finds the entry of a section that is one file.
-func (s Section) file(ctx context.Context) (Entry, error) {
+// findFile returns the entry of a section that is one file.
+func (s Section) findFile(ctx context.Context) (Entry, error) {
 	dir, base := path.Split(s.Dir)
 	entries, err := s.Tree.List(ctx, path.Clean("./"+dir))
 	if err != nil {
@@ -118,11 +121,12 @@ func (s Section) file(ctx context.Context) (Entry, error) {
 	return Entry{}, fmt.Errorf("there is no file %s", s.Shown)
 }
 
-// maxLinks is how many links in a row are followed.
+// maxLinks is the largest number of links that are followed in a row.
 const maxLinks = 8
 
-// resolve finds the file that an entry is, or leads to within the section.
-func resolve(named map[string]Entry, e Entry) (Entry, bool) {
+// resolveLink returns the file to which an entry leads: the entry itself if it is a
+// file, or the target of a link within the section.
+func resolveLink(named map[string]Entry, e Entry) (Entry, bool) {
 	for range maxLinks {
 		switch e.Kind {
 		case Regular:
@@ -142,14 +146,17 @@ func resolve(named map[string]Entry, e Entry) (Entry, bool) {
 	return e, false
 }
 
-// isDatafile tells whether a name is one of a datafile or schema.
-func isDatafile(name string) bool { return isYAML(name) || suffix(name) == ".json" }
+// isDatafileName reports whether a file with this name is a datafile or a schema.
+func isDatafileName(name string) bool { return isYAMLName(name) || fileExtension(name) == ".json" }
 
-func isYAML(name string) bool { return suffix(name) == ".yml" || suffix(name) == ".yaml" }
+// isYAMLName reports whether a file with this name is YAML.
+func isYAMLName(name string) bool {
+	return fileExtension(name) == ".yml" || fileExtension(name) == ".yaml"
+}
 
-// suffix is the end of a name from the last dot on; a name of only a dot and
-// letters has none.
-func suffix(name string) string {
+// fileExtension returns the end of a name from the last dot on. A name such as
+// ".yml", whose only dot comes first, has no extension.
+func fileExtension(name string) string {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 || i == len(name)-1 {
 		return ""
@@ -157,4 +164,5 @@ func suffix(name string) string {
 	return name[i:]
 }
 
-func anyFile(string) bool { return true }
+// anyName accepts every name.
+func anyName(string) bool { return true }

@@ -24,7 +24,7 @@ func OpenWorkTree(ctx context.Context, dir string) *WorkTree {
 	return &WorkTree{Folder(dir), blobs}
 }
 
-// List gives the entries of a folder, with ids where they are known.
+// List returns the entries of a folder, with git's ids where they are known.
 func (w *WorkTree) List(ctx context.Context, dir string) ([]Entry, error) {
 	entries, err := w.Folder.List(ctx, dir)
 	for i, e := range entries {

@@ -13,25 +13,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of one document.
+// The bounds of one document.
 const (
 	maxDepth    = 400      // levels; Python's json gives up before a thousand
-	maxExpanded = 64 << 20 // bytes of text once aliases are written out
-	maxMerged   = 1 << 20  // keys that merges copy
+	maxExpanded = 64 << 20 // bytes of text, with aliases replaced by their values
+	maxMerged   = 1 << 20  // keys that merges (<<) copy
 )
 
-// readYAML reads the one document of a file, nil when it is empty or null.
+// readYAML reads a file with one document. The result is nil if the document is
+// empty or null.
 func readYAML(raw []byte) (*node, []Problem) {
 	if n, ok := readQuick(raw); ok {
 		return n, nil
 	}
-	return readFull(raw)
+	return readFullYAML(raw)
 }
 
-// readFull does the same with a parser that knows all of YAML.
-func readFull(raw []byte) (*node, []Problem) {
-	known, slashes, ok := withoutSlashes(raw)
-	if at := newerYAML.FindIndex(known); at != nil { // libyaml reads it as it reads 1.1
+// readFullYAML reads a file as readYAML does, with a parser for all of YAML. Its
+// nodes have lines and columns.
+func readFullYAML(raw []byte) (*node, []Problem) {
+	known, slashes, ok := replaceSlashEscapes(raw)
+	if at := yaml12Directive.FindIndex(known); at != nil { // libyaml reads YAML 1.2 as 1.1, our parser refuses it
 		known = bytes.Clone(known)
 		known[at[1]-1] = '1'
 	}
@@ -43,10 +45,10 @@ func readFull(raw []byte) (*node, []Problem) {
 		return nil, p
 	}
 	if slashes {
-		restoreSlashes(doc)
+		restoreSlashEscapes(doc)
 	}
-	r := yamlReader{raw: raw, doubts: doubtful.Match(raw)}
-	root := r.value(doc, 0)
+	r := yamlReader{raw: raw, ambiguous: ambiguousPattern.Match(raw)}
+	root := r.readValue(doc, 0)
 	if len(r.problems) > 0 {
 		return nil, r.problems
 	}
@@ -56,34 +58,35 @@ func readFull(raw []byte) (*node, []Problem) {
 	return root, nil
 }
 
-var newerYAML = regexp.MustCompile(`\A\x{feff}?(?: *(?:#[^\n]*)?\r?\n)*%YAML 1\.2`)
+// yaml12Directive finds a directive at the beginning of a file that says YAML 1.2.
+var yaml12Directive = regexp.MustCompile(`\A\x{feff}?(?: *(?:#[^\n]*)?\r?\n)*%YAML 1\.2`)
 
-// parseYAML gives the content of the one document, nil when there is none.
+// parseYAML returns the root node of a file with one document, nil if there is none.
 func parseYAML(raw []byte) (root *yaml.Node, found []Problem) {
-	if p := unreadable(raw); p != nil {
+	if p := checkEncoding(raw); p != nil {
 		return nil, p
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	var doc, second yaml.Node
-	switch err := decode(dec, &doc); {
+	switch err := decodeDocument(dec, &doc); {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		return nil, syntaxProblem(raw, err)
+		return nil, newSyntaxProblem(raw, err)
 	case len(doc.Content) == 0:
 		return nil, nil
 	}
-	switch err := decode(dec, &second); {
+	switch err := decodeDocument(dec, &second); {
 	case errors.Is(err, io.EOF):
 		return doc.Content[0], nil
 	case err != nil:
-		return nil, syntaxProblem(raw, err)
+		return nil, newSyntaxProblem(raw, err)
 	}
-	return nil, []Problem{{Line: second.Line, Column: second.Column, Msg: "a second document starts here: keep one in a file"}}
+	return nil, []Problem{{Line: second.Line, Column: second.Column, Msg: "a second document begins here: keep one document per file"}}
 }
 
-// decode reads one document, and takes a panic of the parser for an error.
-func decode(dec *yaml.Decoder, n *yaml.Node) (err error) {
+// decodeDocument reads one document. It turns a panic of the parser into an error.
+func decodeDocument(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("yaml: the parser gives up: %v", p)
@@ -92,8 +95,9 @@ func decode(dec *yaml.Decoder, n *yaml.Node) (err error) {
 	return dec.Decode(n)
 }
 
-// unreadable finds what is no text.
-func unreadable(raw []byte) []Problem {
+// checkEncoding returns a problem if a file is not UTF-8, or has a byte order mark
+// other than at its beginning.
+func checkEncoding(raw []byte) []Problem {
 	if bytes.HasPrefix(raw, []byte("\xff\xfe")) || bytes.HasPrefix(raw, []byte("\xfe\xff")) {
 		return []Problem{{Line: 1, Column: 1, Msg: "is UTF-16: save it as UTF-8"}}
 	}
@@ -108,10 +112,10 @@ func unreadable(raw []byte) []Problem {
 		}
 		r, size := utf8.DecodeRune(raw[at:])
 		if r == utf8.RuneError && size == 1 {
-			return []Problem{problemAt(raw, at, "is not UTF-8 from here on: save it as UTF-8")}
+			return []Problem{newProblemAt(raw, at, "is not UTF-8 from here on: save it as UTF-8")}
 		}
 		if r == '\ufeff' {
-			return []Problem{problemAt(raw, at, "a byte order mark stands inside of the file: remove it")}
+			return []Problem{newProblemAt(raw, at, "the file contains a byte order mark that is not at its beginning: remove it")}
 		}
 		at += size
 	}
@@ -120,8 +124,8 @@ func unreadable(raw []byte) []Problem {
 
 const byteOrderMark = "\ufeff"
 
-// problemAt makes a problem of a place in a file.
-func problemAt(raw []byte, at int, msg string) Problem {
+// newProblemAt returns a problem at an offset in a file.
+func newProblemAt(raw []byte, at int, msg string) Problem {
 	before := raw[:at]
 	return Problem{
 		Line:   1 + bytes.Count(before, []byte("\n")),
@@ -130,21 +134,23 @@ func problemAt(raw []byte, at int, msg string) Problem {
 	}
 }
 
-// maxSearched is up to which size a file is parsed again to place an error.
+// maxSearched is the largest file, in bytes, that is parsed again to find the line of
+// an error.
 const maxSearched = 1 << 20
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
 var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-// syntaxProblem places a syntax error at the first line up to which the file
-// has it, since the parser is often off by some lines.
-func syntaxProblem(raw []byte, err error) []Problem {
+// newSyntaxProblem returns a syntax error of the parser with the line where it is.
+// The parser is often off by some lines. So this searches for the shortest beginning
+// of the file that has the same error, and takes its last line.
+func newSyntaxProblem(raw []byte, err error) []Problem {
 	msg := func(err error) string { return yamlPrefix.ReplaceAllString(err.Error(), "") }
 	want := msg(err)
 	if m := yamlLine.FindStringSubmatch(err.Error()); len(raw) > maxSearched && m != nil {
 		line, _ := strconv.Atoi(m[1])
-		return []Problem{{Line: line, Msg: "this is no YAML near here: " + want}}
+		return []Problem{{Line: line, Msg: "this is not YAML near here: " + want}}
 	}
 	var ends []int
 	for i, c := range raw {
@@ -155,7 +161,7 @@ func syntaxProblem(raw []byte, err error) []Problem {
 	line := sort.Search(len(ends)-1, func(i int) bool {
 		dec := yaml.NewDecoder(bytes.NewReader(raw[:ends[i]]))
 		for {
-			if err := decode(dec, new(yaml.Node)); err != nil {
+			if err := decodeDocument(dec, new(yaml.Node)); err != nil {
 				return !errors.Is(err, io.EOF) && msg(err) == want
 			}
 		}
@@ -165,5 +171,5 @@ func syntaxProblem(raw []byte, err error) []Problem {
 		start = ends[line-1]
 	}
 	column := 1 + len(raw[start:ends[line]]) - len(bytes.TrimLeft(raw[start:ends[line]], " "))
-	return []Problem{{Line: line + 1, Column: column, Msg: "this is no YAML: " + want}}
+	return []Problem{{Line: line + 1, Column: column, Msg: "this is not YAML: " + want}}
 }

@@ -8,22 +8,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The parser does not know \/, an escape of text in double quotes that libyaml
-// knows. It is handed \v in its place, which no file has, and what it reads is
-// turned back: the character in text with double quotes, the two characters in
-// all other text. Both have the same length, so places stay what they are.
+// Our parser does not know \/, an escape in double quotes that libyaml knows. So \/
+// is replaced by \v, an escape for a vertical tab, before the file is parsed, and
+// replaced back afterwards. In double quotes the parser has made a vertical tab of
+// it; in other text it is still \v. Both escapes have the same length, so lines and
+// columns stay right. A file that contains an escape for a vertical tab itself cannot
+// be read this way.
 var (
-	slashEscape = regexp.MustCompile(`\\+/`)
-	tabEscape   = regexp.MustCompile(`\\v|\\x0[bB]|\\u000[bB]|\\U0000000[bB]`)
+	slashEscape       = regexp.MustCompile(`\\+/`)
+	verticalTabEscape = regexp.MustCompile(`\\v|\\x0[bB]|\\u000[bB]|\\U0000000[bB]`)
 )
 
-// withoutSlashes takes the place of the escape; found tells whether there was
-// one, ok whether the file can be read this way.
-func withoutSlashes(raw []byte) (out []byte, found, ok bool) {
+// replaceSlashEscapes replaces the escape \/ by \v. Found says whether there was one,
+// ok whether the file can be read this way.
+func replaceSlashEscapes(raw []byte) (out []byte, found, ok bool) {
 	if !bytes.Contains(raw, []byte(`\/`)) {
 		return raw, false, true
 	}
-	if tabEscape.Match(raw) {
+	if verticalTabEscape.Match(raw) {
 		return raw, true, false
 	}
 	out = slashEscape.ReplaceAllFunc(raw, func(run []byte) []byte {
@@ -35,8 +37,8 @@ func withoutSlashes(raw []byte) (out []byte, found, ok bool) {
 	return out, true, true
 }
 
-// restoreSlashes turns back what the parser read.
-func restoreSlashes(n *yaml.Node) {
+// restoreSlashEscapes replaces the escapes back in a node and all nodes below it.
+func restoreSlashEscapes(n *yaml.Node) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Style&yaml.DoubleQuotedStyle != 0:
 		n.Value = strings.ReplaceAll(n.Value, "\v", "/")
@@ -44,6 +46,6 @@ func restoreSlashes(n *yaml.Node) {
 		n.Value = strings.ReplaceAll(n.Value, `\v`, `\/`)
 	}
 	for _, c := range n.Content {
-		restoreSlashes(c)
+		restoreSlashEscapes(c)
 	}
 }

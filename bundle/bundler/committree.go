@@ -10,7 +10,7 @@ import (
 // A CommitTree is the tree of a commit.
 type CommitTree struct{ Commit *git.Commit }
 
-// List gives the entries of a folder of the commit.
+// List returns the entries of a folder of the commit.
 func (t CommitTree) List(ctx context.Context, dir string) ([]Entry, error) {
 	if ok, err := t.Commit.HasFolder(ctx, dir); !ok || err != nil {
 		if err != nil {
@@ -21,12 +21,13 @@ func (t CommitTree) List(ctx context.Context, dir string) ([]Entry, error) {
 	list, err := t.Commit.List(ctx, dir)
 	entries := make([]Entry, 0, len(list))
 	for _, e := range list {
-		entries = append(entries, Entry{Name: e.Name, Path: e.Name, Blob: e.ID, Kind: kindOf(e.Kind), Target: e.Target})
+		entries = append(entries, Entry{Name: e.Name, Path: e.Name, Blob: e.ID, Kind: entryKind(e.Kind), Target: e.Target})
 	}
 	return entries, err
 }
 
-func kindOf(k git.Kind) Kind {
+// entryKind returns the kind of an entry that git lists.
+func entryKind(k git.Kind) Kind {
 	switch k {
 	case git.File:
 		return Regular
@@ -36,15 +37,15 @@ func kindOf(k git.Kind) Kind {
 	return Irregular
 }
 
-// Open gives a reader that starts a git when it is first asked.
+// Open returns a reader that starts git when it is first used.
 func (t CommitTree) Open(ctx context.Context) (Reader, error) {
 	return commitReader{t.Commit.Blobs(ctx)}, nil
 }
 
-// A commitReader reads files of a commit by git's id of their contents.
+// A commitReader reads files of a commit by git's ids of their contents.
 type commitReader struct{ *git.BlobReader }
 
-// Expect asks for many files at once, which saves waiting for each.
+// Expect requests many files from git at once, which saves waiting for each of them.
 func (r commitReader) Expect(next []Entry) error {
 	ids := make([]string, 0, len(next))
 	for _, e := range next {
@@ -53,7 +54,8 @@ func (r commitReader) Expect(next []Entry) error {
 	return r.Request(ids...)
 }
 
-// Read reads one file. A larger one than limit is read to its end and cut.
+// Read reads one file. Of a larger file than limit it returns the first limit+1
+// bytes.
 func (r commitReader) Read(e Entry, limit int) ([]byte, error) {
 	return r.BlobReader.Read(e.Blob, limit)
 }
