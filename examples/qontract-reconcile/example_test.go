@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/tasks.txt")
 
-// The settings of the example, over bundles with an integration of each kind,
-// make of every task exactly this.
+// TestTasks makes a plan with the settings of the example. The bundles have an
+// integration of each kind, and testdata/tasks.txt says how each task is started.
 func TestTasks(t *testing.T) {
 	settings, p := planned(t)
 	var b strings.Builder
@@ -44,6 +44,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// planned reads the settings and makes the plan.
 func planned(t *testing.T) (*integration.Settings, *plan.Plan) {
 	t.Helper()
 	raw, err := os.ReadFile("prcheck.yaml")
@@ -72,7 +73,7 @@ func planned(t *testing.T) (*integration.Settings, *plan.Plan) {
 	return settings, p
 }
 
-// show writes down what a task is started with.
+// show writes the command, the environment and the config file of a task.
 func show(b *strings.Builder, task plan.Task, settings *integration.Settings) {
 	var holds []integration.Condition
 	for _, c := range task.When {

@@ -12,8 +12,8 @@ import (
 	"github.com/app-sre/prcheck/server"
 )
 
-// programs are all integrations of the shop, with what they say about the
-// change from base to head. Those that prcheck skips would change nothing.
+// programs are all integrations of the shop, with their output for the change from
+// base to head. The integrations that prcheck skips would change nothing.
 var programs = []struct {
 	name string
 	args []string
@@ -69,7 +69,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// schemas are what an integration may read.
+// schemas returns the schemas that an integration may read.
 func schemas(t *testing.T, b *bundle.Bundle, name string) []bundle.Schema {
 	t.Helper()
 	all, err := integration.List(b)

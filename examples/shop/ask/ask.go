@@ -18,13 +18,14 @@ import (
 
 // Options are the flags that every integration of the shop has.
 type Options struct {
-	Now, Wanted string // GraphQL addresses
-	Warehouse   string // "" for all
+	Now       string // GraphQL address of the current state
+	Wanted    string // GraphQL address of the wanted state
+	Warehouse string // "" for all warehouses
 }
 
-// Flags reads the flags of an integration; it ends the program when they are
+// ParseFlags reads the flags of an integration. It ends the program if they are
 // wrong.
-func Flags() Options {
+func ParseFlags() Options {
 	var o Options
 	flag.StringVar(&o.Now, "now", "", "GraphQL address of what is there now")
 	flag.StringVar(&o.Wanted, "wanted", "", "GraphQL address of what is wanted")
@@ -33,35 +34,36 @@ func Flags() Options {
 	return o
 }
 
-// Changes asks both sides the same question and prints what would change. The
-// function state turns an answer into lines by name. It ends the program with
-// exit code 1 when something goes wrong.
-func Changes[T any](o Options, query string, state func(T) map[string]string) {
-	if err := changes(os.Stdout, o, query, state); err != nil {
+// PrintChanges sends the same query to both servers and prints what would change.
+// The function state turns an answer into descriptions of things by their names. If
+// something goes wrong, PrintChanges ends the program with exit code 1.
+func PrintChanges[T any](o Options, query string, state func(T) map[string]string) {
+	if err := writeChanges(os.Stdout, o, query, state); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func changes[T any](w io.Writer, o Options, query string, state func(T) map[string]string) error {
-	now, err := answer[T](o.Now, query)
+// writeChanges writes one line per thing that would be added, changed or removed.
+func writeChanges[T any](w io.Writer, o Options, query string, state func(T) map[string]string) error {
+	now, err := runQuery[T](o.Now, query)
 	if err != nil {
 		return fmt.Errorf("asking what is there now: %w", err)
 	}
-	wanted, err := answer[T](o.Wanted, query)
+	wanted, err := runQuery[T](o.Wanted, query)
 	if err != nil {
 		return fmt.Errorf("asking what is wanted: %w", err)
 	}
 	var lines []string
-	old, desired := state(now), state(wanted)
+	current, desired := state(now), state(wanted)
 	for _, name := range slices.Sorted(maps.Keys(desired)) {
-		if was, ok := old[name]; !ok {
+		if is, ok := current[name]; !ok {
 			lines = append(lines, fmt.Sprintf("would add %s: %s", name, desired[name]))
-		} else if was != desired[name] {
-			lines = append(lines, fmt.Sprintf("would change %s: %s, now %s", name, desired[name], was))
+		} else if is != desired[name] {
+			lines = append(lines, fmt.Sprintf("would change %s: %s, now %s", name, desired[name], is))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(old)) {
+	for _, name := range slices.Sorted(maps.Keys(current)) {
 		if _, ok := desired[name]; !ok {
 			lines = append(lines, "would remove "+name)
 		}
@@ -73,7 +75,8 @@ func changes[T any](w io.Writer, o Options, query string, state func(T) map[stri
 	return err
 }
 
-func answer[T any](url, query string) (data T, err error) {
+// runQuery sends a query to a GraphQL server and decodes the answer.
+func runQuery[T any](url, query string) (data T, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	body, err := json.Marshal(map[string]string{"query": query})

@@ -1,4 +1,4 @@
-// Package ask is what the integrations of the shop have in common: it asks a
-// qontract-server for what is there now and for what is wanted, and prints
-// what would change.
+// Package ask is shared by the integrations of the shop. It asks one GraphQL server
+// for the current state and another one for the wanted state, and prints what would
+// change.
 package ask

@@ -15,7 +15,7 @@ type answer struct {
 }
 
 func main() {
-	ask.Changes(ask.Flags(), `{ products { name cents } }`, func(a answer) map[string]string {
+	ask.PrintChanges(ask.ParseFlags(), `{ products { name cents } }`, func(a answer) map[string]string {
 		tags := map[string]string{}
 		for _, p := range a.Products {
 			tags["the tag of "+p.Name] = fmt.Sprintf("%d.%02d", p.Cents/100, p.Cents%100)

@@ -1,4 +1,4 @@
-// Command shop-window decorates the shop window.
+// Command shop-window writes the signs for the products in the shop window.
 package main
 
 import "github.com/app-sre/prcheck/examples/shop/ask"
@@ -8,7 +8,7 @@ type answer struct {
 }
 
 func main() {
-	ask.Changes(ask.Flags(), `{ products { name description } }`, func(a answer) map[string]string {
+	ask.PrintChanges(ask.ParseFlags(), `{ products { name description } }`, func(a answer) map[string]string {
 		window := map[string]string{}
 		for _, p := range a.Products {
 			window["the sign of "+p.Name] = p.Description

@@ -1,4 +1,4 @@
-// Command staff-badges keeps the badges of the shop's staff.
+// Command staff-badges manages the badges of the staff of the shop.
 package main
 
 import (
@@ -15,7 +15,7 @@ type answer struct {
 }
 
 func main() {
-	ask.Changes(ask.Flags(), `{ staff { name badge } }`, func(a answer) map[string]string {
+	ask.PrintChanges(ask.ParseFlags(), `{ staff { name badge } }`, func(a answer) map[string]string {
 		badges := map[string]string{}
 		for _, s := range a.Staff {
 			badges["the badge of "+s.Name] = fmt.Sprint(s.Badge)

@@ -1,4 +1,5 @@
-// Command supplier-orders tells each supplier of the shop what to make of what.
+// Command supplier-orders orders products from the suppliers of the shop. An order
+// names the materials of the product.
 package main
 
 import (
@@ -19,7 +20,7 @@ type answer struct {
 }
 
 func main() {
-	ask.Changes(ask.Flags(), `{ suppliers { name email products { name materials } } }`, func(a answer) map[string]string {
+	ask.PrintChanges(ask.ParseFlags(), `{ suppliers { name email products { name materials } } }`, func(a answer) map[string]string {
 		orders := map[string]string{}
 		for _, s := range a.Suppliers {
 			for _, p := range s.Products {

@@ -1,5 +1,5 @@
-// Command warehouse-stock keeps the shelves of each warehouse of the shop, or
-// of one of them.
+// Command warehouse-stock manages the shelves of the warehouses of the shop. With
+// -warehouse it manages only those of one warehouse.
 package main
 
 import (
@@ -17,8 +17,8 @@ type answer struct {
 }
 
 func main() {
-	o := ask.Flags()
-	ask.Changes(o, `{ warehouses { name shelves products { name } } }`, func(a answer) map[string]string {
+	o := ask.ParseFlags()
+	ask.PrintChanges(o, `{ warehouses { name shelves products { name } } }`, func(a answer) map[string]string {
 		stock := map[string]string{}
 		for _, w := range a.Warehouses {
 			if o.Warehouse == "" || o.Warehouse == w.Name {
