@@ -8,8 +8,8 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// A report counts decisions by the code of their reason. Decisions of an earlier
-// prcheck have none.
+// TestCodes checks that a report counts decisions by the code of their reason.
+// Decisions of an earlier prcheck have no code.
 func TestCodes(t *testing.T) {
 	p := change(t)
 	p.Integrations[0].Code, p.Integrations[4].Code = plan.CodeNoAllowedFile, plan.CodeNoAllowedFile

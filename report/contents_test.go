@@ -8,7 +8,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// Values of too many files are left out.
+// TestContentsAreBounded checks that values are left out once the files have too many.
 func TestContentsAreBounded(t *testing.T) {
 	const files = maxContents/(2*maxValue) + 100
 	side := func(word string) string {

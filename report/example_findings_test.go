@@ -7,16 +7,16 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// little returns findings of a plan with one task that failed.
-func little() report.Findings {
-	p, results := tiny()
+// newExampleFindings returns findings of a plan with one task that failed.
+func newExampleFindings() report.Findings {
+	p, results := newExample()
 	p.Integrations[0].Evidence.Paths = []string{"/dns/zone.yml"}
 	p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: "/dns/zone.yml", Kind: plan.Modified, Fields: []string{"/records/0/ttl"}})
 	return report.Findings{Plan: p, Report: report.New(p, results)}
 }
 
 func ExampleJUnit() {
-	check(report.JUnit(os.Stdout, little()))
+	check(report.JUnit(os.Stdout, newExampleFindings()))
 	// Output:
 	// <?xml version="1.0" encoding="UTF-8"?>
 	// <testsuites>
@@ -29,7 +29,7 @@ func ExampleJUnit() {
 }
 
 func ExampleCodeQuality() {
-	f := little()
+	f := newExampleFindings()
 	f.Locator = locator{}
 	check(report.CodeQuality(os.Stdout, f))
 	// Output:

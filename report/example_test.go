@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// tiny returns a plan with one task and what the task said.
-func tiny() (*plan.Plan, *plan.Results) {
+// newExample returns a plan with one task and its result.
+func newExample() (*plan.Plan, *plan.Results) {
 	p := &plan.Plan{
 		Integrations: []plan.Decision{
 			{Name: "dns", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read /dns/zone-1.yml", Tasks: []string{"dns"}},
@@ -29,13 +29,13 @@ func check(err error) {
 }
 
 func ExampleNew() {
-	rep := report.New(tiny())
+	rep := report.New(newExample())
 	fmt.Println(rep.Verdict, rep.Counts.Failed, "of", rep.Counts.Tasks)
 	// Output: failed 1 of 1
 }
 
 func ExampleText() {
-	check(report.Text(os.Stdout, report.New(tiny()), report.Style{}))
+	check(report.Text(os.Stdout, report.New(newExample()), report.Style{}))
 	// Output:
 	// FAILED: 1 of 1 task did not pass (1 failed)
 	// 1 of 2 integrations to check, 1 skipped
@@ -62,7 +62,7 @@ func ExampleText() {
 }
 
 func ExampleMarkdown() {
-	check(report.Markdown(os.Stdout, report.New(tiny())))
+	check(report.Markdown(os.Stdout, report.New(newExample())))
 	// Output:
 	// ### ❌ prcheck failed: 1 of 1 task did not pass (1 failed)
 	//
@@ -108,7 +108,7 @@ func ExampleMarkdown() {
 }
 
 func ExampleJSON() {
-	check(report.JSON(os.Stdout, report.New(tiny())))
+	check(report.JSON(os.Stdout, report.New(newExample())))
 	// Output:
 	// {
 	//   "version": "prcheck/v1",
@@ -208,7 +208,7 @@ func ExampleJSON() {
 }
 
 func ExamplePlanText() {
-	p, _ := tiny()
+	p, _ := newExample()
 	check(report.PlanText(os.Stdout, p, report.Style{}))
 	// Output:
 	// PLAN: 1 task to run
@@ -231,7 +231,7 @@ func ExamplePlanText() {
 }
 
 func ExamplePlanMarkdown() {
-	p, _ := tiny()
+	p, _ := newExample()
 	check(report.PlanMarkdown(os.Stdout, p))
 	// Output:
 	// ### prcheck plan: 1 task to run
@@ -264,7 +264,7 @@ func ExamplePlanMarkdown() {
 }
 
 func ExampleExplainText() {
-	p, _ := tiny()
+	p, _ := newExample()
 	check(report.ExplainText(os.Stdout, p, "dns"))
 	check(report.ExplainText(os.Stdout, p, "dsn"))
 	check(report.ExplainText(os.Stdout, p, "user"))
@@ -281,7 +281,7 @@ func ExampleExplainText() {
 }
 
 func ExampleHTML() {
-	p, results := tiny()
+	p, results := newExample()
 	var page strings.Builder
 	check(report.HTML(&page, report.Page{Plan: p, Report: report.New(p, results)}))
 	_, rest, _ := strings.Cut(page.String(), "<title>")

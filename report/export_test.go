@@ -1,4 +1,4 @@
 package report
 
-// JUnitWithin is JUnit with another bound.
+// JUnitWithin is JUnit with a bound that tests can choose.
 var JUnitWithin = encodeJUnitWithin

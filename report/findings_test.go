@@ -16,8 +16,8 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// What GitLab reads of a JUnit report. Attributes and elements that it does not
-// know end up in Extra, which must stay empty.
+// gitlabSuites is the part of a JUnit report that GitLab reads. Unknown attributes and
+// elements end up in Extra, which must stay empty.
 type gitlabSuites struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []struct {
@@ -52,8 +52,8 @@ type gitlabEnd struct {
 	Text    string `xml:",chardata"`
 }
 
-// junit writes a JUnit report and reads it.
-func encodeJUnit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
+// readJUnit writes a JUnit report and reads it.
+func readJUnit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.JUnit(&out, f); err != nil {
@@ -62,11 +62,11 @@ func encodeJUnit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
 	if out.Len() >= 20<<20 {
 		t.Errorf("got %d bytes, more than GitLab shows", out.Len())
 	}
-	return out.Bytes(), read(t, out.Bytes())
+	return out.Bytes(), parseJUnit(t, out.Bytes())
 }
 
-// read reads a JUnit report strictly.
-func read(t testing.TB, raw []byte) []gitlabCase {
+// parseJUnit reads a JUnit report strictly.
+func parseJUnit(t testing.TB, raw []byte) []gitlabCase {
 	t.Helper()
 	var got gitlabSuites
 	if err := xml.Unmarshal(raw, &got); err != nil {
@@ -116,8 +116,8 @@ type issue struct {
 	}
 }
 
-// codeQuality writes a Code Quality report and reads it strictly.
-func codeQualityIssue(t testing.TB, f report.Findings) ([]byte, []issue) {
+// readCodeQuality writes a Code Quality report and reads it strictly.
+func readCodeQuality(t testing.TB, f report.Findings) ([]byte, []issue) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.CodeQuality(&out, f); err != nil {
@@ -152,8 +152,8 @@ func codeQualityIssue(t testing.TB, f report.Findings) ([]byte, []issue) {
 	return out.Bytes(), got
 }
 
-// where lists the findings as SEVERITY PATH:LINE DESCRIPTION.
-func where(list []issue) []string {
+// listIssues returns the findings as SEVERITY PATH:LINE DESCRIPTION.
+func listIssues(list []issue) []string {
 	var out []string
 	for _, q := range list {
 		out = append(out, fmt.Sprintf("%s %s:%d %s", *q.Severity, *q.Location.Path, *q.Location.Lines.Begin, *q.Description))
@@ -168,9 +168,9 @@ func equal(t *testing.T, got, want []string) {
 	}
 }
 
-// failing returns findings for a plan of one integration with these shards, all
-// of which failed.
-func failing(t testing.TB, d plan.Decision, c plan.Changes, shards ...string) report.Findings {
+// newFailedFindings returns findings for a plan of one integration with these shards,
+// all of which failed.
+func newFailedFindings(t testing.TB, d plan.Decision, c plan.Changes, shards ...string) report.Findings {
 	t.Helper()
 	d.Name, d.Decision, d.Reason = "it", plan.Run, "a reason"
 	p := &plan.Plan{Changes: c}
@@ -187,7 +187,7 @@ func failing(t testing.TB, d plan.Decision, c plan.Changes, shards ...string) re
 	return report.Findings{Plan: p, Report: report.New(p, r)}
 }
 
-// Findings stand where the evidence says, as closely as it does.
+// TestOrigins checks that findings are shown at the places that the evidence names.
 func TestOrigins(t *testing.T) {
 	changes := plan.Changes{
 		Datafiles: []plan.Datafile{
@@ -230,8 +230,8 @@ func TestOrigins(t *testing.T) {
 			[]string{"it/app-sre data/aws/app-sre/account.yml /uid", "it/osd data/aws/osd.yml /name", "it/other data/aws/app-sre/account.yml /uid", "it/other data/aws/osd.yml /name"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := failing(t, plan.Decision{Rung: c.rung, Evidence: c.e}, changes, c.shards...)
-			_, list := codeQualityIssue(t, f)
+			f := newFailedFindings(t, plan.Decision{Rung: c.rung, Evidence: c.e}, changes, c.shards...)
+			_, list := readCodeQuality(t, f)
 			var got []string
 			for _, q := range list {
 				task, rest, _ := strings.Cut(*q.Description, ": failed: exit code 1")
@@ -242,12 +242,12 @@ func TestOrigins(t *testing.T) {
 		})
 	}
 	t.Run("no change and no definition", func(t *testing.T) {
-		_, list := codeQualityIssue(t, failing(t, plan.Decision{Rung: plan.RungSchema}, plan.Changes{}, ""))
-		equal(t, where(list), []string{"critical prcheck.yaml:1 it: failed: exit code 1"})
+		_, list := readCodeQuality(t, newFailedFindings(t, plan.Decision{Rung: plan.RungSchema}, plan.Changes{}, ""))
+		equal(t, listIssues(list), []string{"critical prcheck.yaml:1 it: failed: exit code 1"})
 	})
 }
 
-// A locator gives every place a line of its own, by its pointer.
+// A locator returns a different line for every pointer.
 type locator struct{ evil string }
 
 func (l locator) Locate(o report.Origin) report.Location {
@@ -264,10 +264,10 @@ func (locator) Concerns(o report.Origin, shard string) bool {
 func TestLocator(t *testing.T) {
 	changes := plan.Changes{Datafiles: []plan.Datafile{{Path: "/a.yml", Kind: plan.Modified, Fields: []string{"/l/1", "/l/2", "/l/3", "/list/1", "/x", "/y"}}}}
 	d := plan.Decision{Rung: plan.RungSchema, Evidence: plan.Evidence{Paths: []string{"/a.yml"}}}
-	f := failing(t, d, changes, "", "1", "9")
+	f := newFailedFindings(t, d, changes, "", "1", "9")
 	f.Locator = locator{}
-	_, list := codeQualityIssue(t, f)
-	equal(t, where(list), []string{
+	_, list := readCodeQuality(t, f)
+	equal(t, listIssues(list), []string{
 		"critical sub/data/a.yml:5 it: failed: exit code 1 (changed: /l/1)",
 		"critical sub/data/a.yml:5 it/1: failed: exit code 1 (changed: /l/1)",
 		"critical sub/data/a.yml:5 it/9: failed: exit code 1 (changed: /l/1)",
@@ -277,32 +277,32 @@ func TestLocator(t *testing.T) {
 		"critical sub/data/a.yml:3 it: failed: exit code 1 (changed: /x)",
 		"critical sub/data/a.yml:3 it/9: failed: exit code 1 (changed: /x)",
 	})
-	_, cases := encodeJUnit(t, f)
+	_, cases := readJUnit(t, f)
 	if got := cases[1].File; got != "sub/data/a.yml" {
 		t.Errorf("got file %q", got)
 	}
 	for _, evil := range []string{"../x", "/etc/passwd", "a/../../b", "a\nb", "a\x00b", "a\\..\\b", strings.Repeat("x", 5000), "\xff", "."} {
 		f.Locator = locator{evil}
-		_, list := codeQualityIssue(t, f)
+		_, list := readCodeQuality(t, f)
 		if got := *list[0].Location.Path; got != "prcheck.yaml" {
 			t.Errorf("%.20q: got %q", evil, got)
 		}
 	}
 }
 
-// A fingerprint is that of the failure: the same when the message, the time or
-// the line is another, another for another class.
+// TestFingerprint checks that a fingerprint stays the same when the message, the time
+// or the line of a failure changes, and differs for another class.
 func TestFingerprint(t *testing.T) {
 	p := change(t)
 	prints := func(f report.Findings) string {
-		_, list := codeQualityIssue(t, f)
+		_, list := readCodeQuality(t, f)
 		var out []string
 		for _, q := range list {
 			out = append(out, *q.Fingerprint)
 		}
 		return strings.Join(out, " ")
 	}
-	r := red(p)
+	r := failedResults(p)
 	first := prints(report.Findings{Plan: p, Report: report.New(p, r)})
 	r.Results[1].Tail, r.Results[1].Seconds, r.Results[1].Reason, r.Results[1].Attempts = "other", 1, "exit code 4", 1
 	if again := prints(report.Findings{Plan: p, Report: report.New(p, r), Locator: locator{}}); again != first {
@@ -314,17 +314,17 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// Nothing but a pass is green, and nothing that failed is forgotten. What fails on
-// base is neither green nor red.
+// TestNeverGreen checks that only tasks that passed look green, that no failure is
+// missing, and that a task that fails on base too is neither passed nor failed.
 func TestNeverGreen(t *testing.T) {
 	for _, status := range []plan.Status{plan.Passed, plan.Failed, plan.TimedOut, plan.Canceled, plan.NotRun, "strange"} {
 		for _, class := range []plan.Class{"", plan.ClassConfig, plan.ClassTask, plan.ClassTransient, plan.ClassBaseline} {
 			p := change(t)
-			r := green(p)
+			r := passedResults(p)
 			r.Results[0].Status, r.Results[0].Class = status, class
 			f := report.Findings{Plan: p, Report: report.New(p, r)}
-			_, cases := encodeJUnit(t, f)
-			_, list := codeQualityIssue(t, f)
+			_, cases := readJUnit(t, f)
+			_, list := readCodeQuality(t, f)
 			green := status == plan.Passed
 			onBase := status == plan.Failed && class == plan.ClassBaseline
 			if got := cases[0].Failure != nil || cases[0].Error != nil; got == (green || onBase) || len(list) > 0 == (green || onBase) || (cases[0].Skipped != nil) != onBase {
@@ -336,26 +336,27 @@ func TestNeverGreen(t *testing.T) {
 		}
 	}
 	p := change(t)
-	_, cases := encodeJUnit(t, report.Findings{Plan: p, Report: report.New(p, nil)})
+	_, cases := readJUnit(t, report.Findings{Plan: p, Report: report.New(p, nil)})
 	if len(cases) != len(p.Tasks) || cases[0].Error == nil {
 		t.Errorf("without results: got %+v", cases)
 	}
-	strangers := green(p)
+	strangers := passedResults(p)
 	strangers.Results = append(strangers.Results, plan.Result{Task: "stranger", Status: plan.Passed})
-	_, cases = encodeJUnit(t, report.Findings{Plan: p, Report: report.New(p, strangers)})
+	_, cases = readJUnit(t, report.Findings{Plan: p, Report: report.New(p, strangers)})
 	if last := cases[len(cases)-1]; last.Error == nil {
 		t.Errorf("results that do not fit: got %+v", last)
 	}
 }
 
-// However much there is to say, it fits, and what failed is said last to go.
+// TestFindingsAreBounded checks that reports stay within their bounds, and that
+// failures are left out last.
 func TestFindingsAreBounded(t *testing.T) {
 	many := func(tasks, tail int, name string, bad func(i int) bool) report.Findings {
 		shards := make([]string, tasks)
 		for i := range shards {
 			shards[i] = fmt.Sprint(i, name)
 		}
-		f := failing(t, plan.Decision{Rung: plan.RungSchema, Evidence: plan.Evidence{Paths: []string{"/a.yml"}}},
+		f := newFailedFindings(t, plan.Decision{Rung: plan.RungSchema, Evidence: plan.Evidence{Paths: []string{"/a.yml"}}},
 			plan.Changes{Datafiles: []plan.Datafile{{Path: "/a.yml", Kind: plan.Added}}}, shards...)
 		r := &plan.Results{Plan: f.Plan.Digest}
 		text := strings.Repeat("<&\"'\x01é\n", tail/9) + "the end"
@@ -407,7 +408,7 @@ func TestFindingsAreBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			failed, tails, passedTails, passed := count(read(t, raw))
+			failed, tails, passedTails, passed := count(parseJUnit(t, raw))
 			if got := fmt.Sprint(failed, tails, passedTails, passed); got != c.want || len(raw) > limit {
 				t.Errorf("got %s failed, with tails, passed with tails and passed in %d bytes, want %s", got, len(raw), c.want)
 			}
@@ -419,17 +420,18 @@ func TestFindingsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cases := read(t, raw)
+		cases := parseJUnit(t, raw)
 		if failed, _, _, _ := count(cases); failed != 500 || cases[len(cases)-1].Error == nil {
 			t.Errorf("got %d failures, and at the end %+v, in %d bytes", failed, cases[len(cases)-1], len(raw))
 		}
-		if _, list := codeQualityIssue(t, f); len(list) != report.MaxFindings {
+		if _, list := readCodeQuality(t, f); len(list) != report.MaxFindings {
 			t.Errorf("got %d findings", len(list))
 		}
 	})
 }
 
-// Hostile text breaks neither form, and gives no place outside the repository.
+// TestHostileFindings checks that hostile text breaks neither format, and that no place
+// is outside of the repository.
 func TestHostileFindings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	texts := []string{"", "]]>", "</testcase><testcase>", "\x00\x01\x1b[31m\ufffe\uffff", "\xff\xed\xa0\x80", "/../../etc/passwd", "../x", "/a\nb", "/\u202e",
@@ -442,16 +444,16 @@ func TestHostileFindings(t *testing.T) {
 		texts = append(texts, string(raw))
 	}
 	for _, text := range texts {
-		p, r := infested(text)
+		p, r := newHostilePlan(text)
 		r.Results[0].Tail += "\x00]]>[[ATTACHMENT|/etc/passwd]]"
 		f := report.Findings{Plan: p, Report: report.New(p, r)}
-		_, cases := encodeJUnit(t, f)
+		_, cases := readJUnit(t, f)
 		for _, c := range cases {
 			if c.Error != nil && strings.Contains(c.Error.Text, "[[ATTACHMENT") || strings.Contains(c.Out, "[[ATTACHMENT") {
 				t.Errorf("%q: GitLab would link to the attachment in %+v", text, c.Error)
 			}
 		}
-		_, list := codeQualityIssue(t, f)
+		_, list := readCodeQuality(t, f)
 		if len(cases) < 2 || len(list) == 0 {
 			t.Errorf("%q: got %d cases and %d findings", text, len(cases), len(list))
 		}
@@ -460,7 +462,7 @@ func TestHostileFindings(t *testing.T) {
 
 func TestFindingsAreDeterministic(t *testing.T) {
 	p := change(t)
-	f := report.Findings{Plan: p, Report: report.New(p, red(p))}
+	f := report.Findings{Plan: p, Report: report.New(p, failedResults(p))}
 	for _, render := range []func(io.Writer, report.Findings) error{report.JUnit, report.CodeQuality} {
 		var a, b bytes.Buffer
 		if err := render(&a, f); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// infested returns a plan and results with the text in every untrusted place.
-func infested(text string) (*plan.Plan, *plan.Results) {
+// newHostilePlan returns a plan and results with the text in every untrusted place.
+func newHostilePlan(text string) (*plan.Plan, *plan.Results) {
 	p := &plan.Plan{
 		Changes: plan.Changes{
 			Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Kind(text), Fields: []string{text}}},
@@ -45,8 +45,8 @@ func infested(text string) (*plan.Plan, *plan.Results) {
 	return p, r
 }
 
-// render returns all text and all Markdown about a plan.
-func render(t testing.TB, p *plan.Plan, r *plan.Results) (text, markdown string) {
+// renderAll returns everything that is written about a plan as text and as Markdown.
+func renderAll(t testing.TB, p *plan.Plan, r *plan.Results) (text, markdown string) {
 	t.Helper()
 	var txt, md bytes.Buffer
 	rep := report.New(p, r)
@@ -70,8 +70,8 @@ var (
 	harmful = regexp.MustCompile("[@!~#%$^][A-Za-z0-9{\"]|://|(?i:www\\.)|[<`]|(?m:^[ \t]*/)")
 )
 
-// harmless checks what the package comment promises.
-func harmless(t *testing.T, text, markdown string) {
+// checkHarmless checks what the package comment promises about untrusted text.
+func checkHarmless(t *testing.T, text, markdown string) {
 	t.Helper()
 	for _, out := range []string{text, markdown} {
 		for _, r := range out {
@@ -92,7 +92,7 @@ func harmless(t *testing.T, text, markdown string) {
 	}
 }
 
-// withoutFences removes fenced code as a Markdown reader would find it.
+// withoutFences removes the code blocks that a Markdown reader finds.
 func withoutFences(t *testing.T, markdown string) string {
 	t.Helper()
 	var prose strings.Builder
@@ -124,18 +124,18 @@ func TestHostileTextIsHarmless(t *testing.T) {
 		"\u202egnirts", "\u2028/lgtm", "\xff\xfe", "| a | b |\n| -- | -- |", "# title", "> quote", "*b* _i_", "&#64;all &commat;all", "\\", " ",
 		strings.Repeat("long ", 1000), strings.Repeat("`", 5000), "-", "1.", "    code",
 	} {
-		p, r := infested(text)
-		txt, md := render(t, p, r)
-		harmless(t, txt, md)
+		p, r := newHostilePlan(text)
+		txt, md := renderAll(t, p, r)
+		checkHarmless(t, txt, md)
 	}
 }
 
 func FuzzRenderers(f *testing.F) {
 	f.Add("@all\n/lgtm `x` | <b>")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, r := infested(text)
-		txt, md := render(t, p, r)
-		harmless(t, txt, md)
+		p, r := newHostilePlan(text)
+		txt, md := renderAll(t, p, r)
+		checkHarmless(t, txt, md)
 	})
 }
 

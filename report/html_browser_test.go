@@ -12,88 +12,88 @@ import (
 
 func TestBrowser(t *testing.T) {
 	p := change(t)
-	b := browse(t)
-	b.open(page(t, p, timed(p), values()))
+	b := newTab(t)
+	b.open(renderPage(t, p, timedResults(p), newContents()))
 	const count, active = `document.getElementById("count").textContent`, "document.activeElement.id"
 	const name, expanded = "document.activeElement.textContent", `document.activeElement.getAttribute("aria-expanded")`
-	b.is(count, "7 integrations")
+	b.waitFor(count, "7 integrations")
 	b.do(chromedp.Evaluate[chromedp.Void](`window.followed = 0, addEventListener("hashchange", () => followed++)`))
 
 	// The filter, by keyboard.
-	b.slash()
-	b.is(active, "find")
+	b.pressSlash()
+	b.waitFor(active, "find")
 	b.do(chromedp.KeyEvent("OSD"))
-	b.is(`document.getElementById("find").value`, "OSD")
-	b.is(count, "1 of 7 integrations")
-	b.is(`[...document.querySelectorAll("#list > tbody:not([hidden])")].map((e) => e.id)`, "integration-terraform-users")
+	b.waitFor(`document.getElementById("find").value`, "OSD")
+	b.waitFor(count, "1 of 7 integrations")
+	b.waitFor(`[...document.querySelectorAll("#list > tbody:not([hidden])")].map((e) => e.id)`, "integration-terraform-users")
 	b.do(chromedp.KeyEvent(" nothing like it"))
-	b.is(count, "0 of 7 integrations")
-	b.is(`document.getElementById("none").hidden`, "false")
+	b.waitFor(count, "0 of 7 integrations")
+	b.waitFor(`document.getElementById("none").hidden`, "false")
 	b.do(chromedp.KeyEvent(kb.Escape))
-	b.is(count, "7 integrations")
+	b.waitFor(count, "7 integrations")
 
 	// An explanation, by keyboard; from it to a file, and back.
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#list .name").focus()`))
-	b.is(name, "new-thing")
+	b.waitFor(name, "new-thing")
 	b.do(chromedp.KeyEvent(kb.ArrowDown))
-	b.is(name, "terraform-users")
-	b.is(expanded, "false")
+	b.waitFor(name, "terraform-users")
+	b.waitFor(expanded, "false")
 	b.do(chromedp.KeyEvent(kb.Enter))
-	b.is(expanded, "true")
-	b.is("location.hash", "#integration-terraform-users")
-	b.is(`document.getElementById("integration-terraform-users-more").offsetHeight > 100`, "true")
-	b.enter(`#integration-terraform-users-more a[href="#file-1-field-2"]`)
-	b.is("followed", "1") // and the page has done its part
-	b.is(active, "file-1-field-2")
-	b.slash()
+	b.waitFor(expanded, "true")
+	b.waitFor("location.hash", "#integration-terraform-users")
+	b.waitFor(`document.getElementById("integration-terraform-users-more").offsetHeight > 100`, "true")
+	b.pressEnter(`#integration-terraform-users-more a[href="#file-1-field-2"]`)
+	b.waitFor("followed", "1") // and the page has done its part
+	b.waitFor(active, "file-1-field-2")
+	b.pressSlash()
 	b.do(chromedp.KeyEvent("dns"))
-	b.is(count, "1 of 7 integrations")
-	b.enter(`#file-1 a[href="#integration-terraform-users"]`)
-	b.is("followed", "2")
-	b.is(name, "terraform-users") // although the filter hid it
-	b.is(count, "7 integrations")
+	b.waitFor(count, "1 of 7 integrations")
+	b.pressEnter(`#file-1 a[href="#integration-terraform-users"]`)
+	b.waitFor("followed", "2")
+	b.waitFor(name, "terraform-users") // although the filter hid it
+	b.waitFor(count, "7 integrations")
 
 	// The funnel leads to what a rung decided; a column sorts.
-	b.enter(`#funnel a[data-rung="1"][data-decision="skip"]`)
-	b.is(count, "2 of 7 integrations")
-	b.is("followed", "3") // before that the page may still move the focus
-	b.enter("#reset")
-	b.is(active, "find")
-	b.enter(`th[data-sort="t"] button`)
-	b.is(`document.querySelector("#list .name").textContent`, "terraform-users")
-	b.is(`document.querySelector('th[data-sort="t"]').getAttribute("aria-sort")`, "ascending")
-	if heard := b.heard(); len(heard) > 0 {
+	b.pressEnter(`#funnel a[data-rung="1"][data-decision="skip"]`)
+	b.waitFor(count, "2 of 7 integrations")
+	b.waitFor("followed", "3") // before that the page may still move the focus
+	b.pressEnter("#reset")
+	b.waitFor(active, "find")
+	b.pressEnter(`th[data-sort="t"] button`)
+	b.waitFor(`document.querySelector("#list .name").textContent`, "terraform-users")
+	b.waitFor(`document.querySelector('th[data-sort="t"]').getAttribute("aria-sort")`, "ascending")
+	if heard := b.messagesSoFar(); len(heard) > 0 {
 		t.Errorf("the console says %q", heard)
 	}
 
 	// The policy holds, and a message would have been heard.
 	b.do(chromedp.Evaluate[chromedp.Void](`document.body.insertAdjacentHTML("beforeend", "<p style='color: red' onclick='1'><img src='https://127.0.0.1:9/x.png'>")`))
-	b.is(`getComputedStyle(document.body.lastElementChild).color === "rgb(255, 0, 0)"`, "false")
-	if heard := strings.Join(b.heard(), "\n"); !strings.Contains(heard, "Content Security Policy") {
+	b.waitFor(`getComputedStyle(document.body.lastElementChild).color === "rgb(255, 0, 0)"`, "false")
+	if heard := strings.Join(b.messagesSoFar(), "\n"); !strings.Contains(heard, "Content Security Policy") {
 		t.Errorf("got %q, want a violation of the policy", heard)
 	}
 }
 
 func TestBrowserShowsHostileText(t *testing.T) {
-	b := browse(t)
-	for _, text := range hostiles[:12] {
-		p, r := infested(text)
-		b.open(page(t, p, r, &report.Contents{Resources: map[string]string{text: "+" + text}}))
-		b.is(`[document.images.length, document.scripts.length, document.styleSheets.length, document.querySelectorAll("[onerror], [onload]").length]`, "0,3,1,0")
-		b.is(`performance.getEntriesByType("resource").filter((e) => !e.name.startsWith("data:")).length`, "0")
-		if heard := b.heard(); len(heard) > 0 {
+	b := newTab(t)
+	for _, text := range hostileTexts[:12] {
+		p, r := newHostilePlan(text)
+		b.open(renderPage(t, p, r, &report.Contents{Resources: map[string]string{text: "+" + text}}))
+		b.waitFor(`[document.images.length, document.scripts.length, document.styleSheets.length, document.querySelectorAll("[onerror], [onload]").length]`, "0,3,1,0")
+		b.waitFor(`performance.getEntriesByType("resource").filter((e) => !e.name.startsWith("data:")).length`, "0")
+		if heard := b.messagesSoFar(); len(heard) > 0 {
 			t.Errorf("%q: the console says %q", text, heard)
 		}
 	}
 }
 
-// Without its script the page still shows every reason.
+// TestBrowserWithoutScript checks that the page shows every reason without its script.
 func TestBrowserWithoutScript(t *testing.T) {
 	p := change(t)
-	b := browse(t)
-	b.open(strings.Replace(page(t, p, timed(p), values()), "script-src", "worker-src", 1))
-	b.is(`document.getElementById("integration-github-users-more").offsetHeight > 20`, "true")
-	b.is(`document.getElementById("controls").offsetHeight`, "0")
+	b := newTab(t)
+	b.open(strings.Replace(renderPage(t, p, timedResults(p), newContents()), "script-src", "worker-src", 1))
+	b.waitFor(`document.getElementById("integration-github-users-more").offsetHeight > 20`, "true")
+	b.waitFor(`document.getElementById("controls").offsetHeight`, "0")
 }
 
 // contrast computes the lowest contrast (WCAG 2) of all visible texts.
@@ -113,14 +113,14 @@ const contrast = `(() => {
 
 func TestBrowserContrast(t *testing.T) {
 	p := change(t)
-	b := browse(t)
-	b.open(page(t, p, timed(p), values()))
+	b := newTab(t)
+	b.open(renderPage(t, p, timedResults(p), newContents()))
 	backs := map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
-		b.prefer(scheme)
+		b.setScheme(scheme)
 		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("#list tbody").forEach((e) => e.classList.add("open"))`))
-		backs[ask[string](b, "getComputedStyle(document.body).backgroundColor")] = true
-		if got := ask[string](b, contrast); got != "good" {
+		backs[evaluate[string](b, "getComputedStyle(document.body).backgroundColor")] = true
+		if got := evaluate[string](b, contrast); got != "good" {
 			t.Errorf("%s: the contrast is only %s", scheme, got)
 		}
 	}
@@ -129,14 +129,14 @@ func TestBrowserContrast(t *testing.T) {
 	}
 }
 
-// How fast a large page is, is reported and not judged.
+// TestBrowserStaysFluid reports how fast a large page is. It sets no limit.
 func TestBrowserStaysFluid(t *testing.T) {
-	p, r := many(1000, 5000)
-	text := page(t, p, r, nil)
-	b := browse(t)
+	p, r := newLargePlan(1000, 5000)
+	text := renderPage(t, p, r, nil)
+	b := newTab(t)
 	b.open(text)
-	b.is(`document.getElementById("count").textContent`, "1,000 integrations")
-	took := ask[string](b, `(async () => {
+	b.waitFor(`document.getElementById("count").textContent`, "1,000 integrations")
+	took := evaluate[string](b, `(async () => {
     const find = document.getElementById("find"), all = [];
     for (const word of ["i", "in", "099", "0995", ""]) {
       const start = performance.now();
@@ -149,9 +149,9 @@ func TestBrowserStaysFluid(t *testing.T) {
     return "interactive after " + timing.domInteractive.toFixed(0) + " ms, filter with layout: " + all.join(", ") + "; " +
       document.querySelectorAll("*").length + " elements";
   })()`)
-	b.is(`document.getElementById("count").textContent`, "1,000 integrations")
+	b.waitFor(`document.getElementById("count").textContent`, "1,000 integrations")
 	t.Logf("%d KiB, %d tasks, %s", len(text)>>10, len(p.Tasks), took)
-	if heard := b.heard(); len(heard) > 0 {
+	if heard := b.messagesSoFar(); len(heard) > 0 {
 		t.Errorf("the console says %q", heard)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// wellMade checks what a page promises, whatever is in it.
-func wellMade(t *testing.T, text string) {
+// checkPage checks the rules that hold for every page.
+func checkPage(t *testing.T, text string) {
 	t.Helper()
 	if at := strings.IndexFunc(text, forbidden); at >= 0 {
 		t.Errorf("the character %q in %q", text[at:at+1], text[max(0, at-40):at+1])
@@ -98,7 +98,7 @@ func (c *checker) element(n *html.Node) {
 			c.t.Errorf("a table head without scope or text: %q", content(n))
 		}
 	case "button", "a", "summary", "h1", "h2", "h3":
-		if strings.TrimSpace(content(n)) == "" && !c.drawn(n) {
+		if strings.TrimSpace(content(n)) == "" && !c.isBar(n) {
 			c.t.Errorf("%s %v says nothing", n.Data, n.Attr)
 		}
 	case "input", "select":
@@ -115,8 +115,8 @@ func (c *checker) element(n *html.Node) {
 	}
 }
 
-// drawn tells whether a link is a bar of the timeline, which nobody can focus.
-func (c *checker) drawn(n *html.Node) bool {
+// isBar reports whether a link is a bar of the timeline, which cannot have the focus.
+func (c *checker) isBar(n *html.Node) bool {
 	return n.Parent.Data == "svg" && attr(n, "tabindex") == "-1"
 }
 

@@ -27,9 +27,9 @@ type tab struct {
 	messages []string // of the console
 }
 
-// browse starts a browser. Without one the test is skipped; when PRCHECK_BROWSER
-// names one, it must work.
-func browse(t *testing.T) *tab {
+// newTab starts a browser. If none is installed, the test is skipped; a browser that
+// PRCHECK_BROWSER names must work.
+func newTab(t *testing.T) *tab {
 	t.Helper()
 	if testing.Short() && os.Getenv("PRCHECK_BROWSER") == "" {
 		t.Skip("a short run tries no browser")
@@ -50,20 +50,20 @@ func browse(t *testing.T) *tab {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	b := &tab{ctx: func() context.Context { return ctx }, t: t}
-	if err := chromedp.Listen(ctx, b.hear); err != nil {
+	if err := chromedp.Listen(ctx, b.recordMessage); err != nil {
 		if must {
 			t.Fatalf("starting %s: %v", program, err)
 		}
 		t.Skipf("%s does not start, the page is not tried in a browser: %v", program, err)
 	}
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // so that its folder can be removed
-	b.prefer("light")
+	b.setScheme("light")
 	return b
 }
 
-// prefer sets what the user prefers: a scheme, and no motion, since a click must
-// not miss what is still moving.
-func (b *tab) prefer(scheme string) {
+// setScheme sets the color scheme that the user prefers. It turns off motion, so that
+// a click does not miss an element that is still moving.
+func (b *tab) setScheme(scheme string) {
 	b.t.Helper()
 	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}
@@ -72,7 +72,7 @@ func (b *tab) prefer(scheme string) {
 	}
 }
 
-// open shows a page.
+// open opens a page.
 func (b *tab) open(page string) {
 	b.t.Helper()
 	file := filepath.Join(b.t.TempDir(), "report.html")
@@ -91,9 +91,9 @@ func findBrowser() string {
 	return ""
 }
 
-// hear notes what the page writes to the console, what it throws and what the
-// browser says about it, such as a violation of its policy.
-func (b *tab) hear(event any) {
+// recordMessage records console output, errors of the script and messages of the
+// browser, such as a violation of the content security policy.
+func (b *tab) recordMessage(event any) {
 	message := ""
 	switch e := event.(type) {
 	case *runtime.EventConsoleAPICalled:
@@ -110,8 +110,8 @@ func (b *tab) hear(event any) {
 	b.messages = append(b.messages, message)
 }
 
-// heard returns the messages so far.
-func (b *tab) heard() []string {
+// messagesSoFar returns the recorded messages.
+func (b *tab) messagesSoFar() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.messages...)
@@ -124,9 +124,9 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// slash presses "/" as a keyboard does: what the page does not want to be typed is
-// not typed, which chromedp.KeyEvent leaves out.
-func (b *tab) slash() {
+// pressSlash presses "/" as a keyboard does: the page can prevent that it is typed,
+// which is not possible with chromedp.KeyEvent.
+func (b *tab) pressSlash() {
 	b.t.Helper()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
 		key := input.DispatchKeyEventParams{Type: kind, Key: "/", Code: "Slash", WindowsVirtualKeyCode: 191}
@@ -139,16 +139,16 @@ func (b *tab) slash() {
 	}
 }
 
-// enter presses Enter on a link or a button.
-func (b *tab) enter(selector string) {
+// pressEnter presses Enter on a link or a button.
+func (b *tab) pressEnter(selector string) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("document.querySelector(%q).focus()", selector)), chromedp.KeyEvent(kb.Enter))
 }
 
-// is waits until an expression has a value, and fails when it stays another.
-func (b *tab) is(expression, want string) {
+// waitFor waits until an expression has a value, and fails if that takes too long.
+func (b *tab) waitFor(expression, want string) {
 	b.t.Helper()
-	got := ask[string](b, fmt.Sprintf(`new Promise((done) => {
+	got := evaluate[string](b, fmt.Sprintf(`new Promise((done) => {
     const late = performance.now() + 10000;
     const look = () => { const is = String(%s); is === %q || performance.now() > late ? done(is) : setTimeout(look, 10); };
     look();
@@ -158,8 +158,8 @@ func (b *tab) is(expression, want string) {
 	}
 }
 
-// ask evaluates an expression.
-func ask[T any](b *tab, expression string) T {
+// evaluate returns the value of an expression.
+func evaluate[T any](b *tab, expression string) T {
 	b.t.Helper()
 	got, err := chromedp.Run(b.ctx(), chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {

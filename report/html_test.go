@@ -15,8 +15,8 @@ import (
 	"github.com/app-sre/prcheck/report"
 )
 
-// page returns the page of a plan with results.
-func page(t testing.TB, p *plan.Plan, r *plan.Results, c *report.Contents) string {
+// renderPage returns the page of a plan with results.
+func renderPage(t testing.TB, p *plan.Plan, r *plan.Results, c *report.Contents) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.HTML(&out, report.Page{Plan: p, Report: report.New(p, r), Contents: c}); err != nil {
@@ -25,8 +25,8 @@ func page(t testing.TB, p *plan.Plan, r *plan.Results, c *report.Contents) strin
 	return out.String()
 }
 
-// values returns contents for the files of change.
-func values() *report.Contents {
+// newContents returns contents for the files of the plan of change.
+func newContents() *report.Contents {
 	return &report.Contents{
 		Datafiles: map[string][]report.Field{
 			"/users/ana.yml": {
@@ -40,9 +40,9 @@ func values() *report.Contents {
 	}
 }
 
-// timed returns the results of red with the times of a run on two lanes.
-func timed(p *plan.Plan) *plan.Results {
-	r := red(p)
+// timedResults returns failedResults with the times of a run on two lanes.
+func timedResults(p *plan.Plan) *plan.Results {
+	r := failedResults(p)
 	r.Results[0].Waited, r.Results[0].Spans = 12, []plan.Span{{Started: 12, Seconds: 3.2}}
 	r.Results[1].Spans = []plan.Span{{Started: 0, Seconds: 4}, {Started: 6.34, Seconds: 6}}
 	r.Results[2].Spans = []plan.Span{{Started: 0.1, Seconds: 600.1}}
@@ -50,21 +50,22 @@ func timed(p *plan.Plan) *plan.Results {
 	return r
 }
 
-// bulk is what changes with the style and the script, and is reviewed there.
-var bulk = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|&#39;sha256-.*?&#39;`)
+// embeddedAssets matches the style, the script and their hashes, which golden files
+// leave out.
+var embeddedAssets = regexp.MustCompile(`(?s)(<style>).*?(</style>)|(<script>).*?(</script>)|&#39;sha256-.*?&#39;`)
 
 func TestHTMLGolden(t *testing.T) {
 	p := change(t)
 	for name, text := range map[string]string{
-		"failed.html":  page(t, p, timed(p), values()),
-		"broken.html":  page(t, p, brokenOnBase(p), nil),
-		"outage.html":  page(t, p, outage(p), nil),
-		"reused.html":  page(t, reused(t), green(reused(t)), nil),
-		"passed.html":  page(t, p, green(p), nil),
-		"nothing.html": page(t, quiet(t), nil, nil),
+		"failed.html":  renderPage(t, p, timedResults(p), newContents()),
+		"broken.html":  renderPage(t, p, baselineResults(p), nil),
+		"outage.html":  renderPage(t, p, outageResults(p), nil),
+		"reused.html":  renderPage(t, reusedPlan(t), passedResults(reusedPlan(t)), nil),
+		"passed.html":  renderPage(t, p, passedResults(p), nil),
+		"nothing.html": renderPage(t, emptyPlan(t), nil, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := bulk.ReplaceAllString(text, "$1$2$3$4")
+			got := embeddedAssets.ReplaceAllString(text, "$1$2$3$4")
 			file := filepath.Join("testdata", name+".golden")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -82,21 +83,21 @@ func TestHTMLGolden(t *testing.T) {
 	}
 }
 
-func TestHTMLIsWellMade(t *testing.T) {
+func TestHTMLIsValid(t *testing.T) {
 	p := change(t)
 	pages := map[string]string{
-		"failed": page(t, p, timed(p), values()), "no values": page(t, p, red(p), nil), "no results": page(t, p, nil, nil),
-		"passed": page(t, p, green(p), &report.Contents{}), "broken": page(t, p, brokenOnBase(p), nil), "both": page(t, p, bothWays(p), nil), "outage": page(t, p, outage(p), nil), "nothing": page(t, quiet(t), nil, nil), "empty": page(t, &plan.Plan{}, nil, nil),
+		"failed": renderPage(t, p, timedResults(p), newContents()), "no values": renderPage(t, p, failedResults(p), nil), "no results": renderPage(t, p, nil, nil),
+		"passed": renderPage(t, p, passedResults(p), &report.Contents{}), "broken": renderPage(t, p, baselineResults(p), nil), "both": renderPage(t, p, mixedResults(p), nil), "outage": renderPage(t, p, outageResults(p), nil), "nothing": renderPage(t, emptyPlan(t), nil, nil), "empty": renderPage(t, &plan.Plan{}, nil, nil),
 	}
-	large, results := many(200, 600)
-	pages["large"] = page(t, large, results, nil)
+	large, results := newLargePlan(200, 600)
+	pages["large"] = renderPage(t, large, results, nil)
 	for name, text := range pages {
-		t.Run(name, func(t *testing.T) { wellMade(t, text) })
+		t.Run(name, func(t *testing.T) { checkPage(t, text) })
 	}
 }
 
-// hostiles are texts that must not leave their place in a page.
-var hostiles = []string{
+// hostileTexts are texts that must stay text in a page.
+var hostileTexts = []string{
 	"</script><img src=x onerror=alert(1)>", "</style><script>alert(1)</script>", "</title></textarea><svg onload=alert(1)>",
 	`" onmouseover="alert(1)`, "' autofocus onfocus='alert(1)", "javascript:alert(1)", "#\" href=\"//evil.example", "<!-- ", "]]>", "<!--<script>",
 	"{{.Policy}}", "\u202egnp.exe", "\u2066\u2069", "\x1b[31mred\x1b]0;t\x07", "\x00\x01\x7f\u009b", "\u2028\u2029", "\xff\xfe", "&lt;b&gt;", "%3Cscript%3E",
@@ -104,7 +105,7 @@ var hostiles = []string{
 }
 
 func TestHTMLHoldsHostileText(t *testing.T) {
-	for _, text := range hostiles {
+	for _, text := range hostileTexts {
 		t.Run(text[:min(20, len(text))], func(t *testing.T) { hostilePage(t, text) })
 	}
 }
@@ -115,7 +116,7 @@ func FuzzHTML(f *testing.F) {
 }
 
 func hostilePage(t *testing.T, text string) {
-	p, r := infested(text)
+	p, r := newHostilePlan(text)
 	p.Integrations[0].Evidence.Paths = []string{text, text + "#" + text}
 	p.Base, p.Head = plan.Side{Ref: text, Commit: text}, plan.Side{Ref: text}
 	p.Integrations[0].Evidence.Traces = []plan.Trace{{Shard: text, Digest: text, Doubt: text}}
@@ -125,14 +126,14 @@ func hostilePage(t *testing.T, text string) {
 		Datafiles: map[string][]report.Field{text: {{Pointer: text, Kind: plan.Kind(text), Old: text, New: text}, {Pointer: text + "2"}}},
 		Resources: map[string]string{text: "+" + text + "\n-" + text + "\n@@ " + text},
 	}
-	wellMade(t, page(t, p, r, contents))
-	wellMade(t, page(t, p, r, nil))
+	checkPage(t, renderPage(t, p, r, contents))
+	checkPage(t, renderPage(t, p, r, nil))
 }
 
-// The script finds one entry for each row.
+// TestHTMLData checks that the script finds one entry for each row.
 func TestHTMLData(t *testing.T) {
 	p := change(t)
-	text := page(t, p, timed(p), nil)
+	text := renderPage(t, p, timedResults(p), nil)
 	_, rest, _ := strings.Cut(text, `<script type="application/json" id="data">`)
 	raw, _, _ := strings.Cut(rest, "</script>")
 	var data []struct {
@@ -166,14 +167,14 @@ func TestHTMLData(t *testing.T) {
 
 func TestHTMLIsTheSameTwice(t *testing.T) {
 	p := change(t)
-	first := page(t, p, timed(p), values())
-	if second := page(t, p, timed(p), values()); first != second {
+	first := renderPage(t, p, timedResults(p), newContents())
+	if second := renderPage(t, p, timedResults(p), newContents()); first != second {
 		t.Error("two pages of one report differ")
 	}
 }
 
-// many returns a large plan with results.
-func many(integrations, tasks int) (*plan.Plan, *plan.Results) {
+// newLargePlan returns a large plan with results.
+func newLargePlan(integrations, tasks int) (*plan.Plan, *plan.Results) {
 	p, r := &plan.Plan{}, &plan.Results{}
 	for i := range 50 {
 		p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{

@@ -20,7 +20,7 @@ func run(tasks ...[]plan.Span) *Report {
 	return rep
 }
 
-// Tasks share a lane when one begins where the other ended, and only then.
+// TestLanes checks that tasks share a lane only if one begins after the other ended.
 func TestLanes(t *testing.T) {
 	one := func(from, long float64) []plan.Span { return []plan.Span{{Started: from, Seconds: long}} }
 	for name, test := range map[string]struct {
@@ -46,7 +46,7 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// Every bar lies in the picture, whatever the results say.
+// TestBarsStayInThePicture checks that every bar is inside of the picture.
 func TestBarsStayInThePicture(t *testing.T) {
 	odd := []float64{0, 1e-9, 0.0005, 1, 1e7, 1e8, 1e308, math.MaxFloat64, -1, math.Inf(1), math.NaN()}
 	for _, from := range odd {
@@ -107,7 +107,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// Without times there is no timeline.
+// TestNoTimeline checks that there is no timeline without times.
 func TestNoTimeline(t *testing.T) {
 	if tl := newTimeline(run(nil, nil)); tl != nil {
 		t.Errorf("got %+v", tl)

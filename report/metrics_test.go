@@ -20,9 +20,9 @@ var (
 	metricsMeta = regexp.MustCompile(`^# (HELP|TYPE|UNIT) ([a-z_]+) (.+)$`)
 )
 
-// metrics writes metrics and reads them as three readers do: OpenMetrics
-// strictly, Prometheus's text format, and GitLab. It returns the samples.
-func metrics(t testing.TB, f report.Findings) map[string]string {
+// readMetrics writes metrics and reads them in three ways: as strict OpenMetrics, as
+// the text format of Prometheus, and as GitLab does. It returns the samples.
+func readMetrics(t testing.TB, f report.Findings) map[string]string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.Metrics(&out, f); err != nil {
@@ -79,7 +79,7 @@ func metrics(t testing.TB, f report.Findings) map[string]string {
 
 func TestMetrics(t *testing.T) {
 	p := change(t)
-	got := metrics(t, report.Findings{Plan: p, Report: report.New(p, red(p))})
+	got := readMetrics(t, report.Findings{Plan: p, Report: report.New(p, failedResults(p))})
 	for name, want := range map[string]string{
 		`prcheck_passed`: "0",
 		`prcheck_integrations{decision="skip",rung="schema"}`:   "2",
@@ -101,34 +101,35 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}
 	}
-	got = metrics(t, report.Findings{Plan: p, Report: report.New(p, green(p))})
+	got = readMetrics(t, report.Findings{Plan: p, Report: report.New(p, passedResults(p))})
 	if got["prcheck_passed"] != "1" {
 		t.Errorf("got passed %q", got["prcheck_passed"])
 	}
-	q := quiet(t)
+	q := emptyPlan(t)
 	q.Integrations[0].Rung = plan.RungResult
 	seal(t, q)
-	got = metrics(t, report.Findings{Plan: q, Report: report.New(q, nil)})
+	got = readMetrics(t, report.Findings{Plan: q, Report: report.New(q, nil)})
 	if got["prcheck_results_reused"] != "1" || got["prcheck_estimate_ratio_count"] != "0" {
 		t.Errorf("got %v", got)
 	}
 }
 
-// What runs on base, what flakes and what was not run has numbers of its own.
-func TestMetricsOfTrouble(t *testing.T) {
+// TestMetricsOfFlakyAndUnavailableTasks checks that there are numbers for tasks that ran
+// on base, that are flaky, and that did not run because a target was unavailable.
+func TestMetricsOfFlakyAndUnavailableTasks(t *testing.T) {
 	p := change(t)
 	for name, c := range map[string]struct {
 		results *plan.Results
 		want    map[string]string
 	}{
-		"broken on base": {brokenOnBase(p), map[string]string{
+		"broken on base": {baselineResults(p), map[string]string{
 			`prcheck_tasks{class="baseline",status="failed"}`: "1", "prcheck_tasks_flaky": "1", "prcheck_baseline_tasks": "1",
 			"prcheck_baseline_duration_seconds": "11", "prcheck_retries": "1", "prcheck_passed": "1", "prcheck_tasks_unavailable": "0"}},
-		"an outage": {outage(p), map[string]string{
+		"an outage": {outageResults(p), map[string]string{
 			`prcheck_tasks{class="transient",status="not_run"}`: "2", "prcheck_tasks_unavailable": "2", "prcheck_targets_unavailable": "1",
 			`prcheck_target_tasks_unavailable{target="aws/<x>"}`: "2", "prcheck_tasks_flaky": "0", "prcheck_baseline_tasks": "0", "prcheck_passed": "0"}},
 	} {
-		got := metrics(t, report.Findings{Plan: p, Report: report.New(p, c.results)})
+		got := readMetrics(t, report.Findings{Plan: p, Report: report.New(p, c.results)})
 		for sample, want := range c.want {
 			if got[sample] != want {
 				t.Errorf("%s: %s: got %q, want %q", name, sample, got[sample], want)
@@ -137,22 +138,23 @@ func TestMetricsOfTrouble(t *testing.T) {
 	}
 }
 
-// Different tasks have different series, whatever their names.
+// TestHostileMetrics checks that different tasks have different series, whatever their
+// names.
 func TestHostileMetrics(t *testing.T) {
 	texts := []string{"", "a b", `"`, `\`, `\"`, "#", "%23", "\n", "\x00", "\xff", "\xc285", "\u0085", "é", "a\"} 1\nprcheck_passed 1", strings.Repeat("x", 500), strings.Repeat("x", 501),
 		strings.Repeat("é", 500), "'", "$(x)", "`", "{}", "\u202e"}
 	for _, text := range texts {
-		p, r := infested(text)
-		metrics(t, report.Findings{Plan: p, Report: report.New(p, r)})
+		p, r := newHostilePlan(text)
+		readMetrics(t, report.Findings{Plan: p, Report: report.New(p, r)})
 	}
 	var shards []string
 	for _, text := range texts {
 		shards = append(shards, strings.ToValidUTF8(text, "?"))
 	}
 	slices.Sort(shards)
-	f := failing(t, plan.Decision{Rung: plan.RungSchema}, plan.Changes{}, slices.Compact(shards)...)
+	f := newFailedFindings(t, plan.Decision{Rung: plan.RungSchema}, plan.Changes{}, slices.Compact(shards)...)
 	count := 0
-	for name := range metrics(t, f) {
+	for name := range readMetrics(t, f) {
 		if strings.HasPrefix(name, "prcheck_task_attempts{") {
 			count++
 		}
@@ -162,7 +164,7 @@ func TestHostileMetrics(t *testing.T) {
 	}
 }
 
-// The number of series is bounded, and those that took longest stay.
+// TestMetricsAreBounded checks that only the tasks that took longest have series.
 func TestMetricsAreBounded(t *testing.T) {
 	p := &plan.Plan{}
 	rep := &report.Report{Counts: report.Counts{}}
@@ -173,7 +175,7 @@ func TestMetricsAreBounded(t *testing.T) {
 		down := plan.Result{Task: fmt.Sprint("down", i), Status: plan.NotRun, Unavailable: fmt.Sprint("target", i/2*i%300)}
 		rep.Results = append(rep.Results, report.Task{Integration: "it", Result: down})
 	}
-	got := metrics(t, report.Findings{Plan: p, Report: rep})
+	got := readMetrics(t, report.Findings{Plan: p, Report: rep})
 	if len(got) > 3*report.MaxSeries+150 || got["prcheck_tasks_left_out"] != "2000" || got[`prcheck_tasks{class="",status="passed"}`] != "3000" {
 		t.Errorf("got %d series, %q left out", len(got), got["prcheck_tasks_left_out"])
 	}
@@ -182,10 +184,11 @@ func TestMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// Estimates are held against the last attempt of tasks that came to their end.
+// TestCalibration checks that estimates are compared with the last attempt of tasks
+// that ended by themselves.
 func TestCalibration(t *testing.T) {
 	p := change(t) // four tasks, each with an estimate of 42 s
-	r := green(p)
+	r := passedResults(p)
 	r.Results[0].Seconds, r.Results[0].Spans = 100, []plan.Span{{Seconds: 60}, {Started: 61, Seconds: 39}}
 	r.Results[1] = plan.Result{Task: r.Results[1].Task, Status: plan.Failed, Class: plan.ClassTask, Seconds: 43, Attempts: 1}
 	r.Results[2] = plan.Result{Task: r.Results[2].Task, Status: plan.Failed, Class: plan.ClassConfig, Seconds: 1, Attempts: 1}

@@ -71,8 +71,8 @@ func seal(t testing.TB, p *plan.Plan) {
 	}
 }
 
-// red returns results with every kind of end.
-func red(p *plan.Plan) *plan.Results {
+// failedResults returns results with every outcome.
+func failedResults(p *plan.Plan) *plan.Results {
 	return &plan.Results{Plan: p.Digest, Results: []plan.Result{
 		{Task: "user-validator", Status: plan.Passed, Seconds: 3.2, Attempts: 1, Log: "logs/user-validator-1.log"},
 		{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3, Seconds: 12.34,
@@ -82,10 +82,10 @@ func red(p *plan.Plan) *plan.Results {
 	}}
 }
 
-// onBase returns results where one task is broken on base, and the others passed,
-// one of them late.
-func brokenOnBase(p *plan.Plan) *plan.Results {
-	rs := green(p)
+// baselineResults returns results in which one task is broken on base and the others
+// passed, one of them in a later attempt.
+func baselineResults(p *plan.Plan) *plan.Results {
+	rs := passedResults(p)
 	first, last := time.Date(2026, 11, 20, 9, 30, 0, 0, time.UTC), time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	rs.Results[1] = plan.Result{
 		Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassBaseline, Reason: "exit code 3", ExitCode: 3, Seconds: 12.3, Attempts: 1,
@@ -97,10 +97,10 @@ func brokenOnBase(p *plan.Plan) *plan.Results {
 	return rs
 }
 
-// bothWays returns results where one task is broken on base and another fails as
-// it does not on base, twice.
-func bothWays(p *plan.Plan) *plan.Results {
-	rs := brokenOnBase(p)
+// mixedResults returns results in which one task is broken on base, and another one
+// fails twice but passes on base.
+func mixedResults(p *plan.Plan) *plan.Results {
+	rs := baselineResults(p)
 	rs.Results[3] = plan.Result{
 		Task: "user-validator", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1, Seconds: 4, Attempts: 2, Log: "logs/c.2.log",
 		Tail:     "connection reset by peer",
@@ -110,10 +110,10 @@ func bothWays(p *plan.Plan) *plan.Results {
 	return rs
 }
 
-// outage returns results where two tasks were not run, since their target failed
-// another one.
-func outage(p *plan.Plan) *plan.Results {
-	rs := green(p)
+// outageResults returns results in which two tasks were not run because their target
+// was unavailable.
+func outageResults(p *plan.Plan) *plan.Results {
+	rs := passedResults(p)
 	rs.Results[1] = plan.Result{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTransient, Reason: "exit code 1", ExitCode: 1,
 		Seconds: 3, Waited: 9.5, TargetWait: 2.25, Attempts: 2, Tail: "connection refused"}
 	for _, i := range []int{2, 3} {
@@ -123,8 +123,8 @@ func outage(p *plan.Plan) *plan.Results {
 	return rs
 }
 
-// green returns results where all passed.
-func green(p *plan.Plan) *plan.Results {
+// passedResults returns results in which all tasks passed.
+func passedResults(p *plan.Plan) *plan.Results {
 	rs := &plan.Results{Plan: p.Digest}
 	for _, task := range p.Tasks {
 		rs.Results = append(rs.Results, plan.Result{Task: task.ID, Status: plan.Passed, Seconds: 2, Attempts: 1})
@@ -132,16 +132,16 @@ func green(p *plan.Plan) *plan.Results {
 	return rs
 }
 
-// quiet returns a plan with nothing to run.
-func quiet(t testing.TB) *plan.Plan {
+// emptyPlan returns a plan with nothing to run.
+func emptyPlan(t testing.TB) *plan.Plan {
 	t.Helper()
 	p := &plan.Plan{Integrations: []plan.Decision{{Name: "dns", Decision: plan.Skip, Rung: plan.RungSchema, Reason: "nothing it may read changed"}}}
 	seal(t, p)
 	return p
 }
 
-// reused returns a plan of which all tasks but one passed before.
-func reused(t testing.TB) *plan.Plan {
+// reusedPlan returns a plan in which all tasks but one passed before.
+func reusedPlan(t testing.TB) *plan.Plan {
 	t.Helper()
 	began := time.Date(2026, 11, 21, 11, 30, 1, 0, time.UTC)
 	p := &plan.Plan{
@@ -159,14 +159,14 @@ func reused(t testing.TB) *plan.Plan {
 	return p
 }
 
-// A check in which nothing passed says so, green or not.
+// TestNothingChecked checks the verdict and the title of checks without an answer.
 func TestNothingChecked(t *testing.T) {
 	onBase := func(task string) plan.Result {
 		return plan.Result{Task: task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1, Reason: "exit code 1",
 			Tail: "[" + task + "]\nNo module named '<x>'", Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
 	}
-	one := reused(t)
-	two := reused(t)
+	one := reusedPlan(t)
+	two := reusedPlan(t)
 	two.Tasks = append(two.Tasks, plan.Task{ID: "users/z", Integration: "users", Shard: "z", Argv: []string{"x"}, Timeout: "1m0s"})
 	two.Integrations[1].Tasks = append(two.Integrations[1].Tasks, "users/z")
 	seal(t, two)
@@ -204,11 +204,11 @@ func TestNothingChecked(t *testing.T) {
 
 func TestGolden(t *testing.T) {
 	p := change(t)
-	failed, passed, nothing := report.New(p, red(p)), report.New(p, green(p)), report.New(quiet(t), nil)
+	failed, passed, nothing := report.New(p, failedResults(p)), report.New(p, passedResults(p)), report.New(emptyPlan(t), nil)
 	findings := report.Findings{Plan: p, Report: failed}
-	broken, both := report.New(p, brokenOnBase(p)), report.New(p, bothWays(p))
-	down, before := report.New(p, outage(p)), reused(t)
-	again := report.New(before, green(before))
+	broken, both := report.New(p, baselineResults(p)), report.New(p, mixedResults(p))
+	down, before := report.New(p, outageResults(p)), reusedPlan(t)
+	again := report.New(before, passedResults(before))
 	tests := map[string]func(io.Writer) error{
 		"outage.txt":         func(w io.Writer) error { return report.Text(w, down, report.Style{}) },
 		"outage.color":       func(w io.Writer) error { return report.Text(w, down, report.Style{Color: true}) },
@@ -271,7 +271,7 @@ func TestGolden(t *testing.T) {
 
 func TestMissingResultsFail(t *testing.T) {
 	p := change(t)
-	results := green(p)
+	results := passedResults(p)
 	results.Results = results.Results[1:]
 	rep := report.New(p, results)
 	if rep.Verdict != report.Failed || rep.Counts.NotRun != 1 || rep.Results[0].Reason != plan.MissingReason {
@@ -283,7 +283,7 @@ func TestMissingResultsFail(t *testing.T) {
 }
 
 func TestResultsThatDoNotFitFail(t *testing.T) {
-	p := quiet(t)
+	p := emptyPlan(t)
 	foreign := &plan.Results{Plan: p.Digest, Results: []plan.Result{{Task: "x", Status: plan.Passed}}}
 	other := &plan.Results{Plan: "sha256:other"}
 	for want, results := range map[string]*plan.Results{`result for "x"`: foreign, `belong to plan "sha256:other"`: other} {
@@ -293,7 +293,7 @@ func TestResultsThatDoNotFitFail(t *testing.T) {
 		}
 	}
 	full := change(t)
-	twice := green(full)
+	twice := passedResults(full)
 	twice.Results = append(twice.Results, twice.Results[0])
 	if rep := report.New(full, twice); rep.Verdict != report.Failed {
 		t.Errorf("got %+v", rep)
@@ -303,7 +303,7 @@ func TestResultsThatDoNotFitFail(t *testing.T) {
 func TestNewLeavesItsInputsAlone(t *testing.T) {
 	p := change(t)
 	before, _ := json.Marshal(p)
-	rep := report.New(p, red(p))
+	rep := report.New(p, failedResults(p))
 	rep.Warnings[0], rep.Integrations[0].Name = "x", "x"
 	if after, _ := json.Marshal(p); !bytes.Equal(after, before) {
 		t.Errorf("the plan became %s", after)
@@ -328,8 +328,8 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-// What was not run since its target is unavailable is counted apart, and is not
-// green.
+// TestUnavailable checks that tasks that were not run because their target was
+// unavailable are counted separately and fail the check.
 func TestUnavailable(t *testing.T) {
 	p := &plan.Plan{Tasks: []plan.Task{{ID: "a"}, {ID: "b"}, {ID: "c"}}}
 	down := plan.Result{Task: "c", Status: plan.NotRun, Class: plan.ClassTransient, Reason: "target unavailable: aws/x", Unavailable: "aws/x"}
