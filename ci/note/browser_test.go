@@ -13,10 +13,10 @@ import (
 	"github.com/app-sre/prcheck/ci/note"
 )
 
-// count replaces a page by what a browser made of it: everything that could do
-// something, every link that is not ours, and the size of the page, which shows
-// that it was read at all.
-const count = `<script>
+// countScript replaces a page by a summary of what the browser made of it: elements
+// that could act, links that are not ours, and the size of the page, which shows that
+// it was read at all.
+const countScript = `<script>
 const all = (what) => [...document.querySelectorAll(what)];
 const active = all("script, style, link, img, svg, iframe, object, embed, form, input, video, audio, [onerror], [onload], [onclick]").length - 1;
 const foreign = all("[href], [src]").filter((e) => !(e.href || e.src).startsWith("https://gitlab.example.com/")).length;
@@ -35,14 +35,14 @@ func TestBrowserFindsNothingForeign(t *testing.T) {
 		t.Skip("no chromium or chrome is installed: the note is not tried in a browser")
 	}
 	p := infested(t)
-	text := body(t, note.Note{Tool: "prcheck", Plan: p, Results: infestedResults(p, hostile), Links: links()}, "")
+	text := writeBody(t, note.Note{Tool: "prcheck", Plan: p, Results: infestedResults(p, hostile), Links: links()}, "")
 	dir, err := os.MkdirTemp("", "note")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // unlike t.TempDir, it does not mind what a browser still writes
 	page := filepath.Join(dir, "note.html")
-	if err := os.WriteFile(page, []byte("<!doctype html><meta charset=utf-8><body>"+rendered(t, text)+count), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("<!doctype html><meta charset=utf-8><body>"+renderHTML(t, text)+countScript), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -19,11 +19,11 @@ import (
 // reader reads Markdown as GitLab does, as far as a note is concerned.
 var reader = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
 
-// command is what a quick action starts with.
-var command = regexp.MustCompile(`^[\s\p{Z}]*/`)
+// quickAction matches the beginning of a quick action.
+var quickAction = regexp.MustCompile(`^[\s\p{Z}]*/`)
 
-// wellMade checks what a body promises, whatever is in it.
-func wellMade(t testing.TB, body string) {
+// checkBody checks the rules that hold for every body.
+func checkBody(t testing.TB, body string) {
 	t.Helper()
 	if !utf8.ValidString(body) || strings.TrimSpace(body) != body {
 		t.Fatalf("not valid, or not trimmed: %q", body)
@@ -34,14 +34,14 @@ func wellMade(t testing.TB, body string) {
 		}
 	}
 	for line := range strings.Lines(body) {
-		if command.MatchString(line) {
+		if quickAction.MatchString(line) {
 			t.Fatalf("a line starts with a slash: %q in\n%s", line, body)
 		}
 	}
 	source, folds := []byte(body), 0
 	if err := ast.Walk(reader.Parser().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
-			wellMadeNode(t, n, source)
+			checkNode(t, n, source)
 		}
 		if block, ok := n.(*ast.HTMLBlock); ok && entering {
 			switch raw := string(block.Lines().Value(source)); {
@@ -58,7 +58,7 @@ func wellMade(t testing.TB, body string) {
 	}); err != nil || folds != 0 {
 		t.Fatalf("%d folds stay open (%v) in\n%s", folds, err, body)
 	}
-	wellRendered(t, body)
+	checkRendered(t, body)
 }
 
 var (
@@ -66,8 +66,8 @@ var (
 	ownLink = regexp.MustCompile(`^https://gitlab\.example\.com/[A-Za-z0-9-._~:/?#@%=&+,]*$`)
 )
 
-// wellMadeNode checks one node of the tree that a reader of Markdown makes.
-func wellMadeNode(t testing.TB, n ast.Node, source []byte) {
+// checkNode checks one node of the syntax tree of a body.
+func checkNode(t testing.TB, n ast.Node, source []byte) {
 	t.Helper()
 	switch n := n.(type) {
 	case *ast.HTMLBlock:
@@ -103,15 +103,16 @@ func wellMadeNode(t testing.TB, n ast.Node, source []byte) {
 	}
 }
 
-// signs is what GitLab finds in rendered text, outside of code and links.
-var signs = regexp.MustCompile(`[@~%^][\w."]|[#!$&]\d|(?:^|\D):[\w+-]+:|://|(?i:www\.)|\w>|[\[{][\w+_[-]|[[:xdigit:]]{7}|\b[A-Z][A-Z0-9_]*-\d|mailto:\w`)
+// references matches what GitLab turns into links in rendered text, outside of code
+// and links.
+var references = regexp.MustCompile(`[@~%^][\w."]|[#!$&]\d|(?:^|\D):[\w+-]+:|://|(?i:www\.)|\w>|[\[{][\w+_[-]|[[:xdigit:]]{7}|\b[A-Z][A-Z0-9_]*-\d|mailto:\w`)
 
 var elements = " html head body h3 h4 p ul li table thead tbody tr th td code pre strong details summary a "
 
-// wellRendered looks at the page that becomes of a body.
-func wellRendered(t testing.TB, body string) {
+// checkRendered checks the HTML of a body.
+func checkRendered(t testing.TB, body string) {
 	t.Helper()
-	doc, err := nethtml.Parse(strings.NewReader(rendered(t, body)))
+	doc, err := nethtml.Parse(strings.NewReader(renderHTML(t, body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func wellRendered(t testing.TB, body string) {
 			}
 			quiet = quiet || n.Data == "code" || n.Data == "pre" || n.Data == "a"
 		case nethtml.TextNode:
-			if found := signs.FindString(n.Data); found != "" && !quiet {
+			if found := references.FindString(n.Data); found != "" && !quiet {
 				t.Fatalf("%q in the text %q of\n%s", found, n.Data, body)
 			}
 		case nethtml.CommentNode:
@@ -144,8 +145,8 @@ func wellRendered(t testing.TB, body string) {
 	walk(doc, false)
 }
 
-// rendered returns the HTML of a body.
-func rendered(t testing.TB, body string) string {
+// renderHTML returns the HTML of a body.
+func renderHTML(t testing.TB, body string) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := reader.Convert([]byte(body), &out); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// ends returns results where the tasks end as the letters say: passed, failed,
-// timed out, transient, canceled, not run, unavailable, baseline.
-func ends(p *plan.Plan, letters string) *plan.Results {
-	return results(p, func(i int) plan.Result {
+// newResults returns results with one letter for the outcome of each task: passed,
+// failed, timed out, transient, canceled, not run, unavailable, baseline.
+func newResults(p *plan.Plan, letters string) *plan.Results {
+	return newResultsWith(p, func(i int) plan.Result {
 		switch letters[i] {
 		case 'f':
 			return failed(plan.ClassTask, 1, "no")
@@ -48,7 +48,7 @@ func headings(body string) string {
 }
 
 func TestDelta(t *testing.T) {
-	p := fleet(t, 3)
+	p := newPlan(t, 3)
 	tests := []struct {
 		name        string
 		before, now string
@@ -74,20 +74,20 @@ func TestDelta(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			previous := ""
 			if test.before != "" {
-				previous = body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, test.before), Serial: 1, Links: links()}, "")
+				previous = writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, test.before), Serial: 1, Links: links()}, "")
 			}
-			n := note.Note{Tool: "x", Plan: p, Results: ends(p, test.now), Serial: 2, Links: links()}
-			if got := headings(body(t, n, previous)); got != test.want {
+			n := note.Note{Tool: "x", Plan: p, Results: newResults(p, test.now), Serial: 2, Links: links()}
+			if got := headings(writeBody(t, n, previous)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
 }
 
-// What fails on base, too, is told apart.
+// TestBrokenOnBase checks that tasks that fail on base too are listed separately.
 func TestBrokenOnBase(t *testing.T) {
-	p := fleet(t, 3)
-	text := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "bfp")}, "")
+	p := newPlan(t, 3)
+	text := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "bfp")}, "")
 	for _, want := range []string{"- **Not your change:** 1 task failed on base already.\n", "- **Look at 1 failure** below.\n",
 		"#### Already broken on base (1)\n\nThey fail the same way without this change, so they do not block it."} {
 		if !strings.Contains(text, want) {
@@ -96,11 +96,11 @@ func TestBrokenOnBase(t *testing.T) {
 	}
 }
 
-// What was not run since its target was unavailable is neither green nor held
-// against the change.
+// TestUnavailable checks that tasks that were not run because their target was
+// unavailable neither pass nor count as failures of the change.
 func TestUnavailable(t *testing.T) {
-	p := fleet(t, 3)
-	text := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "upu")}, "")
+	p := newPlan(t, 3)
+	text := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "upu")}, "")
 	for _, want := range []string{"### ❌ x: 2 of 3 tasks did not pass", "- **Not checked:** 2 tasks, since a target is unavailable; try again when it is back.\n",
 		"#### Not checked: target `aws` unavailable (2)\n\nOther tasks failed there again and again, so these were not run. That says nothing against this change."} {
 		if !strings.Contains(text, want) {
@@ -112,9 +112,9 @@ func TestUnavailable(t *testing.T) {
 			t.Errorf("%q in\n%s", wrong, text)
 		}
 	}
-	two := ends(p, "upu")
+	two := newResults(p, "upu")
 	two.Results[2].Unavailable = "gcp"
-	text = body(t, note.Note{Tool: "x", Plan: p, Results: two}, "")
+	text = writeBody(t, note.Note{Tool: "x", Plan: p, Results: two}, "")
 	for _, want := range []string{"since targets are unavailable; try again when they are back.", "#### Not checked: targets unavailable (2)"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -122,38 +122,38 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// A note that is written again by the same pipeline is compared with the run
-// before, not with itself.
+// TestSameGeneration checks that a note that the same pipeline writes again is
+// compared with the run before, not with itself.
 func TestSameGeneration(t *testing.T) {
-	p := fleet(t, 3)
-	first := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "ppf"), Serial: 1}, "")
-	half := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "fnn"), Serial: 2}, first)
-	whole := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "ffp"), Serial: 2}, half)
+	p := newPlan(t, 3)
+	first := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "ppf"), Serial: 1}, "")
+	half := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fnn"), Serial: 2}, first)
+	whole := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "ffp"), Serial: 2}, half)
 	if got, want := headings(whole), "New failures (2) 000 007 Fixed (1) 014"; !strings.HasPrefix(got, "New failures (2) 000") || !strings.HasSuffix(got, "Fixed (1) 014") {
 		t.Errorf("got %q, want like %q", got, want)
 	}
 }
 
-// A run without a plan is nothing to compare with: the next one is compared with
-// the run before it, also in the same pipeline.
-func TestUnplannedIsPassedOver(t *testing.T) {
-	p := fleet(t, 3)
-	first := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "ppf"), Serial: 1}, "")
-	unplanned := body(t, note.Note{Tool: "x", Unplanned: "no base", Serial: 2}, first)
-	unplanned = body(t, note.Note{Tool: "x", Unplanned: "no head", Serial: 3}, unplanned)
+// TestUnplannedRunIsNotCompared checks that a run after one without a plan is compared
+// with the run before that one, also in the same pipeline.
+func TestUnplannedRunIsNotCompared(t *testing.T) {
+	p := newPlan(t, 3)
+	first := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "ppf"), Serial: 1}, "")
+	unplanned := writeBody(t, note.Note{Tool: "x", Unplanned: "no base", Serial: 2}, first)
+	unplanned = writeBody(t, note.Note{Tool: "x", Unplanned: "no head", Serial: 3}, unplanned)
 	for serial := range int64(2) {
-		got := headings(body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "fpp"), Serial: 3 + serial}, unplanned))
+		got := headings(writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 3 + serial}, unplanned))
 		if want := "New failures (1) 000 Fixed (1) 014"; !strings.HasPrefix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if got := headings(body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "fpp"), Serial: 9}, body(t, note.Note{Tool: "x", Unplanned: "no"}, ""))); !strings.HasPrefix(got, "Failures (1)") {
+	if got := headings(writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 9}, writeBody(t, note.Note{Tool: "x", Unplanned: "no"}, ""))); !strings.HasPrefix(got, "Failures (1)") {
 		t.Errorf("got %q, want nothing compared", got)
 	}
 }
 
 func TestSinceTheRunBefore(t *testing.T) {
-	was, is := fleet(t, 3), fleet(t, 3)
+	was, is := newPlan(t, 3), newPlan(t, 3)
 	is.Integrations[1], is.Integrations[0].Name = plan.Decision{Name: "integration-001", Decision: plan.Run, Rung: plan.RungSchema, Reason: "it may read more",
 		Tasks: []string{"integration-001"}}, "integration-000b"
 	is.Integrations[7].Decision, is.Integrations[7].Reason, is.Integrations[7].Tasks = plan.Skip, "it reads less", nil
@@ -163,10 +163,10 @@ func TestSinceTheRunBefore(t *testing.T) {
 	is.Integrations = append(is.Integrations, is.Integrations[8])
 	is.Integrations[16].Name = "z"
 	seal(t, is)
-	n := note.Note{Tool: "x", Plan: was, Results: ends(was, "ffp"), Serial: 1, Commit: head}
-	first := body(t, n, "")
-	n.Plan, n.Results, n.Serial, n.Commit = is, ends(is, "ppp"), 2, strings.Repeat("ab", 20)
-	text := body(t, n, first)
+	n := note.Note{Tool: "x", Plan: was, Results: newResults(was, "ffp"), Serial: 1, Commit: head}
+	first := writeBody(t, n, "")
+	n.Plan, n.Results, n.Serial, n.Commit = is, newResults(is, "ppp"), 2, strings.Repeat("ab", 20)
+	text := writeBody(t, n, first)
 	for _, want := range []string{
 		"<details><summary>Since <code>4be1f0c9d27a</code>, which failed: 2 newly checked, 1 not checked any more, 1 not there any more</summary>",
 		"| `integration-001` | checked now: it may read more |", "| `integration-007` | not checked any more: it reads less |",
@@ -177,13 +177,13 @@ func TestSinceTheRunBefore(t *testing.T) {
 		}
 	}
 	n.Commit = head
-	if text := body(t, n, first); !strings.Contains(text, "Since the run before, which failed:") {
+	if text := writeBody(t, n, first); !strings.Contains(text, "Since the run before, which failed:") {
 		t.Errorf("another run of the same commit is not called so:\n%s", text)
 	}
 }
 
-// marker returns the first line of a note that says so.
-func marker(json string) string {
+// newMarker returns the first line of a note with this JSON document.
+func newMarker(json string) string {
 	return "<!-- prcheck-note:x " + base64.RawStdEncoding.EncodeToString([]byte(json)) + " -->\n"
 }
 
@@ -193,19 +193,19 @@ func forged() []string {
 	other, _ := note.Note{Tool: "x-y", Plan: p, Serial: 7}.Body("")
 	return []string{
 		"", "hello", "<!-- prcheck-note:x", "<!-- prcheck-note:x  -->", "<!-- prcheck-note:x AAAA", "<!-- prcheck-note:x @@@ -->", other, " " + good,
-		good[:40], strings.Replace(good, "x ", "x e", 1), marker(``), marker(`null`), marker(`[]`), marker(`{}`), marker(`{"v":2,"g":7}`),
-		marker(`{"v":1,"g":-1,"now":{"verdict":"passed"}}`), marker(`{"v":1,"g":1e99,"now":{"verdict":"passed"}}`),
-		marker(`{"v":1,"g":1,"now":{"verdict":"</details>"}}`), marker(`{"v":1,"g":1,"now":{"verdict":"passed","commit":"@all","failed":["x"]}}`),
-		marker(`{"v":1,"g":1,"now":{"verdict":"passed","tasks":-1}}`), marker(`{"v":1,"g":1,"now":{"verdict":"passed"},"before":{}}`),
-		marker(`{"v":1,"g":1,"now":{"verdict":"passed"}} x`), marker(strings.Repeat(`{"v":`, 10000)),
+		good[:40], strings.Replace(good, "x ", "x e", 1), newMarker(``), newMarker(`null`), newMarker(`[]`), newMarker(`{}`), newMarker(`{"v":2,"g":7}`),
+		newMarker(`{"v":1,"g":-1,"now":{"verdict":"passed"}}`), newMarker(`{"v":1,"g":1e99,"now":{"verdict":"passed"}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"</details>"}}`), newMarker(`{"v":1,"g":1,"now":{"verdict":"passed","commit":"@all","failed":["x"]}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed","tasks":-1}}`), newMarker(`{"v":1,"g":1,"now":{"verdict":"passed"},"before":{}}`),
+		newMarker(`{"v":1,"g":1,"now":{"verdict":"passed"}} x`), newMarker(strings.Repeat(`{"v":`, 10000)),
 		"<!-- prcheck-note:x " + strings.Repeat("A", 3<<20) + " -->", strings.Repeat("x", 3<<20), "<!-- prcheck-note:x \xff\xfe -->",
 	}
 }
 
 func TestForgedBodiesAreNone(t *testing.T) {
-	p := fleet(t, 3)
-	n := note.Note{Tool: "x", Plan: p, Results: ends(p, "ffp"), Serial: 2}
-	want := body(t, n, "")
+	p := newPlan(t, 3)
+	n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "ffp"), Serial: 2}
+	want := writeBody(t, n, "")
 	for _, previous := range forged() {
 		if got, err := n.Body(previous); err != nil || got != want {
 			t.Errorf("%.80q: got %v\n%s\nwant\n%s", previous, err, got, want)
@@ -216,18 +216,18 @@ func TestForgedBodiesAreNone(t *testing.T) {
 	}
 }
 
-// What others may do to a body that is stored costs nothing.
+// TestMarkerSurvives checks that a stored body can still be read after usual changes.
 func TestMarkerSurvives(t *testing.T) {
-	p := fleet(t, 3)
-	first := body(t, note.Note{Tool: "x", Plan: p, Results: ends(p, "fpp"), Serial: 1}, "")
-	n := note.Note{Tool: "x", Plan: p, Results: ends(p, "ffp"), Serial: 2}
-	want := body(t, n, first)
+	p := newPlan(t, 3)
+	first := writeBody(t, note.Note{Tool: "x", Plan: p, Results: newResults(p, "fpp"), Serial: 1}, "")
+	n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "ffp"), Serial: 2}
+	want := writeBody(t, n, first)
 	line, _, _ := strings.Cut(first, "\n")
 	for name, previous := range map[string]string{
 		"other line ends": strings.ReplaceAll(first, "\n", "\r\n"), "cut after the first line": line, "another text": line + "\n@all",
-		"an unknown field": marker(strings.Replace(unmarked(t, line), `"v":1`, `"v":1,"new":{"a":[]}`, 1)),
+		"an unknown field": newMarker(strings.Replace(markerJSON(t, line), `"v":1`, `"v":1,"new":{"a":[]}`, 1)),
 	} {
-		if got := body(t, n, previous); got != want {
+		if got := writeBody(t, n, previous); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
 	}
@@ -236,8 +236,8 @@ func TestMarkerSurvives(t *testing.T) {
 	}
 }
 
-// unmarked returns the JSON of a marker.
-func unmarked(t *testing.T, line string) string {
+// markerJSON returns the JSON document of a marker.
+func markerJSON(t *testing.T, line string) string {
 	t.Helper()
 	raw, err := base64.RawStdEncoding.DecodeString(strings.Fields(line)[2])
 	if err != nil {
@@ -247,7 +247,7 @@ func unmarked(t *testing.T, line string) string {
 }
 
 func TestWrongUse(t *testing.T) {
-	p := fleet(t, 0)
+	p := newPlan(t, 0)
 	for want, n := range map[string]note.Note{
 		`the tool id is ""`:                  {Plan: p},
 		`the tool id is "a--b"`:              {Plan: p, Tool: "a--b"},
@@ -266,16 +266,16 @@ func TestWrongUse(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
-	p := fleet(t, 1)
+	p := newPlan(t, 1)
 	for _, address := range []string{"", "javascript:alert(1)", "https://", "//evil", "https://user:token@gitlab.example.com/x", "/relative", "ftp://x/y", "https://x/%zz", "\x00", "https://x/" + strings.Repeat("x", 3000)} {
-		n := note.Note{Tool: "x", Plan: p, Results: ends(p, "f"), Links: note.Links{Pipeline: address, Report: address, Log: func(string) string { return address }}}
-		if text := body(t, n, ""); strings.Contains(text, "](") {
+		n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "f"), Links: note.Links{Pipeline: address, Report: address, Log: func(string) string { return address }}}
+		if text := writeBody(t, n, ""); strings.Contains(text, "](") {
 			t.Errorf("%q is linked in\n%s", address, text)
 		}
 	}
 	address := "https://gitlab.example.com/a b/(x)|<y>`z`*_'\"?q=é&copy=1#f"
-	n := note.Note{Tool: "x", Plan: p, Results: ends(p, "f"), Links: note.Links{Pipeline: address}}
-	if text, want := body(t, n, ""), "[pipeline](https://gitlab.example.com/a%20b/%28x%29%7C%3Cy%3E%60z%60%2A_%27%22?q=%C3%A9&copy=1#f)"; !strings.Contains(text, want) {
+	n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "f"), Links: note.Links{Pipeline: address}}
+	if text, want := writeBody(t, n, ""), "[pipeline](https://gitlab.example.com/a%20b/%28x%29%7C%3Cy%3E%60z%60%2A_%27%22?q=%C3%A9&copy=1#f)"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }

@@ -21,8 +21,8 @@ var traps = []string{
 	"mailto:", "é", "日本", "👩‍👩‍👧", "שלום", "word ", "a/b.yml", "12", " ",
 }
 
-// words returns random text that likes traps.
-func words(r *rand.Rand) string {
+// randomText returns random text with much markup.
+func randomText(r *rand.Rand) string {
 	var out strings.Builder
 	for range r.IntN(8) {
 		out.WriteString(traps[r.IntN(len(traps))])
@@ -33,51 +33,51 @@ func words(r *rand.Rand) string {
 	return out.String()
 }
 
-// random returns a random note, and whether its plan has tasks.
-func random(r *rand.Rand) note.Note {
+// randomNote returns a random note.
+func randomNote(r *rand.Rand) note.Note {
 	p := &plan.Plan{Digest: "sha256:" + fmt.Sprintf("%016x", r.Uint64())}
 	rs := &plan.Results{Plan: p.Digest}
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	for range r.IntN(4) {
-		p.Warnings = append(p.Warnings, words(r))
-		p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: words(r), Fields: []string{words(r), words(r)}})
+		p.Warnings = append(p.Warnings, randomText(r))
+		p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: randomText(r), Fields: []string{randomText(r), randomText(r)}})
 	}
 	for i := range r.IntN(30) {
-		d := plan.Decision{Name: fmt.Sprintf("%s%d", words(r), i), Decision: plan.Skip, Rung: plan.Rungs()[r.IntN(6)], Reason: words(r)}
-		d.Evidence = plan.Evidence{Paths: []string{words(r)}, Definition: []string{words(r)}, Fields: []string{words(r)}, Queries: []plan.Query{{Fields: []string{words(r) + "#" + words(r)}}}}
+		d := plan.Decision{Name: fmt.Sprintf("%s%d", randomText(r), i), Decision: plan.Skip, Rung: plan.Rungs()[r.IntN(6)], Reason: randomText(r)}
+		d.Evidence = plan.Evidence{Paths: []string{randomText(r)}, Definition: []string{randomText(r)}, Fields: []string{randomText(r)}, Queries: []plan.Query{{Fields: []string{randomText(r) + "#" + randomText(r)}}}}
 		for j := range r.IntN(4) {
-			id := fmt.Sprintf("%s%d-%d", words(r), i, j)
+			id := fmt.Sprintf("%s%d-%d", randomText(r), i, j)
 			d.Decision, d.Tasks = plan.Run, append(d.Tasks, id)
 			p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: d.Name})
 			if r.IntN(10) == 0 {
 				continue // lost
 			}
 			rs.Results = append(rs.Results, plan.Result{
-				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", words(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", words(r))),
-				Reason: words(r), Tail: words(r) + pick("", "\n", words(r)) + words(r), Log: pick("", words(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
+				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
+				Reason: randomText(r), Tail: randomText(r) + pick("", "\n", randomText(r)) + randomText(r), Log: pick("", randomText(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
 				Spans: []plan.Span{{Started: 1, Seconds: r.Float64() * 9}},
 			})
 		}
 		p.Integrations = append(p.Integrations, d)
 	}
-	n := note.Note{Tool: "x", Plan: p, Results: rs, Serial: r.Int64N(3), Commit: pick("", head, words(r)), Links: links()}
+	n := note.Note{Tool: "x", Plan: p, Results: rs, Serial: r.Int64N(3), Commit: pick("", head, randomText(r)), Links: links()}
 	if r.IntN(3) == 0 {
 		n.Links.Log = func(task string) string { return "https://gitlab.example.com/" + task }
 	}
 	return n
 }
 
-// Whatever comes in: the body is well made, within its limit, and made from
-// itself it is the same.
+// TestLaws checks random notes: the body keeps the rules and its limit, and does not
+// change when it is made again from itself.
 func TestLaws(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		first, second := random(r), random(r)
+		first, second := randomNote(r), randomNote(r)
 		first.Limit, second.Limit = 500+r.IntN(1+r.IntN(20000)), 500+r.IntN(1+r.IntN(20000))
 		if r.IntN(2) == 0 {
 			second.Plan = first.Plan
 		}
-		body(t, second, body(t, first, ""))
+		writeBody(t, second, writeBody(t, first, ""))
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -86,11 +86,11 @@ func TestLaws(t *testing.T) {
 
 var left = regexp.MustCompile(`^and (\d+) more$`)
 
-// Every failure is shown or counted, whatever the limit, and a larger limit
-// never shows fewer.
+// TestNothingIsLostUncounted checks that every failure is shown or counted with any
+// limit, and that a larger limit never shows fewer.
 func TestNothingIsLostUncounted(t *testing.T) {
-	p := fleet(t, 340)
-	n := note.Note{Tool: "x", Plan: p, Results: results(p, many), Links: links()}
+	p := newPlan(t, 340)
+	n := note.Note{Tool: "x", Plan: p, Results: newResultsWith(p, manyFailures), Links: links()}
 	last := 0
 	for limit := 500; limit < 400_000; limit *= 2 {
 		n.Limit = limit
@@ -136,11 +136,11 @@ func TestNothingIsLostUncounted(t *testing.T) {
 	}
 }
 
-// A note about everything that GitLab and we can have takes a moment.
+// TestHuge checks that the largest possible note is written quickly.
 func TestHuge(t *testing.T) {
-	p := fleet(t, 1000)
+	p := newPlan(t, 1000)
 	start := time.Now()
-	n := note.Note{Tool: "x", Plan: p, Serial: math.MaxInt64, Results: results(p, func(i int) plan.Result {
+	n := note.Note{Tool: "x", Plan: p, Serial: math.MaxInt64, Results: newResultsWith(p, func(i int) plan.Result {
 		return failed(plan.ClassTask, 1, strings.Repeat(fmt.Sprintf("%c%c%c ", 'a'+i%26, 'a'+i/26%26, 'a'+i/676), 50)+strings.Repeat("\n@all `", 500))
 	}), Links: links()}
 	text, err := n.Body("")
@@ -167,9 +167,9 @@ func FuzzBody(f *testing.F) {
 			Tasks: []plan.Task{{ID: text, Integration: text}, {ID: text + "2", Integration: text}, {ID: text + "3", Integration: text}},
 		}
 		n := note.Note{Tool: "x", Plan: p, Results: infestedResults(p, text), Commit: text, Links: links(), Limit: 500 + (limit&0xffff)%30000}
-		previous := body(t, n, text)
+		previous := writeBody(t, n, text)
 		if n.Plan, n.Results, n.Unplanned = nil, nil, text; strings.TrimSpace(text) != "" {
-			body(t, n, previous)
+			writeBody(t, n, previous)
 		}
 	})
 }
@@ -180,11 +180,11 @@ func FuzzPrevious(f *testing.F) {
 			f.Add(previous, "{}")
 		}
 	}
-	p := fleet(f, 3)
-	n := note.Note{Tool: "x", Plan: p, Results: ends(p, "ffp"), Serial: 2, Limit: 20000}
+	p := newPlan(f, 3)
+	n := note.Note{Tool: "x", Plan: p, Results: newResults(p, "ffp"), Serial: 2, Limit: 20000}
 	f.Add("", `{"v":1,"g":1,"now":{"plan":"","verdict":"passed","tasks":1,"failed":["a"],"checked":["b"]}}`)
 	f.Fuzz(func(t *testing.T, previous, json string) {
-		body(t, n, previous)
-		body(t, n, marker(json)+previous)
+		writeBody(t, n, previous)
+		writeBody(t, n, newMarker(json)+previous)
 	})
 }

@@ -17,9 +17,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const head = "4be1f0c9d27a35e86b0412cd9f7783aa5de01b92"
 
-// fleet returns the sealed plan of a change to two files: 144 integrations (16
+// newPlan returns the sealed plan of a change to two files: 144 integrations (16
 // for at most 3 tasks), and so many tasks, most of them shards.
-func fleet(t testing.TB, tasks int, warnings ...string) *plan.Plan {
+func newPlan(t testing.TB, tasks int, warnings ...string) *plan.Plan {
 	t.Helper()
 	p := &plan.Plan{Warnings: warnings, Changes: plan.Changes{
 		Datafiles: []plan.Datafile{
@@ -67,8 +67,9 @@ func seal(t testing.TB, p *plan.Plan) {
 	}
 }
 
-// results returns results where all passed but for those that fail says.
-func results(p *plan.Plan, fail func(i int) plan.Result) *plan.Results {
+// newResultsWith returns results in which all tasks passed except those for which
+// fail returns a result.
+func newResultsWith(p *plan.Plan, fail func(i int) plan.Result) *plan.Results {
 	rs := &plan.Results{Plan: p.Digest}
 	for i, task := range p.Tasks {
 		r := plan.Result{Status: plan.Passed, Tail: fmt.Sprintf("%d actions", i%3)}
@@ -100,8 +101,8 @@ func failed(class plan.Class, code int, tail string) plan.Result {
 	return plan.Result{Status: plan.Failed, Class: class, Reason: fmt.Sprintf("exit code %d", code), ExitCode: code, Tail: tail}
 }
 
-// three lets 3 tasks fail, one of them in passing.
-func three(i int) plan.Result {
+// threeFailures lets 3 tasks fail, one of them with a transient failure.
+func threeFailures(i int) plan.Result {
 	switch i {
 	case 7:
 		return failed(plan.ClassTask, 1, trace)
@@ -115,9 +116,9 @@ func three(i int) plan.Result {
 	return plan.Result{}
 }
 
-// many lets 300 tasks fail, most of them with the same words, and has every
-// other end.
-func many(i int) plan.Result {
+// manyFailures lets 300 tasks fail, most of them with the same message, and has every
+// other outcome.
+func manyFailures(i int) plan.Result {
 	switch {
 	case i%10 == 9:
 		return plan.Result{}
@@ -143,8 +144,8 @@ func links() note.Links {
 	}
 }
 
-// body returns the body of a note, which must be well made.
-func body(t testing.TB, n note.Note, previous string) string {
+// writeBody returns the body of a note and checks it.
+func writeBody(t testing.TB, n note.Note, previous string) string {
 	t.Helper()
 	text, err := n.Body(previous)
 	if err != nil {
@@ -157,7 +158,7 @@ func body(t testing.TB, n note.Note, previous string) string {
 	if got := utf8.RuneCountInString(text); got > limit {
 		t.Errorf("the body has %d characters, the limit is %d", got, limit)
 	}
-	wellMade(t, text)
+	checkBody(t, text)
 	if generation, ok := n.Generation(text); !ok || generation != n.Serial {
 		t.Errorf("its generation is %d %t, want %d", generation, ok, n.Serial)
 	}
@@ -167,17 +168,17 @@ func body(t testing.TB, n note.Note, previous string) string {
 	return text
 }
 
-// hostile has something for every trap that text can set.
+// hostile contains every kind of markup that untrusted text must not bring in.
 const hostile = "@all /lgtm `x` | <img src=x onerror=alert(1)> [l](https://evil.example) www.evil.example #1 !2 ~\"bug\" %3 $4 &5 " +
 	":tada: **b** _i_ $`m`$ [[_TOC_]] {+ins+} APP-12 0123456789abcdef </details> --> \u202ertl\u200b \\"
 
 func infested(t testing.TB) *plan.Plan {
 	t.Helper()
-	return infest(t, hostile)
+	return newHostilePlan(t, hostile)
 }
 
-// infest returns a plan with the text in every untrusted place.
-func infest(t testing.TB, text string) *plan.Plan {
+// newHostilePlan returns a plan with the text in every untrusted place.
+func newHostilePlan(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	p := &plan.Plan{
 		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Modified, Fields: []string{text}}}},
@@ -195,7 +196,7 @@ func infest(t testing.TB, text string) *plan.Plan {
 }
 
 func infestedResults(p *plan.Plan, text string) *plan.Results {
-	return results(p, func(i int) plan.Result {
+	return newResultsWith(p, func(i int) plan.Result {
 		r := failed(plan.ClassTask, 1, text+"\n/approve\n```\n@all\n````\n<!-- x -->\n"+text)
 		r.Reason, r.Log = text, text
 		if i == 1 {
@@ -206,22 +207,22 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 }
 
 func TestGolden(t *testing.T) {
-	big, bigger := fleet(t, 80), fleet(t, 340)
-	small := fleet(t, 70)
-	quiet, again := fleet(t, 0), fleet(t, 0)
+	big, bigger := newPlan(t, 80), newPlan(t, 340)
+	small := newPlan(t, 70)
+	quiet, again := newPlan(t, 0), newPlan(t, 0)
 	again.Integrations[5].Rung, again.Integrations[5].Reason = plan.RungResult, "its desired state differs; each of its 3 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"
 	again.Integrations[5].Evidence = plan.Evidence{Reused: 3}
 	seal(t, again)
-	trust := fleet(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
+	trust := newPlan(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
 		`datafile "/users/ana.yml" refers to "/roles/gone.yml", which does not exist on head`)
-	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small, Results: results(small, func(i int) plan.Result {
+	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small, Results: newResultsWith(small, func(i int) plan.Result {
 		switch i {
 		case 7, 12, 13, 69:
 			return failed(plan.ClassTask, 1, trace)
 		}
 		return plan.Result{}
 	})}
-	before := body(t, old, "")
+	before := writeBody(t, old, "")
 	host := infested(t)
 	tests := map[string]struct {
 		note     note.Note
@@ -229,24 +230,24 @@ func TestGolden(t *testing.T) {
 	}{
 		"nothing":           {note.Note{Plan: quiet}, ""},
 		"reused":            {note.Note{Plan: again}, ""},
-		"green":             {note.Note{Plan: trust, Results: results(trust, nil)}, before},
-		"three":             {note.Note{Plan: big, Results: results(big, three)}, ""},
-		"delta":             {note.Note{Plan: trust, Results: results(trust, three)}, before},
-		"many":              {note.Note{Plan: bigger, Results: results(bigger, many)}, before},
+		"green":             {note.Note{Plan: trust, Results: newResultsWith(trust, nil)}, before},
+		"three":             {note.Note{Plan: big, Results: newResultsWith(big, threeFailures)}, ""},
+		"delta":             {note.Note{Plan: trust, Results: newResultsWith(trust, threeFailures)}, before},
+		"many":              {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures)}, before},
 		"lost":              {note.Note{Plan: big}, ""},
 		"hostile":           {note.Note{Plan: host, Results: infestedResults(host, hostile)}, ""},
 		"unplanned":         {note.Note{Unplanned: "note: comparing 4be1f0c9d27a with aa1f0c9d27a1\nplanner: data/users/eve.yml:2:1: this is no YAML\n"}, before},
 		"unplanned-hostile": {note.Note{Unplanned: hostile + "\n```\n" + hostile, Limit: 2000}, ""},
-		"limit-500":         {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 500}, before},
-		"limit-2000":        {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 2000}, before},
-		"limit-20000":       {note.Note{Plan: bigger, Results: results(bigger, many), Limit: 20000}, before},
+		"limit-500":         {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures), Limit: 500}, before},
+		"limit-2000":        {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures), Limit: 2000}, before},
+		"limit-20000":       {note.Note{Plan: bigger, Results: newResultsWith(bigger, manyFailures), Limit: 20000}, before},
 		"hostile-2000":      {note.Note{Plan: host, Results: infestedResults(host, hostile), Limit: 2000}, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			n := test.note
 			n.Tool, n.Serial, n.Commit, n.Links = "prcheck", 2, head, links()
-			got := body(t, n, test.previous)
+			got := writeBody(t, n, test.previous)
 			file := filepath.Join("testdata", name+".md")
 			if *update {
 				if err := os.WriteFile(file, []byte(got+"\n"), 0o600); err != nil {
@@ -264,17 +265,17 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A check without an answer says so in the title and says why once, and the next note
-// can read it.
+// TestNotChecked checks that the note on a check without an answer says so in the title,
+// says why once, and can be read by the next note.
 func TestNotChecked(t *testing.T) {
-	p := fleet(t, 3)
-	rs := results(p, three)
+	p := newPlan(t, 3)
+	rs := newResultsWith(p, threeFailures)
 	for i := range rs.Results {
 		rs.Results[i] = plan.Result{Task: rs.Results[i].Task, Status: plan.Failed, Class: plan.ClassBaseline, ExitCode: 1, Attempts: 1, Tail: "ImportError: no <b>",
 			Baseline: &plan.Baseline{Finding: "fails the same way on base"}}
 	}
 	n := note.Note{Tool: "prcheck", Serial: 1, Plan: p, Results: rs}
-	first := body(t, n, "")
+	first := writeBody(t, n, "")
 	if !strings.Contains(first, "### ⚠️ prcheck: not checked\n") || strings.Count(first, "**Nothing was checked**") != 1 || strings.Contains(first, "Nothing to do") {
 		t.Errorf("got %s", first)
 	}
@@ -282,7 +283,7 @@ func TestNotChecked(t *testing.T) {
 		t.Errorf("got %s", first)
 	}
 	n.Serial = 2
-	if second := body(t, n, first); !strings.Contains(second, "which was not checked: ") {
+	if second := writeBody(t, n, first); !strings.Contains(second, "which was not checked: ") {
 		t.Errorf("got %s", second)
 	}
 }
