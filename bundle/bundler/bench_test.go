@@ -10,10 +10,10 @@ import (
 	"github.com/app-sre/prcheck/bundle/bundler"
 )
 
-// large is the shop with many more users in the style of a hand-written
+// newLargeCheckout writes the shop with many more users in the style of a hand-written
 // repository, about a kilobyte each.
-func large(t testing.TB, users int) string {
-	dir := fill(t, shop())
+func newLargeCheckout(t testing.TB, users int) string {
+	dir := writeFiles(t, shopFiles())
 	for i := range users {
 		var b strings.Builder
 		fmt.Fprintf(&b, "---\n$schema: /user.yml\n\nlogin: user-%d\nlabels:\n  team: t%d # since spring\n  active: yes\n\nkeys:\n", i, i%50)
@@ -21,7 +21,7 @@ func large(t testing.TB, users int) string {
 			fmt.Fprintf(&b, "- name: key-%d\n  weight: %d\n  hosts: [host-%d.example.com, 'host %d']\n  note: \"written by hand\"\n", k, k*i, k, i)
 		}
 		b.WriteString("about: |\n  Likes tea.\n\n  And long walks.\n")
-		put(t, filepath.Join(dir, fmt.Sprintf("data/users/%02d/%d.yml", i%40, i)), b.String())
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("data/users/%02d/%d.yml", i%40, i)), b.String())
 	}
 	return dir
 }
@@ -44,14 +44,14 @@ func benchmark(b *testing.B, in bundler.Input, opts bundler.Options) {
 }
 
 func BenchmarkMake(b *testing.B) {
-	dir := large(b, 2000)
-	commit(b, dir)
+	dir := newLargeCheckout(b, 2000)
+	commitAll(b, dir)
 	cache := bundler.OpenCache(b.TempDir())
-	head := revision(b, dir, "HEAD")
-	b.Run("folder", func(b *testing.B) { benchmark(b, input(bundler.Folder(dir)), bundler.Options{}) })
-	b.Run("commit", func(b *testing.B) { benchmark(b, input(head), bundler.Options{}) })
-	b.Run("cached", func(b *testing.B) { benchmark(b, input(head), bundler.Options{Cache: cache}) })
+	head := openCommit(b, dir, "HEAD")
+	b.Run("folder", func(b *testing.B) { benchmark(b, newInput(bundler.Folder(dir)), bundler.Options{}) })
+	b.Run("commit", func(b *testing.B) { benchmark(b, newInput(head), bundler.Options{}) })
+	b.Run("cached", func(b *testing.B) { benchmark(b, newInput(head), bundler.Options{Cache: cache}) })
 	b.Run("worktree", func(b *testing.B) {
-		benchmark(b, input(bundler.OpenWorkTree(b.Context(), dir)), bundler.Options{Cache: cache})
+		benchmark(b, newInput(bundler.OpenWorkTree(b.Context(), dir)), bundler.Options{Cache: cache})
 	})
 }

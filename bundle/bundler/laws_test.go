@@ -13,12 +13,12 @@ import (
 	"github.com/app-sre/prcheck/bundle/bundler"
 )
 
-// The same files give the same bytes, whatever they come from, with whatever
-// cache, and in whatever order they are read.
+// TestSameBytes checks that the same files give the same bytes from any tree, with any
+// cache and in any order of reading.
 func TestSameBytes(t *testing.T) {
-	dir := fill(t, shop())
-	want := write(t, input(bundler.Folder(dir)), bundler.Options{})
-	commit(t, dir)
+	dir := writeFiles(t, shopFiles())
+	want := makeBundle(t, newInput(bundler.Folder(dir)), bundler.Options{})
+	commitAll(t, dir)
 	cache := bundler.OpenCache(t.TempDir())
 	for _, c := range []struct {
 		name string
@@ -27,68 +27,69 @@ func TestSameBytes(t *testing.T) {
 	}{
 		{"folder, one worker", bundler.Folder(dir), bundler.Options{Workers: 1}},
 		{"folder, many workers", bundler.Folder(dir), bundler.Options{Workers: 16}},
-		{"commit", revision(t, dir, "HEAD"), bundler.Options{}},
+		{"commit", openCommit(t, dir, "HEAD"), bundler.Options{}},
 		{"working tree", bundler.OpenWorkTree(t.Context(), dir), bundler.Options{}},
 		{"folder, empty cache", bundler.Folder(dir), bundler.Options{Cache: cache}},
 		{"folder, full cache", bundler.Folder(dir), bundler.Options{Cache: cache}},
-		{"commit, full cache", revision(t, dir, "HEAD"), bundler.Options{Cache: cache, Workers: 1}},
+		{"commit, full cache", openCommit(t, dir, "HEAD"), bundler.Options{Cache: cache, Workers: 1}},
 		{"working tree, full cache", bundler.OpenWorkTree(t.Context(), dir), bundler.Options{Cache: cache}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := write(t, input(c.tree), c.opts); !bytes.Equal(got, want) {
+			if got := makeBundle(t, newInput(c.tree), c.opts); !bytes.Equal(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
 	}
 }
 
-// A cache never shows: after each of many edits, in the folder or the index,
-// the bundle is that without one. More edits than segments make one of them.
+// TestCacheFollowsEdits checks that after each of many edits, in the folder or the
+// index, the bundle is the same with and without a cache. There are more edits than
+// segments, so segments are merged too.
 func TestCacheFollowsEdits(t *testing.T) {
-	dir := fill(t, shop())
-	commit(t, dir)
+	dir := writeFiles(t, shopFiles())
+	commitAll(t, dir)
 	store := t.TempDir()
 	for i, edit := range []func(){
 		func() {},
-		func() { put(t, filepath.Join(dir, "data/teams/red.yml"), "$schema: /team.yml\nname: green\n") },
-		func() { put(t, filepath.Join(dir, "data/teams/new.yml"), "$schema: /team.yml\nname: new\n") },
-		func() { put(t, filepath.Join(dir, "resources/red.md"), "new\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/teams/red.yml"), "$schema: /team.yml\nname: green\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/teams/new.yml"), "$schema: /team.yml\nname: new\n") },
+		func() { writeFile(t, filepath.Join(dir, "resources/red.md"), "new\n") },
 		func() { os.Remove(filepath.Join(dir, "data/users/bob.json")) },
-		func() { commit(t, dir) },
+		func() { commitAll(t, dir) },
 		func() {
-			put(t, filepath.Join(dir, "schemas/user.yml"), "$schema: /metaschema-1.json\nproperties: {x: {}}\n")
+			writeFile(t, filepath.Join(dir, "schemas/user.yml"), "$schema: /metaschema-1.json\nproperties: {x: {}}\n")
 		},
-		func() { put(t, filepath.Join(dir, ".gitattributes"), "* text=auto\n") },
-		func() { put(t, filepath.Join(dir, "data/teams/new.yml"), "$schema: /team.yml\r\nname: new\r\n") },
-		func() { commit(t, dir) },
+		func() { writeFile(t, filepath.Join(dir, ".gitattributes"), "* text=auto\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/teams/new.yml"), "$schema: /team.yml\r\nname: new\r\n") },
+		func() { commitAll(t, dir) },
 		func() {
 			os.Rename(filepath.Join(dir, "data/users/ana.yaml"), filepath.Join(dir, "data/users/ana.json"))
 		},
-		func() { put(t, filepath.Join(dir, "data/users/ana.json"), `{"$schema": "/user.yml"}`) },
-		func() { put(t, filepath.Join(dir, "graphql/schema.yml"), "confs: []\n") },
-		func() { put(t, filepath.Join(dir, "data/a.yml"), "a: 1\n") },
-		func() { put(t, filepath.Join(dir, "data/b.yml"), "a: 2\n") },
-		func() { put(t, filepath.Join(dir, "data/c.yml"), "a: 3\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/users/ana.json"), `{"$schema": "/user.yml"}`) },
+		func() { writeFile(t, filepath.Join(dir, "graphql/schema.yml"), "confs: []\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/a.yml"), "a: 1\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/b.yml"), "a: 2\n") },
+		func() { writeFile(t, filepath.Join(dir, "data/c.yml"), "a: 3\n") },
 	} {
 		if edit(); i == 10 {
 			continue // ana is no JSON now
 		}
-		want := write(t, input(bundler.Folder(dir)), bundler.Options{})
+		want := makeBundle(t, newInput(bundler.Folder(dir)), bundler.Options{})
 		for range 2 {
 			tree := bundler.OpenWorkTree(t.Context(), dir)
-			if got := write(t, input(tree), bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
+			if got := makeBundle(t, newInput(tree), bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
 				t.Fatalf("after edit %d:\ngot  %s\nwant %s", i, got, want)
 			}
 		}
 	}
 }
 
-// Whatever happens to the files of a cache, they are not believed.
+// TestCorruptCache checks that damaged files of a cache are ignored.
 func TestCorruptCache(t *testing.T) {
-	dir := fill(t, shop())
-	commit(t, dir)
-	in := input(revision(t, dir, "HEAD"))
-	want := write(t, in, bundler.Options{})
+	dir := writeFiles(t, shopFiles())
+	commitAll(t, dir)
+	in := newInput(openCommit(t, dir, "HEAD"))
+	want := makeBundle(t, in, bundler.Options{})
 	for _, c := range []struct {
 		name  string
 		spoil func(raw []byte) []byte
@@ -109,7 +110,7 @@ func TestCorruptCache(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := t.TempDir()
-			write(t, in, bundler.Options{Cache: bundler.OpenCache(store)})
+			makeBundle(t, in, bundler.Options{Cache: bundler.OpenCache(store)})
 			spoiled := 0
 			err := filepath.WalkDir(store, func(name string, d fs.DirEntry, err error) error {
 				if err != nil || d.IsDir() {
@@ -123,7 +124,7 @@ func TestCorruptCache(t *testing.T) {
 				t.Fatalf("%d files, %v", spoiled, err)
 			}
 			for range 2 { // it is mended by the first
-				if got := write(t, in, bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
+				if got := makeBundle(t, in, bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
 					t.Errorf("got  %s\nwant %s", got, want)
 				}
 			}
@@ -131,31 +132,31 @@ func TestCorruptCache(t *testing.T) {
 	}
 }
 
-// No cache at all is as good: a folder that cannot be made.
-func TestCacheNowhere(t *testing.T) {
-	dir := fill(t, shop())
-	in := input(bundler.Folder(dir))
-	want := write(t, in, bundler.Options{})
+// TestCacheInMissingFolder checks that a cache whose folder cannot be made is ignored.
+func TestCacheInMissingFolder(t *testing.T) {
+	dir := writeFiles(t, shopFiles())
+	in := newInput(bundler.Folder(dir))
+	want := makeBundle(t, in, bundler.Options{})
 	nowhere := filepath.Join(dir, "data/notes.txt", "cache")
-	if got := write(t, in, bundler.Options{Cache: bundler.OpenCache(nowhere)}); !bytes.Equal(got, want) {
+	if got := makeBundle(t, in, bundler.Options{Cache: bundler.OpenCache(nowhere)}); !bytes.Equal(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func TestKeptBundle(t *testing.T) {
-	dir := fill(t, shop())
-	commit(t, dir)
-	in := input(revision(t, dir, "HEAD"))
+	dir := writeFiles(t, shopFiles())
+	commitAll(t, dir)
+	in := newInput(openCommit(t, dir, "HEAD"))
 	key, err := bundler.Key(t.Context(), in)
 	if err != nil || key == "" {
 		t.Fatalf("got the key %q, %v", key, err)
 	}
-	if other, err := bundler.Key(t.Context(), input(bundler.Folder(dir))); other != "" || err != nil {
+	if other, err := bundler.Key(t.Context(), newInput(bundler.Folder(dir))); other != "" || err != nil {
 		t.Errorf("a folder has the key %q, %v", other, err)
 	}
-	put(t, filepath.Join(dir, "schemas/user.yml"), "$schema: /x\n")
-	commit(t, dir)
-	if other, err := bundler.Key(t.Context(), input(revision(t, dir, "HEAD"))); other == key || err != nil {
+	writeFile(t, filepath.Join(dir, "schemas/user.yml"), "$schema: /x\n")
+	commitAll(t, dir)
+	if other, err := bundler.Key(t.Context(), newInput(openCommit(t, dir, "HEAD"))); other == key || err != nil {
 		t.Errorf("another commit has the same key, %v", err)
 	}
 	cache := bundler.OpenCache(t.TempDir())
@@ -169,14 +170,14 @@ func TestKeptBundle(t *testing.T) {
 	}
 }
 
-// What is no plain file is refused, but for links that stay in the folder.
+// TestOddFiles checks that only regular files and links within the folder are accepted.
 func TestOddFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs links and pipes")
 	}
-	dir := fill(t, shop())
+	dir := writeFiles(t, shopFiles())
 	outside := filepath.Join(t.TempDir(), "secret.yml")
-	put(t, outside, "password: x\n")
+	writeFile(t, outside, "password: x\n")
 	link := func(target, name string) {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -185,14 +186,14 @@ func TestOddFiles(t *testing.T) {
 	link("ana.yaml", "data/users/link.yml")
 	link("users/link.yml", "data/chain.yml")
 	link("teams", "data/folder")
-	want := write(t, input(bundler.Folder(dir)), bundler.Options{})
+	want := makeBundle(t, newInput(bundler.Folder(dir)), bundler.Options{})
 	for _, path := range []string{`"/chain.yml":{"$file`, `"/users/link.yml":{"$file`} {
 		if !bytes.Contains(want, []byte(path)) {
 			t.Errorf("%s is not in %s", path, want)
 		}
 	}
-	commit(t, dir)
-	if got := write(t, input(revision(t, dir, "HEAD")), bundler.Options{}); !bytes.Equal(got, want) {
+	commitAll(t, dir)
+	if got := makeBundle(t, newInput(openCommit(t, dir, "HEAD")), bundler.Options{}); !bytes.Equal(got, want) {
 		t.Errorf("of the commit:\ngot  %s\nwant %s", got, want)
 	}
 
@@ -202,18 +203,18 @@ func TestOddFiles(t *testing.T) {
 	link("loop.yml", "data/loop.yml")
 	link("nothing.yml", "data/dangling.yml")
 	link("../data", "resources/data")
-	commit(t, dir)
+	commitAll(t, dir)
 	expected := []string{}
 	for _, name := range []string{"data/absolute.yml", "data/dangling.yml", "data/loop.yml", "data/sideways.yml", "data/up.yml", "resources/data"} {
 		folder, _, _ := strings.Cut(name, "/")
 		expected = append(expected, name+": is a link inside of "+folder+": only files, and links to files of that folder, can be bundled")
 	}
-	refuses(t, input(bundler.Folder(dir)), expected...)
-	refuses(t, input(revision(t, dir, "HEAD")), expected...)
+	checkProblems(t, newInput(bundler.Folder(dir)), expected...)
+	checkProblems(t, newInput(openCommit(t, dir, "HEAD")), expected...)
 }
 
-// refuses wants exactly these problems.
-func refuses(t *testing.T, in bundler.Input, want ...string) {
+// checkProblems checks that Make returns exactly these problems.
+func checkProblems(t *testing.T, in bundler.Input, want ...string) {
 	t.Helper()
 	_, found, err := bundler.Make(t.Context(), in, bundler.Options{})
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 func TestPipe(t *testing.T) {
-	dir := fill(t, shop())
+	dir := writeFiles(t, shopFiles())
 	if err := syscall.Mkfifo(filepath.Join(dir, "resources/pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, input(bundler.Folder(dir)),
+	checkProblems(t, newInput(bundler.Folder(dir)),
 		"resources/pipe: is neither a file nor a link inside of resources: only files, and links to files of that folder, can be bundled")
 }

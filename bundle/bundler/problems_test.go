@@ -10,9 +10,10 @@ import (
 	"github.com/app-sre/prcheck/bundle/bundler"
 )
 
-// All problems of all files are found in one go, in the order of the files.
+// TestAllProblems checks that the problems of all files are found in one go, in the
+// order of the files.
 func TestAllProblems(t *testing.T) {
-	files := shop()
+	files := shopFiles()
 	for name, text := range map[string]string{
 		"data/1-list.yml":     "- a\n",
 		"data/2-text.yml":     "just words\n",
@@ -29,7 +30,7 @@ func TestAllProblems(t *testing.T) {
 	} {
 		files[name] = text
 	}
-	dir := fill(t, files)
+	dir := writeFiles(t, files)
 	want := []string{
 		"data/1-list.yml:1:1: a datafile must be a mapping with a $schema",
 		"data/2-text.yml:1:1: a datafile must be a mapping with a $schema",
@@ -44,9 +45,9 @@ func TestAllProblems(t *testing.T) {
 		"schemas/none.yml:1:1: a schema must be a mapping with a $schema",
 		"schemas/props.yml:1:1: a schema of datafiles must have properties",
 	}
-	refuses(t, input(bundler.Folder(dir)), want...)
-	commit(t, dir)
-	refuses(t, input(revision(t, dir, "HEAD")), want...)
+	checkProblems(t, newInput(bundler.Folder(dir)), want...)
+	commitAll(t, dir)
+	checkProblems(t, newInput(openCommit(t, dir, "HEAD")), want...)
 }
 
 func TestGraphQLProblems(t *testing.T) {
@@ -56,26 +57,27 @@ func TestGraphQLProblems(t *testing.T) {
 		{"no YAML", "a: b: c\n", "graphql/schema.yml:1:1: this is not YAML: mapping values are not allowed in this context"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			files := shop()
+			files := shopFiles()
 			files["graphql/schema.yml"] = c.text
-			refuses(t, input(bundler.Folder(fill(t, files))), c.want)
+			checkProblems(t, newInput(bundler.Folder(writeFiles(t, files))), c.want)
 		})
 	}
 }
 
-// A tree that cannot be read is an error, not a problem of a file.
+// TestUnreadableTrees checks that a tree that cannot be read is an error, not a problem
+// of a file.
 func TestUnreadableTrees(t *testing.T) {
-	dir := fill(t, shop())
-	commit(t, dir)
+	dir := writeFiles(t, shopFiles())
+	commitAll(t, dir)
 	for _, c := range []struct {
 		name string
 		in   bundler.Input
 		want string
 	}{
-		{"no such folder", input(bundler.Folder(filepath.Join(dir, "nope"))), "no such file"},
-		{"no part", input(bundler.Folder(filepath.Join(dir, "data"))), `schemas": no such file`},
+		{"no such folder", newInput(bundler.Folder(filepath.Join(dir, "nope"))), "no such file"},
+		{"no part", newInput(bundler.Folder(filepath.Join(dir, "data"))), `schemas": no such file`},
 		{"no part of a commit", func() bundler.Input {
-			in := input(revision(t, dir, "HEAD"))
+			in := newInput(openCommit(t, dir, "HEAD"))
 			in.Data.Dir = "nope"
 			return in
 		}(), `has no folder "nope": say under checkout in the settings where it is`},
@@ -89,22 +91,23 @@ func TestUnreadableTrees(t *testing.T) {
 	}
 }
 
-// Schemas of a bundle do as well as those it was made from.
+// TestSchemasOfBundle checks that the schemas of a bundle give the same result as the
+// schemas from which it was made.
 func TestSchemasOfBundle(t *testing.T) {
-	dir := fill(t, shop())
-	in := input(bundler.Folder(dir))
-	want := write(t, in, bundler.Options{})
-	put(t, filepath.Join(dir, "schemas.json"), string(want))
+	dir := writeFiles(t, shopFiles())
+	in := newInput(bundler.Folder(dir))
+	want := makeBundle(t, in, bundler.Options{})
+	writeFile(t, filepath.Join(dir, "schemas.json"), string(want))
 	in.Schemas.Dir = "schemas.json"
 	var err error
 	if in.Schemas, in.GraphQL, err = bundler.SchemasFromFile(t.Context(), in.Schemas); err != nil {
 		t.Fatal(err)
 	}
-	if got := write(t, in, bundler.Options{}); !bytes.Equal(got, want) {
+	if got := makeBundle(t, in, bundler.Options{}); !bytes.Equal(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	commit(t, dir)
-	in.Data.Tree = revision(t, dir, "HEAD")
+	commitAll(t, dir)
+	in.Data.Tree = openCommit(t, dir, "HEAD")
 	keys := map[string]bool{}
 	for _, graphql := range []string{"[]", "[1]"} {
 		raw := strings.Replace(string(want), `"graphql":`, `"graphql":`+graphql+`,"x":`, 1)
@@ -129,7 +132,7 @@ type brokenWriter struct{}
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestWriteError(t *testing.T) {
-	b, found, err := bundler.Make(t.Context(), input(bundler.Folder(fill(t, shop()))), bundler.Options{})
+	b, found, err := bundler.Make(t.Context(), newInput(bundler.Folder(writeFiles(t, shopFiles()))), bundler.Options{})
 	if err != nil || found != nil {
 		t.Fatal(found, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 )
 
-// shop is a small checkout in which every rule of the bundler has work to do.
-func shop() map[string]string {
+// shopFiles is a small checkout to which every rule of the bundler applies.
+func shopFiles() map[string]string {
 	return map[string]string{
 		"graphql/schema.yml": `confs:
 - name: Query
@@ -77,17 +77,17 @@ properties:
 	}
 }
 
-// fill writes files below a new folder.
-func fill(t testing.TB, files map[string]string) string {
+// writeFiles writes files into a new folder.
+func writeFiles(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
-		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+		writeFile(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
 	return dir
 }
 
-func put(t testing.TB, name, text string) {
+func writeFile(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
@@ -97,8 +97,8 @@ func put(t testing.TB, name, text string) {
 	}
 }
 
-// input finds the parts of a checkout in a tree.
-func input(tree bundler.Tree) bundler.Input {
+// newInput returns the sections of a checkout in a tree.
+func newInput(tree bundler.Tree) bundler.Input {
 	part := func(name string) bundler.Section { return bundler.Section{Tree: tree, Dir: name, Shown: name} }
 	return bundler.Input{
 		Data: part("data"), Resources: part("resources"), Schemas: part("schemas"), GraphQL: part("graphql/schema.yml"),
@@ -106,8 +106,9 @@ func input(tree bundler.Tree) bundler.Input {
 	}
 }
 
-// commit makes a repository of a folder, or adds a commit to it.
-func commit(t testing.TB, dir string) {
+// commitAll commits all files of a folder, and makes a repository of it first if
+// necessary.
+func commitAll(t testing.TB, dir string) {
 	t.Helper()
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"commit", "-q", "-m", "x"}} {
 		args = append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)
@@ -117,7 +118,7 @@ func commit(t testing.TB, dir string) {
 	}
 }
 
-func revision(t testing.TB, dir, rev string) bundler.CommitTree {
+func openCommit(t testing.TB, dir, rev string) bundler.CommitTree {
 	t.Helper()
 	c, err := git.OpenCommit(t.Context(), dir, rev)
 	if err != nil {
@@ -128,12 +129,12 @@ func revision(t testing.TB, dir, rev string) bundler.CommitTree {
 
 var update = flag.Bool("update", false, "rewrite the expected bundle")
 
-// The expected bundle agrees with a second implementation of the rules.
+// TestShop compares the bundle with one that a second implementation of the rules made.
 func TestShop(t *testing.T) {
-	got := write(t, input(bundler.Folder(fill(t, shop()))), bundler.Options{})
+	got := makeBundle(t, newInput(bundler.Folder(writeFiles(t, shopFiles()))), bundler.Options{})
 	const golden = "testdata/shop.json"
 	if *update {
-		put(t, golden, string(got))
+		writeFile(t, golden, string(got))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil {

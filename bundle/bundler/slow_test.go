@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Hostile files are read, or refused, in bounded time: none of them hangs.
+// TestHostileTime checks that hostile files are read or refused in bounded time.
 func TestHostileTime(t *testing.T) {
 	const size = 1 << 18
 	fillUp := func(s string) string { return strings.Repeat(s, size/len(s)) }

@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// A reading is what PyYAML 6.0.3 with libyaml, and then Python's json, make of
-// a document: JSON, or the kind of error.
-type reading struct{ YAML, Want, Error string }
+// A pyyamlCase is a document and what PyYAML 6.0.3 with libyaml, and then Python's
+// json, make of it: JSON, or the kind of error.
+type pyyamlCase struct{ YAML, Want, Error string }
 
-func readings(t testing.TB) []reading {
+func readCases(t testing.TB) []pyyamlCase {
 	t.Helper()
 	f, err := os.Open("testdata/pyyaml.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var all []reading
+	var all []pyyamlCase
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		var r reading
+		var r pyyamlCase
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -34,8 +34,8 @@ func readings(t testing.TB) []reading {
 	return all
 }
 
-// jsonOf is what we make of a document, or the first problem.
-func jsonOf(read func([]byte) (*node, []Problem), raw string) (string, *Problem) {
+// toJSON returns what we make of a document, or the first problem.
+func toJSON(read func([]byte) (*node, []Problem), raw string) (string, *Problem) {
 	root, found := read([]byte(raw))
 	switch {
 	case found != nil:
@@ -46,14 +46,14 @@ func jsonOf(read func([]byte) (*node, []Problem), raw string) (string, *Problem)
 	return string(appendValue(nil, root)), nil
 }
 
-// refused lists what PyYAML reads and we refuse on purpose, by the words of the
-// problem. What matches none of them must be read alike.
-var refused = []string{"duplicate key", "byte order mark", "the tag ! by itself", "so the value has no end", `\/ and \v`, "did not find expected ',' or"}
+// refusedOnPurpose lists words of problems with documents that PyYAML accepts and we
+// refuse on purpose. All other documents must give the same result.
+var refusedOnPurpose = []string{"duplicate key", "byte order mark", "the tag ! by itself", "so the value has no end", `\/ and \v`, "did not find expected ',' or"}
 
 func TestPyYAML(t *testing.T) {
-	for _, r := range readings(t) {
+	for _, r := range readCases(t) {
 		for name, read := range map[string]func([]byte) (*node, []Problem){"full": readFullYAML, "quick": readYAML} {
-			got, problem := jsonOf(read, r.YAML)
+			got, problem := toJSON(read, r.YAML)
 			switch {
 			case problem == nil && r.Error != "":
 				t.Errorf("%s: %q: read as %s, PyYAML refuses it (%s)", name, r.YAML, got, r.Error)
@@ -61,7 +61,7 @@ func TestPyYAML(t *testing.T) {
 				t.Errorf("%s: %q:\ngot  %s\nwant %s", name, r.YAML, got, r.Want)
 			case problem != nil && r.Error == "":
 				known := false
-				for _, words := range refused {
+				for _, words := range refusedOnPurpose {
 					known = known || strings.Contains(problem.Msg, words)
 				}
 				if !known {
@@ -72,10 +72,10 @@ func TestPyYAML(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, reading ends, without a panic, in JSON or in problems
-// that have a place inside of the file.
+// FuzzRead checks that reading any bytes ends without a panic, either in JSON or in
+// problems whose lines and columns are inside of the file.
 func FuzzRead(f *testing.F) {
-	for _, r := range readings(f) {
+	for _, r := range readCases(f) {
 		f.Add([]byte(r.YAML))
 	}
 	f.Add([]byte(`{"a": [1, 1.5e3, "\ud83d\ude00\n", null, true, {}]}`))
@@ -107,7 +107,7 @@ func TestProblems(t *testing.T) {
 		{"unknown tag", "a: !foo 1\n", `f.yml:1:4: "1" with the tag "!foo" cannot be expressed in JSON: remove the tag`},
 		{"endless alias", "a: &a [*a]\n", `f.yml:1:8: the alias *"a" is inside of the value that it repeats, so the value has no end`},
 		{"anchor twice", "a: &a 1\nb: &a 2\n", `f.yml:2:4: the anchor &"a" occurs twice: rename one`},
-		{"alias bomb", bomb(), "f.yml:6:35: aliases make this file larger than 64 MiB"},
+		{"alias bomb", aliasBomb(), "f.yml:6:35: aliases make this file larger than 64 MiB"},
 		{"deep", strings.Repeat("[", 500) + strings.Repeat("]", 500), "f.yml:1:402: is more than 400 levels deep"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -123,8 +123,9 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// bomb is a small file with aliases of aliases, a terabyte when written out.
-func bomb() string {
+// aliasBomb returns a small file with aliases of aliases: a terabyte with aliases
+// replaced by their values.
+func aliasBomb() string {
 	s := "a0: &a0 " + strings.Repeat("x", 1000) + "\n"
 	for i := range 8 {
 		n := string(rune('0' + i))
@@ -151,7 +152,7 @@ func TestJSON(t *testing.T) {
 		{"deep", strings.Repeat("[", 100000), ":1:402: this is not JSON: it is more than 400 levels deep"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, problem := jsonOf(readJSON, c.raw)
+			got, problem := toJSON(readJSON, c.raw)
 			if problem != nil {
 				got = problem.Error()
 			}
