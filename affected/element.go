@@ -50,21 +50,6 @@ func (e *element) views(order integration.ListOrder) map[string]string {
 	return out
 }
 
-// grouped returns the hashes of the parts that say which elements stand together: parts
-// that hold several keys, or an element whose key cannot be used. When elements move
-// from one such part to another, no single key need see it. The hashes are sorted, for
-// states in which the order of lists does not count.
-func (e *element) grouped() []string {
-	var out []string
-	for _, p := range e.parts {
-		if p.shared || len(p.keys()) > 1 {
-			out = append(out, p.full(integration.OrderIgnored))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // without returns the hash of the element without the parts that belong to the given
 // keys alone; "" when nothing is left.
 func (e *element) without(keys map[string]bool, order integration.ListOrder) string {

@@ -22,9 +22,8 @@ type VisibleState struct {
 
 // shardViews are the digests of a desired state, or of a part of it, as shards see it.
 type shardViews struct {
-	views   map[string]string // by shard key
-	rest    string            // the part that every shard sees
-	grouped string            // the elements in which keys stand together; every shard sees them
+	views map[string]string // by shard key
+	rest  string            // the part that every shard sees
 }
 
 // VisibleState evaluates the desired state of an integration on base as a whole,
@@ -112,24 +111,21 @@ func (c *Comparison) baseAndDifference(ctx context.Context, q Query, whole bool)
 // shards see it.
 func viewsOf(documents []any, shards []integration.Selector) shardViews {
 	t := newTree(documents, shards, integration.OrderIgnored)
-	return shardViews{t.root.views(integration.OrderIgnored), t.root.rest, hash(t.root.grouped()...)}
+	return shardViews{t.root.views(integration.OrderIgnored), t.root.rest}
 }
 
-// of returns what one shard sees. A shard that the state does not have sees the parts
+// of returns the view of one shard. A shard that the state does not have sees the part
 // that every shard sees.
 func (v shardViews) of(shard string) string {
-	view, ok := v.views[shard]
-	if !ok {
-		view = v.rest
+	if view, ok := v.views[shard]; ok {
+		return view
 	}
-	return hash(view, v.grouped)
+	return v.rest
 }
 
 // Digest returns the digest of the state that a shard sees, or of the whole state
-// when shard is "". A shard sees the parts that belong to it, the parts that belong to
-// every shard, and the elements of the top level in which several keys stand together.
-// When two states have the same digest for a shard, [Attribute] does not name the
-// shard, and finds no reason for a full run.
+// when shard is "". A shard sees the parts that belong to it and the parts that belong
+// to every shard, see [Attribute]. When its digest is the same, no difference is attributed to it.
 func (s *VisibleState) Digest(shard string) string {
 	if shard == "" || len(s.shards) == 0 {
 		return s.whole

@@ -21,6 +21,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"paths.ignore", globPatterns(s.Ignore), globPatterns(other.Ignore)},
 		{"paths.select", s.selectPatterns(name), other.selectPatterns(name)},
 		{"queries", queryPaths(a), queryPaths(b)},
+		{"resources", a.Resources.withoutLines(), b.Resources.withoutLines()},
 		{"transient", transientPatterns(a), transientPatterns(b)},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
 		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},

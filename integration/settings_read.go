@@ -173,7 +173,7 @@ func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
 	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "shards", "list_order", "trace", "transient", "limits", "reuse")
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -182,6 +182,10 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 			r.checkQueryPath(t, at+".queries")
 			it.Queries = append(it.Queries, QueryFile{t.value, t.line})
 		}
+	}
+	if n := keys["resources"]; n != nil {
+		it.Resources = r.readResources(n, at+".resources")
+		it.Harmless = len(keys) == 1
 	}
 	if n := keys["shards"]; n != nil {
 		it.Shards = r.readShards(n, at+".shards", it.Exec)

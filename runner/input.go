@@ -33,7 +33,6 @@ type Options struct {
 	Jobs        int           // how many tasks run at once; 0 is one per processor
 	Part        plan.Fraction // the part of the plan to run; the zero value is the whole plan
 	Logs        string        // the folder for complete logs; "" is "logs"
-	Temp        string        // the folder for config files of tasks; "" is that of the system
 	NoBaseline  bool          // run nothing on base: every failure fails the check
 	FailFast    bool          // start nothing after the first failure that belongs to the change
 	MemoryLimit int64         // bytes that the running tasks may need together; 0 is no limit

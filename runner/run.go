@@ -70,7 +70,7 @@ func newRun(in Input, opts Options) (*run, error) {
 func (r *run) environment() launch.Environment {
 	return launch.Environment{
 		Base: r.Base, Head: r.Base, Settings: r.Settings, Folder: r.Folder, Natives: r.Natives,
-		Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
+		Getenv: r.Getenv, Environ: r.Environ,
 	}
 }
 

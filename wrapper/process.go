@@ -52,9 +52,6 @@ type Process struct {
 	Command func(plan.Task) (Command, error)
 	// Open opens the endpoint of a task. If it is nil, tasks have no endpoint.
 	Open func(ctx context.Context, task plan.Task) (Endpoint, error)
-	// Temp is the folder for private config files. "" means the folder for temporary
-	// files of the system.
-	Temp string
 	// Grace is the time between SIGTERM and SIGKILL. 0 means five seconds.
 	Grace time.Duration
 
@@ -93,7 +90,7 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 // runs the command. It removes the file afterwards.
 func (p Process) runWithConfigFile(ctx context.Context, command Command, vars map[string]string, log io.Writer) error {
 	if command.Config != "" {
-		folder, err := os.MkdirTemp(p.Temp, "prcheck-") // mode 0700
+		folder, err := os.MkdirTemp("", "prcheck-") // mode 0700
 		if err != nil {
 			return StartError(fmt.Errorf("making a private folder: %w", err))
 		}

@@ -93,45 +93,13 @@ func readings(text string) map[string]string {
 		}
 	}
 	out["in base64 or hex"] = decoded.String()
-	out["escaped somehow"] = plainest(text)
 	return out
-}
-
-var (
-	terminal = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b[\\]P_^X][^\x07\x1b]*(\x07|\x1b\\\\)|\x1b[ -/]*[0-~]")
-	escape   = regexp.MustCompile(`\\+(u\{[0-9a-f]+\}|u[0-9a-fA-F]{4}|U[0-9a-f]{8}|x[0-9a-fA-F]{2}|[0-7]{3}|[nrt])`)
-	others   = regexp.MustCompile(`[^A-Za-z0-9]+`)
-)
-
-// plainest returns the letters and digits of a text, after everything is undone that
-// programs do to a text.
-func plainest(text string) string {
-	for range 4 {
-		text = terminal.ReplaceAllString(text, "")
-		text = html.UnescapeString(percents.ReplaceAllStringFunc(text, func(p string) string { return string(rune(number(p[1:], 16))) }))
-		text = escape.ReplaceAllStringFunc(text, func(e string) string {
-			e = strings.TrimLeft(e, `\`)
-			switch e[0] {
-			case 'n', 'r', 't':
-				return "\n"
-			case 'u', 'U', 'x':
-				return string(rune(number(strings.Trim(e[1:], "{}"), 16)))
-			}
-			return string(rune(number(e, 8)))
-		})
-	}
-	return others.ReplaceAllString(text, "")
-}
-
-func number(digits string, base int) uint64 {
-	n, _ := strconv.ParseUint(digits, base, 31) // of digits alone
-	return n
 }
 
 // holds returns the encoding in which a text contains a secret, "" if it does not.
 func holds(readings map[string]string, secret string) string {
 	for how, text := range readings {
-		if strings.Contains(text, secret) || how == "escaped somehow" && strings.Contains(text, plainest(secret)) || how == "in an address" && strings.Contains(strings.ReplaceAll(text, "+", " "), secret) {
+		if strings.Contains(text, secret) || how == "in an address" && strings.Contains(strings.ReplaceAll(text, "+", " "), secret) {
 			return how
 		}
 	}

@@ -19,7 +19,6 @@ type executionFlags struct {
 	failFast   bool
 	memory     memory.Limit
 	progress   progress.Mode
-	temp       string // the folder for config files of tasks, which the guard removes
 }
 
 // stateUsage is the help for the flag --state.
@@ -45,7 +44,6 @@ stderr is a terminal and CI is not set, else plain`)
 func (f executionFlags) options(env cli.Env) runner.Options {
 	return runner.Options{
 		Jobs: f.jobs, Logs: f.logs, NoBaseline: f.noBaseline, FailFast: f.failFast, MemoryLimit: f.memory.Bytes(os.DirFS("/")),
-		Temp:     f.temp,
 		Progress: progress.Options{Out: env.Stderr, Mode: f.progress, Getenv: env.Getenv}, Notes: env.Stderr,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -48,10 +49,7 @@ code is 3.`,
   runner precheck --base base.json --head head.json --html report.html`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
-				f.temp = space.Folder
-				return precheck(ctx, env, f)
-			})
+			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, _ *os.File) error { return precheck(ctx, env, f) })
 		},
 	}
 	cmd.Flags().StringVar(&f.in.Base, "base", "", "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: the commit where HEAD left the branch that it will be merged into)")

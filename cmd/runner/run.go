@@ -52,10 +52,9 @@ only the tasks without a result in the journal.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			held := guard.HeldFile{Name: journal.FileName(f.file(), f.logs), Open: journal.Open}
-			return guard.Run(cmd.Context(), env, held, func(ctx context.Context, space guard.Workspace) error {
-				defer journal.RemoveEmpty(space.File)
-				f.temp = space.Folder
-				return runPlan(ctx, env, f, space.File)
+			return guard.Run(cmd.Context(), env, held, func(ctx context.Context, file *os.File) error {
+				defer journal.RemoveEmpty(file)
+				return runPlan(ctx, env, f, file)
 			})
 		},
 	}

@@ -1,59 +1,40 @@
 package mask
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// A form is one way in which a secret may be encoded. Each of its characters may be
-// escaped in addition, see [unit].
-type form struct {
-	text  string
-	units []unit
-}
-
-// formsOf returns the forms of secrets, the longest form first.
-func formsOf(secrets []string) []form {
-	var texts []string
-	for _, secret := range secrets {
-		texts = append(texts, encodings(secret)...)
-		if secret = strings.TrimSpace(secret); !strings.Contains(secret, "\n") {
-			texts = append(texts, encodings(secret)...)
-			continue
-		}
-		for line := range strings.Lines(secret) {
-			if line = strings.TrimSpace(line); len(line) >= minSecretLine {
-				texts = append(texts, encodings(line)...)
-			}
-		}
-	}
-	slices.SortFunc(texts, func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
-	})
-	var forms []form
-	for _, text := range slices.Compact(texts) {
-		forms = append(forms, form{text, unitsOf(text)})
-	}
-	return forms
-}
-
-// encodings returns a secret as it is, in base64 and in hex. It returns nothing if the
-// secret is too short to be told from ordinary text.
-func encodings(secret string) []string {
+// formsOf returns the forms of a secret, and none if it is too short to be told from
+// ordinary text.
+func formsOf(secret string) []form {
 	if len(secret) < minSecret {
 		return nil
 	}
 	digits := base64Of(secret)
-	out := append([]string{secret, hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}, digits...)
+	texts := append(escapedForms(secret), hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret))))
+	broken := slices.Clone(digits)
 	for _, d := range digits {
+		texts = append(texts, url.QueryEscape(d))
 		for shift := range 3 { // base64 in base64, as in a secret of Kubernetes
-			out = append(out, shifted(base64.RawStdEncoding, d, shift))
+			broken = append(broken, shifted(base64.RawStdEncoding, d, shift))
 		}
 	}
-	return slices.DeleteFunc(out, func(text string) bool { return len(text) < minSecret })
+	var forms []form
+	for _, text := range texts {
+		forms = append(forms, form{text: text})
+	}
+	for _, text := range broken {
+		forms = append(forms, form{text: text, broken: true})
+	}
+	return slices.DeleteFunc(forms, func(f form) bool { return len(f.text) < minSecret })
 }
 
 // base64Of returns the base64 forms of a secret, alone and inside a longer text.
@@ -77,4 +58,53 @@ func shifted(enc *base64.Encoding, secret string, shift int) string {
 	first := (shift*8 + 5) / 6
 	last := (shift + len(secret)) * 8 / 6
 	return digits[first:last]
+}
+
+// unreserved lists, for usual encoders of URLs, the bytes that they leave as they are
+// besides letters and digits: a strict encoder, one for paths, JavaScript's, and one
+// that encodes everything.
+var unreserved = []string{"-_.~", "-_.~/", "-_.!~*'()", ""}
+
+// escapedForms returns a secret as it is, and as URLs, JSON, programs and HTML pages
+// write it.
+func escapedForms(secret string) []string {
+	out := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)}
+	for _, keep := range unreserved {
+		out = append(out, percentEncode(secret, keep))
+	}
+	for _, text := range slices.Clone(out) {
+		out = append(out, lowerHex(text))
+	}
+	if quoted, err := json.Marshal(secret); err == nil {
+		out = append(out, string(quoted[1:len(quoted)-1]))
+	}
+	for _, quoted := range []string{strconv.Quote(secret), strconv.QuoteToASCII(secret)} {
+		out = append(out, quoted[1:len(quoted)-1])
+	}
+	return out
+}
+
+// percentEncode encodes all bytes except letters, digits and the bytes of keep.
+func percentEncode(text, keep string) string {
+	var out strings.Builder
+	for _, c := range []byte(text) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte(keep, c) >= 0:
+			out.WriteByte(c)
+		default:
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
+}
+
+// lowerHex writes the hex digits after each percent sign in lower case.
+func lowerHex(text string) string {
+	parts := strings.Split(text, "%")
+	for i := 1; i < len(parts); i++ {
+		if len(parts[i]) >= 2 {
+			parts[i] = strings.ToLower(parts[i][:2]) + parts[i][2:]
+		}
+	}
+	return strings.Join(parts, "%")
 }

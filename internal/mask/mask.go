@@ -1,9 +1,9 @@
 package mask
 
 import (
-	"math"
+	"cmp"
 	"slices"
-	"unicode/utf8"
+	"strings"
 )
 
 // The sizes, in bytes, below which a secret, and a single line of a secret, are not
@@ -13,67 +13,75 @@ const (
 	minSecretLine = 8
 )
 
-// minBroken is the size in bytes from which lines may break inside of a form. The few
-// bytes of a shorter form may stand at the end and the beginning of two lines by accident.
-const minBroken = 8
-
 // mask replaces a secret.
 const mask = "***"
 
 // A Masker replaces secrets in texts. Several goroutines may use it at once.
 type Masker struct {
-	byFirst [256][]form           // by the first byte, the longest form first
-	byPair  map[[2]byte][]form    // by the first two bytes, the longest form first
-	begins  [256][256 / 64]uint64 // a bit for each two bytes that may begin a form, for a quick test
+	forms [256]*[256][]form // by the first two bytes of a form, the longest form first
+}
+
+// A form is one way in which a secret may be written.
+type form struct {
+	text   string
+	broken bool // line breaks may stand inside, as in base64
 }
 
 // New returns a masker of these secrets.
 func New(secrets []string) *Masker {
-	m := &Masker{byPair: map[[2]byte][]form{}}
-	for _, f := range formsOf(secrets) {
-		pair := [2]byte{f.text[0], f.text[1]}
-		m.byFirst[pair[0]] = append(m.byFirst[pair[0]], f)
-		m.byPair[pair] = append(m.byPair[pair], f)
+	var all []form
+	for _, secret := range secrets {
+		all = append(all, formsOf(secret)...)
+		if secret = strings.TrimSpace(secret); !strings.Contains(secret, "\n") {
+			all = append(all, formsOf(secret)...)
+			continue
+		}
+		for line := range strings.Lines(secret) {
+			if line = strings.TrimSpace(line); len(line) >= minSecretLine {
+				all = append(all, formsOf(line)...)
+			}
+		}
 	}
-	m.noteBegins()
+	slices.SortFunc(all, func(a, b form) int {
+		return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text), compareBools(b.broken, a.broken))
+	})
+	// Of two forms with the same text the one with line breaks comes first and stays:
+	// it matches wherever the other one does.
+	all = slices.CompactFunc(all, func(a, b form) bool { return a.text == b.text })
+	m := &Masker{}
+	for _, f := range all {
+		m.add(f)
+	}
 	return m
 }
 
-// noteBegins fills m.begins.
-func (m *Masker) noteBegins() {
-	var odd [256 / 64]uint64
-	for c := range 256 {
-		if !isOrdinary(byte(c)) && !isQuote(byte(c)) {
-			odd[c/64] |= 1 << (c % 64)
-		}
+// add stores a form under the two bytes that its appearance may begin with. A form has
+// at least two bytes.
+func (m *Masker) add(f form) {
+	second := m.forms[f.text[0]]
+	if second == nil {
+		second = new([256][]form)
+		m.forms[f.text[0]] = second
 	}
-	for first, forms := range m.byFirst {
-		if len(forms) > 0 {
-			m.begins[first] = odd
-		}
+	after := []byte{f.text[1]}
+	if f.broken {
+		after = append(after, '\n', '\r')
 	}
-	for pair := range m.byPair {
-		m.begins[pair[0]][pair[1]/64] |= 1 << (pair[1] % 64)
-	}
-	for _, first := range []byte(`\%&+`) {
-		m.begins[first] = [256 / 64]uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
+	for _, c := range after {
+		second[c] = append(second[c], f)
 	}
 }
 
-// mayBegin reports whether a text that begins with two bytes may begin with a form.
-func (m *Masker) mayBegin(first, second byte) bool {
-	return m.begins[first][second/64]>>(second%64)&1 != 0
+// compareBools orders false before true.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
-
-// isEscape reports whether a byte may begin an escaped character.
-func isEscape(c byte) bool { return c == '\\' || c == '%' || c == '&' || c == '+' }
-
-// isOrdinary reports whether a byte begins neither an escape nor a gap.
-func isOrdinary(c byte) bool {
-	return c >= ' ' && c < 0x7f && !isQuote(c) && !isEscape(c)
-}
-
-func isQuote(c byte) bool { return c == '\'' || c == '"' }
 
 // Text returns a text in which the secrets are masked.
 func (m *Masker) Text(text string) string {
@@ -81,169 +89,93 @@ func (m *Masker) Text(text string) string {
 	return string(append(stream.Feed([]byte(text)), stream.Flush()...))
 }
 
-// A matcher compares forms with a text. It reuses its memory.
-type matcher struct {
-	*Masker
-	places, next []int
-	firsts       []byte
+// A Stream masks a text that comes in pieces. It holds back the end of the pieces so
+// far if a secret may begin there. It is for one goroutine.
+type Stream struct {
+	masker *Masker
+	held   []byte
+	until  int // held[:until] belongs to a secret whose mask is written already
 }
 
-// match returns the size of the longest form that text begins with, 0 if there is none,
-// and whether text may turn out to begin with a longer one when more follows.
-func (m *matcher) match(text []byte) (size int, open bool) {
-	switch c := text[0]; {
-	case isEscape(c):
-		m.firsts, open = appendFirsts(m.firsts[:0], text, 0)
-	case isQuote(c):
-		m.firsts = append(m.firsts[:0], c)
-	case m.byFirst[c] == nil:
-		return 0, false
-	case len(text) > 1 && (isOrdinary(text[1]) || isQuote(text[1])):
-		return m.longest(m.byPair[[2]byte{c, text[1]}], text)
-	default:
-		return m.matchPair(text)
-	}
-	for _, first := range m.firsts {
-		n, more := m.longest(m.byFirst[first], text)
-		size, open = max(size, n), open || more
-	}
-	return size, open
+// Stream returns a stream for one text.
+func (m *Masker) Stream() *Stream { return &Stream{masker: m} }
+
+// Feed takes the next piece of the text and returns the part that is masked by now.
+func (s *Stream) Feed(piece []byte) []byte {
+	s.held = append(s.held, piece...)
+	return s.advance(false)
 }
 
-// matchPair is match for a text whose first character is written as it is.
-func (m *matcher) matchPair(text []byte) (size int, open bool) {
-	m.firsts = m.firsts[:0]
-	for at := 1; ; {
-		if at == len(text) {
-			open = true
+// Flush returns the rest of the text, after its last piece.
+func (s *Stream) Flush() []byte { return s.advance(true) }
+
+// advance masks every byte that belongs to a secret. Secrets that overlap become one
+// mask, so that no part of either stays visible.
+func (s *Stream) advance(final bool) []byte {
+	out := make([]byte, 0, len(s.held))
+	at := 0
+	for ; at < len(s.held); at++ {
+		size, more := s.masker.match(s.held[at:])
+		if more && !final {
 			break
 		}
-		var more bool
-		m.firsts, more = appendFirsts(m.firsts, text[at:], 0)
-		g := readGap(text[at:])
-		open = open || more || g.open
-		if g.size == 0 || at > maxGap {
-			break
+		if size > 0 && at >= s.until {
+			out = append(out, mask...)
 		}
-		at += g.size
+		s.until = max(s.until, at+size)
+		if at >= s.until {
+			out = append(out, s.held[at])
+		}
 	}
-	slices.Sort(m.firsts)
-	m.firsts = slices.Compact(m.firsts)
-	for _, second := range m.firsts {
-		n, more := m.longest(m.byPair[[2]byte{text[0], second}], text)
-		size, open = max(size, n), open || more
-	}
-	return size, open
+	s.held = append(s.held[:0], s.held[at:]...)
+	s.until = max(0, s.until-at)
+	return out
 }
 
-// appendFirsts appends the first bytes of the characters that text may begin with. depth
-// is how often text was escaped.
-func appendFirsts(firsts, text []byte, depth int) (_ []byte, open bool) {
-	firsts = append(firsts, text[0])
-	switch text[0] {
-	case '+':
-		firsts = append(firsts, ' ')
-	case '\\':
-		if n := countBackslashes(text); n < len(text) && !isAlphanumeric(text[n]) {
-			firsts = append(firsts, text[n])
+// match returns the size of the longest form that text begins with, 0 if there is
+// none, and whether text may turn out to begin with a longer one when more follows.
+func (m *Masker) match(text []byte) (size int, more bool) {
+	second := m.forms[text[0]]
+	if second == nil || len(text) == 1 {
+		return 0, second != nil
+	}
+	for _, f := range second[text[1]] {
+		n, open := f.match(text)
+		more = more || open
+		if n > 0 {
+			return n, more
 		}
-		e := readBackslashed(text)
-		if e.size > 0 {
-			var char [utf8.UTFMax]byte
-			utf8.EncodeRune(char[:], e.char)
-			firsts = append(firsts, char[0], byte(e.char)) //nolint:gosec // if it is a byte
-		}
-		open = e.open
 	}
-	sign, ok := sign(text)
-	if !ok || depth == maxNested {
-		return firsts, open
-	}
-	p := peel(text, sign)
-	if p.n == 0 {
-		return firsts, open || p.open
-	}
-	firsts, more := appendFirsts(firsts, p.text[:p.n], depth+1)
-	return firsts, open || more && p.open
+	return 0, more
 }
 
-// longest returns the size of the longest of the forms that text begins with, and whether
-// text may turn out to begin with a longer one.
-func (m *matcher) longest(forms []form, text []byte) (size int, open bool) {
-	for i := range forms {
-		if forms[i].differs(text) {
-			continue
-		}
-		n, more := m.matchForm(&forms[i], text)
-		size, open = max(size, n), open || more
-	}
-	return size, open
-}
+// maxBreak is how many bytes a line break inside a form may have.
+const maxBreak = 2
 
-// differs reports whether text cannot be the form, since an ordinary byte differs. It is
-// a quick test that fails most forms.
-func (f *form) differs(text []byte) bool {
-	for i, c := range text[:min(len(text), len(f.text))] {
-		if c != f.text[i] || !isOrdinary(c) {
-			return isOrdinary(c)
-		}
-	}
-	return false
-}
-
-// matchForm returns how many bytes at the beginning of text are the form, 0 if text does
+// match returns how many bytes at the beginning of text are the form, 0 if text does
 // not begin with it, and whether it may do so when more text follows.
-func (m *matcher) matchForm(f *form, text []byte) (size int, open bool) {
-	limit := f.maxSize()
-	text = text[:min(len(text), limit)]
-	m.places = append(m.places[:0], 0)
-	for i := range f.units {
-		m.next = m.next[:0]
-		for _, at := range m.places {
-			open = m.step(f, i, text, at) || open
+func (f form) match(text []byte) (size int, more bool) {
+	if !f.broken {
+		if len(f.text) > len(text) {
+			return 0, f.text[:len(text)] == string(text)
 		}
-		m.places, m.next = m.next, m.places
-		if len(m.places) == 0 {
-			return 0, open && len(text) < limit
+		if string(text[:len(f.text)]) == f.text {
+			return len(f.text), false
 		}
+		return 0, false
 	}
-	for _, at := range m.places {
-		size = max(size, at)
-	}
-	return size, open && len(text) < limit
-}
-
-// maxSize returns how many bytes of a text are looked at for the form.
-func (f *form) maxSize() int { return 2*maxEntity*len(f.text) + maxGaps }
-
-// step appends to m.next the places at which a unit of the form may end, if the unit
-// before it ends at a place.
-func (m *matcher) step(f *form, i int, text []byte, at int) (open bool) {
-	u := &f.units[i]
-	if at < len(text) && u.isPlain() && text[at] == u.raw[0] {
-		m.next = add(m.next, at+1)
-		return false
-	}
-	lines := 0
-	for from := at; at-from < maxGap; {
+	at, breaks := 0, 0
+	for i := range len(f.text) {
+		for breaks = 0; i > 0 && breaks < maxBreak && at < len(text) && (text[at] == '\n' || text[at] == '\r'); at++ {
+			breaks++
+		}
 		if at == len(text) {
-			return true
+			return 0, true
 		}
-		var more bool
-		m.next, more = u.appendEnds(m.next, text, at)
-		open = open || more
-		if i == 0 {
-			return open
+		if text[at] != f.text[i] {
+			return 0, false
 		}
-		g := readGap(text[at:])
-		open = open || g.open
-		if g.isLine {
-			lines++
-		}
-		if g.size == 0 || lines > maxBreak || lines > 0 && len(f.text) < minBroken {
-			return open
-		}
-		at += g.size
+		at++
 	}
-	return open
+	return at, false
 }

@@ -119,7 +119,6 @@ func inPieces(m *Masker, text string, size int) string {
 func FuzzMasking(f *testing.F) {
 	f.Add("abcd", "abcdef", "xabcdefabcdx", uint8(3))
 	f.Add("aaab", "baaa", "aaabaaab", uint8(1))
-	f.Add(`a"b\\cd`, "ä😀/", `{\"a\\\"b%5C\\c&amp;#100;\xc3\xa4\ud83d\ude00\/`+"\x1b]0;t\a\x1b[1m", uint8(2))
 	f.Fuzz(func(t *testing.T, a, b, text string, size uint8) {
 		m := New([]string{a, b})
 		whole := m.Text(text)
@@ -135,22 +134,12 @@ func FuzzMasking(f *testing.F) {
 }
 
 func BenchmarkMasking(b *testing.B) {
-	for name, line := range map[string]string{
-		"text":   "2024-01-01 INFO reconciling the namespace app-sre on cluster x\n",
-		"JSON":   `{"level":"info","msg":"got {\"name\": \"app-sre\", \"path\": \"\/a\/b%20c\"}","n":[1,2]}` + "\n",
-		"colour": "\x1b[32m2024-01-01\x1b[0m \x1b[1mINFO\x1b[0m reconciling the namespace \x1b[36mapp-sre\x1b[0m\n",
-	} {
-		b.Run(name, func(b *testing.B) { benchmark(b, line) })
-	}
-}
-
-func benchmark(b *testing.B, line string) {
 	secrets := make([]string, 50)
 	for i := range secrets {
 		secrets[i] = strings.Repeat(string(rune('a'+i%26)), 10) + string(rune('A'+i))
 	}
 	m := New(secrets)
-	chunk := []byte(strings.Repeat(line, 512))
+	chunk := []byte(strings.Repeat("2024-01-01 INFO reconciling the namespace app-sre on cluster x\n", 512))
 	b.SetBytes(int64(len(chunk)))
 	stream := m.Stream()
 	for b.Loop() {

@@ -11,15 +11,12 @@
 //     then starts nothing more, kills all processes below it, and kills itself.
 //   - The command can hold a file, for example one with a lock. It is open in both
 //     processes, so a lock is released only when both are gone.
-//   - The work has a private folder for temporary files, such as config files with
-//     secrets. The guard removes it when the worker has ended, and the worker when the
-//     guard dies.
 //
 // The worker has a process group of its own, so that a signal to the command's group
 // reaches only the guard. If the signal asks the command to stop, the guard passes it on.
 //
 // Limits: if both processes are killed with SIGKILL at the same moment, nobody kills the
-// rest or removes the private folder. If the kernel cannot end a process, which may wait for a broken disk, the guard
+// rest. If the kernel cannot end a process, which may wait for a broken disk, the guard
 // waits for it. On other systems than Linux the command does the work itself, and its
 // processes may outlive it.
 package guard

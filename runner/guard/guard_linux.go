@@ -20,9 +20,6 @@ const command = "runner"
 // holds open.
 const pipeVariable = "PRCHECK_GUARD"
 
-// folderVariable is the environment variable that tells the worker its private folder.
-const folderVariable = "PRCHECK_GUARD_FOLDER"
-
 // The file descriptors that the worker inherits from the guard.
 const (
 	pipeFD = 3
@@ -32,23 +29,25 @@ const (
 // program is this program. The link still leads to it after its file was replaced.
 const program = "/proc/self/exe"
 
-// Run calls work with its workspace, in a process that is guarded. In the guard it
+// Run calls work with the held file, in a process that is guarded. In the guard it
 // returns an error with the exit code of the worker, which has reported the error of
 // work already. Where no process can be guarded it calls work in this process.
-func Run(ctx context.Context, env cli.Env, held HeldFile, work func(context.Context, Workspace) error) error {
+func Run(ctx context.Context, env cli.Env, held HeldFile, work func(context.Context, *os.File) error) error {
 	if pipe := env.Getenv(pipeVariable); pipe != "" && pipe == describeFD(pipeFD) {
-		return runWorker(ctx, held, env.Getenv(folderVariable), work)
+		return runWorker(ctx, held, work)
 	}
-	space, err := openWorkspace(ctx, held)
+	file, err := held.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer space.close()
-	if err := prepareGuard(); err != nil {
-		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes and private files of tasks may survive: %v\n", command, err)
-		return work(ctx, space)
+	if file != nil {
+		defer file.Close()
 	}
-	return runGuard(ctx, env, space)
+	if err := prepareGuard(); err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "%s: if it is killed, processes of tasks may survive: %v\n", command, err)
+		return work(ctx, file)
+	}
+	return runGuard(ctx, env, file)
 }
 
 // prepareGuard makes this process able to guard. An error says why it cannot.
@@ -70,7 +69,7 @@ func describeFD(fd int) string {
 }
 
 // runGuard starts the worker, waits for its end and kills the processes that it left.
-func runGuard(ctx context.Context, env cli.Env, space Workspace) error {
+func runGuard(ctx context.Context, env cli.Env, held *os.File) error {
 	closeInheritedFilesOnExec()
 	readEnd, writeEnd, err := os.Pipe()
 	if err != nil {
@@ -80,11 +79,11 @@ func runGuard(ctx context.Context, env cli.Env, space Workspace) error {
 	// Without cancellation: the end of the context must stop the worker gently, below.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, env.Args...) //nolint:gosec // it is this program
 	cmd.Args[0] = command
-	cmd.Env = append(cmd.Environ(), pipeVariable+"="+describeFD(int(readEnd.Fd())), folderVariable+"="+space.Folder)
+	cmd.Env = append(cmd.Environ(), pipeVariable+"="+describeFD(int(readEnd.Fd())))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.Stdin, cli.File(env.Stdout), cli.File(env.Stderr)
 	cmd.ExtraFiles = []*os.File{readEnd}
-	if space.File != nil {
-		cmd.ExtraFiles = append(cmd.ExtraFiles, space.File)
+	if held != nil {
+		cmd.ExtraFiles = append(cmd.ExtraFiles, held)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = cmd.Start()
@@ -129,17 +128,17 @@ func workerError(state *os.ProcessState, err error) error {
 
 // runWorker calls work in the worker. If the guard dies, the worker kills itself and all
 // processes below it.
-func runWorker(ctx context.Context, held HeldFile, folder string, work func(context.Context, Workspace) error) error {
-	space := Workspace{Folder: folder}
-	defer space.close() // the guard does this, too, unless it is killed just after the worker ended
+func runWorker(ctx context.Context, held HeldFile, work func(context.Context, *os.File) error) error {
 	syscall.CloseOnExec(pipeFD)
 	if err := syscall.SetNonblock(pipeFD, true); err != nil { // so that closing the pipe ends a read
 		return err
 	}
 	pipe := os.NewFile(pipeFD, "pipe of the guard")
+	var file *os.File
 	if held.Open != nil {
 		syscall.CloseOnExec(heldFD)
-		space.File = os.NewFile(heldFD, held.Name)
+		file = os.NewFile(heldFD, held.Name)
+		defer file.Close()
 	}
 	if err := becomeSubreaper(); err != nil {
 		return err
@@ -149,22 +148,20 @@ func runWorker(ctx context.Context, held HeldFile, folder string, work func(cont
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		if _, err := pipe.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
-			killEverything(cancel, space)
+			killEverything(cancel)
 		}
 	})
 	defer watch.Wait()
 	defer pipe.Close()
-	defer killDescendants() // likewise
-	return work(ctx, space)
+	defer killDescendants() // the guard does this, too, unless it is killed just after the worker ended
+	return work(ctx, file)
 }
 
-// killEverything kills all processes below this process, removes the private folder, and
-// then kills this process. It cancels the work first, so that no killed task is reported
-// as failed.
-func killEverything(cancel context.CancelFunc, space Workspace) {
+// killEverything kills all processes below this process, and then this process. It
+// cancels the work first, so that no killed task is reported as failed.
+func killEverything(cancel context.CancelFunc) {
 	cancel()
 	syscall.ForkLock.RLock() // from here on no process can be started
 	killDescendants()
-	space.removeFolder()
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 }

@@ -4,16 +4,19 @@ package guard
 
 import (
 	"context"
+	"os"
 
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// Run calls work with its workspace. On this system no process is guarded.
-func Run(ctx context.Context, _ cli.Env, held HeldFile, work func(context.Context, Workspace) error) error {
-	space, err := openWorkspace(ctx, held)
+// Run calls work with the held file. On this system no process is guarded.
+func Run(ctx context.Context, _ cli.Env, held HeldFile, work func(context.Context, *os.File) error) error {
+	file, err := held.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer space.close()
-	return work(ctx, space)
+	if file != nil {
+		defer file.Close()
+	}
+	return work(ctx, file)
 }

@@ -21,7 +21,6 @@ type Environment struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
 	Folder     string // the folder in which tasks start; "" is the current folder
-	Temp       string // the folder for private config files; "" is that of the system
 	Natives    []integration.Native
 	Observe    func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
 	Getenv     func(string) string                     // the runner's environment
@@ -43,7 +42,7 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 		return nil, err
 	}
 	command := func(t plan.Task) (wrapper.Command, error) { return e.command(t, folder) }
-	return runner{wrapper.Process{Open: open, Command: command, Temp: e.Temp}, e.Natives}, nil
+	return runner{wrapper.Process{Open: open, Command: command}, e.Natives}, nil
 }
 
 // endpoints returns a function that opens the endpoint of a task.
@@ -70,6 +69,7 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 			Base: base, Head: head, Integration: t.Integration,
 			BaseAllowed: onBase.Schemas, HeadAllowed: onHead.Schemas,
 			Unenforced: isUnenforced(onBase, onHead),
+			Resources:  e.Settings.For(t.Integration).Resources,
 			Observe:    observe,
 		})
 		if err != nil {

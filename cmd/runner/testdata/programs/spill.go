@@ -36,9 +36,6 @@ func spill(args []string) {
 			inside := strings.Repeat("u", n) + ":" + v + "@host"
 			fmt.Println("basic", base64.StdEncoding.EncodeToString([]byte(inside)), base64.RawURLEncoding.EncodeToString([]byte(inside)))
 		}
-		for _, form := range spellings(v) {
-			fmt.Println("form", form)
-		}
 		lines := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("long ", 11) + v + strings.Repeat(" long", 20)))
 		for len(lines) > 76 {
 			fmt.Println(lines[:76])
