@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/app-sre/prcheck/bundle"
 )
 
 // MaxSettings is the maximal size of a settings file in bytes.
@@ -31,15 +33,16 @@ type Settings struct {
 	Rules                []Rule
 	TrustNewIntegrations bool // whether Exec may start integrations that only head defines
 
-	checkout     Checkout
-	ciFiles      []Glob // nil means the default
-	transient    []*regexp.Regexp
-	baseline     *time.Duration // nil means the default
-	reuse        *time.Duration // nil means the default
-	limits       map[string]Limit
-	integrations map[string]Integration
-	digest       string
-	text         []byte
+	checkout         Checkout
+	definitionSchema bundle.Schema // "" means the default
+	ciFiles          []Glob        // nil means the default
+	transient        []*regexp.Regexp
+	baseline         *time.Duration // nil means the default
+	reuse            *time.Duration // nil means the default
+	limits           map[string]Limit
+	integrations     map[string]Integration
+	digest           string
+	text             []byte
 }
 
 // An Integration holds the settings of one integration, with the general settings where

@@ -17,6 +17,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		a, b any
 	}{
 		{"checkout", s.Checkout(), other.Checkout()},
+		{"definition_schema", s.DefinitionSchema(), other.DefinitionSchema()},
 		{"exec", a.Exec, b.Exec},
 		{"paths.ignore", globPatterns(s.Ignore), globPatterns(other.Ignore)},
 		{"paths.select", s.selectPatterns(name), other.selectPatterns(name)},

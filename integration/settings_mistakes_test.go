@@ -154,6 +154,7 @@ var mistakes = []struct {
 	{"rule for nothing", "version: 1\npaths:\n  select:\n    - when: []\n      run: [a]\n", "4: paths.select[0].when: is empty; it needs at least one entry"},
 	{"rule runs no name", "version: 1\npaths:\n  select:\n    - {when: [a], run: ['']}\n", `4: paths.select[0].run[0]: is empty`},
 	{"select as mapping", "version: 1\npaths: {select: {when: [a]}}\n", "2: paths.select: must be a list, got a mapping"},
+	{"definition schema", "version: 1\ndefinition_schema: ''\n", "2: definition_schema: is empty"},
 
 	// Integrations.
 	{"bad name", "version: 1\nintegrations:\n  '': {}\n", `3: integrations: an integration needs a name`},

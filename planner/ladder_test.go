@@ -36,6 +36,9 @@ func both(same func(s *side), then func(base, head *side)) func(base, head *side
 	}
 }
 
+// addRest adds an integration that is never run, so that "it" is not the only one.
+func addRest(s *side) { s.data["/rest.yml"] = definition("rest", nil) }
+
 var definitionCases = []rungCase{
 	{"no pr_check", exec, both(func(s *side) { delete(s.at("/it.yml"), "pr_check") }, rename), "skip definition", plan.CodeNoCheck, ""},
 	{"disabled", exec, both(func(s *side) { s.check()["disabled"] = true }, rename), "skip definition", plan.CodeDisabled, ""},
@@ -59,7 +62,7 @@ var definitionCases = []rungCase{
 	{"new", exec, func(base, _ *side) { delete(base.data, "/it.yml") }, "run definition it", plan.CodeNewDefinition, ""},
 	{"new and disabled", exec, func(base, head *side) { delete(base.data, "/it.yml"); head.check()["disabled"] = true },
 		"skip definition", plan.CodeNewDisabled, ""},
-	{"removed", exec, func(_, head *side) { delete(head.data, "/it.yml") }, "skip definition", plan.CodeRemoved, ""},
+	{"removed", exec, both(addRest, func(_, head *side) { delete(head.data, "/it.yml") }), "skip definition", plan.CodeRemoved, ""},
 	{"moved", exec, func(_, head *side) { head.data["/moved.yml"] = head.data["/it.yml"]; delete(head.data, "/it.yml") },
 		"skip schema", plan.CodeNoAllowedFile, ""},
 }

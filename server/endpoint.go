@@ -20,6 +20,9 @@ type Options struct {
 	// BaseAllowed and HeadAllowed are the schemas of the datafiles that the
 	// integration may read in each bundle.
 	BaseAllowed, HeadAllowed []bundle.Schema
+	// Definitions is the schema of the datafiles that define integrations. Every client
+	// reads some of their fields. "" means [integration.DefinitionSchema].
+	Definitions bundle.Schema
 	// Unenforced allows the integration to read datafiles of every schema.
 	Unenforced bool
 	// Strict forbids answers that depend on datafiles of other schemas, even if nothing is

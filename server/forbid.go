@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -12,8 +13,9 @@ import (
 // not read, and nil otherwise. It is the responseCheck of an endpoint.
 func (e *Endpoint) checkResponse(on *Snapshot, q *gql.Query, res *gql.Response) []byte {
 	touched := res.DatafileSchemas
-	if readsOnlySchemasOfIntegrations(q) {
-		isDefinition := func(s bundle.Schema) bool { return s == integration.DefinitionSchema }
+	definitions := cmp.Or(e.opts.Definitions, integration.DefinitionSchema)
+	if readsOnlySchemasOfIntegrations(q, definitions) {
+		isDefinition := func(s bundle.Schema) bool { return s == definitions }
 		touched = slices.DeleteFunc(slices.Clone(touched), isDefinition)
 		res.Dependence.Schemas = slices.DeleteFunc(res.Dependence.Schemas, isDefinition)
 	}
@@ -53,9 +55,9 @@ func (e *Endpoint) findForbidden(on *Snapshot, touched []bundle.Schema, d gql.De
 // readsOnlySchemasOfIntegrations reports whether a query reads nothing but names,
 // descriptions and schemas of integrations. Every client starts with such a query, to find
 // the definition of its own integration.
-func readsOnlySchemasOfIntegrations(q *gql.Query) bool {
+func readsOnlySchemasOfIntegrations(q *gql.Query, definitions bundle.Schema) bool {
 	for _, r := range q.Roots() {
-		if r.Schema != integration.DefinitionSchema {
+		if r.Schema != definitions {
 			return false
 		}
 	}
