@@ -1,6 +1,7 @@
 package gql
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -12,11 +13,13 @@ type analysis struct {
 	footprint *Position
 	schemas   []bundle.Schema
 	types     []string
+	depends   []bundle.Schema // schemas of datafiles that the answer depends on, as far as types tell
+	backrefs  bool            // the query reads which datafiles mention a resource
 }
 
 // analyze finds out what the query can read, whatever the data is.
 func (q *Query) analyze() *analysis {
-	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, types: map[string]bool{}}
+	a := &analyzer{query: q, result: &analysis{footprint: &Position{}}, schemas: map[bundle.Schema]bool{}, depends: map[bundle.Schema]bool{}, types: map[string]bool{}}
 	if q.fields != nil {
 		a.types[q.schema.query.name] = true
 		for _, field := range q.fields.list {
@@ -26,6 +29,7 @@ func (q *Query) analyze() *analysis {
 	for s := range a.schemas {
 		a.result.schemas = append(a.result.schemas, s)
 	}
+	a.result.depends = slices.Sorted(maps.Keys(a.depends))
 	for t := range a.types {
 		a.result.types = append(a.result.types, t)
 	}
@@ -39,6 +43,7 @@ type analyzer struct {
 	query   *Query
 	result  *analysis
 	schemas map[bundle.Schema]bool
+	depends map[bundle.Schema]bool
 	types   map[string]bool
 	opaque  bool // the current root field reads something that positions cannot describe
 }
@@ -55,6 +60,7 @@ func (a *analyzer) addRoot(field *selectedField) {
 	case resolveDatafiles:
 		r.Kind = RootDatafiles
 		a.addSchema(field.def.schema)
+		a.depends[field.def.schema] = true
 		a.addArguments(d, field)
 	case resolveResources:
 		r.Kind = RootResources
@@ -115,6 +121,22 @@ func (a *analyzer) addSchemasOf(t *typeDef) {
 		a.addSchema(object.datafileSchema)
 		for _, i := range object.interfaces {
 			a.addSchema(i.datafileSchema)
+		}
+	}
+}
+
+// addTargets adds the schemas of the datafiles that a field of the type can lead to. Whether
+// they are there, and of which schema they are, shows in the answer even if nothing is read
+// of them.
+func (a *analyzer) addTargets(t *typeDef) {
+	for _, target := range slices.Concat(t.objectTypes(), []*typeDef{t}) {
+		if target.datafileSchema != "" {
+			a.depends[target.datafileSchema] = true
+		}
+		for _, i := range target.interfaces {
+			if i.datafileSchema != "" {
+				a.depends[i.datafileSchema] = true
+			}
 		}
 	}
 }

@@ -60,7 +60,7 @@
 //	                 variableuse.go introspectiondepth.go limits.go suggest.go
 //	field conflicts  conflict.go conflictfields.go conflictlinear.go
 //	execution        engine.go exec.go resolve.go datavalue.go objecttype.go filter.go match.go
-//	                 backrefs.go serialize.go observe.go
+//	                 backrefs.go serialize.go observe.go dependence.go
 //	JavaScript       jsvalue.go jsnumber.go jsjson.go inspect.go
 //	answers          response.go readresponse.go
 //	footprint        analyze.go valueselections.go positiondraft.go position.go

@@ -96,7 +96,7 @@ func (e *Engine) matchesRoot(root *Root, f *bundle.File) (bool, *Error) {
 		if field.rootArgs.fault != nil {
 			return false, field.rootArgs.fault.clone()
 		}
-		return e.matchesArguments(field, f)
+		return dataReader{engine: e}.matchesArguments(field, f)
 	case root.Kind == RootResources:
 		if path := field.stringArgument("path"); path != "" {
 			return string(f.Path) == path, nil

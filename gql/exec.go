@@ -52,6 +52,16 @@ func newRun(ctx context.Context, e *Engine, q *Query) *run {
 	return &run{ctx: ctx, engine: e, query: q, schemaKinds: map[bundle.Schema]fileKind{}}
 }
 
+// A dataReader reads the data of a bundle for a run. It records what it reads in observed,
+// unless observed is nil.
+type dataReader struct {
+	engine   *Engine
+	observed *observation
+}
+
+// data returns the dataReader of the run.
+func (r *run) data() dataReader { return dataReader{r.engine, r.observed} }
+
 // schemasOf returns the schemas of objects that were read in files of these kinds.
 func (r *run) schemasOf(kinds fileKind) []bundle.Schema {
 	list := make([]bundle.Schema, 0, len(r.schemas))

@@ -22,7 +22,7 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 		if i&255 == 255 && r.ctx.Err() != nil {
 			return dataValue{}, r.stopByContext()
 		}
-		ok, err := r.engine.matchesArguments(field, f)
+		ok, err := r.data().matchesArguments(field, f)
 		if err != nil {
 			return dataValue{}, err
 		}
@@ -34,7 +34,7 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 }
 
 // matchesArguments reports whether a datafile passes the arguments of a root field.
-func (e *Engine) matchesArguments(field *selectedField, f *bundle.File) (bool, *Error) {
+func (d dataReader) matchesArguments(field *selectedField, f *bundle.File) (bool, *Error) {
 	if len(field.rootArgs.keys) == 0 && field.rootArgs.filter == nil {
 		return true, nil
 	}
@@ -52,16 +52,16 @@ func (e *Engine) matchesArguments(field *selectedField, f *bundle.File) (bool, *
 	if field.rootArgs.filter == nil {
 		return true, nil
 	}
-	return field.rootArgs.filter.matches(e, f.Object())
+	return field.rootArgs.filter.matches(d, f.Object())
 }
 
 // matches reports whether a value passes the filter.
-func (f *filter) matches(e *Engine, v any) (bool, *Error) {
+func (f *filter) matches(d dataReader, v any) (bool, *Error) {
 	if f.matchesNothing {
 		return false, nil
 	}
 	for i := range f.conditions {
-		ok, err := f.conditions[i].matches(e, v)
+		ok, err := f.conditions[i].matches(d, v)
 		if !ok || err != nil {
 			return false, err
 		}
@@ -71,7 +71,7 @@ func (f *filter) matches(e *Engine, v any) (bool, *Error) {
 
 // matches reports whether a value fulfills the condition. If the value is a list, every
 // item must fulfill a condition that is written as an object (in, ne or filter).
-func (c *condition) matches(e *Engine, v any) (bool, *Error) {
+func (c *condition) matches(d dataReader, v any) (bool, *Error) {
 	switch c.kind {
 	case conditionEqual:
 		found, _ := property(v, c.key)
@@ -86,10 +86,10 @@ func (c *condition) matches(e *Engine, v any) (bool, *Error) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return c.matchesSingle(e, v)
+		return c.matchesSingle(d, v)
 	}
 	for _, item := range list {
-		if ok, err := c.matchesSingle(e, item); !ok || err != nil {
+		if ok, err := c.matchesSingle(d, item); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -97,7 +97,7 @@ func (c *condition) matches(e *Engine, v any) (bool, *Error) {
 }
 
 // matchesSingle reports whether a value that is not a list fulfills the condition.
-func (c *condition) matchesSingle(e *Engine, v any) (bool, *Error) {
+func (c *condition) matchesSingle(d dataReader, v any) (bool, *Error) {
 	if c.kind == conditionIn {
 		return c.isInList(v)
 	}
@@ -111,14 +111,14 @@ func (c *condition) matchesSingle(e *Engine, v any) (bool, *Error) {
 	if !ok || found == nil {
 		return false, nil
 	}
-	target, isNull := e.followReference(dataValue{value: found})
+	target, isNull := d.followReference(dataValue{value: found})
 	if isNull {
 		return false, internalError("Cannot read properties of null (reading 'constructor')")
 	}
 	if target.value == nil {
 		return false, nil
 	}
-	return c.inner.matches(e, target.value)
+	return c.inner.matches(d, target.value)
 }
 
 // isInList reports whether a value fulfills a condition of kind conditionIn.

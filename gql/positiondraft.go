@@ -99,6 +99,7 @@ func (a *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fi
 		return
 	case resolveSynthetic:
 		a.addSchema(def.schema)
+		a.depends[def.schema] = true
 		a.opaque = a.opaque || def.typ.isLeaf() || !def.list
 		d.leaves = append(d.leaves, "path")
 		below = d.childFor(def.name, false, Synthetic{def.schema, def.subAttr})
@@ -117,6 +118,8 @@ func (a *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fi
 			d.leaves = append(d.leaves, key)
 			return
 		}
+		a.addTargets(def.typ)
+		a.result.backrefs = a.result.backrefs || key == "backrefs"
 		below = d.childFor(key, false, Synthetic{})
 	}
 	below.selections = below.selections.with(n.selectionSet, def.typ)
@@ -135,6 +138,7 @@ func (a *analyzer) addFilter(d *positionDraft, f typedFilter) {
 		def := a.query.schema.filterField(f.on, c.key, 0)
 		t := a.query.schema.types[def.bundleType]
 		a.addTypes(t)
+		a.addTargets(t)
 		below.filters = append(below.filters, typedFilter{c.inner, t})
 	}
 }

@@ -24,7 +24,9 @@ func (r *run) resolveField(field *selectedField, from dataValue) (dataValue, *Er
 	case resolveDatafiles:
 		return r.selectDatafiles(field)
 	case resolveResources:
-		return dataValue{r.engine.selectResources(field.stringArgument("path"), field.stringArgument("schema")), true}, nil
+		path, schema := field.stringArgument("path"), field.stringArgument("schema")
+		r.observed.noteResources(path)
+		return dataValue{r.engine.selectResources(path, schema), true}, nil
 	case resolveSynthetic:
 		path, _ := property(from.value, "path")
 		s, ok := path.(string)
@@ -76,7 +78,7 @@ func (r *run) resolveProperty(field *selectedField, from dataValue) (dataValue, 
 	if !ok {
 		return dataValue{}, nil
 	}
-	out, isNull := r.engine.followReference(dataValue{v, from.fromResource})
+	out, isNull := r.data().followReference(dataValue{v, from.fromResource})
 	if isNull {
 		return dataValue{}, internalError("Cannot read properties of null (reading 'constructor')")
 	}
@@ -86,19 +88,19 @@ func (r *run) resolveProperty(field *selectedField, from dataValue) (dataValue, 
 // followReference replaces a reference by its target. It replaces the items of a list by
 // their targets if all of them are references. isNull reports whether the value or an item
 // of it is an explicit null, which is an error in qontract-server.
-func (e *Engine) followReference(v dataValue) (out dataValue, isNull bool) {
+func (d dataReader) followReference(v dataValue) (out dataValue, isNull bool) {
 	switch value := v.value.(type) {
 	case nil:
 		return dataValue{}, true
 	case *bundle.Object:
 		if target, ok := referenceTarget(value); ok {
-			return dataValue{value: e.targetObject(target)}, false
+			return dataValue{value: d.targetObject(target)}, false
 		}
 	case []any:
 		if slices.Contains(value, nil) {
 			return dataValue{}, true
 		}
-		if files, ok := e.referenceTargets(value); ok {
+		if files, ok := d.referenceTargets(value); ok {
 			return dataValue{value: files}, false
 		}
 	}
@@ -106,15 +108,16 @@ func (e *Engine) followReference(v dataValue) (out dataValue, isNull bool) {
 }
 
 // datafileOf returns the datafile that a reference leads to, or nil.
-func (e *Engine) datafileOf(target any) *bundle.File {
+func (d dataReader) datafileOf(target any) *bundle.File {
 	s, _ := target.(string)
-	f, _ := e.bundle.Datafile(bundle.Path(s))
+	f, _ := d.engine.bundle.Datafile(bundle.Path(s))
+	d.observed.noteTarget(s, f)
 	return f
 }
 
 // targetObject returns the decoded datafile that a reference leads to, or nil.
-func (e *Engine) targetObject(target any) any {
-	if f := e.datafileOf(target); f != nil {
+func (d dataReader) targetObject(target any) any {
+	if f := d.datafileOf(target); f != nil {
 		return f.Object()
 	}
 	return nil
@@ -122,7 +125,7 @@ func (e *Engine) targetObject(target any) any {
 
 // referenceTargets returns the targets of a list. It is not ok if the list is empty or has
 // an item that is not a reference.
-func (e *Engine) referenceTargets(list []any) (fileList, bool) {
+func (d dataReader) referenceTargets(list []any) (fileList, bool) {
 	if len(list) == 0 {
 		return nil, false
 	}
@@ -134,7 +137,7 @@ func (e *Engine) referenceTargets(list []any) (fileList, bool) {
 	files := make(fileList, len(list))
 	for i, item := range list {
 		target, _ := referenceTarget(item)
-		files[i] = e.datafileOf(target)
+		files[i] = d.datafileOf(target)
 	}
 	return files, true
 }

@@ -33,6 +33,9 @@ type Response struct {
 	// schema. Only [Engine.Observe] fills them in.
 	Datafiles, Resources []bundle.Path
 	Fields               map[bundle.Schema][]string
+
+	// Dependence tells what the answer depends on. Only [Engine.Observe] fills it in.
+	Dependence Dependence
 }
 
 // JSON returns the body of qontract-server's HTTP response, without the line break at its

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,7 +10,8 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// DefinitionSchema is the schema of the datafiles that define integrations.
+// DefinitionSchema is the schema of the datafiles that define integrations, unless the
+// settings name another one.
 const DefinitionSchema bundle.Schema = "/app-sre/integration-1.yml"
 
 // RequiredSchemas returns the schemas that every definition must allow, even if the
@@ -45,11 +47,26 @@ type Check struct {
 	ImageRef     string // imageRef: the image that it runs from; "" means the usual image
 }
 
-// List returns the integrations that a bundle defines, sorted by name. A definition
-// without a name gets its path as name. Two definitions with one name are an error.
-func List(b *bundle.Bundle) ([]Definition, error) {
+// List returns the integrations that a bundle defines in datafiles of [DefinitionSchema],
+// sorted by name. A definition without a name gets its path as name. Two definitions with
+// one name are an error.
+func List(b *bundle.Bundle) ([]Definition, error) { return list(b, DefinitionSchema) }
+
+// List returns the integrations that a bundle defines, like [List], in datafiles of the
+// schema that the settings name.
+func (s *Settings) List(b *bundle.Bundle) ([]Definition, error) { return list(b, s.DefinitionSchema()) }
+
+// DefinitionSchema returns the schema of the datafiles that define integrations.
+func (s *Settings) DefinitionSchema() bundle.Schema {
+	if s == nil {
+		return DefinitionSchema
+	}
+	return cmp.Or(s.definitionSchema, DefinitionSchema)
+}
+
+func list(b *bundle.Bundle, schema bundle.Schema) ([]Definition, error) {
 	var out []Definition
-	for _, f := range b.BySchema(DefinitionSchema) {
+	for _, f := range b.BySchema(schema) {
 		d := Definition{Name: f.Object().String("name"), Path: f.Path, object: f.Object()}
 		if d.Name == "" {
 			d.Name = string(f.Path)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/app-sre/prcheck/bundle"
 )
 
 // MaxSettings is the maximal size of a settings file in bytes.
@@ -31,15 +33,16 @@ type Settings struct {
 	Rules                []Rule
 	TrustNewIntegrations bool // whether Exec may start integrations that only head defines
 
-	checkout     Checkout
-	ciFiles      []Glob // nil means the default
-	transient    []*regexp.Regexp
-	baseline     *time.Duration // nil means the default
-	reuse        *time.Duration // nil means the default
-	limits       map[string]Limit
-	integrations map[string]Integration
-	digest       string
-	text         []byte
+	checkout         Checkout
+	definitionSchema bundle.Schema // "" means the default
+	ciFiles          []Glob        // nil means the default
+	transient        []*regexp.Regexp
+	baseline         *time.Duration // nil means the default
+	reuse            *time.Duration // nil means the default
+	limits           map[string]Limit
+	integrations     map[string]Integration
+	digest           string
+	text             []byte
 }
 
 // An Integration holds the settings of one integration, with the general settings where
@@ -48,14 +51,18 @@ type Integration struct {
 	Name         string
 	Exec         Exec // the general Exec with the keys that the integration replaces
 	Queries      []QueryFile
-	Shards       *Shards // nil if it cannot be sharded
+	Resources    Resources // the resources that it may ask for
+	Shards       *Shards   // nil if it cannot be sharded
 	ListOrder    ListOrder
 	ListOrderSet bool // whether the settings set ListOrder
 	Trace        Trace
 	Transient    []*regexp.Regexp // match output lines of failures that may go away by themselves; general patterns first
 	Limits       []Limit          // limits of the targets that its tasks use
 	Reuse        time.Duration    // how long a passed task need not run again on the same inputs; 0 means it always runs
-	Line         int              // 0 if the settings do not name the integration
+	// Harmless tells that no bundle needs to define the integration, since its settings only
+	// say which resources it does not ask for.
+	Harmless bool
+	Line     int // 0 if the settings do not name the integration
 }
 
 // A QueryFile is the path of a file with a GraphQL query, relative to the folder of the
@@ -203,8 +210,8 @@ func (s *Settings) Digest() string { return s.digest }
 // Text returns the bytes of the file, nil if there is no file.
 func (s *Settings) Text() []byte { return s.text }
 
-// IsIgnored reports whether paths.ignore matches a path of the repository, so that a
-// change of it runs nothing. For example, the datafile /a.yml is data/a.yml in the
+// IsIgnored reports whether paths.ignore matches a path of the repository. Then a doubt
+// about the file runs nothing. For example, the resource /a.txt is resources/a.txt in the
 // repository.
 func (s *Settings) IsIgnored(path string) bool {
 	return slices.ContainsFunc(s.Ignore, func(g Glob) bool { return g.Match(path) })

@@ -17,10 +17,12 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		a, b any
 	}{
 		{"checkout", s.Checkout(), other.Checkout()},
+		{"definition_schema", s.DefinitionSchema(), other.DefinitionSchema()},
 		{"exec", a.Exec, b.Exec},
 		{"paths.ignore", globPatterns(s.Ignore), globPatterns(other.Ignore)},
 		{"paths.select", s.selectPatterns(name), other.selectPatterns(name)},
 		{"queries", queryPaths(a), queryPaths(b)},
+		{"resources", a.Resources.withoutLines(), b.Resources.withoutLines()},
 		{"transient", transientPatterns(a), transientPatterns(b)},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
 		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},

@@ -35,6 +35,8 @@ integrations:
 		{"what is ignored", "docs/**", "**", "paths.ignore|paths.ignore|paths.ignore"},
 		{"what selects it", "resources/**", "nothing", "|paths.select|"},
 		{"whom a rule selects", "run: [b]", "run: [a]", "paths.select|paths.select|"},
+		{"what defines integrations", "version: 1", "version: 1\ndefinition_schema: /other-1.yml", "definition_schema|definition_schema|definition_schema"},
+		{"its resources", "trace: static", "trace: static, resources: none", "|resources|"},
 		{"the checkout", "version: 1", "version: 1\ncheckout: {data: d}", "checkout|checkout|checkout"},
 		{"the checkout, as it is by default", "version: 1", "version: 1\ncheckout: {data: data}", "||"},
 		{"what passes by itself", "version: 1", "version: 1\ntransient: [slow]", "transient|transient|transient"},

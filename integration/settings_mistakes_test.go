@@ -154,6 +154,7 @@ var mistakes = []struct {
 	{"rule for nothing", "version: 1\npaths:\n  select:\n    - when: []\n      run: [a]\n", "4: paths.select[0].when: is empty; it needs at least one entry"},
 	{"rule runs no name", "version: 1\npaths:\n  select:\n    - {when: [a], run: ['']}\n", `4: paths.select[0].run[0]: is empty`},
 	{"select as mapping", "version: 1\npaths: {select: {when: [a]}}\n", "2: paths.select: must be a list, got a mapping"},
+	{"definition schema", "version: 1\ndefinition_schema: ''\n", "2: definition_schema: is empty"},
 
 	// Integrations.
 	{"bad name", "version: 1\nintegrations:\n  '': {}\n", `3: integrations: an integration needs a name`},
@@ -166,6 +167,10 @@ var mistakes = []struct {
 	{"empty query", inIntegration(`queries: [""]`), "4: integrations.a.queries[0]: is empty"},
 	{"list order", inIntegration("list_order: sorted"), `4: integrations.a.list_order: must be ignored or significant, got "sorted"`},
 	{"trace", inIntegration("trace: true"), `4: integrations.a.trace: must be a string, got the truth value "true"; put it in quotes`},
+	{"resources", inIntegration("resources: all"), `4: integrations.a.resources: must be none or a list of patterns such as resources/jenkins/**, got the string "all"`},
+	{"no resources", inIntegration("resources: []"), `4: integrations.a.resources: is empty; it needs at least one entry`},
+	{"resources as in a bundle", inIntegration("resources: [/r/**]"), `4: integrations.a.resources: pattern "/r/**" can never match: paths of the repository start without a slash`},
+	{"resources elsewhere", inIntegration("resources: ['data/**']"), `4: integrations.a.resources: pattern "data/**" can never match: paths of resources start with resources/`},
 
 	// Shards.
 	{"shards without by", inIntegration("shards: {arg: --x}"), "4: integrations.a.shards: by is missing"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/bundle"
 )
 
 // The words of the settings for ListOrder, Trace and Strategy, in the order of their
@@ -98,7 +100,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
@@ -125,6 +127,10 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["limits"]; n != nil {
 		s.limits = r.readLimits(n)
+	}
+	if n := keys["definition_schema"]; n != nil {
+		schema, _ := r.readText(n, "definition_schema")
+		s.definitionSchema = bundle.Schema(schema)
 	}
 	if n := keys["reuse"]; n != nil {
 		d := r.readReuse(n, "reuse")
@@ -173,7 +179,7 @@ func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
 	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "shards", "list_order", "trace", "transient", "limits", "reuse")
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -182,6 +188,10 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 			r.checkQueryPath(t, at+".queries")
 			it.Queries = append(it.Queries, QueryFile{t.value, t.line})
 		}
+	}
+	if n := keys["resources"]; n != nil {
+		it.Resources = r.readResources(n, at+".resources")
+		it.Harmless = len(keys) == 1
 	}
 	if n := keys["shards"]; n != nil {
 		it.Shards = r.readShards(n, at+".shards", it.Exec)

@@ -22,7 +22,7 @@ type Code string
 // schema, but before anything else, since they hold for all integrations.
 const (
 	CodeSameBundle        Code = "same_bundle"          // base and head are one bundle
-	CodeAllIgnored        Code = "all_changes_ignored"  // every change lies under paths.ignore
+	CodeAllIgnored        Code = "all_changes_ignored"  // every change is a resource under paths.ignore
 	CodeRemoved           Code = "removed"              // head does not define it
 	CodeNewWithoutCheck   Code = "new_without_pr_check" // only head defines it, without a pr_check
 	CodeNewDisabled       Code = "new_disabled"         // only head defines it, with a disabled pr_check
@@ -40,7 +40,7 @@ const (
 	CodePathsRule          Code = "paths_rule"              // Text: the rule and the path that it covers
 	CodeAllowedFileChanged Code = "allowed_file_changed"    // Names: the changed files that it may read
 	CodeTypesChanged       Code = "types_changed"           // Names: the changed JSON schemas and GraphQL types
-	CodeUnclaimedResource  Code = "unclaimed_resource"      // Names: changed resources that anybody may read
+	CodeResourceChanged    Code = "resource_changed"        // Names: changed resources that it may read
 	CodeNotEnforced        Code = "schemas_not_enforced"    // no_validate_schemas lets it read anything
 	CodeOnlyMetadata       Code = "only_metadata_changed"   // no change is one of content
 	CodeNoSchemas          Code = "no_allowed_schemas"      // its definition allows no schema

@@ -21,7 +21,7 @@ import (
 var sentences = map[Code]string{
 	// definition
 	CodeSameBundle:        "base and head are the same bundle",
-	CodeAllIgnored:        "every change lies under paths.ignore",
+	CodeAllIgnored:        "every change is a resource under paths.ignore",
 	CodeRemoved:           "head removes its definition, so there is nothing to dry-run after the merge",
 	CodeNewWithoutCheck:   "it is new and has no pr_check",
 	CodeNewDisabled:       "it is new and its pr_check is disabled",
@@ -37,7 +37,7 @@ var sentences = map[Code]string{
 	CodePathsRule:          "a paths rule names it: {text}",
 	CodeAllowedFileChanged: "it may read {first}, which changed, and has no queries to look closer",
 	CodeTypesChanged:       "{first} changed, and without queries nothing shows that it is not concerned",
-	CodeUnclaimedResource:  "resource {first} changed, and no schema, datafile or paths rule tells who reads it",
+	CodeResourceChanged:    "resource {first} changed, and nothing shows that it does not read it",
 	CodeNotEnforced:        "its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned",
 	CodeOnlyMetadata:       "nothing but metadata changed",
 	CodeNoSchemas:          "it may read no schema at all",

@@ -18,7 +18,7 @@ var rendered = []struct {
 	{Reason{}, ""},
 
 	{Reason{Code: CodeSameBundle}, "base and head are the same bundle"},
-	{Reason{Code: CodeAllIgnored}, "every change lies under paths.ignore"},
+	{Reason{Code: CodeAllIgnored}, "every change is a resource under paths.ignore"},
 	{Reason{Code: CodeRemoved}, "head removes its definition, so there is nothing to dry-run after the merge"},
 	{Reason{Code: CodeNewWithoutCheck}, "it is new and has no pr_check"},
 	{Reason{Code: CodeNewDisabled}, "it is new and its pr_check is disabled"},
@@ -34,7 +34,7 @@ var rendered = []struct {
 	{Reason{Code: CodePathsRule, Text: "docs/* covers docs/a"}, "a paths rule names it: docs/* covers docs/a"},
 	{Reason{Code: CodeAllowedFileChanged, Names: []string{"/a.yml"}}, "it may read /a.yml, which changed, and has no queries to look closer"},
 	{Reason{Code: CodeTypesChanged, Names: []string{"T", "U"}}, "T and 1 more changed, and without queries nothing shows that it is not concerned"},
-	{Reason{Code: CodeUnclaimedResource, Names: []string{"/a.txt"}}, "resource /a.txt changed, and no schema, datafile or paths rule tells who reads it"},
+	{Reason{Code: CodeResourceChanged, Names: []string{"/a.txt"}}, "resource /a.txt changed, and nothing shows that it does not read it"},
 	{Reason{Code: CodeNotEnforced}, "its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned"},
 	{Reason{Code: CodeOnlyMetadata}, "nothing but metadata changed"},
 	{Reason{Code: CodeNoSchemas}, "it may read no schema at all"},

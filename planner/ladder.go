@@ -38,13 +38,16 @@ const (
 
 // newLadder reads the definitions, settings and queries of an input.
 func newLadder(in Input, why purpose) (*ladder, error) {
-	base, err := integration.List(in.Base)
+	base, err := in.Settings.List(in.Base)
 	if err != nil {
 		return nil, fmt.Errorf("base: %w", err)
 	}
-	head, err := integration.List(in.Head)
+	head, err := in.Settings.List(in.Head)
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
+	}
+	if err := checkDefinitions(in, base, head); err != nil {
+		return nil, err
 	}
 	names := namesOf(base, head)
 	if err := checkNames(in.Settings, names); err != nil {

@@ -36,6 +36,9 @@ func both(same func(s *side), then func(base, head *side)) func(base, head *side
 	}
 }
 
+// addRest adds an integration that is never run, so that "it" is not the only one.
+func addRest(s *side) { s.data["/rest.yml"] = definition("rest", nil) }
+
 var definitionCases = []rungCase{
 	{"no pr_check", exec, both(func(s *side) { delete(s.at("/it.yml"), "pr_check") }, rename), "skip definition", plan.CodeNoCheck, ""},
 	{"disabled", exec, both(func(s *side) { s.check()["disabled"] = true }, rename), "skip definition", plan.CodeDisabled, ""},
@@ -59,7 +62,7 @@ var definitionCases = []rungCase{
 	{"new", exec, func(base, _ *side) { delete(base.data, "/it.yml") }, "run definition it", plan.CodeNewDefinition, ""},
 	{"new and disabled", exec, func(base, head *side) { delete(base.data, "/it.yml"); head.check()["disabled"] = true },
 		"skip definition", plan.CodeNewDisabled, ""},
-	{"removed", exec, func(_, head *side) { delete(head.data, "/it.yml") }, "skip definition", plan.CodeRemoved, ""},
+	{"removed", exec, both(addRest, func(_, head *side) { delete(head.data, "/it.yml") }), "skip definition", plan.CodeRemoved, ""},
 	{"moved", exec, func(_, head *side) { head.data["/moved.yml"] = head.data["/it.yml"]; delete(head.data, "/it.yml") },
 		"skip schema", plan.CodeNoAllowedFile, ""},
 }
@@ -71,10 +74,13 @@ var schemaCases = []rungCase{
 	{"old schema counts", exec, func(_, head *side) { head.at("/users/ana.yml")["$schema"] = "/other-1.yml" }, "run schema it", plan.CodeAllowedFileChanged, "it may read /users/ana.yml, which changed"},
 	{"metadata", exec, func(_, head *side) { head.at("/users/ana.yml")["$file_sha256sum"] = "1" }, "skip schema", plan.CodeOnlyMetadata, ""},
 	{"schemas not enforced", exec, both(func(s *side) { s.check()["no_validate_schemas"] = true }, elsewhere), "run schema it", plan.CodeNotEnforced, ""},
-	{"ignored", exec + "paths: {ignore: ['data/users/**']}\n", email, "skip schema", plan.CodeAllIgnored, ""},
-	{"ignored goes before always_run", exec + "paths: {ignore: ['data/users/**']}\n",
-		both(func(s *side) { s.check()["always_run"] = true }, email), "skip schema", plan.CodeAllIgnored, ""},
-	{"not all ignored", exec + "paths: {ignore: ['data/users/**']}\n",
+	{"ignored resource", exec + "paths: {ignore: ['resources/lone.*']}\n",
+		func(_, head *side) { head.resources["/lone.txt"] = resource("/lone.txt", "new", nil) }, "skip schema", plan.CodeAllIgnored, ""},
+	{"ignored resource that a query reads", asks("", "templates.graphql") + "paths: {ignore: ['resources/**']}\n",
+		func(_, head *side) { head.resources["/t.txt"] = resource("/t.txt", "new", nil) }, "run state it", plan.CodeStateDiffers, ""},
+	{"always_run goes before ignored", exec + "paths: {ignore: ['data/users/**']}\n",
+		both(func(s *side) { s.check()["always_run"] = true }, email), "run definition it", plan.CodeAlwaysRun, ""},
+	{"ignored datafile", exec + "paths: {ignore: ['data/users/**']}\n",
 		func(base, head *side) { email(base, head); elsewhere(base, head) }, "run schema it", plan.CodeAllowedFileChanged, "/users/ana.yml"},
 	{"rule", exec + "paths: {select: [{when: ['data/others/**'], run: [it]}]}\n", elsewhere,
 		"run schema it", plan.CodePathsRule, "a paths rule names it: data/others/** covers data/others/else.yml"},
@@ -86,13 +92,16 @@ var schemaCases = []rungCase{
 		func(_, head *side) { head.resources["/own.yml"] = resource("/own.yml", "new", "/res-1.yml") },
 		"run schema it", plan.CodePathsRule, "resources/own.* covers resources/own.yml"},
 	{"resource of another schema", exec, func(_, head *side) { head.resources["/own.yml"] = resource("/own.yml", "new", "/res-1.yml") },
+		"run schema it", plan.CodeResourceChanged, ""},
+	{"resource, for one that asks for none", exec + "integrations: {it: {resources: none}, unknown: {resources: none}}\n",
+		func(_, head *side) { head.resources["/own.yml"] = resource("/own.yml", "new", "/res-1.yml") },
 		"skip schema", plan.CodeNoAllowedFile, ""},
 	{"resource of its schema", exec, both(func(s *side) { s.at("/it.yml")["schemas"] = list{"/res-1.yml"} },
 		func(_, head *side) { head.resources["/own.yml"] = resource("/own.yml", "new", "/res-1.yml") }), "run schema it", plan.CodeAllowedFileChanged, "it may read /own.yml, which changed"},
 	{"resource that a file mentions", exec, func(_, head *side) { head.resources["/t.txt"] = resource("/t.txt", "new", nil) },
 		"run schema it", plan.CodeAllowedFileChanged, "it may read /t.txt, which changed"},
-	{"resource that nobody claims", exec, func(_, head *side) { head.resources["/lone.txt"] = resource("/lone.txt", "new", nil) },
-		"run schema it", plan.CodeUnclaimedResource, ""},
+	{"resource that nothing mentions", exec, func(_, head *side) { head.resources["/lone.txt"] = resource("/lone.txt", "new", nil) },
+		"run schema it", plan.CodeResourceChanged, ""},
 	{"JSON schema", exec, func(_, head *side) { head.schemas["/user-1.yml"] = object{"version": 2} }, "run schema it", plan.CodeTypesChanged, "/user-1.yml changed, and without queries"},
 	{"GraphQL type", exec, newField, "run schema it", plan.CodeTypesChanged, "User_v1 changed, and without queries"},
 }

@@ -67,8 +67,8 @@ type Results interface {
 }
 
 // Make decides about every integration and returns the sealed plan. An error
-// means that the input is wrong: two integrations of one name, settings that
-// name what does not exist, a query that neither side accepts. Settings errors
+// means that the input is wrong: no integration on head, two integrations of one
+// name, settings that name what does not exist, a query that neither side accepts. Settings errors
 // are of the type [integration.SettingsError], with their line.
 func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 	l, err := newLadder(in, toPlan)

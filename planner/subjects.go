@@ -20,13 +20,13 @@ func namesOf(base, head []integration.Definition) map[string]bool {
 }
 
 // checkNames refuses settings that name an integration which neither side
-// defines.
+// defines, unless they only say which resources it does not ask for.
 func checkNames(s *integration.Settings, known map[string]bool) error {
 	unknown := func(line int, name string) error {
 		return settingsError(s, line, "no bundle defines an integration named %q", name)
 	}
 	for _, name := range s.Names() {
-		if !known[name] {
+		if !known[name] && !s.For(name).Harmless {
 			return unknown(s.For(name).Line, name)
 		}
 	}

@@ -56,9 +56,9 @@ func TestHeadDoesNotDecide(t *testing.T) {
 			remove(h.data, "/it.yml")
 			h.at("/moved.yml")["pr_check"] = object{"cmd": "evil"}
 		}, "run definition it", "run it", "(pr_check)"},
-		{"removes itself", "", nil, func(h *side) { remove(h.data, "/it.yml"); user(h) },
+		{"removes itself", "", nil, func(h *side) { remove(h.data, "/it.yml"); addRest(h); user(h) },
 			"skip definition", "", "head removes its definition, so nothing checks what it did"},
-		{"hides as another kind of file", "", nil, func(h *side) { h.at("/it.yml")["$schema"] = "/other-1.yml"; user(h) },
+		{"hides as another kind of file", "", nil, func(h *side) { h.at("/it.yml")["$schema"] = "/other-1.yml"; addRest(h); user(h) },
 			"skip definition", "", "head removes its definition, so nothing checks what it did"},
 		{"enables what base disabled", "", func(b *side) { b.check()["disabled"] = true }, func(h *side) { remove(h.check(), "disabled") },
 			"run definition it", "run it", "(pr_check)"},

@@ -14,10 +14,13 @@ import (
 // maxDangling bounds how many references to nowhere are named.
 const maxDangling = 20
 
-// inputWarnings returns the warnings about edited rules, and about references of head
-// that lead nowhere.
+// inputWarnings returns the warnings about edited rules, about a base without
+// integrations, and about references of head that lead nowhere.
 func (l *ladder) inputWarnings() []string {
 	out := append([]string{}, l.Edits.Notes...)
+	if len(l.base) == 0 {
+		out = append(out, fmt.Sprintf("base defines no integration (no datafile has the $schema %q): this is the first change that defines any, and base knows no command to run them by", l.Settings.DefinitionSchema()))
+	}
 	dangling := l.comparison.Mentions().DanglingRefs(l.Head)
 	for i, r := range dangling {
 		if i == maxDangling {

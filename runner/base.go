@@ -63,7 +63,7 @@ func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	if len(failures) == 0 {
 		return nil, nil
 	}
-	definitions, err := integration.List(r.Base)
+	definitions, err := r.Settings.List(r.Base)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}

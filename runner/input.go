@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -72,7 +73,8 @@ func (in Input) withDefaults() Input {
 	return in
 }
 
-// check returns an error unless bundles and settings are those of the plan.
+// check returns an error unless bundles and settings are those of the plan, and say how
+// to start a task.
 func (in Input) check() error {
 	if in.Plan == nil || in.Base == nil || in.Head == nil || in.Settings == nil {
 		return errors.New("running a plan needs the plan, both bundles and the settings")
@@ -81,7 +83,24 @@ func (in Input) check() error {
 		CheckSettings(in.Plan, in.Settings),
 		in.Plan.Base.CheckBundle("base", in.Base.SHA256()),
 		in.Plan.Head.CheckBundle("head", in.Head.SHA256()),
+		checkStartable(in.Plan),
 	)
+}
+
+// checkStartable returns an error if the plan has tasks and the settings do not say how to
+// start any of them. A change cannot be blamed for this.
+func checkStartable(p *plan.Plan) error {
+	isUnknown := func(t plan.Task) bool { return t.Blocked == plan.Reason{Code: plan.CodeNoExec}.String() }
+	if len(p.Tasks) == 0 || !slices.ContainsFunc(p.Tasks, isUnknown) {
+		return nil
+	}
+	for _, t := range p.Tasks {
+		if !isUnknown(t) {
+			return nil
+		}
+	}
+	return fmt.Errorf("none of the %d tasks can be started: %s; base's settings count, so merge exec.argv first, or give settings from outside of the repository with --config FILE",
+		len(p.Tasks), plan.Reason{Code: plan.CodeNoExec})
 }
 
 // CheckSettings returns an error unless the plan was made with these settings.

@@ -5,8 +5,8 @@
 // only. When these rungs do not decide, the [Outcome] holds the facts that they
 // found, so that the rungs above need not look again. The rules, in this order:
 //
-//   - Nothing runs when both bundles are the same, or when every change lies under
-//     paths.ignore, unless head edits the rules for an integration.
+//   - Nothing runs when both bundles are the same, unless head edits the rules for an
+//     integration.
 //   - Base decides about an integration that both sides define. When its
 //     pr_check, schemas or managed differ, it runs in full, as base defines it.
 //   - An integration runs in full when head edits the rules that it is planned by.
@@ -18,9 +18,12 @@
 //   - The schemas of the changed files select an integration: the schemas of
 //     changed datafiles on either side, the $schema of changed resources, and the
 //     schemas of the datafiles that mention a changed resource.
-//   - A resource is a doubt when it has no schema, no datafile mentions it, and no
-//     paths rule covers it: any integration could read it. So it runs every
-//     integration that has neither queries nor a desired state.
+//   - Any integration may read a changed resource by its path. So the resource runs
+//     every integration that has neither queries nor a desired state, unless the
+//     settings of that integration say that it never asks for the resource. What else
+//     is known of the resource proves nothing: its schema, the datafiles that mention
+//     it, or a paths rule that names another integration.
+//   - A resource under paths.ignore is no such doubt. It still selects by its schemas.
 //   - When a JSON schema or a GraphQL type changed, no integration is skipped
 //     because of the schemas that it may read.
 //   - An integration whose schemas are not enforced (no_validate_schemas) may

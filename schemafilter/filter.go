@@ -48,7 +48,7 @@ func (o Outcome) FromHead() bool { return o.Base == nil || o.Base.Check == nil }
 // Filter decides the rungs definition and schema for every integration of either
 // side, in name order.
 func Filter(in Input) []Outcome {
-	f := filter{Input: in, ignored: in.allIgnored(), rules: in.rules(), unclaimed: in.unclaimed()}
+	f := filter{Input: in, rules: in.rules(), resources: in.resources()}
 	var out []Outcome
 	for b, h := 0, 0; b < len(in.Base) || h < len(in.Head); {
 		var base, head *integration.Definition
@@ -68,9 +68,8 @@ func Filter(in Input) []Outcome {
 // A filter is an input, with facts that are computed once for all integrations.
 type filter struct {
 	Input
-	ignored   bool              // every change lies under paths.ignore
 	rules     map[string]string // by integration: the paths rule that selects it, and the path that the rule covers
-	unclaimed []bundle.Path
+	resources []bundle.Path     // changed resources that do not lie under paths.ignore
 }
 
 // decide asks both rungs about one integration. One of its definitions may be nil.
@@ -82,11 +81,8 @@ func (f filter) decide(base, head *integration.Definition) Outcome {
 	if f.Edited != nil {
 		edits = f.Edited(o.Name)
 	}
-	switch {
-	case f.Changes.Same && len(edits) == 0:
+	if f.Changes.Same && len(edits) == 0 {
 		return o.skip(plan.RungSchema, plan.CodeSameBundle)
-	case f.ignored && len(edits) == 0:
-		return o.skip(plan.RungSchema, plan.CodeAllIgnored)
 	}
 	if o = f.definition(o, edits); o.Decided {
 		return o
@@ -94,30 +90,16 @@ func (f filter) decide(base, head *integration.Definition) Outcome {
 	return f.schema(o)
 }
 
-// unclaimed returns the changed resources whose readers are not known: they have
-// no schema, no datafile mentions them, and no paths rule covers them.
-func (in Input) unclaimed() []bundle.Path {
+// resources returns the changed resources that do not lie under paths.ignore. Any
+// integration may read them by their path.
+func (in Input) resources() []bundle.Path {
 	var out []bundle.Path
 	for _, f := range in.Changes.Files {
-		claimed := len(f.Schemas) > 0 && !in.Changes.Unsure || len(in.Settings.RulesFor(f.Repo)) > 0
-		if f.Resource && !claimed {
+		if f.Resource && !in.Settings.IsIgnored(f.Repo) {
 			out = append(out, f.Path)
 		}
 	}
 	return out
-}
-
-// allIgnored tells whether every change lies under paths.ignore.
-func (in Input) allIgnored() bool {
-	if len(in.Changes.Files) == 0 || len(in.Changes.Types) > 0 {
-		return false
-	}
-	for _, f := range in.Changes.Files {
-		if !in.Settings.IsIgnored(f.Repo) {
-			return false
-		}
-	}
-	return true
 }
 
 // rules returns, by integration, the first paths rule that selects it and the

@@ -89,7 +89,8 @@ func (m maker) settings(t *testing.T) *integration.Settings {
 		`paths: {ignore: ["data/d/0.yml", "resources/**"]}`,
 		`paths: {select: [{when: ["data/d/{1,2}.yml"], run: [int-0, int-3]}]}`,
 		`trust: {new_integrations: true}`,
-	}[m.IntN(5)])
+		`integrations: {int-0: {resources: none}, int-1: {resources: ["resources/r/{1,2}"]}}`,
+	}[m.IntN(6)])
 }
 
 // stated gives queries to some integrations.
@@ -165,12 +166,15 @@ func sound(t *testing.T, seed uint64, in schemafilter.Input, out []schemafilter.
 	t.Helper()
 	for _, o := range out {
 		c := o.Use.Check
-		if rank(o) > 0 || c == nil || c.Disabled || o.Conclusion.Rung != plan.RungSchema || in.Settings.Ignore != nil {
+		if rank(o) > 0 || c == nil || c.Disabled || o.Conclusion.Rung != plan.RungSchema {
 			continue
 		}
 		for _, f := range in.Changes.Files {
 			if c.Unenforced || slices.ContainsFunc(f.Schemas, o.Use.Allows) {
 				t.Errorf("seed %d: %s may read %s and is skipped: %+v", seed, o.Name, f.Path, o.Conclusion)
+			}
+			if f.Resource && !in.Settings.IsIgnored(f.Repo) && in.Settings.For(o.Name).Resources.Allow(string(f.Path)) {
+				t.Errorf("seed %d: %s may ask for %s and is skipped: %+v", seed, o.Name, f.Path, o.Conclusion)
 			}
 		}
 		if len(in.Changes.Types) > 0 {

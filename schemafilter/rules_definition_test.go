@@ -4,7 +4,7 @@ import "github.com/app-sre/prcheck/plan"
 
 // definitionRules decide by the definitions alone.
 var definitionRules = []rule{
-	// Nothing runs when the bundles are the same or every change is ignored.
+	// Nothing runs when the bundles are the same.
 	{
 		name: "same bundles", change: func(_, _ *side) {},
 		want: skipped(plan.RungSchema, because(plan.CodeSameBundle), plan.Evidence{}),
@@ -17,11 +17,42 @@ var definitionRules = []rule{
 		want: skipped(plan.RungSchema, because(plan.CodeSameBundle), plan.Evidence{}),
 	},
 	{
-		name: "every change is ignored", settings: `paths: {ignore: ["data/*.yml", "resources/**"]}`,
+		name: "an ignored datafile that it may read", settings: `paths: {ignore: ["data/*.yml", "resources/**"]}`,
 		change: func(_, head *side) {
 			head.data["/a.yml"], head.resources["/r/alone.txt"] = file("/s/a.yml", 2), resource("2")
 		},
-		want: skipped(plan.RungSchema, because(plan.CodeAllIgnored), plan.Evidence{}),
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml"), hit("/a.yml")),
+	},
+	{
+		name: "an ignored resource is no doubt", settings: `paths: {ignore: ["resources/**"]}`,
+		change: putResource("/r/alone.txt", resource("2")),
+		want:   skipped(plan.RungSchema, because(plan.CodeAllIgnored), two),
+	},
+	{
+		name: "an ignored resource that a datafile it may read mentions", settings: `paths: {ignore: ["resources/**"]}`,
+		change: func(base, head *side) {
+			putBoth("/a.yml", file("/s/a.yml", "/r/alone.txt"), file("/s/a.yml", "/r/alone.txt"))(base, head)
+			head.resources["/r/alone.txt"] = resource("2")
+		},
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/alone.txt"), hit("/r/alone.txt")),
+	},
+	{
+		name: "an ignored change and always_run", settings: `paths: {ignore: ["resources/**"]}`,
+		change: func(base, head *side) {
+			putBoth("/i/x.yml", x(object{"always_run": true}), x(object{"always_run": true}))(base, head)
+			head.resources["/r/alone.txt"] = resource("2")
+		},
+		want: runs(plan.RungDefinition, because(plan.CodeAlwaysRun), plan.Evidence{}),
+	},
+	{
+		name: "an ignored change of its definition", settings: `paths: {ignore: ["data/i/**"]}`,
+		change: put("/i/x.yml", x(object{"cmd": "y"})),
+		want:   runs(plan.RungDefinition, because(plan.CodeDefinitionChanged, "pr_check"), fields("pr_check")),
+	},
+	{
+		name: "an ignored change, for one with queries", settings: `paths: {ignore: ["resources/**"]}`, hasState: true,
+		change: putResource("/r/alone.txt", resource("2")),
+		want:   open(false, skipped(plan.RungSchema, because(plan.CodeAllIgnored), two)),
 	},
 	{
 		name: "one change is not ignored", settings: `paths: {ignore: ["resources/**"]}`,

@@ -68,8 +68,8 @@ var schemaRules = []rule{
 	// Resources.
 	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), hit("/r/schema.txt"))},
 	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), hit("/r/schema.txt"))},
-	{name: "a resource with another schema", change: putResource("/r/foreign.txt", resource("2", "/s/b.yml")), want: skipped(plan.RungSchema, unconcerned, two)},
-	{name: "a resource that another schema's file mentions", change: putResource("/r/mentioned.txt", resource("2")), want: skipped(plan.RungSchema, unconcerned, two)},
+	{name: "a resource with another schema", change: putResource("/r/foreign.txt", resource("2", "/s/b.yml")), want: doubted(because(plan.CodeResourceChanged, "/r/foreign.txt"), two)},
+	{name: "a resource that another schema's file mentions", change: putResource("/r/mentioned.txt", resource("2")), want: doubted(because(plan.CodeResourceChanged, "/r/mentioned.txt"), two)},
 	{
 		name: "a resource that only base mentions",
 		change: func(base, head *side) {
@@ -80,17 +80,48 @@ var schemaRules = []rule{
 	},
 	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, because(plan.CodeOnlyMetadata), two)},
 	{
-		name: "a resource that nothing claims", change: putResource("/r/alone.txt", resource("2")),
-		want: doubted(because(plan.CodeUnclaimedResource, "/r/alone.txt"), two),
+		name: "a resource that nothing mentions", change: putResource("/r/alone.txt", resource("2")),
+		want: doubted(because(plan.CodeResourceChanged, "/r/alone.txt"), two),
 	},
 	{
-		name: "a resource that nothing claims, for one with queries", hasState: true, change: putResource("/r/alone.txt", resource("2")),
+		name: "a resource that nothing mentions, for one with queries", hasState: true, change: putResource("/r/alone.txt", resource("2")),
 		want: open(false, skipped(plan.RungSchema, unconcerned, two)),
 	},
 	{
 		name: "a resource that a paths rule claims for another", settings: `paths: {select: [{when: ["resources/**"], run: [y]}]}`,
 		change: putResource("/r/alone.txt", resource("2")),
+		want:   doubted(because(plan.CodeResourceChanged, "/r/alone.txt"), two),
+	},
+	{
+		name: "a resource, for one that asks for none", settings: `integrations: {x: {resources: none}}`,
+		change: putResource("/r/alone.txt", resource("2")),
 		want:   skipped(plan.RungSchema, unconcerned, two),
+	},
+	{
+		name: "a resource, for one that asks for others", settings: `integrations: {x: {resources: ["resources/other/**"]}}`,
+		change: putResource("/r/alone.txt", resource("2")),
+		want:   skipped(plan.RungSchema, unconcerned, two),
+	},
+	{
+		name: "a resource, for one that asks for it", settings: `integrations: {x: {resources: ["resources/other/**", "resources/r/*"]}}`,
+		change: putResource("/r/alone.txt", resource("2")),
+		want:   doubted(because(plan.CodeResourceChanged, "/r/alone.txt"), two),
+	},
+	{
+		name: "a resource that its datafile mentions, for one that asks for none", settings: `integrations: {x: {resources: none}}`,
+		change: func(base, head *side) {
+			putBoth("/a.yml", file("/s/a.yml", "/r/alone.txt"), file("/s/a.yml", "/r/alone.txt"))(base, head)
+			head.resources["/r/alone.txt"] = resource("2")
+		},
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/alone.txt"), hit("/r/alone.txt")),
+	},
+	{
+		name: "mentions cannot be relied on, and it asks for none", settings: `integrations: {x: {resources: none}}`,
+		change: func(base, head *side) {
+			putBoth("odd.yml", file("/s/b.yml", 1), file("/s/b.yml", 1))(base, head)
+			head.resources["/r/mentioned.txt"] = resource("2")
+		},
+		want: doubted(because(plan.CodeResourceChanged, "/r/mentioned.txt"), two),
 	},
 	{
 		name: "a resource where mentions cannot be relied on",
@@ -98,7 +129,7 @@ var schemaRules = []rule{
 			putBoth("odd.yml", file("/s/b.yml", 1), file("/s/b.yml", 1))(base, head)
 			head.resources["/r/mentioned.txt"] = resource("2")
 		},
-		want: doubted(because(plan.CodeUnclaimedResource, "/r/mentioned.txt"), two),
+		want: doubted(because(plan.CodeResourceChanged, "/r/mentioned.txt"), two),
 	},
 
 	// Types.

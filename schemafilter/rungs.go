@@ -1,6 +1,7 @@
 package schemafilter
 
 import (
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/plan"
@@ -73,6 +74,7 @@ func (f filter) trust(o Outcome, untrusted, unsafe plan.Code) Outcome {
 // paths rules and by changed types.
 func (f filter) schema(o Outcome) Outcome {
 	files, schemas := f.Changes.allowed(o.Use.Allows)
+	resources := f.readable(f.Settings.For(o.Name).Resources)
 	e := plan.Evidence{Allowed: len(o.Use.Schemas), Schemas: texts(schemas), Paths: firstOf(texts(files))}
 	types := f.Changes.Types
 	switch {
@@ -87,8 +89,8 @@ func (f filter) schema(o Outcome) Outcome {
 		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodeAllowedFileChanged, Names: texts(files)}, e)
 	case len(types) > 0:
 		return o.doubt(plan.Reason{Code: plan.CodeTypesChanged, Names: types}, e)
-	case len(f.unclaimed) > 0:
-		return o.doubt(plan.Reason{Code: plan.CodeUnclaimedResource, Names: texts(f.unclaimed)}, e)
+	case len(resources) > 0:
+		return o.doubt(plan.Reason{Code: plan.CodeResourceChanged, Names: texts(resources)}, e)
 	case o.Use.Check.Unenforced && len(f.Changes.Files) > 0:
 		return o.doubt(plan.Reason{Code: plan.CodeNotEnforced}, e)
 	}
@@ -100,10 +102,35 @@ func (f filter) unconcerned(d *integration.Definition) plan.Reason {
 	switch {
 	case len(f.Changes.Files) == 0:
 		return plan.Reason{Code: plan.CodeOnlyMetadata}
+	case f.onlyIgnored():
+		return plan.Reason{Code: plan.CodeAllIgnored}
 	case len(d.Schemas) == 0:
 		return plan.Reason{Code: plan.CodeNoSchemas}
 	}
 	return plan.Reason{Code: plan.CodeNoAllowedFile, Names: texts(d.Schemas), Count: len(d.Schemas)}
+}
+
+// onlyIgnored tells whether nothing changed but resources under paths.ignore.
+func (f filter) onlyIgnored() bool {
+	for _, file := range f.Changes.Files {
+		if !file.Resource || !f.Settings.IsIgnored(file.Repo) {
+			return false
+		}
+	}
+	return true
+}
+
+// readable returns the changed resources that an integration may read as far as is known.
+// When the datafiles that mention a resource are not all known, any of them may lead
+// there.
+func (f filter) readable(may integration.Resources) []bundle.Path {
+	var out []bundle.Path
+	for _, p := range f.resources {
+		if may.Allow(string(p)) || f.Changes.Unsure {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // decide returns the outcome with a final conclusion.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
 )
 
 // Options are the settings of an endpoint: which bundles it serves to which integration.
@@ -20,8 +20,16 @@ type Options struct {
 	// BaseAllowed and HeadAllowed are the schemas of the datafiles that the
 	// integration may read in each bundle.
 	BaseAllowed, HeadAllowed []bundle.Schema
+	// Definitions is the schema of the datafiles that define integrations. Every client
+	// reads some of their fields. "" means [integration.DefinitionSchema].
+	Definitions bundle.Schema
 	// Unenforced allows the integration to read datafiles of every schema.
 	Unenforced bool
+	// Strict forbids answers that depend on datafiles of other schemas, even if nothing is
+	// read of these datafiles.
+	Strict bool
+	// Resources are the resources that the integration may ask for.
+	Resources integration.Resources
 	// Observe is called with each exchange before the answer is sent. Several
 	// goroutines call it at once. It may be nil.
 	Observe func(Exchange)
@@ -38,23 +46,7 @@ type Endpoint struct {
 	mu        sync.Mutex
 	closed    bool
 	answering sync.WaitGroup
-	forbidden []bundle.Schema
-}
-
-// A ForbiddenError lists the schemas that a task read although it may not.
-type ForbiddenError struct {
-	Integration string
-	Schemas     []bundle.Schema
-}
-
-// Error returns a message that says how to allow the schemas.
-func (e *ForbiddenError) Error() string {
-	var names []string
-	for _, s := range e.Schemas {
-		names = append(names, string(s))
-	}
-	return fmt.Sprintf("%s reads %s, which its definition does not allow; add it to its schemas",
-		e.Integration, strings.Join(names, ", "))
+	forbidden ForbiddenError
 }
 
 // Open starts an endpoint on a free port of the loopback interface.
@@ -64,7 +56,7 @@ func Open(ctx context.Context, opts Options) (*Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening an endpoint for %s: %w", opts.Integration, err)
 	}
-	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1)}
+	e := &Endpoint{opts: opts, listener: listener, done: make(chan error, 1), forbidden: ForbiddenError{Integration: opts.Integration}}
 	e.handler = &handler{snapshotStore: e, checkResponse: e.checkResponse, observe: opts.Observe, persisted: newQueryCache()}
 	e.server = &http.Server{
 		Handler:           e,
@@ -89,7 +81,7 @@ func (e *Endpoint) BaseURL() string {
 }
 
 // Close stops the endpoint and waits until the running requests have ended. It returns a
-// [ForbiddenError] if the task read datafiles that it may not read.
+// [ForbiddenError] if the task read something that it may not read.
 func (e *Endpoint) Close() error {
 	e.mu.Lock()
 	e.closed = true
@@ -102,8 +94,8 @@ func (e *Endpoint) Close() error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.forbidden) > 0 {
-		return &ForbiddenError{e.opts.Integration, append([]bundle.Schema{}, e.forbidden...)}
+	if !e.forbidden.isEmpty() {
+		return e.forbidden.clone()
 	}
 	return closing
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -8,52 +9,55 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// checkResponse returns an error answer if a response contains data of datafiles that the
-// task may not read, and nil otherwise. It is the responseCheck of an endpoint.
+// checkResponse returns an error answer if a response contains something that the task may
+// not read, and nil otherwise. It is the responseCheck of an endpoint.
 func (e *Endpoint) checkResponse(on *Snapshot, q *gql.Query, res *gql.Response) []byte {
+	touched := res.DatafileSchemas
+	definitions := cmp.Or(e.opts.Definitions, integration.DefinitionSchema)
+	if readsOnlySchemasOfIntegrations(q, definitions) {
+		isDefinition := func(s bundle.Schema) bool { return s == definitions }
+		touched = slices.DeleteFunc(slices.Clone(touched), isDefinition)
+		res.Dependence.Schemas = slices.DeleteFunc(res.Dependence.Schemas, isDefinition)
+	}
+	bad := e.findForbidden(on, touched, res.Dependence)
+	if bad.isEmpty() {
+		return nil
+	}
+	e.mu.Lock()
+	e.forbidden.add(bad)
+	e.mu.Unlock()
+	return forbiddenAnswer(bad, res.Schemas)
+}
+
+// findForbidden returns what an answer contains although the task may not read it: data of
+// the touched schemas, and, as far as that is forbidden, what the answer depends on.
+func (e *Endpoint) findForbidden(on *Snapshot, touched []bundle.Schema, d gql.Dependence) *ForbiddenError {
 	allowed := e.opts.HeadAllowed
 	if on == e.opts.Base { // also if base and head are the same
 		allowed = e.opts.BaseAllowed
 	}
-	touched := res.DatafileSchemas
-	if readsOnlySchemasOfIntegrations(q) {
-		touched = slices.DeleteFunc(slices.Clone(touched), func(s bundle.Schema) bool { return s == integration.DefinitionSchema })
+	isAllowed := func(s bundle.Schema) bool { return slices.Contains(allowed, s) }
+	out := &ForbiddenError{Integration: e.opts.Integration}
+	if !e.opts.Unenforced {
+		out.Schemas = slices.DeleteFunc(slices.Clone(touched), isAllowed)
 	}
-	bad := e.recordForbidden(touched, allowed)
-	if len(bad) == 0 {
-		return nil
+	if e.opts.Strict && !e.opts.Unenforced {
+		isTold := func(s bundle.Schema) bool { return isAllowed(s) || slices.Contains(out.Schemas, s) }
+		out.Depends = slices.DeleteFunc(slices.Clone(d.Schemas), isTold)
+		out.Backrefs = d.Backrefs
 	}
-	return forbiddenAnswer(&ForbiddenError{e.opts.Integration, bad}, res.Schemas)
-}
-
-// recordForbidden returns the touched schemas that are not allowed. It also records them
-// for Close.
-func (e *Endpoint) recordForbidden(touched, allowed []bundle.Schema) []bundle.Schema {
-	if e.opts.Unenforced {
-		return nil
-	}
-	var out []bundle.Schema
-	for _, s := range touched {
-		if !slices.Contains(allowed, s) {
-			out = append(out, s)
-		}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, s := range out {
-		if !slices.Contains(e.forbidden, s) {
-			e.forbidden = append(e.forbidden, s)
-		}
-	}
+	isReadable := func(p bundle.Path) bool { return e.opts.Resources.Allow(string(p)) }
+	out.Resources = slices.DeleteFunc(slices.Clone(d.Resources), isReadable)
+	out.Lists = d.ListsResources && !e.opts.Resources.AllowAll()
 	return out
 }
 
 // readsOnlySchemasOfIntegrations reports whether a query reads nothing but names,
 // descriptions and schemas of integrations. Every client starts with such a query, to find
 // the definition of its own integration.
-func readsOnlySchemasOfIntegrations(q *gql.Query) bool {
+func readsOnlySchemasOfIntegrations(q *gql.Query, definitions bundle.Schema) bool {
 	for _, r := range q.Roots() {
-		if r.Schema != integration.DefinitionSchema {
+		if r.Schema != definitions {
 			return false
 		}
 	}
@@ -75,8 +79,12 @@ func forbiddenAnswer(err *ForbiddenError, touched []bundle.Schema) []byte {
 	for i, s := range touched {
 		list[i] = string(s)
 	}
+	code := "FORBIDDEN_SCHEMA"
+	if len(err.Schemas)+len(err.Depends) == 0 && !err.Backrefs {
+		code = "FORBIDDEN_RESOURCE"
+	}
 	const data = `{"errors":[`
-	out := append([]byte(data), errorJSON(err.Error(), "FORBIDDEN_SCHEMA")...)
+	out := append([]byte(data), errorJSON(err.Error(), code)...)
 	out = append(out, `],"data":null,"extensions":{"schemas":`...)
 	return append(gql.AppendJSON(out, list), "}}\n"...)
 }

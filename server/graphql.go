@@ -80,7 +80,7 @@ func (h *handler) evaluate(ctx context.Context, r *http.Request, a *graphqlReque
 		h.persisted.put(on, a.Query)
 	}
 	var res *gql.Response
-	if h.observe != nil {
+	if h.observe != nil || h.checkResponse != nil {
 		res = on.Engine.Observe(ctx, q)
 		x.Response = res
 	} else {

@@ -98,7 +98,7 @@ func (f *finder) note(format string, args ...any) {
 func (f *finder) compareSettings() {
 	base := f.Settings
 	if base.Missing {
-		f.note("base %s has no %s, so nothing can be started: what must run is reported as not run; until it is merged, give settings from outside of the repository with --config FILE", short(base.Commit), base.Path)
+		f.note("base %s has no %s, so nothing can be started; until it is merged, give settings from outside of the repository with --config FILE", short(base.Commit), base.Path)
 	}
 	raw, err := f.ReadHead(base.Path)
 	switch {

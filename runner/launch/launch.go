@@ -52,11 +52,11 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}
-	before, err := definitionsByName(e.Base)
+	before, err := e.definitionsByName(e.Base)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}
-	after, err := definitionsByName(e.Head)
+	after, err := e.definitionsByName(e.Head)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}
@@ -69,8 +69,10 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 		opened, err := server.Open(ctx, server.Options{
 			Base: base, Head: head, Integration: t.Integration,
 			BaseAllowed: onBase.Schemas, HeadAllowed: onHead.Schemas,
-			Unenforced: isUnenforced(onBase, onHead),
-			Observe:    observe,
+			Unenforced:  isUnenforced(onBase, onHead),
+			Definitions: e.Settings.DefinitionSchema(),
+			Resources:   e.Settings.For(t.Integration).Resources,
+			Observe:     observe,
 		})
 		if err != nil {
 			return nil, err
@@ -112,8 +114,8 @@ func isUnenforced(base, head integration.Definition) bool {
 }
 
 // definitionsByName returns the definitions of a bundle by the names of integrations.
-func definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
-	list, err := integration.List(b)
+func (e Environment) definitionsByName(b *bundle.Bundle) (map[string]integration.Definition, error) {
+	list, err := e.Settings.List(b)
 	out := map[string]integration.Definition{}
 	for _, d := range list {
 		out[d.Name] = d

@@ -45,7 +45,7 @@ func TestNative(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
-	open, err := Environment{Base: base, Head: head, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	open, err := Environment{Base: base, Head: head, Settings: &integration.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,9 +75,9 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	if err != nil {
 		return err
 	}
-	if !both.ListsSchema(integration.DefinitionSchema) {
+	if !both.ListsSchema(c.Settings.DefinitionSchema()) {
 		from, _ := live.ParseRef(in.Base) // it was opened
-		return cli.Invalid(fmt.Errorf("%s lists no datafile of schema %s, so there are no integrations to plan for", from.Server, integration.DefinitionSchema))
+		return cli.Invalid(fmt.Errorf("%s lists no datafile of schema %s, so there are no integrations to plan for", from.Server, c.Settings.DefinitionSchema()))
 	}
 	c.Base, c.Head, c.server = both.Base, both.Head, both
 	c.input.BaseServer, c.input.HeadServer = both.BaseSide, both.HeadSide
