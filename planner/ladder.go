@@ -46,17 +46,17 @@ func newLadder(in Input, why purpose) (*ladder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("head: %w", err)
 	}
+	l := &ladder{Input: in, diff: bundle.Compare(in.Base, in.Head), base: base, head: head}
+	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff,
+		affected.Options{Base: in.BaseServer, Head: in.HeadServer, Thorough: why == toVerify})
+	if err := l.comparison.CheckTypes(); err != nil {
+		return nil, err
+	}
 	if err := checkDefinitions(in, base, head); err != nil {
 		return nil, err
 	}
 	names := namesOf(base, head)
 	if err := checkNames(in.Settings, names); err != nil {
-		return nil, err
-	}
-	l := &ladder{Input: in, diff: bundle.Compare(in.Base, in.Head), base: base, head: head}
-	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff,
-		affected.Options{Base: in.BaseServer, Head: in.HeadServer, Thorough: why == toVerify})
-	if err := l.comparison.CheckTypes(); err != nil {
 		return nil, err
 	}
 	natives := map[string]integration.Native{}
