@@ -1,0 +1,102 @@
+package safepath
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// OpenParent opens the folder of a file, and returns the name of the file in it. Outside of
+// the places that [IsGuarded] tells, a link in the place of the file is resolved first.
+func OpenParent(name string) (*os.Root, string, error) {
+	if !IsGuarded(name) {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			name = real
+		}
+	}
+	root, err := OpenFolder(filepath.Dir(name))
+	return root, filepath.Base(name), err
+}
+
+// Open opens a file for reading, as [os.Open] does.
+func Open(name string) (*os.File, error) {
+	if !IsGuarded(name) {
+		return os.Open(name)
+	}
+	root, base, err := OpenParent(name)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: withoutPath(err)}
+	}
+	defer root.Close()
+	f, err := OpenIn(root, base)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: withoutPath(err)}
+	}
+	return f, nil
+}
+
+// Stat returns what [Open] would open, as [os.Stat] does.
+func Stat(name string) (fs.FileInfo, error) {
+	if !IsGuarded(name) {
+		return os.Stat(name)
+	}
+	root, base, err := OpenParent(name)
+	if err != nil {
+		return nil, &os.PathError{Op: "stat", Path: name, Err: withoutPath(err)}
+	}
+	defer root.Close()
+	info, err := root.Lstat(base)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = ErrLink
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "stat", Path: name, Err: withoutPath(err)}
+	}
+	return info, nil
+}
+
+// OpenIn opens a file of an open folder for reading. A link is [ErrLink].
+func OpenIn(root *os.Root, name string) (*os.File, error) {
+	return open(root, name, os.O_RDONLY, 0)
+}
+
+// OpenToWrite opens a file of an open folder with flags of [os.OpenFile]. A link is
+// [ErrLink].
+func OpenToWrite(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	return open(root, name, flag, mode)
+}
+
+// open opens a file that is no link. A missing file is created only if no link is there
+// in the moment of its creation.
+func open(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	if flag&os.O_CREATE != 0 {
+		f, err := root.OpenFile(name, flag|os.O_EXCL, mode)
+		if err == nil || flag&os.O_EXCL != 0 || !os.IsExist(err) {
+			return f, err
+		}
+		flag &^= os.O_CREATE
+	}
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, ErrLink
+	}
+	f, err := root.OpenFile(name, flag&^os.O_TRUNC, mode)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(before, opened) {
+		err = ErrLink // somebody replaced the file in the meantime
+	}
+	if err == nil && flag&os.O_TRUNC != 0 {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
