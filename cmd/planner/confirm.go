@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 				}
 			}
 			for _, name := range args {
-				if err := store.Confirm(ctx, name); err != nil {
+				if err := store.Confirm(ctx, name, time.Now()); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintf(env.Stdout, "%s: confirmed\n", name); err != nil {

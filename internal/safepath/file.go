@@ -57,18 +57,11 @@ func Stat(name string) (fs.FileInfo, error) {
 
 // OpenIn opens a file of an open folder for reading. A link is [ErrLink].
 func OpenIn(root *os.Root, name string) (*os.File, error) {
-	return open(root, name, os.O_RDONLY, 0)
+	return OpenFileIn(root, name, os.O_RDONLY, 0)
 }
 
-// OpenToWrite opens a file of an open folder with flags of [os.OpenFile]. A link is
-// [ErrLink].
-func OpenToWrite(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
-	return open(root, name, flag, mode)
-}
-
-// open opens a file that is no link. A missing file is created only if no link is there
-// in the moment of its creation.
-func open(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+// OpenFileIn opens a file of an open folder with flags of [os.OpenFile]. A link is [ErrLink].
+func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
 	if flag&os.O_CREATE != 0 {
 		f, err := root.OpenFile(name, flag|os.O_EXCL, mode)
 		if err == nil || flag&os.O_EXCL != 0 || !os.IsExist(err) {

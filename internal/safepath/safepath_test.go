@@ -49,7 +49,7 @@ func TestLinksOfCheckout(t *testing.T) {
 		}
 		folder, base, err := safepath.OpenParent(at)
 		if err == nil {
-			_, err = safepath.OpenToWrite(folder, base, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+			_, err = safepath.OpenFileIn(folder, base, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		}
 		if !errors.Is(err, safepath.ErrLink) {
 			t.Errorf("writing %s: got %v", name, err)

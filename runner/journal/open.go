@@ -58,7 +58,7 @@ func openFile(name string) (*os.File, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	return safepath.OpenToWrite(folder, filepath.Base(name), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o640)
+	return safepath.OpenFileIn(folder, filepath.Base(name), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o640)
 }
 
 // lock waits until it has locked a file. It reports whether the file still has its name:
