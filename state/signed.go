@@ -36,8 +36,8 @@ type Trust struct {
 // Counts reports whether documents count at all, so that something may be skipped.
 func (t Trust) Counts() bool { return t.Unsigned || len(t.Keys) > 0 }
 
-// canSign reports whether the private key belongs to one of the public keys.
-func (t Trust) canSign() bool {
+// CanSign reports whether the private key belongs to one of the public keys.
+func (t Trust) CanSign() bool {
 	if t.Key == nil {
 		return false
 	}
@@ -153,7 +153,7 @@ func (s seal) message(project, key string) []byte {
 
 // seal returns a document as it is stored under a key.
 func (s trusted) seal(key string, raw []byte) ([]byte, error) {
-	if !s.trust.canSign() {
+	if !s.trust.CanSign() {
 		if s.trust.Unsigned {
 			return raw, nil
 		}

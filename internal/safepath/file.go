@@ -1,6 +1,7 @@
 package safepath
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -92,4 +93,17 @@ func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.Fil
 		return nil, err
 	}
 	return f, nil
+}
+
+// Remove removes a file. It is no error if there is none.
+func Remove(name string) error {
+	root, base, err := OpenParent(name)
+	if err == nil {
+		defer root.Close()
+		err = root.Remove(base)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
