@@ -80,7 +80,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 		return err
 	}
 	settings := rules.Settings
-	remembered, err := change.OpenState(ctx, env, change.StateFlag{Place: f.state, Access: state.Writing, Settings: rules, Sides: []string{f.bundle}})
+	remembered, err := change.OpenState(ctx, env, change.StateFlag{Place: f.state, Access: state.Writing, Settings: rules, Head: f.bundle})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,6 +163,11 @@ func (f commentFlags) reportURL(at ci.Environment, env cli.Env) string {
 
 // write writes the summary to its file.
 func (f commentFlags) write(body string) error {
+	folder, err := safepath.MakeFolder(filepath.Dir(f.out)) // there is none after a planner that died
+	if err != nil {
+		return fmt.Errorf("writing %q: %w", f.out, err)
+	}
+	_ = folder.Close() // it was only made
 	return cli.WriteFile(f.out, func(w io.Writer) error {
 		_, err := io.WriteString(w, body)
 		return err

@@ -103,7 +103,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err e
 		return in, err
 	}
 	in.State, err = change.TryState(ctx, env, change.StateFlag{
-		Place: f.state, Access: state.Writing, Settings: rules, Sides: []string{in.Plan.Base.Ref, in.Plan.Head.Ref},
+		Place: f.state, Access: state.Writing, Settings: rules, Base: in.Plan.Base.Ref, Head: in.Plan.Head.Ref,
 	})
 	if err != nil {
 		return in, err

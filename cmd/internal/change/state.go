@@ -28,7 +28,9 @@ type StateFlag struct {
 	Place    string // a folder, or s3://BUCKET/PREFIX; "" when nothing is remembered
 	Access   state.Access
 	Settings source.Settings
-	Sides    []string // references of base and head, which must not have the folder
+	// Base and Head are references, if they are known. Neither may have the folder, and
+	// settings that base has as well are base's.
+	Base, Head string
 }
 
 // InJob reports whether this process runs in a job of a CI system or in a pod of a plan. The
@@ -48,7 +50,7 @@ func OpenState(ctx context.Context, env cli.Env, f StateFlag) (state.Store, erro
 	if err := f.refuseTracked(ctx); err != nil {
 		return nil, err
 	}
-	trust, err := f.trust(env)
+	trust, err := f.trust(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +106,9 @@ func (f StateFlag) isBucket() bool { return source.IsObject(f.Place) }
 
 // trust finds out which documents count. A line on stderr says if none does, or if none is
 // signed although there is a private key.
-func (f StateFlag) trust(env cli.Env) (state.Trust, error) {
+func (f StateFlag) trust(ctx context.Context, env cli.Env) (state.Trust, error) {
 	var said integration.StateTrust
-	if f.Settings.Settings != nil && (!InJob(env.Getenv) || f.isFromBase()) {
+	if f.Settings.Settings != nil && (!InJob(env.Getenv) || f.isFromBase(ctx)) {
 		said = f.Settings.StateTrust()
 	}
 	t := state.Trust{Keys: said.Keys, Project: cmp.Or(said.Project, variable(env, "CI_MERGE_REQUEST_PROJECT_PATH"), variable(env, "CI_PROJECT_PATH"))}
@@ -133,10 +135,15 @@ func (f StateFlag) trust(env cli.Env) (state.Trust, error) {
 	return t, nil
 }
 
-// isFromBase reports whether the settings cannot come from head: a revision was named, or
-// they lie outside of every checkout.
-func (f StateFlag) isFromBase() bool {
-	return f.Settings.Revision != nil || f.Settings.IsObject || !liesInCheckout(f.Settings.File)
+// isFromBase reports whether the settings cannot come from head: a revision was named, they
+// lie outside of every checkout, or base has the same.
+func (f StateFlag) isFromBase(ctx context.Context) bool {
+	if f.Settings.Revision != nil || f.Settings.IsObject || !liesInCheckout(f.Settings.File) {
+		return true
+	}
+	_, rel, _ := safepath.Checkout(f.Settings.File)
+	base, err := source.OpenSettings(ctx, integration.FromBase+filepath.ToSlash(rel), f.Base)
+	return err == nil && base.Digest() == f.Settings.Digest()
 }
 
 // liesInCheckout reports whether a file or folder lies in a checkout, by its name or where
@@ -174,7 +181,7 @@ func (f StateFlag) refuseTracked(ctx context.Context) error {
 	if err != nil {
 		return invalid(ctx, err)
 	}
-	for _, side := range f.Sides {
+	for _, side := range []string{f.Base, f.Head} {
 		if revision, _, ok := source.ParseRevision(side); ok && tracked == "" {
 			if has, err := repo.HasPath(ctx, rel, revision); err != nil {
 				return err
