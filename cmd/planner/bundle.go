@@ -65,7 +65,7 @@ func (f bundleFlags) run(ctx context.Context, env cli.Env) error {
 		return cli.Usage(errors.New("--timestamp must not be negative"))
 	}
 	if f.out != "-" {
-		if err := change.RefuseTracked(ctx, env, change.Paths{Files: []string{f.out}}); err != nil {
+		if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{f.out}}); err != nil {
 			return err
 		}
 	}

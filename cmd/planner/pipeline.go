@@ -36,7 +36,7 @@ prcheck-plan of the parent pipeline.`,
 			if err := checkPipeline(opts, cmd.Flags().Changed("parts")); err != nil {
 				return err
 			}
-			if err := change.RefuseTracked(cmd.Context(), env, change.Paths{Read: []string{name}, Files: []string{out}}); err != nil {
+			if err := change.CheckPaths(cmd.Context(), env, change.Paths{Read: []string{name}, Files: []string{out}}); err != nil {
 				return err
 			}
 			p, err := source.ReadPlan(name)

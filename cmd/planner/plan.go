@@ -38,7 +38,7 @@ is compared, and the settings are those of base.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			if err := change.RefuseTracked(ctx, env, change.Paths{Files: []string{out, log}}); err != nil {
+			if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{out, log}}); err != nil {
 				return err
 			}
 			return logged(ctx, log, env, func(ctx context.Context, env cli.Env) error {

@@ -40,7 +40,7 @@ func collect(ctx context.Context, env cli.Env, dir string) error {
 	if dir == "" {
 		return cli.Usage(errors.New("--out is required: the folder for the artifacts"))
 	}
-	if err := change.RefuseTracked(ctx, env, change.Paths{Folders: []string{dir}}); err != nil {
+	if err := change.CheckPaths(ctx, env, change.Paths{Folders: []string{dir}}); err != nil {
 		return err
 	}
 	at, err := ci.ReadEnvironment(env.Getenv)

@@ -90,7 +90,7 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	err := change.RefuseTracked(ctx, env, change.Paths{Read: append([]string{f.plan, f.unplanned, f.report}, f.parts...), Files: []string{f.out}})
+	err := change.CheckPaths(ctx, env, change.Paths{Read: append([]string{f.plan, f.unplanned, f.report}, f.parts...), Files: []string{f.out}})
 	if err != nil {
 		return err
 	}

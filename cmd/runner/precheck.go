@@ -75,7 +75,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.jobs < 0 {
 		return cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	err := change.RefuseTracked(ctx, env, change.Paths{
+	err := change.CheckPaths(ctx, env, change.Paths{
 		Files: []string{f.planOut, f.out, f.html, f.ci.junit, f.ci.codequality, f.ci.metrics}, Folders: []string{f.logs},
 	})
 	if err != nil {

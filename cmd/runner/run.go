@@ -71,7 +71,7 @@ it (default: the whole plan)`)
 }
 
 func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error {
-	err := change.RefuseTracked(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
 	if err != nil {
 		return err
 	}

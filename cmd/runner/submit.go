@@ -85,7 +85,7 @@ func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	err := change.RefuseTracked(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
@@ -20,13 +22,23 @@ type Paths struct {
 	Folders []string // in which is written
 }
 
-// RefuseTracked returns an error if the repository tracks what a job reads or writes: a file
-// or folder itself, or something else in the folder of a file. The author of the change could
-// take it for what a job has written. Outside of a job there is no error.
-func RefuseTracked(ctx context.Context, env cli.Env, p Paths) error {
+// CheckPaths returns an error before anything is done if a path has a symbolic link that is
+// not followed. In a job it also returns an error if the repository tracks what is read or
+// written: a file or folder itself, or something else in the folder of a file. The author of
+// the change could pass that off as what a job has written.
+func CheckPaths(ctx context.Context, env cli.Env, p Paths) error {
+	for _, name := range slices.Concat(p.Read, p.Files, p.Folders) {
+		if _, err := safepath.Stat(name); name != "" && errors.Is(err, safepath.ErrLink) {
+			return cli.Invalid(err)
+		}
+	}
 	if !InJob(env.Getenv) {
 		return nil
 	}
+	return refuseTracked(ctx, p)
+}
+
+func refuseTracked(ctx context.Context, p Paths) error {
 	below := map[string][]string{} // paths by the root of their checkout
 	add := func(name string, parent bool) {
 		if name == "" || source.IsObject(name) {
@@ -42,7 +54,7 @@ func RefuseTracked(ctx context.Context, env cli.Env, p Paths) error {
 		}
 		below[root] = append(below[root], rel)
 	}
-	for _, name := range append(p.Read, p.Folders...) {
+	for _, name := range slices.Concat(p.Read, p.Folders) {
 		add(name, false)
 	}
 	for _, name := range p.Files {
