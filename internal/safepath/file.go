@@ -62,8 +62,28 @@ func OpenIn(root *os.Root, name string) (*os.File, error) {
 }
 
 // OpenFileIn opens a file of an open folder with flags of [os.OpenFile]. A link is [ErrLink].
-func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
-	if flag&os.O_CREATE != 0 {
+//
+// Other processes may replace the file by another one all the time, so a file that is not
+// the one that was looked at is tried again.
+func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (f *os.File, err error) {
+	for range maxTries {
+		f, err = openOnce(root, name, flag, mode)
+		if !errors.Is(err, errReplaced) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
+// maxTries is how often a file or folder is opened that others replace at the same time.
+const maxTries = 100
+
+// errReplaced says that a name stood for something else when it was opened than before.
+var errReplaced = errors.New("others replace it all the time")
+
+func openOnce(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, error) {
+	creates := flag&os.O_CREATE != 0
+	if creates {
 		f, err := root.OpenFile(name, flag|os.O_EXCL, mode)
 		if err == nil || flag&os.O_EXCL != 0 || !os.IsExist(err) {
 			return f, err
@@ -71,6 +91,9 @@ func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.Fil
 		flag &^= os.O_CREATE
 	}
 	before, err := root.Lstat(name)
+	if creates && errors.Is(err, fs.ErrNotExist) {
+		return nil, errReplaced // it was there a moment ago
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +106,7 @@ func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.Fil
 	}
 	opened, err := f.Stat()
 	if err == nil && !os.SameFile(before, opened) {
-		err = ErrLink // somebody replaced the file in the meantime
+		err = errReplaced // perhaps by a link, which the next try tells
 	}
 	if err == nil && flag&os.O_TRUNC != 0 {
 		err = f.Truncate(0)

@@ -107,7 +107,17 @@ func Below(root *os.Root, name string, create bool) (*os.Root, error) {
 }
 
 // enter opens a folder that lies directly in an open folder.
-func enter(at *os.Root, name string, create bool) (*os.Root, error) {
+func enter(at *os.Root, name string, create bool) (next *os.Root, err error) {
+	for range maxTries {
+		next, err = enterOnce(at, name, create)
+		if !errors.Is(err, errReplaced) {
+			return next, err
+		}
+	}
+	return nil, err
+}
+
+func enterOnce(at *os.Root, name string, create bool) (*os.Root, error) {
 	info, err := at.Lstat(name)
 	if create && errors.Is(err, os.ErrNotExist) {
 		if err = at.Mkdir(name, 0o750); err == nil || errors.Is(err, os.ErrExist) {
@@ -128,10 +138,11 @@ func enter(at *os.Root, name string, create bool) (*os.Root, error) {
 	}
 	opened, err := next.Stat(".")
 	if err == nil && !os.SameFile(info, opened) {
-		err = ErrLink // somebody replaced the folder in the meantime
+		err = errReplaced // perhaps by a link, which the next try tells
 	}
 	if err != nil {
-		return nil, errors.Join(err, next.Close())
+		_ = next.Close() // it is not used
+		return nil, err
 	}
 	return next, nil
 }
