@@ -60,15 +60,15 @@ type artifactAPI interface {
 func (c *Client) Collect(ctx context.Context, project, pipeline int, dir string) ([]Collected, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, collectTime, fmt.Errorf("it took longer than %s", collectTime))
 	defer cancel()
+	jobs, err := c.childJobs(ctx, project, pipeline)
+	if err != nil {
+		return nil, fmt.Errorf("collecting from pipeline %d: %w", pipeline, addRemedy(err, "read_api"))
+	}
 	root, err := safepath.MakeFolder(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	jobs, err := c.childJobs(ctx, project, pipeline)
-	if err != nil {
-		return nil, fmt.Errorf("collecting from pipeline %d: %w", pipeline, addRemedy(err, "read_api"))
-	}
 	u := &unpacker{root: root, bytes: maxUnpacked, files: maxFiles}
 	var out []Collected
 	for _, j := range jobs {
