@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -24,7 +25,7 @@ const maxLastWords = 64 << 10
 // secret, which could not be masked.
 func ReadLastWords(name string) (string, error) {
 	const none = "planner left no word: see the log of the job that plans"
-	info, err := os.Stat(name)
+	info, err := safepath.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return none, nil
@@ -34,7 +35,7 @@ func ReadLastWords(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading what planner said: %w", err)
 	}
-	f, err := os.Open(name)
+	f, err := safepath.Open(name)
 	if err != nil {
 		return "", fmt.Errorf("reading what planner said: %w", err)
 	}

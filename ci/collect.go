@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/retry"
+	"github.com/app-sre/prcheck/internal/safepath"
 )
 
 // Limits of a collection.
@@ -63,10 +64,7 @@ func (c *Client) Collect(ctx context.Context, project, pipeline int, dir string)
 	if err != nil {
 		return nil, fmt.Errorf("collecting from pipeline %d: %w", pipeline, addRemedy(err, "read_api"))
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := safepath.MakeFolder(dir)
 	if err != nil {
 		return nil, err
 	}

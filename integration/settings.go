@@ -39,6 +39,7 @@ type Settings struct {
 	transient        []*regexp.Regexp
 	baseline         *time.Duration // nil means the default
 	reuse            *time.Duration // nil means the default
+	state            StateTrust
 	limits           map[string]Limit
 	integrations     map[string]Integration
 	digest           string

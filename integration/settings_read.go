@@ -100,7 +100,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
@@ -135,6 +135,9 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	if n := keys["reuse"]; n != nil {
 		d := r.readReuse(n, "reuse")
 		s.reuse = &d
+	}
+	if n := keys["state"]; n != nil {
+		s.state = r.readState(n)
 	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}

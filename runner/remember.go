@@ -41,7 +41,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	now := time.Now()
 	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
-	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Breaches), now))
+	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises), now))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
 	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -16,7 +16,7 @@ func ReadPlan(name string) (*plan.Plan, error) {
 	if name == "" {
 		return nil, cli.Usage(errors.New("--plan is required: the plan that planner wrote"))
 	}
-	f, err := os.Open(name)
+	f, err := safepath.Open(name)
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("reading plan: %w", err))
 	}

@@ -25,6 +25,7 @@ type Settings struct {
 	*integration.Settings
 	ReadQuery func(path string) ([]byte, error)
 	Revision  *Revision // nil when they come from a file or an object
+	IsObject  bool      // they come from an object of a bucket
 }
 
 // A Revision is the commit that settings were read from.
@@ -125,7 +126,7 @@ func objectSettings(ctx context.Context, name string) (Settings, error) {
 		return Settings{}, cli.Invalid(err)
 	}
 	s.File = integration.SettingsName
-	return Settings{Settings: s, ReadQuery: func(path string) ([]byte, error) {
+	return Settings{Settings: s, IsObject: true, ReadQuery: func(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not beside %s, which is an object: plan with settings in a folder", path, name)
 	}}, nil
 }

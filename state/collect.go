@@ -62,6 +62,11 @@ func Collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	return nil
 }
 
+// A tidier can remove what writers left that died before a time.
+type tidier interface {
+	tidy(ctx context.Context, before time.Time) error
+}
+
 func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	list, err := s.List(ctx, "")
 	if err != nil {
@@ -89,9 +94,7 @@ func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 		}
 		size -= e.Size
 	}
-	if t, ok := s.(interface {
-		tidy(ctx context.Context, before time.Time) error
-	}); ok {
+	if t, ok := s.(tidier); ok {
 		errs = append(errs, t.tidy(ctx, now.Add(-unfinishedAge)))
 	}
 	return errors.Join(errs...)

@@ -2,20 +2,16 @@ package state
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 	"time"
-)
 
-// unfinished is the prefix of the names of files, and objects, that are not documents:
-// they are being written, or serve to try out a bucket.
-const unfinished = ".new-"
+	"github.com/app-sre/prcheck/internal/safepath"
+)
 
 // A Dir keeps documents as files of a folder.
 type Dir struct {
@@ -29,11 +25,19 @@ type Dir struct {
 var _ Store = (*Dir)(nil)
 
 // Open returns the state in a folder. The folder may be missing: the first write makes
-// it. A file with the name of the folder is an error.
+// it. A file or a symbolic link with the name of the folder is an error, and so is, inside
+// of a checkout, a link in any part of its path.
 func Open(folder string) (*Dir, error) {
-	info, err := os.Stat(folder)
+	info, err := os.Lstat(folder)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = safepath.ErrLink
+	} else if err == nil || errors.Is(err, fs.ErrNotExist) {
+		info, err = safepath.Stat(folder)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, safepath.ErrLink):
+		return nil, fmt.Errorf("opening the state %q: %w", folder, safepath.ErrLink)
 	case err != nil:
 		return nil, fmt.Errorf("opening the state: %w", err)
 	case !info.IsDir():
@@ -49,25 +53,6 @@ func (d *Dir) Read(ctx context.Context, key string) (raw []byte, err error) {
 		return err
 	})
 	return raw, err
-}
-
-func readFile(root *os.Root, key string) ([]byte, error) {
-	f, err := root.OpenFile(key, os.O_RDONLY|nowait, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a file")
-	}
-	if err == nil && info.Size() > MaxDocument {
-		err = fmt.Errorf("it has more than %d bytes", MaxDocument)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(f, MaxDocument))
 }
 
 // Write implements [Store].
@@ -106,48 +91,6 @@ func (d *Dir) Update(ctx context.Context, key string, change func(old []byte) ([
 	})
 }
 
-// replaceFile writes a document to a new file and moves the file to its place. The
-// function guard calls the move, for instance while it holds a lock.
-func replaceFile(root *os.Root, key string, raw []byte, guard func(move func() error) error) error {
-	folder := path.Dir(key)
-	if err := root.MkdirAll(folder, 0o750); err != nil {
-		return err
-	}
-	temporary := path.Join(folder, unfinished+rand.Text())
-	err := createFile(root, temporary, raw)
-	if err == nil {
-		err = guard(func() error { return root.Rename(temporary, key) })
-	}
-	if err != nil {
-		_ = root.Remove(temporary)
-		return err
-	}
-	syncFolder(root, folder)
-	return nil
-}
-
-// createFile creates a file, which is on disk when createFile returns.
-func createFile(root *os.Root, name string, raw []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(raw)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncFolder writes the names in a folder to disk, on systems that can do so. On others
-// a crash may bring back an older document, but never a part of one.
-func syncFolder(root *os.Root, folder string) {
-	if f, err := root.Open(folder); err == nil {
-		_ = f.Sync()
-		_ = f.Close()
-	}
-}
-
 // Remove implements [Store].
 func (d *Dir) Remove(ctx context.Context, key string) error {
 	return d.remove(ctx, key, func(*os.Root) error { return nil })
@@ -155,8 +98,8 @@ func (d *Dir) Remove(ctx context.Context, key string) error {
 
 // Discard implements [Store].
 func (d *Dir) Discard(ctx context.Context, e Entry) error {
-	return d.remove(ctx, e.Key, func(root *os.Root) error {
-		info, err := root.Lstat(e.Key)
+	return d.remove(ctx, e.Key, func(folder *os.Root) error {
+		info, err := folder.Lstat(path.Base(e.Key))
 		if err == nil && (info.Size() != e.Size || !info.ModTime().Equal(e.Written)) {
 			err = fs.ErrNotExist // the listed document is gone
 		}
@@ -164,14 +107,19 @@ func (d *Dir) Discard(ctx context.Context, e Entry) error {
 	})
 }
 
-// remove removes a document unless check returns an error. [fs.ErrNotExist] is no error.
+// remove removes a document unless check, which gets its folder, returns an error. [fs.ErrNotExist] is no error.
 func (d *Dir) remove(ctx context.Context, key string, check func(*os.Root) error) error {
 	err := d.withRoot(ctx, "removing", key, func(root *os.Root) error {
 		checkAndRemove := func() error {
-			if err := check(root); err != nil {
+			folder, err := safepath.Below(root, path.Dir(key), false)
+			if err != nil {
 				return err
 			}
-			return root.Remove(key)
+			defer folder.Close()
+			if err := check(folder); err != nil {
+				return err
+			}
+			return folder.Remove(path.Base(key))
 		}
 		if err := d.locked(ctx, root, checkAndRemove); !errors.Is(err, errNoLocks) {
 			return err
@@ -257,9 +205,11 @@ func (d *Dir) withCreatedRoot(ctx context.Context, doing, key string, do func(*o
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(d.path, 0o750); err != nil {
+	root, err := safepath.MakeFolder(d.path)
+	if err != nil {
 		return fmt.Errorf("%s %q in the state: %w", doing, key, withoutPath(err))
 	}
+	defer root.Close()
 	return d.withRoot(ctx, doing, key, do)
 }
 
@@ -280,7 +230,7 @@ func (d *Dir) withRoot(ctx context.Context, doing, key string, do func(*os.Root)
 }
 
 func (d *Dir) open(do func(*os.Root) error) error {
-	root, err := os.OpenRoot(d.path)
+	root, err := safepath.OpenFolder(d.path)
 	if err != nil {
 		return err
 	}

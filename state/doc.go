@@ -13,8 +13,8 @@
 //     slashes. [Name] turns any text, such as the name of an integration, into a part
 //     of a key.
 //   - A folder ([Dir]) is made by the first write; a folder that is missing is empty.
-//     Nothing outside the folder is read or written, even if it has symbolic links
-//     that lead outside. Updates need file locks (flock), which work between processes
+//     Nothing outside the folder is read or written, and no symbolic link in it is
+//     followed. Updates need file locks (flock), which work between processes
 //     of one machine. Use a bucket to share a state between machines.
 //   - A bucket ([S3]) must support conditional writes (If-Match, If-None-Match). This is
 //     tried out when the bucket is opened for writing.

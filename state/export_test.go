@@ -13,3 +13,8 @@ func (s *S3) Recover() { s.mu.Lock(); s.outageEnds = time.Time{}; s.mu.Unlock() 
 
 // Exact reports whether the bucket supports conditional deletes.
 func (s *S3) Exact() bool { return s.conditionalDeletes }
+
+// TrustedAt is [Trusted] at another time.
+func TrustedAt(s Store, t Trust, at time.Time) Store {
+	return trusted{s, t, func() time.Time { return at }}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/safepath"
 )
 
 // lockFile is the file that is locked while a document of the folder is replaced. It
@@ -33,7 +35,7 @@ func (d *Dir) locked(ctx context.Context, root *os.Root, do func() error) error 
 		return ended(ctx)
 	}
 	defer func() { <-d.turn }()
-	f, err := root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o640)
+	f, err := safepath.OpenFileIn(root, lockFile, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,12 @@ package trace
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/app-sre/prcheck/state"
 )
@@ -17,10 +15,6 @@ import (
 // maxTraces is how many traces of one subject are kept. There are several because open
 // merge requests have different bundles.
 const maxTraces = 4
-
-// Breaches is the folder of the state for broken promises. It must never be collected,
-// since without the note the promise would count again.
-const Breaches = "breaches"
 
 // A Store keeps traces between runs. Several processes may use one at once.
 type Store struct{ in state.Store }
@@ -43,6 +37,9 @@ func (s Store) Save(ctx context.Context, t *Trace) error {
 	key := folder(t.Integration) + "/" + prefix(t.Subject) + state.Name(t.Digest) + ".json"
 	if err := s.in.Write(ctx, key, raw); err != nil {
 		return fmt.Errorf("remembering the trace of %q: %w", t.Integration, err)
+	}
+	if err := s.keepPromise(ctx, t.Integration, t.Recorded); err != nil {
+		return err
 	}
 	list, err := s.list(ctx, t.Integration, prefix(t.Subject))
 	if err != nil {
@@ -90,8 +87,8 @@ func (s Store) load(ctx context.Context, integration, prefix string, mine func(*
 	}
 	for i, r := range s.readAll(ctx, list) {
 		t, err := r.trace, r.err
-		if errors.Is(err, state.ErrNotFound) {
-			continue // another process removed it since it was listed
+		if errors.Is(err, state.ErrNotFound) || errors.Is(err, state.ErrUntrusted) {
+			continue // another process removed it since it was listed, or it does not count
 		}
 		if err == nil && !mine(t) {
 			err = errors.New("it belongs to another task")
@@ -140,79 +137,4 @@ func (s Store) read(ctx context.Context, e state.Entry) (*Trace, error) {
 		_ = state.SetAside(ctx, s.in, e.Key, raw, err) // the trace is removed and reported even without a copy
 	}
 	return t, err
-}
-
-// A Breach is a note that an integration broke its promise to ask always the same.
-type Breach struct {
-	Version     string    `json:"version"`
-	Integration string    `json:"integration"`
-	Why         string    `json:"why"`
-	Found       time.Time `json:"found"`
-}
-
-func breachKey(integration string) string { return Breaches + "/" + state.Name(integration) + ".json" }
-
-// Break notes that an integration broke its promise, and moves its traces to the folder
-// "aside/".
-func (s Store) Break(ctx context.Context, integration, why string, at time.Time) error {
-	raw, err := json.Marshal(Breach{Version, integration, why, at.UTC().Truncate(time.Second)})
-	if err != nil {
-		return fmt.Errorf("remembering a broken promise: %w", err)
-	}
-	if err := s.in.Write(ctx, breachKey(integration), raw); err != nil {
-		return err
-	}
-	list, err := s.list(ctx, integration, "")
-	if err != nil {
-		return err
-	}
-	for _, e := range list {
-		raw, err := s.in.Read(ctx, e.Key)
-		if err != nil {
-			continue // a trace that cannot be read is of no use to anybody
-		}
-		aside := "aside/" + strings.TrimPrefix(e.Key, "traces/")
-		if err := errors.Join(s.in.Write(ctx, aside, raw), s.in.Remove(ctx, e.Key)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Broken returns why the promise of an integration does not count, or "" if it counts. If
-// that cannot be read, the promise does not count.
-func (s Store) Broken(ctx context.Context, integration string) string {
-	why, err := s.breach(ctx, integration)
-	if err != nil {
-		return "a broken promise is noted, but the note cannot be read"
-	}
-	return why
-}
-
-// Breach returns how an integration broke its promise, or "" if there is no note of that,
-// or the note cannot be read.
-func (s Store) Breach(ctx context.Context, integration string) string {
-	why, _ := s.breach(ctx, integration)
-	return why
-}
-
-// breach reads how an integration broke its promise, "" if there is no note.
-func (s Store) breach(ctx context.Context, integration string) (why string, err error) {
-	raw, err := s.in.Read(ctx, breachKey(integration))
-	if errors.Is(err, state.ErrNotFound) {
-		return "", nil
-	}
-	var b Breach
-	if err == nil {
-		err = json.Unmarshal(raw, &b)
-	}
-	if err == nil && b.Why == "" {
-		err = errors.New("it gives no reason")
-	}
-	return b.Why, err
-}
-
-// Confirm removes the note about a broken promise, so that the promise counts again.
-func (s Store) Confirm(ctx context.Context, integration string) error {
-	return s.in.Remove(ctx, breachKey(integration))
 }

@@ -182,7 +182,7 @@ func TestBreak(t *testing.T) {
 	if a, b := len(files(t, folder, "traces")), len(files(t, folder, "aside")); a != 0 || b != 1 {
 		t.Errorf("got %d traces and %d aside", a, b)
 	}
-	if err := s.Confirm(t.Context(), "users"); err != nil {
+	if err := s.Confirm(t.Context(), "users", noon); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Broken(t.Context(), "users"); got != "" {
@@ -196,15 +196,44 @@ func TestBrokenNote(t *testing.T) {
 	if err := s.Break(t.Context(), "users", "x", noon); err != nil {
 		t.Fatal(err)
 	}
-	list, err := filepath.Glob(filepath.Join(folder, "breaches", "*.json"))
+	list, err := filepath.Glob(filepath.Join(folder, "promises", "*.json"))
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
 	if err := os.WriteFile(list[0], []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil { // a run goes on
+		t.Fatal(err)
+	}
 	if got := s.Broken(t.Context(), "users"); got == "" {
 		t.Error("it counts")
+	}
+}
+
+// Removing the note about a broken promise, or bringing back the traces that were set
+// aside, does not make the promise count.
+func TestRemovedNote(t *testing.T) {
+	s, folder := store(t)
+	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
+		t.Fatal(err)
+	}
+	old := files(t, folder, "traces")[0]
+	raw, err := os.ReadFile(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Break(t.Context(), "users", "it asked something new", noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(folder, "promises")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Broken(t.Context(), "users"); !strings.Contains(got, "the note about the promise is gone") {
+		t.Errorf("got %q", got)
 	}
 }
 

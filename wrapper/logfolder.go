@@ -11,6 +11,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/safepath"
 )
 
 // A LogStore keeps the complete logs of tasks. An attempt without output has no log.
@@ -34,10 +36,7 @@ type LogFolder struct {
 // taken, Create removes the old entry first. So it never writes through a link, and
 // never outside of the folder.
 func (f LogFolder) Create(task string, attempt int) (io.WriteCloser, string, error) {
-	if err := os.MkdirAll(f.Dir, 0o750); err != nil {
-		return nil, "", err
-	}
-	root, err := os.OpenRoot(f.Dir)
+	root, err := safepath.MakeFolder(f.Dir)
 	if err != nil {
 		return nil, "", err
 	}
@@ -61,12 +60,12 @@ func (f LogFolder) Create(task string, attempt int) (io.WriteCloser, string, err
 // Read returns the masked log of an attempt. A log that is larger than limit bytes
 // is an error.
 func (f LogFolder) Read(task string, attempt int, limit int64) (string, error) {
-	root, err := os.OpenRoot(f.Dir)
+	root, err := safepath.OpenFolder(f.Dir)
 	if err != nil {
 		return "", err
 	}
 	defer root.Close()
-	file, err := root.Open(attemptLogName(task, attempt))
+	file, err := safepath.OpenIn(root, attemptLogName(task, attempt))
 	if err != nil {
 		return "", err
 	}
@@ -80,7 +79,12 @@ func (f LogFolder) Read(task string, attempt int, limit int64) (string, error) {
 
 // Remove removes the file that an earlier run left for an attempt.
 func (f LogFolder) Remove(task string, attempt int) error {
-	if err := os.Remove(filepath.Join(f.Dir, attemptLogName(task, attempt))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	root, err := safepath.OpenFolder(f.Dir)
+	if err == nil {
+		defer root.Close()
+		err = root.Remove(attemptLogName(task, attempt))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the log of an earlier run: %w", err)
 	}
 	return nil

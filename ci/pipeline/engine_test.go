@@ -80,9 +80,9 @@ func project(t *testing.T, bin, argv, head, parts string) string {
 	write(".gitlab-ci.yml", "include: [{local: template.yml}]\nvariables:\n"+
 		"  PRCHECK_PLAN_FLAGS: --base base.json --head "+head+"\n  PRCHECK_PIPELINE_FLAGS: --parts "+parts+"\n")
 	for _, line := range []string{
-		"mkdir prcheck", bin + "/planner plan --base base.json --head " + head + " --out prcheck/plan.json",
 		"git init -q -b main .", "git add -A", "git -c user.name=a -c user.email=a@example.org commit -q -m shop",
 		"git remote add origin https://gitlab.example.com/shop/shop.git",
+		"mkdir prcheck", bin + "/planner plan --base base.json --head " + head + " --out prcheck/plan.json",
 	} {
 		words := strings.Fields(line)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) //nolint:gosec // the words above

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,7 +47,9 @@ func TestMergeRequest(t *testing.T) {
 	}
 	s := newStage(t)
 	s.git("init", "-q", "-b", "main", ".")
-	s.commit(users())
+	files, key := users(), filepath.Join(s.TempDir(), "state.key")
+	files["prcheck.yaml"] += s.signedWith(key)
+	s.commit(files)
 	s.git("switch", "-q", "-c", "feature")
 
 	s.failing("quay")
@@ -116,7 +119,7 @@ func TestMergeRequest(t *testing.T) {
 	// With a state, a second pipeline of the same commit runs the tasks that failed in
 	// the first one again. A task that failed is never taken for passed.
 	state := s.TempDir()
-	remember := map[string]string{"PRCHECK_PLAN_FLAGS": "--state " + state, "PRCHECK_RUN_FLAGS": "--state " + state}
+	remember := map[string]string{"PRCHECK_PLAN_FLAGS": "--state " + state, "PRCHECK_RUN_FLAGS": "--state " + state, "PRCHECK_STATE_KEY": key}
 	s.failing("quay")
 	s.everyTaskOnce(s.pipeline(560, remember), 3)
 	s.failing()
@@ -134,6 +137,16 @@ func TestMergeRequest(t *testing.T) {
 		"CI_PIPELINE_ID": "600", "CI_COMMIT_SHA": s.git("rev-parse", "HEAD"), "CI_MERGE_REQUEST_TARGET_BRANCH_SHA": target, "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train",
 	}
 	s.has(s.run(s.template()["prcheck-plan"], merged).log, "(CI_MERGE_REQUEST_TARGET_BRANCH_SHA)", "Changed: 2 datafiles (2 added)")
+}
+
+// signedWith makes a key pair and returns the settings that have the public key.
+func (s *stage) signedWith(key string) string {
+	s.Helper()
+	out, code := s.command(s.TempDir(), s.env, s.bin+"/planner", "keygen", key)
+	if code != 0 {
+		s.Fatal(out)
+	}
+	return out
 }
 
 // template returns the jobs of the template.

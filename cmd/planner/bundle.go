@@ -64,6 +64,11 @@ func (f bundleFlags) run(ctx context.Context, env cli.Env) error {
 	if f.timestamp < 0 {
 		return cli.Usage(errors.New("--timestamp must not be negative"))
 	}
+	if f.out != "-" {
+		if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{f.out}}); err != nil {
+			return err
+		}
+	}
 	timestamp := ""
 	if f.timestamp > 0 {
 		timestamp = strconv.FormatInt(f.timestamp, 10)

@@ -2,16 +2,16 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
 func confirmCommand(env cli.Env) *cobra.Command {
-	var folder string
+	var folder, config string
 	cmd := &cobra.Command{
 		Use:   "confirm --state DIR INTEGRATION...",
 		Short: "Let the promise of trace: static count again",
@@ -22,7 +22,7 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 		Args:    cli.Takes("INTEGRATION..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			remembered, err := requireState(ctx, folder, state.Writing)
+			remembered, err := requireState(ctx, env, folder, config)
 			if err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 				}
 			}
 			for _, name := range args {
-				if err := store.Confirm(ctx, name); err != nil {
+				if err := store.Confirm(ctx, name, time.Now()); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintf(env.Stdout, "%s: confirmed\n", name); err != nil {
@@ -44,5 +44,6 @@ changed on purpose; otherwise take "trace: static" out of the settings.`,
 		},
 	}
 	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (required)")
+	cmd.Flags().StringVar(&config, "config", "", "settings that say which keys the state is signed with (default prcheck.yaml if it exists)")
 	return cmd
 }

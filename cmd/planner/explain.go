@@ -13,7 +13,6 @@ import (
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/report/traces"
 	"github.com/app-sre/prcheck/source"
-	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -50,7 +49,7 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 // writeTraces writes the traces that prove the decision about an integration.
 func writeTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder string, now time.Time) error {
 	d, _ := p.Decision(name)
-	remembered, err := change.OpenState(ctx, folder, state.Reading)
+	remembered, err := change.ReadState(ctx, folder)
 	if err != nil || remembered == nil || len(d.Evidence.Traces) == 0 {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/ci/pipeline"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/source"
@@ -33,6 +34,9 @@ prcheck-plan of the parent pipeline.`,
 				opts.Parent = env.Getenv("CI_PIPELINE_ID")
 			}
 			if err := checkPipeline(opts, cmd.Flags().Changed("parts")); err != nil {
+				return err
+			}
+			if err := change.CheckPaths(cmd.Context(), env, change.Paths{Read: []string{name}, Files: []string{out}}); err != nil {
 				return err
 			}
 			p, err := source.ReadPlan(name)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/source"
@@ -16,7 +18,7 @@ import (
 
 func planCommand(env cli.Env) *cobra.Command {
 	var in change.Inputs
-	var out string
+	var out, log string
 	validate := change.Validation()
 	form := cli.OneOf("text", "json", "markdown")
 	cmd := &cobra.Command{
@@ -35,35 +37,48 @@ is compared, and the settings are those of base.`,
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in, err := in.Complete(cmd.Context(), env)
-			if err != nil {
+			ctx := cmd.Context()
+			if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{out, log}}); err != nil {
 				return err
 			}
-			opened, err := in.OpenChecked(cmd.Context(), env, validate)
-			if err != nil {
-				return err
-			}
-			p, err := opened.Plan(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if out != "" {
-				if err := cli.WriteFile(out, func(w io.Writer) error { return plan.Write(w, p) }); err != nil {
+			return logged(ctx, log, env, func(ctx context.Context, env cli.Env) error {
+				p, err := makePlan(ctx, env, in, validate, out)
+				if err != nil || out != "" && !cmd.Flags().Changed("format") {
 					return err
 				}
-			}
-			if out != "" && !cmd.Flags().Changed("format") {
-				return nil
-			}
-			return writePlan(env, form.String(), p)
+				return writePlan(env, form.String(), p)
+			})
 		},
 	}
 	addInputFlags(cmd, &in)
 	cmd.Flags().Var(&validate, "validate", "how much of head is checked for mistakes first; auto is changed in a checkout, and none for bundle files")
 	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as --state remembers")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
+	cmd.Flags().StringVar(&log, "log", "", "file that gets what is said on stderr, too; its folder is made")
 	cmd.Flags().Var(&form, "format", "how to write it to stdout: text, json or markdown")
 	return cmd
+}
+
+// makePlan makes a plan and writes it to a file, if one is named.
+func makePlan(ctx context.Context, env cli.Env, in change.Inputs, validate cli.Choice, out string) (*plan.Plan, error) {
+	if change.InJob(env.Getenv) && out != "" {
+		if err := safepath.Remove(out); err != nil { // a plan of an earlier job must not be taken for the one of this job
+			return nil, fmt.Errorf("removing an older plan: %w", err)
+		}
+	}
+	in, err := in.Complete(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := in.OpenChecked(ctx, env, validate)
+	if err != nil {
+		return nil, err
+	}
+	p, err := opened.Plan(ctx)
+	if err != nil || out == "" {
+		return p, err
+	}
+	return p, cli.WriteFile(out, func(w io.Writer) error { return plan.Write(w, p) })
 }
 
 // references lists the kinds of references to bundles, for help texts.

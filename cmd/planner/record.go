@@ -56,7 +56,7 @@ then nothing is remembered.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.bundle, "bundle", "", "bundle to run it over: a file, git:REV, dir:PATH or s3://BUCKET/KEY (required)")
-	cmd.Flags().StringVar(&f.config, "config", "", "settings file (default prcheck.yaml if it exists)")
+	cmd.Flags().StringVar(&f.config, "config", "", "settings: a file, base:PATH of the revision of --bundle, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists)")
 	cmd.Flags().StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, to remember in (required)")
 	cmd.Flags().StringVar(&f.integration, "integration", "", "integration, in place of the argument")
 	cmd.Flags().StringVar(&f.shard, "shard", "", "shard to run (default the whole integration)")
@@ -65,9 +65,8 @@ then nothing is remembered.`,
 }
 
 func record(ctx context.Context, env cli.Env, f recordFlags, name string, command []string) error {
-	remembered, err := requireState(ctx, f.state, state.Writing)
-	if err != nil {
-		return err
+	if f.state == "" {
+		return errNoState
 	}
 	if f.bundle == "" {
 		return cli.Usage(errors.New("--bundle is required: the bundle to run the command over"))
@@ -76,12 +75,17 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if err != nil {
 		return err
 	}
-	settings, err := source.ReadSettings(f.config)
+	rules, err := source.OpenSettings(ctx, f.config, f.bundle)
+	if err != nil {
+		return err
+	}
+	settings := rules.Settings
+	remembered, err := change.OpenState(ctx, env, change.StateFlag{Place: f.state, Access: state.Writing, Settings: rules, Head: f.bundle})
 	if err != nil {
 		return err
 	}
 	task, err := planner.Task(planner.Input{
-		Base: b, Head: b, Settings: settings, ReadQuery: source.QueryReader(settings), Programs: change.Programs(settings), Natives: change.Natives(),
+		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: change.Programs(settings), Natives: change.Natives(),
 	}, name, f.shard)
 	if err != nil {
 		return cli.Invalid(err)

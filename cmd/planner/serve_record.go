@@ -24,7 +24,7 @@ type notes struct {
 }
 
 func newNotes(ctx context.Context, folder, name string) (*notes, error) {
-	remembered, err := change.OpenState(ctx, folder, state.Writing)
+	remembered, err := change.WriteNotes(ctx, folder)
 	if remembered == nil || err != nil {
 		return nil, err
 	}

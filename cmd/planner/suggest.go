@@ -35,7 +35,10 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 			if err != nil {
 				return err
 			}
-			remembered, err := requireState(cmd.Context(), folder, state.Reading)
+			remembered, err := change.ReadState(cmd.Context(), folder)
+			if remembered == nil && err == nil {
+				err = errNoState
+			}
 			if err != nil {
 				return err
 			}
@@ -47,13 +50,20 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 	return cmd
 }
 
-// requireState opens the state; the user must name its place.
-func requireState(ctx context.Context, place string, access state.Access) (state.Store, error) {
-	remembered, err := change.OpenState(ctx, place, access)
-	if remembered == nil && err == nil {
-		err = cli.Usage(errors.New("--state is required: the place that runner was given to remember in"))
+// errNoState says that the user must name the place of the state.
+var errNoState = cli.Usage(errors.New("--state is required: the place that runner was given to remember in"))
+
+// requireState opens the state to write to it, by the settings in a file; the user must name
+// its place.
+func requireState(ctx context.Context, env cli.Env, place, config string) (state.Store, error) {
+	if place == "" {
+		return nil, errNoState
 	}
-	return remembered, err
+	settings, err := source.OpenSettings(ctx, config, "")
+	if err != nil {
+		return nil, err
+	}
+	return change.OpenState(ctx, env, change.StateFlag{Place: place, Access: state.Writing, Settings: settings})
 }
 
 // definition returns the definition of an integration in a bundle.

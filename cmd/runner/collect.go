@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/runner/parts"
 )
@@ -38,6 +39,9 @@ artifacts but not find them.`,
 func collect(ctx context.Context, env cli.Env, dir string) error {
 	if dir == "" {
 		return cli.Usage(errors.New("--out is required: the folder for the artifacts"))
+	}
+	if err := change.CheckPaths(ctx, env, change.Paths{Folders: []string{dir}}); err != nil {
+		return err
 	}
 	at, err := ci.ReadEnvironment(env.Getenv)
 	if err != nil {

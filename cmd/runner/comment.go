@@ -6,15 +6,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/ci/note"
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/names"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/runner/parts"
 	"github.com/app-sre/prcheck/source"
 )
@@ -88,6 +90,10 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	err := change.CheckPaths(ctx, env, change.Paths{Read: append([]string{f.plan, f.unplanned, f.report}, f.parts...), Files: []string{f.out}})
+	if err != nil {
+		return err
+	}
 	at, err := ci.ReadEnvironment(env.Getenv)
 	if err != nil {
 		return cli.Invalid(err)
@@ -148,7 +154,7 @@ func (f commentFlags) reportURL(at ci.Environment, env cli.Env) string {
 	if f.report == "" {
 		return ""
 	}
-	if info, err := os.Stat(f.report); err != nil || !info.Mode().IsRegular() {
+	if info, err := safepath.Stat(f.report); err != nil || !info.Mode().IsRegular() {
 		_, _ = fmt.Fprintf(env.Stderr, "runner: there is no report %s for the note to link to\n", f.report) // only a note
 		return ""
 	}
@@ -157,6 +163,11 @@ func (f commentFlags) reportURL(at ci.Environment, env cli.Env) string {
 
 // write writes the summary to its file.
 func (f commentFlags) write(body string) error {
+	folder, err := safepath.MakeFolder(filepath.Dir(f.out)) // there is none after a planner that died
+	if err != nil {
+		return fmt.Errorf("writing %q: %w", f.out, err)
+	}
+	_ = folder.Close() // it was only made
 	return cli.WriteFile(f.out, func(w io.Writer) error {
 		_, err := io.WriteString(w, body)
 		return err

@@ -75,7 +75,12 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.jobs < 0 {
 		return cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	var err error
+	err := change.CheckPaths(ctx, env, change.Paths{
+		Files: []string{f.planOut, f.out, f.html, f.ci.junit, f.ci.codequality, f.ci.metrics}, Folders: []string{f.logs},
+	})
+	if err != nil {
+		return err
+	}
 	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {
 		return err
 	}

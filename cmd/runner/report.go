@@ -65,6 +65,12 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	case !f.ci.needPlaces() && f.repo+f.config != "":
 		return cli.Usage(errors.New("--repo and --config are for --junit and --codequality: give one of them"))
 	}
+	err := change.CheckPaths(ctx, env, change.Paths{
+		Read: append([]string{f.plan}, f.parts...), Files: []string{f.html, f.ci.junit, f.ci.codequality, f.ci.metrics},
+	})
+	if err != nil {
+		return err
+	}
 	p, err := source.ReadPlan(f.plan)
 	if err != nil {
 		return err

@@ -71,6 +71,10 @@ it (default: the whole plan)`)
 }
 
 func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error {
+	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+	if err != nil {
+		return err
+	}
 	in, err := f.load(ctx, env)
 	if err != nil {
 		return err
@@ -94,10 +98,13 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err e
 	if f.jobs < 0 {
 		return in, cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	if in.State, err = change.TryState(ctx, env, f.state, state.Writing); err != nil {
+	rules, err := f.rules(ctx, env, in.Plan)
+	if err != nil {
 		return in, err
 	}
-	rules, err := f.rules(ctx, env, in.Plan)
+	in.State, err = change.TryState(ctx, env, change.StateFlag{
+		Place: f.state, Access: state.Writing, Settings: rules, Base: in.Plan.Base.Ref, Head: in.Plan.Head.Ref,
+	})
 	if err != nil {
 		return in, err
 	}

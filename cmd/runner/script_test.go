@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/fakes3"
 	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/wrapper"
@@ -41,7 +42,8 @@ func TestScripts(t *testing.T) {
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
-		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster})
+		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster,
+		"nothing_shown": nothingShown, "keygen": keygen})
 }
 
 // await FILE waits until a file exists.
@@ -104,6 +106,34 @@ func nowhere(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return err
 	}))
+}
+
+// nothing_shown wants that the last command showed nothing of the secret of links_attack,
+// and that the file that links lead to is as it was.
+func nothingShown(ts *testscript.TestScript, _ bool, _ []string) {
+	const secret = "open-sesame-0123"
+	work := ts.Getenv("WORK")
+	for _, name := range []string{"stdout", "stderr", filepath.Join(work, "project", "prcheck", "note.md")} {
+		if !strings.HasPrefix(name, "std") {
+			if _, err := os.Stat(name); err != nil {
+				continue
+			}
+		}
+		if strings.Contains(ts.ReadFile(name), secret) {
+			ts.Fatalf("%s shows the secret", name)
+		}
+	}
+	if raw := ts.ReadFile(filepath.Join(work, "variable")); raw != secret+"\n" {
+		ts.Fatalf("the file is %q now", raw)
+	}
+}
+
+// keygen FILE makes a key pair, as planner keygen does, and prints the settings.
+func keygen(ts *testscript.TestScript, _ bool, args []string) {
+	public, err := change.MakeKey(ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = fmt.Fprintf(ts.Stdout(), "state:\n  keys: [%q]\n", public)
+	ts.Check(err)
 }
 
 // cut FOLDER truncates every file below a folder to its first half.

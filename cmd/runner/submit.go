@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/kube"
 	"github.com/app-sre/prcheck/plan"
@@ -82,6 +83,10 @@ of the Job goes to stdout, or a List of several Jobs, and nothing else happens.`
 
 func submitPlan(ctx context.Context, env cli.Env, f submitFlags) error {
 	if err := f.check(); err != nil {
+		return err
+	}
+	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+	if err != nil {
 		return err
 	}
 	p, err := source.ReadPlan(f.plan)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/app-sre/prcheck/internal/safepath"
 )
 
 // The exit codes of every command.
@@ -80,6 +82,8 @@ func problems(err error, code int) []problem {
 		return []problem{{code: code, silent: true}}
 	case errNobodyReads:
 		return []problem{{code: ExitTrouble, silent: true}}
+	case safepath.ErrLink:
+		return []problem{{text: err.Error(), code: ExitUsage}}
 	case context.Canceled:
 		return []problem{{text: err.Error(), code: code, canceled: true}}
 	}

@@ -2,18 +2,24 @@ package cli
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/app-sre/prcheck/internal/safepath"
 )
 
 // WriteFile writes a file as a whole or not at all: it calls write with a temporary file
 // in the same folder, and renames that file when everything is on disk. An existing file
-// is replaced. A symbolic link to a file stays, and the file that it leads to is replaced.
-// A device or a pipe is written directly. The name "-" means nothing special here.
+// is replaced. A device or a pipe is written directly. The name "-" means nothing special
+// here.
+//
+// In a checkout, and below the current folder, a symbolic link in the path is an error, see
+// package safepath. Elsewhere a link to a file stays, and the file that it leads to is
+// replaced.
 func WriteFile(name string, write func(io.Writer) error) error {
 	if err := writeOrReplace(name, write); err != nil {
 		return fmt.Errorf("writing %q: %w", name, err)
@@ -23,7 +29,7 @@ func WriteFile(name string, write func(io.Writer) error) error {
 
 // writeOrReplace is WriteFile without context in its errors.
 func writeOrReplace(name string, write func(io.Writer) error) error {
-	info, err := os.Stat(name)
+	info, err := safepath.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -32,12 +38,13 @@ func writeOrReplace(name string, write func(io.Writer) error) error {
 		return errors.New("is a directory, not a file")
 	case !info.Mode().IsRegular():
 		return writeDirectly(name, write)
-	default:
-		if name, err = filepath.EvalSymlinks(name); err != nil {
-			return withoutPath(err)
-		}
 	}
-	return writeAndRename(name, write)
+	folder, base, err := safepath.OpenParent(name)
+	if err != nil {
+		return withoutPath(err)
+	}
+	defer folder.Close()
+	return writeAndRename(folder, base, write)
 }
 
 // writeDirectly writes to a file that cannot be replaced, such as /dev/stdout or a named
@@ -51,9 +58,10 @@ func writeDirectly(name string, write func(io.Writer) error) error {
 	return errors.Join(err, withoutPath(f.Close()))
 }
 
-// writeAndRename writes a temporary file and renames it.
-func writeAndRename(name string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+// writeAndRename writes a temporary file of a folder and renames it.
+func writeAndRename(folder *os.Root, name string, write func(io.Writer) error) (err error) {
+	temporary := "." + name + "." + rand.Text()
+	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return withoutPath(err)
 	}
@@ -61,7 +69,7 @@ func writeAndRename(name string, write func(io.Writer) error) (err error) {
 	defer func() { // also when write panics
 		if !done {
 			_ = f.Close()
-			_ = os.Remove(f.Name())
+			_ = folder.Remove(temporary)
 		}
 	}()
 	if err := fill(f, write); err != nil {
@@ -76,7 +84,7 @@ func writeAndRename(name string, write func(io.Writer) error) (err error) {
 	if err := f.Close(); err != nil {
 		return withoutPath(err)
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	if err := folder.Rename(temporary, name); err != nil {
 		return withoutPath(err)
 	}
 	done = true

@@ -45,6 +45,14 @@ func (r *Repository) HasPath(ctx context.Context, name string, commits ...string
 	return false, nil
 }
 
+// Tracked returns a path that the index has at or below one of the paths, or "" if it has
+// none of them.
+func (r *Repository) Tracked(ctx context.Context, paths ...string) (string, error) {
+	out, err := run(ctx, r.root, append([]string{"ls-files", "-z", "--cached", "--"}, paths...)...)
+	first, _, _ := strings.Cut(string(out), "\x00")
+	return first, err
+}
+
 // PathOf returns the path in the repository of a file name on disk, and whether the file lies
 // in the repository: by its name, or where the links of its folder lead.
 func (r *Repository) PathOf(name string) (string, bool) { return PathIn(r.root, name) }

@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path"
@@ -163,8 +164,13 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink(".", filepath.Join(dir, "logs", "base")); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "logs"), results); err == nil || !strings.Contains(err.Error(), "is not a folder: remove it") {
+	s.Put("run/logs/base/"+log, "of base")
+	results = []plan.Result{{Task: "a", Baseline: &plan.Baseline{Log: "logs/base/" + log}}}
+	if err := p.Fetch(t.Context(), "logs", filepath.Join(dir, "logs"), results); !strings.Contains(fmt.Sprint(err), "a symbolic link is not followed") {
 		t.Errorf("got %v", err)
+	}
+	if read(t, filepath.Join(dir, "logs", log)) != "new" {
+		t.Error("a log of base replaced one of head")
 	}
 }
 

@@ -3,7 +3,6 @@ package archive
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/app-sre/prcheck/internal/objects"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -33,7 +33,7 @@ func (s LogStore) Fetch(ctx context.Context, prefix, dir string, results []plan.
 	}
 	var left atomic.Int64
 	left.Store(maxTotal)
-	root, err := openFolder(dir)
+	root, err := safepath.MakeFolder(dir)
 	if err == nil {
 		defer root.Close()
 	}
@@ -53,41 +53,31 @@ func (s LogStore) Fetch(ctx context.Context, prefix, dir string, results []plan.
 	return summarize("fetched from the bucket", logs, errs)
 }
 
-// openFolder creates and opens the folder for logs. It refuses a link in the place of the
-// folder for runs on base, which could lead to the logs of head.
-func openFolder(dir string) (*os.Root, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	base := filepath.Join(dir, baseFolder)
-	if info, err := os.Lstat(base); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%q is not a folder: remove it", filepath.ToSlash(base))
-	}
-	return os.OpenRoot(dir)
-}
-
 // download writes an object to a file, completely or not at all. It returns how many
 // bytes were received.
 func (s LogStore) download(ctx context.Context, root *os.Root, name, key string, limit int64) (int64, error) {
 	if limit <= 0 {
 		return 0, objects.ErrTooLarge
 	}
-	if err := root.MkdirAll(path.Dir(name), 0o750); err != nil {
+	folder, err := safepath.Below(root, path.Dir(name), true)
+	if err != nil {
 		return 0, err
 	}
+	defer folder.Close()
+	name = path.Base(name)
 	partial := name + ".part"
-	_ = root.Remove(partial) // a run that was killed may have left it
-	file, err := root.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o640)
+	_ = folder.Remove(partial) // a run that was killed may have left it
+	file, err := folder.OpenFile(partial, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o640)
 	if err != nil {
 		return 0, err
 	}
 	counter := &countingWriter{to: file}
 	err = s.Bucket.Download(ctx, key, counter, limit)
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = root.Rename(partial, name)
+		err = folder.Rename(partial, name)
 	}
 	if err != nil {
-		_ = root.Remove(partial)
+		_ = folder.Remove(partial)
 	}
 	return counter.n, err
 }

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -19,7 +20,7 @@ func (s LogStore) Store(ctx context.Context, dir string, results []plan.Result) 
 	if len(logs) == 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := safepath.OpenFolder(dir)
 	if err != nil {
 		return fmt.Errorf("storing the logs in the bucket: %w", err)
 	}
@@ -35,10 +36,16 @@ func (s LogStore) Store(ctx context.Context, dir string, results []plan.Result) 
 
 // upload stores a file of the folder for logs as an object.
 func (s LogStore) upload(ctx context.Context, root *os.Root, name, key string) error {
-	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+	folder, err := safepath.Below(root, path.Dir(name), false)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	name = path.Base(name)
+	if info, err := folder.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, errRegular)
 	}
-	file, err := root.Open(name)
+	file, err := safepath.OpenIn(folder, name)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,6 @@ import (
 	"syscall"
 )
 
-// noFollow is the flag for opening a file that refuses symbolic links.
-const noFollow = syscall.O_NOFOLLOW
-
 // tryLock locks a file. It returns false if another process holds the lock. On a file
 // system without locks it returns true without a lock.
 func tryLock(file *os.File) bool {

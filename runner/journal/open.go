@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/safepath"
 )
 
 // lockTimeout is how long [Open] waits for another run to end. It is longer than a run
@@ -35,12 +36,7 @@ func Open(ctx context.Context, name string) (*os.File, error) {
 		"another run is writing %q: wait for its end, or choose another --out or --logs for this run", name)))
 	defer cancel()
 	for {
-		if filepath.Base(name) == nameInLogs {
-			if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-				return nil, fmt.Errorf("opening the journal: %w", err)
-			}
-		}
-		file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND|noFollow, 0o640)
+		file, err := openFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("opening the journal: %w", err)
 		}
@@ -49,6 +45,20 @@ func Open(ctx context.Context, name string) (*os.File, error) {
 		}
 		_ = file.Close()
 	}
+}
+
+// openFile opens the file of a journal, or creates it. The folder for logs is created, too.
+func openFile(name string) (*os.File, error) {
+	open := safepath.OpenFolder
+	if filepath.Base(name) == nameInLogs {
+		open = safepath.MakeFolder
+	}
+	folder, err := open(filepath.Dir(name))
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return safepath.OpenFileIn(folder, filepath.Base(name), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o640)
 }
 
 // lock waits until it has locked a file. It reports whether the file still has its name:

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -50,7 +50,7 @@ func Read(p *plan.Plan, names []string) (*plan.Results, error) {
 
 // readFile reads one file of results.
 func readFile(name string) (*plan.Results, error) {
-	f, err := os.Open(name)
+	f, err := safepath.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
@@ -65,7 +65,7 @@ func readFile(name string) (*plan.Results, error) {
 // filesOf returns the files that a name stands for: the name itself, or the files of
 // results in the folder of that name.
 func filesOf(name string) (files []string, inFolder bool, err error) {
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+	if info, err := safepath.Stat(name); err != nil || !info.IsDir() {
 		return []string{name}, false, nil
 	}
 	err = filepath.WalkDir(name, func(file string, d fs.DirEntry, err error) error {

@@ -40,7 +40,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	remembered, err := TryState(ctx, env, in.State, in.Access)
+	remembered, err := TryState(ctx, env, StateFlag{Place: in.State, Access: in.Access, Settings: settings, Base: in.Base, Head: in.Head})
 	if err != nil {
 		return nil, err
 	}

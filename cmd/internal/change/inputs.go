@@ -2,14 +2,13 @@ package change
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
 	"github.com/app-sre/prcheck/ci/revisions"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
-	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
@@ -39,8 +38,8 @@ func (in Inputs) Opener(ctx context.Context, env cli.Env) (source.Opener, error)
 
 func (in Inputs) opener(env cli.Env, s source.Settings) source.Opener {
 	open := source.In(env).With(s)
-	if in.NoCache {
-		open.Cache = ""
+	if in.NoCache || InJob(env.Getenv) && safepath.IsGuarded(open.Cache) {
+		open.Cache = "" // head could have put anything into a cache inside of the checkout
 	}
 	return open
 }
@@ -131,33 +130,4 @@ func SettingsOfPlan(ctx context.Context, config string, p *plan.Plan) (source.Se
 	return rules.SettingsOfPlan(p, config, func(name string) (source.Settings, error) {
 		return source.OpenSettings(ctx, name, p.Base.Ref)
 	})
-}
-
-// OpenState opens the state, in a folder or at s3://BUCKET/PREFIX; nil when no place is
-// named. An error is of the user's making, unless the place cannot be reached.
-func OpenState(ctx context.Context, place string, access state.Access) (state.Store, error) {
-	if place == "" {
-		return nil, nil
-	}
-	s, err := state.At(ctx, place, access)
-	if err != nil && !errors.Is(err, state.ErrUnreachable) {
-		err = invalid(ctx, err)
-	}
-	return s, err
-}
-
-// TryState is [OpenState] for a command that can do without the state. When the place cannot
-// be reached there is none, and when it cannot be written to it is only read. A line on
-// stderr says so.
-func TryState(ctx context.Context, env cli.Env, place string, access state.Access) (state.Store, error) {
-	s, err := OpenState(ctx, place, access)
-	switch {
-	case errors.Is(err, state.ErrUnreachable):
-		_, _ = fmt.Fprintf(env.Stderr, "warning: nothing is remembered: %s\n", sanitize.Line(err.Error())) // the run goes on
-		return nil, nil
-	case errors.Is(err, state.ErrReadOnly):
-		_, _ = fmt.Fprintf(env.Stderr, "warning: nothing new is remembered: %s\n", sanitize.Line(err.Error()))
-		return s, nil
-	}
-	return s, err
 }

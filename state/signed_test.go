@@ -1,0 +1,203 @@
+package state_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/state"
+)
+
+const signedKey = "blame/one.json"
+
+// pair returns a key pair that depends on a number.
+func pair(n byte) (ed25519.PublicKey, ed25519.PrivateKey) {
+	key := ed25519.NewKeyFromSeed(slices.Repeat([]byte{n}, ed25519.SeedSize))
+	return key.Public().(ed25519.PublicKey), key
+}
+
+// signing returns a store that signs and one below it that shows what is stored.
+func signing(t *testing.T) (signed, raw state.Store, trust state.Trust) {
+	t.Helper()
+	raw, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, key := pair(1)
+	trust = state.Trust{Keys: []ed25519.PublicKey{public}, Key: key, Project: "shop/data"}
+	return state.Trusted(raw, trust), raw, trust
+}
+
+func write(t *testing.T, s state.Store, key, text string) {
+	t.Helper()
+	if err := s.Write(t.Context(), key, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A document counts where it was signed, for those who know the public key, and comes back
+// to the byte. Those who have several keys accept each of them.
+func TestSigned(t *testing.T) {
+	s, raw, trust := signing(t)
+	const text = "{\"version\": \"1\",\n \"tasks\": [\"<&\"]}"
+	write(t, s, signedKey, text)
+	other, _ := pair(2)
+	for name, reader := range map[string]state.Store{
+		"who signed": s, "who reads": state.Trusted(raw, state.Trust{Keys: trust.Keys, Project: trust.Project}),
+		"another key first": state.Trusted(raw, state.Trust{Keys: []ed25519.PublicKey{other, trust.Keys[0]}, Project: trust.Project}),
+		"who trusts all":    state.Trusted(raw, state.Trust{Unsigned: true}),
+	} {
+		if got, err := reader.Read(t.Context(), signedKey); err != nil || string(got) != text {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+	}
+	stored, err := raw.Read(t.Context(), signedKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (state.Kind[struct{}]{Version: "1"}).Decode(stored); !errors.Is(err, state.ErrOtherVersion) {
+		t.Errorf("a program that knows no signatures: got %v", err)
+	}
+}
+
+// Whatever was not signed for this key, this project and this place does not count.
+func TestUntrusted(t *testing.T) {
+	s, raw, trust := signing(t)
+	write(t, s, signedKey, `{"version":"1","good":true}`)
+	stored, err := raw.Read(t.Context(), signedKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, attacker := pair(2)
+	forged := state.Trusted(raw, state.Trust{Keys: []ed25519.PublicKey{attacker.Public().(ed25519.PublicKey)}, Key: attacker, Project: trust.Project})
+	elsewhere := state.Trusted(raw, state.Trust{Keys: trust.Keys, Key: trust.Key, Project: "other/data"})
+	for name, attack := range map[string]func(){
+		"unsigned":            func() { write(t, raw, signedKey, `{"version":"1","good":true}`) },
+		"signed by another":   func() { write(t, forged, signedKey, `{"version":"1","good":true}`) },
+		"another project":     func() { write(t, elsewhere, signedKey, `{"version":"1","good":true}`) },
+		"another content":     func() { write(t, raw, signedKey, strings.Replace(string(stored), "true", "null", 1)) },
+		"of another document": func() { write(t, s, "blame/two.json", "{}"); move(t, raw, "blame/two.json", signedKey) },
+		"of another kind":     func() { write(t, s, "aside/one.json", "{}"); move(t, raw, "aside/one.json", signedKey) },
+		"cut short":           func() { write(t, raw, signedKey, string(stored[:len(stored)-1])) },
+		"no signature":        func() { write(t, raw, signedKey, `{"version":"prcheck-signed/v1","document":{}}`) },
+		"old":                 func() { writeAt(t, raw, trust, time.Now().Add(-state.MaxSignedAge-time.Minute)) },
+		"of the future":       func() { writeAt(t, raw, trust, time.Now().Add(2*time.Hour)) },
+	} {
+		attack()
+		if got, err := s.Read(t.Context(), signedKey); !errors.Is(err, state.ErrUntrusted) {
+			t.Errorf("%s: got %q, %v", name, got, err)
+		}
+		old := []byte("not called")
+		if err := s.Update(t.Context(), signedKey, func(raw []byte) ([]byte, error) { old = raw; return nil, nil }); err != nil || old != nil {
+			t.Errorf("%s: updated from %q, %v", name, old, err)
+		}
+		write(t, raw, signedKey, string(stored))
+		if _, err := s.Read(t.Context(), signedKey); err != nil {
+			t.Errorf("after %s: %v", name, err)
+		}
+	}
+	writeAt(t, raw, trust, time.Now().Add(-state.MaxSignedAge+time.Hour))
+	if _, err := s.Read(t.Context(), signedKey); err != nil {
+		t.Errorf("just young enough: %v", err)
+	}
+}
+
+// No document with a changed byte counts.
+func TestChangedByte(t *testing.T) {
+	s, raw, _ := signing(t)
+	const text = `{"version":"1","runs":[{"inputs":"0123","passed":1,"failed":1}]}`
+	write(t, s, signedKey, text)
+	stored, err := raw.Read(t.Context(), signedKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same bytes each time
+	for range 300 {
+		changed := slices.Clone(stored)
+		i := source.IntN(len(changed))
+		changed[i] ^= byte(1 + source.IntN(255))
+		write(t, raw, signedKey, string(changed))
+		if got, err := s.Read(t.Context(), signedKey); err == nil && string(got) != text {
+			t.Fatalf("byte %d: %q counts", i, got)
+		}
+	}
+}
+
+// A job without the private key writes nothing that counts, and leaves what is there. What
+// makes nothing be skipped it writes.
+func TestWithoutPrivateKey(t *testing.T) {
+	s, raw, trust := signing(t)
+	write(t, s, signedKey, `{"version":"1"}`)
+	_, foreign := pair(2)
+	for name, reader := range map[string]state.Store{
+		"no key":      state.Trusted(raw, state.Trust{Keys: trust.Keys, Project: trust.Project}),
+		"another key": state.Trusted(raw, state.Trust{Keys: trust.Keys, Key: foreign, Project: trust.Project}),
+		"no trust":    state.Trusted(raw, state.Trust{}),
+	} {
+		change := func([]byte) ([]byte, error) { return []byte("{}"), nil }
+		if err := errors.Join(reader.Write(t.Context(), signedKey, []byte("{}"))); !errors.Is(err, state.ErrReadOnly) {
+			t.Errorf("%s: writing: %v", name, err)
+		}
+		if err := reader.Update(t.Context(), signedKey, change); !errors.Is(err, state.ErrReadOnly) {
+			t.Errorf("%s: changing: %v", name, err)
+		}
+		for _, key := range []string{"durations/x.json", "leases/x.json", "collection/last.json", "corrupt/x"} {
+			if err := errors.Join(reader.Write(t.Context(), key, []byte("{}")), reader.Update(t.Context(), key, change)); err != nil {
+				t.Errorf("%s: %s: %v", name, key, err)
+			}
+		}
+	}
+	if list, err := state.Trusted(raw, state.Trust{}).List(t.Context(), "blame"); err != nil || len(list) != 0 {
+		t.Errorf("without trust there are %v, %v", list, err)
+	}
+	if _, err := s.Read(t.Context(), signedKey); err != nil {
+		t.Error(err)
+	}
+}
+
+// A document that a later program sealed stays as it is.
+func TestLaterSeal(t *testing.T) {
+	s, raw, _ := signing(t)
+	const later = `{"version":"prcheck-signed/v2","body":"x"}`
+	write(t, raw, signedKey, later)
+	if _, err := s.Read(t.Context(), signedKey); !errors.Is(err, state.ErrOtherVersion) {
+		t.Errorf("got %v", err)
+	}
+	err := s.Update(t.Context(), signedKey, func([]byte) ([]byte, error) { return []byte("{}"), nil })
+	if got, _ := raw.Read(t.Context(), signedKey); !errors.Is(err, state.ErrOtherVersion) || string(got) != later {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// Old documents are collected whoever signed them, and unfinished files, too.
+func TestCollectSigned(t *testing.T) {
+	_, raw, _ := signing(t)
+	write(t, raw, signedKey, "{}")
+	none := state.Trusted(raw, state.Trust{})
+	if err := state.Collect(t.Context(), none, state.Limits{Age: time.Hour, Size: 1 << 20}, time.Now().Add(48*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Read(t.Context(), signedKey); !errors.Is(err, state.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func move(t *testing.T, s state.Store, from, to string) {
+	t.Helper()
+	raw, err := s.Read(context.Background(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, to, string(raw))
+}
+
+// writeAt writes a document that was signed at another time.
+func writeAt(t *testing.T, raw state.Store, trust state.Trust, at time.Time) {
+	t.Helper()
+	write(t, state.TrustedAt(raw, trust, at), signedKey, `{"version":"1"}`)
+}
