@@ -66,6 +66,7 @@ func (r *run) newTestSettlement(opts wrapper.Options, head, base wrapper.Runner)
 	r.head = head
 	s := r.newSettlement(opts)
 	s.onBase = func() (wrapper.Runner, error) { return base, nil }
+	s.alike = func() (wrapper.Runner, error) { return head, nil }
 	return s
 }
 
