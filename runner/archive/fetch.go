@@ -54,14 +54,16 @@ func (s LogStore) Fetch(ctx context.Context, prefix, dir string, results []plan.
 }
 
 // openFolder creates and opens the folder for logs. It refuses a link in the place of the
-// folder for runs on base, which could lead to the logs of head.
+// folders for runs that are compared, which could lead to the logs of head.
 func openFolder(dir string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	base := filepath.Join(dir, baseFolder)
-	if info, err := os.Lstat(base); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("%q is not a folder: remove it", filepath.ToSlash(base))
+	for _, name := range comparedFolders {
+		folder := filepath.Join(dir, name)
+		if info, err := os.Lstat(folder); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%q is not a folder: remove it", filepath.ToSlash(folder))
+		}
 	}
 	return os.OpenRoot(dir)
 }

@@ -87,48 +87,50 @@ func CompareResults(t plan.Task, head, base plan.Result) (c Comparison, isDecide
 	return c, false
 }
 
-// compareLogs compares the lines that count.
+// compareLogs compares the lines that count: those of head with those of the first run on
+// base that has the same words.
 func compareLogs(head Failure, base []Failure) Comparison {
 	all := saysOnlyInfo(head)
 	h := read(head, all)
+	if len(h.lines) == 0 {
+		return notComparable("its log does not say why it fails")
+	}
 	runs := make([]record, len(base))
 	for i, b := range base {
 		runs[i] = read(b, all)
 	}
-	if len(h.lines) == 0 {
-		return notComparable("its log does not say why it fails")
+	at := slices.IndexFunc(runs, func(r record) bool { return hasSameWords(r.lines, h.lines) })
+	if at < 0 {
+		c := differs(describeExtra(head.Result, runs[0].lines, h.lines))
+		// Base was tried twice, so an error of its own may have come between.
+		c.Unclear = len(base[0].Result.Before) > 0 && len(base) < MaxRuns && hasWordsOf(runs[0].lines, h.lines)
+		return c
 	}
-	n := newNoise(runs)
-	first := runs[0]
-	pairs, sameWords := match(first.lines, h.lines, n)
-	if !sameWords {
-		return differs(describeExtra(head.Result, first.lines, h.lines))
-	}
+	n := newNoise(at, runs)
+	first := runs[at]
+	pairs, _ := match(first.lines, h.lines, n)
 	c := Comparison{Lines: len(h.lines)}
 	found := differences(first.lines, h.lines, pairs, n)
 	left := slices.DeleteFunc(slices.Clone(found), func(d difference) bool { return d.isNoise })
 	if len(left) == 0 {
 		c.Same, c.Finding, c.Fingerprint = true, "fails the same way on base", fingerprint(first.lines)
-		c.LeftOut = leftOut(base[0].Result, h, first, found)
+		c.LeftOut = leftOut(base[at].Result, h, first, found)
 		return c
 	}
 	c.Finding = differs(describe(head.Result, h.lines[pairs[left[0].line]], left[0])).Finding
-	if !n.steady {
-		c.Finding = notComparable("it does not fail there in the same way each time").Finding
-	}
-	c.Unclear = n.steady && mayBeNoise(left, len(base), n)
+	c.Unclear = mayBeNoise(left, len(base), n)
 	return c
 }
 
 // mayBeNoise reports whether another run on base may show that differences are noise. A
-// second run may show it for every kind of noise. Further runs may show more of the orders
-// in which lines come, if the order differs on base at all.
+// second run with the same words may show it for every kind of noise. Further runs may
+// show more of the orders in which lines come, if the order differs on base at all.
 func mayBeNoise(left []difference, runs int, n noise) bool {
-	isHopeless := func(d difference) bool { return !d.mayBe || runs > 1 && !d.ordering }
+	isHopeless := func(d difference) bool { return !d.mayBe || n.runs > 1 && !d.ordering }
 	if slices.ContainsFunc(left, isHopeless) || runs >= MaxRuns {
 		return false
 	}
-	return runs == 1 || len(n.moved)+len(n.contexts) > 0
+	return n.runs == 1 || len(n.moved)+len(n.contexts) > 0
 }
 
 // fingerprint returns a text that identifies a failure by the words of its lines.

@@ -122,7 +122,7 @@ func TestCompare(t *testing.T) {
 			`fails differently on base: a number differs there, in "user 9 is bad at 0x123456"`},
 		{"another kind", "code 12", "code ab12cd", "", `fails differently on base: an id differs there, in "code 12"`},
 		{"words are no noise", "cafe-face is gone", "face-cafe is gone", "", `fails differently on base: "cafe-face is gone" is missing there`},
-		{"base is not steady", "no 1\n", "no 2\n", "yes 2\n", "not comparable with base: it does not fail there in the same way each time"},
+		{"other words teach nothing", "no 1\n", "no 2\n", "yes 2\n", `fails differently on base: a number differs there, in "no 1"`},
 
 		{"an escape that swallows what follows", "no owner\n\x1b]0;no role\n", "no owner\n", "", "fails differently on base: a line of the log is missing there"},
 		{"INFO with colours", "no owner\n\x1b[32mINFO\x1b[0m x\n", "no owner\n", "", same},
@@ -146,6 +146,31 @@ func TestCompare(t *testing.T) {
 		}
 		if got.Same != (c.text == same) || got.Finding != c.text || (got.Fingerprint != "") != got.Same {
 			t.Errorf("%s: got %+v, want %q", c.name, got, c.text)
+		}
+	}
+}
+
+// A run on base with an error of its own teaches nothing and hides nothing.
+func TestBaseFlakes(t *testing.T) {
+	run := func(log string) baseline.Failure { return baseline.Failure{Result: failed(1), Log: log} }
+	head, a, b := run("took 1 s\n"), run("took 2 s\n"), run("took 3 s\n")
+	flake := run("took 4 s\nconnection reset\n")
+	retried := flake
+	retried.Result.Before, retried.Result.Attempts = []plan.Attempt{{Status: plan.Failed}}, 2
+	for i, c := range []struct {
+		base          []baseline.Failure
+		same, unclear bool
+	}{
+		{[]baseline.Failure{a, flake}, false, true},
+		{[]baseline.Failure{a, flake, b}, true, false},
+		{[]baseline.Failure{a, flake, flake, flake}, false, false},
+		{[]baseline.Failure{flake}, false, false},
+		{[]baseline.Failure{retried}, false, true},
+		{[]baseline.Failure{retried, a}, false, true},
+		{[]baseline.Failure{retried, a, b}, true, false},
+	} {
+		if got := baseline.Compare(task, head, c.base...); got.Same != c.same || got.Unclear != c.unclear {
+			t.Errorf("%d: got %+v, want %+v", i, got, c)
 		}
 	}
 }

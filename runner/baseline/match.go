@@ -31,6 +31,24 @@ func match(base, other []line, n noise) (matching, bool) {
 	return m.pairs, m.left == 0
 }
 
+// hasSameWords reports whether two runs have lines of the same words, in any order.
+func hasSameWords(a, b []line) bool { return len(a) == len(b) && hasWordsOf(a, b) }
+
+// hasWordsOf reports whether a run has each line of another run, but for its tokens, at
+// least as often.
+func hasWordsOf(a, b []line) bool {
+	count := map[string]int{}
+	for _, l := range a {
+		count[l.words]++
+	}
+	for _, l := range b {
+		if count[l.words]--; count[l.words] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // A matcher is a matching in the making.
 type matcher struct {
 	base, other []line

@@ -2,7 +2,7 @@ package baseline
 
 import "slices"
 
-// A place is a token of a line of the first run on base.
+// A place is a token of a line of a run on base.
 type place struct{ line, token int }
 
 // A noise is what differs between runs on base. Head never adds to it, so that no change
@@ -13,24 +13,25 @@ type noise struct {
 	contexts      map[int]bool      // lines whose context differs in its words
 	moved         map[int]bool      // lines whose order differs
 	known         map[string]bool   // contexts that base has anywhere
-	steady        bool              // the words are the same in all runs on base
+	runs          int               // how many runs on base have the same words
 }
 
-// newNoise learns from runs on base.
-func newNoise(runs []record) noise {
-	n := noise{map[place][]token{}, map[place][]token{}, map[int]bool{}, map[int]bool{}, map[string]bool{}, true}
-	first := runs[0]
+// newNoise learns from runs on base. All places are those of the run at an index. Nothing
+// is learned from a run that has other words.
+func newNoise(at int, runs []record) noise {
+	n := noise{map[place][]token{}, map[place][]token{}, map[int]bool{}, map[int]bool{}, map[string]bool{}, 1}
+	first := runs[at]
 	for _, r := range runs {
 		for c := range r.contexts {
 			n.known[c] = true
 		}
 	}
-	for _, r := range runs[1:] {
+	for k, r := range runs {
 		pairs, same := match(first.lines, r.lines, n)
-		if !same {
-			n.steady = false
+		if !same || k == at {
 			continue
 		}
+		n.runs++
 		for i, j := range pairs {
 			a, b := first.lines[i], r.lines[j]
 			learn(n.values, i, a.tokens, b.tokens)
