@@ -66,6 +66,9 @@ func MaskResults(results *plan.Results, tokens ...Token) {
 		}
 		if r.Baseline != nil {
 			r.Baseline.Finding = Mask(r.Baseline.Finding, tokens...)
+			for k, text := range r.Baseline.LeftOut {
+				r.Baseline.LeftOut[k] = Mask(text, tokens...)
+			}
 		}
 	}
 	for i, w := range results.Warnings {

@@ -60,6 +60,7 @@ type Integration struct {
 	Transient    []*regexp.Regexp // match output lines of failures that may go away by themselves; general patterns first
 	Limits       []Limit          // limits of the targets that its tasks use
 	Reuse        time.Duration    // how long a passed task need not run again on the same inputs; 0 means it always runs
+	NoBaseline   bool             // whether a failed task is never run again on base
 	// Harmless tells that no bundle needs to define the integration, since its settings only
 	// say which resources it does not ask for.
 	Harmless bool

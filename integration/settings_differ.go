@@ -24,6 +24,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"queries", queryPaths(a), queryPaths(b)},
 		{"resources", a.Resources.withoutLines(), b.Resources.withoutLines()},
 		{"transient", transientPatterns(a), transientPatterns(b)},
+		{"baseline", a.NoBaseline, b.NoBaseline},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
 		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},
 		{"reuse", a.Reuse, b.Reuse},

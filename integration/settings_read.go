@@ -21,6 +21,7 @@ import (
 var (
 	listOrders = []string{"ignored", "significant"}
 	traces     = []string{"exact", "static", "none"}
+	baselines  = []string{"compare", "none"}
 	strategies = []string{"", "per-aws-account", "per-openshift-cluster", "per-ocm-organization", "static", "managed"}
 )
 
@@ -182,7 +183,7 @@ func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
 	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse")
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -213,6 +214,9 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 	}
 	if n := keys["reuse"]; n != nil {
 		it.Reuse = r.readReuse(n, at+".reuse")
+	}
+	if n := keys["baseline"]; n != nil {
+		it.NoBaseline = r.readChoice(n, at+".baseline", baselines) > 0
 	}
 	return it
 }

@@ -101,6 +101,11 @@ type Baseline struct {
 	Since   *time.Time `json:"since,omitempty"` // when it was first seen to fail the same way; nil when that is not known
 	Seconds float64    `json:"seconds"`
 	Log     string     `json:"log,omitempty"` // path of the complete log on base
+	// MoreLogs are the paths of the complete logs of the further runs that were compared:
+	// on base, and on head without early exit.
+	MoreLogs []string `json:"more_logs,omitempty"`
+	Lines    int      `json:"lines,omitempty"`    // how many lines of the log were compared
+	LeftOut  []string `json:"left_out,omitempty"` // what was not compared, if the failure is the same
 }
 
 // A Span is when one attempt of a task ran.

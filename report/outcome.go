@@ -97,6 +97,27 @@ func attemptRemarks(t Task) []string {
 	return out
 }
 
+// maxLeftOut bounds how many parts of a log are listed that were not compared.
+const maxLeftOut = 12
+
+// describeComparison describes how a failure was compared with base: the further runs,
+// and what was compared and left out of the logs.
+func describeComparison(b *plan.Baseline) []string {
+	var out []string
+	if len(b.MoreLogs) > 0 {
+		out = append(out, "compared with further runs, logs "+cleanLine(strings.Join(b.MoreLogs, ", ")))
+	}
+	if len(b.LeftOut) == 0 {
+		return out
+	}
+	left := b.LeftOut[:min(len(b.LeftOut), maxLeftOut)]
+	text := fmt.Sprintf("%s compared; left out: %s", countNoun(b.Lines, "line"), cleanLine(strings.Join(left, "; ")))
+	if more := len(b.LeftOut) - len(left); more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return append(out, text)
+}
+
 // OtherRuns describes the other runs of the same task, one line each: earlier
 // attempts, the run on base, and whether earlier pipelines found it flaky.
 func (t Task) OtherRuns() []string {
@@ -114,6 +135,7 @@ func (t Task) OtherRuns() []string {
 			text += ", log " + cleanLine(b.Log)
 		}
 		out = append(out, text)
+		out = append(out, describeComparison(b)...)
 	}
 	if !t.OK() {
 		out = append(out, attemptRemarks(t)...)

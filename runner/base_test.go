@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -33,7 +34,7 @@ func TestTasksOnBase(t *testing.T) {
 		{"it may leave something out", plan.Task{Integration: "price-tags", When: []string{"state", "early_exit", "check_only_affected_shards"}}, failed, "[[state]]"},
 	} {
 		c.task.ID, c.result.Task = "a", "a"
-		r := &run{Input: Input{Base: base}}
+		r := &run{Input: Input{Base: base, Settings: &integration.Settings{}}}
 		again, err := r.knownOnBase(unsettled([]plan.Task{c.task}, []plan.Result{c.result}))
 		got := [][]string{}
 		for _, f := range again {

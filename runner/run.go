@@ -43,6 +43,7 @@ type run struct {
 	head      wrapper.Runner // runs tasks over both bundles
 	secrets   []string       // texts that must not appear in any output
 	recording *recording.Recording
+	handedOut handouts               // to tasks on head
 	journal   *journal.Journal       // nil without a journal
 	resumed   map[string]plan.Result // results of an earlier run that are kept, by task
 	began     time.Time
@@ -55,7 +56,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	in.Plan = &part
 	r := &run{Input: in, opts: opts, recording: recording.New(in.Base.SHA256(), in.Head.SHA256())}
 	env := r.environment()
-	env.Head, env.Observe = in.Head, r.recording.StartAttempt
+	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
 	r.secrets = env.Secrets(part.Tasks)
 	r.recording.Mask = mask.New(r.secrets).Text
 	var err error

@@ -27,20 +27,15 @@ type settlement struct {
 	*run
 	opts    wrapper.Options // for further attempts, on either side
 	onBase  func() (wrapper.Runner, error)
+	alike   func() (wrapper.Runner, error) // runs tasks on head as they run on base, without recording queries
 	isFlaky func(context.Context, plan.Task) bool
 	notes   io.Writer
 
 	mu         sync.Mutex
 	timeLeft   time.Duration                  // that runs of this settlement may still take
 	sameOnBase map[string]baseline.Comparison // failures that are the same on base, by task
+	handedOut  handouts                       // in runs that are compared, but for the first on head
 	err        error                          // the first error; after it no task runs again
-}
-
-// A failure is a failed result that may not belong to the change.
-type failure struct {
-	task plan.Task
-	head *plan.Result
-	base *plan.Result // nil until the task ran on base
 }
 
 // newSettlement makes a settlement for a run on head with these options.
@@ -48,8 +43,17 @@ func (r *run) newSettlement(opts wrapper.Options) *settlement {
 	s := &settlement{
 		run: r, opts: opts, isFlaky: r.isFlaky(), notes: r.opts.Notes,
 		timeLeft: r.Settings.Baseline(), sameOnBase: map[string]baseline.Comparison{},
-		onBase: sync.OnceValues(func() (wrapper.Runner, error) { return r.environment().Runner(r.Plan.Tasks) }),
 	}
+	s.onBase = sync.OnceValues(func() (wrapper.Runner, error) {
+		env := r.environment()
+		env.HandOut = s.handedOut.note
+		return env.Runner(r.Plan.Tasks)
+	})
+	s.alike = sync.OnceValues(func() (wrapper.Runner, error) {
+		env := r.environment()
+		env.Head, env.HandOut = r.Head, s.handedOut.note
+		return env.Runner(r.Plan.Tasks)
+	})
 	if r.opts.NoBaseline {
 		s.timeLeft = 0
 	}
@@ -110,48 +114,6 @@ func unsettled(tasks []plan.Task, results []plan.Result) []*failure {
 	return out
 }
 
-// rerunOnBase runs failed tasks on base and compares each failure with the run there.
-// Tasks that base does not know are left out.
-func (s *settlement) rerunOnBase(ctx context.Context, notes io.Writer, opts wrapper.Options, failures []*failure) error {
-	failures, err := s.knownOnBase(failures)
-	if len(failures) == 0 || err != nil {
-		return err
-	}
-	say(notes, "%s; running %s on base, for at most %s", tasksFailed(len(failures)), pronoun(len(failures)), s.timeLeft.Round(time.Second))
-	runner, err := s.onBase()
-	if err != nil {
-		return err
-	}
-	if opts.Logs, err = s.baseLogs(); err != nil {
-		return err
-	}
-	var tasks []plan.Task
-	for _, f := range failures {
-		tasks = append(tasks, withoutOmissions(f.task))
-	}
-	results, err := wrapper.Run(ctx, tasks, runner, opts)
-	for i, f := range failures {
-		f.base = &results[i]
-		s.compare(f, context.Cause(ctx))
-	}
-	return err
-}
-
-// compare compares a failure with the run on base and notes the outcome in its
-// result. A failure that is the same on base gets the class baseline. The cause says
-// why the run on base was canceled, if it was.
-func (s *settlement) compare(f *failure, cause error) {
-	c := s.compareLogs(f.task, *f.head, *f.base)
-	if f.base.Status == plan.Canceled && cause != nil {
-		c = baseline.Comparison{Finding: "not comparable with base: " + cause.Error()}
-	}
-	f.head.Baseline = &plan.Baseline{Finding: c.Finding, Seconds: f.base.Seconds, Log: f.base.Log}
-	if c.Same {
-		f.head.Class = plan.ClassBaseline
-		s.sameOnBase[f.task.ID] = c
-	}
-}
-
 // How many attempts on head a task gets before its failure counts.
 const (
 	maxAttemptsRetried = 3 // for a task whose first error may disappear, so that it had two attempts already
@@ -203,16 +165,17 @@ func (s *settlement) attemptOnHead(ctx context.Context, opts wrapper.Options, fa
 	}
 	opts.Observe = s.journaled(func(wrapper.Event) {})
 	results, err := wrapper.Run(ctx, tasks, s.head, opts)
+	var comparable []*failure
 	for i, f := range failures {
 		if r := results[i]; r.Status != plan.Passed && r.Status != plan.Failed && r.Status != plan.TimedOut {
 			continue
 		}
 		*f.head = results[i]
-		if f.base != nil && baseline.IsComparable(f.task, *f.head) {
-			s.compare(f, nil)
+		if len(f.base) > 0 && baseline.IsComparable(f.task, *f.head) {
+			comparable = append(comparable, f)
 		}
 	}
-	return err
+	return errors.Join(err, s.compare(ctx, io.Discard, opts, comparable))
 }
 
 // say writes one line for people. An error of writing is ignored.

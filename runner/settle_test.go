@@ -66,6 +66,7 @@ func (r *run) newTestSettlement(opts wrapper.Options, head, base wrapper.Runner)
 	r.head = head
 	s := r.newSettlement(opts)
 	s.onBase = func() (wrapper.Runner, error) { return base, nil }
+	s.alike = func() (wrapper.Runner, error) { return head, nil }
 	return s
 }
 
@@ -110,6 +111,11 @@ func TestSettle(t *testing.T) {
 		"flaky, and runs out of time":    {head: "bad,slow", base: "ok", flaky: true, settings: "max_baseline_seconds: 3000", want: `timed_out "transient" 2 ""`, ran: 1},
 		"flaky, with no time":            {head: "bad,ok", base: "ok", flaky: true, settings: "max_baseline_seconds: 0", want: `failed "task" 1 ""`},
 		"it had its last attempt":        {head: "ok", base: "ok", before: []plan.Result{{}, {}}, want: `failed "transient" 3 "passes on base"`, ran: 1},
+		"never compared":                 {head: "bad", base: "bad", settings: "integrations: {price-tags: {baseline: none}}", want: `failed "task" 1 ""`},
+		"noise on base":                  {head: "took 1", base: "took 2,took 3", want: `failed "baseline" 1 "fails the same way on base"`, ran: 2},
+		"no noise on base":               {head: "took 1", base: "took 2", want: `failed "task" 1 "fails differently on base: a number differs there, in \"took 1\""`, ran: 2},
+		"base passes the second time":    {head: "took 1", base: "took 2,ok", want: `failed "task" 1 "not comparable with base: another run there ended in another way: passes on base"`, ran: 2},
+		"no time for a second run":       {head: "took 1", base: "took 2,slow", want: `failed "task" 1 "not comparable with base: the time for runs on base was up (max_baseline_seconds)"`, ran: 2},
 		"it had two attempts":            {head: "ok", base: "ok", before: []plan.Result{{}}, want: `passed "" 3 ""`, ran: 1},
 	} {
 		for _, fast := range []bool{false, true} {
@@ -210,4 +216,32 @@ func TestSettleLosesTargets(t *testing.T) {
 			t.Errorf("got %+v, %v, want a failure and %q", result, err, want)
 		}
 	})
+}
+
+// A task that was started with early exit runs on head once more without it, and that run
+// is compared. If it passes, the failure is still red.
+func TestSettleAlike(t *testing.T) {
+	for alike, want := range map[string]string{
+		"bad": `failed "baseline" "fails the same way on base"`,
+		"ok":  `failed "task" "not comparable with base: started as on base, it ends in another way on head: it passes"`,
+		"new": `failed "task" "fails differently on base: \"new\" is missing there"`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r, opts := oneTask(t, "")
+			r.Plan.Tasks[0].When = []string{"early_exit"}
+			head := &side{words: "early,bad"}
+			results, err := wrapper.Run(t.Context(), r.Plan.Tasks, head, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := r.newTestSettlement(opts, head, &side{words: "bad"})
+			again := &side{words: alike}
+			s.alike = func() (wrapper.Runner, error) { return again, nil }
+			err = s.settleAll(t.Context(), results)
+			got := fmt.Sprintf("%s %q %q", results[0].Status, results[0].Class, results[0].Baseline.Finding)
+			if got != want || err != nil || head.ran != 1 || again.ran != 1 || len(results[0].Baseline.MoreLogs) != 1 {
+				t.Errorf("got %s, %v after %d and %d runs, want %s", got, err, head.ran, again.ran, want)
+			}
+		})
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -58,6 +59,11 @@ type Process struct {
 	// Grace is the time between SIGTERM and SIGKILL. 0 means five seconds.
 	Grace time.Duration
 
+	// HandOut is called before each start of a task with the values that this process
+	// gives to it: those of its endpoint and the path of its config file. Several
+	// goroutines call it at once. It may be nil.
+	HandOut func(task plan.Task, values []string)
+
 	start func(*exec.Cmd) error // starts a command; nil is its method Start
 }
 
@@ -73,6 +79,7 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 	if command.Argv == nil {
 		command.Argv = task.Argv
 	}
+	var given []string
 	vars := map[string]string{}
 	maps.Copy(vars, command.Vars)
 	if p.Open != nil {
@@ -81,18 +88,26 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 			return StartError(fmt.Errorf("opening the endpoint: %w", err))
 		}
 		defer func() { failure = errors.Join(failure, endpoint.Close()) }()
+		given = slices.Collect(maps.Values(endpoint.Vars()))
 		maps.Copy(vars, endpoint.Vars())
 	}
 	vars["task"], vars["shard"], vars["lbrace"] = task.ID, task.Shard, "{"
 	shards, id := task.Static.Numbers()
 	vars["shards"], vars["shard_id"] = strconv.Itoa(shards), strconv.Itoa(id)
-	return p.runWithConfigFile(ctx, command, vars, log)
+	return p.runWithConfigFile(ctx, command, vars, log, func(config ...string) {
+		if p.HandOut != nil {
+			p.HandOut(task, append(given, config...))
+		}
+	})
 }
 
 // runWithConfigFile writes the private config file of the command, if it has one, and
-// runs the command. It removes the file afterwards.
-func (p Process) runWithConfigFile(ctx context.Context, command Command, vars map[string]string, log io.Writer) error {
-	if command.Config != "" {
+// runs the command. It removes the file afterwards. It calls handOut with the path of the
+// file and of its folder, or without any path.
+func (p Process) runWithConfigFile(ctx context.Context, command Command, vars map[string]string, log io.Writer, handOut func(...string)) error {
+	if command.Config == "" {
+		handOut()
+	} else {
 		folder, err := os.MkdirTemp(p.Temp, "prcheck-") // mode 0700
 		if err != nil {
 			return StartError(fmt.Errorf("making a private folder: %w", err))
@@ -102,6 +117,7 @@ func (p Process) runWithConfigFile(ctx context.Context, command Command, vars ma
 		if err := os.WriteFile(vars["config"], []byte(fillPlaceholders(command.Config, vars)), 0o600); err != nil {
 			return StartError(fmt.Errorf("writing the private config: %w", err))
 		}
+		handOut(vars["config"], folder)
 	}
 	return p.execute(ctx, command.fillPlaceholders(vars), log)
 }

@@ -29,8 +29,9 @@ type LogStore struct {
 	Folder string // the folder of the results
 }
 
-// baseFolder is the folder for the logs of runs on base, inside the folder for logs.
-const baseFolder = "base"
+// comparedFolders are the folders for the logs of runs that are compared, inside the
+// folder for logs: of runs on base, and of runs on head that were started as on base.
+var comparedFolders = []string{"base", "alike"}
 
 // A logReference is a place in a result that names a log.
 type logReference struct {
@@ -51,6 +52,9 @@ func findReferences(results []plan.Result, prefix string) []logReference {
 		}
 		if r.Baseline != nil {
 			names = append(names, &r.Baseline.Log)
+			for k := range r.Baseline.MoreLogs {
+				names = append(names, &r.Baseline.MoreLogs[k])
+			}
 		}
 		for _, name := range names {
 			if *name != "" {
@@ -75,8 +79,11 @@ func logPath(task, name, prefix string) string {
 		return ""
 	case name == path.Join(prefix, file):
 		return file
-	case name == path.Join(prefix, baseFolder, file):
-		return path.Join(baseFolder, file)
+	}
+	for _, folder := range comparedFolders {
+		if name == path.Join(prefix, folder, file) {
+			return path.Join(folder, file)
+		}
 	}
 	return ""
 }

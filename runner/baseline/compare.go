@@ -2,7 +2,9 @@ package baseline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
@@ -11,17 +13,27 @@ import (
 
 // A Failure is a failed run of a task on one side.
 type Failure struct {
-	Result plan.Result
-	Log    string // everything that the task wrote, with secrets masked
-	LogErr error  // says why the log is missing or incomplete; nil if it is complete
+	Result       plan.Result
+	Log          string    // everything that the task wrote, with secrets masked
+	LogErr       error     // says why the log is missing or incomplete; nil if it is complete
+	HandedOut    []string  // values that the runner gave to this run, such as the address of its server
+	Began, Ended time.Time // of the last attempt; zero if that is not known
 }
 
 // A Comparison says how a task that failed on head ended on base.
 type Comparison struct {
-	Same        bool   // it failed on base in the same way
-	Finding     string // the comparison in one line, such as "passes on base"
-	Fingerprint string // identifies the failure on base; "" unless Same
+	Same        bool     // it failed on base in the same way
+	Finding     string   // the comparison in one line, such as "passes on base"
+	Fingerprint string   // identifies the failure on base; "" unless Same
+	Lines       int      // how many lines were compared
+	LeftOut     []string // what was not compared, unless nothing was compared
+	// Unclear means that another run on base may show that the differences are noise.
+	Unclear bool
 }
+
+// MaxRuns is the number of runs on base after which no further run is made. More than two
+// are made only if the order of lines differs between runs on base.
+const MaxRuns = 4
 
 // IsComparable reports whether a result may be compared with base: the task failed by
 // itself, ran to its end, and reported the failure by an exit code. All other failures
@@ -39,25 +51,29 @@ func IsComparable(t plan.Task, r plan.Result) bool {
 // exitCodeReason returns the reason of a result that is known by its exit code only.
 func exitCodeReason(r plan.Result) string { return fmt.Sprintf("exit code %d", r.ExitCode) }
 
-// Compare reports whether a task that failed on head fails in the same way on base. The
-// bundle names are texts that stand for a bundle in logs, such as its sha256. They differ
-// between the sides, so they are not compared.
-func Compare(t plan.Task, head, base Failure, bundleNames ...string) Comparison {
-	if c, isDecided := compareResults(t, head.Result, base.Result); isDecided {
+// Compare reports whether a task that failed on head fails in the same way on base. There
+// is at least one run on base. What differs between two runs on base is noise.
+func Compare(t plan.Task, head Failure, base ...Failure) Comparison {
+	if c, isDecided := CompareResults(t, head.Result, base[0].Result); isDecided {
 		return c
 	}
-	switch {
-	case head.LogErr != nil:
+	if head.LogErr != nil {
 		return notComparable("its log cannot be compared: " + head.LogErr.Error())
-	case base.LogErr != nil:
-		return notComparable("its log on base cannot be compared: " + base.LogErr.Error())
 	}
-	return compareLogs(head, base, newNormalizer(bundleNames))
+	for i, b := range base {
+		if c, isDecided := CompareResults(t, base[0].Result, b.Result); i > 0 && isDecided {
+			return notComparable("another run there ended in another way: " + strings.TrimPrefix(c.Finding, "not comparable with base: "))
+		}
+		if b.LogErr != nil {
+			return notComparable("its log on base cannot be compared: " + b.LogErr.Error())
+		}
+	}
+	return compareLogs(head, base)
 }
 
-// compareResults compares the results without their logs. The comparison is decided
+// CompareResults compares two results without their logs. The comparison is decided
 // unless both sides ended in the same way.
-func compareResults(t plan.Task, head, base plan.Result) (c Comparison, isDecided bool) {
+func CompareResults(t plan.Task, head, base plan.Result) (c Comparison, isDecided bool) {
 	switch {
 	case base.OK():
 		return Comparison{Finding: "passes on base"}, true
@@ -71,25 +87,60 @@ func compareResults(t plan.Task, head, base plan.Result) (c Comparison, isDecide
 	return c, false
 }
 
-// compareLogs compares the lines that count. Each line of head must be on base at least
-// as often as on head.
-func compareLogs(head, base Failure, n normalizer) Comparison {
-	headLines, baseLines := n.lines(head), n.lines(base)
-	if len(headLines) == 0 {
+// compareLogs compares the lines that count: those of head with those of the first run on
+// base that has the same words.
+func compareLogs(head Failure, base []Failure) Comparison {
+	all := saysOnlyInfo(head)
+	h := read(head, all)
+	if len(h.lines) == 0 {
 		return notComparable("its log does not say why it fails")
 	}
-	unmatched := map[string]int{}
-	var fingerprint []string
-	for _, line := range baseLines {
-		unmatched[line.normalized]++
-		fingerprint = append(fingerprint, line.normalized)
+	runs := make([]record, len(base))
+	for i, b := range base {
+		runs[i] = read(b, all)
 	}
-	for _, line := range headLines {
-		if unmatched[line.normalized]--; unmatched[line.normalized] < 0 {
-			return differs(describeMissing(head.Result, line.original))
-		}
+	at := slices.IndexFunc(runs, func(r record) bool { return hasSameWords(r.lines, h.lines) })
+	if at < 0 {
+		c := differs(describeExtra(head.Result, runs[0].lines, h.lines))
+		// Base was tried twice, so an error of its own may have come between.
+		c.Unclear = len(base[0].Result.Before) > 0 && len(base) < MaxRuns && hasWordsOf(runs[0].lines, h.lines)
+		return c
 	}
-	return Comparison{Same: true, Finding: "fails the same way on base", Fingerprint: state.Name(fingerprint...)}
+	n := newNoise(at, runs)
+	first := runs[at]
+	pairs, _ := match(first.lines, h.lines, n)
+	c := Comparison{Lines: len(h.lines)}
+	found := differences(first.lines, h.lines, pairs, n)
+	left := slices.DeleteFunc(slices.Clone(found), func(d difference) bool { return d.isNoise })
+	if len(left) == 0 {
+		c.Same, c.Finding, c.Fingerprint = true, "fails the same way on base", fingerprint(first.lines)
+		c.LeftOut = leftOut(base[at].Result, h, first, found)
+		return c
+	}
+	c.Finding = differs(describe(head.Result, h.lines[pairs[left[0].line]], left[0])).Finding
+	c.Unclear = mayBeNoise(left, len(base), n)
+	return c
+}
+
+// mayBeNoise reports whether another run on base may show that differences are noise. A
+// second run with the same words may show it for every kind of noise. Further runs may
+// show more of the orders in which lines come, if the order differs on base at all.
+func mayBeNoise(left []difference, runs int, n noise) bool {
+	isHopeless := func(d difference) bool { return !d.mayBe || n.runs > 1 && !d.ordering }
+	if slices.ContainsFunc(left, isHopeless) || runs >= MaxRuns {
+		return false
+	}
+	return n.runs == 1 || len(n.moved)+len(n.contexts) > 0
+}
+
+// fingerprint returns a text that identifies a failure by the words of its lines.
+func fingerprint(lines []line) string {
+	var words []string
+	for _, l := range lines {
+		words = append(words, l.words)
+	}
+	slices.Sort(words)
+	return state.Name(words...)
 }
 
 // notComparable returns the comparison for results of which nothing can be said.
@@ -98,23 +149,6 @@ func notComparable(why string) Comparison {
 }
 
 // differs returns the comparison for failures that are not the same.
-func differs(difference string) Comparison {
-	return Comparison{Finding: "fails differently on base: " + difference}
-}
-
-// maxShown is the length in characters up to which a line of a log is shown.
-const maxShown = 200
-
-// describeMissing describes a line of head that base does not have. The line itself is
-// shown only if the result shows it anyway: there all secrets are masked.
-func describeMissing(r plan.Result, line string) string {
-	line = strings.TrimSpace(line)
-	if !strings.Contains(r.Tail+"\n"+r.Reason, line) {
-		return "a line of the log is missing there"
-	}
-	line = sanitize.Line(line)
-	if runes := []rune(line); len(runes) > maxShown {
-		line = string(runes[:maxShown]) + "…"
-	}
-	return fmt.Sprintf("%q is missing there", line)
+func differs(what string) Comparison {
+	return Comparison{Finding: "fails differently on base: " + what}
 }

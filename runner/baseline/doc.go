@@ -5,17 +5,29 @@
 //
 // [Compare] reports the same failure only when nothing speaks against it:
 //
-//   - Both runs ended by themselves, and their exit code, class and reason are equal.
-//   - Both logs are complete.
-//   - Each line that counts in head's log is in base's log at least as often.
+//   - All runs ended by themselves, and their exit code, class and reason are equal.
+//   - All logs are complete.
+//   - The lines that count are the same on both sides, in the same order. Each stands
+//     after the same INFO line.
 //
-// All lines count except those of level INFO or DEBUG: there a dry run says what the
-// change would do, which differs from base by its nature. A log without a line that
-// counts proves nothing, so its failure belongs to the change.
+// All lines count except those of level INFO or DEBUG. An INFO line tells where the
+// program is, so a line counts together with the nearest INFO line before it. INFO lines
+// in which a dry run says what it would do are passed over, since they differ from base by
+// their nature. If a failure says nothing but INFO, all its lines count.
 //
-// Before lines are compared, parts that differ from run to run are replaced: times
-// of day, measured durations, memory addresses, ports of the own machine, ids of
-// processes, threads and requests, names of temporary files, and the sha256 of the
-// bundles. Other numbers and ids stay, because they may be all that tells two
-// failures apart: "2 clusters failed" is not "1 cluster failed".
+// # What differs in every run
+//
+// Three things are replaced before lines are compared: values that the runner handed out,
+// such as the address of a server; the time at the beginning of a line; and times within
+// the span of the run.
+//
+// All other differences count unless they are noise. Noise is what differs between two
+// runs on base, at that place, and within its own kind: a number, a time, or an id, which
+// has digits and letters. Words are never noise. The order of lines is noise only where
+// it differs between runs on base. Head cannot teach what is noise, so a change cannot hide
+// what it breaks. For example, if the number in "gave up after 3 s" differs on base, every
+// number there is the same failure. If it is 3 in both runs on base, 4 is another failure.
+//
+// The package runs nothing. [Comparison.Unclear] says that a further run on base may show
+// that the differences are noise.
 package baseline

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type Environment struct {
 	Temp       string // the folder for private config files; "" is that of the system
 	Natives    []integration.Native
 	Observe    func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
+	HandOut    func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
 	Getenv     func(string) string                     // the runner's environment
 	Environ    func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
 }
@@ -43,7 +45,20 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 		return nil, err
 	}
 	command := func(t plan.Task) (wrapper.Command, error) { return e.command(t, folder) }
-	return runner{wrapper.Process{Open: open, Command: command, Temp: e.Temp}, e.Natives}, nil
+	return runner{wrapper.Process{Open: open, Command: command, Temp: e.Temp, HandOut: e.handOut}, e.Natives}, nil
+}
+
+// handOut tells which values a task is given. Of addresses it adds the host and port.
+func (e Environment) handOut(t plan.Task, values []string) {
+	if e.HandOut == nil {
+		return
+	}
+	for _, v := range values {
+		if u, err := url.Parse(v); err == nil && u.Host != "" {
+			values = append(values, u.Host)
+		}
+	}
+	e.HandOut(t.ID, values)
 }
 
 // endpoints returns a function that opens the endpoint of a task.

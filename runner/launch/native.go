@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
@@ -41,6 +43,9 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 		return wrapper.StartError(fmt.Errorf("opening the endpoint: %w", err))
 	}
 	defer func() { failure = errors.Join(failure, endpoint.Close()) }()
+	if r.process.HandOut != nil {
+		r.process.HandOut(task, slices.Collect(maps.Values(endpoint.Vars())))
+	}
 	const dryRun = true
 	return n.Run(ctx, integration.Environment{Query: queryFunc(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
 }
