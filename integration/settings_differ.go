@@ -27,6 +27,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},
 		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},
 		{"reuse", a.Reuse, b.Reuse},
+		{"programs", a.Programs.patterns(), b.Programs.patterns()},
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
 		{"shards", a.Shards.withoutLines(), b.Shards.withoutLines()},
 		{"trace", a.Trace, b.Trace},

@@ -35,6 +35,7 @@ is compared, and the settings are those of base.`,
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			in.Writes = []string{out}
 			in, err := in.Complete(cmd.Context(), env)
 			if err != nil {
 				return err
