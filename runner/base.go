@@ -39,7 +39,7 @@ func (r *run) baseLogs() (wrapper.LogFolder, error) {
 func (r *run) compareLogs(t plan.Task, head, base plan.Result) baseline.Comparison {
 	onHead := withLog(t, head, wrapper.LogFolder{Dir: r.opts.Logs})
 	onBase := withLog(t, base, wrapper.LogFolder{Dir: r.baseFolder()})
-	return baseline.Compare(t, onHead, onBase, r.Base.SHA256(), r.Head.SHA256())
+	return baseline.Compare(t, onHead, onBase, r.Base.SHA256(), r.Head.SHA256(), bundle.Apart(r.Base, r.Base).SHA256())
 }
 
 // withLog returns a failed result with the log of its last attempt. The log is used only

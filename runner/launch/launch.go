@@ -48,7 +48,7 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 
 // endpoints returns a function that opens the endpoint of a task.
 func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
-	base, head, err := server.NewSnapshots(e.Base, e.Head)
+	base, head, err := server.NewSnapshots(bundle.Apart(e.Base, e.Head), e.Head)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}
