@@ -40,6 +40,7 @@ type Settings struct {
 	baseline         *time.Duration // nil means the default
 	reuse            *time.Duration // nil means the default
 	state            StateTrust
+	programs         Programs
 	limits           map[string]Limit
 	integrations     map[string]Integration
 	digest           string
@@ -61,6 +62,7 @@ type Integration struct {
 	Limits       []Limit          // limits of the targets that its tasks use
 	Reuse        time.Duration    // how long a passed task need not run again on the same inputs; 0 means it always runs
 	NoBaseline   bool             // whether a failed task is never run again on base
+	Programs     Programs         // the files of the repository that its command may use
 	// Harmless tells that no bundle needs to define the integration, since its settings only
 	// say which resources it does not ask for.
 	Harmless bool
@@ -191,10 +193,11 @@ func (e *SettingsError) Error() string {
 // For returns the settings of an integration. If the file does not name it, it has the
 // general settings.
 func (s *Settings) For(name string) Integration {
-	if it, ok := s.integrations[name]; ok {
-		return it
+	it, ok := s.integrations[name]
+	if !ok {
+		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs}
 	}
-	it := Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime()}
+	it.Programs.Ignored = s.Ignore
 	if it.Exec.Timeout == 0 {
 		it.Exec.Timeout = DefaultTimeout
 	}

@@ -29,6 +29,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},
 		{"reuse", a.Reuse, b.Reuse},
 		{"state", s.state, other.state},
+		{"programs", a.Programs.patterns(), b.Programs.patterns()},
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
 		{"shards", a.Shards.withoutLines(), b.Shards.withoutLines()},
 		{"trace", a.Trace, b.Trace},

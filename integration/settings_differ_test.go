@@ -47,6 +47,7 @@ integrations:
 		{"its limits", "trace: static", "trace: static, limits: [aws]", "|limits|"},
 		{"reuse", "version: 1", "version: 1\nreuse: none", "reuse|reuse|reuse"},
 		{"its reuse", "trace: static", "trace: static, reuse: 2h", "|reuse|"},
+		{"programs", "version: 1", "version: 1\nprograms: none", "programs|programs|programs"},
 		{"reuse, as it is by default", "trace: static", "trace: static, reuse: 60m", "||"},
 		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
 		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},

@@ -70,6 +70,10 @@ var mistakes = []struct {
 	{"long pattern", "version: 1\ntransient: ['" + strings.Repeat("x", 501) + "']\n", "2: transient: pattern " + quoteShort(strings.Repeat("x", 501)) + " is longer than 500 bytes"},
 	{"many patterns", "version: 1\ntransient: [" + strings.Repeat("x, ", 51) + "]\n", "2: transient: has more than 50 patterns"},
 	// Reuse.
+	{"programs of another word", "version: 1\nprograms: some\n", `2: programs: must be none, all or a list of patterns, got the string "some"`},
+	{"programs as mapping", "version: 1\nintegrations:\n  a: {programs: {none: true}}\n", "3: integrations.a.programs: must be none, all or a list of patterns, got a mapping"},
+	{"no programs", "version: 1\nprograms: []\n", "2: programs: is empty; it needs at least one entry"},
+	{"programs outside of the repository", "version: 1\nprograms: [/usr/bin/make]\n", `2: programs: pattern "/usr/bin/make" can never match: paths of the repository start without a slash`},
 	{"reuse without a unit", "version: 1\nreuse: 30\n", "2: reuse: must be none or a duration such as 30m or 4h, got the number \"30\""},
 	{"reuse as list", "version: 1\nreuse: [1h]\n", "2: reuse: must be none or a duration such as 30m or 4h, got a list"},
 	{"reuse of nothing", "version: 1\nreuse:\n", "2: reuse: must be none or a duration such as 30m or 4h, got nothing"},

@@ -101,7 +101,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
@@ -139,6 +139,9 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["state"]; n != nil {
 		s.state = r.readState(n)
+	}
+	if n := keys["programs"]; n != nil {
+		s.programs = r.readPrograms(n, "programs")
 	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
@@ -182,8 +185,8 @@ func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at
 // readIntegration reads the settings of one integration.
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Line: e.line}
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -217,6 +220,9 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 	}
 	if n := keys["baseline"]; n != nil {
 		it.NoBaseline = r.readChoice(n, at+".baseline", baselines) > 0
+	}
+	if n := keys["programs"]; n != nil {
+		it.Programs = r.readPrograms(n, at+".programs")
 	}
 	return it
 }

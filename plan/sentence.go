@@ -69,7 +69,7 @@ var sentences = map[Code]string{
 	CodeNoShardProven:    "no trace proves that one of its shards can be left out",
 	CodePromiseBroken:    "it broke its promise to ask always the same ({text}); planner confirm lets it count again",
 	CodeUnknownVariable:  "its command has the value of {first}, which no plan knows",
-	CodeUnknownFile:      "what its command names is not known: {text}",
+	CodeUnknownFile:      "the files that its command may use are not known: {text}",
 	CodeTracesNotAsked:   "{text}, so no trace is asked",
 
 	// result

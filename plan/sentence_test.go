@@ -63,7 +63,7 @@ var rendered = []struct {
 	{Reason{Code: CodeNoShardProven}, "no trace proves that one of its shards can be left out"},
 	{Reason{Code: CodePromiseBroken, Text: "x"}, "it broke its promise to ask always the same (x); planner confirm lets it count again"},
 	{Reason{Code: CodeUnknownVariable, Names: []string{"IID"}}, "its command has the value of IID, which no plan knows"},
-	{Reason{Code: CodeUnknownFile, Text: "x"}, "what its command names is not known: x"},
+	{Reason{Code: CodeUnknownFile, Text: "x"}, "the files that its command may use are not known: x"},
 	{Reason{Code: CodeTracesNotAsked, Text: "x"}, "x, so no trace is asked"},
 
 	{Reason{Code: CodePassedBefore, Count: 1, At: time.Date(2026, 1, 2, 4, 4, 5, 0, time.FixedZone("", 3600))}, "its task passed with the same inputs, 2026-01-02 03:04 UTC"},

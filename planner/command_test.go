@@ -202,3 +202,27 @@ func taskOf(t *testing.T, p *plan.Plan, id string) plan.Task {
 	}
 	return task
 }
+
+// A recorded task does everything, and its trace counts for the task of a plan, which may
+// end early.
+func TestRecordedTaskDoesNotEndEarly(t *testing.T) {
+	check := object{"cmd": "it", "state": true, "early_exit": true, "check_only_affected_shards": true}
+	base, head := world(), world()
+	both(func(s *side) { s.at("/it.yml")["pr_check"] = check }, rename)(base, head)
+	in := input(t, base, head, adapter)
+	planned := taskOf(t, made(t, in), "it")
+	if !slices.Contains(planned.When, "early_exit") {
+		t.Fatalf("got %+v, want a task that may end early", planned)
+	}
+	in.Head = in.Base
+	got, err := planner.Task(in, "it", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.When, []string{"state"}) || slices.Contains(got.Argv, "--affected") {
+		t.Errorf("it may leave something out: %q, %q", got.When, got.Argv)
+	}
+	if got.Command != planned.Command {
+		t.Errorf("its trace counts for %s, and the plan has %s", got.Command, planned.Command)
+	}
+}

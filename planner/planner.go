@@ -20,11 +20,11 @@ type Input struct {
 	Settings         *integration.Settings
 	// ReadQuery returns the text of a query file that the settings name.
 	ReadQuery func(path string) ([]byte, error)
-	// Programs returns a digest of the repository files that a command line mentions,
-	// or "" if it mentions none. A command with another digest is another command.
-	// An error means that a file cannot be read; then no earlier run of the command
-	// counts. nil: no file is looked at.
-	Programs func(argv []string) (string, error)
+	// Programs returns a digest of the repository files that a command may use, or ""
+	// if it uses none. A command with another digest is another command. An error means
+	// that a file cannot be read; then no earlier run of the command counts. nil: no
+	// file is looked at.
+	Programs func(integration.Programs) (string, error)
 	// Natives are the integrations that are part of the program.
 	Natives []integration.Native
 	// Traces hold the queries and answers of tasks that passed; nil: there are none.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/trace"
@@ -397,9 +398,11 @@ func TestUnknownProgramsRun(t *testing.T) {
 	if d, _ := made(t, in).Decision("it"); d.Decision != plan.Skip {
 		t.Fatalf("got %s: %s, want a skip", brief(d), d.Reason)
 	}
-	in.Programs = func([]string) (string, error) { return "", errors.New(`"hack": it is too large to be looked at`) }
+	in.Programs = func(integration.Programs) (string, error) {
+		return "", errors.New(`"hack": it is too large to be looked at`)
+	}
 	p := made(t, in)
-	const want = `what its command names is not known: "hack": it is too large to be looked at, so no trace is asked`
+	const want = `the files that its command may use are not known: "hack": it is too large to be looked at, so no trace is asked`
 	if d, _ := p.Decision("it"); brief(d) != "run schema it" || !strings.Contains(d.Reason, want) {
 		t.Errorf("got %s: %s, want … %s", brief(d), d.Reason, want)
 	}

@@ -16,7 +16,7 @@ import (
 type taskBuilder struct {
 	settings     *integration.Settings
 	natives      map[string]integration.Native
-	programs     func(argv []string) (string, error)
+	programs     func(integration.Programs) (string, error)
 	typesChanged bool // JSON schemas or GraphQL types differ
 }
 
@@ -91,8 +91,8 @@ func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integ
 	if edited := o.Conclusion.Evidence.Edited; len(edited) > 0 {
 		how["edited"] = edited
 	}
-	if b.programs != nil {
-		if programs, err := b.programs(t.Argv); err == nil && programs != "" {
+	if b.programs != nil && len(t.Argv) > 0 {
+		if programs, err := b.programs(it.Programs); err == nil && programs != "" {
 			how["programs"] = programs // for an error see unknownCommand
 		}
 	}
@@ -104,14 +104,14 @@ func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integ
 }
 
 // unknownCommand returns why the planner does not know a task's command entirely:
-// it has the value of a variable, or names a file that cannot be read. The reason is
+// it has the value of a variable, or may use a file that cannot be read. The reason is
 // zero when the command is known. Otherwise no earlier run of the task counts.
 func (b *taskBuilder) unknownCommand(t plan.Task) plan.Reason {
 	if names := integration.EnvPlaceholderNames(t.Argv...); len(names) > 0 {
 		return plan.Reason{Code: plan.CodeUnknownVariable, Names: names[:1]}
 	}
 	if b.programs != nil {
-		if _, err := b.programs(t.Argv); err != nil {
+		if _, err := b.programs(b.settings.For(t.Integration).Programs); err != nil {
 			return plan.Reason{Code: plan.CodeUnknownFile, Text: err.Error()}
 		}
 	}

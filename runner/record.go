@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/launch"
@@ -24,6 +25,7 @@ type Recorded struct {
 // passes, its trace is saved in the state.
 func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recorded, error) {
 	in = in.withDefaults()
+	in.Base = bundle.Apart(in.Base, in.Head)
 	tasks := []plan.Task{task}
 	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())
 	start := launch.Environment{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
@@ -54,7 +55,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	part := *in.Plan
 	part.Tasks = opts.Part.Tasks(in.Plan.Tasks)
 	in.Plan = &part
-	r := &run{Input: in, opts: opts, recording: recording.New(in.Base.SHA256(), in.Head.SHA256())}
+	r := &run{Input: in, opts: opts, recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
 	env := r.environment()
 	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
 	r.secrets = env.Secrets(part.Tasks)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -69,24 +68,5 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := source.Files(filepath.Join(dir, "gone")).Lstat("a"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: got %v, want an error that does not say that the file is missing", err)
-	}
-}
-
-// A command may mention files of the working tree. A link out of it is a doubt.
-func TestFilesOfPrograms(t *testing.T) {
-	dir := fill(t, map[string]string{"repo/ci/run.sh": "1", "repo/hack/run.sh": "1", "repo/linked/run.sh": "1", "outside.sh": "1"})
-	root := filepath.Join(dir, "repo")
-	for name, target := range map[string]string{"linked/out.sh": "../../outside.sh", "hack/gone": "nowhere", "tools": "hack"} {
-		link(t, target, filepath.Join(root, name))
-	}
-	digest := rules.Programs(rules.Workplace{Root: root, Folder: filepath.Join(root, "ci"), Files: source.Files(root)})
-	for word, want := range map[string]struct{ digest, doubt bool }{
-		"../linked/out.sh": {false, true}, "../linked": {false, true}, "../linked/run.sh": {true, false}, "../hack": {true, false},
-		"../tools": {true, false}, "run.sh": {true, false}, "../../outside.sh": {false, false}, "run.sh\x00": {false, false},
-	} {
-		got, err := digest([]string{"go", word})
-		if (got != "") != want.digest || (err != nil) != want.doubt {
-			t.Errorf("%s: got %q, %v, want %+v", word, got, err, want)
-		}
 	}
 }

@@ -38,6 +38,7 @@ is compared, and the settings are those of base.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
+			in.Writes = []string{out, log}
 			if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{out, log}}); err != nil {
 				return err
 			}

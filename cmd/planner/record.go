@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
@@ -84,8 +85,10 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if err != nil {
 		return err
 	}
+	data := change.Data{Settings: rules, Bundles: []*bundle.Bundle{b}, Refs: []string{f.bundle}}
+	own := source.Own{State: f.state, Cache: source.CacheFolder(env.Getenv)}
 	task, err := planner.Task(planner.Input{
-		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: change.Programs(settings), Natives: change.Natives(),
+		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: change.Programs(ctx, data.Settings, data, own), Natives: change.Natives(),
 	}, name, f.shard)
 	if err != nil {
 		return cli.Invalid(err)

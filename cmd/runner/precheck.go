@@ -85,6 +85,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		return err
 	}
 	f.in.Access = state.Writing
+	f.in.Writes = []string{f.planOut, f.out, f.html, f.ci.junit, f.ci.codequality, f.ci.metrics}
 	opened, err := f.in.OpenChecked(ctx, env, f.validate)
 	if err != nil {
 		return baseTrouble(ctx, env, f.in, err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -13,60 +15,166 @@ import (
 // A file's id is taken from the index when the file is as git wrote it, and nothing could have changed its bytes on the
 // way from the object store: no attribute, no setting about line ends, no bit that tells git not to look.
 func UnchangedFiles(ctx context.Context, dir string) (map[string]string, error) {
-	if out, err := run(ctx, dir, "config", "--get", "core.autocrlf"); err == nil && strings.TrimSpace(string(out)) != "false" {
+	if convertsLineEnds(ctx, dir) {
 		return nil, errors.New("git converts line ends in this repository")
 	}
+	entries, err := readIndex(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[string]string, len(entries))
+	for _, e := range entries {
+		if e.isUnchanged && kindOf(e.mode) == File {
+			ids[e.path] = e.id
+		}
+	}
+	converted, err := convertedFiles(ctx, dir, entries)
+	for _, name := range converted {
+		delete(ids, name)
+	}
+	return ids, err
+}
+
+// listIndex returns the files of the index for which want is true. A submodule is always one of them. When these files
+// are few and small, none counts as unchanged: reading them takes less time than asking git about the whole tree.
+func listIndex(ctx context.Context, dir string, want func(path string) bool) ([]indexEntry, error) {
+	all, err := readEntries(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if out := wanted(all, want); areFewAndSmall(dir, out) {
+		return out, nil
+	}
+	if all, err = readIndex(ctx, dir); err != nil {
+		return nil, err
+	}
+	out := wanted(all, want)
+	if convertsLineEnds(ctx, dir) {
+		for i := range out {
+			out[i].isUnchanged = false
+		}
+		return out, nil
+	}
+	names, err := convertedFiles(ctx, dir, out)
+	converted := map[string]bool{}
+	for _, name := range names {
+		converted[name] = true
+	}
+	for i, e := range out {
+		out[i].isUnchanged = e.isUnchanged && !converted[e.path]
+	}
+	return out, err
+}
+
+// wanted returns the entries of submodules, and the first entry of each file for which want is true: a file with a
+// conflict has several.
+func wanted(all []indexEntry, want func(path string) bool) []indexEntry {
+	var out []indexEntry
+	for i, e := range all {
+		isRepeated := i > 0 && all[i-1].path == e.path
+		if !isRepeated && (e.isSubmodule() || want(e.path)) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Up to how many files, and bytes, a list of files counts as small.
+const (
+	maxFew   = 1000
+	maxSmall = 32 << 20
+)
+
+// areFewAndSmall reports whether files of a folder can be read quickly.
+func areFewAndSmall(dir string, files []indexEntry) bool {
+	left := int64(maxSmall)
+	for _, e := range files[:min(len(files), maxFew+1)] {
+		if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(e.path))); err == nil {
+			left -= info.Size()
+		}
+	}
+	return left >= 0 && len(files) <= maxFew
+}
+
+// An indexEntry is an entry of the index.
+type indexEntry struct {
+	path, mode, id string
+	isLookedAt     bool // git compares it with the working tree
+	isUnchanged    bool // git says that the working tree has this content
+}
+
+// isSubmodule reports whether the entry is a repository of its own.
+func (e indexEntry) isSubmodule() bool { return e.mode == "160000" }
+
+// readIndex lists the index. An entry that git is told not to look at, or that has a conflict, does not count as
+// unchanged.
+func readIndex(ctx context.Context, dir string) ([]indexEntry, error) {
 	// First the files that differ, then the ids: a file that is added to the index in between has its new id, and is not
 	// taken for the one that was there before.
-	changed, err := run(ctx, dir, "-c", "core.checkStat=default", "-c", "core.trustctime=true",
+	differing, err := run(ctx, dir, "-c", "core.checkStat=default", "-c", "core.trustctime=true",
 		"diff-files", "--relative", "--name-only", "--no-ext-diff", "--ignore-submodules", "-z")
 	if err != nil {
 		return nil, err
 	}
-	ids, paths, err := indexed(ctx, dir)
+	changed := map[string]bool{}
+	for _, name := range splitZero(differing) {
+		changed[name] = true
+	}
+	entries, err := readEntries(ctx, dir)
+	for i, e := range entries {
+		entries[i].isUnchanged = e.isLookedAt && !changed[e.path]
+	}
+	return entries, err
+}
+
+// readEntries lists the index. No entry counts as unchanged.
+func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
+	out, err := run(ctx, dir, "ls-files", "-s", "-v", "-z")
 	if err != nil {
 		return nil, err
 	}
-	for name := range strings.SplitSeq(string(changed), "\x00") {
-		delete(ids, name)
-	}
-	return ids, dropConverted(ctx, dir, paths, ids)
-}
-
-// indexed lists the files of the index with their ids, but for those that git is told not to look at.
-func indexed(ctx context.Context, dir string) (ids map[string]string, paths []byte, err error) {
-	out, err := run(ctx, dir, "ls-files", "-s", "-v", "-z")
-	if err != nil {
-		return nil, nil, err
-	}
-	ids = make(map[string]string, bytes.Count(out, []byte{0}))
-	for line := range strings.SplitSeq(string(out), "\x00") {
+	entries := make([]indexEntry, 0, bytes.Count(out, []byte{0}))
+	for _, line := range splitZero(out) {
 		about, name, _ := strings.Cut(line, "\t")
 		words := strings.Fields(about) // tag, mode, id, stage
-		if len(words) == 4 && words[0] == "H" && words[3] == "0" && kindOf(words[1]) == File {
-			ids[name] = words[2]
-			paths = append(append(paths, name...), 0)
+		if len(words) != 4 {
+			return nil, errors.New("git ls-files printed a line that was not expected")
 		}
+		isLookedAt := words[0] == "H" && words[3] == "0"
+		entries = append(entries, indexEntry{path: name, mode: words[1], id: words[2], isLookedAt: isLookedAt})
 	}
-	return ids, paths, nil
+	return entries, nil
 }
 
-// dropConverted removes the files whose bytes git may change between the object store and the folder.
-func dropConverted(ctx context.Context, dir string, paths []byte, ids map[string]string) error {
+// convertsLineEnds reports whether git converts line ends in a repository.
+func convertsLineEnds(ctx context.Context, dir string) bool {
+	out, err := run(ctx, dir, "config", "--get", "core.autocrlf")
+	return err == nil && strings.TrimSpace(string(out)) != "false"
+}
+
+// convertedFiles lists the files whose bytes git may change between the object store and the folder.
+func convertedFiles(ctx context.Context, dir string, entries []indexEntry) ([]string, error) {
+	var paths []byte
+	for _, e := range entries {
+		if e.isUnchanged && kindOf(e.mode) == File {
+			paths = append(append(paths, e.path...), 0)
+		}
+	}
 	cmd := newCommand(ctx, dir, "check-attr", "--stdin", "-z", "-a")
 	cmd.Stdin = bytes.NewReader(paths)
-	out, err := cmd.Output()
+	text, err := cmd.Output()
 	if err != nil {
-		return describe(ctx, dir, "check-attr", err)
+		return nil, describe(ctx, dir, "check-attr", err)
 	}
-	fields := strings.Split(string(out), "\x00") // path, attribute, value, …
+	var out []string
+	fields := strings.Split(string(text), "\x00") // path, attribute, value, …
 	for i := 0; i+2 < len(fields); i += 3 {
 		switch fields[i+1] {
 		case "text", "eol", "crlf", "ident", "filter", "working-tree-encoding":
 			if fields[i+2] != "unset" {
-				delete(ids, fields[i])
+				out = append(out, fields[i])
 			}
 		}
 	}
-	return nil
+	return out, nil
 }

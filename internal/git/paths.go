@@ -24,7 +24,7 @@ func (r *Repository) ChangedPaths(ctx context.Context, base, head string) ([]str
 	if err != nil {
 		return nil, err
 	}
-	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+	return splitZero(out), nil
 }
 
 // HasPath reports whether one of the commits has a path. A commit also counts when it has a

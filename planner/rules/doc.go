@@ -6,9 +6,9 @@
 //     [Job.Settings] and [SettingsOfPlan].
 //   - Which rules does head edit? [FindEdits] finds them. Every integration that an edit
 //     concerns runs in full, as base's rules say.
-//   - Which programs does a command start? [Programs] digests the files of the repository
-//     that a command line mentions. A command whose program changed is another command, so
-//     that it passed before proves nothing.
+//   - Which files may a command use? [Workplace.Programs] digests them: all files of the
+//     repository that are no data, or those that the settings name. A command of which a
+//     file changed is another command, so that it passed before proves nothing.
 //
 // The package decides and reads no file by itself: it is given functions that read. Its
 // decisions stand in docs/trust.md.

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,8 +41,11 @@ type Comparison struct {
 // An Input is what edits are found in.
 type Input struct {
 	Settings Settings
-	InJob    bool   // the settings are those of a job of GitLab
-	CIFile   string // the project's CI file in the repository; "" when it is not known
+	InJob    bool // the settings are those of a job of GitLab
+	// IsData reports whether a path of the repository is a part of the bundles, or the
+	// settings, so that it is no program.
+	IsData func(path string) bool
+	CIFile string // the project's CI file in the repository; "" when it is not known
 	// Compare compares base and head. The result is nil when they are not both of one
 	// repository.
 	Compare func() (*Comparison, error)
@@ -67,8 +68,10 @@ func FindEdits(in Input) (Edits, error) {
 		return Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
 	}
 	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}}
-	for _, p := range c.Changed {
-		f.changed[p] = true
+	for _, p := range slices.Sorted(slices.Values(c.Changed)) {
+		if f.changed[p] = true; !in.IsData(p) {
+			f.programs = append(f.programs, p)
+		}
 	}
 	if in.Settings.Path != "" {
 		f.compareSettings()
@@ -85,6 +88,7 @@ type finder struct {
 	Input
 	Comparison
 	changed      map[string]bool       // paths of the repository
+	programs     []string              // changed paths that are no data, sorted
 	headSettings *integration.Settings // nil when head has none, or they cannot be read
 	general      []string              // edits that concern every integration
 	notes        []string
@@ -153,30 +157,35 @@ func (f *finder) editsOf(name string) []string {
 			out = append(out, printable(p))
 		}
 	}
-	for _, word := range it.Exec.Argv {
-		if p, ok := f.changedProgram(strings.ReplaceAll(word, "{name}", name)); ok {
-			out = append(out, printable(p)+", which starts it as head has it")
+	return append(out, f.changedPrograms(it)...)
+}
+
+// maxPrograms bounds how many edited programs of an integration are named.
+const maxPrograms = 3
+
+// changedPrograms lists the changed files that the command of an integration may use. The
+// command starts with them as head has them.
+func (f *finder) changedPrograms(it integration.Integration) []string {
+	var out []string
+	more := 0
+	for _, p := range f.programs {
+		switch {
+		case len(it.Exec.Argv) == 0 || !it.Programs.Include(p) || f.isQuery(it, p):
+		case len(out) == maxPrograms:
+			more++
+		default:
+			out = append(out, printable(p)+", which its command may use as head has it")
 		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("%d more files that its command may use", more))
 	}
 	return out
 }
 
-// changedProgram returns the changed file of the repository that a word of a command names,
-// or a changed file in the folder that the word names.
-func (f *finder) changedProgram(word string) (string, bool) {
-	if !filepath.IsAbs(word) {
-		word = filepath.Join(f.Settings.Folder(), filepath.FromSlash(word))
-	}
-	p, inside := f.PathOf(word)
-	if !inside || f.changed[p] || p == "." {
-		return p, inside && f.changed[p]
-	}
-	for _, changed := range slices.Sorted(maps.Keys(f.changed)) {
-		if strings.HasPrefix(changed, p+"/") {
-			return changed, true
-		}
-	}
-	return "", false
+// isQuery reports whether a path is that of a query file of an integration.
+func (f *finder) isQuery(it integration.Integration, p string) bool {
+	return slices.ContainsFunc(it.Queries, func(q integration.QueryFile) bool { return f.besideSettings(q.Path) == p })
 }
 
 // printable returns a path of head as it can stand in a sentence.

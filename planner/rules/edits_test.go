@@ -16,8 +16,8 @@ import (
 const settingsText = `version: 1
 exec: {argv: [./hack/run.sh, "{name}"]}
 integrations:
-  dns: {queries: [queries/dns.graphql]}
-  quay: {exec: {argv: [go, run, "./cmd/{name}"]}}
+  dns: {queries: [queries/dns.graphql], programs: [ci/hack/*]}
+  quay: {exec: {argv: [go, run, "./cmd/{name}"]}, programs: [ci/cmd/quay/*]}
 `
 
 // baseFiles are the files of base.
@@ -61,6 +61,37 @@ func parse(t *testing.T, text string) *integration.Settings {
 	return s
 }
 
+// isData says that data and settings are no programs.
+func isData(path string) bool { return strings.HasPrefix(path, "data/") || path == "ci/prcheck.yaml" }
+
+// Without settings about programs, every file that is no data is one.
+func TestEditsOfUnnamedPrograms(t *testing.T) {
+	const general = "exec: {argv: [make, check]}\npaths: {ignore: ['docs/**']}\nintegrations: {quay: {programs: none}, dns: {queries: [queries/dns.graphql]}}\n"
+	for edited, want := range map[string]map[string]string{
+		"Makefile":               {"it": "Makefile, which its command may use as head has it", "dns": "Makefile, which its command may use as head has it"},
+		"lib/prog.py":            {"it": "lib/prog.py, which its command may use as head has it", "dns": "lib/prog.py, which its command may use as head has it"},
+		"ci/queries/dns.graphql": {"it": "ci/queries/dns.graphql, which its command may use as head has it", "dns": "ci/queries/dns.graphql"},
+		"data/a.yml":             {}, "docs/a.md": {}, "ci/prcheck.yaml": {},
+	} {
+		base := map[string]string{"ci/prcheck.yaml": "version: 1\n" + general}
+		head := maps.Clone(base)
+		head[edited] += "# new\n"
+		edits, err := rules.FindEdits(rules.Input{
+			Settings: rules.Settings{Settings: parse(t, base["ci/prcheck.yaml"]), Path: "ci/prcheck.yaml"}, IsData: isData,
+			Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
+			CanPlan: func(*integration.Settings, func(string) ([]byte, error)) error { return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"it", "dns", "quay"} {
+			if got := strings.Join(edits.Of(name), "; "); got != want[name] {
+				t.Errorf("%s edited: %s: got %q, want %q", edited, name, got, want[name])
+			}
+		}
+	}
+}
+
 func TestFindEdits(t *testing.T) {
 	const commit = "0123456789abcdef"
 	const full = "everything runs in full"
@@ -93,9 +124,11 @@ func TestFindEdits(t *testing.T) {
 		{name: "no plan of head", planned: errors.New("no such integration"),
 			note: "once head is merged no plan can be made: no such integration", dns: "ci/prcheck.yaml, with which no plan can be made on head", quay: "ci/prcheck.yaml, with which no plan can be made on head"},
 		{name: "a query", head: map[string]string{"ci/queries/dns.graphql": "{ x }"}, dns: "ci/queries/dns.graphql"},
-		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"}, dns: "ci/hack/run.sh, which starts it as head has it"},
-		{name: "a file in the folder of a program", head: map[string]string{"ci/cmd/quay/x.go": "new"}, quay: "ci/cmd/quay/x.go, which starts it as head has it"},
-		{name: "a new file in the folder of a program", head: map[string]string{"ci/cmd/quay/a, b.go": "new"}, quay: `"ci/cmd/quay/a, b.go", which starts it as head has it`},
+		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"}, dns: "ci/hack/run.sh, which its command may use as head has it"},
+		{name: "a file in the folder of a program", head: map[string]string{"ci/cmd/quay/x.go": "new"}, quay: "ci/cmd/quay/x.go, which its command may use as head has it"},
+		{name: "a new file in the folder of a program", head: map[string]string{"ci/cmd/quay/a, b.go": "new"}, quay: `"ci/cmd/quay/a, b.go", which its command may use as head has it`},
+		{name: "many files of a program", head: map[string]string{"ci/cmd/quay/1": "", "ci/cmd/quay/2": "2", "ci/cmd/quay/3": "3", "ci/cmd/quay/4": "4", "ci/cmd/quay/5": "5", "ci/cmd/quay/6": "6"},
+			quay: "ci/cmd/quay/2, which its command may use as head has it; ci/cmd/quay/3, which its command may use as head has it; ci/cmd/quay/4, which its command may use as head has it; 2 more files that its command may use"},
 		{name: "a program beside that folder", head: map[string]string{"ci/cmd/quay2/x.go": "new"}},
 		{name: "the CI file", head: map[string]string{".gitlab-ci.yml": "stages: []"},
 			note: "head edits .gitlab-ci.yml, which decides whether and how these checks are started", dns: ".gitlab-ci.yml", quay: ".gitlab-ci.yml"},
@@ -125,7 +158,7 @@ func TestFindEdits(t *testing.T) {
 				base.Settings = &integration.Settings{}
 			}
 			edits, err := rules.FindEdits(rules.Input{
-				Settings: base, CIFile: tt.ciFile,
+				Settings: base, CIFile: tt.ciFile, IsData: isData,
 				Compare: func() (*rules.Comparison, error) { return compared(files(baseTexts), files(headTexts)), nil },
 				CanPlan: func(*integration.Settings, func(string) ([]byte, error)) error { return tt.planned },
 			})
@@ -152,6 +185,7 @@ func TestFindEditsReadsQueriesOfHead(t *testing.T) {
 	var text []byte
 	_, err := rules.FindEdits(rules.Input{
 		Settings: rules.Settings{Settings: parse(t, settingsText), Path: "ci/prcheck.yaml"},
+		IsData:   isData,
 		Compare:  func() (*rules.Comparison, error) { return compared(files(baseFiles()), files(head)), nil },
 		CanPlan: func(_ *integration.Settings, read func(string) ([]byte, error)) (err error) {
 			text, err = read("queries/dns.graphql")
@@ -182,7 +216,7 @@ func TestFindEditsWhereRulesAreOfBase(t *testing.T) {
 		{name: "trouble", path: "prcheck.yaml", err: trouble},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			edits, err := rules.FindEdits(rules.Input{
+			edits, err := rules.FindEdits(rules.Input{IsData: isData,
 				Settings: rules.Settings{Settings: parse(t, "version: 1\n"), Path: tt.path}, InJob: tt.inJob,
 				Compare: func() (*rules.Comparison, error) { return tt.found, tt.err },
 			})

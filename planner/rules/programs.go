@@ -1,132 +1,178 @@
 package rules
 
 import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // git's ids are made of it
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
-	"strings"
+	"slices"
+	"sync"
+
+	"github.com/app-sre/prcheck/integration"
 )
 
-// The bounds of the files that one word of a command mentions.
+// The bounds of the files that must be read for the digests of programs.
 const (
 	maxProgramFiles = 100_000
 	maxProgramBytes = 1 << 30
 )
 
-// A Workplace is the folder that tasks start in, and the repository around it.
+// A Workplace is the repository in which tasks start, or the folder in which they start when
+// it lies in no repository.
 type Workplace struct {
-	Root   string // absolute path of the repository, or of the folder when it lies in none
-	Folder string // absolute path of the folder that tasks start in
-	// Files are the files below Root. No link leads out of them, and Lstat answers
+	// List returns the files that a program may use: no data, and nothing that prcheck wrote.
+	List func() ([]File, error)
+	// Files reads files. No link leads out of the repository, and Lstat answers
 	// [fs.ErrNotExist] also for a name that no file can have.
 	Files fs.ReadLinkFS
 }
 
-// Programs returns a function that digests the repository files that a command line
-// mentions, or returns "" if it mentions none. Such files are scripts, and folders with
-// sources, but not the folder that tasks start in: mentioning that says nothing. For example,
-// the digest of ["go", "run", "./cmd/dns"] is made of all files in cmd/dns.
-//
-// A word may come from head, so nothing outside of the repository is read. The error names a
-// word that mentions a file or a folder whose contents cannot be known.
-func Programs(at Workplace) func(argv []string) (string, error) {
-	known := map[string]program{} // by word
-	return func(argv []string) (string, error) {
-		var all []string
-		for _, word := range argv {
-			p, ok := known[word]
-			if !ok {
-				p.digest, p.err = at.digest(word)
-				known[word] = p
-			}
-			if p.err != nil {
-				return "", fmt.Errorf("%q: %w", word, p.err)
-			}
-			if p.digest != "" {
-				all = append(all, fmt.Sprintf("%q %s", word, p.digest))
-			}
+// A File is a file that a program may use.
+type File struct {
+	Path string // in the repository
+	ID   string // git's mode and id of its content; "" when it must be read
+}
+
+// Programs returns a function that digests the files that the command of an integration may
+// use, or returns "" when the settings say that it uses none. A command can use a file
+// without naming it: Python imports modules, and make reads a Makefile. So by default all
+// files count. Each file is read once. The error names a file whose content cannot be known.
+func (at Workplace) Programs() func(integration.Programs) (string, error) {
+	d := &programDigester{
+		Workplace: at, list: sync.OnceValues(at.List), left: maxProgramBytes,
+		contents: map[string]outcome{}, digests: map[string]outcome{},
+	}
+	return func(p integration.Programs) (string, error) {
+		if p.None {
+			return "", nil
 		}
-		return strings.Join(all, " "), nil
+		key := fmt.Sprint(p.Globs == nil)
+		for _, g := range p.Globs {
+			key += fmt.Sprintf(" %q", g.Pattern)
+		}
+		known, ok := d.digests[key]
+		if !ok {
+			known.digest, known.err = d.digest(p)
+			d.digests[key] = known
+		}
+		return known.digest, known.err
 	}
 }
 
-// A program is the digest of the files that a word mentions, or why there is none.
-type program struct {
+// A programDigester digests files, each once.
+type programDigester struct {
+	Workplace
+	list     func() ([]File, error)
+	contents map[string]outcome // by path, of files that were read
+	digests  map[string]outcome // by selection
+	left     int64              // bytes that may still be read
+}
+
+// An outcome is a digest, or why there is none.
+type outcome struct {
 	digest string
 	err    error
 }
 
-// digest digests the file or folder that a word mentions; "" if there is none.
-func (at Workplace) digest(word string) (string, error) {
-	name := filepath.FromSlash(word)
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(at.Folder, name)
-	}
-	if filepath.Clean(name) == at.Folder {
-		return "", nil
-	}
-	name, err := filepath.Rel(at.Root, name)
-	if err != nil || name == "." || !filepath.IsLocal(name) {
-		return "", nil //nolint:nilerr // it is not of the repository
-	}
-	name = filepath.ToSlash(name)
-	if _, err := at.Files.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return digestFiles(at.Files, name)
-}
-
-// Why a program cannot be digested.
+// Why files cannot be digested.
 var (
-	errNoFile  = errors.New("not all in it are files and folders")
-	errTooMuch = errors.New("it is too large to be looked at")
+	errNoFile  = errors.New("it is neither a file nor a folder")
+	errTooMuch = fmt.Errorf("with it there are more than %d files, or more than %d MiB, to read", maxProgramFiles, maxProgramBytes>>20)
+	errChanged = errors.New("it changes while it is read")
 )
 
-// digestFiles digests a file, or all files of a folder with their names below it. The digest
-// does not depend on where the file or the folder is.
-func digestFiles(in fs.FS, name string) (string, error) {
-	all, files, left := sha256.New(), 0, int64(maxProgramBytes)
-	err := fs.WalkDir(in, name, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && d.Name() == ".git":
-			return fs.SkipDir
-		case d.IsDir():
-			return nil
+// digest digests the files that a command may use. The digest does not depend on where the
+// repository is.
+func (d *programDigester) digest(p integration.Programs) (string, error) {
+	listed, err := d.list()
+	if err != nil {
+		return "", err
+	}
+	var files []File
+	for _, f := range listed {
+		if p.Include(f.Path) {
+			files = append(files, f)
 		}
-		if files++; files > maxProgramFiles {
-			return errTooMuch
+	}
+	for _, name := range p.Literals() {
+		files = append(files, File{Path: name})
+	}
+	slices.SortFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.ID, a.ID)) })
+	files = slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path && b.ID == "" })
+	all := sha256.New()
+	for _, f := range files {
+		id, err := d.contentID(f)
+		if err != nil {
+			return "", fmt.Errorf("%q: %w", f.Path, err)
 		}
-		_, _ = fmt.Fprintf(all, "%q %s\n", strings.TrimPrefix(path, name), d.Type()) // a hash never fails
-		info, err := fs.Stat(in, path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // a link that leads nowhere
-		case err != nil:
-			return err
-		case !info.Mode().IsRegular():
-			return errNoFile // a link to a folder, or a pipe
+		if id != "" {
+			_, _ = fmt.Fprintf(all, "%q %s\n", f.Path, id) // a hash never fails
 		}
-		n, err := copyFile(all, in, path, left)
-		_, _ = fmt.Fprintf(all, "\n%d\n", n)
-		if left -= n; left < 0 {
-			return errTooMuch
-		}
-		return err
-	})
-	return fmt.Sprintf("%x", all.Sum(nil)), err
+	}
+	return fmt.Sprintf("sha256:%x", all.Sum(nil)), nil
 }
 
-// copyFile writes a file to w, up to limit bytes and one more, and returns how many they are.
-func copyFile(w io.Writer, in fs.FS, path string, limit int64) (int64, error) {
-	f, err := in.Open(path)
+// contentID returns git's mode and id of a file's content, "" for a file that is gone.
+func (d *programDigester) contentID(f File) (string, error) {
+	if f.ID != "" {
+		return f.ID, nil
+	}
+	known, ok := d.contents[f.Path]
+	if !ok {
+		known.digest, known.err = d.read(f.Path)
+		d.contents[f.Path] = known
+	}
+	return known.digest, known.err
+}
+
+// read reads a file and returns its mode and id. For a link it adds what the link says.
+func (d *programDigester) read(name string) (string, error) {
+	link := ""
+	info, err := d.Files.Lstat(name)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		target, trouble := d.Files.ReadLink(name)
+		if trouble != nil {
+			return "", trouble
+		}
+		link = fmt.Sprintf("link to %q ", target)
+		info, err = fs.Stat(d.Files, name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return link, nil // it is gone, or the link leads nowhere
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return link + "folder", nil // the files in it count for themselves
+	case !info.Mode().IsRegular():
+		return "", errNoFile
+	}
+	mode := "100644"
+	if info.Mode()&0o100 != 0 {
+		mode = "100755"
+	}
+	id, err := d.hash(name, info.Size())
+	return link + mode + " " + id, err
+}
+
+// hash returns git's id of a file's content.
+func (d *programDigester) hash(name string, size int64) (string, error) {
+	if d.left -= size; d.left < 0 || len(d.contents) >= maxProgramFiles {
+		return "", errTooMuch
+	}
+	f, err := d.Files.Open(name)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	return io.Copy(w, io.LimitReader(f, limit+1))
+	sum := sha1.New()                //nolint:gosec // it is git's id of the content
+	_, _ = fmt.Fprintf(sum, "blob %d\x00", size)
+	n, err := io.Copy(sum, io.LimitReader(f, size+1))
+	if err == nil && n != size {
+		err = errChanged
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)), err
 }

@@ -1,11 +1,13 @@
 package rules_test
 
 import (
+	"errors"
 	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner/rules"
 )
 
@@ -13,93 +15,156 @@ import (
 func files(texts map[string]string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	for name, text := range texts {
-		tree[name] = &fstest.MapFile{Data: []byte(text)}
+		tree[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
 	return tree
 }
 
-// The files that a command mentions are a part of it, and no others are.
-func TestPrograms(t *testing.T) {
-	tree := files(map[string]string{
-		"hack/run.sh": "1", "integrations/dns/main.go": "1", "integrations/quay/main.go": "1", "integrations/dns/.git/HEAD": "1",
-	})
-	digest := func(argv ...string) string {
-		t.Helper()
-		d, err := rules.Programs(rules.Workplace{Root: "/repo", Folder: "/repo", Files: tree})(argv)
-		if err != nil {
-			t.Errorf("%q: %v", argv, err)
+// all lists the files of a tree, none of them with a known id.
+func all(tree fstest.MapFS) func() ([]rules.File, error) {
+	return func() ([]rules.File, error) {
+		var out []rules.File
+		for name := range tree {
+			out = append(out, rules.File{Path: name})
 		}
-		return d
-	}
-	for _, argv := range [][]string{nil, {"run"}, {"."}, {"./"}, {"/repo"}, {"../outside.sh"}, {"/outside.sh"}, {"hack/none.sh"}, {""}, {"{config}"}, {"hack/run.sh\x00"}} {
-		if got := digest(argv...); got != "" {
-			t.Errorf("%q: got %q, want nothing", argv, got)
-		}
-	}
-	for _, c := range []struct {
-		word, file string // the word mentions the file
-		counts     bool
-	}{
-		{"hack/run.sh", "hack/run.sh", true},
-		{"./hack/run.sh", "hack/run.sh", true},
-		{"/repo/hack/run.sh", "hack/run.sh", true},
-		{"hack", "hack/run.sh", true},
-		{"./integrations/dns", "integrations/dns/main.go", true},
-		{"./integrations/dns", "integrations/dns/more.go", true},
-		{"./integrations/dns", "integrations/quay/main.go", false},
-		{"./integrations/dns", "integrations/dns/.git/HEAD", false},
-		{"hack/run.sh", "integrations/dns/main.go", false},
-	} {
-		before := digest("go", c.word)
-		tree[c.file] = &fstest.MapFile{Data: []byte("of " + c.word)}
-		if after := digest("go", c.word); (before != after) != c.counts {
-			t.Errorf("%s changed: %s was %q, is %q", c.file, c.word, before, after)
-		}
-	}
-	if got := digest("hack/run.sh", "integrations/dns"); got == digest("integrations/dns", "hack/run.sh") || got == digest("hack/run.sh") {
-		t.Errorf("words do not count: %q", got)
+		return out, nil
 	}
 }
 
-// A file is a part of the command wherever it lies in the repository, also above the folder
-// that tasks start in.
-func TestProgramsAboveTheFolder(t *testing.T) {
-	at := rules.Workplace{Root: "/repo", Folder: "/repo/ci", Files: files(map[string]string{"hack/run.sh": "1", "ci/run.sh": "1"})}
-	for word, counts := range map[string]bool{
-		"../hack/run.sh": true, "../hack": true, "run.sh": true, "../ci": false, "../../repo/hack": true, "..": false, "../..": false, "../../hack": false,
+// selected parses the settings of an integration.
+func selected(t *testing.T, text string) integration.Programs {
+	t.Helper()
+	s, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.For("it").Programs
+}
+
+// The files that a command may use are a part of it, and no others are.
+func TestPrograms(t *testing.T) {
+	for _, c := range []struct {
+		settings string
+		counts   map[string]bool // whether a change of the file counts
+	}{
+		{"", map[string]bool{"prog.py": true, "Makefile": true, "hack/run.sh": true, "docs/a.md": true}},
+		{"paths: {ignore: ['docs/**']}", map[string]bool{"prog.py": true, "docs/a.md": false}},
+		{"programs: none", map[string]bool{"prog.py": false, "hack/run.sh": false}},
+		{"programs: ['hack/**', docs/a.md]\npaths: {ignore: ['docs/**']}", map[string]bool{"prog.py": false, "hack/run.sh": true, "docs/a.md": true}},
+		{"programs: none\nintegrations: {it: {programs: all}}", map[string]bool{"prog.py": true}},
+		{"programs: all\nintegrations: {it: {programs: none}}", map[string]bool{"prog.py": false}},
+		{"programs: none\nintegrations: {it: {reuse: none}}", map[string]bool{"prog.py": false}},
+		{"integrations: {it: {programs: [prog.py]}}", map[string]bool{"prog.py": true, "Makefile": false}},
 	} {
-		if got, err := rules.Programs(at)([]string{word}); (got != "") != counts || err != nil {
-			t.Errorf("%s: got %q, %v, want a digest: %v", word, got, err, counts)
+		for name, counts := range c.counts {
+			tree := files(map[string]string{"prog.py": "1", "Makefile": "1", "hack/run.sh": "1", "docs/a.md": "1"})
+			digest := func() string {
+				d, err := rules.Workplace{Files: tree, List: all(tree)}.Programs()(selected(t, c.settings))
+				if err != nil {
+					t.Error(err)
+				}
+				return d
+			}
+			before := digest()
+			for what, file := range map[string]*fstest.MapFile{
+				"edited":     {Data: []byte("2"), Mode: 0o644},
+				"executable": {Data: []byte("1"), Mode: 0o755},
+				"linked":     {Data: []byte("gone"), Mode: fs.ModeSymlink},
+				"removed":    nil,
+			} {
+				if tree[name] = file; file == nil {
+					delete(tree, name)
+				}
+				if after := digest(); (after != before) != counts {
+					t.Errorf("%s: %s is %s: it counts: %v, want %v", c.settings, name, what, after != before, counts)
+				}
+			}
 		}
+	}
+}
+
+// A file that git ignores counts when the settings name it without wildcards.
+func TestIgnoredPrograms(t *testing.T) {
+	tree := files(map[string]string{"bin/tool": "1", "bin/other": "1"})
+	none := func() ([]rules.File, error) { return nil, nil }
+	digest := func(settings string) string {
+		d, err := rules.Workplace{Files: tree, List: none}.Programs()(selected(t, settings))
+		if err != nil {
+			t.Error(err)
+		}
+		return d
+	}
+	named, matched := digest("programs: [bin/tool]"), digest("programs: ['bin/*']")
+	tree["bin/tool"] = &fstest.MapFile{Data: []byte("2")}
+	if digest("programs: [bin/tool]") == named || digest("programs: ['bin/*']") != matched {
+		t.Error("the built program does not count, or more does")
+	}
+}
+
+// gitID is what "git hash-object" says of a file with the text "print()" and a line break.
+const gitID = "aec92917403fe09d962fb43a3bcef0ae21f4c217"
+
+// A file whose id git knows is not read, and its digest is that of the same file when it is
+// read.
+func TestProgramsWithKnownIDs(t *testing.T) {
+	tree := files(map[string]string{"prog.py": "print()\n"})
+	digest := func(tree fstest.MapFS, listed ...rules.File) string {
+		list := func() ([]rules.File, error) { return listed, nil }
+		d, err := rules.Workplace{Files: tree, List: list}.Programs()(selected(t, "programs: [prog.py]"))
+		if err != nil {
+			t.Error(err)
+		}
+		return d
+	}
+	read, known := digest(tree), digest(nil, rules.File{Path: "prog.py", ID: "100644 " + gitID})
+	if read != known {
+		t.Errorf("got %s from git's id, and %s from the file", known, read)
+	}
+	if digest(nil, rules.File{Path: "prog.py", ID: "100644 0000"}) == known {
+		t.Error("another id gives the same digest")
+	}
+}
+
+// The list is read once for a plan, and so is each file.
+func TestProgramsAreReadOnce(t *testing.T) {
+	tree, lists := files(map[string]string{"a": "1", "b": "1"}), 0
+	digest := rules.Workplace{Files: tree, List: func() ([]rules.File, error) {
+		lists++
+		return all(tree)()
+	}}.Programs()
+	first, _ := digest(selected(t, "programs: [a]"))
+	tree["a"] = &fstest.MapFile{Data: []byte("2")}
+	again, _ := digest(selected(t, "programs: [a]"))
+	more, _ := digest(selected(t, ""))
+	if lists != 1 || first != again || more == "" || more == first {
+		t.Errorf("%d lists, digests %s, %s, %s", lists, first, again, more)
 	}
 }
 
 // A program whose contents cannot be known is a doubt; a link that leads nowhere is none.
 func TestProgramsInDoubt(t *testing.T) {
-	tree := files(map[string]string{"hack/run.sh": "1", "folder/x/a.sh": "1", "linked/run.sh": "1", "piped/run.sh": "1"})
-	tree["hack/gone"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("nowhere")}
-	tree["linked/in"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("../folder/x")}
-	tree["piped/pipe"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
-	for word, want := range map[string]string{
-		"hack": "", "linked/run.sh": "", "linked": "not all in it are files and folders", "piped": "not all in it are files and folders",
-		"piped/pipe": "not all in it are files and folders",
+	tree := files(map[string]string{"run.sh": "1", "folder/a.sh": "1"})
+	tree["gone"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("nowhere")}
+	tree["inside"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("folder")}
+	tree["out"] = &fstest.MapFile{Mode: fs.ModeSymlink, Data: []byte("../outside")}
+	tree["pipe"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}
+	for name, want := range map[string]string{
+		"run.sh": "", "gone": "", "inside": "", "missing": "", "pipe": `"pipe": it is neither a file nor a folder`,
 	} {
-		got, err := rules.Programs(rules.Workplace{Root: "/repo", Folder: "/repo", Files: tree})([]string{"go", word})
+		got, err := rules.Workplace{Files: tree, List: all(tree)}.Programs()(selected(t, "programs: ["+name+"]"))
 		switch {
 		case want == "" && (err != nil || got == ""):
-			t.Errorf("%s: got %q, %v, want a digest", word, got, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), word) || got != ""):
-			t.Errorf("%s: got %q, %v, want an error with %q", word, got, err, want)
+			t.Errorf("%s: got %q, %v, want a digest", name, got, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || got != ""):
+			t.Errorf("%s: got %q, %v, want an error with %q", name, got, err, want)
 		}
 	}
-}
-
-// The digest stays what it was: it is a part of what is remembered of tasks.
-func TestProgramsDigestIsStable(t *testing.T) {
-	at := rules.Workplace{Root: "/repo", Folder: "/repo", Files: files(map[string]string{"hack/run.sh": "1"})}
-	got, err := rules.Programs(at)([]string{"hack"})
-	const want = `"hack" 54be01c09d756201b4ce65085a46b239bafb65cfa40b200ec0b2d22e2befc660`
-	if err != nil || got != want {
-		t.Errorf("got %q, %v, want %q", got, err, want)
+	broken := errors.New("git is not installed")
+	list := func() ([]rules.File, error) { return nil, broken }
+	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(integration.Programs{}); !errors.Is(err, broken) || got != "" {
+		t.Errorf("got %q, %v, want %v", got, err, broken)
+	}
+	if got, err := (rules.Workplace{Files: tree, List: list}).Programs()(integration.Programs{None: true}); err != nil || got != "" {
+		t.Errorf("without programs: got %q, %v", got, err)
 	}
 }

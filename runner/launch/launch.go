@@ -63,7 +63,7 @@ func (e Environment) handOut(t plan.Task, values []string) {
 
 // endpoints returns a function that opens the endpoint of a task.
 func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endpoint, error), error) {
-	base, head, err := server.NewSnapshots(e.Base, e.Head)
+	base, head, err := server.NewSnapshots(bundle.Apart(e.Base, e.Head), e.Head)
 	if err != nil {
 		return nil, cli.Invalid(err)
 	}

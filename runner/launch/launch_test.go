@@ -1,6 +1,9 @@
 package launch
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
@@ -48,5 +51,53 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// When base and head are one bundle, a task sees two names, and can ask for both.
+func TestOneBundleHasTwoNames(t *testing.T) {
+	base, _, err := pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]string{} // sha256 that answered, by path
+	exec := integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}
+	w := Environment{Base: base, Head: base, Settings: &integration.Settings{Exec: exec}, Observe: func(string) func(server.Exchange) {
+		return func(x server.Exchange) { asked[x.Path] = x.SHA256 }
+	}}
+	open, err := w.endpoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t.Context(), plan.Task{ID: "it"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vars := e.Vars()
+	if vars["base_sha"] == vars["head_sha"] || vars["head_sha"] != base.SHA256() || !strings.HasSuffix(vars["base_url"], vars["base_sha"]) {
+		t.Errorf("got %q", vars)
+	}
+	answers := map[string]string{}
+	root := strings.TrimSuffix(vars["graphql_url"], "/graphql")
+	for _, path := range []string{"/sha256", "/git-commit/" + vars["base_sha"], "/git-commit/" + vars["head_sha"], "/graphqlsha/" + vars["base_sha"] + "?query={__typename}"} {
+		res, err := http.Get(root + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s, %v: %s", path, res.Status, err, body)
+		}
+		answers[path] = string(body)
+	}
+	if answers["/sha256"] != vars["head_sha"] || base.Commit() != "" && answers["/git-commit/"+vars["base_sha"]] == answers["/git-commit/"+vars["head_sha"]] {
+		t.Errorf("got %q", answers)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := asked["/graphqlsha/"+vars["base_sha"]]; got != vars["base_sha"] {
+		t.Errorf("the request to base was noted as one to %q: %q", got, asked)
 	}
 }

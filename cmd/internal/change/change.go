@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
@@ -45,7 +43,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		return nil, err
 	}
 	c := &Change{Settings: settings.Settings, settings: settings, State: remembered, input: planner.Input{
-		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Programs: Programs(settings.Settings), Natives: Natives(),
+		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: Natives(),
 	}}
 	if remembered != nil {
 		c.input.Traces, c.input.Estimates = trace.NewStore(remembered), durations.NewStore(remembered).Snapshot()
@@ -61,6 +59,8 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		return nil, invalid(ctx, err)
 	}
 	c.input.Base, c.input.Head = c.Base, c.Head
+	own := source.Own{Files: in.Writes, State: in.State, Cache: source.CacheFolder(env.Getenv)}
+	c.input.Programs = Programs(ctx, settings, c.data(in), own)
 	return c, nil
 }
 
@@ -84,6 +84,11 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	return nil
 }
 
+// data tells which files of the repository are parts of the change.
+func (c *Change) data(in Inputs) Data {
+	return Data{Settings: c.settings, Bundles: []*bundle.Bundle{c.Base, c.Head}, Refs: []string{in.Base, in.Head}, Live: c.server != nil}
+}
+
 // findEdits finds what head edits of the rules by which it is planned.
 func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) {
 	base := rules.Settings{Settings: c.Settings}
@@ -91,6 +96,7 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 		base.Path, base.Commit, base.Missing = r.Path, r.Commit, r.Missing
 	}
 	return rules.FindEdits(rules.Input{
+		IsData:   c.data(in).In(c.settings.Root()),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
 		Compare: func() (*rules.Comparison, error) {
 			found, err := source.Compare(ctx, in.Base, in.Head, c.settings.Root())
@@ -134,16 +140,6 @@ func invalid(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return cli.Invalid(err)
-}
-
-// Programs returns a function that digests the programs of tasks; see [rules.Programs].
-func Programs(s *integration.Settings) func(argv []string) (string, error) {
-	folder, err := filepath.Abs(s.Folder())
-	if err != nil {
-		return func([]string) (string, error) { return "", err }
-	}
-	root := git.RootOf(folder)
-	return rules.Programs(rules.Workplace{Root: root, Folder: folder, Files: source.Files(root)})
 }
 
 // Natives returns the integrations that are part of the programs. There are none yet: a

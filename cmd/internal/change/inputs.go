@@ -23,8 +23,9 @@ type Inputs struct {
 	Config             string // a file, base:PATH or git:REV[@DIR]:PATH; "" for the default
 	State              string // place; "" when nothing is remembered
 	Access             state.Access
-	NoCache            bool // nothing is remembered of checkouts
-	NoReuse            bool // what passed before runs again
+	NoCache            bool     // nothing is remembered of checkouts
+	NoReuse            bool     // what passed before runs again
+	Writes             []string // files that the command writes
 
 	inJob  bool   // the settings are those of a job of GitLab
 	ciFile string // the CI file of the project, "" when it is not known
