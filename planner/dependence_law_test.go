@@ -147,7 +147,7 @@ func (c chooser) fields(of string, depth int) string {
 	}[of]
 	for range 1 + c.IntN(2) {
 		next := at[c.IntN(len(at))]
-		key := fmt.Sprintf("k%d: %s", c.IntN(1000), next[0])
+		key := fmt.Sprintf("k%d: %s", c.IntN(1<<30), next[0])
 		switch next[1] {
 		case "":
 			out += " " + key + " { __typename }"
