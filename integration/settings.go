@@ -34,6 +34,7 @@ type Settings struct {
 	TrustNewIntegrations bool // whether Exec may start integrations that only head defines
 
 	checkout         Checkout
+	strict           bool
 	definitionSchema bundle.Schema // "" means the default
 	ciFiles          []Glob        // nil means the default
 	transient        []*regexp.Regexp
@@ -54,6 +55,7 @@ type Integration struct {
 	Exec         Exec // the general Exec with the keys that the integration replaces
 	Queries      []QueryFile
 	Resources    Resources // the resources that it may ask for
+	Strict       bool      // whether answers must not depend on datafiles of other schemas than the definition allows
 	Shards       *Shards   // nil if it cannot be sharded
 	ListOrder    ListOrder
 	ListOrderSet bool // whether the settings set ListOrder
@@ -195,7 +197,7 @@ func (e *SettingsError) Error() string {
 func (s *Settings) For(name string) Integration {
 	it, ok := s.integrations[name]
 	if !ok {
-		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs}
+		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Strict: s.strict}
 	}
 	it.Programs.Ignored = s.Ignore
 	if it.Exec.Timeout == 0 {

@@ -23,6 +23,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"paths.select", s.selectPatterns(name), other.selectPatterns(name)},
 		{"queries", queryPaths(a), queryPaths(b)},
 		{"resources", a.Resources.withoutLines(), b.Resources.withoutLines()},
+		{"schemas", a.Strict, b.Strict},
 		{"transient", transientPatterns(a), transientPatterns(b)},
 		{"baseline", a.NoBaseline, b.NoBaseline},
 		{"max_baseline_seconds", s.Baseline(), other.Baseline()},

@@ -36,6 +36,8 @@ integrations:
 		{"what selects it", "resources/**", "nothing", "|paths.select|"},
 		{"whom a rule selects", "run: [b]", "run: [a]", "paths.select|paths.select|"},
 		{"what defines integrations", "version: 1", "version: 1\ndefinition_schema: /other-1.yml", "definition_schema|definition_schema|definition_schema"},
+		{"strict schemas", "version: 1", "version: 1\nschemas: strict", "schemas|schemas|schemas"},
+		{"its strict schemas", "trace: static", "trace: static, schemas: strict", "|schemas|"},
 		{"its resources", "trace: static", "trace: static, resources: none", "|resources|"},
 		{"the checkout", "version: 1", "version: 1\ncheckout: {data: d}", "checkout|checkout|checkout"},
 		{"the checkout, as it is by default", "version: 1", "version: 1\ncheckout: {data: data}", "||"},

@@ -171,6 +171,7 @@ var mistakes = []struct {
 	{"empty query", inIntegration(`queries: [""]`), "4: integrations.a.queries[0]: is empty"},
 	{"list order", inIntegration("list_order: sorted"), `4: integrations.a.list_order: must be ignored or significant, got "sorted"`},
 	{"trace", inIntegration("trace: true"), `4: integrations.a.trace: must be a string, got the truth value "true"; put it in quotes`},
+	{"schemas", inIntegration("schemas: loose"), `4: integrations.a.schemas: must be believed or strict, got "loose"`},
 	{"resources", inIntegration("resources: all"), `4: integrations.a.resources: must be none or a list of patterns such as resources/jenkins/**, got the string "all"`},
 	{"no resources", inIntegration("resources: []"), `4: integrations.a.resources: is empty; it needs at least one entry`},
 	{"resources as in a bundle", inIntegration("resources: [/r/**]"), `4: integrations.a.resources: pattern "/r/**" can never match: paths of the repository start without a slash`},

@@ -16,12 +16,13 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 )
 
-// The words of the settings for ListOrder, Trace and Strategy, in the order of their
+// The words of the settings for ListOrder, Trace, schemas and Strategy, in the order of their
 // constants.
 var (
 	listOrders = []string{"ignored", "significant"}
 	traces     = []string{"exact", "static", "none"}
 	baselines  = []string{"compare", "none"}
+	strictness = []string{"believed", "strict"} // of the key schemas
 	strategies = []string{"", "per-aws-account", "per-openshift-cluster", "per-ocm-organization", "static", "managed"}
 )
 
@@ -101,7 +102,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs", "schemas")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
@@ -128,6 +129,9 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["limits"]; n != nil {
 		s.limits = r.readLimits(n)
+	}
+	if n := keys["schemas"]; n != nil {
+		s.strict = r.readChoice(n, "schemas", strictness) == 1
 	}
 	if n := keys["definition_schema"]; n != nil {
 		schema, _ := r.readText(n, "definition_schema")
@@ -185,8 +189,8 @@ func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at
 // readIntegration reads the settings of one integration.
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Strict: general.strict, Line: e.line}
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -195,6 +199,9 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 			r.checkQueryPath(t, at+".queries")
 			it.Queries = append(it.Queries, QueryFile{t.value, t.line})
 		}
+	}
+	if n := keys["schemas"]; n != nil {
+		it.Strict = r.readChoice(n, at+".schemas", strictness) == 1
 	}
 	if n := keys["resources"]; n != nil {
 		it.Resources = r.readResources(n, at+".resources")

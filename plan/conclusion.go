@@ -17,6 +17,7 @@ type Conclusion struct {
 	Reason   Reason   // the reason that decided
 	Remarks  []Reason // further parts of the sentence
 	Evidence Evidence
+	Believed bool // the skip rests on the word of the definition alone
 }
 
 // Then returns the conclusion after another rung was asked as well. If next has
@@ -25,7 +26,7 @@ type Conclusion struct {
 func (c Conclusion) Then(next Conclusion) Conclusion {
 	evidence := c.Evidence.with(next.Evidence)
 	if next.Action == "" {
-		next.Action, next.Rung, next.Before, next.Reason = c.Action, c.Rung, c.Before, c.Reason
+		next.Action, next.Rung, next.Before, next.Reason, next.Believed = c.Action, c.Rung, c.Before, c.Reason, c.Believed
 		next.Remarks = slices.Concat(c.Remarks, next.Remarks)
 	}
 	next.Evidence = evidence
@@ -50,7 +51,7 @@ func (c Conclusion) Sentence() string {
 func (c Conclusion) Decision(name string, tasks []Task) Decision {
 	d := Decision{
 		Name: name, Decision: c.Action, Rung: c.Rung, Code: c.Reason.Code, Reason: c.Sentence(),
-		Evidence: c.Evidence, Tasks: []string{},
+		Evidence: c.Evidence, Believed: c.Believed, Tasks: []string{},
 	}
 	for _, t := range tasks {
 		d.Tasks = append(d.Tasks, t.ID)

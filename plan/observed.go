@@ -22,6 +22,9 @@ func mergeObserved(parts []*Results) []Observed {
 			known.Read = slices.Compact(read)
 			known.Unread = slices.DeleteFunc(slices.Clone(known.Unread), func(s string) bool { return !slices.Contains(o.Unread, s) })
 			known.Fields = mergeFields(known.Fields, o.Fields)
+			beyond := slices.Concat(known.Beyond, o.Beyond)
+			slices.Sort(beyond)
+			known.Beyond = slices.Compact(beyond)
 			known.Partial = known.Partial && o.Partial
 			all[o.Integration] = known
 		}

@@ -100,6 +100,9 @@ type Decision struct {
 	Code     Code     `json:"code,omitempty"` // of the reason; "" in plans of an earlier prcheck
 	Reason   string   `json:"reason"`         // one sentence, with remarks after semicolons
 	Evidence Evidence `json:"evidence"`
+	// Believed tells that a skip rests on the word of the definition about its schemas
+	// alone: no run of the integration, no trace and no strict setting stands behind it.
+	Believed bool     `json:"believed,omitempty"`
 	Tasks    []string `json:"tasks"` // task ids
 }
 

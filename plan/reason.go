@@ -39,6 +39,7 @@ const (
 const (
 	CodePathsRule          Code = "paths_rule"              // Text: the rule and the path that it covers
 	CodeAllowedFileChanged Code = "allowed_file_changed"    // Names: the changed files that it may read
+	CodeDependsOnFile      Code = "depends_on_changed_file" // Names: changed files of other schemas on which its answers depend
 	CodeTypesChanged       Code = "types_changed"           // Names: the changed JSON schemas and GraphQL types
 	CodeResourceChanged    Code = "resource_changed"        // Names: changed resources that it may read
 	CodeNotEnforced        Code = "schemas_not_enforced"    // no_validate_schemas lets it read anything

@@ -21,8 +21,11 @@ type Observed struct {
 	Read        []string `json:"read"`   // schemas of datafiles, sorted
 	Unread      []string `json:"unread"` // allowed schemas that it did not read, sorted
 	// Fields are the top-level fields of datafiles that it read, sorted, by schema.
-	Fields  map[string][]string `json:"fields,omitempty"`
-	Partial bool                `json:"partial,omitempty"` // only some of its shards ran
+	Fields map[string][]string `json:"fields,omitempty"`
+	// Beyond lists, sorted, what its answers depend on although its definition does not allow
+	// these schemas: schemas, and the backrefs of resources.
+	Beyond  []string `json:"beyond,omitempty"`
+	Partial bool     `json:"partial,omitempty"` // only some of its shards ran
 }
 
 // A Status is how a task ended.

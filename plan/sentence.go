@@ -36,6 +36,7 @@ var sentences = map[Code]string{
 	// schema
 	CodePathsRule:          "a paths rule names it: {text}",
 	CodeAllowedFileChanged: "it may read {first}, which changed, and has no queries to look closer",
+	CodeDependsOnFile:      "{first} changed, and its answers depend on such files although its schemas do not allow them",
 	CodeTypesChanged:       "{first} changed, and without queries nothing shows that it is not concerned",
 	CodeResourceChanged:    "resource {first} changed, and nothing shows that it does not read it",
 	CodeNotEnforced:        "its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned",

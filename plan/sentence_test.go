@@ -34,6 +34,7 @@ var rendered = []struct {
 	{Reason{Code: CodePathsRule, Text: "docs/* covers docs/a"}, "a paths rule names it: docs/* covers docs/a"},
 	{Reason{Code: CodeAllowedFileChanged, Names: []string{"/a.yml"}}, "it may read /a.yml, which changed, and has no queries to look closer"},
 	{Reason{Code: CodeTypesChanged, Names: []string{"T", "U"}}, "T and 1 more changed, and without queries nothing shows that it is not concerned"},
+	{Reason{Code: CodeDependsOnFile, Names: []string{"/a.yml", "/b.yml"}}, "/a.yml and 1 more changed, and its answers depend on such files although its schemas do not allow them"},
 	{Reason{Code: CodeResourceChanged, Names: []string{"/a.txt"}}, "resource /a.txt changed, and nothing shows that it does not read it"},
 	{Reason{Code: CodeNotEnforced}, "its schemas are not enforced (no_validate_schemas), so they do not show that it is not concerned"},
 	{Reason{Code: CodeOnlyMetadata}, "nothing but metadata changed"},

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/schemafilter"
+	"github.com/app-sre/prcheck/state/dependence"
 )
 
 // A ladder decides about the integrations of one change. Each of its parts has one
@@ -83,11 +84,15 @@ func newLadder(in Input, why purpose) (*ladder, error) {
 // outcomes asks the rungs definition and schema about every integration, in name
 // order.
 func (l *ladder) outcomes() []schemafilter.Outcome {
+	var remembered func(string) dependence.Beyond
+	if l.Dependences != nil {
+		remembered = l.Dependences.Beyond
+	}
 	return schemafilter.Filter(schemafilter.Input{
 		Base: l.base, Head: l.head, Settings: l.Settings,
 		Changes:  schemafilter.Collect(l.Base, l.Head, l.diff, l.comparison.Mentions),
-		HasState: l.hasState,
-		Edited:   l.Edits.Of,
+		HasState: l.hasState, Remembered: remembered,
+		Edited: l.Edits.Of,
 	})
 }
 
@@ -128,6 +133,8 @@ func (l *ladder) climb(ctx context.Context, o schemafilter.Outcome) climb {
 	if compare {
 		c.found = c.found.Then(l.comparison.Decide(ctx, c.subject, selected))
 	}
+
+	c.found.Believed = l.isBelieved(o, c.found)
 
 	// Rung result: did the tasks of the work that is left pass before with the same
 	// inputs?

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/rules"
+	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -36,6 +37,9 @@ type Input struct {
 	Edits rules.Edits
 	// Estimates tell how long tasks take; nil: that is not known.
 	Estimates Estimates
+	// Dependences tell on what answers depend beyond the schemas that definitions allow; nil:
+	// that is not known.
+	Dependences Dependences
 	// Results tell which tasks passed before; nil: that is not known, and no task is
 	// left out because it passed.
 	Results Results
@@ -56,6 +60,15 @@ type Traces interface {
 	// Broken returns why the promise that an integration always asks the same
 	// queries does not count; "" when it counts.
 	Broken(ctx context.Context, integration string) string
+}
+
+// Dependences tell what the runs of integrations have shown.
+type Dependences interface {
+	// Beyond returns on what the answers of an integration depend beyond the schemas that
+	// its definition allows.
+	Beyond(integration string) dependence.Beyond
+	// Passed tells whether a run of an integration with this command passed.
+	Passed(integration, command string) bool
 }
 
 // Results tell which tasks passed before.

@@ -254,6 +254,9 @@ func observedFacts(o plan.Observed) []fact {
 	if len(o.Read) > 0 {
 		out = append(out, fact{"read while it ran", codeValues(o.Read), true})
 	}
+	if len(o.Beyond) > 0 {
+		out = append(out, fact{"not allowed, but depended on", codeValues(o.Beyond), true})
+	}
 	if len(o.Unread) > 0 && !o.Partial {
 		out = append(out, fact{"allowed, not read", codeValues(o.Unread), true})
 	}

@@ -48,6 +48,7 @@ type Counts struct {
 	Run          int     `json:"run"`
 	Shards       int     `json:"shards"`
 	Skip         int     `json:"skip"`
+	Believed     int     `json:"believed,omitempty"` // skips that rest on the word of definitions alone
 	Tasks        int     `json:"tasks"`
 	Passed       int     `json:"passed"`
 	Failed       int     `json:"failed"`
@@ -79,7 +80,8 @@ type Integration struct {
 	Rung     plan.Rung   `json:"rung"`
 	Code     plan.Code   `json:"code,omitempty"` // of the reason
 	Reason   string      `json:"reason"`
-	Tasks    []string    `json:"tasks"` // task ids
+	Believed bool        `json:"believed,omitempty"` // the skip rests on the word of the definition alone
+	Tasks    []string    `json:"tasks"`              // task ids
 }
 
 // A Task is one task with its result.
@@ -173,8 +175,13 @@ func newOutline(p *plan.Plan) *Report {
 	for _, d := range p.Integrations {
 		countDecision(d.Decision, &rep.Counts.Run, &rep.Counts.Shards, &rep.Counts.Skip)
 		rep.Counts.Reused += d.Evidence.Reused
+		reason := d.Reason
+		if d.Believed {
+			rep.Counts.Believed++
+			reason += " (believed)"
+		}
 		rep.Integrations = append(rep.Integrations,
-			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: d.Reason, Tasks: append([]string{}, d.Tasks...)})
+			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: reason, Believed: d.Believed, Tasks: append([]string{}, d.Tasks...)})
 	}
 	return rep
 }

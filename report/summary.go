@@ -78,6 +78,9 @@ func selectionSummary(c Counts) string {
 		text += fmt.Sprintf(" (%d on some shards only)", c.Shards)
 	}
 	text = fmt.Sprintf("%s, %d skipped", text, c.Skip)
+	if c.Believed > 0 {
+		text += fmt.Sprintf(" (%d only believed)", c.Believed)
+	}
 	if c.Reused > 0 {
 		text += fmt.Sprintf("; %s passed before with the same inputs", countNoun(c.Reused, "task"))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/recording"
+	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/trace"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -47,6 +48,16 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	}
 	now := time.Now()
 	warnings := recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)
+	definitions, err := in.Settings.List(in.Base)
+	if err != nil {
+		return Recorded{}, err
+	}
+	if !results[0].OK() {
+		return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil
+	}
+	if err := dependence.NewStore(in.State).Add(ctx, recorder.Dependences(tasks, results, definitions, now)); err != nil {
+		warnings = append(warnings, err.Error())
+	}
 	return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/baseline"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/trace"
@@ -41,7 +42,8 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	now := time.Now()
 	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
-	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises), now))
+	warn(dependence.NewStore(r.State).Add(ctx, r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now)))
+	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder), now))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
 	return nil
 }

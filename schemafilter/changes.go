@@ -4,14 +4,16 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/state/dependence"
 )
 
 // Changes are the differences between two bundles that the first two rungs need.
 type Changes struct {
-	Same   bool // both bundles have the same bytes
-	Files  []File
-	Types  []string // JSON schemas and GraphQL types that changed
-	Unsure bool     // datafiles may mention resources in ways that are not known
+	Same     bool // both bundles have the same bytes
+	Files    []File
+	Types    []string      // JSON schemas and GraphQL types that changed
+	Backrefs []bundle.Path // resources in which only the backrefs differ
+	Unsure   bool          // datafiles may mention resources in ways that are not known
 }
 
 // A File is a changed datafile or resource, with all schemas that select
@@ -44,11 +46,33 @@ func Collect(base, head *bundle.Bundle, d *bundle.Diff, mentions func() *bundle.
 		c.Unsure = c.Unsure || !m.IsComplete()
 		c.Files = append(c.Files, File{Path: r.Path, Repo: "resources" + string(r.Path), Schemas: schemas, Resource: true})
 	}
+	for _, r := range d.Backrefs {
+		c.Backrefs = append(c.Backrefs, r.Path)
+	}
 	for _, s := range d.Schemas {
 		c.Types = append(c.Types, string(s))
 	}
 	c.Types = append(c.Types, d.GraphQL...)
 	return c
+}
+
+// reached returns the changed files on which answers depend.
+func (c Changes) reached(d dependence.Beyond) []bundle.Path {
+	var out []bundle.Path
+	for _, f := range c.Files {
+		hasSchema := slices.ContainsFunc(f.Schemas, func(s bundle.Schema) bool { return slices.Contains(d.Schemas, string(s)) })
+		isNamed := slices.Contains(d.Missing, string(f.Path))
+		if f.Resource {
+			isNamed = d.Lists || slices.Contains(d.Resources, string(f.Path))
+		}
+		if d.Anything || hasSchema || isNamed {
+			out = append(out, f.Path)
+		}
+	}
+	if d.Backrefs || d.Anything {
+		out = append(out, c.Backrefs...)
+	}
+	return out
 }
 
 // allowed returns the changed files that an integration may read, and the schemas of

@@ -18,6 +18,9 @@
 //   - The schemas of the changed files select an integration: the schemas of
 //     changed datafiles on either side, the $schema of changed resources, and the
 //     schemas of the datafiles that mention a changed resource.
+//   - An answer can depend on more than the schemas that are read, such as on whether a
+//     reference leads to a file that passes a filter. What runs of an integration have
+//     shown is remembered, and selects it as its schemas do.
 //   - Any integration may read a changed resource by its path. So the resource runs
 //     every integration that has neither queries nor a desired state, unless the
 //     settings of that integration say that it never asks for the resource. What else

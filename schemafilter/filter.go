@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state/dependence"
 )
 
 // An Input holds the facts that the first two rungs look at.
@@ -17,6 +18,10 @@ type Input struct {
 	// Edited returns the edits of head to the rules that an integration is planned
 	// by. A nil function means that there are none.
 	Edited func(name string) []string
+	// Remembered returns on what the answers of an integration depend beyond the schemas
+	// that its definition allows, as its runs showed. A nil function means that nothing is
+	// remembered.
+	Remembered func(name string) dependence.Beyond
 	// HasState tells whether the desired state of an integration can be told, so
 	// that the rungs above can compare it. A nil function means that none can.
 	HasState func(name string) bool

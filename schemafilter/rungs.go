@@ -5,6 +5,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state/dependence"
 )
 
 // maxNamed bounds how many changed files, and how many edits, evidence names.
@@ -74,6 +75,7 @@ func (f filter) trust(o Outcome, untrusted, unsafe plan.Code) Outcome {
 // paths rules and by changed types.
 func (f filter) schema(o Outcome) Outcome {
 	files, schemas := f.Changes.allowed(o.Use.Allows)
+	reached := f.Changes.reached(f.remembered(o.Name))
 	resources := f.readable(f.Settings.For(o.Name).Resources)
 	e := plan.Evidence{Allowed: len(o.Use.Schemas), Schemas: texts(schemas), Paths: firstOf(texts(files))}
 	types := f.Changes.Types
@@ -87,6 +89,9 @@ func (f filter) schema(o Outcome) Outcome {
 		return o
 	case len(files) > 0:
 		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodeAllowedFileChanged, Names: texts(files)}, e)
+	case len(reached) > 0:
+		e.Paths = firstOf(texts(reached))
+		return o.doubt(plan.Reason{Code: plan.CodeDependsOnFile, Names: texts(reached)}, e)
 	case len(types) > 0:
 		return o.doubt(plan.Reason{Code: plan.CodeTypesChanged, Names: types}, e)
 	case len(resources) > 0:
@@ -108,6 +113,14 @@ func (f filter) unconcerned(d *integration.Definition) plan.Reason {
 		return plan.Reason{Code: plan.CodeNoSchemas}
 	}
 	return plan.Reason{Code: plan.CodeNoAllowedFile, Names: texts(d.Schemas), Count: len(d.Schemas)}
+}
+
+// remembered returns what is remembered of an integration.
+func (f filter) remembered(name string) dependence.Beyond {
+	if f.Remembered == nil {
+		return dependence.Beyond{}
+	}
+	return f.Remembered(name)
 }
 
 // onlyIgnored tells whether nothing changed but resources under paths.ignore.

@@ -85,6 +85,7 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 			Base: base, Head: head, Integration: t.Integration,
 			BaseAllowed: onBase.Schemas, HeadAllowed: onHead.Schemas,
 			Unenforced:  isUnenforced(onBase, onHead),
+			Strict:      e.Settings.For(t.Integration).Strict,
 			Definitions: e.Settings.DefinitionSchema(),
 			Resources:   e.Settings.For(t.Integration).Resources,
 			Observe:     observe,

@@ -31,6 +31,7 @@ func (r *Recording) Observed(tasks []plan.Task, definitions []integration.Defini
 	for _, d := range definitions {
 		if o := byName[d.Name]; o != nil {
 			o.Unread = unreadSchemas(d, o.Read)
+			o.Beyond = r.beyondAllowed(tasks, d)
 		}
 	}
 	out := make([]plan.Observed, 0, len(byName))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -18,6 +19,7 @@ type Recording struct {
 	base, head string // sha256 of the bundles
 
 	mu       sync.Mutex
+	depends  map[string]dependence.Beyond // by task: what all its answers depend on
 	attempts map[string][]*trace.Recorder // for each task one per attempt; nil until the attempt sends a query
 }
 
@@ -25,7 +27,7 @@ type Recording struct {
 func New(base, head string) *Recording {
 	return &Recording{
 		Mask: func(text string) string { return text },
-		base: base, head: head, attempts: map[string][]*trace.Recorder{},
+		base: base, head: head, depends: map[string]dependence.Beyond{}, attempts: map[string][]*trace.Recorder{},
 	}
 }
 
@@ -36,7 +38,10 @@ func (r *Recording) StartAttempt(task string) func(server.Exchange) {
 	defer r.mu.Unlock()
 	attempt := len(r.attempts[task])
 	r.attempts[task] = append(r.attempts[task], nil)
-	return func(x server.Exchange) { Observer(r.recorder(task, attempt))(x) }
+	return func(x server.Exchange) {
+		r.noteDependence(task, x)
+		Observer(r.recorder(task, attempt))(x)
+	}
 }
 
 // recorder returns the recorder of an attempt. It creates the recorder when it is first

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/trace"
@@ -47,6 +48,11 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}}
 	if remembered != nil {
 		c.input.Traces, c.input.Estimates = trace.NewStore(remembered), durations.NewStore(remembered).Snapshot()
+		known, err := dependence.NewStore(remembered).Snapshot(ctx)
+		if err != nil {
+			_, _ = fmt.Fprintf(env.Stderr, "%v\n", err) // skips are believed then, and not proven
+		}
+		c.input.Dependences = known
 		c.input.Results = history.NewStore(remembered).Snapshot(time.Now())
 		if in.NoReuse {
 			c.input.Results = planner.NoResults{}
