@@ -93,9 +93,6 @@ func (e *Engine) matchesRoot(root *Root, f *bundle.File) (bool, *Error) {
 		if f.Schema != root.Schema {
 			return false, nil
 		}
-		if field.rootArgs.fault != nil {
-			return false, field.rootArgs.fault.clone()
-		}
 		return dataReader{engine: e}.matchesArguments(field, f)
 	case root.Kind == RootResources:
 		if path := field.stringArgument("path"); path != "" {

@@ -11,7 +11,6 @@ import (
 type rootArguments struct {
 	keys   []bundle.Member // key and the value that it must have
 	filter *filter         // nil if there is none
-	fault  *Error          // error in the filter, or nil
 }
 
 // parseRootArguments converts the arguments of a root field that lists datafiles. An
@@ -20,9 +19,9 @@ func (s *Schema) parseRootArguments(def *fieldDef, args map[string]any) (out roo
 	for _, a := range def.args {
 		v, ok := args[a.name]
 		switch {
-		case !ok || v == nil || out.fault != nil:
+		case !ok || v == nil:
 		case a.name == "filter":
-			out.filter, out.fault = s.parseFilter(def.typ, v)
+			out.filter = s.parseFilter(def.typ, v)
 		default:
 			out.keys = append(out.keys, bundle.Member{Key: a.name, Value: v})
 		}
@@ -45,21 +44,30 @@ const (
 	conditionIn                          // equals any item of a list; a missing key equals none
 	conditionNot                         // differs from a value
 	conditionFilter                      // the object under the key, or the target of a reference, passes another filter
+	conditionFault                       // an error; no condition follows it
 )
 
-// A condition is one key of a filter.
+// A condition is one key of a filter. An error in a filter is a condition, too:
+// qontract-server notices it when it judges a datafile, and only if the conditions before it
+// hold.
 type condition struct {
 	key   string
 	kind  conditionKind
 	value any
 	list  []any
 	inner *filter
+	fault *Error
 }
 
+// faultyCondition returns a condition that is an error.
+func faultyCondition(fault *Error) condition { return condition{kind: conditionFault, fault: fault} }
+
 // parseFilter converts a filter for values of a type.
-func (s *Schema) parseFilter(t *typeDef, v any) (*filter, *Error) {
+func (s *Schema) parseFilter(t *typeDef, v any) *filter {
+	f := &filter{}
 	if s.isBareList {
-		return nil, internalError("Cannot read properties of undefined (reading 'find')")
+		f.conditions = []condition{faultyCondition(internalError("Cannot read properties of undefined (reading 'find')"))}
+		return f
 	}
 	var members []bundle.Member
 	switch v := v.(type) {
@@ -70,25 +78,20 @@ func (s *Schema) parseFilter(t *typeDef, v any) (*filter, *Error) {
 			members = append(members, bundle.Member{Key: fmt.Sprint(i), Value: item})
 		}
 	case nil:
-		return nil, internalError("Cannot convert undefined or null to object")
+		f.conditions = []condition{faultyCondition(internalError("Cannot convert undefined or null to object"))}
+		return f
 	default:
-		return &filter{matchesNothing: true}, nil
+		f.matchesNothing = true
+		return f
 	}
-	f := &filter{}
 	for _, m := range members {
-		def := s.filterField(t, m.Key, 0)
-		if def == nil {
-			err := internalError("Field %q does not exist on type %q", m.Key, t.name)
-			err.Code, err.GQLType = CodeFilter, t.name
-			return nil, err
-		}
-		c, err := s.parseCondition(def, m.Key, m.Value)
-		if err != nil {
-			return nil, err
-		}
+		c := s.parseCondition(t, m.Key, m.Value)
 		f.conditions = append(f.conditions, c)
+		if c.kind == conditionFault {
+			break
+		}
 	}
-	return f, nil
+	return f
 }
 
 // filterField returns the field that a key of a filter names, or nil. An interface also has
@@ -106,34 +109,41 @@ func (s *Schema) filterField(t *typeDef, name string, asked int) *fieldDef {
 	return t.field(name)
 }
 
-// parseCondition converts the condition on one field.
-func (s *Schema) parseCondition(def *fieldDef, key string, v any) (condition, *Error) {
+// parseCondition converts the condition on one field of a type.
+func (s *Schema) parseCondition(t *typeDef, key string, v any) condition {
+	def := s.filterField(t, key, 0)
+	if def == nil {
+		err := internalError("Field %q does not exist on type %q", key, t.name)
+		err.Code, err.GQLType = CodeFilter, t.name
+		return faultyCondition(err)
+	}
 	c := condition{key: key, value: v}
 	if list, ok := v.([]any); ok && def.isList {
 		c.kind, c.list = conditionList, list
-		return c, nil
+		return c
 	}
 	o, ok := v.(*bundle.Object)
 	if !ok {
-		return c, nil
+		return c
 	}
 	if in, ok := o.Get("in"); ok {
 		list, err := jsItems(in)
+		if err != nil {
+			return faultyCondition(err)
+		}
 		c.kind, c.list = conditionIn, list
-		return c, err
+		return c
 	}
 	if inner, ok := o.Get("filter"); ok {
-		c.kind = conditionFilter
-		t := s.types[def.bundleType]
-		if t == nil {
-			return c, internalError("Cannot read properties of undefined (reading 'fields')")
+		on := s.types[def.bundleType]
+		if on == nil {
+			return faultyCondition(internalError("Cannot read properties of undefined (reading 'fields')"))
 		}
-		var err *Error
-		c.inner, err = s.parseFilter(t, inner)
-		return c, err
+		c.kind, c.inner = conditionFilter, s.parseFilter(on, inner)
+		return c
 	}
 	if not, ok := o.Get("ne"); ok {
 		c.kind, c.value = conditionNot, not
 	}
-	return c, nil
+	return c
 }

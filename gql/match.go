@@ -14,9 +14,6 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 	if len(files) == 0 {
 		return dataValue{value: fileList{}}, nil
 	}
-	if field.rootArgs.fault != nil {
-		return dataValue{}, field.rootArgs.fault.clone()
-	}
 	list := make(fileList, 0, len(files))
 	for i, f := range files {
 		if i&255 == 255 && r.ctx.Err() != nil {
@@ -73,6 +70,8 @@ func (f *filter) matches(d dataReader, v any) (bool, *Error) {
 // item must fulfill a condition that is written as an object (in, ne or filter).
 func (c *condition) matches(d dataReader, v any) (bool, *Error) {
 	switch c.kind {
+	case conditionFault:
+		return false, c.fault.clone()
 	case conditionEqual:
 		found, _ := property(v, c.key)
 		return strictEqual(found, c.value), nil

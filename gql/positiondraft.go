@@ -130,7 +130,11 @@ func (a *analyzer) addField(d *positionDraft, n *fieldNode, on *typeDef, def *fi
 func (a *analyzer) addFilter(d *positionDraft, f typedFilter) {
 	for i := range f.filter.conditions {
 		c := &f.filter.conditions[i]
-		if c.kind != conditionFilter {
+		switch c.kind {
+		case conditionFault:
+			return
+		case conditionFilter:
+		default:
 			d.whole = append(d.whole, c.key)
 			continue
 		}
