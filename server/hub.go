@@ -246,6 +246,10 @@ func (h *Hub) answerCache(*http.Request) *reply {
 
 // ServeHTTP answers one request.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if isMetricsRequest(r) {
+		h.metricsReply().write(w, r)
+		return
+	}
 	path := rawPath(r)
 	begin := time.Now()
 	watched := &statusWriter{ResponseWriter: w, status: http.StatusOK}

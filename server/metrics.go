@@ -28,13 +28,29 @@ func (noMetrics) Loaded(*bundle.Bundle, int)                  {}
 func (noMetrics) Answered(string, string, int, time.Duration) {}
 func (noMetrics) Text() (string, error)                       { return "", nil }
 
-// answerMetrics answers GET /metrics.
-func (h *Hub) answerMetrics(*http.Request) *reply {
+// isMetricsRequest reports whether a request asks for the metrics. qontract-server answers
+// such a request before it looks for a route, whatever the method is, and does not count it.
+func isMetricsRequest(r *http.Request) bool {
+	return r.RequestURI == "/metrics" || r.RequestURI == "/metrics/"
+}
+
+// metricsReply returns the answer to a request for the metrics.
+func (h *Hub) metricsReply() *reply {
 	text, err := h.opts.Metrics.Text()
 	if err != nil {
 		return statusPage(http.StatusInternalServerError)
 	}
-	return newReply(http.StatusOK, typeHTML, text)
+	return &reply{status: http.StatusOK, contentType: "text/plain", body: []byte(text)}
+}
+
+// answerMetrics answers GET /metrics with a query string, which qontract-server takes for a
+// page.
+func (h *Hub) answerMetrics(*http.Request) *reply {
+	p := h.metricsReply()
+	if p.status == http.StatusOK {
+		return newReply(http.StatusOK, typeHTML, string(p.body))
+	}
+	return p
 }
 
 // A statusWriter writes a response and remembers its status.

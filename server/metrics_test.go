@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -25,8 +26,8 @@ func TestMetrics(t *testing.T) {
 	request(t, h, http.MethodGet, "/git-commit-info/"+b[1].SHA256(), nil, "")
 	request(t, h, "BREW", "/coffee", nil, "")
 	w := request(t, h, http.MethodGet, "/metrics", nil, "")
-	if w.Code != 200 || w.Header().Get("Content-Type") != page {
-		t.Errorf("got %d %s", w.Code, w.Header().Get("Content-Type"))
+	if w.Code != 200 || w.Header().Get("Content-Type") != "text/plain" || w.Header().Get("ETag") != "" {
+		t.Errorf("got %d %v", w.Code, w.Header())
 	}
 	lines := strings.Split(w.Body.String(), "\n")
 	for _, want := range []string{
@@ -56,7 +57,26 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("there is no bucket %s", bound)
 		}
 	}
-	if w := request(t, h, http.MethodPost, "/metrics", nil, ""); w.Code != 404 {
-		t.Errorf("POST: got %d", w.Code)
+	for _, series := range []string{
+		"cpu_user_seconds_total", "cpu_system_seconds_total", "cpu_seconds_total", "heap_bytes", "resident_memory_bytes", "virtual_memory_bytes",
+		"start_time_seconds", "open_fds", "max_fds",
+	} {
+		if name := "qontract_server_process_" + series + " "; runtime.GOOS == "linux" && !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, name) }) {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if strings.Contains(w.Body.String(), `path="/metrics"`) {
+		t.Error("requests for metrics are counted")
+	}
+	for _, path := range []string{"/metrics", "/metrics/"} {
+		if w := request(t, h, http.MethodPost, path, nil, ""); w.Code != 200 || w.Header().Get("Content-Type") != "text/plain" {
+			t.Errorf("POST %s: got %d %v", path, w.Code, w.Header())
+		}
+	}
+	if w := request(t, h, http.MethodGet, "/metrics?x", nil, ""); w.Code != 200 || w.Header().Get("Content-Type") != page {
+		t.Errorf("with a query string: got %d %v", w.Code, w.Header())
+	}
+	if w := request(t, h, http.MethodPost, "/metrics?x", nil, ""); w.Code != 404 {
+		t.Errorf("POST with a query string: got %d", w.Code)
 	}
 }

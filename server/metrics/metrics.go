@@ -55,6 +55,7 @@ func New() *Registry {
 	up.Set(1)
 	m.prometheus.MustRegister(m.duration, m.reloads, m.datafiles, up, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{Namespace: "qontract_server"}))
+	m.prometheus.MustRegister(processSeries()...)
 	for name, help := range map[string]string{
 		"qontract_server_router_stack_layers":      "Number of layers in the router stack",
 		"qontract_server_bundle_object_shas":       "Number of shas cached by the application in the bundle object",
