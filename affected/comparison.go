@@ -1,6 +1,7 @@
 package affected
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -16,6 +17,7 @@ type Comparison struct {
 	diff        *bundle.Diff
 	mentions    func() *bundle.Mentions
 	engines     func() (*engines, error)
+	schemas     func() (schemas, error)
 	fullEngines func() (*engines, error)                 // engines that look at all files
 	comparable  func() bool                              // see unchangedFilesAreEqual
 	referrers   map[bundle.Path]map[string][]bundle.Path // see referrersOf
@@ -66,9 +68,10 @@ func NewComparison(base, head *bundle.Bundle, diff *bundle.Diff, how Options) *C
 	}
 	c.mentions = sync.OnceValue(func() *bundle.Mentions { return bundle.IndexMentions(base, head) })
 	c.comparable = sync.OnceValue(c.unchangedFilesAreEqual)
-	c.fullEngines = sync.OnceValues(func() (*engines, error) { return newEngines(base, head) })
+	c.schemas = sync.OnceValues(func() (schemas, error) { return newSchemas(base, head) })
+	c.fullEngines = sync.OnceValues(c.newEngines)
 	c.engines = sync.OnceValues(func() (*engines, error) {
-		e, err := newEngines(base, head)
+		e, err := c.newEngines()
 		if err == nil && !c.isLive() && c.mentions().IsComplete() {
 			e.base.UseMentions(c.mentions())
 			e.head.UseMentions(c.mentions())
@@ -82,18 +85,41 @@ func NewComparison(base, head *bundle.Bundle, diff *bundle.Diff, how Options) *C
 // mention.
 func (c *Comparison) Mentions() *bundle.Mentions { return c.mentions() }
 
-func newEngines(base, head *bundle.Bundle) (*engines, error) {
-	b, err := gql.NewSchema(base.GraphQL())
+// CheckTypes returns an error if the GraphQL types of a bundle cannot be used. Bundles of
+// servers are not checked, since the servers answer.
+func (c *Comparison) CheckTypes() error {
+	if c.isLive() {
+		return nil
+	}
+	_, err := c.schemas()
+	return err
+}
+
+// schemas are the GraphQL schemas of the two bundles.
+type schemas struct{ base, head *gql.Schema }
+
+// newSchemas makes the schemas, only one if the bundles have the same types.
+func newSchemas(base, head *bundle.Bundle) (s schemas, err error) {
+	if s.base, err = gql.NewSchema(base.GraphQL()); err != nil {
+		return schemas{}, fmt.Errorf("base: %w", err)
+	}
+	if base.HasSameGraphQL(head) {
+		s.head = s.base
+		return s, nil
+	}
+	if s.head, err = gql.NewSchema(head.GraphQL()); err != nil {
+		return schemas{}, fmt.Errorf("head: %w", err)
+	}
+	return s, nil
+}
+
+// newEngines makes engines for the two bundles.
+func (c *Comparison) newEngines() (*engines, error) {
+	s, err := c.schemas()
 	if err != nil {
 		return nil, err
 	}
-	h := b
-	if !base.HasSameGraphQL(head) {
-		if h, err = gql.NewSchema(head.GraphQL()); err != nil {
-			return nil, err
-		}
-	}
-	return &engines{gql.New(base, b), gql.New(head, h), b, h}, nil
+	return &engines{gql.New(c.base, s.base), gql.New(c.head, s.head), s.base, s.head}, nil
 }
 
 // A Query is a declared or recorded query, compiled for both sides.

@@ -63,7 +63,7 @@ func (c *counts) check(t *testing.T, req gql.Request) {
 	w := c.comparison
 	if c.whole == nil {
 		var err error
-		if c.whole, err = newEngines(w.base, w.head); err != nil {
+		if c.whole, err = w.newEngines(); err != nil {
 			t.Fatal(err)
 		}
 	}

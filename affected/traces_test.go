@@ -69,7 +69,7 @@ func nameIn(said string) string {
 // trace of it.
 func watch(t *testing.T, p program, base, head *bundle.Bundle) (string, *trace.Trace) {
 	t.Helper()
-	e, err := newEngines(base, head)
+	e, err := NewComparison(base, head, nil, Options{}).newEngines()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,9 @@ func newLadder(in Input, why purpose) (*ladder, error) {
 	l := &ladder{Input: in, diff: bundle.Compare(in.Base, in.Head), base: base, head: head}
 	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff,
 		affected.Options{Base: in.BaseServer, Head: in.HeadServer, Thorough: why == toVerify})
+	if err := l.comparison.CheckTypes(); err != nil {
+		return nil, err
+	}
 	natives := map[string]integration.Native{}
 	for _, n := range in.Natives {
 		natives[n.Name()] = n

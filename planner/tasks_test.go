@@ -151,7 +151,7 @@ func TestNameOfHalfASurrogate(t *testing.T) {
 	head := world()
 	rename(nil, head)
 	in := input(t, world(), head, exec)
-	const d = `{"data":{"/x.yml":{"$schema":"/app-sre/integration-1.yml","name":"x\ud800","pr_check":{"cmd":"x\udc00"}}},"graphql":[]}`
+	const d = `{"data":{"/x.yml":{"$schema":"/app-sre/integration-1.yml","name":"x\ud800","pr_check":{"cmd":"x\udc00"}}},"graphql":[{"name":"Query","fields":[{"name":"x","type":"string"}]}]}`
 	b, err := bundle.Parse([]byte(d), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -97,6 +97,7 @@ func (w *simulation) bundle(t *testing.T, sizes map[string]int, like *bundle.Bun
 		f["$file_sha256sum"] = fmt.Sprintf("%x", sha256.Sum256(raw))
 		data[path] = f
 	}
+	conf("Query", "")
 	conf("Integration_v1", "/app-sre/integration-1.yml")
 	for s := range monthSchemas {
 		conf(fmt.Sprintf("S%02d_v1", s), fmt.Sprintf("/m/s%02d-1.yml", s), map[string]any{"name": "size", "type": "int"})
