@@ -30,6 +30,10 @@ type node struct {
 	column  int32
 }
 
+// isUnread reports whether the node stands for a part of a YAML file that could not be
+// read. Only such a node is null and has no place.
+func (n *node) isUnread() bool { return n.kind == null && n.line == 0 }
+
 // A member is one key of a mapping with its value.
 type member struct{ key, value *node }
 

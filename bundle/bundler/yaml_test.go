@@ -123,6 +123,19 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// After a file has become too large, no other problem is made up about its keys.
+func TestProblemsAfterBomb(t *testing.T) {
+	_, found := readYAML([]byte(aliasBomb() + "rest:\n  a: 1\n  b: 2\n  <<: {c: 3}\n  <<: [*a0]\n? [x]\n: 1\n"))
+	if len(found) < 5 {
+		t.Fatalf("got %v", found)
+	}
+	for _, p := range found {
+		if p.Msg != "aliases make this file larger than 64 MiB" {
+			t.Errorf("got %q", p.Msg)
+		}
+	}
+}
+
 // aliasBomb returns a small file with aliases of aliases: a terabyte with aliases
 // replaced by their values.
 func aliasBomb() string {

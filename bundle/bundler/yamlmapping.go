@@ -1,6 +1,10 @@
 package bundler
 
-import "go.yaml.in/yaml/v3"
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // readMapping reads the members of a mapping: first those that << merges into it,
 // then its own. A later value of a key replaces an earlier one.
@@ -15,6 +19,7 @@ func (r *yamlReader) readMapping(n *yaml.Node, v *node, depth int) {
 		}
 		own = append(own, member{r.readKey(k, depth), r.readValue(c, depth+1)})
 	}
+	own = slices.DeleteFunc(own, func(m member) bool { return m.key.isUnread() })
 	if !r.checkUnique(n, own) {
 		return
 	}
@@ -61,7 +66,9 @@ func (r *yamlReader) readMerge(n *yaml.Node, depth int) []member {
 			}
 		}
 	default:
-		r.addProblem(n, "the value of << must be a mapping or a list of mappings")
+		if !v.isUnread() {
+			r.addProblem(n, "the value of << must be a mapping or a list of mappings")
+		}
 	}
 	if r.merged += len(all); r.merged > maxMerged {
 		r.addProblem(n, "merges copy more than %d keys", maxMerged)
