@@ -82,6 +82,17 @@ func pageOptions(number, size int) gitlab.ListOptions {
 	return gitlab.ListOptions{Page: number, PerPage: size}
 }
 
+// convertList converts the items of a list. It leaves out items that are null.
+func convertList[From, To any](list []*From, convert func(*From) To) []To {
+	var out []To
+	for _, item := range list {
+		if item != nil {
+			out = append(out, convert(item))
+		}
+	}
+	return out
+}
+
 // userID returns the id of the token's user.
 func (l goGitLab) userID(ctx context.Context) (int, error) {
 	user, res, err := l.client.Users.CurrentUser(gitlab.WithContext(ctx))
@@ -98,11 +109,7 @@ func (l goGitLab) notes(ctx context.Context, at MergeRequest, number, size int) 
 	if err != nil {
 		return nil, false, l.convertError(res, err)
 	}
-	var out []storedNote
-	for _, n := range found {
-		out = append(out, toStoredNote(n))
-	}
-	return out, hasNextPage(res, len(found)), nil
+	return convertList(found, toStoredNote), hasNextPage(res, len(found)), nil
 }
 
 // toStoredNote converts a note of the library.
@@ -149,11 +156,9 @@ func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]posted
 	if err != nil {
 		return nil, false, l.convertError(res, err)
 	}
-	var out []postedStatus
-	for _, s := range found {
-		out = append(out, postedStatus{id: s.ID, author: s.Author.ID, pipeline: s.PipelineId, name: s.Name, state: State(s.Status)})
-	}
-	return out, hasNextPage(res, len(found)), nil
+	return convertList(found, func(s *gitlab.CommitStatus) postedStatus {
+		return postedStatus{id: s.ID, author: s.Author.ID, pipeline: s.PipelineId, name: s.Name, state: State(s.Status)}
+	}), hasNextPage(res, len(found)), nil
 }
 
 // setStatus sets a status of a commit.
@@ -174,15 +179,16 @@ func (l goGitLab) triggerJobs(ctx context.Context, project, pipeline, number int
 	if err != nil {
 		return nil, false, l.convertError(res, err)
 	}
-	var out []triggerJob
-	for _, b := range found {
-		c := triggerJob{id: b.ID, name: b.Name, status: b.Status}
-		if d := b.DownstreamPipeline; d != nil {
-			c.project, c.pipeline = d.ProjectID, d.ID
-		}
-		out = append(out, c)
+	return convertList(found, toTriggerJob), hasNextPage(res, len(found)), nil
+}
+
+// toTriggerJob converts a bridge of the library.
+func toTriggerJob(b *gitlab.Bridge) triggerJob {
+	job := triggerJob{id: b.ID, name: b.Name, status: b.Status}
+	if d := b.DownstreamPipeline; d != nil {
+		job.project, job.pipeline = d.ProjectID, d.ID
 	}
-	return out, hasNextPage(res, len(found)), nil
+	return job
 }
 
 // jobs returns one page of the jobs of a pipeline.
@@ -192,11 +198,9 @@ func (l goGitLab) jobs(ctx context.Context, project, pipeline, number int) ([]pi
 	if err != nil {
 		return nil, false, l.convertError(res, err)
 	}
-	var out []pipelineJob
-	for _, j := range found {
-		out = append(out, pipelineJob{project: project, id: j.ID, name: j.Name, status: j.Status, artifacts: j.ArtifactsFile.Filename != ""})
-	}
-	return out, hasNextPage(res, len(found)), nil
+	return convertList(found, func(j *gitlab.Job) pipelineJob {
+		return pipelineJob{project: project, id: j.ID, name: j.Name, status: j.Status, artifacts: j.ArtifactsFile.Filename != ""}
+	}), hasNextPage(res, len(found)), nil
 }
 
 // artifacts writes the archive with the artifacts of a job to w.
