@@ -11,14 +11,22 @@ import (
 )
 
 // An answerCache keeps answers to GraphQL requests. An answer over a bundle never changes,
-// since a bundle does not. When the cache is full, the answer that was not used for the
-// longest time is dropped first.
+// since a bundle does not.
+//
+// An answer is on trial until it is asked for again. Answers on trial get an eighth of the
+// memory, so that requests that never repeat do not fill the cache. When a list is full, its
+// answer that was not used for the longest time is dropped first.
 type answerCache struct {
 	mu       sync.Mutex
 	elements map[cacheKey]*list.Element // with *cachedAnswer values
-	recent   list.List                  // most recently used first
-	size     int64
-	limit    int64
+	trial    answerList
+	kept     answerList // answers that were asked for again
+}
+
+// An answerList has answers, the most recently used first.
+type answerList struct {
+	list.List
+	size, limit int64
 }
 
 // A cacheKey is the digest of a bundle and a request over it.
@@ -27,18 +35,23 @@ type cacheKey [sha256.Size]byte
 // A cachedAnswer is an answer with its key.
 type cachedAnswer struct {
 	key   cacheKey
+	on    *answerList
 	reply reply // prepared, without a content type
 }
 
 // answerOverhead is about the memory in bytes that a cached answer takes beside its body.
 const answerOverhead = 512
 
+// cost returns about the memory in bytes that the answer takes.
+func (c *cachedAnswer) cost() int64 { return int64(len(c.reply.body)) + answerOverhead }
+
 // newAnswerCache returns a cache of at most limit bytes, or nil if limit is not positive.
 func newAnswerCache(limit int64) *answerCache {
 	if limit <= 0 {
 		return nil
 	}
-	return &answerCache{elements: map[cacheKey]*list.Element{}, limit: limit}
+	trial := limit / 8
+	return &answerCache{elements: map[cacheKey]*list.Element{}, trial: answerList{limit: trial}, kept: answerList{limit: limit - trial}}
 }
 
 // cacheKeyOf returns the key of a request over a bundle. The method of the request is not
@@ -64,30 +77,37 @@ func (a *answerCache) get(q cacheKey) *reply {
 	if e == nil {
 		return nil
 	}
-	a.recent.MoveToFront(e)
 	known, _ := e.Value.(*cachedAnswer)
+	known.on.Remove(e)
+	known.on.size -= known.cost()
+	a.add(&a.kept, known)
 	p := known.reply
 	return &p
 }
 
-// put adds an answer to the cache. An answer larger than an eighth of the cache is not
-// added, since too many others would be dropped for it.
+// put adds an answer to the cache, on trial. An answer larger than an eighth of the cache is
+// not added, since too many others would be dropped for it.
 func (a *answerCache) put(q cacheKey, p *reply) {
-	cost := int64(len(p.body)) + answerOverhead
-	if cost > a.limit/8 {
+	answer := &cachedAnswer{key: q, reply: *p}
+	if answer.cost() > a.trial.limit {
 		return
 	}
 	p.prepare()
-	kept := *p
+	answer.reply = *p
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.elements[q] != nil {
-		return
+	if a.elements[q] == nil {
+		a.add(&a.trial, answer)
 	}
-	a.elements[q] = a.recent.PushFront(&cachedAnswer{q, kept})
-	for a.size += cost; a.size > a.limit; {
-		old, _ := a.recent.Remove(a.recent.Back()).(*cachedAnswer)
+}
+
+// add adds an answer to a list, and drops answers while the list is too large.
+func (a *answerCache) add(to *answerList, answer *cachedAnswer) {
+	answer.on = to
+	a.elements[answer.key] = to.PushFront(answer)
+	for to.size += answer.cost(); to.size > to.limit; {
+		old, _ := to.Remove(to.Back()).(*cachedAnswer)
 		delete(a.elements, old.key)
-		a.size -= int64(len(old.reply.body)) + answerOverhead
+		to.size -= old.cost()
 	}
 }

@@ -17,27 +17,36 @@ func snapshotOf(t *testing.T, text string) *Snapshot {
 	return &Snapshot{Bundle: b}
 }
 
-// A full cache keeps the answers that were used last.
+// A full cache keeps the answers that were used last. Answers that nobody asks for again
+// take an eighth of it.
 func TestAnswerCache(t *testing.T) {
-	a := newAnswerCache(8 * (1000 + answerOverhead))
+	const cost = 1000 + answerOverhead
+	a := newAnswerCache(16 * cost) // two answers on trial, fourteen kept
 	large := strings.Repeat("x", 1000)
-	for i := range byte(9) {
-		if a.put(cacheKey{i}, newReply(200, "", large)); i < 8 {
-			a.get(cacheKey{0})
+	for i := range byte(16) {
+		a.put(cacheKey{i}, newReply(200, "", large))
+		if a.get(cacheKey{i}) == nil || a.get(cacheKey{0}) == nil {
+			t.Fatalf("answer %d or 0 is not there", i)
 		}
 	}
-	for i := range byte(10) {
-		if got, want := a.get(cacheKey{i}) != nil, i != 1 && i != 9; got != want {
+	for i := range byte(100) {
+		a.put(cacheKey{100 + i}, newReply(200, "", large))
+	}
+	if a.trial.Len() != 2 || a.kept.Len() != 14 || a.trial.size != 2*cost || a.kept.size != 14*cost || len(a.elements) != 16 {
+		t.Errorf("%d answers on trial, %d kept, %d in all", a.trial.Len(), a.kept.Len(), len(a.elements))
+	}
+	for i := range byte(17) {
+		if got, want := a.get(cacheKey{i}) != nil, i != 1 && i != 2 && i != 16; got != want {
 			t.Errorf("answer %d is there: %v, want %v", i, got, want)
 		}
 	}
-	a.put(cacheKey{9}, newReply(200, "", large+large))
-	if a.get(cacheKey{9}) != nil {
+	a.put(cacheKey{20}, newReply(200, "", large+large+large))
+	if a.get(cacheKey{20}) != nil {
 		t.Error("kept an answer that is too large")
 	}
-	p := a.get(cacheKey{2})
+	p := a.get(cacheKey{3})
 	p.contentType, p.body = "changed", nil
-	if again := a.get(cacheKey{2}); again.contentType != "" || string(again.body) != large || again.etag == "" {
+	if again := a.get(cacheKey{3}); again.contentType != "" || string(again.body) != large || again.etag == "" {
 		t.Errorf("got %+v", again)
 	}
 	if newAnswerCache(-1) != nil {

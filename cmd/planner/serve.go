@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -66,7 +67,14 @@ See docs/serve.md.`,
 	return cmd
 }
 
+// gcPercent is how much garbage may stand beside the memory in use. The default of Go is
+// 100, with which a server needs more memory than qontract-server.
+const gcPercent = 50
+
 func serve(ctx context.Context, env cli.Env, f serveFlags) error {
+	if env.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
 	if (f.record == "") != (f.integration == "") {
 		return cli.Usage(errors.New("--record and --integration go together: a folder, and whose requests these are"))
 	}
