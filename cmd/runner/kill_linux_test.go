@@ -86,7 +86,7 @@ func (s *site) start(t *testing.T, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), s.runner, append([]string{"run", "--plan", "plan.json", "--out", "results.json", "--jobs", "4", "--progress", "none"}, flags...)...)
 	var said bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, append(s.env, "GORACE=atexit_sleep_ms=0"), &said, &said
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, append([]string{"GORACE=atexit_sleep_ms=0"}, s.env...), &said, &said
 	// What is killed leaves nobody who reads; a process that survived would.
 	cmd.WaitDelay = time.Minute
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,12 +178,12 @@ func TestWaitEnds(t *testing.T) {
 // A silent store carries updates out, and does not answer before the context ends.
 type silent struct {
 	*memory
-	answers bool
+	answers atomic.Bool
 }
 
 func (s *silent) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
 	err := s.memory.Update(ctx, key, change)
-	if !s.answers {
+	if !s.answers.Load() {
 		<-ctx.Done()
 		return ctx.Err()
 	}
@@ -196,7 +197,7 @@ func TestInterrupted(t *testing.T) {
 		in(t, func(t *testing.T, m *memory) {
 			s := &silent{memory: m}
 			ctx, cancel := context.WithCancel(t.Context())
-			time.AfterFunc(10*time.Second, func() { s.answers = answers; cancel() })
+			time.AfterFunc(10*time.Second, func() { s.answers.Store(answers); cancel() })
 			began := time.Now()
 			err := Hold(ctx, s, []Limit{two}, func(context.Context) error { t.Error("it ran"); return nil })
 			want := 10 * time.Second
