@@ -83,6 +83,7 @@ func project(t *testing.T, bin, argv, head, parts string) string {
 		"git init -q -b main .", "git add -A", "git -c user.name=a -c user.email=a@example.org commit -q -m shop",
 		"git remote add origin https://gitlab.example.com/shop/shop.git",
 		"mkdir prcheck", bin + "/planner plan --base base.json --head " + head + " --out prcheck/plan.json",
+		"git add prcheck/plan.json", // the engine hands on no file that git does not list
 	} {
 		words := strings.Fields(line)
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) //nolint:gosec // the words above
