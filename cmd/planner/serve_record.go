@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/app-sre/prcheck/cmd/internal/change"
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/server"
 	"github.com/app-sre/prcheck/state"

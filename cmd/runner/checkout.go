@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci/revisions"
-	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"

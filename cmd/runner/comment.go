@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/ci"
 	"github.com/app-sre/prcheck/ci/note"
-	"github.com/app-sre/prcheck/cmd/internal/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/safepath"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/cmd/internal/change"
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 )

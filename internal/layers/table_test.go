@@ -12,7 +12,7 @@ var floors = [][]string{
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "report/lines", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
-	{"runner", "cmd/internal/change"},
+	{"runner", "change"},
 	{"cmd/planner", "cmd/runner"},
 }
 

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/app-sre/prcheck/cmd/internal/change"
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 )
 

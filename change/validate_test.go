@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/cmd/internal/change"
+	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/validator"
