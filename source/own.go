@@ -10,9 +10,9 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 )
 
-// Own names the files and folders in which prcheck itself writes.
+// Own names the files and folders that prcheck itself writes, and the bundles it reads.
 type Own struct {
-	Files []string // of plans, results and reports
+	Files []string // of plans, results and reports, and the two bundles
 	State string   // folder of the state, "" when there is none
 	Cache string   // folder of bundles that were made, "" when there is none
 }

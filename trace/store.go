@@ -69,9 +69,16 @@ func (s Store) list(ctx context.Context, integration, prefix string) ([]state.En
 }
 
 // Load returns the traces of a subject, the newest first. For each trace that cannot be
-// read, ignored has a sentence. Corrupt traces are set aside.
+// read, ignored has a sentence. Corrupt traces are set aside. A trace of an earlier version
+// of the program, for which base and head were one bundle of one name, is ignored: its task
+// may have ended at once because of that.
 func (s Store) Load(ctx context.Context, of Subject) (traces []*Trace, ignored []string) {
-	return s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
+	traces, ignored = s.load(ctx, of.Integration, prefix(of), func(t *Trace) bool { return t.Subject == of })
+	hasOneName := func(t *Trace) bool { return t.Base == t.Head && t.Base != "" }
+	if slices.ContainsFunc(traces, hasOneName) {
+		ignored = append(ignored, fmt.Sprintf("a trace of %q is not used: base and head were one bundle; record it again", of.Integration))
+	}
+	return slices.DeleteFunc(traces, hasOneName), ignored
 }
 
 // All returns the traces of an integration with any command and shard, like [Store.Load].

@@ -258,3 +258,21 @@ func TestConcurrentSaves(t *testing.T) {
 		t.Errorf("got %d traces, %q", len(traces), ignored)
 	}
 }
+
+// A trace of an earlier version, for which base and head had one name, proves nothing.
+func TestTracesOfOneNameAreNotLoaded(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, of := trace.NewStore(dir), trace.Subject{Integration: "it", Command: "c"}
+	for name, head := range map[string]string{"one name": "a", "two names": "b"} {
+		if err := store.Save(t.Context(), trace.NewRecorder("a", head).Trace(of, time.Unix(0, 0))); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	traces, ignored := store.Load(t.Context(), of)
+	if len(traces) != 1 || traces[0].Head != "b" || len(ignored) != 1 || !strings.Contains(ignored[0], "base and head were one bundle") {
+		t.Errorf("got %v, ignored %q", traces, ignored)
+	}
+}
