@@ -107,6 +107,12 @@ func hit(paths ...string) plan.Evidence {
 	return plan.Evidence{Allowed: 2, Schemas: []string{"/s/a.yml"}, Paths: paths}
 }
 
+// withDoubt adds a doubt to evidence.
+func withDoubt(e plan.Evidence, doubt plan.Reason) plan.Evidence {
+	e.Doubts = append(e.Doubts, doubt.String())
+	return e
+}
+
 func fields(names ...string) plan.Evidence { return plan.Evidence{Fields: names} }
 
 func TestRules(t *testing.T) {

@@ -66,8 +66,8 @@ var schemaRules = []rule{
 	},
 
 	// Resources.
-	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), hit("/r/schema.txt"))},
-	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), hit("/r/schema.txt"))},
+	{name: "a resource with a schema", change: putResource("/r/schema.txt", resource("2", "/s/a.yml")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), withDoubt(hit("/r/schema.txt"), because(plan.CodeResourceChanged, "/r/schema.txt")))},
+	{name: "a resource that had the schema", change: putResource("/r/schema.txt", resource("2")), want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/r/schema.txt"), withDoubt(hit("/r/schema.txt"), because(plan.CodeResourceChanged, "/r/schema.txt")))},
 	{name: "a resource with another schema", change: putResource("/r/foreign.txt", resource("2", "/s/b.yml")), want: doubted(because(plan.CodeResourceChanged, "/r/foreign.txt"), two)},
 	{name: "a resource that another schema's file mentions", change: putResource("/r/mentioned.txt", resource("2")), want: doubted(because(plan.CodeResourceChanged, "/r/mentioned.txt"), two)},
 	{
@@ -76,7 +76,15 @@ var schemaRules = []rule{
 			base.data["/a.yml"], head.data["/b.yml"] = file("/s/a.yml", "/r/mentioned.txt"), file("/s/b.yml", 2)
 			head.resources["/r/mentioned.txt"] = resource("2")
 		},
-		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml", "/r/mentioned.txt"), hit("/a.yml", "/r/mentioned.txt")),
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml", "/r/mentioned.txt"), withDoubt(hit("/a.yml", "/r/mentioned.txt"), because(plan.CodeResourceChanged, "/r/mentioned.txt"))),
+	},
+	{
+		name: "a datafile and a resource of another schema",
+		change: func(base, head *side) {
+			base.data["/a.yml"], head.data["/a.yml"] = file("/s/a.yml", 1), file("/s/a.yml", 2)
+			head.resources["/r/foreign.txt"] = resource("2", "/s/b.yml")
+		},
+		want: runs(plan.RungSchema, because(plan.CodeAllowedFileChanged, "/a.yml"), withDoubt(hit("/a.yml"), because(plan.CodeResourceChanged, "/r/foreign.txt"))),
 	},
 	{name: "backrefs alone", change: putResource("/r/alone.txt", with(resource("1"), "backrefs", []any{"x"})), want: skipped(plan.RungSchema, because(plan.CodeOnlyMetadata), two)},
 	{

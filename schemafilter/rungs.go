@@ -88,6 +88,7 @@ func (f filter) schema(o Outcome) Outcome {
 		o.Conclusion = o.Conclusion.Then(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
 		return o
 	case len(files) > 0:
+		e.Doubts = doubtsBeside(reached, resources)
 		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodeAllowedFileChanged, Names: texts(files)}, e)
 	case len(reached) > 0:
 		e.Paths = firstOf(texts(reached))
@@ -100,6 +101,20 @@ func (f filter) schema(o Outcome) Outcome {
 		return o.doubt(plan.Reason{Code: plan.CodeNotEnforced}, e)
 	}
 	return o.decide(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
+}
+
+// doubtsBeside returns the doubts about an integration that runs because of a datafile. Its
+// own comparison of desired states may not see files that it reached beyond its schemas, nor
+// resources, so it must not end early when one of them changed too.
+func doubtsBeside(reached, resources []bundle.Path) []string {
+	var out []string
+	if len(reached) > 0 {
+		out = append(out, plan.Reason{Code: plan.CodeDependsOnFile, Names: texts(reached)}.String())
+	}
+	if len(resources) > 0 {
+		out = append(out, plan.Reason{Code: plan.CodeResourceChanged, Names: texts(resources)}.String())
+	}
+	return out
 }
 
 // unconcerned returns the reason why no change concerns an integration.
