@@ -79,6 +79,7 @@ type Result struct {
 	Before   []Attempt `json:"before,omitempty"`   // the attempts before the last one
 	Flaky    *Flaky    `json:"flaky,omitempty"`    // nil when it is not known to be flaky
 	Baseline *Baseline `json:"baseline,omitempty"` // nil when the task did not run on base
+	Effects  *Effects  `json:"effects,omitempty"`  // nil when nobody looked for effects
 }
 
 // An Attempt is how an earlier attempt of a task ended.

@@ -1,0 +1,75 @@
+package plan
+
+import "slices"
+
+// Effects are all that a dry run says the integration would do. A result without Effects
+// (nil) is one for which nobody looked: the settings have no rule for its integration.
+type Effects struct {
+	// Unknown says in one line why the effects cannot be told, for instance because the
+	// task failed. It is "" if they are known; if it is not, Items is empty.
+	Unknown string `json:"unknown,omitempty"`
+	// Items are the effects in the order of the dry run. If there are too many to keep,
+	// deletions are kept before all others.
+	Items []Effect `json:"items"`
+	// Beyond counts the effects that are not in Items because there are too many, by kind.
+	Beyond map[EffectKind]int `json:"beyond,omitempty"`
+	// Compared tells that the task ran on base, too, and that the items say whether base
+	// announces them as well.
+	Compared bool `json:"compared,omitempty"`
+	// Uncompared says in one line why the effects were not compared with those on base,
+	// although the settings ask for it. It is "" if they were compared or nobody asked.
+	Uncompared string `json:"uncompared,omitempty"`
+	// Problems are lines about output that could not be read, such as a line of JSON that
+	// has no kind. They do not make the effects unknown.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// An Effect is a change of the world that a dry run announces.
+type Effect struct {
+	Kind    EffectKind `json:"kind"`
+	Subject string     `json:"subject"`         // what would be created, changed or deleted; one line, masked
+	Since   Since      `json:"since,omitempty"` // "" if the effects were not compared with those on base
+	Times   int        `json:"times,omitempty"` // how often it is announced, if more than once
+}
+
+// An EffectKind is the kind of an effect.
+type EffectKind string
+
+// The kinds of effects. Other is an effect that is neither of the first three, such as a
+// mail that would be sent.
+const (
+	EffectCreate EffectKind = "create"
+	EffectChange EffectKind = "change"
+	EffectDelete EffectKind = "delete"
+	EffectOther  EffectKind = "other"
+)
+
+// EffectKinds returns all kinds in the order in which people are shown them.
+func EffectKinds() []EffectKind {
+	return []EffectKind{EffectDelete, EffectCreate, EffectChange, EffectOther}
+}
+
+// IsValid reports whether the kind is one of [EffectKinds].
+func (k EffectKind) IsValid() bool { return slices.Contains(EffectKinds(), k) }
+
+// Since says on which sides an effect is announced.
+type Since string
+
+// The sides on which an effect is announced.
+const (
+	SinceChange Since = "new"     // on head alone: the change causes it
+	SinceBase   Since = "pending" // on base as well: it is drift, and would be done without the change
+	SinceGone   Since = "gone"    // on base alone: the change takes it back
+)
+
+// Count returns how many effects of a kind there are that would be done on head, those
+// beyond the items included.
+func (e *Effects) Count(kind EffectKind) int {
+	n := e.Beyond[kind]
+	for _, item := range e.Items {
+		if item.Kind == kind && item.Since != SinceGone {
+			n += max(1, item.Times)
+		}
+	}
+	return n
+}
