@@ -24,6 +24,7 @@
 //	{image_ref}    the image of the definition, or exec.image_ref
 //	{task}         the id of the task
 //	{config}       the path of the private file that holds exec.config
+//	{effects}      the path of a file into which the task may write its effects
 //	{graphql_url}  the GraphQL address of the head bundle
 //	{base_url}     the GraphQL address of the base bundle
 //	{base_sha}     the sha256 of the base bundle

@@ -42,6 +42,7 @@ type Settings struct {
 	reuse            *time.Duration // nil means the default
 	state            StateTrust
 	programs         Programs
+	effects          effectSettings
 	limits           map[string]Limit
 	integrations     map[string]Integration
 	digest           string
@@ -65,6 +66,7 @@ type Integration struct {
 	Reuse        time.Duration    // how long a passed task need not run again on the same inputs; 0 means it always runs
 	NoBaseline   bool             // whether a failed task is never run again on base
 	Programs     Programs         // the files of the repository that its command may use
+	Effects      []EffectRule     // find effects in what it prints; the first rule that matches a line counts
 	// Harmless tells that no bundle needs to define the integration, since its settings only
 	// say which resources it does not ask for.
 	Harmless bool
@@ -197,7 +199,7 @@ func (e *SettingsError) Error() string {
 func (s *Settings) For(name string) Integration {
 	it, ok := s.integrations[name]
 	if !ok {
-		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Strict: s.strict}
+		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Effects: s.effects.rules, Strict: s.strict}
 	}
 	it.Programs.Ignored = s.Ignore
 	if it.Exec.Timeout == 0 {

@@ -31,6 +31,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"reuse", a.Reuse, b.Reuse},
 		{"state", s.state, other.state},
 		{"programs", a.Programs.patterns(), b.Programs.patterns()},
+		{"effects", []any{effectRuleTexts(a.Effects), s.EffectPolicy()}, []any{effectRuleTexts(b.Effects), other.EffectPolicy()}},
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
 		{"shards", a.Shards.withoutLines(), b.Shards.withoutLines()},
 		{"trace", a.Trace, b.Trace},

@@ -32,7 +32,7 @@ type Exec struct {
 var (
 	multiWordPlaceholders = []string{"cmd", "flags", "shard_args"}
 	configPlaceholders    = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
-	envPlaceholders       = append([]string{"config"}, configPlaceholders...)
+	envPlaceholders       = append([]string{"config", "effects"}, configPlaceholders...)
 	flagPlaceholders      = append([]string{"image_ref"}, envPlaceholders...)
 	argvPlaceholders      = slices.Concat(multiWordPlaceholders, flagPlaceholders)
 	placeholderPattern    = regexp.MustCompile(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)

@@ -102,7 +102,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs", "schemas")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs", "schemas", "effects")
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
@@ -147,6 +147,9 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	if n := keys["programs"]; n != nil {
 		s.programs = r.readPrograms(n, "programs")
 	}
+	if n := keys["effects"]; n != nil {
+		s.effects = r.readEffects(n)
+	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
 		for _, e := range r.readEntries(n, "integrations") {
@@ -189,8 +192,8 @@ func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at
 // readIntegration reads the settings of one integration.
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Strict: general.strict, Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Line: e.line}
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "effects")
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -230,6 +233,9 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 	}
 	if n := keys["programs"]; n != nil {
 		it.Programs = r.readPrograms(n, at+".programs")
+	}
+	if n := keys["effects"]; n != nil {
+		it.Effects = r.readOwnEffects(n, at+".effects", general.effects.rules)
 	}
 	return it
 }

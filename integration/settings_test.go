@@ -4,9 +4,12 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 func TestReadSettings(t *testing.T) {
@@ -35,10 +38,15 @@ func TestReadSettings(t *testing.T) {
 	own.Argv = []string{"own", "--only={shard}", "{cmd}"}
 	own.PassEnv = []string{}
 	own.Timeout = 90 * time.Second
+	effects := []EffectRule{
+		{Match: regexp.MustCompile("^would create (?P<subject>.+)$"), Kind: plan.EffectCreate, Subject: "$subject", Line: 41},
+		{Ready: EffectsOfReconcile, Line: 39},
+	}
 	want := &Settings{
-		File:   "prcheck.yaml",
-		Exec:   general,
-		Ignore: []Glob{{"docs/**", 16}, {"**/*.md", 16}},
+		effects: effectSettings{effects, EffectPolicy{true, 3 * time.Minute, map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}}},
+		File:    "prcheck.yaml",
+		Exec:    general,
+		Ignore:  []Glob{{"docs/**", 16}, {"**/*.md", 16}},
 		Rules: []Rule{{
 			When: []Glob{{"resources/jenkins/**", 18}, {"resources/{a,b}.j2", 18}},
 			Run:  []Name{{"jenkins-job-builder", 19}, {"template-tester", 19}},
@@ -59,10 +67,10 @@ func TestReadSettings(t *testing.T) {
 					},
 					Arg: "--account-name", Collection: true, Max: 10, FanOut: true, Line: 24,
 				},
-				ListOrder: OrderSignificant, ListOrderSet: true, Trace: TraceStatic, Reuse: DefaultReuse, Line: 21,
+				ListOrder: OrderSignificant, ListOrderSet: true, Trace: TraceStatic, Reuse: DefaultReuse, Effects: effects, Line: 21,
 			},
 			"own-program": {
-				Name: "own-program", Exec: own, Reuse: DefaultReuse, Line: 31,
+				Name: "own-program", Exec: own, Reuse: DefaultReuse, Effects: effects, Line: 31,
 				Shards: &Shards{
 					By: []Selector{selectorAt(t, "state.*.shard", 36)}, Max: DefaultMaxShards, Line: 36,
 				},
