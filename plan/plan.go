@@ -121,7 +121,7 @@ type Evidence struct {
 	Keys       []string  `json:"keys,omitempty"`       // affected shard keys
 	Doubts     []string  `json:"doubts,omitempty"`     // facts that could not be proven, so that it runs
 	Reused     int       `json:"reused,omitempty"`     // how many tasks are left out because they passed with the same inputs
-	Passed     []Earlier `json:"passed,omitempty"`     // these tasks (at most 20)
+	Passed     []Earlier `json:"passed,omitempty"`     // these tasks (at most 20, but each that announced effects)
 	Edited     []string  `json:"edited,omitempty"`     // edits of head to the rules for it (at most 20), so that it runs
 }
 
@@ -150,6 +150,8 @@ type Earlier struct {
 	Shard  string    `json:"shard,omitempty"`
 	Inputs string    `json:"inputs"` // as the task would have them
 	Began  time.Time `json:"began"`  // when it last passed with them
+	// Effects are those of the run that passed. They are nil when nobody looks for effects.
+	Effects *Effects `json:"effects,omitempty"`
 }
 
 // A State holds the digests of a desired state on both sides, as far as the state
