@@ -113,7 +113,7 @@ func (o Opener) openTree(ctx context.Context, ref string) (bundler.Tree, bundler
 func (o Opener) findSections(ctx context.Context, tree bundler.Tree, in *bundler.Input) (err error) {
 	at := o.Settings.Checkout()
 	in.Data = bundler.Section{Tree: tree, Dir: at.Data, Shown: at.Data}
-	in.Resources = bundler.Section{Tree: tree, Dir: at.Resources, Shown: at.Resources}
+	in.Resources = bundler.Section{Tree: tree, Dir: at.Resources, Shown: at.Resources, Optional: true}
 	if in.Schemas, err = o.section(tree, at.Schemas); err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func Key(ctx context.Context, in Input) (string, error) {
 func hashf(h hash.Hash, format string, args ...any) { h.Write(fmt.Appendf(nil, format, args...)) }
 
 // listFolder lists a section that is a folder.
-func (s Section) listFolder(ctx context.Context) ([]Entry, error) { return s.Tree.List(ctx, s.Dir) }
+func (s Section) listFolder(ctx context.Context) ([]Entry, error) { return s.list(ctx) }
 
 // listSingle lists a section that is one file.
 func (s Section) listSingle(ctx context.Context) ([]Entry, error) {
@@ -49,6 +49,9 @@ func (s Section) hashTo(ctx context.Context, h hash.Hash, list func(context.Cont
 	if t, ok := s.Tree.(CommitTree); ok {
 		out, err := t.Commit.ObjectID(ctx, s.Dir)
 		hashf(h, "%s\n", out)
+		if err != nil && s.Optional && errors.Is(t.noFolder(ctx, s.Dir), errNoFolder) {
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("commit %.12s of %q has no %q: say under checkout in the settings where it is", t.Commit.Hash(), t.Commit.Dir(), s.Dir)
 		}

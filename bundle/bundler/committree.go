@@ -2,6 +2,7 @@ package bundler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/app-sre/prcheck/internal/git"
@@ -16,7 +17,7 @@ func (t CommitTree) List(ctx context.Context, dir string) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("commit %.12s of %q has no folder %q: say under checkout in the settings where it is", t.Commit.Hash(), t.Commit.Dir(), dir)
+		return nil, t.noFolder(ctx, dir)
 	}
 	list, err := t.Commit.List(ctx, dir)
 	entries := make([]Entry, 0, len(list))
@@ -25,6 +26,22 @@ func (t CommitTree) List(ctx context.Context, dir string) ([]Entry, error) {
 	}
 	return entries, err
 }
+
+// noFolder returns the error about a path that is no folder of the commit.
+func (t CommitTree) noFolder(ctx context.Context, dir string) error {
+	const said = "commit %.12s of %q has no folder %q: say under checkout in the settings where it is"
+	err := fmt.Errorf(said, t.Commit.Hash(), t.Commit.Dir(), dir)
+	if there, trouble := t.Commit.HasPath(ctx, dir); there || trouble != nil {
+		return errors.Join(err, trouble)
+	}
+	return missingError{err}
+}
+
+// A missingError is an error that says which folder is missing.
+type missingError struct{ error }
+
+// Is makes the error one about a missing folder.
+func (missingError) Is(target error) bool { return target == errNoFolder }
 
 // entryKind returns the kind of an entry that git lists.
 func entryKind(k git.Kind) Kind {

@@ -42,7 +42,12 @@ func (f Folder) List(ctx context.Context, dir string) ([]Entry, error) {
 	defer root.Close()
 	l := lister{root: root, dir: dir, name: filepath.Join(string(f), filepath.FromSlash(dir))}
 	info, err := root.Stat(filepath.FromSlash(dir))
-	if err == nil && !info.IsDir() {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, link := root.Lstat(filepath.FromSlash(dir)); errors.Is(link, fs.ErrNotExist) {
+			err = errNoFolder
+		}
+	case err == nil && !info.IsDir():
 		err = errors.New("is not a folder")
 	}
 	if err == nil {

@@ -36,7 +36,7 @@ type Listing struct{ entries map[string]Entry }
 // find returns the entry of a file of a section by its path in the bundle.
 func (l *Listing) find(ctx context.Context, s Section, p string) (Entry, error) {
 	if l.entries == nil {
-		entries, err := s.Tree.List(ctx, s.Dir)
+		entries, err := s.list(ctx)
 		if err != nil {
 			return s.findFile(ctx)
 		}

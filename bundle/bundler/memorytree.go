@@ -35,7 +35,8 @@ func SchemasFromBundle(raw []byte, shown string) (schemas, graphql Section, err 
 	for path, raw := range b.Schemas {
 		t["schemas/"+strings.TrimPrefix(path, "/")] = raw
 	}
-	return Section{t, "schemas", shown, true}, Section{t, graphqlPath, shown, true}, nil
+	part := func(dir string) Section { return Section{Tree: t, Dir: dir, Shown: shown, JSON: true} }
+	return part("schemas"), part(graphqlPath), nil
 }
 
 // maxBundle bounds a bundle that is read, in bytes.

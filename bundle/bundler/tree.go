@@ -2,6 +2,7 @@ package bundler
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -18,7 +19,8 @@ const (
 // A Tree gives access to the files of a folder or of a commit.
 type Tree interface {
 	// List returns all entries at any depth below a folder of the tree, with
-	// names relative to that folder.
+	// names relative to that folder. The error is errNoFolder if the tree has
+	// nothing of that name.
 	List(ctx context.Context, dir string) ([]Entry, error)
 	// Open returns a reader. Several readers may be used at once.
 	Open(ctx context.Context) (Reader, error)
@@ -59,10 +61,23 @@ func (k Kind) String() string { return [...]string{"a file", "a link", "neither 
 
 // A Section is one folder of a tree, or one file of it.
 type Section struct {
-	Tree  Tree
-	Dir   string // path of the folder or file in the tree; "." for the whole tree
-	Shown string // the name of the section in messages
-	JSON  bool   // all files are JSON, whatever their names are
+	Tree     Tree
+	Dir      string // path of the folder or file in the tree; "." for the whole tree
+	Shown    string // the name of the section in messages
+	JSON     bool   // all files are JSON, whatever their names are
+	Optional bool   // the folder may be missing, and is as good as empty then
+}
+
+// errNoFolder says that a tree has nothing with the name of a folder, not even a link.
+var errNoFolder = errors.New("no such file or directory")
+
+// list returns the entries of a section that is a folder.
+func (s Section) list(ctx context.Context) ([]Entry, error) {
+	entries, err := s.Tree.List(ctx, s.Dir)
+	if s.Optional && errors.Is(err, errNoFolder) {
+		return nil, nil
+	}
+	return entries, err
 }
 
 // A sourceFile is an entry that becomes a part of the bundle.
@@ -76,7 +91,7 @@ type sourceFile struct {
 // by path. Takes selects files by name; files whose name begins with a dot are left
 // out.
 func (s Section) listFiles(ctx context.Context, takes func(name string) bool, found *problems) ([]sourceFile, error) {
-	entries, err := s.Tree.List(ctx, s.Dir)
+	entries, err := s.list(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -109,6 +109,13 @@ func (c *Commit) HasFolder(ctx context.Context, name string) (bool, error) {
 	return err == nil && string(kind) == "tree\n", ctx.Err()
 }
 
+// HasPath reports whether the commit has a file, a link or a folder of that name. An error says that git cannot tell,
+// for instance because the clone lacks a part of the commit.
+func (c *Commit) HasPath(ctx context.Context, name string) (bool, error) {
+	out, err := run(ctx, c.dir, "ls-tree", "-z", "--full-tree", c.hash, "--", name)
+	return len(out) > 0, err
+}
+
 // List returns all files, links and submodules below a folder of the commit.
 func (c *Commit) List(ctx context.Context, folder string) ([]Entry, error) {
 	out, err := run(ctx, c.dir, "ls-tree", "-r", "-z", "--full-tree", c.object(folder))
