@@ -51,6 +51,8 @@ func ExampleText() {
 	//   dns failed: exit code 3 (class task, 3.2s)
 	//     | no such zone
 	//
+	// Effects: not known what the tasks would do, since the settings have no rules that find effects
+	//
 	// Tasks (1)
 	//   dns  3.2s  failed: exit code 3
 	//
@@ -83,6 +85,8 @@ func ExampleMarkdown() {
 	// ```
 	// no such zone
 	// ```
+	//
+	// Effects: not known what the tasks would do, since the settings have no rules that find effects.
 	//
 	// <details><summary>1 task</summary>
 	//
@@ -203,6 +207,23 @@ func ExampleJSON() {
 	//       "tail": "no such zone"
 	//     }
 	//   ],
+	//   "effects": {
+	//     "counts": {
+	//       "create": 0,
+	//       "change": 0,
+	//       "delete": 0,
+	//       "other": 0
+	//     },
+	//     "groups": [],
+	//     "tasks": 1,
+	//     "unknown": [],
+	//     "unlooked": [
+	//       {
+	//         "integration": "dns",
+	//         "tasks": 1
+	//       }
+	//     ]
+	//   },
 	//   "warnings": []
 	// }
 }

@@ -35,6 +35,7 @@ type pageView struct {
 	MoreUnchecked int
 	Broken        []failureCard // tasks that are broken on base too
 	MoreBroken    int
+	Effects       *effectsView // nil without a task
 	Warnings      []string
 	Funnel        []funnelLevel
 	Timeline      *timeline
@@ -105,7 +106,7 @@ func newPageView(page Page) *pageView {
 	v := &pageView{
 		Icon: icons[rep.Verdict == Passed], Passed: rep.Verdict == Passed,
 		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep), Share: selectionSummary(rep.Counts),
-		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
+		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
 	v.Title = "prcheck " + verdictLabel(rep.Verdict) + ": " + v.Headline
@@ -160,6 +161,7 @@ func summaryTiles(rep *Report, files int, t *timeline) []tile {
 	if c.Baseline > 0 {
 		all = append(all, tile{"broken on base", fmt.Sprint(c.Baseline), cssClass(brokenOnBase)})
 	}
+	all = append(all, effectTiles(rep.Effects)...)
 	all = append(all, tile{"changed files", fmt.Sprint(files), ""})
 	if t != nil {
 		all = append(all, tile{"run time", t.Total, ""})

@@ -38,10 +38,17 @@ type (
 		Name      string        `xml:"name,attr"`
 		File      string        `xml:"file,attr,omitempty"`
 		Time      string        `xml:"time,attr"`
+		Effects   *junitEffects `xml:"properties"`
 		Failure   *junitOutcome `xml:"failure"`
 		Error     *junitOutcome `xml:"error"`
 		Skipped   *junitOutcome `xml:"skipped"`
 		SystemOut string        `xml:"system-out,omitempty"`
+	}
+	junitEffects struct {
+		Property struct {
+			Name  string `xml:"name,attr"`
+			Value string `xml:"value,attr"`
+		} `xml:"property"`
 	}
 	junitOutcome struct {
 		Message string `xml:"message,attr"`
@@ -168,7 +175,7 @@ func summaryCases(rep *Report, blocking, omitted int) []testCase {
 	}
 	var out []testCase
 	if rep.Verdict != Passed && rep.Counts.blocking() == 0 {
-		out = append(out, errorCase("results", headline(rep)))
+		out = append(out, errorCase("results", outcomeHeadline(rep)))
 	}
 	if omitted == 0 {
 		return out
@@ -185,6 +192,10 @@ func newTestCase(t Task, d junitDetail) testCase {
 	name := cmp.Or(cleanLine(t.Integration), "unnamed")
 	label := plan.Task{Shard: t.Shard, Static: t.Static}.Label()
 	c := testCase{ClassName: name, Name: cmp.Or(cleanLine(label), name), Time: formatJUnitTime(t.Seconds)}
+	if text := describeEffects(t.Effects); text != "" {
+		c.Effects = &junitEffects{}
+		c.Effects.Property.Name, c.Effects.Property.Value = "effects", text
+	}
 	if t.OK() {
 		c.SystemOut = breakAttachments(lastBytes(cleanBlock(t.Tail), d.passedTail))
 		return c
@@ -209,7 +220,7 @@ func newTestCase(t Task, d junitDetail) testCase {
 // breakAttachments changes text that names an attachment, so that GitLab does not
 // link to it.
 func breakAttachments(text string) string {
-	return strings.ReplaceAll(text, "[[ATTACHMENT", "[[\u2060ATTACHMENT")
+	return strings.ReplaceAll(text, "[[ATTACHMENT", "[ [ATTACHMENT")
 }
 
 // lastBytes returns at most limit bytes from the end of a text. A line that was cut

@@ -16,10 +16,11 @@ const MaxTails = 20
 // [Text], with the long ones folded.
 func Markdown(w io.Writer, rep *Report) error {
 	m := markdown{}
-	sign, title := "✅", headline(rep)
+	sign, title := "✅", outcomeHeadline(rep)
 	if rep.Verdict == NotChecked {
 		title = escapeMarkdown(title) // it may show what tasks wrote
 	}
+	title += effectsHeadline(rep, boldMarkdown)
 	switch {
 	case rep.Verdict == Failed:
 		sign = "❌"
@@ -31,6 +32,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.writeFunnel(rep)
 	m.writeFailures("Failures", rep.failedTasks())
 	m.writeUnchecked(rep)
+	m.writeEffects(rep.Effects)
 	m.writeFailures("Already broken on base", rep.brokenTasks())
 	m.writeTasks(rep.Results)
 	m.writeDecisions(rep)

@@ -24,6 +24,7 @@ func Metrics(w io.Writer, f Findings) error {
 	m.writeTasks(rep)
 	m.writeRepeats(rep)
 	m.writeOutages(rep)
+	m.writeEffects(rep.Effects)
 	m.writeTaskSeries(rep)
 	m.writeCalibration(cmp.Or(rep.Estimates, &Calibration{}))
 	m.out.WriteString("# EOF\n")
@@ -122,6 +123,22 @@ func (m *metrics) writeOutages(rep *Report) {
 	for _, o := range outages[:min(len(outages), maxTargets)] {
 		m.writeSample(float64(len(o.Tasks)), "target", o.Target)
 	}
+}
+
+// writeEffects writes how many effects the tasks announce, and of how many tasks the
+// effects are not known.
+func (m *metrics) writeEffects(e Effects) {
+	m.startFamily("prcheck_effects", "gauge", "", "Effects that tasks announce, by kind. Those that base announces as well are pending, those that base alone announces are gone.")
+	for _, side := range []struct {
+		since  string
+		counts EffectCounts
+	}{{"change", e.Counts}, {"gone", e.Gone}, {"pending", e.Pending}} {
+		for _, kind := range []plan.EffectKind{plan.EffectChange, plan.EffectCreate, plan.EffectDelete, plan.EffectOther} {
+			m.writeSample(float64(side.counts.Of(kind)), "kind", string(kind), "since", side.since)
+		}
+	}
+	m.startFamily("prcheck_tasks_effects_unknown", "gauge", "", "Tasks whose effects are not known, since they failed or nobody looked for effects.")
+	m.writeSample(float64(e.doubtful()))
 }
 
 // writeTaskSeries writes the time series of single tasks.

@@ -32,6 +32,7 @@ type Report struct {
 	Rungs        []Rung        `json:"rungs"` // every rung, in climbing order
 	Integrations []Integration `json:"integrations"`
 	Results      []Task        `json:"results"` // every task, in plan order
+	Effects      Effects       `json:"effects"` // what the tasks would do
 	Warnings     []string      `json:"warnings"`
 	// Observed compares the schemas that integrations read with those that they
 	// may read.
@@ -113,6 +114,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.setVerdict()
+	rep.Effects = collectEffects(p, rep.Results)
 	rep.Observed = r.Observed
 	rep.Estimates = calibrate(p, rep.Results)
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000

@@ -7,8 +7,22 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// headline returns the verdict in one sentence.
+// headline returns the verdict and the effects in one line.
 func headline(rep *Report) string {
+	return outcomeHeadline(rep) + effectsHeadline(rep, func(deletions string) string { return deletions })
+}
+
+// effectsHeadline returns the part of a headline that counts the effects. Deletions go
+// through emphasize. It is "" if nobody looked for effects.
+func effectsHeadline(rep *Report, emphasize func(string) string) string {
+	if text := rep.Effects.summarize(emphasize); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// outcomeHeadline returns the verdict in one sentence.
+func outcomeHeadline(rep *Report) string {
 	c := rep.Counts
 	broken := ""
 	if c.Baseline > 0 {

@@ -7,7 +7,8 @@ import (
 
 // A Style says how text is decorated. The zero value is plain text.
 type Style struct {
-	Color bool // use terminal colours
+	Color   bool // use terminal colours
+	Verbose bool // show what is only counted otherwise
 }
 
 // A color is the ANSI code of a terminal colour or weight.

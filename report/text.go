@@ -29,6 +29,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.writeFunnel(rep)
 	t.writeFailures("Failures", red, rep.failedTasks())
 	t.writeUnchecked(rep)
+	t.writeEffects(rep.Effects)
 	t.writeFailures("Already broken on base", yellow, rep.brokenTasks())
 	t.writeTasks(rep.Results)
 	t.writeCalibration(rep.Estimates)

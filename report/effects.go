@@ -1,0 +1,332 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// Effects are what all tasks of a report announce that they would do: the tasks that
+// ran, and those that were left out because they passed with the same inputs before.
+type Effects struct {
+	// Summary says the numbers below in a few words, as headlines show them: "3 to create,
+	// 1 to delete". It is "" if nobody looked for the effects of any task.
+	Summary string `json:"summary,omitempty"`
+	// Counts are the effects that would be done and that the change causes, or may cause:
+	// base does not announce them, or they were not compared with base.
+	Counts EffectCounts `json:"counts"`
+	// Pending are the effects that base announces as well. They would be done without
+	// the change, too.
+	Pending EffectCounts `json:"pending,omitzero"`
+	// Gone are the effects that base alone announces.
+	Gone EffectCounts `json:"gone,omitzero"`
+	// Groups are the effects, deletions first, then by integration and task. Equal effects
+	// of the tasks of one integration are one group. Effects that are gone come last.
+	Groups []EffectGroup `json:"groups"`
+	// Tasks is how many tasks ran or were left out because they passed before.
+	Tasks int `json:"tasks"`
+	// Unknown are the tasks whose effects cannot be told, with the reasons.
+	Unknown []EffectGap `json:"unknown"`
+	// Unlooked are the integrations for whose effects nobody looked, in name order.
+	Unlooked []UnlookedIntegration `json:"unlooked"`
+	// Uncompared are the tasks whose effects should have been compared with those on base,
+	// and were not. Their effects count as caused by the change.
+	Uncompared []EffectGap `json:"uncompared,omitempty"`
+	// Problems are lines of output that could not be read, by task.
+	Problems []EffectGap `json:"problems,omitempty"`
+}
+
+// EffectCounts are numbers of effects by kind.
+type EffectCounts struct {
+	Create int `json:"create"`
+	Change int `json:"change"`
+	Delete int `json:"delete"`
+	Other  int `json:"other"`
+}
+
+// An EffectGroup is one effect of an integration, with the tasks that announce it.
+type EffectGroup struct {
+	Integration string          `json:"integration"`
+	Kind        plan.EffectKind `json:"kind"`
+	Subject     string          `json:"subject,omitempty"` // untrusted; "" for effects that were only counted, because there are too many
+	Since       plan.Since      `json:"since,omitempty"`   // "" if it was not compared with base
+	Count       int             `json:"count"`             // how often all these tasks announce it
+	Tasks       []string        `json:"tasks"`             // in plan order; tasks that were left out come last
+}
+
+// An EffectGap is a task of which something is not known, with the reason.
+type EffectGap struct {
+	Task   string `json:"task"` // the integration, if there are several tasks
+	Tasks  int    `json:"tasks"`
+	Reason string `json:"reason"`
+}
+
+// An UnlookedIntegration is an integration for whose effects nobody looked.
+type UnlookedIntegration struct {
+	Integration string `json:"integration"`
+	Tasks       int    `json:"tasks"`
+}
+
+// Of returns the number of effects of a kind.
+func (c EffectCounts) Of(kind plan.EffectKind) int {
+	switch kind {
+	case plan.EffectCreate:
+		return c.Create
+	case plan.EffectChange:
+		return c.Change
+	case plan.EffectDelete:
+		return c.Delete
+	}
+	return c.Other
+}
+
+// Sum returns the number of effects of all kinds.
+func (c EffectCounts) Sum() int { return c.Create + c.Change + c.Delete + c.Other }
+
+// add adds n effects of a kind. A kind of a later prcheck counts as other.
+func (c *EffectCounts) add(kind plan.EffectKind, n int) {
+	switch kind {
+	case plan.EffectCreate:
+		c.Create += n
+	case plan.EffectChange:
+		c.Change += n
+	case plan.EffectDelete:
+		c.Delete += n
+	default:
+		c.Other += n
+	}
+}
+
+// Looked reports whether somebody looked for the effects of at least one task.
+func (e Effects) Looked() bool { return e.Tasks > e.unlookedTasks() }
+
+// Complete reports whether the effects of every task are known.
+func (e Effects) Complete() bool { return len(e.Unknown)+len(e.Unlooked) == 0 }
+
+// unlookedTasks returns the number of tasks for whose effects nobody looked.
+func (e Effects) unlookedTasks() int {
+	n := 0
+	for _, u := range e.Unlooked {
+		n += u.Tasks
+	}
+	return n
+}
+
+// doubtful returns the number of tasks whose effects are not known.
+func (e Effects) doubtful() int {
+	n := e.unlookedTasks()
+	for _, u := range e.Unknown {
+		n += u.Tasks
+	}
+	return n
+}
+
+// An announcement is one task with the effects that it announces.
+type announcement struct {
+	integration, task string
+	tasks             int // more than 1 for tasks of which only the number is known
+	effects           *plan.Effects
+	silence           string // why the effects are nil although somebody looks for effects; "" if not known
+}
+
+// collectEffects returns the effects of all tasks of a plan.
+func collectEffects(p *plan.Plan, results []Task) Effects {
+	out := Effects{Groups: []EffectGroup{}, Unknown: []EffectGap{}, Unlooked: []UnlookedIntegration{}}
+	var all []announcement
+	for _, t := range results {
+		a := announcement{integration: t.Integration, task: t.Task, tasks: 1, effects: t.Effects}
+		if t.Attempts == 0 && !t.OK() {
+			a.silence = describeAttempt(t.Status, t.Reason)
+		}
+		all = append(all, a)
+	}
+	all = append(all, reusedTasks(p)...)
+	looked := slices.ContainsFunc(all, func(a announcement) bool { return a.effects != nil })
+	unlooked := map[string]int{}
+	groups := map[groupKey]*EffectGroup{}
+	for _, a := range all {
+		out.Tasks += a.tasks
+		switch {
+		case a.effects == nil && looked && a.silence != "":
+			out.Unknown = append(out.Unknown, EffectGap{a.task, a.tasks, a.silence})
+		case a.effects == nil:
+			unlooked[a.integration] += a.tasks
+		case a.effects.Unknown != "":
+			out.Unknown = append(out.Unknown, EffectGap{a.task, a.tasks, a.effects.Unknown})
+		default:
+			out.addAnnouncement(groups, a)
+		}
+	}
+	for _, g := range groups {
+		out.Groups = append(out.Groups, *g)
+	}
+	slices.SortFunc(out.Groups, compareGroups)
+	for name, n := range unlooked {
+		out.Unlooked = append(out.Unlooked, UnlookedIntegration{name, n})
+	}
+	slices.SortFunc(out.Unlooked, func(a, b UnlookedIntegration) int { return strings.Compare(a.Integration, b.Integration) })
+	out.Summary = out.summarize(func(deletions string) string { return deletions })
+	return out
+}
+
+// A groupKey is what the effects of one group have in common.
+type groupKey struct {
+	integration string
+	kind        plan.EffectKind
+	subject     string
+	since       plan.Since
+}
+
+// addAnnouncement adds the effects of one task to the counts and to the groups.
+func (e *Effects) addAnnouncement(groups map[groupKey]*EffectGroup, a announcement) {
+	add := func(kind plan.EffectKind, subject string, since plan.Since, n int) {
+		switch since {
+		case plan.SinceBase:
+			e.Pending.add(kind, n)
+		case plan.SinceGone:
+			e.Gone.add(kind, n)
+		default:
+			e.Counts.add(kind, n)
+		}
+		key := groupKey{a.integration, kind, subject, since}
+		if groups[key] == nil {
+			groups[key] = &EffectGroup{Integration: a.integration, Kind: kind, Subject: subject, Since: since}
+		}
+		g := groups[key]
+		if g.Count += n; !slices.Contains(g.Tasks, a.task) {
+			g.Tasks = append(g.Tasks, a.task)
+		}
+	}
+	for _, item := range a.effects.Items {
+		add(item.Kind, item.Subject, item.Since, max(1, item.Times))
+	}
+	for _, kind := range plan.EffectKinds() {
+		if n := a.effects.Beyond[kind]; n > 0 {
+			add(kind, "", "", n)
+		}
+	}
+	if a.effects.Uncompared != "" {
+		e.Uncompared = append(e.Uncompared, EffectGap{a.task, a.tasks, a.effects.Uncompared})
+	}
+	for _, problem := range a.effects.Problems {
+		e.Problems = append(e.Problems, EffectGap{a.task, a.tasks, problem})
+	}
+}
+
+// compareGroups orders groups: effects that are gone come last, deletions first, pending
+// effects after those of the change. Effects that were only counted follow their like.
+func compareGroups(a, b EffectGroup) int {
+	return cmp.Or(
+		cmp.Compare(rank(a.Since == plan.SinceGone), rank(b.Since == plan.SinceGone)),
+		cmp.Compare(kindRank(a.Kind), kindRank(b.Kind)),
+		cmp.Compare(rank(a.Since == plan.SinceBase), rank(b.Since == plan.SinceBase)),
+		strings.Compare(a.Integration, b.Integration),
+		cmp.Compare(rank(a.Subject == ""), rank(b.Subject == "")),
+		strings.Compare(a.Tasks[0], b.Tasks[0]),
+		strings.Compare(a.Subject, b.Subject),
+		strings.Compare(string(a.Since), string(b.Since)),
+		strings.Compare(string(a.Kind), string(b.Kind)),
+	)
+}
+
+// rank returns 1 for true, else 0.
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
+}
+
+// kindRank returns the place of a kind in the order in which people are shown them.
+func kindRank(k plan.EffectKind) int {
+	if i := slices.Index(plan.EffectKinds(), k); i >= 0 {
+		return i
+	}
+	return len(plan.EffectKinds())
+}
+
+// reusedTasks returns the tasks that were left out because they passed before. The plan
+// keeps only some of them with their effects; of the others it keeps the number.
+func reusedTasks(p *plan.Plan) []announcement {
+	var out []announcement
+	for _, d := range p.Integrations {
+		for _, earlier := range d.Evidence.Passed {
+			out = append(out, announcement{integration: d.Name, task: earlierTask(d.Name, earlier), tasks: 1})
+		}
+		if more := d.Evidence.Reused - len(d.Evidence.Passed); more > 0 {
+			out = append(out, announcement{integration: d.Name, task: d.Name, tasks: more, silence: "passed before, and the plan keeps the effects of only some of these tasks"})
+		}
+	}
+	return out
+}
+
+// earlierTask returns the name of a task that passed before.
+func earlierTask(integration string, e plan.Earlier) string {
+	if e.Shard == "" {
+		return integration
+	}
+	return integration + "/" + e.Shard
+}
+
+// summarize returns the numbers in a few words. Deletions go through emphasize.
+func (e Effects) summarize(emphasize func(string) string) string {
+	if !e.Looked() {
+		return ""
+	}
+	parts := countEffects(e.Counts, emphasize)
+	if len(parts) == 0 && e.Complete() && e.Pending.Sum() == 0 {
+		parts = append(parts, "no effects announced")
+	}
+	if n := e.Pending.Sum(); n > 0 {
+		text := fmt.Sprintf("%d already pending on base", n)
+		if d := e.Pending.Delete; d > 0 {
+			text += " (" + emphasize(fmt.Sprintf("%d to delete", d)) + ")"
+		}
+		parts = append(parts, text)
+	}
+	if n := e.Gone.Sum(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d no longer announced", n))
+	}
+	if n := e.doubtful(); n > 0 {
+		parts = append(parts, "effects of "+countNoun(n, "task")+" unknown")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// countEffects returns the numbers of each kind that occurs, such as "3 to create".
+func countEffects(c EffectCounts, emphasize func(string) string) []string {
+	var out []string
+	add := func(n int, word string, show func(string) string) {
+		if n > 0 {
+			out = append(out, show(fmt.Sprintf("%d %s", n, word)))
+		}
+	}
+	plainly := func(text string) string { return text }
+	add(c.Create, "to create", plainly)
+	add(c.Change, "to change", plainly)
+	add(c.Delete, "to delete", emphasize)
+	add(c.Other, "other", plainly)
+	return out
+}
+
+// describeEffects returns the effects of one task in a few words. It returns "" if nobody
+// looked for them.
+func describeEffects(e *plan.Effects) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Unknown != "":
+		return "unknown: " + cleanLine(e.Unknown)
+	}
+	var counts EffectCounts
+	for _, kind := range plan.EffectKinds() {
+		counts.add(kind, e.Count(kind))
+	}
+	if counts.Sum() == 0 {
+		return "none"
+	}
+	return strings.Join(countEffects(counts, func(deletions string) string { return deletions }), ", ")
+}
