@@ -254,7 +254,7 @@ func reusedTasks(p *plan.Plan) []announcement {
 	var out []announcement
 	for _, d := range p.Integrations {
 		for _, earlier := range d.Evidence.Passed {
-			out = append(out, announcement{integration: d.Name, task: earlierTask(d.Name, earlier), tasks: 1})
+			out = append(out, announcement{integration: d.Name, task: earlierTask(d.Name, earlier), tasks: 1, effects: earlier.Effects})
 		}
 		if more := d.Evidence.Reused - len(d.Evidence.Passed); more > 0 {
 			out = append(out, announcement{integration: d.Name, task: d.Name, tasks: more, silence: "passed before, and the plan keeps the effects of only some of these tasks"})

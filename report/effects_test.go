@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -151,5 +152,22 @@ func TestManyEffects(t *testing.T) {
 	}
 	if page.Len() > 3<<20 {
 		t.Errorf("the page has %d bytes", page.Len())
+	}
+}
+
+// TestEffectsOfReusedTasks checks that tasks that were left out count with the effects that
+// they had, and that those whose effects the plan does not keep count as unknown.
+func TestEffectsOfReusedTasks(t *testing.T) {
+	p := reusedPlan(t)
+	p.Integrations[0].Evidence.Reused = 5
+	p.Integrations[0].Evidence.Passed[0].Effects = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "zone a"}}}
+	seal(t, p)
+	e := report.New(p, passedResults(p)).Effects
+	want := []report.EffectGroup{{Integration: "dns", Kind: plan.EffectDelete, Subject: "zone a", Count: 1, Tasks: []string{"dns"}}}
+	if !reflect.DeepEqual(e.Groups, want) || e.Summary != "1 to delete, effects of 7 tasks unknown" || e.Tasks != 8 {
+		t.Errorf("got %+v, %q, %d tasks", e.Groups, e.Summary, e.Tasks)
+	}
+	if len(e.Unknown) != 1 || e.Unknown[0].Tasks != 4 || !reflect.DeepEqual(e.Unlooked, []report.UnlookedIntegration{{Integration: "users", Tasks: 3}}) {
+		t.Errorf("got unknown %+v, unlooked %+v", e.Unknown, e.Unlooked)
 	}
 }
