@@ -11,8 +11,8 @@ import (
 )
 
 // Execute runs the command of the tree under root that env.Args names. It sets streams,
-// error handling and the help command of the tree, so a command need only set Use, Short,
-// Args and RunE. An error before RunE is a usage error that says what to do. PreRun hooks
+// error handling, the help command and the version command of the tree, so a command need
+// only set Use, Short, Args and RunE. An error before RunE is a usage error that says what to do. PreRun hooks
 // that can fail are not supported.
 func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 	root.SetArgs(append([]string{}, env.Args...)) // nil would mean os.Args
@@ -22,6 +22,8 @@ func Execute(ctx context.Context, env Env, root *cobra.Command) error {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultHelpCmd()
+	addVersion(env, root)
+	root.AddCommand(documentsCommand(env, root))
 	root.InitDefaultCompletionCmd(env.Args...)
 
 	var incomplete, started bool

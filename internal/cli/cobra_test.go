@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -49,7 +50,7 @@ func tree(env Env) *cobra.Command {
 
 func execute(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	env := Env{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs}
+	env := Env{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}
 	code = Run(context.Background(), "demo", env, func(ctx context.Context, env Env) error {
 		return Execute(ctx, env, tree(env))
 	})
