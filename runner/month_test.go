@@ -293,7 +293,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 			return out
 		}
 		out, guilty := check(), w.guilty(sizes)
-		tally(t, count, p, out, guilty, on.first)
+		countResults(t, count, p, out, guilty, on.first)
 		if out.Failed() && len(guilty) == 0 {
 			out = check() // the author runs it again
 		}
@@ -326,8 +326,8 @@ func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(con
 	return out, s.sameOnBase
 }
 
-// tally counts the results of one merge request.
-func tally(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty []string, first map[string]bool) {
+// countResults counts the results of one merge request.
+func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty []string, first map[string]bool) {
 	t.Helper()
 	count["merge requests"]++
 	count["tasks"] += len(p.Tasks)

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
+	"github.com/app-sre/prcheck/state/tally"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -41,6 +42,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	defer cancel()
 	now := time.Now()
 	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
+	warn(tally.NewStore(r.State).Add(ctx, tally.CountRun(r.Plan, out, r.isResumed), now))
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
 	warn(dependence.NewStore(r.State).Add(ctx, r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now)))
 	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder), now))
@@ -54,9 +56,8 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 func (r *run) durations(results []plan.Result, at time.Time) []durations.Run {
 	var out []durations.Run
 	for i, result := range results {
-		_, isResumed := r.resumed[result.Task]
 		ranToEnd := result.OK() || result.Status == plan.Failed && (result.Class == plan.ClassTask || result.Class == plan.ClassBaseline)
-		if !ranToEnd || result.Attempts == 0 || isResumed {
+		if !ranToEnd || result.Attempts == 0 || r.isResumed(result.Task) {
 			continue
 		}
 		seconds := result.Seconds
@@ -69,6 +70,12 @@ func (r *run) durations(results []plan.Result, at time.Time) []durations.Run {
 		})
 	}
 	return out
+}
+
+// isResumed reports whether an earlier run finished a task, so that its result was remembered.
+func (r *run) isResumed(task string) bool {
+	_, resumed := r.resumed[task]
+	return resumed
 }
 
 // isFlaky returns a function that reports whether a task is known to be flaky.

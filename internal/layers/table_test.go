@@ -8,9 +8,9 @@ const module = "github.com/app-sre/prcheck"
 // folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
-	{"gql", "server/metrics", "integration", "reconcile" /* later */, "state/dependence", "state/durations", "state/history", "state/lease", "state/statetest", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+	{"gql", "server/metrics", "integration", "reconcile" /* later */, "state/dependence", "state/durations", "state/history", "state/lease", "state/statetest", "state/tally", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "report/lines", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"affected", "report/lines", "report/insights", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "change"},
 	{"cmd/planner", "cmd/runner"},
@@ -64,7 +64,7 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "planner/rules", "plan", "report", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
+	pure      = []string{"schemafilter", "affected", "planner", "planner/rules", "plan", "report", "report/insights", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}

@@ -33,6 +33,16 @@ func (d document) estimate(name string) Estimate {
 	return e
 }
 
+// Overall returns the percentiles over the remembered runs of all shards of an integration,
+// and of the integration as a whole.
+func (s Store) Overall(ctx context.Context, integration string) Estimate {
+	var all []measured
+	for _, sh := range s.read(ctx, integration).Shards {
+		all = append(all, sh.Runs...)
+	}
+	return estimate(all)
+}
+
 // A Snapshot estimates many tasks and reads each document once, so that the estimates
 // of a plan do not change while it is made. It is for one goroutine.
 type Snapshot struct {
