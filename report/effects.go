@@ -86,6 +86,14 @@ func (c EffectCounts) Of(kind plan.EffectKind) int {
 // Sum returns the number of effects of all kinds.
 func (c EffectCounts) Sum() int { return c.Create + c.Change + c.Delete + c.Other }
 
+// String returns the numbers in words: "3 to create, 1 to delete", or "none".
+func (c EffectCounts) String() string {
+	return cmp.Or(strings.Join(countEffects(c, plainly), ", "), "none")
+}
+
+// IsValid reports whether no number is negative.
+func (c EffectCounts) IsValid() bool { return min(c.Create, c.Change, c.Delete, c.Other) >= 0 }
+
 // add adds n effects of a kind. A kind of a later prcheck counts as other.
 func (c *EffectCounts) add(kind plan.EffectKind, n int) {
 	switch kind {
@@ -105,6 +113,12 @@ func (e Effects) Looked() bool { return e.Tasks > e.unlookedTasks() }
 
 // Complete reports whether the effects of every task are known.
 func (e Effects) Complete() bool { return len(e.Unknown)+len(e.Unlooked) == 0 }
+
+// Silent reports whether it is known that no task would do anything: every task ran or
+// passed before, somebody looked at all of them, and none announced an effect.
+func (e Effects) Silent() bool {
+	return e.Tasks > 0 && e.Complete() && e.Counts.Sum()+e.Pending.Sum() == 0
+}
 
 // unlookedTasks returns the number of tasks for whose effects nobody looked.
 func (e Effects) unlookedTasks() int {
@@ -168,7 +182,7 @@ func collectEffects(p *plan.Plan, results []Task) Effects {
 		out.Unlooked = append(out.Unlooked, UnlookedIntegration{name, n})
 	}
 	slices.SortFunc(out.Unlooked, func(a, b UnlookedIntegration) int { return strings.Compare(a.Integration, b.Integration) })
-	out.Summary = out.summarize(func(deletions string) string { return deletions })
+	out.Summary = out.SummaryWith(plainly)
 	return out
 }
 
@@ -271,13 +285,13 @@ func earlierTask(integration string, e plan.Earlier) string {
 	return integration + "/" + e.Shard
 }
 
-// summarize returns the numbers in a few words. Deletions go through emphasize.
-func (e Effects) summarize(emphasize func(string) string) string {
+// SummaryWith returns [Effects.Summary] with the deletions as emphasize returns them.
+func (e Effects) SummaryWith(emphasize func(string) string) string {
 	if !e.Looked() {
 		return ""
 	}
 	parts := countEffects(e.Counts, emphasize)
-	if len(parts) == 0 && e.Complete() && e.Pending.Sum() == 0 {
+	if e.Silent() {
 		parts = append(parts, "no effects announced")
 	}
 	if n := e.Pending.Sum(); n > 0 {
@@ -296,6 +310,9 @@ func (e Effects) summarize(emphasize func(string) string) string {
 	return strings.Join(parts, ", ")
 }
 
+// plainly returns a text as it is.
+func plainly(text string) string { return text }
+
 // countEffects returns the numbers of each kind that occurs, such as "3 to create".
 func countEffects(c EffectCounts, emphasize func(string) string) []string {
 	var out []string
@@ -304,7 +321,6 @@ func countEffects(c EffectCounts, emphasize func(string) string) []string {
 			out = append(out, show(fmt.Sprintf("%d %s", n, word)))
 		}
 	}
-	plainly := func(text string) string { return text }
 	add(c.Create, "to create", plainly)
 	add(c.Change, "to change", plainly)
 	add(c.Delete, "to delete", emphasize)
@@ -325,8 +341,5 @@ func describeEffects(e *plan.Effects) string {
 	for _, kind := range plan.EffectKinds() {
 		counts.add(kind, e.Count(kind))
 	}
-	if counts.Sum() == 0 {
-		return "none"
-	}
-	return strings.Join(countEffects(counts, func(deletions string) string { return deletions }), ", ")
+	return counts.String()
 }

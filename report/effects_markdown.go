@@ -11,7 +11,7 @@ func (m *markdown) writeEffects(e Effects) {
 		m.printLine("\nEffects: %s.", e.UnlookedNote(codeSpan))
 		return
 	}
-	m.printLine("\n#### Effects: %s", e.summarize(boldMarkdown))
+	m.printLine("\n#### Effects: %s", e.SummaryWith(boldMarkdown))
 	deletions, others := e.Deletions(), e.Others()
 	if len(deletions) > 0 {
 		m.printLine("")
@@ -22,8 +22,8 @@ func (m *markdown) writeEffects(e Effects) {
 		m.writeEffectRows("effects", others, maxFolded)
 		end()
 	}
-	for _, list := range e.gapLists() {
-		m.writeGaps(startSentence(list.title), list.gaps)
+	for _, list := range e.GapLists() {
+		m.writeGaps(startSentence(list.Title), list.Gaps)
 	}
 	if note := e.UnlookedNote(codeSpan); note != "" {
 		m.printLine("\n%s.", startSentence(note))
@@ -58,7 +58,7 @@ func (m *markdown) writeGaps(title string, gaps []EffectGap) {
 	}
 	m.printLine("\n%s:\n", title)
 	for _, gap := range gaps[:min(len(gaps), maxGaps)] {
-		m.printLine("- %s: %s", codeSpan(gap.name()), escapeMarkdown(gap.Reason))
+		m.printLine("- %s: %s", codeSpan(gap.Name()), escapeMarkdown(gap.Reason))
 	}
 	if more := len(gaps) - maxGaps; more > 0 {
 		m.printLine("- and %d more", more)

@@ -48,6 +48,22 @@ func (g EffectGroup) Where() string {
 	return text + ")"
 }
 
+// Verb returns the kind and what is known of base, such as "to delete" or "to create
+// already pending on base".
+func (g EffectGroup) Verb() string {
+	text := "other"
+	if g.Kind == plan.EffectDelete || g.Kind == plan.EffectCreate || g.Kind == plan.EffectChange {
+		text = "to " + string(g.Kind)
+	}
+	switch g.Since {
+	case plan.SinceBase:
+		return text + " already pending on base"
+	case plan.SinceGone:
+		return text + " no longer announced"
+	}
+	return text
+}
+
 // What returns what would be created, changed or deleted.
 func (g EffectGroup) What() string {
 	if g.Subject == "" {
@@ -134,34 +150,34 @@ func kindColor(g EffectGroup) color {
 	return plain
 }
 
-// A gapList is a kind of gaps: its name as people read it, and the tasks.
-type gapList struct {
-	title string
-	gaps  []EffectGap
+// A GapList is a kind of gaps: its name as people read it, and the tasks.
+type GapList struct {
+	Title string
+	Gaps  []EffectGap
 }
 
-// gapLists returns all that is not known, the most important first.
-func (e Effects) gapLists() []gapList {
-	return []gapList{{"effects unknown", e.Unknown}, {"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
+// GapLists returns all that is not known, the most important first.
+func (e Effects) GapLists() []GapList {
+	return []GapList{{"effects unknown", e.Unknown}, {"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
 }
 
 // writeGaps writes the tasks of which something is not known.
 func (t *text) writeGaps(e Effects) {
 	var rows table
-	for _, list := range e.gapLists() {
-		for i, gap := range list.gaps {
+	for _, list := range e.GapLists() {
+		for i, gap := range list.Gaps {
 			if i == maxGaps {
-				rows = append(rows, []cell{{text: list.title, color: yellow}, {text: fmt.Sprintf("and %d more", len(list.gaps)-i)}})
+				rows = append(rows, []cell{{text: list.Title, color: yellow}, {text: fmt.Sprintf("and %d more", len(list.Gaps)-i)}})
 				break
 			}
-			rows = append(rows, []cell{{text: list.title, color: yellow}, {text: cleanLine(gap.name())}, {text: cleanLine(gap.Reason)}})
+			rows = append(rows, []cell{{text: list.Title, color: yellow}, {text: cleanLine(gap.Name())}, {text: cleanLine(gap.Reason)}})
 		}
 	}
 	rows.writeTo(&t.out, t.style, "  ")
 }
 
-// name returns the task, or the integration with the number of its tasks.
-func (g EffectGap) name() string {
+// Name returns the task, or the integration with the number of its tasks.
+func (g EffectGap) Name() string {
 	if g.Tasks > 1 {
 		return fmt.Sprintf("%s (%d tasks)", g.Task, g.Tasks)
 	}

@@ -65,9 +65,9 @@ func newEffectsView(e Effects) *effectsView {
 	for i := range v.Integrations {
 		v.Integrations[i].Summary = summarizeRows(v.Integrations[i].Rows)
 	}
-	for _, list := range e.gapLists() {
-		for _, gap := range list.gaps {
-			v.Gaps = append(v.Gaps, gapRow{visibleText(gap.name()), list.title, cleanLine(gap.Reason)})
+	for _, list := range e.GapLists() {
+		for _, gap := range list.Gaps {
+			v.Gaps = append(v.Gaps, gapRow{visibleText(gap.Name()), list.Title, cleanLine(gap.Reason)})
 		}
 	}
 	v.MoreGaps = max(0, len(v.Gaps)-maxFailures)

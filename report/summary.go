@@ -9,13 +9,13 @@ import (
 
 // headline returns the verdict and the effects in one line.
 func headline(rep *Report) string {
-	return outcomeHeadline(rep) + effectsHeadline(rep, func(deletions string) string { return deletions })
+	return outcomeHeadline(rep) + effectsHeadline(rep, plainly)
 }
 
 // effectsHeadline returns the part of a headline that counts the effects. Deletions go
 // through emphasize. It is "" if nobody looked for effects.
 func effectsHeadline(rep *Report, emphasize func(string) string) string {
-	if text := rep.Effects.summarize(emphasize); text != "" {
+	if text := rep.Effects.SummaryWith(emphasize); text != "" {
 		return "; " + text
 	}
 	return ""

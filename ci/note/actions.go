@@ -16,8 +16,8 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 			out = append(out, "- "+fmt.Sprintf(format, args...))
 		}
 	}
-	if rep.Verdict == report.Passed {
-		add(1, "**Nothing to do.**")
+	if effects := effectsAction(rep, before); effects != "" {
+		out = append(out, effects)
 	}
 	if rep.Verdict == report.NotChecked {
 		add(1, "**Nothing was checked**, so this does not pass: %s.", md.Escape(rep.NotChecked))

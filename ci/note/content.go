@@ -16,6 +16,7 @@ type content struct {
 	actions  []string // what the author must do, in short
 	summary  string   // what the change touches, and how much is checked
 	sections []section
+	effects  effectsPart
 	fixed    []string
 	warnings []string
 	ran      fold
@@ -43,6 +44,7 @@ func (n Note) newContent(rep *report.Report, before *run) *content {
 		actions:  groups.listActions(rep, before),
 		summary:  changeSummary(n.Plan, rep),
 		sections: n.newSections(groups),
+		effects:  n.newEffectsPart(rep.Effects),
 		ran:      n.newTasksFold(rep),
 		skipped:  newSkippedFolds(rep),
 		since:    newSinceFold(n.Plan, before),
@@ -73,7 +75,7 @@ func (n Note) newUnplannedContent() *content {
 	return c
 }
 
-// title returns the verdict in one line.
+// title returns the verdict and the numbers of effects in one line.
 func (n Note) title(rep *report.Report) string {
 	c, sign, text := rep.Counts, "✅", ""
 	if rep.Verdict == report.Failed {
@@ -99,6 +101,9 @@ func (n Note) title(rep *report.Report) string {
 		text = "nothing to check"
 	default:
 		text = countNoun(c.Tasks, "task") + " passed"
+	}
+	if effects := rep.Effects.SummaryWith(bold); effects != "" {
+		text += "; " + effects
 	}
 	return fmt.Sprintf("### %s %s: %s", sign, md.Escape(n.Tool), text)
 }

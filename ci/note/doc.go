@@ -13,8 +13,9 @@
 //   - A body is never longer than its limit, in characters, and always valid
 //     UTF-8 and valid Markdown. If there is too little room, whole rows and lines
 //     are left out, the least important first: skipped integrations, tasks that
-//     ran, the comparison with the last run, last lines of output, failures with
-//     the same cause, then other failures. The note says how much was left out.
+//     ran, the comparison with the last run, effects that are no deletions, last
+//     lines of output, failures with the same cause, deletions, then other
+//     failures. The note says how much was left out.
 //   - Nothing is decided here: the verdict comes from package report, and package
 //     plan says whether a result blocks.
 //   - Names, paths, reasons, tails, warnings and the previous body are not trusted.

@@ -35,6 +35,7 @@ func ExampleNote_Body() {
 	// true 2 true
 	// ### ❌ prcheck: 1 of 1 task did not pass
 	//
+	// - **What the dry runs would do is not known**, since the settings have no rules that find effects.
 	// - **Look at 1 failure** below.
 	//
 	// This change touches 1 datafile. Checked: 1 of 1 integration. Skipped: 0. It took 3.2s.

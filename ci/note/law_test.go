@@ -33,6 +33,28 @@ func randomText(r *rand.Rand) string {
 	return out.String()
 }
 
+// randomEffects returns random effects, or nil.
+func randomEffects(r *rand.Rand) *plan.Effects {
+	if r.IntN(3) == 0 {
+		return nil
+	}
+	e := &plan.Effects{Compared: r.IntN(2) == 0}
+	for range r.IntN(6) {
+		kinds := append(plan.EffectKinds(), plan.EffectKind(randomText(r)))
+		since := []plan.Since{"", plan.SinceChange, plan.SinceBase, plan.SinceGone, plan.Since(randomText(r))}
+		e.Items = append(e.Items, plan.Effect{Kind: kinds[r.IntN(len(kinds))], Subject: randomText(r), Since: since[r.IntN(len(since))], Times: r.IntN(4)})
+	}
+	switch r.IntN(6) {
+	case 0:
+		e = &plan.Effects{Unknown: "x" + randomText(r)}
+	case 1:
+		e.Beyond = map[plan.EffectKind]int{plan.EffectDelete: r.IntN(9), plan.EffectOther: r.IntN(9)}
+	case 2:
+		e.Uncompared, e.Problems = randomText(r), []string{randomText(r), randomText(r)}
+	}
+	return e
+}
+
 // randomNote returns a random note.
 func randomNote(r *rand.Rand) note.Note {
 	p := &plan.Plan{Digest: "sha256:" + fmt.Sprintf("%016x", r.Uint64())}
@@ -53,7 +75,8 @@ func randomNote(r *rand.Rand) note.Note {
 				continue // lost
 			}
 			rs.Results = append(rs.Results, plan.Result{
-				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
+				Effects: randomEffects(r),
+				Task:    id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
 				Reason: randomText(r), Tail: randomText(r) + pick("", "\n", randomText(r)) + randomText(r), Log: pick("", randomText(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
 				Spans: []plan.Span{{Started: 1, Seconds: r.Float64() * 9}},
 			})

@@ -92,9 +92,9 @@ func newResultsWith(p *plan.Plan, fail func(i int) plan.Result) *plan.Results {
 
 const trace = `[2026-11-21 10:11:12] [INFO] [early_exit.py] starting
 Traceback (most recent call last):
-  File "/work/venv/lib/python3.12/site-packages/reconcile/cli.py", line 553, in run_integration
+  File "/home/venv/lib/python3.12/site-packages/reconcile/cli.py", line 553, in run_integration
     run_class_integration(integration=integration)
-/work/venv/bin/qontract-reconcile: line 12: warning
+/home/venv/bin/qontract-reconcile: line 12: warning
 reconcile.utils.oc.StatusCodeError: [app-prod-01]: namespace "app-prod" refers to role @dev-access, which does not exist`
 
 func failed(class plan.Class, code int, tail string) plan.Result {
@@ -199,6 +199,8 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 	return newResultsWith(p, func(i int) plan.Result {
 		r := failed(plan.ClassTask, 1, text+"\n/approve\n```\n@all\n````\n<!-- x -->\n"+text)
 		r.Reason, r.Log = text, text
+		r.Effects = &plan.Effects{Problems: []string{text}, Uncompared: text, Items: []plan.Effect{
+			{Kind: plan.EffectDelete, Subject: text + "\n/merge", Since: plan.Since(text)}, {Kind: plan.EffectKind(text), Subject: "/close " + text}}}
 		if i == 1 {
 			r.Status, r.Unavailable = plan.NotRun, text
 		}

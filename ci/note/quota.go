@@ -8,18 +8,21 @@ import (
 // The kinds of lines of a note that can be left out, the first to be left out
 // first.
 const (
-	skippedRows = iota // integrations that were skipped
-	ranRows            // tasks that ran
-	sinceRows          // integrations that are checked now and were not before, or the reverse
-	tailLines          // last lines of each failure
-	otherRows          // failures with the same cause as a shown one, or beyond the last shown one
-	whyLines           // lines that say why a failed task was checked
-	fixedNames         // tasks that are fixed
-	summaries          // summaries of folds without rows
-	entries            // failures
-	warnings           // warnings
-	actions            // what the author must do
-	footers            // links, and the summary of the change
+	skippedRows  = iota // integrations that were skipped
+	ranRows             // tasks that ran
+	sinceRows           // integrations that are checked now and were not before, or the reverse
+	otherEffects        // effects that are no deletions
+	tailLines           // last lines of each failure
+	otherRows           // failures with the same cause as a shown one, or beyond the last shown one
+	whyLines            // lines that say why a failed task was checked
+	fixedNames          // tasks that are fixed
+	summaries           // summaries of folds without rows
+	gapLines            // tasks whose effects are not known, and the like
+	deletionRows        // effects that are deletions
+	entries             // failures
+	warnings            // warnings
+	actions             // what the author must do
+	footers             // links, and the summary of the change
 	quotaKinds
 )
 
@@ -38,6 +41,7 @@ func (q *quota) take(kind, n int) int {
 func (c *content) fullQuota() quota {
 	q := quota{
 		ranRows: len(c.ran.rows), sinceRows: len(c.since.rows), fixedNames: min(len(c.fixed), maxFixed),
+		otherEffects: len(c.effects.others.rows), gapLines: len(c.effects.gaps), deletionRows: len(c.effects.deletions),
 		summaries: 1, warnings: len(c.warnings), actions: 1, footers: 1,
 	}
 	for _, f := range c.skipped {

@@ -24,6 +24,7 @@ func (c *content) render(q quota) string {
 		p.writeBlock(c.summary)
 	}
 	c.renderFailures(&p, &q)
+	c.renderEffects(&p, &q)
 	if n := q[fixedNames]; n > 0 {
 		p.writeBlock(fmt.Sprintf("#### Fixed (%d)", len(c.fixed)), "", strings.Join(c.fixed[:n], ", ")+andMore(len(c.fixed)-n))
 	}

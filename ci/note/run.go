@@ -20,9 +20,11 @@ type run struct {
 	Tasks   int            `json:"tasks"`
 	// Unplanned marks a run without a plan. The next run is not compared with it, but
 	// with the run before it.
-	Unplanned bool     `json:"unplanned,omitempty"`
-	Failed    []string `json:"failed,omitzero"`  // hashes of the tasks that failed and block; nil if not known
-	Checked   []string `json:"checked,omitzero"` // hashes of the integrations that were not skipped; nil if not known
+	Unplanned bool `json:"unplanned,omitempty"`
+	// Effects are the numbers of the headline; nil if not known.
+	Effects *report.EffectCounts `json:"effects,omitempty"`
+	Failed  []string             `json:"failed,omitzero"`  // hashes of the tasks that failed and block; nil if not known
+	Checked []string             `json:"checked,omitzero"` // hashes of the integrations that were not skipped; nil if not known
 }
 
 var (
@@ -36,6 +38,9 @@ func (n Note) newRun(rep *report.Report) run {
 		return run{Verdict: rep.Verdict, Unplanned: true}
 	}
 	r := run{Plan: n.planDigest(), Verdict: rep.Verdict, Tasks: len(n.Plan.Tasks), Failed: []string{}, Checked: []string{}}
+	if rep.Effects.Looked() {
+		r.Effects = &rep.Effects.Counts
+	}
 	for _, t := range rep.Results {
 		if classify(t.Result) == kindFailure {
 			r.Failed = append(r.Failed, hashName(t.Task))
@@ -62,7 +67,7 @@ func (r *run) dropLongLists(limit int) {
 // isValid reports whether the fields that a note shows have the form in which we
 // write them.
 func (r run) isValid() bool {
-	return digestPattern.MatchString(r.Plan) && digestPattern.MatchString(r.Commit) && r.Tasks >= 0 && (r.Verdict == report.Passed || r.Verdict == report.Failed || r.Verdict == report.NotChecked)
+	return digestPattern.MatchString(r.Plan) && digestPattern.MatchString(r.Commit) && r.Tasks >= 0 && (r.Effects == nil || r.Effects.IsValid()) && (r.Verdict == report.Passed || r.Verdict == report.Failed || r.Verdict == report.NotChecked)
 }
 
 // failedHashes returns the hashes of the tasks that failed in this run, and whether

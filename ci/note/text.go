@@ -75,6 +75,9 @@ func lastLine(text string) string {
 	return string(last)
 }
 
+// bold returns text in bold. The text must be our own.
+func bold(text string) string { return "**" + text + "**" }
+
 // countNoun returns a number with its noun: "1 task" or "2 tasks".
 func countNoun(n int, noun string) string {
 	if n == 1 {
