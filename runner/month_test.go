@@ -204,6 +204,17 @@ func (w *simulation) guilty(head map[string]int) []string {
 	return out
 }
 
+// mended returns the integrations for which the change mends an object that is bad on base.
+func (w *simulation) mended(head map[string]int) []string {
+	var out []string
+	for i := range monthIntegrations {
+		if slices.ContainsFunc(w.of(i), func(p string) bool { return w.sizes[p] < 1 && head[p] >= 1 }) {
+			out = append(out, fmt.Sprintf("i%02d", i))
+		}
+	}
+	return out
+}
+
 // change returns the data of a merge request's head, with or without a fault.
 func (w *simulation) change(fault bool) map[string]int {
 	head := map[string]int{}
@@ -293,7 +304,7 @@ func simulatedMonth(t *testing.T, nature bool) map[string]int {
 			return out
 		}
 		out, guilty := check(), w.guilty(sizes)
-		countResults(t, count, p, out, guilty, on.first)
+		countResults(t, count, p, out, guilty, w.mended(sizes), on.first)
 		if out.Failed() && len(guilty) == 0 {
 			out = check() // the author runs it again
 		}
@@ -326,12 +337,14 @@ func (r *run) simulate(t *testing.T, head, base wrapper.Runner, isFlaky func(con
 	return out, s.sameOnBase
 }
 
-// countResults counts the results of one merge request.
-func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty []string, first map[string]bool) {
+// countResults counts the results of one merge request. A repair is red if the task still
+// fails for another reason: it fails in another way than on base, which nobody can tell
+// from a fault that hides an error.
+func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Results, guilty, mended []string, first map[string]bool) {
 	t.Helper()
 	count["merge requests"]++
 	count["tasks"] += len(p.Tasks)
-	naive := false
+	naive, isRepair := false, false
 	for i, r := range out.Results {
 		at := slices.Contains(guilty, p.Tasks[i].Integration)
 		naive = naive || first[r.Task]
@@ -342,7 +355,11 @@ func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Re
 		if r.Flaky != nil && r.OK() && r.Attempts > 1 {
 			count["marked flaky"]++
 		}
-		if !at && r.Blocks() {
+		switch {
+		case at || !r.Blocks():
+		case slices.Contains(mended, p.Tasks[i].Integration):
+			isRepair = true
+		default:
 			count["false red tasks"]++
 			t.Logf("red without a fault: %s after %d attempts, %s", r.Class, r.Attempts, r.Baseline.Finding)
 		}
@@ -356,6 +373,8 @@ func countResults(t *testing.T, count map[string]int, p *plan.Plan, out *plan.Re
 		count["true red"]++
 	case len(guilty) > 0:
 		count["missed"]++
+	case red && isRepair:
+		count["red repairs"]++
 	case red:
 		count["false red"]++
 	}
