@@ -13,6 +13,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
 )
 
 // MaxStatuses is the largest number of commit statuses that are set at once.
@@ -62,6 +63,21 @@ func OverallStatus(tool string, r *plan.Results) Status {
 		out.State, out.Description = Failed, "not checked: "+sanitize.Line(why)
 	}
 	return out
+}
+
+// WithEffects returns the status with the numbers of effects at the end of its description.
+// If both are too long, the description is cut, never the numbers.
+func (s Status) WithEffects(e report.Effects) Status {
+	if e.Summary == "" {
+		return s
+	}
+	end := "; " + e.Summary
+	room := maxField - len([]rune(end))
+	if runes := []rune(s.Description); len(runes) > room {
+		s.Description = string(runes[:max(0, room-1)]) + "…"
+	}
+	s.Description += end
+	return s
 }
 
 // summarize returns the status of several results, without a name.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/app-sre/prcheck/internal/gitlabtest"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
 )
 
 var commit = Commit{Project: gitlabtest.Project, Pipeline: gitlabtest.Pipeline, SHA: gitlabtest.SHA}
@@ -189,5 +190,22 @@ func TestSetStatusesFaults(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestStatusWithEffects checks that the numbers of effects are never cut.
+func TestStatusWithEffects(t *testing.T) {
+	e := report.Effects{Summary: "3 to create, 1 to delete"}
+	for _, c := range []struct{ name, description, want string }{
+		{"short", "2 tasks passed", "2 tasks passed; 3 to create, 1 to delete"},
+		{"long", strings.Repeat("é", 300), strings.Repeat("é", 228) + "…; 3 to create, 1 to delete"},
+	} {
+		got := Status{Description: c.description}.WithEffects(e).Description
+		if got != c.want || len([]rune(got)) > maxField {
+			t.Errorf("%s: got %q (%d characters), want %q", c.name, got, len([]rune(got)), c.want)
+		}
+	}
+	if got := (Status{Description: "x"}).WithEffects(report.Effects{}); got.Description != "x" {
+		t.Errorf("nobody looked: got %q", got.Description)
 	}
 }

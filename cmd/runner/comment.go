@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/safepath"
+	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/runner/parts"
 	"github.com/app-sre/prcheck/source"
 )
@@ -141,7 +142,7 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (out ci.Posting, v
 	}
 	ci.MaskResults(results, at.Token, at.JobToken)
 	n.Plan, n.Results, n.Links.Log = p, results, ci.LogURLs(at.JobURL, f.parts, results)
-	out.Note, out.Overall = n, ci.OverallStatus(f.tool, results)
+	out.Note, out.Overall = n, ci.OverallStatus(f.tool, results).WithEffects(report.New(p, results).Effects)
 	if f.status.String() == statusIntegrations {
 		out.Each = ci.IntegrationStatuses(f.tool, p, results)
 	}

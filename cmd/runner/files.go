@@ -19,14 +19,18 @@ import (
 
 // ciFiles are the names of the files that GitLab shows in a merge request. A file without
 // a name is not written.
-type ciFiles struct{ junit, codequality, metrics string }
+type ciFiles struct{ junit, codequality, metrics, terraform string }
 
 // register adds the flags to a command.
 func (f *ciFiles) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.junit, "junit", "", "file for an additional JUnit report")
 	cmd.Flags().StringVar(&f.codequality, "codequality", "", "file for a Code Quality report for GitLab, which shows failures at the changed lines that made their tasks run")
+	cmd.Flags().StringVar(&f.terraform, "terraform", "", "file for a Terraform report for GitLab, which shows how many effects create, update and delete something")
 	cmd.Flags().StringVar(&f.metrics, "metrics", "", "file for the numbers of the report as OpenMetrics text")
 }
+
+// names returns the names of all files.
+func (f ciFiles) names() []string { return []string{f.junit, f.codequality, f.metrics, f.terraform} }
 
 // needPlaces reports whether one of the files shows places in the repository.
 func (f ciFiles) needPlaces() bool { return f.junit+f.codequality != "" }
@@ -54,7 +58,7 @@ func (f ciFiles) write(ctx context.Context, env cli.Env, from fileInputs) error 
 	for _, file := range []struct {
 		name   string
 		render func(io.Writer, report.Findings) error
-	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}, {f.metrics, report.Metrics}} {
+	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}, {f.metrics, report.Metrics}, {f.terraform, report.Terraform}} {
 		if file.name != "" {
 			errs = append(errs, cli.WriteFile(file.name, func(w io.Writer) error { return file.render(w, found) }))
 		}

@@ -76,7 +76,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		return cli.Usage(errors.New("--jobs must not be negative"))
 	}
 	err := change.CheckPaths(ctx, env, change.Paths{
-		Files: []string{f.planOut, f.out, f.html, f.ci.junit, f.ci.codequality, f.ci.metrics}, Folders: []string{f.logs},
+		Files: append(f.ci.names(), f.planOut, f.out, f.html), Folders: []string{f.logs},
 	})
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		return err
 	}
 	f.in.Access = state.Writing
-	f.in.Writes = []string{f.planOut, f.out, f.html, f.ci.junit, f.ci.codequality, f.ci.metrics}
+	f.in.Writes = append(f.ci.names(), f.planOut, f.out, f.html)
 	opened, err := f.in.OpenChecked(ctx, env, f.validate)
 	if err != nil {
 		return baseTrouble(ctx, env, f.in, err)

@@ -45,7 +45,7 @@ names. Without a checkout each failure is shown at line 1.`,
 		Example: `  runner report --plan plan.json --results results.json
   runner report --plan plan.json --results part1.json --results part2.json --format markdown
   runner report --plan plan.json --results results.json --html report.html
-  runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json --metrics metrics.txt`,
+  runner report --plan plan.json --results results.json --junit junit.xml --codequality codequality.json --metrics metrics.txt --terraform terraform.json`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return reportPlan(cmd.Context(), env, f) },
 	}
@@ -66,7 +66,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 		return cli.Usage(errors.New("--repo and --config are for --junit and --codequality: give one of them"))
 	}
 	err := change.CheckPaths(ctx, env, change.Paths{
-		Read: append([]string{f.plan}, f.parts...), Files: []string{f.html, f.ci.junit, f.ci.codequality, f.ci.metrics},
+		Read: append([]string{f.plan}, f.parts...), Files: append(f.ci.names(), f.html),
 	})
 	if err != nil {
 		return err
