@@ -24,6 +24,6 @@ queries over both bundles. A task that is not in the plan does not run.
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
-	root.AddCommand(runCommand(env), precheckCommand(env), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env))
+	root.AddCommand(runCommand(env), precheckCommand(env), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env), initCommand(env))
 	return cli.Execute(ctx, env, root)
 }

@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
 // Each script runs in a folder with the bundles of the shop of examples/, and its tasks
-// start the program task. The folder qontract holds the example for qontract-reconcile.
+// start the program task. The folders qontract and office hold these examples.
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
@@ -39,6 +39,9 @@ func TestScripts(t *testing.T) {
 		}
 		e.Values[labKey{}] = &lab{}
 		e.Values[clusterKey{}] = &lastCluster{}
+		if err := os.CopyFS(filepath.Join(e.WorkDir, "office"), os.DirFS("../../examples/office")); err != nil {
+			return err
+		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,

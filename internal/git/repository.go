@@ -26,6 +26,9 @@ func FindRepository(ctx context.Context, dir string) (*Repository, error) {
 		if strings.Contains(err.Error(), "dubious ownership") {
 			return nil, fmt.Errorf("git does not trust the checkout in %q, since another user owns it: run git config --global --add safe.directory FOLDER", dir)
 		}
+		if strings.Contains(err.Error(), "must be run in a work tree") {
+			return nil, fmt.Errorf("%q is a bare repository, which has no files of its own: go to a clone of it that has them", dir)
+		}
 		return nil, fmt.Errorf("%q is not in a checkout: go there, or name it with --repo, or name bundles with --base and --head", dir)
 	}
 	return &Repository{filepath.FromSlash(strings.TrimSpace(string(out)))}, nil

@@ -12,13 +12,13 @@ var floors = [][]string{
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "report/lines", "report/insights", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
-	{"runner", "change"},
+	{"runner", "change", "setup"},
 	{"cmd/planner", "cmd/runner"},
 }
 
 // side lists the packages beside the floors. Every package may import them, and they import
 // only each other.
-var side = []string{"internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/layers",
+var side = []string{"examples/qontract-reconcile", "internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/layers",
 	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
 
 // programs lists folders with programs that are not part of the product. They import only

@@ -1,0 +1,153 @@
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	reconcile "github.com/app-sre/prcheck/examples/qontract-reconcile"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/sanitize"
+)
+
+// A File is a file that prcheck needs in a repository.
+type File struct{ Name, Text string }
+
+// Files returns the files that prcheck needs in the repository: the settings, the queries
+// that they name, and the CI file. Those that exist are among them.
+func (r *Repository) Files() ([]File, error) {
+	settings := File{integration.SettingsName, r.settingsText()}
+	read, err := integration.ReadSettings(settings.Name, []byte(settings.Text))
+	if err != nil {
+		return nil, fmt.Errorf("a definition has a name that settings cannot have: %w", err)
+	}
+	files := []File{settings}
+	for _, d := range r.Definitions {
+		for _, q := range read.For(d.Name).Queries {
+			if raw, err := fs.ReadFile(reconcile.Files, q.Path); err == nil && r.Kind == Reconcile {
+				files = append(files, File{q.Path, string(raw)})
+			}
+		}
+	}
+	if r.usesGitLab() {
+		files = append(files, File{CIFile, ciText})
+	}
+	return files, nil
+}
+
+// usesGitLab reports whether the project may be one of GitLab.
+func (r *Repository) usesGitLab() bool { return r.Host != "github.com" && r.Host != "bitbucket.org" }
+
+// ciText is the CI file of a project that has none.
+const ciText = `# prcheck checks each merge request in three stages: plan, checks and report.
+# It needs a project with the template, an image with planner, runner, git and everything that
+# the integrations need, and a token for the note; docs/gitlab.md of prcheck describes them.
+include:
+  - {project: tools/prcheck, ref: v1, file: prcheck.gitlab-ci.yml}
+variables:
+  PRCHECK_PIPELINE_FLAGS: "--image registry.example.com/prcheck:1"
+.prcheck:
+  image: registry.example.com/prcheck:1
+`
+
+const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every key.\n"
+
+// settingsText returns the settings for the repository.
+func (r *Repository) settingsText() string {
+	if r.Kind != Reconcile {
+		return settingsHead + "version: 1\n" + r.checkoutSection() + ownExec + r.ownIntegrations()
+	}
+	defined := map[string]bool{}
+	for _, d := range r.Definitions {
+		defined[d.Name] = true
+	}
+	text := reconcileText(settingsHead+"# docs/qontract-reconcile.md says what each line replaces.\n", defined)
+	return strings.TrimSuffix(text, "\n") + "\n" + r.checkoutSection()
+}
+
+// checkoutSection says where the parts of a bundle are, if the defaults do not.
+func (r *Repository) checkoutSection() string {
+	text := checkoutText(r.Checkout)
+	if text == "" {
+		return ""
+	}
+	return "\n# Where the JSON schemas and the GraphQL types are.\n" + text
+}
+
+func checkoutText(at integration.Checkout) string {
+	usual := (&integration.Settings{}).Checkout()
+	if at.Schemas == usual.Schemas && at.GraphQL == usual.GraphQL {
+		return ""
+	}
+	return fmt.Sprintf("checkout:\n  schemas: %s\n  graphql: %s\n", at.Schemas, at.GraphQL)
+}
+
+const ownExec = `
+exec:
+  # A task is started with the words of pr_check.cmd of its definition. No shell runs them.
+  argv: ["{cmd}"]
+  # Each task has a server of its own, which answers GraphQL queries over the change. Give its
+  # address to your programs under the name that they know. {base_url} is the same before the
+  # change.
+  env: {GRAPHQL_SERVER: "{graphql_url}"}
+  # The variables that a task gets from the environment, and no others. Name those with the
+  # secrets of your programs here, too: their values never appear in a log or a report.
+  pass_env: [HOME, PATH]
+  timeout: 10m
+`
+
+// maxListed is how many integrations without known queries are listed in the settings.
+const maxListed = 200
+
+// ownIntegrations returns what the settings say about each integration.
+func (r *Repository) ownIntegrations() string {
+	if len(r.Definitions) == 0 {
+		return "\n# What prcheck knows about integrations stands here, when there are some:\n#integrations:\n#  NAME:\n#    queries: [queries/NAME.graphql]\n"
+	}
+	var entries, unknown strings.Builder
+	listed := 0
+	for _, d := range r.Definitions {
+		switch {
+		case d.Check == nil:
+		case r.queries[d.Name]:
+			fmt.Fprintf(&entries, "  %s:\n    queries: [%s]\n", quoteName(d.Name), queryFile(d.Name))
+		case listed < maxListed:
+			listed++
+			fmt.Fprintf(&unknown, "  #%s:\n  #  queries: [%s]\n", sanitize.Line(quoteName(d.Name)), sanitize.Line(queryFile(d.Name)))
+		}
+	}
+	text := "\n# What prcheck knows about an integration. The less it knows, the more often it runs.\n"
+	if entries.Len() == 0 {
+		text += "#integrations:\n"
+	} else {
+		text += "integrations:\n  # Their queries are known, so they run only when an answer differs.\n" + entries.String()
+	}
+	if unknown.Len() > 0 {
+		text += "  # Nothing is known of these, so they run when a datafile changes whose schema they may read.\n" +
+			"  # Write down what they ask, or let --state remember it (docs/traces.md).\n" + unknown.String()
+	}
+	return text
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// isPlain reports whether a name can stand in a file without quotes, and in a path.
+func isPlain(name string) bool { return plainName.MatchString(name) && len(name) <= 100 }
+
+// yamlWords are words that YAML takes for something else than a text.
+var yamlWords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+
+// quoteName returns a name as a key of YAML.
+func quoteName(name string) string {
+	if isPlain(name) && !slices.Contains(yamlWords, strings.ToLower(name)) {
+		return name
+	}
+	raw, err := json.Marshal(name)
+	if err != nil {
+		return `""` // a string can always be encoded
+	}
+	return string(raw)
+}
