@@ -97,6 +97,11 @@ exec:
   # secrets of your programs here, too: their values never appear in a log or a report.
   pass_env: [HOME, PATH]
   timeout: 10m
+
+# How your programs say what they would do, so that reports can count it. A rule is for a line
+# of output; kind is create, change, delete or other.
+#effects:
+#  - {match: '^would create (?P<subject>.+)$', kind: create}
 `
 
 // maxListed is how many integrations without known queries are listed in the settings.
