@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
@@ -120,11 +121,10 @@ func (c *Change) Plan(ctx context.Context) (*plan.Plan, error) {
 	return p, c.trouble(ctx, err)
 }
 
-// Unproven evaluates both bundles as a whole and returns what the plan skips although it
-// cannot be proven.
-func (c *Change) Unproven(ctx context.Context, p *plan.Plan) ([]planner.Gap, error) {
-	gaps, err := planner.Verify(ctx, c.input, p)
-	return gaps, c.trouble(ctx, err)
+// Verify replays what a plan leaves out, and returns what is proven and what is not.
+func (c *Change) Verify(ctx context.Context, p *plan.Plan) (proof.Report, error) {
+	report, err := planner.Verify(ctx, c.input, p)
+	return report, c.trouble(ctx, err)
 }
 
 // trouble returns why a decision about the change cannot be used: a live server gave no

@@ -43,8 +43,8 @@ func same(t *testing.T, base, head *bundle.Bundle, settings *integration.Setting
 	if a, b := text(t, got), text(t, want); a != b {
 		t.Errorf("%s", lines(a, b))
 	}
-	if gaps, err := planner.Verify(t.Context(), in, want); err != nil || len(gaps) > 0 {
-		t.Errorf("verify: got %v, %v", gaps, err)
+	if r, err := planner.Verify(t.Context(), in, want); err != nil || len(r.Refuted) > 0 {
+		t.Errorf("verify: got %v, %v", r, err)
 	}
 	return want
 }

@@ -14,6 +14,10 @@ func (l *ladder) isBelieved(o schemafilter.Outcome, c plan.Conclusion) bool {
 	}
 	switch c.Reason.Code {
 	case plan.CodeNoAllowedFile, plan.CodeNoSchemas, plan.CodeAllIgnored:
+	case plan.CodeOnlyMetadata:
+		if len(l.diff.Backrefs) == 0 {
+			return false
+		}
 	default:
 		return false // both bundles say the same to everybody
 	}

@@ -46,6 +46,18 @@ func BenchmarkPlan(b *testing.B) {
 			b.ReportMetric(peer/ours, "times-faster")
 		}
 	})
+	b.Run("verify", func(b *testing.B) {
+		p, err := planner.Make(b.Context(), fleetInput(b, dir, settings))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			r, err := planner.Verify(b.Context(), fleetInput(b, dir, settings), p)
+			if err != nil || len(r.Refuted) > 0 {
+				b.Fatal(r.Refuted, err)
+			}
+		}
+	})
 	b.Run("plan-with-inputs", func(b *testing.B) { // as with a memory in which nothing is found
 		clock := startClock(b)
 		tasks := 0

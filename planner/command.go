@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"regexp"
-	"slices"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
@@ -72,20 +71,6 @@ func (b *taskBuilder) mayLeaveOut(o schemafilter.Outcome) bool {
 	e := o.Conclusion.Evidence
 	return o.Decided && !o.FromHead() && len(e.Fields) == 0 && len(e.Edited) == 0 && e.Rule == "" && len(e.Doubts) == 0 &&
 		!b.typesChanged
-}
-
-// forbiddenEarlyExit returns the id of the first task of an integration that is told
-// to leave something out although it must not; "" when there is none.
-func (b *taskBuilder) forbiddenEarlyExit(o schemafilter.Outcome, tasks []plan.Task) string {
-	if b.mayLeaveOut(o) {
-		return ""
-	}
-	for _, t := range tasks {
-		if t.Integration == o.Name && (slices.Contains(t.When, string(integration.EarlyExit)) || slices.Contains(t.When, string(integration.AffectedOnly))) {
-			return t.ID
-		}
-	}
-	return ""
 }
 
 // argv returns the argument vector of a task. If there is none, blocked says why.

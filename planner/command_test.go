@@ -6,6 +6,7 @@ import (
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/proof"
 )
 
 // adapter begins settings that use all that a definition may say.
@@ -100,12 +101,12 @@ func TestVerifyEarlyExit(t *testing.T) {
 	tests := []struct {
 		name string
 		when []string
-		want []planner.Gap
+		want []proof.Gap
 	}{
 		{"none", nil, nil},
-		{"others, which do not hold", []string{"state", "no_validate_schemas"}, []planner.Gap{{Integration: "it", Why: `its task "it" is not started as the settings and its definition say`}}},
-		{"early exit", []string{"early_exit"}, []planner.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
-		{"shards", []string{"check_only_affected_shards"}, []planner.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
+		{"others, which do not hold", []string{"state", "no_validate_schemas"}, []proof.Gap{{Integration: "it", Why: `its task "it" is not started as the settings and its definition say`}}},
+		{"early exit", []string{"early_exit"}, []proof.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
+		{"shards", []string{"check_only_affected_shards"}, []proof.Gap{{Integration: "it", Why: `its task "it" may end early, though it must run to its end`}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestVerifyEarlyExit(t *testing.T) {
 			in := input(t, base, head, adapter)
 			p := made(t, in)
 			p.Tasks[0].When = tt.when
-			if got, err := planner.Verify(t.Context(), in, p); err != nil || !slices.Equal(got, tt.want) {
+			if got, err := planner.Verify(t.Context(), in, p); err != nil || !slices.Equal(got.Refuted, tt.want) {
 				t.Errorf("got %v, %v, want %v", got, err, tt.want)
 			}
 		})
@@ -125,7 +126,7 @@ func TestVerifyEarlyExit(t *testing.T) {
 	both(func(s *side) { s.check()["early_exit"] = true }, rename)(base, head)
 	in := input(t, base, head, adapter)
 	p := made(t, in)
-	if got, err := planner.Verify(t.Context(), in, p); err != nil || got != nil || !slices.Equal(p.Tasks[0].When, []string{"early_exit"}) {
+	if got, err := planner.Verify(t.Context(), in, p); err != nil || got.Refuted != nil || !slices.Equal(p.Tasks[0].When, []string{"early_exit"}) {
 		t.Errorf("got %v, %v for %q", got, err, p.Tasks[0].When)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -325,7 +326,7 @@ func TestVerifyCommands(t *testing.T) {
 	} {
 		bad := clone(p)
 		change(&bad.Tasks[0], &bad.Tasks[1])
-		want := []planner.Gap{{Integration: "it", Why: `its task "it-wrapper/one" is not started as the settings and its definition say`}}
+		want := []proof.Gap{{Integration: "it", Why: `its task "it-wrapper/one" is not started as the settings and its definition say`}}
 		if gaps := verify(t, in, bad); !slices.Equal(gaps, want) {
 			t.Errorf("%s: got %v", name, gaps)
 		}

@@ -29,16 +29,8 @@ type ladder struct {
 	results    *resultFinder
 }
 
-// A purpose tells what a ladder is climbed for.
-type purpose int
-
-const (
-	toPlan   purpose = iota
-	toVerify         // evaluates everything as a whole, and results count whatever their age
-)
-
 // newLadder reads the definitions, settings and queries of an input.
-func newLadder(in Input, why purpose) (*ladder, error) {
+func newLadder(in Input) (*ladder, error) {
 	base, err := in.Settings.List(in.Base)
 	if err != nil {
 		return nil, fmt.Errorf("base: %w", err)
@@ -48,8 +40,7 @@ func newLadder(in Input, why purpose) (*ladder, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	l := &ladder{Input: in, diff: bundle.Compare(in.Base, in.Head), base: base, head: head}
-	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff,
-		affected.Options{Base: in.BaseServer, Head: in.HeadServer, Thorough: why == toVerify})
+	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff, affected.Options{Base: in.BaseServer, Head: in.HeadServer})
 	if err := l.comparison.CheckTypes(); err != nil {
 		return nil, err
 	}
@@ -77,7 +68,7 @@ func newLadder(in Input, why purpose) (*ladder, error) {
 	}
 	l.traces = &traceReader{settings: in.Settings, traces: in.Traces, comparison: l.comparison, tasks: l.tasks, divider: l.divider}
 	l.inputs = newInputDigester(in, l.comparison)
-	l.results = &resultFinder{settings: in.Settings, results: in.Results, tasks: l.tasks, inputs: l.inputs, anyAge: why == toVerify}
+	l.results = &resultFinder{settings: in.Settings, results: in.Results, tasks: l.tasks, inputs: l.inputs}
 	return l, nil
 }
 

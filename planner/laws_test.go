@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/proof"
 )
 
 // laws hold for every plan: it can be read again, has each integration of
@@ -57,13 +58,13 @@ func laws(t *testing.T, in planner.Input, p *plan.Plan) {
 	}
 }
 
-func verify(t *testing.T, in planner.Input, p *plan.Plan) []planner.Gap {
+func verify(t *testing.T, in planner.Input, p *plan.Plan) []proof.Gap {
 	t.Helper()
-	gaps, err := planner.Verify(t.Context(), in, p)
+	report, err := planner.Verify(t.Context(), in, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return gaps
+	return report.Refuted
 }
 
 // skipped holds that a plan that skips an integration instead does not verify.

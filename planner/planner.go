@@ -84,7 +84,7 @@ type Results interface {
 // name, settings that name what does not exist, a query that neither side accepts. Settings errors
 // are of the type [integration.SettingsError], with their line.
 func Make(ctx context.Context, in Input) (*plan.Plan, error) {
-	l, err := newLadder(in, toPlan)
+	l, err := newLadder(in)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 // Check tells whether a plan can be made: it returns the error that [Make] would
 // return for an input that is wrong.
 func Check(in Input) error {
-	_, err := newLadder(in, toPlan)
+	_, err := newLadder(in)
 	return err
 }
 

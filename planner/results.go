@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/app-sre/prcheck/affected"
@@ -20,7 +19,6 @@ type resultFinder struct {
 	results  Results // nil: none are remembered
 	tasks    *taskBuilder
 	inputs   *inputDigester
-	anyAge   bool // results count whatever their age
 }
 
 // reuse divides the tasks of an integration by their earlier runs.
@@ -59,9 +57,6 @@ func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t pla
 	if f.results == nil || within <= 0 || always || t.Native || t.Blocked != "" ||
 		len(o.Conclusion.Evidence.Edited) > 0 || f.tasks.unknownCommand(t).Code != "" {
 		return plan.Earlier{}, false
-	}
-	if f.anyAge {
-		within = math.MaxInt64
 	}
 	began, ok := f.results.Passed(ctx, t, within)
 	return plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}, ok

@@ -105,8 +105,8 @@ func ExampleVerify() {
 		}
 	}
 	p.Tasks = p.Tasks[1:]
-	gaps, err := planner.Verify(context.Background(), in, p)
-	fmt.Println(len(gaps), gaps[0].Integration, err)
+	report, err := planner.Verify(context.Background(), in, p)
+	fmt.Println(len(report.Refuted), report.Refuted[0].Integration, err)
 	// Output:
 	// 1 shop-window <nil>
 }

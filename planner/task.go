@@ -12,7 +12,7 @@ import (
 // counts. It is an error when no bundle of the input defines the integration, or when
 // it has no pr_check to start.
 func Task(in Input, name, shard string) (plan.Task, error) {
-	l, err := newLadder(in, toPlan)
+	l, err := newLadder(in)
 	if err != nil {
 		return plan.Task{}, err
 	}

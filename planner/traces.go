@@ -71,8 +71,8 @@ func (r *traceReader) ask(ctx context.Context, o schemafilter.Outcome) traced {
 	return out
 }
 
-// conclude returns the result for a proof by the traces of the whole integration.
-func (r *traceReader) conclude(it integration.Integration, p proof) traced {
+// conclude returns the result for a finding by the traces of the whole integration.
+func (r *traceReader) conclude(it integration.Integration, p finding) traced {
 	switch {
 	case p.doubt.Code == "":
 		return traced{conclusion: plan.Conclusion{Action: plan.Skip, Rung: plan.RungState, Reason: p.skip}}
@@ -95,8 +95,8 @@ func undecided(why plan.Reason) traced {
 	return traced{conclusion: plan.Conclusion{Remarks: []plan.Reason{why}}}
 }
 
-// A proof tells whether the traces of one task prove that it need not run.
-type proof struct {
+// A finding tells whether the traces of one task prove that it need not run.
+type finding struct {
 	shard    string       // the label of the task
 	trace    *trace.Trace // the trace that was looked at; nil when there is none
 	skip     plan.Reason  // why the task need not run; zero when that is not proven
@@ -105,8 +105,8 @@ type proof struct {
 	unusable []string     // traces that cannot be used, as warnings
 }
 
-// evidence writes a proof down for the plan.
-func (p proof) evidence() plan.Trace {
+// evidence writes a finding down for the plan.
+func (p finding) evidence() plan.Trace {
 	out := plan.Trace{Shard: p.shard, Doubt: p.doubt.String()}
 	if p.trace != nil {
 		out.Digest, out.Requests = p.trace.Digest, len(p.trace.Requests)
@@ -115,8 +115,8 @@ func (p proof) evidence() plan.Trace {
 }
 
 // proveTask looks at the traces of one task.
-func (r *traceReader) proveTask(ctx context.Context, it integration.Integration, t plan.Task) proof {
-	out := proof{shard: t.Label()}
+func (r *traceReader) proveTask(ctx context.Context, it integration.Integration, t plan.Task) finding {
+	out := finding{shard: t.Label()}
 	if out.doubt = r.tasks.unknownCommand(t); out.doubt.Code != "" {
 		return out
 	}
@@ -151,16 +151,16 @@ func (r *traceReader) askShards(ctx context.Context, o schemafilter.Outcome, it 
 	parts := r.divider.byStrategy(o, it.Shards.Strategy).parts
 	e := &out.conclusion.Evidence
 	for _, p := range parts {
-		proof := r.provePart(ctx, o, it, p)
-		out.unusable = append(out.unusable, proof.unusable...)
+		found := r.provePart(ctx, o, it, p)
+		out.unusable = append(out.unusable, found.unusable...)
 		if !slices.Contains(shards, p.shard) {
 			shards = append(shards, p.shard)
 		}
-		if proof.doubt.Code != "" && !slices.Contains(left, p.shard) {
+		if found.doubt.Code != "" && !slices.Contains(left, p.shard) {
 			left = append(left, p.shard)
 		}
 		if len(e.Traces) < maxTraces {
-			e.Traces = append(e.Traces, proof.evidence())
+			e.Traces = append(e.Traces, found.evidence())
 		}
 	}
 	c := &out.conclusion
@@ -181,7 +181,7 @@ func (r *traceReader) askShards(ctx context.Context, o schemafilter.Outcome, it 
 // provePart looks at the traces of a part, and at the traces of its whole shard,
 // which cover every static shard of it. The traces of the whole integration were
 // looked at before.
-func (r *traceReader) provePart(ctx context.Context, o schemafilter.Outcome, it integration.Integration, p part) proof {
+func (r *traceReader) provePart(ctx context.Context, o schemafilter.Outcome, it integration.Integration, p part) finding {
 	out := r.proveTask(ctx, it, r.tasks.build(o, taskName(o.Name), p))
 	if out.doubt.Code == "" || p.shard == "" || p.static == (plan.Fraction{}) {
 		return out

@@ -155,12 +155,12 @@ func TestEditedRules(t *testing.T) {
 			if !slices.Contains(p.Warnings, "in full, because head edits the rules for it: it") {
 				t.Errorf("got the warnings %q", p.Warnings)
 			}
-			if gaps, err := planner.Verify(t.Context(), in, p); err != nil || len(gaps) > 0 {
-				t.Errorf("the plan does not hold: %v, %v", gaps, err)
+			if r, err := planner.Verify(t.Context(), in, p); err != nil || len(r.Refuted) > 0 {
+				t.Errorf("the plan does not hold: %v, %v", r, err)
 			}
 			if b, _ := before.Decision("it"); b.Decision == plan.Skip {
-				if gaps, err := planner.Verify(t.Context(), in, before); err != nil || len(gaps) != 1 {
-					t.Errorf("a plan that knows nothing of the edit: got %v, %v, want one gap", gaps, err)
+				if r, err := planner.Verify(t.Context(), in, before); err != nil || len(r.Refuted) != 1 {
+					t.Errorf("a plan that knows nothing of the edit: got %v, %v, want one gap", r, err)
 				}
 			}
 		})

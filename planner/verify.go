@@ -5,23 +5,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/schemafilter"
 )
 
-// A Gap is a decision that could not be proven.
-type Gap struct {
-	Integration string
-	Why         string
-}
-
-// Verify replays every decision of a plan in which something is left out. It climbs
-// the ladder as [Make] does, but evaluates the desired states as a whole on both
-// sides, and not only where the change can reach. It returns the decisions that
-// leave out more than this allows, and the decisions without a task for a part that
-// must run. A task that was left out because it passed with the same inputs must
-// still be remembered, whatever its age is by now.
-func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
+// Verify replays every decision of a plan in which something is left out. What must run is
+// worked out by package proof, which shares no code with the ladder. How work is divided into
+// tasks and how tasks are started is compared with what the ladder makes of the same input. A
+// task that was left out because it passed with the same inputs must still be remembered,
+// whatever its age is by now.
+func Verify(ctx context.Context, in Input, p *plan.Plan) (proof.Report, error) {
 	for _, s := range []struct {
 		side      string
 		have, was string
@@ -31,117 +26,77 @@ func Verify(ctx context.Context, in Input, p *plan.Plan) ([]Gap, error) {
 		{"settings", in.Settings.Digest(), p.Config},
 	} {
 		if s.have != s.was {
-			return nil, fmt.Errorf("%s: not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
+			return proof.Report{}, fmt.Errorf("%s: not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
 		}
 	}
-	l, err := newLadder(in, toVerify)
+	l, err := newLadder(in)
 	if err != nil {
-		return nil, err
+		return proof.Report{}, err
 	}
-	var gaps []Gap
+	starter := starter{l, map[string]schemafilter.Outcome{}}
 	for _, o := range l.outcomes() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		d, ok := p.Decision(o.Name)
-		if !ok {
-			gaps = append(gaps, Gap{o.Name, "the plan says nothing about it"})
-			continue
-		}
-		if why := l.gap(ctx, o, p, d); why != "" {
-			gaps = append(gaps, Gap{o.Name, why})
-		}
+		starter.outcomes[o.Name] = o
 	}
-	return gaps, ctx.Err()
+	return proof.Check(ctx, starter.proofInput(), p)
 }
 
-// gap returns why a decision does not hold; "" when it holds.
-func (l *ladder) gap(ctx context.Context, o schemafilter.Outcome, p *plan.Plan, d plan.Decision) string {
-	if id := l.tasks.forbiddenEarlyExit(o, p.Tasks); id != "" {
-		return fmt.Sprintf("its task %q may end early, though it must run to its end", id)
-	}
-	planned := map[part]bool{} // the parts that have a task
-	for _, t := range p.Tasks {
-		if t.Integration != o.Name {
-			continue
-		}
-		if !l.isStartedRight(o, t) {
-			return fmt.Sprintf("its task %q is not started as the settings and its definition say", t.ID)
-		}
-		planned[part{shard: t.Shard, static: t.Static}] = true
-	}
-	if planned[part{}] {
-		return ""
-	}
-	c := l.climb(ctx, o)
-	missing := l.missing(ctx, o, c, planned, l.needed(ctx, o, d, c))
-	action := map[plan.Action]string{plan.Skip: "to be skipped", plan.Shards: "for single shards"}[d.Decision]
-	switch {
-	case len(missing) == 0:
-		return ""
-	case d.Decision == plan.Run:
-		return noTask(missing[0], "it must run in full")
-	case c.found.Action == plan.Run:
-		return fmt.Sprintf("planned %s, but must run in full: %s", action, c.found.Sentence())
-	case d.Decision == plan.Skip:
-		return fmt.Sprintf("planned %s, but %s", action, c.found.Sentence())
-	}
-	return noTask(missing[0], "its desired state differs")
+// A starter tells a proof how work is divided into tasks, and how these are started.
+type starter struct {
+	*ladder
+	outcomes map[string]schemafilter.Outcome
 }
 
-// isStartedRight tells whether a task of the plan is started as a new task of the same
-// part would be.
-func (l *ladder) isStartedRight(o schemafilter.Outcome, t plan.Task) bool {
-	p := l.divider.withImage(o, part{shard: t.Shard, static: t.Static})
-	want := l.tasks.build(o, taskName(o.Name), p)
+// proofInput returns what a proof rests on.
+func (s starter) proofInput() proof.Input {
+	in := proof.Input{
+		Base: s.Base, Head: s.Head, Settings: s.Settings, ReadQuery: s.ReadQuery, Natives: s.Natives, Edited: s.Edits.Of, Tasks: s,
+		Dependences: s.Dependences, Traces: s.Input.Traces, Results: s.Input.Results,
+	}
+	if s.BaseServer != nil && s.HeadServer != nil {
+		in.BaseServer, in.HeadServer = s.BaseServer, s.HeadServer
+	}
+	return in
+}
+
+// Full returns the tasks of a full run.
+func (s starter) Full(ctx context.Context, name string) []plan.Task {
+	o := s.outcomes[name]
+	return s.built(o, s.divider.fullRun(ctx, o).parts)
+}
+
+// Divided returns the tasks of all shards of an integration that a strategy divides.
+func (s starter) Divided(name string) []plan.Task {
+	o := s.outcomes[name]
+	shards := s.Settings.For(name).Shards
+	if shards == nil || shards.Strategy == integration.StrategyNone {
+		return nil
+	}
+	return s.built(o, s.divider.byStrategy(o, shards.Strategy).parts)
+}
+
+// Task returns the task of a shard, or of the whole integration.
+func (s starter) Task(name, shard string) plan.Task {
+	o := s.outcomes[name]
+	return s.built(o, []part{s.divider.withImage(o, part{shard: shard})})[0]
+}
+
+// Unknown tells why the command of a task is not known entirely.
+func (s starter) Unknown(t plan.Task) string { return s.tasks.unknownCommand(t).String() }
+
+// IsStartedRight tells whether a task of the plan is started as a new task of the same part
+// would be.
+func (s starter) IsStartedRight(t plan.Task) bool {
+	o := s.outcomes[t.Integration]
+	want := s.built(o, []part{s.divider.withImage(o, part{shard: t.Shard, static: t.Static})})[0]
 	return t.Command == want.Command && slices.Equal(t.Argv, want.Argv) && slices.Equal(t.When, want.When) &&
 		t.Native == want.Native && t.Blocked == want.Blocked
 }
 
-// needed lists the parts that need a task. A plan that says that an integration runs
-// in full needs all its parts, whatever the climb found.
-func (l *ladder) needed(ctx context.Context, o schemafilter.Outcome, d plan.Decision, c climb) []part {
-	if d.Decision == plan.Run && c.found.Action != plan.Run {
-		return l.divider.fullRun(ctx, o).parts
-	}
-	var out []part
-	for _, u := range c.reuse.left {
-		out = append(out, u.part)
+// built makes the tasks of parts.
+func (s starter) built(o schemafilter.Outcome, parts []part) []plan.Task {
+	var out []plan.Task
+	for _, u := range s.ladder.tasks.units(o, work{prefix: taskName(o.Name), parts: parts}) {
+		out = append(out, u.task)
 	}
 	return out
-}
-
-// missing lists the needed parts that no task of the plan covers, and no task that
-// passed before with the same inputs. A task of another number of static shards
-// covers none of them.
-func (l *ladder) missing(ctx context.Context, o schemafilter.Outcome, c climb, planned map[part]bool, needed []part) []part {
-	out := slices.DeleteFunc(slices.Clone(needed), func(p part) bool {
-		return slices.ContainsFunc(p.coveredBy(), func(p part) bool { return planned[part{shard: p.shard, static: p.static}] })
-	})
-	return slices.DeleteFunc(out, func(p part) bool {
-		units := l.tasks.units(o, work{prefix: taskName(o.Name), parts: p.coveredBy()})
-		return len(l.results.find(ctx, o, c.subject, units).passed) > 0
-	})
-}
-
-// coveredBy lists the parts that cover a part: itself, the whole of its shard, and
-// the whole integration, unless the shard has another image. A plan may run the
-// whole in doubt where verify, which evaluates more, divides it.
-func (p part) coveredBy() []part {
-	all := []part{p}
-	if p.static != (plan.Fraction{}) {
-		all = append(all, part{shard: p.shard, image: p.image})
-	}
-	if p.image == "" {
-		all = append(all, part{})
-	}
-	return all
-}
-
-// noTask says that a part has no task, and why it needs one.
-func noTask(p part, why string) string {
-	if p == (part{}) {
-		return "there is no task for the whole of it, but " + why
-	}
-	return fmt.Sprintf("shard %q is left out, but %s", plan.Task{Shard: p.shard, Static: p.static}.Label(), why)
 }

@@ -36,7 +36,7 @@ func (f filter) definition(o Outcome, edits []string) Outcome {
 	case len(edits) > 0:
 		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeRulesEdited, Names: edits}, plan.Evidence{Edited: firstOf(edits)})
 	case o.Base.Check.AlwaysRun:
-		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeAlwaysRun}, plan.Evidence{})
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeAlwaysRun}, plan.Evidence{Doubts: f.unseen(o.Name)})
 	}
 	return o
 }
@@ -88,7 +88,7 @@ func (f filter) schema(o Outcome) Outcome {
 		o.Conclusion = o.Conclusion.Then(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
 		return o
 	case len(files) > 0:
-		e.Doubts = doubtsBeside(reached, resources)
+		e.Doubts = f.unseen(o.Name)
 		return o.run(plan.RungSchema, plan.Reason{Code: plan.CodeAllowedFileChanged, Names: texts(files)}, e)
 	case len(reached) > 0:
 		e.Paths = firstOf(texts(reached))
@@ -103,11 +103,15 @@ func (f filter) schema(o Outcome) Outcome {
 	return o.decide(plan.Conclusion{Action: plan.Skip, Rung: plan.RungSchema, Reason: f.unconcerned(o.Use), Evidence: e})
 }
 
-// doubtsBeside returns the doubts about an integration that runs because of a datafile. Its
-// own comparison of desired states may not see files that it reached beyond its schemas, nor
-// resources, so it must not end early when one of them changed too.
-func doubtsBeside(reached, resources []bundle.Path) []string {
+// unseen returns the doubts about an integration that runs for another reason. Its own
+// comparison of desired states may not see files that it reached beyond its schemas, nor
+// resources, nor files of a paths rule, so it must not end early when one of them changed.
+func (f filter) unseen(name string) []string {
 	var out []string
+	reached, resources := f.Changes.reached(f.remembered(name)), f.readable(f.Settings.For(name).Resources)
+	if rule := f.rules[name]; rule != "" {
+		out = append(out, plan.Reason{Code: plan.CodePathsRule, Text: rule}.String())
+	}
 	if len(reached) > 0 {
 		out = append(out, plan.Reason{Code: plan.CodeDependsOnFile, Names: texts(reached)}.String())
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
-	"github.com/app-sre/prcheck/source"
 )
 
 func planCommand(env cli.Env) *cobra.Command {
@@ -103,70 +101,3 @@ func writePlan(env cli.Env, form string, p *plan.Plan) error {
 	}
 	return report.PlanText(env.Stdout, p, report.Style{Color: env.Color(env.Stdout)})
 }
-
-func verifyCommand(env cli.Env) *cobra.Command {
-	var name string
-	var in change.Inputs
-	cmd := &cobra.Command{
-		Use:   "verify --plan FILE --base REF --head REF [--config FILE]",
-		Short: "Replay every skip of a plan from the two bundles",
-		Long: `verify proves every skip of a plan once more, the slow way: desired states are
-evaluated as a whole on both bundles and compared. Exit code 1 and a list when
-something is skipped that cannot be proven. What was skipped by traces or earlier
-results is proven by the --state that the plan was made with.`,
-		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml`,
-		Args:    cli.Takes(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := source.ReadPlan(name)
-			if err != nil {
-				return err
-			}
-			in, err := in.Complete(cmd.Context(), env)
-			if err != nil {
-				return err
-			}
-			opened, err := in.Open(cmd.Context(), env)
-			if err != nil {
-				return err
-			}
-			gaps, err := opened.Unproven(cmd.Context(), p)
-			if err != nil {
-				return err
-			}
-			for _, g := range gaps {
-				if _, err := fmt.Fprintf(env.Stdout, "%s: %s\n", report.Printable(g.Integration), report.Printable(g.Why)); err != nil {
-					return err
-				}
-			}
-			if len(gaps) > 0 {
-				if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
-					_, _ = fmt.Fprintln(env.Stderr, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
-				}
-				return cli.ErrFailed
-			}
-			return tellProven(env.Stdout, p)
-		},
-	}
-	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
-	addInputFlags(cmd, &in)
-	return cmd
-}
-
-// tellProven writes that all decisions hold, and how many of them are only believed.
-func tellProven(w io.Writer, p *plan.Plan) error {
-	believed := 0
-	for _, d := range p.Integrations {
-		if d.Believed {
-			believed++
-		}
-	}
-	said := fmt.Sprintf("all %d decisions hold", len(p.Integrations))
-	if believed > 0 {
-		said += fmt.Sprintf("; %d of them are believed and not proven: no run, trace or strict setting stands behind what a definition says of its schemas", believed)
-	}
-	_, err := fmt.Fprintln(w, said)
-	return err
-}
-
-// usesState reports whether a decision is proven by traces or by earlier results.
-func usesState(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }

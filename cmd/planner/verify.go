@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/source"
+)
+
+func verifyCommand(env cli.Env) *cobra.Command {
+	var name string
+	var in change.Inputs
+	cmd := &cobra.Command{
+		Use:   "verify --plan FILE --base REF --head REF [--config FILE]",
+		Short: "Replay every skip of a plan from the two bundles",
+		Long: `verify proves once more what a plan leaves out, the slow way and by other code
+than that which made the plan: both bundles are decoded as a whole, all queries
+are answered as a whole, and all rules are asked anew. Exit code 1 and a list
+when something is left out that cannot be proven. What was left out by traces or
+earlier results is proven by the --state that the plan was made with.
+
+These things are taken as they are: how bundles are split into files, the settings
+and what head edits of the rules, answers to GraphQL queries, and how work is divided
+into tasks.`,
+		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml`,
+		Args:    cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := source.ReadPlan(name)
+			if err != nil {
+				return err
+			}
+			in, err := in.Complete(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			opened, err := in.Open(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			r, err := opened.Verify(cmd.Context(), p)
+			if err != nil {
+				return err
+			}
+			if err := writeProof(env.Stdout, p, r); err != nil {
+				return err
+			}
+			if len(r.Refuted) == 0 {
+				return nil
+			}
+			if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
+				_, _ = fmt.Fprintln(env.Stderr, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
+			}
+			return cli.ErrFailed
+		},
+	}
+	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
+	addInputFlags(cmd, &in)
+	return cmd
+}
+
+// writeProof writes what does not hold, or that all decisions do, and how many skips are
+// proven, believed and refuted.
+func writeProof(w io.Writer, p *plan.Plan, r proof.Report) error {
+	for _, g := range r.Refuted {
+		if _, err := fmt.Fprintf(w, "%s: %s\n", report.Printable(g.Integration), report.Printable(g.Why)); err != nil {
+			return err
+		}
+	}
+	if len(r.Refuted) == 0 {
+		if _, err := fmt.Fprintf(w, "all %d decisions hold\n", len(p.Integrations)); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(w, "skips: %d proven, %d believed, %d refuted\n", len(r.Proven), len(r.Believed), len(r.Refuted)); err != nil {
+		return err
+	}
+	if len(r.Believed) > 0 {
+		if _, err := fmt.Fprintln(w, "believed: no run, trace or strict setting stands behind what a definition says of its schemas"); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(w, "taken as they are: files of bundles, settings, edits of rules, answers to queries, division into tasks")
+	return err
+}
+
+// usesState reports whether a decision is proven by traces or by earlier results.
+func usesState(d plan.Decision) bool { return len(d.Evidence.Traces)+len(d.Evidence.Passed) > 0 }

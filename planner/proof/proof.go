@@ -1,0 +1,188 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state/dependence"
+	"github.com/app-sre/prcheck/trace"
+)
+
+// An Input is everything that a proof rests on, apart from the plan.
+type Input struct {
+	Base, Head *bundle.Bundle
+	// BaseServer and HeadServer answer in place of the embedded engine, when the bundles are
+	// those of a live server.
+	BaseServer, HeadServer Answerer
+	Settings               *integration.Settings
+	ReadQuery              func(path string) ([]byte, error) // of a query file that the settings name
+	Natives                []integration.Native
+	Edited                 func(integration string) []string // edits of head to its rules; nil: there are none
+	Dependences            Dependences                       // nil: not known
+	Traces                 Traces                            // nil: there are none
+	Results                Results                           // nil: not known
+	Tasks                  Tasks
+}
+
+// An Answerer answers requests over one bundle as qontract-server does.
+type Answerer interface {
+	Answer(ctx context.Context, req gql.Request) *gql.Response
+}
+
+// Dependences tell what the runs of integrations have shown.
+type Dependences interface {
+	Beyond(integration string) dependence.Beyond
+	Passed(integration, command string) bool
+}
+
+// Traces hold what tasks asked when they passed.
+type Traces interface {
+	Load(ctx context.Context, of trace.Subject) (traces []*trace.Trace, unusable []string)
+	Broken(ctx context.Context, integration string) string
+}
+
+// Results tell which tasks passed before with the same inputs.
+type Results interface {
+	Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool)
+}
+
+// Tasks tell how the work of an integration is divided into tasks, and how these are
+// started. A proof does not work this out again.
+type Tasks interface {
+	// Full returns the tasks of a full run.
+	Full(ctx context.Context, integration string) []plan.Task
+	// Divided returns the tasks of all shards of an integration that a strategy divides; none
+	// when no strategy does.
+	Divided(integration string) []plan.Task
+	// Task returns the task of a shard, or of the whole integration when shard is "".
+	Task(integration, shard string) plan.Task
+	// IsStartedRight tells whether a planned task is started as the settings and the definition
+	// say.
+	IsStartedRight(t plan.Task) bool
+	// Unknown tells why the command of a task is not known entirely, so that no earlier run
+	// of it counts; "" when it is known.
+	Unknown(t plan.Task) string
+}
+
+// A Gap is a decision that could not be proven.
+type Gap struct {
+	Integration string
+	Why         string
+}
+
+// A Report lists the decisions that leave something out, and the gaps.
+type Report struct {
+	Proven   []string // integrations of which something is rightly left out
+	Believed []string // integrations that are skipped on the word of their definition alone
+	Refuted  []Gap    // decisions that do not hold
+}
+
+// Check replays every decision of a plan for the bundles and the settings of the input.
+func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
+	c, err := newProver(in)
+	if err != nil {
+		return Report{}, err
+	}
+	var out Report
+	for _, name := range c.names() {
+		if err := ctx.Err(); err != nil {
+			return Report{}, err
+		}
+		d, ok := p.Decision(name)
+		if !ok {
+			out.Refuted = append(out.Refuted, Gap{name, "the plan says nothing about it"})
+			continue
+		}
+		i, err := c.subject(name)
+		if err != nil {
+			return Report{}, err
+		}
+		switch why := c.refute(ctx, i, p, d); {
+		case why != "":
+			out.Refuted = append(out.Refuted, Gap{name, why})
+		case d.Believed:
+			out.Believed = append(out.Believed, name)
+		case d.Decision != plan.Run || d.Evidence.Reused > 0:
+			out.Proven = append(out.Proven, name)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// A prover holds both bundles, decoded, and what differs between them.
+type prover struct {
+	Input
+	base, head *side
+	changed    changes
+	answered   map[string]answers // by query and list order
+	digests    map[string]string  // of answers, by side and request
+	trees      map[string][3]tree // of states, by their queries and selectors
+	contents   func() [2]string   // digests of all that the bundles hold
+	types      func() [2]string   // digests of their types
+}
+
+func newProver(in Input) (*prover, error) {
+	c := &prover{
+		Input: in, answered: map[string]answers{}, digests: map[string]string{}, trees: map[string][3]tree{},
+		contents: sync.OnceValue(func() [2]string { return [2]string{in.Base.ContentsSHA256(), in.Head.ContentsSHA256()} }),
+		types:    sync.OnceValue(func() [2]string { return [2]string{in.Base.TypesSHA256(), in.Head.TypesSHA256()} }),
+	}
+	var err error
+	if c.base, err = readSide(in.Base, in.BaseServer, in.Settings.DefinitionSchema()); err != nil {
+		return nil, fmt.Errorf("base: %w", err)
+	}
+	if c.head, err = readSide(in.Head, in.HeadServer, in.Settings.DefinitionSchema()); err != nil {
+		return nil, fmt.Errorf("head: %w", err)
+	}
+	c.changed = compare(c.base, c.head)
+	return c, nil
+}
+
+// names returns the integrations of both sides, sorted.
+func (c *prover) names() []string {
+	all := maps.Clone(c.base.definitions)
+	maps.Copy(all, c.head.definitions)
+	return slices.Sorted(maps.Keys(all))
+}
+
+// A subject is an integration with everything that is known about it.
+type subject struct {
+	name       string
+	base, head *definition // nil on a side that does not define it
+	use        *definition // that it is run by: base's if it has a pr_check there
+	settings   integration.Integration
+	edits      []string
+	native     bool
+	state      *desired // how its desired state is told; nil when nothing tells it
+}
+
+// subject returns what is known about an integration.
+func (c *prover) subject(name string) (*subject, error) {
+	i := &subject{name: name, base: c.base.definitions[name], head: c.head.definitions[name], settings: c.Settings.For(name)}
+	if i.use = i.base; i.base == nil || i.base.check == nil && i.head != nil {
+		i.use = i.head
+	}
+	if c.Edited != nil {
+		i.edits = c.Edited(name)
+	}
+	var err error
+	i.state, err = c.declared(i.settings)
+	for _, n := range c.Natives {
+		if n.Name() == name {
+			i.native = true
+			i.state = nativeState(i.settings, n, i.state)
+		}
+	}
+	return i, err
+}
+
+// fromHead tells whether its command comes from head.
+func (i *subject) fromHead() bool { return i.base == nil || i.base.check == nil }

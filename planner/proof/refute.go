@@ -1,0 +1,253 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A dossier is the decision about one integration, with all that must run.
+type dossier struct {
+	*prover
+	*subject
+	plan     *plan.Plan
+	decision plan.Decision
+	need     need
+	lifts    func(plan.Task) bool // whether traces show that a task need not run; nil: none do
+	seen     *desired             // the desired state that the tasks see, for their inputs
+}
+
+// refute returns why a decision does not hold; "" when it holds.
+func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.Decision) string {
+	o := dossier{prover: c, subject: i, plan: p, decision: d, need: c.byRules(i), seen: i.state}
+	if o.need.open {
+		o.need = c.afterState(ctx, i, o.need)
+	}
+	recorded := (*desired)(nil)
+	if o.need, o.lifts, recorded = c.byTraces(ctx, i, o.need); recorded != nil {
+		o.seen = recorded
+	}
+	for _, check := range []func(context.Context) string{o.earlyExit, o.leftOut, o.reason, o.traces, o.results, o.inputsOfTasks} {
+		if why := check(ctx); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// afterState returns what the desired states leave of a need. Where they are the same, it is
+// the schemas that explain the skip, if nothing that they allow changed.
+func (c *prover) afterState(ctx context.Context, i *subject, below need) need {
+	n := c.byState(ctx, *i.state)
+	if n.action == plan.Skip && len(c.changed.selected(i.use))+len(c.changed.types) == 0 {
+		return skip(below.rung, below.reason.Code)
+	}
+	return n
+}
+
+// earlyExit holds that no task may end early when something changed that the integration's
+// own comparison may not see, or when its desired state is known to differ.
+func (o dossier) earlyExit(context.Context) string {
+	for _, t := range o.tasks() {
+		early := slices.Contains(t.When, string(integration.EarlyExit)) || slices.Contains(t.When, string(integration.AffectedOnly))
+		if early && !o.need.endsEarly {
+			return fmt.Sprintf("its task %q may end early, though it must run to its end", t.ID)
+		}
+		if !o.Tasks.IsStartedRight(t) {
+			return fmt.Sprintf("its task %q is not started as the settings and its definition say", t.ID)
+		}
+	}
+	return ""
+}
+
+// tasks returns the planned tasks of the integration.
+func (o dossier) tasks() []plan.Task {
+	var out []plan.Task
+	for _, t := range o.plan.Tasks {
+		if t.Integration == o.name {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// leftOut holds that every part that must run has a task, a trace that shows that it need
+// not run, or an earlier result with the same inputs.
+func (o dossier) leftOut(ctx context.Context) string {
+	needed := o.needed(ctx)
+	var missing []plan.Task
+	for _, t := range needed {
+		if !o.isPlanned(t) && !o.isLifted(t) && !o.isReused(ctx, t) {
+			missing = append(missing, t)
+		}
+	}
+	if divided := o.Tasks.Divided(o.name); len(missing) > 0 && o.need.action == plan.Run && len(divided) > 0 {
+		if every(divided, func(t plan.Task) bool { return o.isPlanned(t) || o.isLifted(t) || o.isReused(ctx, t) }) {
+			return ""
+		}
+	}
+	switch sentence := o.need.reason.String(); {
+	case len(missing) == 0:
+		return ""
+	case o.decision.Decision == plan.Run:
+		return noTaskFor(missing[0]) + "it must run in full"
+	case o.need.action == plan.Run && o.decision.Decision == plan.Shards:
+		return "planned for single shards, but must run in full: " + sentence
+	case o.need.action == plan.Run:
+		return "planned to be skipped, but must run in full: " + sentence
+	case o.decision.Decision == plan.Skip:
+		return "planned to be skipped, but " + sentence
+	}
+	return noTaskFor(missing[0]) + "its desired state differs"
+}
+
+// noTaskFor says that a part has no task.
+func noTaskFor(t plan.Task) string {
+	if t.Label() == "" {
+		return "there is no task for the whole of it, but "
+	}
+	return fmt.Sprintf("shard %q is left out, but ", t.Label())
+}
+
+// needed returns the tasks that do what must run. A plan that says that an integration runs in
+// full needs all its tasks.
+func (o dossier) needed(ctx context.Context) []plan.Task {
+	switch {
+	case o.need.action == plan.Run || o.decision.Decision == plan.Run:
+		return o.Tasks.Full(ctx, o.name)
+	case o.need.action == plan.Skip:
+		return nil
+	}
+	var out []plan.Task
+	for _, key := range o.need.keys {
+		parts := slices.DeleteFunc(slices.Clone(o.Tasks.Divided(o.name)), func(t plan.Task) bool { return t.Shard != key })
+		if len(parts) == 0 {
+			parts = []plan.Task{o.Tasks.Task(o.name, key)}
+		}
+		out = append(out, parts...)
+	}
+	return out
+}
+
+// covers tells whether one task does all the work of another one: the whole integration, the
+// whole shard, or the same static shard.
+func covers(t, other plan.Task) bool {
+	whole := t.Shard == "" && t.Static == plan.Fraction{}
+	return whole || t.Shard == other.Shard && (t.Static == plan.Fraction{} || t.Static == other.Static)
+}
+
+func (o dossier) isPlanned(t plan.Task) bool {
+	return slices.ContainsFunc(o.tasks(), func(p plan.Task) bool { return covers(p, t) })
+}
+
+// isLifted tells whether traces show that the shard of a task need not run: traces of the
+// whole shard, or of each of its static shards.
+func (o dossier) isLifted(t plan.Task) bool {
+	if o.lifts == nil {
+		return false
+	}
+	parts := slices.DeleteFunc(slices.Clone(o.Tasks.Divided(o.name)), func(p plan.Task) bool { return p.Shard != t.Shard })
+	return o.lifts(o.Tasks.Task(o.name, t.Shard)) || len(parts) > 0 && every(parts, o.lifts)
+}
+
+// isReused tells whether a task that does all the work of another one passed with the same
+// inputs.
+func (o dossier) isReused(ctx context.Context, t plan.Task) bool {
+	for _, c := range []plan.Task{t, o.Tasks.Task(o.name, t.Shard), o.Tasks.Task(o.name, "")} {
+		if o.hasPassed(ctx, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasPassed tells whether a task passed before with the inputs that it has now, and may be
+// left out for that.
+func (o dossier) hasPassed(ctx context.Context, t plan.Task) bool {
+	if o.Results == nil || o.settings.Reuse <= 0 || o.use.check == nil || o.use.says("always_run") || o.native ||
+		t.Blocked != "" || len(o.edits) > 0 || o.Tasks.Unknown(t) != "" {
+		return false
+	}
+	t.Inputs = o.inputs(ctx, o.subject, o.seen, t)
+	_, ok := o.Results.Passed(ctx, t, math.MaxInt64) // the plan may be older than results count
+	return ok
+}
+
+// reason holds that a skip has the reason that the rules give, and that it is marked when it
+// is only believed. A plan may mark more than is needed.
+func (o dossier) reason(context.Context) string {
+	d := o.decision
+	believed := d.Decision == plan.Skip && d.Rung == plan.RungSchema && o.isBelieved(o.subject, o.need)
+	switch {
+	case d.Decision != plan.Skip:
+		return ""
+	case believed && !d.Believed:
+		return "planned as proven, but only the word of its definition stands behind the skip"
+	case d.Believed && d.Rung != plan.RungSchema:
+		return fmt.Sprintf("marked as believed at the rung %s, where nothing is believed", d.Rung)
+	case d.Code == "" || d.Rung != plan.RungDefinition && d.Rung != plan.RungSchema || d.Code == o.need.reason.Code:
+		return ""
+	}
+	return fmt.Sprintf("skipped for the reason %q, but the reason is %q", d.Code, o.need.reason.Code)
+}
+
+// traces holds that each trace that the evidence names as a proof is one.
+func (o dossier) traces(ctx context.Context) string {
+	for _, e := range o.decision.Evidence.Traces {
+		if e.Doubt != "" {
+			continue
+		}
+		t, ok := o.taskOf(ctx, e.Shard)
+		if !ok || o.lifts == nil {
+			return "its evidence names a trace, but no trace counts for it"
+		}
+		found := false
+		for _, tr := range o.load(ctx, t) {
+			found = found || tr.Digest == e.Digest && o.shows(ctx, o.subject, tr)
+		}
+		if !found {
+			return fmt.Sprintf("its evidence names the trace %q, which is not remembered or shows nothing", e.Digest)
+		}
+	}
+	return ""
+}
+
+// results holds that each earlier result that the evidence names has the inputs of today.
+func (o dossier) results(ctx context.Context) string {
+	for _, e := range o.decision.Evidence.Passed {
+		t, ok := o.taskOf(ctx, e.Shard)
+		if !ok || o.inputs(ctx, o.subject, o.seen, t) != e.Inputs {
+			return fmt.Sprintf("its evidence names a result of %q with other inputs than it has now", o.name+e.Shard)
+		}
+		if !o.hasPassed(ctx, t) {
+			return fmt.Sprintf("its evidence names a result of %q that is not remembered or does not count", o.name+e.Shard)
+		}
+	}
+	return ""
+}
+
+// taskOf returns the task with a label.
+func (o dossier) taskOf(ctx context.Context, label string) (plan.Task, bool) {
+	for _, t := range slices.Concat(o.Tasks.Divided(o.name), o.Tasks.Full(ctx, o.name)) {
+		if t.Label() == label {
+			return t, true
+		}
+	}
+	t := o.Tasks.Task(o.name, label)
+	return t, t.Label() == label
+}
+
+// inputsOfTasks holds that the planned tasks have the inputs by which their results will be
+// remembered. Both bundles as they are, to the byte, always count.
+func (o dossier) inputsOfTasks(ctx context.Context) string {
+	for _, t := range o.tasks() {
+		if t.Inputs != o.bundleInputs(t) && t.Inputs != o.inputs(ctx, o.subject, nil, t) && t.Inputs != o.inputs(ctx, o.subject, o.seen, t) {
+			return fmt.Sprintf("its task %q has inputs that are not those of what it sees", t.ID)
+		}
+	}
+	return ""
+}
