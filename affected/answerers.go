@@ -44,7 +44,6 @@ func (c *Comparison) answerWhole(ctx context.Context, q Query) (base, head any, 
 	switch {
 	case err != nil:
 		return nil, nil, err.Error()
-	case c.Thorough && sameErrors(b.Errors, h.Errors):
 	case len(h.Errors) > 0:
 		doubt = "head answers with an error: " + firstLine(h.Errors[0].Message)
 	case len(b.Errors) > 0:
@@ -94,11 +93,6 @@ func sameResponses(a, b *gql.Response) bool {
 	}
 	data := digests([]any{a.Data, b.Data})
 	return data[0] == data[1] && slices.EqualFunc(a.Errors, b.Errors, same)
-}
-
-// sameErrors tells whether two answers hold the same errors, wherever they arose.
-func sameErrors(a, b []gql.Error) bool {
-	return slices.EqualFunc(a, b, func(a, b gql.Error) bool { return a.Message == b.Message && a.Code == b.Code })
 }
 
 // rootItems returns the list of a root field.

@@ -32,11 +32,6 @@ type Comparison struct {
 type Options struct {
 	// Base and Head answer in place of the embedded engine, when both are set.
 	Base, Head Answerer
-	// Thorough evaluates all desired states as a whole on both sides, to check
-	// decisions that were made by looking only where the change can reach. Traces
-	// are then not believed about the answers of the bundles at hand. An error that
-	// both sides answer with alike is no doubt.
-	Thorough bool
 }
 
 // isLive tells whether servers answer in place of the embedded engine.

@@ -90,7 +90,7 @@ func (c *Comparison) desiredStates(ctx context.Context, s Subject) desiredStates
 	if len(out.doubts) > 0 {
 		return out
 	}
-	whole := c.Thorough || c.typesChanged() || s.Order == integration.OrderSignificant || !c.mentions().IsComplete()
+	whole := c.typesChanged() || s.Order == integration.OrderSignificant || !c.mentions().IsComplete()
 	for _, q := range s.Queries {
 		d := c.compareAnswers(ctx, q, whole)
 		if d.doubt != "" {

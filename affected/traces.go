@@ -31,9 +31,7 @@ func keyOfRequest(side trace.Side, req gql.Request) requestKey {
 // proves nothing.
 func (c *Comparison) FindProof(ctx context.Context, traces []*trace.Trace) (proof *trace.Trace, doubt string) {
 	for _, t := range traces {
-		if !c.Thorough {
-			c.learn(t)
-		}
+		c.learn(t)
 		why := t.Proves(func(side trace.Side, req gql.Request) (string, error) { return c.answerDigest(ctx, side, req) })
 		if why == "" {
 			return t, ""
@@ -122,7 +120,7 @@ func (c *Comparison) answerDigest(ctx context.Context, side trace.Side, req gql.
 	if digest, ok := c.answers[key]; ok {
 		return digest, nil
 	}
-	if digest, ok := c.answers[keyOfRequest(trace.Base, req)]; ok && side == trace.Head && !c.Thorough && c.isUnaffected(req) {
+	if digest, ok := c.answers[keyOfRequest(trace.Base, req)]; ok && side == trace.Head && c.isUnaffected(req) {
 		c.answers[key] = digest
 		return digest, nil
 	}

@@ -207,18 +207,3 @@ func TestUnchangedNeedsRequests(t *testing.T) {
 		t.Errorf("got %q", why)
 	}
 }
-
-// A thorough comparison believes no trace that was not evaluated: here one that was
-// recorded over this very bundle, with an answer that it does not give.
-func TestThoroughRecall(t *testing.T) {
-	b := parseCorners(t, corners, nil)
-	r := trace.NewRecorder(b.SHA256(), b.SHA256())
-	r.Note(trace.Exchange{Path: "/graphql", SHA256: b.SHA256(), Request: &gql.Request{Query: "{ as { name } }"}, Status: 200, Body: []byte("wrong")})
-	traces := []*trace.Trace{r.Trace(trace.Subject{Integration: "x"}, time.Time{})}
-	for _, thorough := range []bool{false, true} {
-		w := NewComparison(b, b, bundle.Compare(b, b), Options{Thorough: thorough})
-		if proof, why := w.FindProof(context.Background(), traces); (proof == nil) != thorough {
-			t.Errorf("thorough %v: got %v, %q", thorough, proof, why)
-		}
-	}
-}

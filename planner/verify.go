@@ -50,7 +50,7 @@ type starter struct {
 func (s starter) proofInput() proof.Input {
 	in := proof.Input{
 		Base: s.Base, Head: s.Head, Settings: s.Settings, ReadQuery: s.ReadQuery, Natives: s.Natives, Edited: s.Edits.Of, Tasks: s,
-		Dependences: s.Dependences, Traces: s.Input.Traces, Results: s.Input.Results,
+		Dependences: s.Dependences, Traces: s.Traces, Results: s.Results,
 	}
 	if s.BaseServer != nil && s.HeadServer != nil {
 		in.BaseServer, in.HeadServer = s.BaseServer, s.HeadServer
@@ -95,7 +95,7 @@ func (s starter) IsStartedRight(t plan.Task) bool {
 // built makes the tasks of parts.
 func (s starter) built(o schemafilter.Outcome, parts []part) []plan.Task {
 	var out []plan.Task
-	for _, u := range s.ladder.tasks.units(o, work{prefix: taskName(o.Name), parts: parts}) {
+	for _, u := range s.tasks.units(o, work{prefix: taskName(o.Name), parts: parts}) {
 		out = append(out, u.task)
 	}
 	return out

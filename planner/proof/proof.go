@@ -183,6 +183,3 @@ func (c *prover) subject(name string) (*subject, error) {
 	}
 	return i, err
 }
-
-// fromHead tells whether its command comes from head.
-func (i *subject) fromHead() bool { return i.base == nil || i.base.check == nil }
