@@ -20,7 +20,7 @@ import (
 )
 
 func suggestCommand(env cli.Env) *cobra.Command {
-	var ref, folder string
+	var ref, folder, config string
 	cmd := &cobra.Command{
 		Use:   "suggest --bundle REF --state DIR INTEGRATION",
 		Short: "Write down a definition that allows only what is read",
@@ -31,7 +31,7 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 		Example: `  planner suggest --bundle head.json --state .prcheck terraform-users`,
 		Args:    cli.Takes("INTEGRATION"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := definition(cmd.Context(), env, ref, args[0])
+			d, err := definition(cmd.Context(), env, ref, config, args[0])
 			if err != nil {
 				return err
 			}
@@ -47,6 +47,7 @@ read. It is a suggestion: what no remembered run happened to need is not in it.`
 	}
 	cmd.Flags().StringVar(&ref, "bundle", "", "bundle that holds the definition (required)")
 	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed (required)")
+	cmd.Flags().StringVar(&config, "config", "", "settings, which say how definitions are found (default prcheck.yaml if it exists)")
 	return cmd
 }
 
@@ -66,8 +67,9 @@ func requireState(ctx context.Context, env cli.Env, place, config string) (state
 	return change.OpenState(ctx, env, change.StateFlag{Place: place, Access: state.Writing, Settings: settings})
 }
 
-// definition returns the definition of an integration in a bundle.
-func definition(ctx context.Context, env cli.Env, ref, name string) (integration.Definition, error) {
+// definition returns the definition of an integration in a bundle. The settings say which
+// schema definitions have.
+func definition(ctx context.Context, env cli.Env, ref, config, name string) (integration.Definition, error) {
 	if ref == "" {
 		return integration.Definition{}, cli.Usage(errors.New("--bundle is required: the bundle that holds the definition"))
 	}
@@ -75,7 +77,11 @@ func definition(ctx context.Context, env cli.Env, ref, name string) (integration
 	if err != nil {
 		return integration.Definition{}, err
 	}
-	list, err := integration.List(b)
+	settings, err := source.OpenSettings(ctx, config, "")
+	if err != nil {
+		return integration.Definition{}, err
+	}
+	list, err := settings.List(b)
 	if err != nil {
 		return integration.Definition{}, cli.Invalid(err)
 	}
