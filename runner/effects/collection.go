@@ -1,0 +1,116 @@
+package effects
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// The bounds of the effects of a task.
+const (
+	maxItems    = 2000 // different effects
+	maxSubject  = 200  // characters
+	maxProblems = 20
+)
+
+// A collection gathers effects and problems within bounds.
+type collection struct {
+	mask     func(string) string
+	items    []plan.Effect
+	index    map[plan.Effect]int // of an item, by its kind and subject
+	beyond   map[plan.EffectKind]int
+	problems []string
+	dropped  int // problems that are not kept
+}
+
+func newCollection(mask func(string) string) *collection {
+	return &collection{mask: mask, index: map[plan.Effect]int{}}
+}
+
+// add adds an effect that is announced a number of times.
+func (c *collection) add(kind plan.EffectKind, subject string, times int) {
+	name := plan.Effect{Kind: kind, Subject: c.clean(subject)}
+	if i, ok := c.index[name]; ok {
+		c.items[i].Times = max(1, c.items[i].Times) + times
+		return
+	}
+	if len(c.items) >= maxItems && (kind != plan.EffectDelete || !c.evict()) {
+		c.count(kind, times)
+		return
+	}
+	c.index[name] = len(c.items)
+	item := name
+	if times > 1 {
+		item.Times = times
+	}
+	c.items = append(c.items, item)
+}
+
+// evict removes the last effect that is no deletion, and counts it. It returns false if all
+// effects are deletions.
+func (c *collection) evict() bool {
+	for i := len(c.items) - 1; i >= 0; i-- {
+		item := c.items[i]
+		if item.Kind == plan.EffectDelete {
+			continue
+		}
+		c.count(item.Kind, max(1, item.Times))
+		c.items = append(c.items[:i], c.items[i+1:]...)
+		delete(c.index, nameOf(item))
+		for j, moved := range c.items[i:] {
+			c.index[nameOf(moved)] = i + j
+		}
+		return true
+	}
+	return false
+}
+
+// count counts effects that are not kept.
+func (c *collection) count(kind plan.EffectKind, times int) {
+	if c.beyond == nil {
+		c.beyond = map[plan.EffectKind]int{}
+	}
+	c.beyond[kind] += times
+}
+
+// problem adds a problem.
+func (c *collection) problem(format string, args ...any) {
+	if len(c.problems) >= maxProblems {
+		c.dropped++
+		return
+	}
+	c.problems = append(c.problems, c.clean(fmt.Sprintf(format, args...)))
+}
+
+// effects returns what was gathered.
+func (c *collection) effects() *plan.Effects {
+	out := &plan.Effects{Items: append([]plan.Effect{}, c.items...), Problems: c.problems}
+	if len(c.beyond) > 0 {
+		out.Beyond = c.beyond
+	}
+	if c.dropped > 0 {
+		out.Problems = append(out.Problems[:len(out.Problems):len(out.Problems)], fmt.Sprintf("%d more problems", c.dropped))
+	}
+	return out
+}
+
+// clean makes a foreign text one short line without secrets and without characters that a
+// terminal acts on.
+func (c *collection) clean(text string) string {
+	if len(text) > maxLine {
+		text = text[:maxLine]
+	}
+	text = c.mask(sanitize.Line(text))
+	n, last := 0, 0
+	for i := range text {
+		if n++; n > maxSubject {
+			return strings.TrimRight(text[:last], " ") + "…"
+		}
+		if n == maxSubject {
+			last = i
+		}
+	}
+	return text
+}

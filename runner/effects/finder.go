@@ -1,0 +1,211 @@
+package effects
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// The bounds of what is read.
+const (
+	maxOutput = 64 << 20 // bytes of output
+	maxLine   = 64 << 10 // bytes of a line
+)
+
+// A Finder finds the effects of one attempt of a task. It is an [io.Writer] that takes the
+// output as the program writes it. Several goroutines may use it at once.
+type Finder struct {
+	mu      sync.Mutex
+	masker  *mask.Masker
+	stream  *mask.Stream
+	sources []source
+	found   *collection
+	read    int    // bytes of output
+	line    []byte // the beginning of a line that has not ended
+	cut     bool   // whether the line is longer than what is kept
+	lines   int    // lines that ended
+	unknown string // why the effects cannot be told
+	ended   bool
+}
+
+// A source finds effects in lines of output.
+type source interface {
+	// read reads one line. If the line is claimed, it belongs to an earlier rule, and the
+	// source adds no effect. Otherwise read returns whether the line belongs to this source.
+	read(line string, claimed bool, found *collection) bool
+	// end is called after the last line.
+	end(found *collection)
+}
+
+// NewFinder returns a finder for an attempt of a task of an integration. The masker removes
+// secrets.
+func NewFinder(rules []integration.EffectRule, masker *mask.Masker) *Finder {
+	f := &Finder{masker: masker, stream: masker.Stream(), found: newCollection(masker.Text)}
+	for _, rule := range rules {
+		f.sources = append(f.sources, newSource(rule))
+	}
+	return f
+}
+
+// newSource returns the source for a rule.
+func newSource(rule integration.EffectRule) source {
+	switch rule.Ready {
+	case integration.EffectsOfReconcile:
+		return reconcile{}
+	case integration.EffectsOfTerraform:
+		return &terraform{}
+	case integration.EffectsOfVaultManager:
+		return vaultManager{}
+	case integration.EffectsOfKubectl:
+		return &kubectl{}
+	}
+	return pattern{rule}
+}
+
+// A pattern finds effects by a regular expression.
+type pattern struct{ rule integration.EffectRule }
+
+func (p pattern) read(line string, claimed bool, found *collection) bool {
+	if claimed || p.rule.Match == nil {
+		return false
+	}
+	m := p.rule.Match.FindStringSubmatchIndex(line)
+	if m == nil {
+		return false
+	}
+	if p.rule.Kind != "" {
+		subject := string(p.rule.Match.ExpandString(nil, p.rule.Subject, line, m))
+		if strings.TrimSpace(subject) == "" {
+			subject = line
+		}
+		found.add(p.rule.Kind, subject, 1)
+	}
+	return true
+}
+
+func (pattern) end(*collection) {}
+
+// Write reads output. It never fails.
+func (f *Finder) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended || f.unknown != "" {
+		return len(p), nil
+	}
+	if f.read += len(p); f.read > maxOutput {
+		f.giveUp("the task printed more than 64 MiB")
+		return len(p), nil
+	}
+	f.split(f.stream.Feed(p))
+	return len(p), nil
+}
+
+// giveUp notes why the effects cannot be told, and frees what was found.
+func (f *Finder) giveUp(why string) {
+	f.unknown, f.line, f.found = why, nil, newCollection(f.masker.Text)
+}
+
+// split divides masked output into lines.
+func (f *Finder) split(out []byte) {
+	for {
+		i := bytes.IndexByte(out, '\n')
+		part := out
+		if i >= 0 {
+			part = out[:i]
+		}
+		room := maxLine - len(f.line)
+		f.cut = f.cut || len(part) > room
+		f.line = append(f.line, part[:min(room, len(part))]...)
+		if i < 0 {
+			return
+		}
+		f.endLine()
+		out = out[i+1:]
+	}
+}
+
+// endLine reads the line that ended. Where the terminal would begin a new line, as after a
+// carriage return, a new line begins.
+func (f *Finder) endLine() {
+	f.lines++
+	if f.cut {
+		f.found.problem("line %d of the output is longer than 64 KiB; its rest was not read", f.lines)
+	}
+	line := string(f.line)
+	f.line, f.cut = f.line[:0], false
+	if isPlain(line) {
+		f.readLine(line)
+		return
+	}
+	// Terminal escapes inside a secret hide the secret from the masker.
+	for part := range strings.SplitSeq(f.masker.Text(sanitize.Text(line)), "\n") {
+		f.readLine(part)
+	}
+}
+
+// isPlain reports whether a line has only printable characters of ASCII, and tabs.
+func isPlain(line string) bool {
+	for i := range len(line) {
+		if c := line[i]; c != '\t' && (c < ' ' || c > '~') {
+			return false
+		}
+	}
+	return true
+}
+
+// readLine gives a line to the sources.
+func (f *Finder) readLine(line string) {
+	line = strings.TrimRight(line, " \t")
+	if line == "" {
+		return
+	}
+	claimed := false
+	for _, s := range f.sources {
+		if s.read(line, claimed, f.found) {
+			claimed = true
+		}
+	}
+}
+
+// Announce takes an effect that a native integration hands over.
+func (f *Finder) Announce(e plan.Effect) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.ended || f.unknown != "":
+	case !e.Kind.IsValid() || strings.TrimSpace(e.Subject) == "":
+		f.found.problem("an effect of kind %q with the subject %q does not count: it needs a known kind and a subject", e.Kind, e.Subject)
+	default:
+		f.found.add(e.Kind, e.Subject, max(1, e.Times))
+	}
+}
+
+// Effects returns what was found, and ends the finder: it reads nothing after that.
+func (f *Finder) Effects() *plan.Effects {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.unknown == "" && !f.ended {
+		f.split(f.stream.Flush())
+		if len(f.line) > 0 {
+			f.endLine()
+		}
+		for _, s := range f.sources {
+			s.end(f.found)
+		}
+	}
+	f.ended = true
+	if f.unknown != "" {
+		return Unknown(f.unknown)
+	}
+	return f.found.effects()
+}
+
+// Unknown returns effects that cannot be told, with the reason.
+func Unknown(why string) *plan.Effects {
+	return &plan.Effects{Unknown: why, Items: []plan.Effect{}}
+}

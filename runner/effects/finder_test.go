@@ -1,0 +1,150 @@
+package effects_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/effects"
+)
+
+// ready returns the rules that consist of some ready rules.
+func ready(names ...string) []integration.EffectRule {
+	var out []integration.EffectRule
+	for _, name := range names {
+		out = append(out, integration.EffectRule{Ready: name})
+	}
+	return out
+}
+
+// find returns the effects in an output.
+func find(t *testing.T, rules []integration.EffectRule, output string, secrets ...string) *plan.Effects {
+	t.Helper()
+	f := effects.NewFinder(rules, mask.New(secrets))
+	for part := range strings.SplitAfterSeq(output, "\n") {
+		half := len(part) / 2
+		for _, p := range []string{part[:half], part[half:]} {
+			if n, err := f.Write([]byte(p)); n != len(p) || err != nil {
+				t.Fatalf("Write: got %d, %v", n, err)
+			}
+		}
+	}
+	return f.Effects()
+}
+
+// describe returns effects as text: one a line, then what is beyond, then the problems.
+func describe(e *plan.Effects) string {
+	if e.Unknown != "" {
+		return "unknown: " + e.Unknown
+	}
+	var out []string
+	for _, item := range e.Items {
+		text := fmt.Sprintf("%s %s", item.Kind, item.Subject)
+		if item.Times > 0 {
+			text += fmt.Sprintf(" ×%d", item.Times)
+		}
+		if item.Since != "" {
+			text += " " + string(item.Since)
+		}
+		out = append(out, text)
+	}
+	for _, kind := range plan.EffectKinds() {
+		if n := e.Beyond[kind]; n > 0 {
+			out = append(out, fmt.Sprintf("%d more to %s", n, kind))
+		}
+	}
+	for _, p := range e.Problems {
+		out = append(out, "problem: "+p)
+	}
+	if len(out) == 0 {
+		return "nothing"
+	}
+	return strings.Join(out, "\n")
+}
+
+// The files in testdata have lines of output, each followed by "=> " and what it announces.
+func TestReadyRules(t *testing.T) {
+	total := 0
+	for _, name := range []string{integration.EffectsOfReconcile, integration.EffectsOfTerraform, integration.EffectsOfVaultManager, integration.EffectsOfKubectl} {
+		raw, err := os.ReadFile("testdata/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for i, line := range strings.Split(string(raw), "\n") {
+			want, isWant := strings.CutPrefix(line, "=> ")
+			switch {
+			case isWant:
+				total++
+				got, _, _ := strings.Cut(describe(find(t, ready(name), strings.Join(lines, "\n")+"\n")), "\nproblem: the output of terraform ends")
+				if got != want {
+					t.Errorf("testdata/%s.txt:%d: %s\ngot  %s\nwant %s", name, i, strings.Join(lines, "\n"), got, want)
+				}
+				lines = nil
+			case line != "" && !strings.HasPrefix(line, "# "):
+				lines = append(lines, line)
+			}
+		}
+	}
+	if total < 100 {
+		t.Errorf("only %d forms were tested", total)
+	}
+}
+
+// Rules count in their order, and the first that matches a line decides.
+func TestOrderOfRules(t *testing.T) {
+	s, err := integration.ReadSettings("prcheck.yaml", []byte(`version: 1
+effects:
+  use: [qontract-reconcile, terraform]
+  rules:
+    - {match: "'delete_user', '(?P<account>[^']+)', '(?P<user>[^']+)'", kind: other, subject: '${user}@$account for $$1'}
+    - {match: '# aws_iam_user\.', kind: none}
+    - {match: 'says nothing( about it)?$', kind: change, subject: $1}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := describe(find(t, s.For("any").Effects, strings.Join([]string{
+		"[2026-11-20 10:00:01] [INFO] [DRY-RUN] [a.py:b:1] - ['delete_user', 'app-sre', 'jane']",
+		"[2026-11-20 10:00:01] [INFO] [DRY-RUN] [a.py:b:1] - ['delete_role', 'app-sre', 'jane']",
+		"  # aws_iam_user.jane will be created",
+		"  # aws_iam_role.jane will be created",
+		"Plan: 2 to add, 0 to change, 0 to destroy.",
+		"it says nothing",
+		"it says nothing",
+	}, "\n")))
+	want := `other jane@app-sre for $1
+delete delete_role app-sre jane
+create aws_iam_role.jane
+change it says nothing ×2`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The sums of a plan are compared with its resources.
+func TestSumsOfTerraform(t *testing.T) {
+	const plan = "  # a.b will be created\n  # c.d must be replaced\n  # e.f will be updated in-place\n  # g.h will be destroyed\n"
+	for name, c := range map[string]struct{ output, want string }{
+		"the same": {plan + "\nPlan: 2 to add, 1 to change, 2 to destroy.\n", ""},
+		"two plans": {plan + "Plan: 2 to add, 1 to change, 2 to destroy.\n" + plan + "Plan: 1 to import, 2 to add, 1 to change, 2 to destroy.\n",
+			""},
+		"others":    {plan + "Plan: 3 to add, 1 to change, 2 to destroy.\n", "problem: terraform plans 3 to add, 1 to change and 2 to destroy, but its output names 2, 1 and 2 resources"},
+		"no sums":   {plan, "problem: the output of terraform ends without the sums of its plan"},
+		"sums only": {"Plan: 2 to add, 0 to change, 1 to destroy.\n", "create a resource that the plan of terraform does not name ×2\ndelete a resource that the plan of terraform does not name"},
+		"no change": {"Plan: 0 to add, 0 to change, 0 to destroy.\n", "nothing"},
+	} {
+		got := describe(find(t, ready(integration.EffectsOfTerraform), c.output))
+		if strings.HasPrefix(c.want, "problem") || c.want == "" {
+			_, got, _ = strings.Cut(got+"\n", "delete g.h"+map[bool]string{true: " ×2"}[name == "two plans"]+"\n")
+			got = strings.TrimSpace(got)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

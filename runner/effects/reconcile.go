@@ -1,0 +1,166 @@
+package effects
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A reconcile finds effects in the log of qontract-reconcile. It has one record a line:
+//
+//	[2026-11-20 10:00:00] [INFO] [DRY-RUN] [users.py:act:71] - ['delete_user', 'jane']
+//
+// A message of level INFO announces an effect if it is a list that begins with an action, a
+// dict with an action, or a sentence of a known form. Lists and dicts count in every
+// record, sentences only in a dry run.
+type reconcile struct{}
+
+// logRecord matches a record: its level, the mark of a dry run, and the message.
+var logRecord = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] \[([A-Z]+)\] (\[DRY-RUN\] )?\[[^\]]+:[^\]]*:\d+\] - (.*)$`)
+
+func (reconcile) read(line string, claimed bool, found *collection) bool {
+	if claimed || line[0] != '[' {
+		return false
+	}
+	m := logRecord.FindStringSubmatch(line)
+	if m == nil || m[1] != "INFO" {
+		return m != nil
+	}
+	message := strings.TrimSpace(m[3])
+	if inner := logRecord.FindStringSubmatch(message); inner != nil { // an earlier run's record, told again
+		if inner[1] != "INFO" {
+			return true
+		}
+		message = strings.TrimSpace(inner[3])
+	}
+	switch {
+	case message == "":
+	case strings.HasPrefix(message, "['"), strings.HasPrefix(message, `["`), strings.HasPrefix(message, "('"), strings.HasPrefix(message, "[<"), message[0] == '{':
+		readAction(message, found)
+	case m[2] != "":
+		readSentence(message, found)
+	}
+	return true
+}
+
+func (reconcile) end(*collection) {}
+
+// beginning matches the beginning of a list whose first item is a text.
+var beginning = regexp.MustCompile(`^[\[(]['"]([A-Za-z_]+)`)
+
+// readAction reads a list or a dict with an action.
+func readAction(message string, found *collection) {
+	v, ok := readPython(message)
+	if !ok {
+		if m := beginning.FindStringSubmatch(message); m != nil {
+			if _, _, isAction := actionKind(m[1]); isAction {
+				found.problem("a list that cannot be read: %s", message)
+			}
+		}
+		return
+	}
+	if action, ok := v.field("action"); ok {
+		if kind, _, ok := actionKind(action); ok {
+			found.add(kind, message, 1)
+		}
+		return
+	}
+	if len(v.items) == 0 || !v.items[0].isText {
+		return
+	}
+	kind, isBare, ok := actionKind(v.items[0].text)
+	if !ok || len(v.items) < 2 {
+		return
+	}
+	words := v.items
+	if isBare && v.items[0].text != "replace" { // the kind says it already
+		words = words[1:]
+	}
+	found.add(kind, joinValues(words), 1)
+}
+
+// joinValues returns the texts of values, with blanks between them.
+func joinValues(values []value) string {
+	var words []string
+	for _, v := range values {
+		words = append(words, v.text)
+	}
+	return strings.Join(words, " ")
+}
+
+// The forms of sentences.
+var (
+	// firstWord matches the verb at the beginning of a sentence and what follows it.
+	firstWord = regexp.MustCompile(`^([A-Za-z]+) (\S.*)$`)
+	// scopes matches the places in brackets before a sentence, such as "[org] [cluster] ".
+	scopes = regexp.MustCompile(`^(?:\[[^\[\]]{1,100}\] )*`)
+	// done matches what follows a verb in the past: a kind of thing, a colon and a name.
+	done = regexp.MustCompile(`^[A-Za-z][\w /-]*: \S`)
+	// would matches what a dry run says it would do.
+	would = regexp.MustCompile(`^(?:(?i:dry[- ]?run): )?[Ww]ould (?:have )?([a-z]+) (\S.*)$`)
+	// setting matches a value that would be set.
+	setting = regexp.MustCompile(`^Setting (\S.*) to \S`)
+	// bracketed matches messages such as "[cluster_name:c1] [Action:create_snitch]" and
+	// "Reconciling: Status: [OK], Action: [Destroy], reason: [x], key:[y]".
+	bracketed = regexp.MustCompile(`(?:^|[ ,])(?:\[Action: ?([A-Za-z_]+)\]|Action: ?\[([A-Za-z_]+)\])`)
+	// doubtful matches words with which a sentence may say that nothing is done.
+	doubtful = regexp.MustCompile(`(?i)(?:^|[\s,.;(])(?:not|no|never|nothing|already|skip|skips|skipped|skipping|fail|fails|failed|unable|cannot|disabled|unchanged|ignored|ignoring|instead)(?:[\s,.;:)]|$)|n't\b`)
+	// inside matches the first words of things that a program makes for itself.
+	inside = regexp.MustCompile(`^(?i:(?:a |an |the |new |local |all |in-memory )*(?:sessions?|clients?|connections?|caches?|metrics?|temp|temporary|tmp|workdirs?|working|threads?|pools?|reports?|oc|oc_map|state|states|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|desired|current|diffs?|graphs?|available|found|completed?|finished|done|is|was|are|for|of|on|in|to|from|up|protection|marker|strategy|interval)\b)`)
+)
+
+// readSentence reads a message in words.
+func readSentence(message string, found *collection) {
+	if m := bracketed.FindStringSubmatch(message); m != nil {
+		if kind, ok := bracketedKind(m[1] + m[2]); ok {
+			found.add(kind, message, 1)
+		}
+		return
+	}
+	if doubtful.MatchString(message) {
+		return
+	}
+	if m := would.FindStringSubmatch(message); m != nil {
+		if kind, ok := listVerbs[stem(m[1])]; ok {
+			found.add(kind, m[2], 1)
+		}
+		return
+	}
+	if m := setting.FindStringSubmatch(message); m != nil && !inside.MatchString(m[1]) {
+		found.add(plan.EffectChange, strings.TrimPrefix(message, "Setting "), 1)
+		return
+	}
+	scope := scopes.FindString(message)
+	m := firstWord.FindStringSubmatch(message[len(scope):])
+	if m == nil || inside.MatchString(m[2]) {
+		return
+	}
+	word := strings.ToLower(m[1])
+	for _, form := range []struct {
+		verbs map[string]plan.EffectKind
+		holds bool
+	}{{gerunds, true}, {pasts, done.MatchString(m[2])}, {imperatives, true}} {
+		if kind, ok := form.verbs[word]; ok && form.holds {
+			found.add(kind, scope+m[2], 1)
+			return
+		}
+	}
+}
+
+// bracketedKind returns the kind of an action in brackets, such as create_snitch or Destroy.
+func bracketedKind(action string) (plan.EffectKind, bool) {
+	kind, _, ok := actionKind(action)
+	return kind, ok
+}
+
+// stem returns the verb of its past form, as in "would have created".
+func stem(word string) string {
+	if _, ok := listVerbs[word]; ok {
+		return word
+	}
+	if base := strings.TrimSuffix(word, "d"); listVerbs[base] != "" {
+		return base
+	}
+	return strings.TrimSuffix(word, "ed")
+}

@@ -1,0 +1,65 @@
+package effects
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// listVerbs are the first words of the actions in lists, such as delete in delete_user, with
+// the kind of their effect. A list with another first word announces nothing.
+var listVerbs = kinds(map[plan.EffectKind]string{
+	plan.EffectCreate: "add adding create creating insert invite grant register assign install provision attach import",
+	plan.EffectDelete: "del delete deleting remove removing destroy destroying revoke unassign purge drop prune uninstall deprovision detach " +
+		"unregister deregister terminate unshare replace replacing recreate",
+	plan.EffectChange: "update updating apply applying change set reset patch modify edit enable disable rotate recycle move rename resize resizing " +
+		"rebase tag untag label annotate replicate write upgrade scale restart lock unlock archive unarchive close reopen make transfer publish configure",
+	plan.EffectOther: "send trigger share accept merge notify cancel",
+})
+
+// The verbs with which a sentence begins that announces an effect: as in "Creating …", as in
+// "Created role: …", and as in "add user …".
+var (
+	gerunds = kinds(map[plan.EffectKind]string{
+		plan.EffectCreate: "creating adding inviting granting provisioning installing assigning",
+		plan.EffectDelete: "deleting removing destroying revoking purging uninstalling unassigning replacing recreating",
+		plan.EffectChange: "updating enabling disabling resetting rotating recycling renaming resizing restarting scaling upgrading patching archiving",
+		plan.EffectOther:  "sending triggering",
+	})
+	pasts = kinds(map[plan.EffectKind]string{
+		plan.EffectCreate: "created added",
+		plan.EffectDelete: "deleted removed destroyed",
+		plan.EffectChange: "updated changed enabled disabled",
+	})
+	imperatives = kinds(map[plan.EffectKind]string{
+		plan.EffectCreate: "create add",
+		plan.EffectDelete: "delete remove destroy",
+		plan.EffectChange: "update",
+	})
+)
+
+// kinds returns the kind of each word.
+func kinds(words map[plan.EffectKind]string) map[string]plan.EffectKind {
+	out := map[string]plan.EffectKind{}
+	for kind, list := range words {
+		for _, word := range strings.Fields(list) {
+			out[word] = kind
+		}
+	}
+	return out
+}
+
+// actionKind returns the kind of an action such as delete_user or "apply". isBare tells
+// that the action is nothing but the verb.
+func actionKind(action string) (kind plan.EffectKind, isBare, ok bool) {
+	words := strings.FieldsFunc(strings.ToLower(action), func(r rune) bool { return r == '_' || r == ' ' })
+	if len(words) == 0 || len(action) > maxSubject {
+		return "", false, false
+	}
+	kind, ok = listVerbs[words[0]]
+	if slices.Contains(words, "or") { // as in create_or_update
+		kind = plan.EffectChange
+	}
+	return kind, len(words) == 1, ok
+}
