@@ -44,7 +44,7 @@
 //
 // # Native integrations
 //
-// A [Native] integration is written in Go. It may also have a desired state ([Stater])
-// and shards ([Sharder]). A native integration without them runs in full. See [Stater]
+// A [Native] integration is written in Go. It may also have a desired state ([Stater]) and
+// shards ([Sharder]), and may hand over the effects of a dry run ([Announcer]). A native integration without them runs in full. See [Stater]
 // for the rules of a desired state.
 package integration

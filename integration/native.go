@@ -3,6 +3,8 @@ package integration
 import (
 	"context"
 	"io"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A QueryFunc answers a GraphQL query over one bundle. It returns the data of the
@@ -23,6 +25,13 @@ type Native interface {
 	// Run changes the live systems so that they match the desired state. If
 	// dryRun is set, it only logs the changes that it would make.
 	Run(ctx context.Context, env Environment, dryRun bool) error
+}
+
+// An Announcer is a native integration that hands over the effects of a dry run. A dry run
+// calls DryRun in place of Run. Without it, effects are found in what the integration logs.
+type Announcer interface {
+	// DryRun changes nothing. It returns what Run would create, change and delete.
+	DryRun(ctx context.Context, env Environment) ([]plan.Effect, error)
 }
 
 // A Stater is a native integration that can compute its desired state. It is skipped
@@ -47,6 +56,12 @@ type Sharder interface {
 func AsStater(n Native) (Stater, bool) {
 	s, ok := n.(Stater)
 	return s, ok
+}
+
+// AsAnnouncer returns n as an Announcer, if it hands over effects.
+func AsAnnouncer(n Native) (Announcer, bool) {
+	a, ok := n.(Announcer)
+	return a, ok
 }
 
 // AsSharder returns n as a Sharder, if n has shards.

@@ -84,7 +84,7 @@ func (s *settlement) runAgain(ctx context.Context, opts wrapper.Options, logs wr
 	for _, f := range failures {
 		tasks = append(tasks, withoutOmissions(f.task))
 	}
-	opts.Logs, opts.Observe = logs, nil
+	opts.Logs, opts.Observe, opts.Finish = logs, nil, nil
 	results, err := wrapper.Run(ctx, tasks, runner, opts)
 	var out []baseline.Failure
 	for i, t := range tasks {

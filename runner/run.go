@@ -45,6 +45,7 @@ type run struct {
 	secrets   []string       // texts that must not appear in any output
 	recording *recording.Recording
 	handedOut handouts               // to tasks on head
+	announced *announcements         // by tasks on head
 	journal   *journal.Journal       // nil without a journal
 	resumed   map[string]plan.Result // results of an earlier run that are kept, by task
 	began     time.Time
@@ -59,6 +60,8 @@ func newRun(in Input, opts Options) (*run, error) {
 	env := r.environment()
 	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
 	r.secrets = env.Secrets(part.Tasks)
+	r.announced = r.newAnnouncements()
+	env.Effects = r.announced.start
 	r.recording.Mask = mask.New(r.secrets).Text
 	var err error
 	if r.head, err = env.Runner(part.Tasks); err != nil {
@@ -96,6 +99,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 		out.Warnings = append(out.Warnings, problem.Error())
 	}
 	err = errors.Join(err, r.remember(ctx, out, s.sameOnBase), interruption(ctx, ended))
+	forgetEffectsOfFailures(out.Results)
 	return out, err
 }
 
@@ -106,6 +110,7 @@ func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) 
 		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
 		Secrets:   r.secrets,
 		Observe:   r.journaled(display.Observe),
+		Finish:    r.announced.finish,
 		Memory:    r.opts.MemoryLimit,
 		FailFast:  r.opts.FailFast,
 		Transient: r.transientErrors,

@@ -70,8 +70,12 @@ func (e *executor) skipUnavailable(task plan.Task, target string) plan.Result {
 	return result
 }
 
-// notify passes an event to opts.Observe, one event at a time.
+// notify lets opts.Finish complete the result of a task that has ended. Then it passes the
+// event to opts.Observe, one event at a time.
 func (e *executor) notify(event Event) {
+	if e.opts.Finish != nil && event.Result != nil {
+		e.opts.Finish(event.Task, event.Result)
+	}
 	if e.opts.Observe == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package wrapper
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -34,4 +35,9 @@ func (c Command) fillPlaceholders(vars map[string]string) Command {
 		env[i] = name + "=" + fillPlaceholders(value, vars)
 	}
 	return Command{Argv: argv, Env: env, Dir: c.Dir}
+}
+
+// uses reports whether an argument or the value of a variable has a placeholder.
+func (c Command) uses(word string) bool {
+	return slices.ContainsFunc(slices.Concat(c.Argv, c.Env), func(text string) bool { return strings.Contains(text, word) })
 }

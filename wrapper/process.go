@@ -43,8 +43,9 @@ type Endpoint interface {
 // A placeholder is a word in braces. Its value comes from the first of these sources
 // that knows the word:
 //
-//   - Process itself: {task}, {shard}, {shards}, {shard_id}, {config}, and {lbrace}
-//     for an opening brace
+//   - Process itself: {task}, {shard}, {shards}, {shard_id}, {config}, {effects} (the path
+//     of an empty private file, for what the task would do), and {lbrace} for an opening
+//     brace
 //   - the Vars of the Endpoint
 //   - the Vars of the Command, such as env.HOME
 type Process struct {
@@ -56,6 +57,9 @@ type Process struct {
 	// Temp is the folder for private config files. "" means the folder for temporary
 	// files of the system.
 	Temp string
+	// Effects is called when a command that uses {effects} has ended, with the path of that
+	// file. The file is removed afterwards. Effects may be nil.
+	Effects func(file string)
 	// Grace is the time between SIGTERM and SIGKILL. 0 means five seconds.
 	Grace time.Duration
 
@@ -94,32 +98,52 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 	vars["task"], vars["shard"], vars["lbrace"] = task.ID, task.Shard, "{"
 	shards, id := task.Static.Numbers()
 	vars["shards"], vars["shard_id"] = strconv.Itoa(shards), strconv.Itoa(id)
-	return p.runWithConfigFile(ctx, command, vars, log, func(config ...string) {
+	return p.runWithFiles(ctx, command, vars, log, func(files ...string) {
 		if p.HandOut != nil {
-			p.HandOut(task, append(given, config...))
+			p.HandOut(task, append(given, files...))
 		}
 	})
 }
 
-// runWithConfigFile writes the private config file of the command, if it has one, and
-// runs the command. It removes the file afterwards. It calls handOut with the path of the
-// file and of its folder, or without any path.
-func (p Process) runWithConfigFile(ctx context.Context, command Command, vars map[string]string, log io.Writer, handOut func(...string)) error {
-	if command.Config == "" {
+// runWithFiles makes the private files of the command: its config file and the file for
+// its effects, if it has them. It runs the command and removes the files afterwards. It
+// calls handOut with the paths of the files and of their folder, or without any path.
+func (p Process) runWithFiles(ctx context.Context, command Command, vars map[string]string, log io.Writer, handOut func(...string)) error {
+	hasEffects := command.uses("{effects}")
+	if command.Config == "" && !hasEffects {
 		handOut()
-	} else {
-		folder, err := os.MkdirTemp(p.Temp, "prcheck-") // mode 0700
-		if err != nil {
-			return StartError(fmt.Errorf("making a private folder: %w", err))
-		}
-		defer os.RemoveAll(folder)
-		vars["config"] = filepath.Join(folder, "config")
-		if err := os.WriteFile(vars["config"], []byte(fillPlaceholders(command.Config, vars)), 0o600); err != nil {
-			return StartError(fmt.Errorf("writing the private config: %w", err))
-		}
-		handOut(vars["config"], folder)
+		return p.execute(ctx, command.fillPlaceholders(vars), log)
 	}
-	return p.execute(ctx, command.fillPlaceholders(vars), log)
+	folder, err := os.MkdirTemp(p.Temp, "prcheck-") // mode 0700
+	if err != nil {
+		return StartError(fmt.Errorf("making a private folder: %w", err))
+	}
+	defer os.RemoveAll(folder)
+	files := []string{folder}
+	write := func(word, text string) error {
+		name := filepath.Join(folder, word)
+		vars[word], files = name, append(files, name)
+		if err := os.WriteFile(name, []byte(fillPlaceholders(text, vars)), 0o600); err != nil {
+			return StartError(fmt.Errorf("writing the private file {%s}: %w", word, err))
+		}
+		return nil
+	}
+	if hasEffects {
+		if err := write("effects", ""); err != nil {
+			return err
+		}
+	}
+	if command.Config != "" {
+		if err := write("config", command.Config); err != nil {
+			return err
+		}
+	}
+	handOut(files...)
+	err = p.execute(ctx, command.fillPlaceholders(vars), log)
+	if hasEffects && p.Effects != nil {
+		p.Effects(vars["effects"])
+	}
+	return err
 }
 
 // execute runs a command whose placeholders are filled. The output goes through a pipe

@@ -38,6 +38,9 @@ type Options struct {
 	Abandon time.Duration
 	// Observe is called with each event, one call at a time. It may be nil.
 	Observe func(Event)
+	// Finish is called with each result before Observe, and may add to it. Several
+	// goroutines call Finish at once. It may be nil.
+	Finish func(plan.Task, *plan.Result)
 
 	// Transient returns additional patterns for a task. An error line that matches
 	// one of them is transient, as one that matches a built-in pattern. It may be nil.

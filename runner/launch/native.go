@@ -13,6 +13,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -20,16 +21,28 @@ import (
 type runner struct {
 	process wrapper.Process
 	natives []integration.Native
+	effects func(plan.Task) *effects.Finder // may be nil
 }
 
 // Run runs one task until it ends.
 func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
+	var finder *effects.Finder
+	if r.effects != nil {
+		finder = r.effects(task)
+	}
+	if finder != nil {
+		log = io.MultiWriter(log, finder)
+	}
 	if !task.Native {
-		return r.process.Run(ctx, task, log)
+		process := r.process
+		if finder != nil {
+			process.Effects = func(file string) { readEffects(file, finder) }
+		}
+		return process.Run(ctx, task, log)
 	}
 	for _, n := range r.natives {
 		if n.Name() == task.Integration {
-			return r.runNative(ctx, n, task, log)
+			return r.runNative(ctx, n, task, log, finder)
 		}
 	}
 	return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
@@ -37,7 +50,7 @@ func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 
 // runNative runs a native integration. It sends its queries to a server of its own, which
 // allows only the schemas of its definition, as the server of a process does.
-func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer) (failure error) {
+func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer, finder *effects.Finder) (failure error) {
 	endpoint, err := r.process.Open(ctx, task)
 	if err != nil {
 		return wrapper.StartError(fmt.Errorf("opening the endpoint: %w", err))
@@ -46,8 +59,19 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 	if r.process.HandOut != nil {
 		r.process.HandOut(task, slices.Collect(maps.Values(endpoint.Vars())))
 	}
-	const dryRun = true
-	return n.Run(ctx, integration.Environment{Query: queryFunc(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}, dryRun)
+	env := integration.Environment{Query: queryFunc(endpoint.Vars()["graphql_url"]), Log: log, Shard: task.Shard}
+	announcer, ok := integration.AsAnnouncer(n)
+	if !ok {
+		const dryRun = true
+		return n.Run(ctx, env, dryRun)
+	}
+	announced, err := announcer.DryRun(ctx, env)
+	for _, e := range announced {
+		if finder != nil {
+			finder.Announce(e)
+		}
+	}
+	return err
 }
 
 // queryFunc returns a function that sends queries to a GraphQL address.

@@ -1,0 +1,89 @@
+package runner
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/effects"
+)
+
+// announcements find the effects of the tasks that run on one side.
+type announcements struct {
+	*run
+	masker *mask.Masker
+
+	mu      sync.Mutex
+	finders map[string]*effects.Finder // of the last attempts, by task
+}
+
+// newAnnouncements returns announcements of tasks that have not started.
+func (r *run) newAnnouncements() *announcements {
+	return &announcements{run: r, masker: mask.New(r.secrets), finders: map[string]*effects.Finder{}}
+}
+
+// findsEffects reports whether effects are looked for in what a task says.
+func (r *run) findsEffects(t plan.Task) bool {
+	if r.Settings.For(t.Integration).FindsEffects() {
+		return true
+	}
+	return t.Native && slices.ContainsFunc(r.Natives, func(n integration.Native) bool {
+		_, ok := integration.AsAnnouncer(n)
+		return ok && n.Name() == t.Integration
+	})
+}
+
+// start returns the finder for a new attempt of a task, nil if nobody looks for effects.
+func (a *announcements) start(t plan.Task) *effects.Finder {
+	if !a.findsEffects(t) {
+		return nil
+	}
+	finder := effects.NewFinder(a.Settings.For(t.Integration).Effects, a.masker)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.finders[t.ID] = finder
+	return finder
+}
+
+// finish adds to a result the effects that the last attempt announced. The effects of a task
+// that did not pass are unknown: it may have ended before it announced everything.
+func (a *announcements) finish(t plan.Task, result *plan.Result) {
+	a.mu.Lock()
+	finder := a.finders[t.ID]
+	delete(a.finders, t.ID)
+	a.mu.Unlock()
+	switch {
+	case finder != nil && result.OK():
+		result.Effects = finder.Effects()
+	case a.findsEffects(t):
+		result.Effects = effects.Unknown(whyUnknown(result.Status))
+	}
+}
+
+// whyUnknown says why nobody knows the effects of a task that did not pass.
+func whyUnknown(status plan.Status) string {
+	switch status {
+	case plan.TimedOut:
+		return "the task timed out"
+	case plan.Canceled:
+		return "the task was canceled"
+	case plan.NotRun:
+		return "the task was not run"
+	case plan.Passed:
+		return "the task passed before effects were looked for"
+	case plan.Failed:
+	}
+	return "the task failed"
+}
+
+// forgetEffectsOfFailures makes the effects unknown of tasks that passed, and whose results
+// were turned into failures afterwards.
+func forgetEffectsOfFailures(results []plan.Result) {
+	for i := range results {
+		if r := &results[i]; !r.OK() && r.Effects != nil && r.Effects.Unknown == "" {
+			r.Effects = effects.Unknown(whyUnknown(r.Status))
+		}
+	}
+}
