@@ -132,6 +132,15 @@ func task() {
 			must(os.MkdirAll(filepath.Dir(name), 0o700))
 			must(os.WriteFile(name, nil, 0o600))
 		}
+	case "effects": // FILE WORD TEXT...
+		effects(args[0], args[1], args[2:]...)
+	case "print": // @FILE
+		printFile(args[0])
+	case "sides": // BASE HEAD @FILE @FILE: prints the first file when the bundles are one, else the second
+		if areOne(args[0], args[1]) {
+			args[3] = args[2]
+		}
+		printFile(args[3])
 	case "spill": // URL CODE
 		spill(args)
 	case "leak": // VARIABLE
