@@ -64,6 +64,7 @@ func MaskResults(results *plan.Results, tokens ...Token) {
 		for k := range r.Before {
 			r.Before[k].Reason = Mask(r.Before[k].Reason, tokens...)
 		}
+		maskEffects(r.Effects, tokens...)
 		if r.Baseline != nil {
 			r.Baseline.Finding = Mask(r.Baseline.Finding, tokens...)
 			for k, text := range r.Baseline.LeftOut {
@@ -73,6 +74,20 @@ func MaskResults(results *plan.Results, tokens ...Token) {
 	}
 	for i, w := range results.Warnings {
 		results.Warnings[i] = Mask(w, tokens...)
+	}
+}
+
+// maskEffects masks tokens in the texts of effects. Nil effects stay nil.
+func maskEffects(e *plan.Effects, tokens ...Token) {
+	if e == nil {
+		return
+	}
+	e.Unknown, e.Uncompared = Mask(e.Unknown, tokens...), Mask(e.Uncompared, tokens...)
+	for i := range e.Items {
+		e.Items[i].Subject = Mask(e.Items[i].Subject, tokens...)
+	}
+	for i, p := range e.Problems {
+		e.Problems[i] = Mask(p, tokens...)
 	}
 }
 

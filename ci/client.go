@@ -46,6 +46,7 @@ type api interface {
 	noteAPI
 	statusAPI
 	artifactAPI
+	labelAPI
 }
 
 // New returns a client. It sends no request.

@@ -1,5 +1,5 @@
 // Package ci talks to GitLab: it writes the note of a merge request, sets commit statuses,
-// and collects the artifacts of a child pipeline.
+// collects the artifacts of a child pipeline, and reads the labels of a merge request.
 //
 // [ReadEnvironment] reads the variables of a GitLab job. [Client.Publish] writes the note,
 // [Client.SetStatuses] sets the statuses, [Client.Collect] fetches artifacts. This package

@@ -149,6 +149,15 @@ func (l goGitLab) removeNote(ctx context.Context, at MergeRequest, id int) error
 	return l.convertError(l.client.Notes.DeleteMergeRequestNote(at.Project, at.IID, id, gitlab.WithContext(ctx)))
 }
 
+// labels returns the labels of a merge request.
+func (l goGitLab) labels(ctx context.Context, at MergeRequest) ([]string, error) {
+	mr, res, err := l.client.MergeRequests.GetMergeRequest(at.Project, at.IID, nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return nil, l.convertError(res, err)
+	}
+	return mr.Labels, nil
+}
+
 // statuses returns one page of the statuses of a commit.
 func (l goGitLab) statuses(ctx context.Context, at Commit, number int) ([]postedStatus, bool, error) {
 	opts := &gitlab.GetCommitStatusesOptions{ListOptions: pageOptions(number, pageSize)}

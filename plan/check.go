@@ -42,6 +42,11 @@ func (p *Plan) check() error {
 		}
 		tasks[t.ID] = t
 	}
+	for kind, label := range p.Require {
+		if !kind.IsValid() || label == "" {
+			return fmt.Errorf("require: %q needs the label %q; a kind is create, change, delete or other, and a label is not empty", kind, label)
+		}
+	}
 	listed := make(map[string]bool, len(p.Tasks))
 	for i, d := range p.Integrations {
 		if i > 0 && d.Name <= p.Integrations[i-1].Name {

@@ -9,15 +9,18 @@ const Version = "prcheck/v1"
 // A Plan is the planner's answer for one change: the changed files, a decision for
 // every integration, and the tasks that must run.
 type Plan struct {
-	Version      string     `json:"version"`
-	Digest       string     `json:"digest"`
-	Base         Side       `json:"base"`
-	Head         Side       `json:"head"`
-	Config       string     `json:"config,omitempty"` // "sha256:…" of the prcheck.yaml
-	Changes      Changes    `json:"changes"`
-	Integrations []Decision `json:"integrations"`
-	Warnings     []string   `json:"warnings"`
-	Tasks        []Task     `json:"tasks"`
+	Version string `json:"version"`
+	Digest  string `json:"digest"`
+	Base    Side   `json:"base"`
+	Head    Side   `json:"head"`
+	Config  string `json:"config,omitempty"` // "sha256:…" of the prcheck.yaml
+	// Require are the labels that the merge request needs if its tasks announce effects of
+	// a kind, or if nobody can tell. They come from the settings.
+	Require      map[EffectKind]string `json:"require,omitempty"`
+	Changes      Changes               `json:"changes"`
+	Integrations []Decision            `json:"integrations"`
+	Warnings     []string              `json:"warnings"`
+	Tasks        []Task                `json:"tasks"`
 }
 
 // A Side is one of the two bundles.

@@ -92,6 +92,7 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 		Base:     side(in.BaseRef, in.Base),
 		Head:     side(in.HeadRef, in.Head),
 		Config:   in.Settings.Digest(),
+		Require:  in.Settings.EffectPolicy().Labels,
 		Changes:  changes(l.diff),
 		Warnings: l.inputWarnings(),
 	}

@@ -9,6 +9,7 @@ func (m *markdown) writeEffects(e Effects) {
 	}
 	if !e.Looked() {
 		m.printLine("\nEffects: %s.", e.UnlookedNote(codeSpan))
+		m.writeLabels(e.Labels)
 		return
 	}
 	m.printLine("\n#### Effects: %s", e.SummaryWith(boldMarkdown))
@@ -27,6 +28,14 @@ func (m *markdown) writeEffects(e Effects) {
 	}
 	if note := e.UnlookedNote(codeSpan); note != "" {
 		m.printLine("\n%s.", startSentence(note))
+	}
+	m.writeLabels(e.Labels)
+}
+
+// writeLabels writes which labels the merge request needs.
+func (m *markdown) writeLabels(labels []NeededLabel) {
+	for _, l := range labels {
+		m.printLine("\nA merge request **needs the label** %s: %s.", codeSpan(l.Label), l.Why)
 	}
 }
 

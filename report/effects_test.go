@@ -72,6 +72,17 @@ func compareGolden(t *testing.T, name string, render func(io.Writer) error) {
 	}
 }
 
+// newEffectsPlan returns a plan with one task for each of the effects, and results with them.
+func newEffectsPlan(all []*plan.Effects) (*plan.Plan, *plan.Results) {
+	p, rs := &plan.Plan{}, &plan.Results{}
+	for i, e := range all {
+		id := fmt.Sprint("t", i)
+		p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: "x"})
+		rs.Results = append(rs.Results, plan.Result{Task: id, Status: plan.Passed, Attempts: 1, Effects: e})
+	}
+	return p, rs
+}
+
 // TestEffectsSummary checks the words of headlines: nothing unknown may look like no effect.
 func TestEffectsSummary(t *testing.T) {
 	item := func(kind plan.EffectKind, since plan.Since) plan.Effect {
@@ -98,13 +109,7 @@ func TestEffectsSummary(t *testing.T) {
 		{"too many to keep", []*plan.Effects{none, {Beyond: map[plan.EffectKind]int{plan.EffectDelete: 7}}}, "7 to delete"},
 		{"a kind of a later version", []*plan.Effects{none, {Items: []plan.Effect{item("rename", "")}}}, "1 other"},
 	} {
-		p := &plan.Plan{}
-		rs := &plan.Results{}
-		for i, e := range c.effects {
-			id := fmt.Sprint("t", i)
-			p.Tasks = append(p.Tasks, plan.Task{ID: id, Integration: "x"})
-			rs.Results = append(rs.Results, plan.Result{Task: id, Status: plan.Passed, Attempts: 1, Effects: e})
-		}
+		p, rs := newEffectsPlan(c.effects)
 		rep := report.New(p, rs)
 		if rep.Effects.Summary != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, rep.Effects.Summary, c.want)

@@ -115,6 +115,7 @@ func (t *text) writeEffects(e Effects) {
 	}
 	if !e.Looked() {
 		t.printLine("\nEffects: %s", e.UnlookedNote(cleanLine))
+		t.writeLabels(e.Labels)
 		return
 	}
 	t.printHeading("Effects: %s", e.Summary)
@@ -136,6 +137,14 @@ func (t *text) writeEffects(e Effects) {
 	t.writeGaps(e)
 	if note := e.UnlookedNote(cleanLine); note != "" {
 		t.printLine("  %s", note)
+	}
+	t.writeLabels(e.Labels)
+}
+
+// writeLabels writes which labels the merge request needs.
+func (t *text) writeLabels(labels []NeededLabel) {
+	for _, l := range labels {
+		t.printLine("  %s", t.style.paint(yellow, "a merge request "+l.String()))
 	}
 }
 

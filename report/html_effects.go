@@ -21,6 +21,7 @@ type effectsView struct {
 	Gaps          []gapRow
 	MoreGaps      int
 	Note          string // for which integrations nobody looked
+	Labels        []NeededLabel
 }
 
 // An effectFold holds the effects of one integration that are no deletions.
@@ -46,7 +47,7 @@ func newEffectsView(e Effects) *effectsView {
 	if e.Tasks == 0 {
 		return nil
 	}
-	v := &effectsView{Summary: e.Summary, Note: startSentence(e.UnlookedNote(cleanLine))}
+	v := &effectsView{Summary: e.Summary, Note: startSentence(e.UnlookedNote(cleanLine)), Labels: e.Labels}
 	deletions, others := e.Deletions(), e.Others()
 	v.MoreDeletions, v.MoreEffects = max(0, len(deletions)-maxDeletions), max(0, len(others)-maxPageEffects)
 	for _, g := range deletions[:len(deletions)-v.MoreDeletions] {

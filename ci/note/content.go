@@ -41,7 +41,7 @@ func (n Note) newContent(rep *report.Report, before *run) *content {
 	groups := groupTasks(rep, before)
 	c := &content{
 		title:    n.title(rep),
-		actions:  groups.listActions(rep, before),
+		actions:  append(n.Labels.listActions(), groups.listActions(rep, before)...),
 		summary:  changeSummary(n.Plan, rep),
 		sections: n.newSections(groups),
 		effects:  n.newEffectsPart(rep.Effects),
@@ -78,7 +78,7 @@ func (n Note) newUnplannedContent() *content {
 // title returns the verdict and the numbers of effects in one line.
 func (n Note) title(rep *report.Report) string {
 	c, sign, text := rep.Counts, "✅", ""
-	if rep.Verdict == report.Failed {
+	if n.verdict(rep) == report.Failed {
 		sign = "❌"
 	}
 	if rep.Verdict == report.NotChecked {
@@ -101,6 +101,9 @@ func (n Note) title(rep *report.Report) string {
 		text = "nothing to check"
 	default:
 		text = countNoun(c.Tasks, "task") + " passed"
+	}
+	if rep.Verdict == report.Passed && n.Labels.block() {
+		text = "a label is needed, " + text
 	}
 	if effects := rep.Effects.SummaryWith(bold); effects != "" {
 		text += "; " + effects

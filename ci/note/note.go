@@ -31,7 +31,16 @@ type Note struct {
 	Serial    int64  // the generation of the note: greater for a newer pipeline, never negative
 	Commit    string // the commit that was checked
 	Links     Links
-	Limit     int // largest size of the body in characters; 0 means DefaultLimit
+	Labels    Labels // that the effects need
+	Limit     int    // largest size of the body in characters; 0 means DefaultLimit
+}
+
+// Labels are the labels that the effects of a change need.
+type Labels struct {
+	Needed  []report.NeededLabel
+	Missing []report.NeededLabel // those that the merge request does not have
+	Asked   bool                 // whether this is the job of a merge request, whose labels count
+	Known   bool                 // whether it is known which labels the merge request has
 }
 
 // Links are the addresses that a note links to. Each of them may be missing. An

@@ -37,7 +37,7 @@ func (n Note) newRun(rep *report.Report) run {
 	if n.Plan == nil {
 		return run{Verdict: rep.Verdict, Unplanned: true}
 	}
-	r := run{Plan: n.planDigest(), Verdict: rep.Verdict, Tasks: len(n.Plan.Tasks), Failed: []string{}, Checked: []string{}}
+	r := run{Plan: n.planDigest(), Verdict: n.verdict(rep), Tasks: len(n.Plan.Tasks), Failed: []string{}, Checked: []string{}}
 	if rep.Effects.Looked() {
 		r.Effects = &rep.Effects.Counts
 	}

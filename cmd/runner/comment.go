@@ -99,7 +99,7 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 	if err != nil {
 		return cli.Invalid(err)
 	}
-	posting, verdict, err := f.posting(at, env)
+	posting, verdict, err := f.posting(ctx, at, env)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func comment(ctx context.Context, env cli.Env, f commentFlags) error {
 
 // posting reads what is to be posted. It also returns the error for the verdict of the
 // check, nil if the check passed.
-func (f commentFlags) posting(at ci.Environment, env cli.Env) (out ci.Posting, verdict, err error) {
+func (f commentFlags) posting(ctx context.Context, at ci.Environment, env cli.Env) (out ci.Posting, verdict, err error) {
 	n := note.Note{Tool: f.tool, Serial: at.Generation, Commit: at.Commit.SHA, Links: note.Links{Pipeline: at.PipelineURL, Report: f.reportURL(at, env)}}
 	out = ci.Posting{Environment: at, Settle: f.settle, WithStatuses: f.status.String() != statusNone}
 	if f.unplanned != "" {
@@ -142,11 +142,14 @@ func (f commentFlags) posting(at ci.Environment, env cli.Env) (out ci.Posting, v
 	}
 	ci.MaskResults(results, at.Token, at.JobToken)
 	n.Plan, n.Results, n.Links.Log = p, results, ci.LogURLs(at.JobURL, f.parts, results)
-	out.Note, out.Overall = n, ci.OverallStatus(f.tool, results).WithEffects(report.New(p, results).Effects)
+	effects := report.New(p, results).Effects
+	labels := checkLabels(ctx, at, effects)
+	n.Labels = labels.forNote()
+	out.Note, out.Overall = n, ci.OverallStatus(f.tool, results).WithLabels(labels.missing, labels.trouble).WithEffects(effects)
 	if f.status.String() == statusIntegrations {
 		out.Each = ci.IntegrationStatuses(f.tool, p, results)
 	}
-	return out, verdictError(results), nil
+	return out, errors.Join(verdictError(results), labels.verdict(env)), nil
 }
 
 // reportURL returns the address of the report among the job's artifacts, "" if there is

@@ -31,6 +31,7 @@ type labKey struct{}
 
 // gitlab start starts a GitLab and sets the variables of a job in it.
 // gitlab fault METHOD STATUS [BODY] lets it answer so from now on.
+// gitlab label NAME... gives the merge request these labels and no others.
 // gitlab note BODY adds a note of the bot, gitlab status NAME STATE a status.
 // gitlab job PIPELINE ID NAME FILE... adds a job with artifacts, and gitlab child
 // PIPELINE ID NAME CHILD one that started a pipeline.
@@ -50,6 +51,8 @@ func gitlab(ts *testscript.TestScript, _ bool, args []string) {
 		l.server.AddNote(gitlabtest.Note{Author: gitlabtest.Bot, Body: args[1]})
 	case "status":
 		l.server.AddStatus(gitlabtest.Status{Pipeline: gitlabtest.Pipeline, Author: gitlabtest.Bot, Name: args[1], State: args[2]})
+	case "label":
+		l.server.SetLabels(args[1:]...)
 	case "job", "child":
 		l.job(ts, args)
 	case "show":

@@ -122,5 +122,5 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		at.repo = f.repo
 	}
 	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
-	return errors.Join(trouble, writeReport(env, f.form.String(), p, results))
+	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), p, results))
 }

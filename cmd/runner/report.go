@@ -82,7 +82,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err := f.writeFiles(ctx, env, p, results); err != nil {
 		return err
 	}
-	return writeReport(env, f.form.String(), p, results)
+	return writeReport(ctx, env, f.form.String(), p, results)
 }
 
 // writeFiles writes the files beside the report.
@@ -142,13 +142,14 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 	return base, head, err
 }
 
-// writeReport writes the report. It returns cli.ErrFailed if a check failed.
-func writeReport(env cli.Env, form string, p *plan.Plan, results *plan.Results) error {
-	err := report.Write(env.Stdout, form, report.New(p, results), report.Style{Color: env.Color(env.Stdout)})
-	if err == nil {
-		err = verdictError(results)
+// writeReport writes the report. It returns cli.ErrFailed if a check failed, or if the
+// merge request lacks a label that its effects need.
+func writeReport(ctx context.Context, env cli.Env, form string, p *plan.Plan, results *plan.Results) error {
+	rep := report.New(p, results)
+	if err := report.Write(env.Stdout, form, rep, report.Style{Color: env.Color(env.Stdout)}); err != nil {
+		return err
 	}
-	return err
+	return errors.Join(verdictError(results), checkLabelsHere(ctx, env, rep.Effects).verdict(env))
 }
 
 // verdictError returns the error for the verdict of results: [cli.ErrFailed] if a check

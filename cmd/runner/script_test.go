@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
 		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster,
-		"nothing_shown": nothingShown, "effects": effects, "keygen": keygen})
+		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen})
 }
 
 // await FILE waits until a file exists.
@@ -57,6 +57,13 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s did not come", args[0])
+}
+
+// looked FILE gives the results of a file effects: none of the tasks announces any.
+func looked(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), `"status": "passed",`, `"status": "passed", "effects": {"items": []},`)
+	ts.Check(os.WriteFile(file, []byte(text), 0o600))
 }
 
 // gone FILE waits until the process whose id is in a file is gone.

@@ -70,6 +70,7 @@ type Server struct {
 	ArtifactsAt string
 
 	mu       sync.Mutex
+	labels   []string // of the merge request
 	notes    []Note
 	statuses []Status
 	jobs     []Job
@@ -186,6 +187,8 @@ func (s *Server) project(a *answer, r *http.Request, parts []string) {
 	}
 	notes := fmt.Sprintf("merge_requests/%d/notes", IID)
 	switch rest := strings.Join(parts[2:], "/"); {
+	case rest == fmt.Sprintf("merge_requests/%d", IID) && r.Method == http.MethodGet:
+		s.mergeRequest(a)
 	case rest == notes:
 		s.allNotes(a, r)
 	case strings.HasPrefix(rest, notes+"/"):

@@ -1,0 +1,19 @@
+package gitlabtest
+
+import "net/http"
+
+// SetLabels sets the labels of the merge request.
+func (s *Server) SetLabels(labels ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.labels = labels
+}
+
+// mergeRequest answers with the merge request.
+func (s *Server) mergeRequest(a *answer) {
+	labels := s.labels
+	if labels == nil {
+		labels = []string{}
+	}
+	a.json(http.StatusOK, map[string]any{"id": 1000 + IID, "iid": IID, "project_id": Project, "labels": labels})
+}

@@ -1,0 +1,51 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A NeededLabel is a label that a merge request needs because of its effects.
+type NeededLabel struct {
+	Label string `json:"label"`
+	Why   string `json:"why"` // such as "1 to delete, effects of 2 tasks unknown"
+}
+
+// neededLabels returns the labels that the effects need. A label is needed if the tasks
+// announce an effect of its kind that base is not known to announce as well, or if the
+// effects of a task are not known.
+func (e Effects) neededLabels(require map[plan.EffectKind]string) []NeededLabel {
+	var labels []string
+	why := map[string][]string{}
+	for _, kind := range plan.EffectKinds() {
+		label := require[kind]
+		if label == "" || e.Counts.Of(kind) == 0 && e.doubtful() == 0 {
+			continue
+		}
+		if _, known := why[label]; !known {
+			labels, why[label] = append(labels, label), nil
+		}
+		var one EffectCounts
+		one.add(kind, e.Counts.Of(kind))
+		why[label] = append(why[label], countEffects(one, plainly)...)
+	}
+	var out []NeededLabel
+	for _, label := range labels {
+		reasons := why[label]
+		switch {
+		case !e.Looked():
+			reasons = append(reasons, "nobody looked for effects")
+		case e.doubtful() > 0:
+			reasons = append(reasons, "effects of "+countNoun(e.doubtful(), "task")+" unknown")
+		}
+		out = append(out, NeededLabel{label, strings.Join(reasons, ", ")})
+	}
+	return out
+}
+
+// String says which label is needed, and why.
+func (l NeededLabel) String() string {
+	return fmt.Sprintf("needs the label %q: %s", Printable(l.Label), l.Why)
+}
