@@ -37,10 +37,10 @@ func (r *settingsReader) readBaselineLimit(n *yaml.Node, s *Settings) {
 // readTransient reads a list of regular expressions that match lines of output.
 func (r *settingsReader) readTransient(n *yaml.Node, at string) []*regexp.Regexp {
 	items := r.readList(n, at)
-	if len(items) > maxTransientPatterns {
-		r.fail(n.Line, at, "has more than %d patterns", maxTransientPatterns)
+	if !r.checkCount(n, at, maxTransientPatterns, "patterns") {
 		return nil
 	}
+	r.noteItems(items, constraint{"maxLength": maxTransientBytes})
 	var out []*regexp.Regexp
 	for _, t := range r.readUniqueTexts(items, at) {
 		p, err := regexp.Compile(t.value)

@@ -63,8 +63,9 @@ func (r *settingsReader) readEffects(n *yaml.Node) effectSettings {
 // readOwnEffects reads the key effects of an integration, and returns its rules before the
 // general ones. "none" means no rules.
 func (r *settingsReader) readOwnEffects(n *yaml.Node, at string, general []EffectRule) []EffectRule {
+	_, none := r.word(n, "none")
 	switch {
-	case n.Kind == yaml.ScalarNode && n.Value == "none":
+	case none:
 		return nil
 	case n.Kind == yaml.SequenceNode:
 		return slices.Concat(r.readEffectRules(n, at), general)
@@ -86,7 +87,9 @@ func (r *settingsReader) readEffectSources(keys map[string]*yaml.Node, at string
 		out = r.readEffectRules(n, at+".rules")
 	}
 	if n := keys["use"]; n != nil {
-		for _, t := range r.readUniqueTexts(r.readNonEmptyList(n, at+".use"), at+".use") {
+		items := r.readNonEmptyList(n, at+".use")
+		r.noteItems(items, constraint{"enum": readyRules})
+		for _, t := range r.readUniqueTexts(items, at+".use") {
 			if !slices.Contains(readyRules, t.value) {
 				r.fail(t.line, at+".use", "there are no ready rules %s%s; there are %s", quoteShort(t.value), didYouMean(t.value, readyRules), strings.Join(readyRules, ", "))
 				continue
@@ -100,8 +103,7 @@ func (r *settingsReader) readEffectSources(keys map[string]*yaml.Node, at string
 // readEffectRules reads a list of rules.
 func (r *settingsReader) readEffectRules(n *yaml.Node, at string) []EffectRule {
 	items := r.readNonEmptyList(n, at)
-	if len(items) > maxEffectRules {
-		r.fail(n.Line, at, "has more than %d rules", maxEffectRules)
+	if !r.checkCount(n, at, maxEffectRules, "rules") {
 		return nil
 	}
 	var out []EffectRule
@@ -124,6 +126,9 @@ func (r *settingsReader) readEffectRule(n *yaml.Node, at string) (EffectRule, bo
 	if r.requireKey(n, keys, at, "kind") {
 		rule.Kind = r.readEffectKind(keys["kind"], at+".kind")
 	}
+	if n := keys["subject"]; n != nil {
+		r.note(n, constraint{"type": "string", "minLength": 1, "maxLength": maxEffectBytes}) // also if it is not read
+	}
 	switch s := keys["subject"]; {
 	case s != nil && rule.Kind == "":
 		r.fail(s.Line, at+".subject", "is never used, since kind is none")
@@ -140,6 +145,7 @@ func (r *settingsReader) readEffectRule(n *yaml.Node, at string) (EffectRule, bo
 
 // readEffectPattern reads a regular expression that matches some lines of output.
 func (r *settingsReader) readEffectPattern(n *yaml.Node, at string) *regexp.Regexp {
+	r.note(n, constraint{"maxLength": maxEffectBytes})
 	s, ok := r.readText(n, at)
 	if !ok {
 		return nil
@@ -208,6 +214,7 @@ func groupNames(p *regexp.Regexp) []string {
 
 // readEffectBudget reads how long the runs on base may take together.
 func (r *settingsReader) readEffectBudget(n *yaml.Node, at string) time.Duration {
+	r.note(n, durationText)
 	d, err := time.ParseDuration(n.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode || err != nil:

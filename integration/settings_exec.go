@@ -171,6 +171,7 @@ func (r *settingsReader) readArgv(n *yaml.Node, at string) []string {
 // readEnv reads a mapping from names of variables to values.
 func (r *settingsReader) readEnv(n *yaml.Node, at string) map[string]string {
 	env := map[string]string{}
+	r.note(n, constraint{"propertyNames": constraint{"pattern": envNamePattern.String()}})
 	for _, e := range r.readEntries(n, at) {
 		if !envNamePattern.MatchString(e.key) {
 			r.fail(e.line, at, "%s cannot be the name of a variable", quoteShort(e.key))
@@ -185,7 +186,9 @@ func (r *settingsReader) readEnv(n *yaml.Node, at string) map[string]string {
 // readPassEnv reads a list of names of variables.
 func (r *settingsReader) readPassEnv(n *yaml.Node, at string) []string {
 	names := []string{}
-	for _, t := range r.readUniqueTexts(r.readList(n, at), at) {
+	items := r.readList(n, at)
+	r.noteItems(items, constraint{"pattern": envNamePattern.String()})
+	for _, t := range r.readUniqueTexts(items, at) {
 		if !envNamePattern.MatchString(t.value) {
 			r.fail(t.line, at, "%s cannot be the name of a variable", quoteShort(t.value))
 		}
@@ -196,6 +199,7 @@ func (r *settingsReader) readPassEnv(n *yaml.Node, at string) []string {
 
 // readTimeout reads the key timeout.
 func (r *settingsReader) readTimeout(n *yaml.Node, at string) time.Duration {
+	r.note(n, durationText)
 	d, err := time.ParseDuration(n.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode || err != nil:

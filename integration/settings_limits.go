@@ -71,6 +71,7 @@ func (it Integration) Targets(shard string) []Target {
 // readLimits reads the general key limits: the limits by name.
 func (r *settingsReader) readLimits(n *yaml.Node) map[string]Limit {
 	out := map[string]Limit{}
+	r.note(n, constraint{"propertyNames": constraint{"pattern": limitNamePattern.String()}})
 	for _, e := range r.readEntries(n, "limits") {
 		if !limitNamePattern.MatchString(e.key) {
 			r.fail(e.line, "limits", "the name %s must have 1 to 50 letters, digits, - and _", quoteShort(e.key))
@@ -86,6 +87,7 @@ func (r *settingsReader) readLimit(e entry) Limit {
 	at := "limits." + e.key
 	l := Limit{Name: e.key, Line: e.line}
 	keys := r.readObject(e.value, at, "key", "max", "rate")
+	r.note(e.value, constraint{"anyOf": []constraint{{"required": []string{"max"}}, {"required": []string{"rate"}}}})
 	if n := keys["key"]; n != nil {
 		l.Key = r.readLimitKey(n, at+".key")
 	}
@@ -107,7 +109,7 @@ func (r *settingsReader) readLimitKey(n *yaml.Node, at string) string {
 	if !ok {
 		return ""
 	}
-	if len(key) > maxLimitKeyBytes {
+	if len(key) > maxLimitKeyBytes { // bytes, which a schema cannot count
 		r.fail(n.Line, at, "is longer than %d bytes", maxLimitKeyBytes)
 	}
 	if strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c == 0x7f }) {
@@ -123,6 +125,7 @@ func (r *settingsReader) readLimitKey(n *yaml.Node, at string) string {
 
 // readRate reads a rate such as 10/min.
 func (r *settingsReader) readRate(n *yaml.Node, at string) Rate {
+	r.note(n, rateText)
 	m := ratePattern.FindStringSubmatch(n.Value)
 	if n.Kind != yaml.ScalarNode || m == nil {
 		r.fail(n.Line, at, "must be a number of starts in a period, such as 10/min (or /s, /h), got %s", describeNode(n))
@@ -139,8 +142,7 @@ func (r *settingsReader) readRate(n *yaml.Node, at string) Rate {
 // readLimitNames reads the key limits of an integration: names of limits in all.
 func (r *settingsReader) readLimitNames(n *yaml.Node, at string, all map[string]Limit) []Limit {
 	items := r.readNonEmptyList(n, at)
-	if len(items) > maxLimits {
-		r.fail(n.Line, at, "has more than %d limits", maxLimits)
+	if !r.checkCount(n, at, maxLimits, "limits") {
 		return nil
 	}
 	var out []Limit

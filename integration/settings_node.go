@@ -20,7 +20,8 @@ const maxMistakes = 20
 type settingsReader struct {
 	file     string
 	mistakes []*SettingsError
-	misspelt map[*yaml.Node]bool // mappings with an unknown key, which may be a required key with a typing error
+	misspelt map[*yaml.Node]bool       // mappings with an unknown key, which may be a required key with a typing error
+	notes    map[*yaml.Node]constraint // what is wanted of each value; nil if nobody asks
 }
 
 // fail notes a mistake. at is the path of the value in the document, such as
@@ -58,6 +59,12 @@ type entry struct {
 // readEntries reads a mapping with any keys. A repeated key is a mistake, and only its
 // first value is returned.
 func (r *settingsReader) readEntries(n *yaml.Node, at string) []entry {
+	r.note(n, constraint{"type": "object", "additionalProperties": true})
+	return r.entries(n, at)
+}
+
+// entries is readEntries without a note.
+func (r *settingsReader) entries(n *yaml.Node, at string) []entry {
 	if !r.checkKind(n, yaml.MappingNode, at, "a mapping") {
 		return nil
 	}
@@ -86,7 +93,8 @@ func (r *settingsReader) readEntries(n *yaml.Node, at string) []entry {
 // readObject reads a mapping with known keys. An unknown key is a mistake.
 func (r *settingsReader) readObject(n *yaml.Node, at string, known ...string) map[string]*yaml.Node {
 	values := map[string]*yaml.Node{}
-	for _, e := range r.readEntries(n, at) {
+	r.note(n, constraint{"type": "object", "properties": known, "additionalProperties": false})
+	for _, e := range r.entries(n, at) {
 		if !slices.Contains(known, e.key) {
 			r.fail(e.line, at, "unknown key %s%s", quoteShort(e.key), didYouMean(e.key, known))
 			r.misspelt[n] = true
@@ -99,6 +107,7 @@ func (r *settingsReader) readObject(n *yaml.Node, at string, known ...string) ma
 
 // readList reads a list.
 func (r *settingsReader) readList(n *yaml.Node, at string) []*yaml.Node {
+	r.note(n, constraint{"type": "array"})
 	if !r.checkKind(n, yaml.SequenceNode, at, "a list") {
 		return nil
 	}
@@ -108,6 +117,7 @@ func (r *settingsReader) readList(n *yaml.Node, at string) []*yaml.Node {
 // readNonEmptyList reads a list that must have an item.
 func (r *settingsReader) readNonEmptyList(n *yaml.Node, at string) []*yaml.Node {
 	items := r.readList(n, at)
+	r.note(n, constraint{"minItems": 1})
 	if n.Kind == yaml.SequenceNode && len(items) == 0 {
 		r.fail(n.Line, at, "is empty; it needs at least one entry")
 	}
@@ -126,6 +136,7 @@ func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
 	first := map[string]int{}
 	for i, n := range items {
 		at := at + indexSuffix(i)
+		r.note(n, constraint{uniqueItem: true})
 		s, ok := r.readText(n, at)
 		if !ok {
 			continue
@@ -142,6 +153,7 @@ func (r *settingsReader) readUniqueTexts(items []*yaml.Node, at string) []text {
 
 // readText reads a string that must not be empty.
 func (r *settingsReader) readText(n *yaml.Node, at string) (string, bool) {
+	r.note(n, constraint{"minLength": 1})
 	s, ok := r.readString(n, at)
 	if ok && s == "" {
 		r.fail(n.Line, at, "is empty")
@@ -152,6 +164,7 @@ func (r *settingsReader) readText(n *yaml.Node, at string) (string, bool) {
 
 // readString reads a string. It must not contain NUL, since no argument of a process can.
 func (r *settingsReader) readString(n *yaml.Node, at string) (string, bool) {
+	r.note(n, constraint{"type": "string"})
 	if !r.checkKind(n, yaml.ScalarNode, at, "a string") {
 		return "", false
 	}
@@ -168,6 +181,7 @@ func (r *settingsReader) readString(n *yaml.Node, at string) (string, bool) {
 
 // readBool reads a truth value.
 func (r *settingsReader) readBool(n *yaml.Node, at string) bool {
+	r.note(n, constraint{"type": "boolean"})
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" {
 		r.fail(n.Line, at, "must be true or false, got %s", describeNode(n))
 		return false
@@ -177,6 +191,7 @@ func (r *settingsReader) readBool(n *yaml.Node, at string) bool {
 
 // readInt reads a whole number from low to high.
 func (r *settingsReader) readInt(n *yaml.Node, at string, low, high int) int {
+	r.note(n, constraint{"type": "integer", "minimum": low, "maximum": high})
 	v, err := strconv.Atoi(n.Value)
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || err != nil {
 		r.fail(n.Line, at, "must be a whole number, got %s", describeNode(n))
@@ -191,6 +206,7 @@ func (r *settingsReader) readInt(n *yaml.Node, at string, low, high int) int {
 
 // readChoice reads one of several words and returns its index.
 func (r *settingsReader) readChoice(n *yaml.Node, at string, words []string) int {
+	r.note(n, constraint{"enum": words})
 	s, ok := r.readString(n, at)
 	if !ok {
 		return 0
@@ -201,6 +217,17 @@ func (r *settingsReader) readChoice(n *yaml.Node, at string, words []string) int
 		return 0
 	}
 	return i
+}
+
+// checkCount reports whether a list has at most most items, and notes a mistake if not. what
+// names the items in the message.
+func (r *settingsReader) checkCount(n *yaml.Node, at string, most int, what string) bool {
+	r.note(n, constraint{"maxItems": most})
+	if len(n.Content) <= most {
+		return true
+	}
+	r.fail(n.Line, at, "has more than %d %s", most, what)
+	return false
 }
 
 // checkKind reports whether a node has a kind, and notes a mistake if not. want names

@@ -48,6 +48,7 @@ func (r *settingsReader) readRule(n *yaml.Node, at string) Rule {
 // readGlobs reads a list of path patterns.
 func (r *settingsReader) readGlobs(items []*yaml.Node, at string) []Glob {
 	var globs []Glob
+	r.noteItems(items, constraint{"pattern": `^[^/]([\s\S]*[^/])?$`, "maxLength": maxPatternBytes})
 	for _, t := range r.readUniqueTexts(items, at) {
 		if why := patternProblem(t.value); why != "" {
 			r.fail(t.line, at, "pattern %s %s", quoteShort(t.value), why)

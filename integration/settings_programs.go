@@ -44,11 +44,10 @@ func (p Programs) patterns() any { return []any{p.None, p.Globs != nil, globPatt
 
 // readPrograms reads the key programs: none, all or a list of patterns.
 func (r *settingsReader) readPrograms(n *yaml.Node, at string) Programs {
+	word, ok := r.word(n, "none", "all")
 	switch {
-	case n.Kind == yaml.ScalarNode && n.Value == "none":
-		return Programs{None: true}
-	case n.Kind == yaml.ScalarNode && n.Value == "all":
-		return Programs{}
+	case ok:
+		return Programs{None: word == "none"}
 	case n.Kind != yaml.SequenceNode:
 		r.fail(n.Line, at, "must be none, all or a list of patterns, got %s", describeNode(n))
 		return Programs{}

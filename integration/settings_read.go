@@ -103,10 +103,14 @@ func syntaxLine(raw []byte, err error) int {
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs", "schemas", "effects")
+	r.note(root, constraint{"required": []string{"version"}})
 	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
 		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
 	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
 		r.fail(n.Line, "version", "only version 1 is known")
+	}
+	if n := keys["version"]; n != nil {
+		r.note(n, constraint{"maximum": 1, "minimum": 1})
 	}
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
@@ -152,6 +156,7 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
+		r.note(n, constraint{"propertyNames": constraint{"minLength": 1}})
 		for _, e := range r.readEntries(n, "integrations") {
 			if r.checkName(e.line, "integrations", e.key) {
 				s.integrations[e.key] = r.readIntegration(e, s)
@@ -183,6 +188,12 @@ func (r *settingsReader) checkName(line int, at, name string) bool {
 
 // requireKey reports whether a mapping has a key, and notes a mistake if not.
 func (r *settingsReader) requireKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
+	r.note(n, constraint{"required": []string{key}})
+	return r.hasKey(n, keys, at, key)
+}
+
+// hasKey is requireKey for a key that another one can replace.
+func (r *settingsReader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, key string) bool {
 	if keys[key] == nil && n.Kind == yaml.MappingNode && !r.misspelt[n] {
 		r.fail(n.Line, at, "%s is missing", key)
 	}
@@ -198,7 +209,9 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
 	if n := keys["queries"]; n != nil {
-		for _, t := range r.readUniqueTexts(r.readNonEmptyList(n, at+".queries"), at+".queries") {
+		items := r.readNonEmptyList(n, at+".queries")
+		r.noteItems(items, constraint{"pattern": `^[^/\\][^\\]*$`})
+		for _, t := range r.readUniqueTexts(items, at+".queries") {
 			r.checkQueryPath(t, at+".queries")
 			it.Queries = append(it.Queries, QueryFile{t.value, t.line})
 		}

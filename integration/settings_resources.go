@@ -53,7 +53,7 @@ func (r Resources) withoutLines() Resources {
 // readResources reads the key resources of an integration: "none", or a list of patterns.
 func (r *settingsReader) readResources(n *yaml.Node, at string) Resources {
 	if n.Kind == yaml.ScalarNode {
-		if n.Value != noResources {
+		if _, none := r.word(n, noResources); !none {
 			r.fail(n.Line, at, "must be none or a list of patterns such as resources/jenkins/**, got %s", describeNode(n))
 		}
 		return Resources{limited: true}

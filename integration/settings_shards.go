@@ -10,10 +10,11 @@ import (
 func (r *settingsReader) readShards(n *yaml.Node, at string, exec Exec) *Shards {
 	s := &Shards{Max: DefaultMaxShards, Line: n.Line}
 	keys := r.readObject(n, at, "by", "strategy", "arg", "collection", "max", "fan_out")
+	r.note(n, constraint{"oneOf": []constraint{{"required": []string{"by"}}, {"required": []string{"strategy"}}}})
 	switch {
 	case keys["strategy"] != nil:
 		r.readStrategy(s, keys, at)
-	case r.requireKey(n, keys, at, "by"):
+	case r.hasKey(n, keys, at, "by"):
 		s.By = r.readSelectors(keys["by"], at+".by")
 	}
 	if n := keys["arg"]; n != nil {
@@ -65,8 +66,7 @@ func (r *settingsReader) checkShardIsPassed(s *Shards, n *yaml.Node, keys map[st
 // readSelectors reads a list of selectors.
 func (r *settingsReader) readSelectors(n *yaml.Node, at string) []Selector {
 	items := r.readNonEmptyList(n, at)
-	if len(items) > maxSelectors {
-		r.fail(n.Line, at, "has more than %d selectors", maxSelectors)
+	if !r.checkCount(n, at, maxSelectors, "selectors") {
 		return nil
 	}
 	var by []Selector

@@ -29,9 +29,8 @@ func (r *settingsReader) readState(n *yaml.Node) (out StateTrust) {
 	keys := r.readObject(n, "state", "keys", "project", "trust")
 	if n := keys["keys"]; n != nil {
 		list := r.readNonEmptyList(n, "state.keys")
-		if len(list) > maxStateKeys {
-			r.fail(n.Line, "state.keys", "has more than %d keys", maxStateKeys)
-		}
+		r.checkCount(n, "state.keys", maxStateKeys, "keys")
+		r.noteItems(list, constraint{"pattern": "^" + KeyPrefix + "[A-Za-z0-9+/]{43}=$"})
 		for _, t := range r.readUniqueTexts(list, "state.keys") {
 			key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(t.value, KeyPrefix))
 			if err != nil || len(key) != ed25519.PublicKeySize || !strings.HasPrefix(t.value, KeyPrefix) {

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"reflect"
@@ -121,6 +122,9 @@ func read(t *testing.T, text string) *Settings {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := refusal([]byte(text)); err != nil {
+		t.Errorf("the schema refuses what the reader accepts: %v", err)
+	}
 	return s
 }
 
@@ -227,6 +231,9 @@ func FuzzReadSettings(f *testing.F) {
 				}
 			}
 			return
+		}
+		if err := refusal(raw); err != nil && !bytes.ContainsRune(raw, '!') { // a tag can make a number of any text
+			t.Errorf("the schema refuses what the reader accepts: %v", err)
 		}
 		s.IsIgnored("data/some/path.yml")
 		s.RulesFor("resources/some/path.yml")

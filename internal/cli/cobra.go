@@ -95,6 +95,7 @@ func missingCommand(cmd *cobra.Command) error {
 		return fmt.Errorf("%s needs a command", cmd.CommandPath())
 	}
 	text := fmt.Sprintf("unknown command %q for %q", rest[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2 // as cobra has it for a root
 	if near := cmd.SuggestionsFor(rest[0]); len(near) > 0 {
 		text += suggestion + strings.Join(near, "\n\t")
 	}

@@ -1,0 +1,164 @@
+package integration
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"go.yaml.in/yaml/v3"
+)
+
+var update = flag.Bool("update", false, "rewrite the schema of the settings in docs")
+
+// schemaFile is the schema as users get it.
+const schemaFile = "../docs/prcheck.schema.json"
+
+func TestSchemaFile(t *testing.T) {
+	got, err := SettingsSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(schemaFile, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(schemaFile)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("docs/prcheck.schema.json is not what the reader of the settings wants (%v); go test ./integration -update", err)
+	}
+}
+
+// compiled returns the schema, ready to check settings.
+var compiled = sync.OnceValue(func() *jsonschema.Schema {
+	raw, err := SettingsSchema()
+	if err != nil {
+		panic(err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		panic(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("prcheck.json", doc); err != nil {
+		panic(err)
+	}
+	return c.MustCompile("prcheck.json")
+})
+
+// refusal returns why the schema refuses settings, or nil. The error of YAML counts, too.
+func refusal(raw []byte) error {
+	var value any
+	if err := yaml.Unmarshal(raw, &value); err != nil {
+		return err
+	}
+	inJSON, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	value, err = jsonschema.UnmarshalJSON(bytes.NewReader(inJSON))
+	if err != nil {
+		return err
+	}
+	return compiled().Validate(value)
+}
+
+func TestSchemaAcceptsExamples(t *testing.T) {
+	for _, name := range []string{"testdata/prcheck.yaml", "../examples/shop/prcheck.yaml", "../examples/office/prcheck.yaml",
+		"../examples/qontract-reconcile/prcheck.yaml", "../testdata/shop/prcheck.yaml"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := refusal(raw); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// onlyReader lists the mistakes that a schema cannot find, or could find only with a pattern
+// that nobody understands.
+var onlyReader = map[string]bool{
+	// The file, and what YAML means.
+	"two documents": true, "second document broken": true, "alias": true,
+	// Patterns, paths and selectors.
+	"a CI file elsewhere": true, "no regular expression": true, "look-ahead": true,
+	"everything is transient": true, "transient of an integration": true, "bad pattern": true,
+	"pattern going up": true, "costly pattern": true, "query outside": true, "resources elsewhere": true,
+	"bad selector": true, "selector twice": true,
+	// Words in braces.
+	"unknown word in a key": true, "variable in a key": true, "unknown placeholder": true,
+	"cmd inside a word": true, "config in itself": true, "cmd in env": true, "flags inside a word": true,
+	"bad variable of the environment": true, "image in env": true, "unknown placeholder in a flag": true,
+	// What two keys say together.
+	"unknown limit": true, "config without text": true, "set and passed": true,
+	"image without a usual one": true, "flags without a place": true,
+	"flags without a place in an own argv": true, "config in a condition": true,
+	"set and set by a condition": true, "passed by two conditions": true,
+	"set here and passed in general": true, "arg missing": true, "arg unused": true,
+	"static shards unused": true, "shard unused": true,
+	// Single values.
+	"reuse for too long": true, "empty program": true, "NUL in argv": true,
+}
+
+// The schema finds each mistake that the reader finds, but for those of onlyReader.
+func TestSchemaFindsMistakes(t *testing.T) {
+	for _, m := range mistakes {
+		switch err := refusal([]byte(m.text)); {
+		case err == nil && !onlyReader[m.name]:
+			t.Errorf("%s: the schema accepts it", m.name)
+		case err != nil && onlyReader[m.name]:
+			t.Errorf("%s: the schema finds it as well; take it out of onlyReader", m.name)
+		}
+	}
+}
+
+func TestKeyDescriptions(t *testing.T) {
+	raw, err := SettingsSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, item := range v {
+				walk(at, item)
+			}
+		case map[string]any:
+			keys, _ := v["properties"].(map[string]any)
+			for key, value := range keys {
+				text, _ := value.(map[string]any)["description"].(string)
+				if text == "" {
+					t.Errorf("%s.%s has no description; add it to keyDescriptions", at, key)
+				}
+				used[text] = true
+			}
+			for key, value := range v {
+				if key != "properties" {
+					walk(at, value)
+					continue
+				}
+				for key, value := range keys {
+					walk(strings.TrimPrefix(at+"."+key, "."), value)
+				}
+			}
+		}
+	}
+	walk("", schema)
+	for key, text := range keyDescriptions {
+		if !used[text] {
+			t.Errorf("there is no key %s any more; take it out of keyDescriptions", key)
+		}
+	}
+}
