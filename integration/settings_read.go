@@ -103,15 +103,7 @@ func syntaxLine(raw []byte, err error) int {
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs", "schemas", "effects")
-	r.note(root, constraint{"required": []string{"version"}})
-	if n := keys["version"]; n == nil && root.Kind == yaml.MappingNode {
-		r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
-	} else if n != nil && r.readInt(n, "version", 0, 1<<31-1) != 1 {
-		r.fail(n.Line, "version", "only version 1 is known")
-	}
-	if n := keys["version"]; n != nil {
-		r.note(n, constraint{"maximum": 1, "minimum": 1})
-	}
+	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
 		s.Exec = r.readExec(n, "exec", s.Exec)
@@ -162,6 +154,22 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 				s.integrations[e.key] = r.readIntegration(e, s)
 			}
 		}
+	}
+}
+
+// readVersion reads the key version, which must be there.
+func (r *settingsReader) readVersion(root, n *yaml.Node) {
+	r.note(root, constraint{"required": []string{"version"}})
+	if n == nil {
+		if root.Kind == yaml.MappingNode {
+			r.fail(root.Line, "", "version is missing; it starts with \"version: 1\"")
+		}
+		return
+	}
+	v := r.readInt(n, "version", 0, 1<<31-1)
+	r.note(n, constraint{"minimum": 1, "maximum": 1})
+	if v != 1 {
+		r.fail(n.Line, "version", "only version 1 is known")
 	}
 }
 
