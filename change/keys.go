@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
-	"encoding/base64"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -45,7 +44,17 @@ func MakeKey(name string) (public string, err error) {
 
 // PublicKey returns the public key of a private key, as the settings have it.
 func PublicKey(key ed25519.PrivateKey) string {
-	return integration.KeyPrefix + base64.StdEncoding.EncodeToString(key.Public().(ed25519.PublicKey))
+	return integration.PublicKeyText(key.Public().(ed25519.PublicKey))
+}
+
+// SigningKey returns the public key of the private key that [KeyVariable] names, as the
+// settings have it; "" if it names none.
+func SigningKey(env cli.Env) (string, error) {
+	key, err := privateKey(env)
+	if key == nil || err != nil {
+		return "", err
+	}
+	return PublicKey(key), nil
 }
 
 // readKey reads a private key from a file. Its errors show nothing of the file.

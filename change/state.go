@@ -47,12 +47,15 @@ func OpenState(ctx context.Context, env cli.Env, f StateFlag) (state.Store, erro
 	if f.Place == "" {
 		return nil, nil
 	}
-	if err := f.refuseTracked(ctx); err != nil {
+	if err := f.RefuseTracked(ctx); err != nil {
 		return nil, err
 	}
-	trust, err := f.trust(ctx, env)
+	trust, note, err := f.Trust(ctx, env)
 	if err != nil {
 		return nil, err
+	}
+	if note != "" {
+		_, _ = fmt.Fprintln(env.Stderr, note) // the run goes on
 	}
 	s, err := openAny(ctx, f.Place, f.Access)
 	if s == nil {
@@ -104,14 +107,14 @@ func TryState(ctx context.Context, env cli.Env, f StateFlag) (state.Store, error
 
 func (f StateFlag) isBucket() bool { return source.IsObject(f.Place) }
 
-// trust finds out which documents count. A line on stderr says if none does, or if none is
-// signed although there is a private key.
-func (f StateFlag) trust(ctx context.Context, env cli.Env) (state.Trust, error) {
+// Trust finds out which documents count. The note says if none does, or if none is signed
+// although there is a private key; otherwise it is "".
+func (f StateFlag) Trust(ctx context.Context, env cli.Env) (t state.Trust, note string, err error) {
 	var said integration.StateTrust
 	if f.Settings.Settings != nil && (!InJob(env.Getenv) || f.isFromBase(ctx)) {
 		said = f.Settings.StateTrust()
 	}
-	t := state.Trust{Keys: said.Keys, Project: cmp.Or(said.Project, variable(env, "CI_MERGE_REQUEST_PROJECT_PATH"), variable(env, "CI_PROJECT_PATH"))}
+	t = state.Trust{Keys: said.Keys, Project: cmp.Or(said.Project, variable(env, "CI_MERGE_REQUEST_PROJECT_PATH"), variable(env, "CI_PROJECT_PATH"))}
 	why := ""
 	switch {
 	case f.isBucket():
@@ -123,16 +126,15 @@ func (f StateFlag) trust(ctx context.Context, env cli.Env) (state.Trust, error) 
 	default:
 		t.Unsigned = true
 	}
-	var err error
 	if t.Key, err = privateKey(env); err != nil {
-		return t, err
+		return t, "", err
 	}
 	if !t.Counts() {
-		_, _ = fmt.Fprintf(env.Stderr, "note: the state lends durations only, since %s and state.keys of the settings names no keys\n", why) // only a note
+		note = fmt.Sprintf("note: the state lends durations only, since %s and state.keys of the settings names no keys", why)
 	} else if t.Key != nil && !t.CanSign() {
-		_, _ = fmt.Fprintf(env.Stderr, "warning: nothing is signed in the state: state.keys of the settings lacks %s, the public key of %s\n", PublicKey(t.Key), KeyVariable) // the run goes on
+		note = fmt.Sprintf("warning: nothing is signed in the state: state.keys of the settings lacks %s, the public key of %s", PublicKey(t.Key), KeyVariable)
 	}
-	return t, nil
+	return t, note, nil
 }
 
 // isFromBase reports whether the settings cannot come from head: a revision was named, they
@@ -163,8 +165,8 @@ func liesInCheckout(name string) bool {
 	}
 }
 
-// refuseTracked returns an error if the folder of the state is a part of the repository.
-func (f StateFlag) refuseTracked(ctx context.Context) error {
+// RefuseTracked returns an error if the folder of the state is a part of the repository.
+func (f StateFlag) RefuseTracked(ctx context.Context) error {
 	if f.isBucket() {
 		return nil
 	}

@@ -47,6 +47,7 @@ type api interface {
 	statusAPI
 	artifactAPI
 	labelAPI
+	rightsAPI
 }
 
 // New returns a client. It sends no request.

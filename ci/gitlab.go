@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	gitlab "github.com/xanzy/go-gitlab"
 )
@@ -100,6 +101,41 @@ func (l goGitLab) userID(ctx context.Context) (int, error) {
 		return 0, l.convertError(res, err)
 	}
 	return user.ID, nil
+}
+
+// tokenRights returns what GitLab tells of the token, and its time.
+func (l goGitLab) tokenRights(ctx context.Context) (Rights, error) {
+	token, res, err := l.client.PersonalAccessTokens.GetSinglePersonalAccessToken(gitlab.WithContext(ctx))
+	var out Rights
+	if res != nil {
+		if at, bad := http.ParseTime(res.Header.Get("Date")); bad == nil {
+			out.Clock = at
+		}
+	}
+	if err != nil {
+		return out, l.convertError(res, err)
+	}
+	out.Scopes = token.Scopes
+	if token.ExpiresAt != nil {
+		out.Expires = time.Time(*token.ExpiresAt)
+	}
+	return out, nil
+}
+
+// access returns the role of the token's user in a project.
+func (l goGitLab) access(ctx context.Context, project int) (int, error) {
+	found, res, err := l.client.Projects.GetProject(project, nil, gitlab.WithContext(ctx))
+	if err != nil {
+		return 0, l.convertError(res, err)
+	}
+	role := 0
+	if p := found.Permissions; p != nil && p.ProjectAccess != nil {
+		role = int(p.ProjectAccess.AccessLevel)
+	}
+	if p := found.Permissions; p != nil && p.GroupAccess != nil {
+		role = max(role, int(p.GroupAccess.AccessLevel))
+	}
+	return role, nil
 }
 
 // notes returns one page of the notes of a merge request.

@@ -18,6 +18,11 @@ type StateTrust struct {
 // KeyPrefix is what public keys in the settings begin with; base64 of the key follows.
 const KeyPrefix = "ed25519:"
 
+// PublicKeyText returns a public key as the settings have it.
+func PublicKeyText(key ed25519.PublicKey) string {
+	return KeyPrefix + base64.StdEncoding.EncodeToString(key)
+}
+
 // maxStateKeys is how many public keys the settings may have.
 const maxStateKeys = 10
 

@@ -24,12 +24,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"planner": main, "ask": ask})
 }
 
-// Each script runs in a folder that holds the shop of examples/.
+// Each script runs in a folder that holds the shop and the office of examples/.
 func TestScripts(t *testing.T) {
 	shop := func(e *testscript.Env) error {
+		if err := os.CopyFS(filepath.Join(e.WorkDir, "office"), os.DirFS("../../examples/office")); err != nil {
+			return err
+		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../testdata/shop"))
 	}
-	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget})
+	script.Run(t, *update, shop, map[string]script.Command{"cut": cut, "forget": forget, "gitlab": gitlab, "bucket": bucket})
 }
 
 // ask is a program that asks a GraphQL address each of some queries, and prints

@@ -21,7 +21,16 @@ var documents = []struct {
 	whole   bool   // whether no block may be left out
 }{
 	{name: "docs/tutorial.md", whole: true},
+	{name: "docs/doctor.md", prepare: office, whole: true},
 }
+
+// office makes the repository of the tutorial.
+const office = `cp -r prcheck/examples/office office
+cd office
+git init --quiet --initial-branch main
+git add .
+git commit --quiet --message office
+`
 
 // notRun marks a block that no test runs, and says why.
 var notRun = regexp.MustCompile(`^<!-- not run: (.+) -->$`)

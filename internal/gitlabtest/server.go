@@ -68,6 +68,7 @@ type Server struct {
 	// ArtifactsAt is the URL to which requests for artifacts are redirected; "" redirects
 	// none.
 	ArtifactsAt string
+	Rights      Rights
 
 	mu       sync.Mutex
 	labels   []string // of the merge request
@@ -174,6 +175,10 @@ func (s *Server) answer(a *answer, r *http.Request) {
 		a.refuse(http.StatusForbidden, "Forbidden")
 	case path == "/user" && r.Method == http.MethodGet:
 		a.json(http.StatusOK, map[string]any{"id": Bot, "username": "project_7_bot", "name": "prcheck", "state": "active"})
+	case path == "/personal_access_tokens/self" && r.Method == http.MethodGet:
+		s.self(a)
+	case path == "/projects/"+strconv.Itoa(Project) && r.Method == http.MethodGet:
+		s.aboutProject(a)
 	default:
 		s.project(a, r, parts)
 	}

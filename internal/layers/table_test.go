@@ -12,7 +12,7 @@ var floors = [][]string{
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/effects", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
-	{"runner", "change", "setup"},
+	{"runner", "change", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
 }
 

@@ -1,0 +1,68 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// checkPrograms looks for the programs that tasks start.
+func (e *examination) checkPrograms(context.Context) {
+	if len(e.list) == 0 || e.settings.File == "" {
+		return
+	}
+	users := map[string]string{} // a program that is not here, and an integration that starts it
+	var unknown, silent []string
+	for _, d := range e.list {
+		program := e.programOf(d.Name, d.Check.Cmd)
+		switch {
+		case program == "":
+			silent = append(silent, d.Name)
+		case strings.Contains(program, "{"): // it is known only when the task starts
+		case e.hasProgram(program):
+		case users[program] == "":
+			users[program], unknown = d.Name, append(unknown, program)
+		}
+	}
+	if len(silent) > 0 {
+		e.fail("programs", fmt.Sprintf("nothing says what to start for %s: %s", plural(len(silent), "integration", "integrations"), list(silent)),
+			"set exec.argv in the settings, and pr_check.cmd in the definition where argv has {cmd}")
+	}
+	if len(unknown) > 0 {
+		e.fail("programs", fmt.Sprintf("not in PATH here: %s (%s)", list(unknown), "started for "+users[unknown[0]]),
+			"install them where tasks run; if that is another machine or image, run planner doctor there")
+	}
+	if len(silent)+len(unknown) == 0 {
+		e.ok("programs", "the programs of all integrations are here")
+	}
+}
+
+// programOf returns the first word of the command of a task, "" if there is none.
+func (e *examination) programOf(name, cmd string) string {
+	argv := e.settings.For(name).Exec.Argv
+	if len(argv) == 0 {
+		return ""
+	}
+	if argv[0] != "{cmd}" {
+		return strings.ReplaceAll(argv[0], "{name}", name)
+	}
+	if words := strings.Fields(cmd); len(words) > 0 {
+		return words[0]
+	}
+	return ""
+}
+
+// hasProgram reports whether a task can start a program. A path starts in the folder of the
+// settings.
+func (e *examination) hasProgram(program string) bool {
+	if !strings.ContainsRune(program, '/') {
+		return e.FindProgram(program) == nil
+	}
+	if !filepath.IsAbs(program) {
+		program = filepath.Join(e.settings.Folder(), filepath.FromSlash(program))
+	}
+	info, err := os.Stat(program)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
