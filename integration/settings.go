@@ -67,6 +67,8 @@ type Integration struct {
 	NoBaseline   bool             // whether a failed task is never run again on base
 	Programs     Programs         // the files of the repository that its command may use
 	Effects      []EffectRule     // find effects in what it prints; the first rule that matches a line counts
+	// CompareEffects tells that its tasks run on base as well, to compare their effects.
+	CompareEffects bool
 	// Harmless tells that no bundle needs to define the integration, since its settings only
 	// say which resources it does not ask for.
 	Harmless bool
@@ -202,6 +204,7 @@ func (s *Settings) For(name string) Integration {
 		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Effects: s.effects.rules, Strict: s.strict}
 	}
 	it.Programs.Ignored = s.Ignore
+	it.CompareEffects = s.effects.policy.Compare && !it.NoBaseline && it.FindsEffects()
 	if it.Exec.Timeout == 0 {
 		it.Exec.Timeout = DefaultTimeout
 	}

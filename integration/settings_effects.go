@@ -67,12 +67,12 @@ func (it Integration) FindsEffects() bool { return len(it.Effects) > 0 || it.Exe
 func (e Exec) WritesEffects() bool { return e.uses("{effects}") }
 
 // EffectsDigest returns the digest of all that decides which effects are found in an
-// output, or "" if nobody looks for effects.
+// output and whether they are compared, or "" if nobody looks for effects.
 func (it Integration) EffectsDigest() string {
 	if !it.FindsEffects() {
 		return ""
 	}
-	raw, err := json.Marshal([]any{readyVersion, it.Exec.WritesEffects(), effectRuleTexts(it.Effects)})
+	raw, err := json.Marshal([]any{readyVersion, it.Exec.WritesEffects(), it.CompareEffects, effectRuleTexts(it.Effects)})
 	if err != nil {
 		panic(err) // texts and numbers always have a form in JSON
 	}

@@ -68,14 +68,14 @@ func rulesAsText(it Integration) []string {
 func TestEffectsDigest(t *testing.T) {
 	digestOf := func(text string) string { return read(t, "version: 1\n"+text).For("a").EffectsDigest() }
 	usual := digestOf("effects: {rules: [{match: made, kind: create}]}")
-	same := []string{"# moved\neffects: [{match: made, kind: create}]", "integrations: {a: {effects: [{match: made, kind: create}]}}", "effects: {rules: [{match: made, kind: create}], compare: base}"}
+	same := []string{"# moved\neffects: [{match: made, kind: create}]", "integrations: {a: {effects: [{match: made, kind: create}]}}", "effects: {rules: [{match: made, kind: create}], compare: base}\nintegrations: {a: {baseline: none}}"}
 	for _, text := range same {
 		if got := digestOf(text); got != usual {
 			t.Errorf("%s: got another digest", text)
 		}
 	}
 	seen := map[string]string{usual: "the usual rule"}
-	for _, text := range []string{"effects: [{match: made, kind: change}]", "effects: [{match: made!, kind: create}]", "effects: [{match: made, kind: create, subject: x}]",
+	for _, text := range []string{"effects: [{match: made, kind: change}]", "effects: [{match: made!, kind: create}]", "effects: {rules: [{match: made, kind: create}], compare: base}", "effects: [{match: made, kind: create, subject: x}]",
 		"effects: {use: [terraform]}", "effects: {use: [kubectl]}", "exec: {env: {OUT: '{effects}'}}", "effects: [{match: made, kind: create}]\nexec: {env: {OUT: '{effects}'}}"} {
 		got := digestOf(text)
 		if other, ok := seen[got]; ok || got == "" {

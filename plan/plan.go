@@ -124,7 +124,7 @@ type Evidence struct {
 	Keys       []string  `json:"keys,omitempty"`       // affected shard keys
 	Doubts     []string  `json:"doubts,omitempty"`     // facts that could not be proven, so that it runs
 	Reused     int       `json:"reused,omitempty"`     // how many tasks are left out because they passed with the same inputs
-	Passed     []Earlier `json:"passed,omitempty"`     // these tasks (at most 20, but each that announced effects)
+	Passed     []Earlier `json:"passed,omitempty"`     // these tasks (at most 20, or all if effects are looked for)
 	Edited     []string  `json:"edited,omitempty"`     // edits of head to the rules for it (at most 20), so that it runs
 }
 

@@ -15,3 +15,8 @@ type NoResults struct{}
 func (NoResults) Passed(context.Context, plan.Task, time.Duration) (time.Time, bool) {
 	return time.Time{}, false
 }
+
+// Effects reports that no effects are remembered.
+func (NoResults) Effects(context.Context, plan.Task, time.Time, string) (*plan.Effects, bool) {
+	return nil, false
+}

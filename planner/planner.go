@@ -77,6 +77,9 @@ type Results interface {
 	// them, and when the last run that passed began. Runs that began longer ago than
 	// within do not count.
 	Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool)
+	// Effects returns the effects of the run that passed and began at that time, if they
+	// are remembered and were found by the rules with this digest.
+	Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool)
 }
 
 // Make decides about every integration and returns the sealed plan. An error

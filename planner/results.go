@@ -13,6 +13,10 @@ import (
 // maxPassed bounds how many tasks evidence names.
 const maxPassed = 20
 
+// maxEffects bounds the effects in the evidence about an integration, in bytes of their
+// subjects. Tasks with more effects run again, so that a plan does not grow without end.
+const maxEffects = 256 << 10
+
 // A resultFinder finds tasks that passed before with the same inputs.
 type resultFinder struct {
 	settings *integration.Settings
@@ -34,10 +38,13 @@ func (f *resultFinder) find(ctx context.Context, o schemafilter.Outcome, s affec
 	if len(units) == 0 {
 		return out // nothing is evaluated for an integration that is skipped
 	}
+	size := 0
 	digest := f.inputs.of(ctx, o, s)
 	for _, u := range units {
 		u.task.Inputs = digest(u.task)
-		if earlier, ok := f.passed(ctx, o, u.task); ok {
+		earlier, ok := f.passed(ctx, o, u.task)
+		if n := sizeOf(earlier.Effects); ok && size+n <= maxEffects {
+			size += n
 			out.passed = append(out.passed, earlier)
 			continue
 		}
@@ -46,11 +53,24 @@ func (f *resultFinder) find(ctx context.Context, o schemafilter.Outcome, s affec
 	return out
 }
 
+// sizeOf returns the bytes of the subjects of effects.
+func sizeOf(e *plan.Effects) int {
+	if e == nil {
+		return 0
+	}
+	n := 0
+	for _, item := range e.Items {
+		n += len(item.Subject)
+	}
+	return n
+}
+
 // passed tells whether a task need not run, since it passed with the same inputs.
 // These tasks always run: tasks of always_run, tasks that cannot be started, and
 // tasks that may do something else with the same inputs. A task may do so when head
 // edits its programs, when its command is not known entirely, or when it is native,
-// since there are many versions of this program.
+// since there are many versions of this program. A task for whose effects somebody looks
+// runs again unless they are remembered.
 func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
 	within := f.settings.For(o.Name).Reuse
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
@@ -59,7 +79,11 @@ func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t pla
 		return plan.Earlier{}, false
 	}
 	began, ok := f.results.Passed(ctx, t, within)
-	return plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}, ok
+	earlier := plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}
+	if rules := f.settings.For(o.Name).EffectsDigest(); ok && rules != "" {
+		earlier.Effects, ok = f.results.Effects(ctx, t, began, rules)
+	}
+	return earlier, ok
 }
 
 // conclude returns the conclusion of the rung result after the rungs below.
@@ -68,7 +92,7 @@ func (r reuse) conclude(below plan.Conclusion) plan.Conclusion {
 	if n == 0 {
 		return below
 	}
-	out := plan.Conclusion{Evidence: plan.Evidence{Reused: n, Passed: r.passed[:min(n, maxPassed)]}}
+	out := plan.Conclusion{Evidence: plan.Evidence{Reused: n, Passed: r.named()}}
 	if len(r.left) > 0 {
 		out.Remarks = []plan.Reason{{Code: plan.CodeSomePassedBefore, Count: n, Of: n + len(r.left)}}
 		return below.Then(out)
@@ -76,6 +100,15 @@ func (r reuse) conclude(below plan.Conclusion) plan.Conclusion {
 	out.Action, out.Rung, out.Before = plan.Skip, plan.RungResult, below.Reasons()
 	out.Reason = plan.Reason{Code: plan.CodePassedBefore, Count: n, At: r.first()}
 	return below.Then(out)
+}
+
+// named returns the tasks that the evidence names: some of them, but all whose effects are
+// known.
+func (r reuse) named() []plan.Earlier {
+	if r.passed[0].Effects != nil { // somebody looks for the effects of all tasks or of none
+		return r.passed
+	}
+	return r.passed[:min(len(r.passed), maxPassed)]
 }
 
 // first returns when the first of the tasks that passed began.

@@ -25,6 +25,10 @@ func (r results) Passed(_ context.Context, t plan.Task, within time.Duration) (t
 	return noon.Add(-ago), ok && ago <= within
 }
 
+func (r results) Effects(context.Context, plan.Task, time.Time, string) (*plan.Effects, bool) {
+	return nil, false
+}
+
 // passing remembers that all tasks of a plan passed half an hour ago, but for those of
 // these ids.
 func passing(p *plan.Plan, but ...string) results {

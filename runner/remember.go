@@ -93,7 +93,9 @@ func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOn
 	for task, c := range sameOnBase {
 		fingerprints[task] = c.Fingerprint
 	}
-	store := history.NewStore(r.State).Counted(r.rememberedAttempts())
+	store := history.NewStore(r.State).Counted(r.rememberedAttempts()).FoundBy(func(t plan.Task) string {
+		return r.Settings.For(t.Integration).EffectsDigest()
+	})
 	err := store.Remember(ctx, r.Plan.Tasks, results, fingerprints, r.began, time.Now())
 	if err == nil && r.journal != nil {
 		r.journal.MarkRemembered()

@@ -43,6 +43,9 @@ type run struct {
 	Passed int       `json:"passed,omitempty"` // attempts
 	Failed int       `json:"failed,omitempty"`
 	Began  time.Time `json:"began,omitzero"` // when the attempt that passed began; zero if none passed or the time is unknown
+	// Announced are the effects of the attempt that passed. It is nil if nobody looked for
+	// them or if they are too many.
+	Announced *announced `json:"announced,omitempty"`
 }
 
 // A flakiness says when a task was first and last seen to fail and to pass with the same
@@ -91,7 +94,7 @@ func (d document) isValid(now time.Time) bool {
 			return false
 		}
 		for _, r := range t.Runs {
-			if !inPast(r.At, r.At) || !inPast(r.Began, r.At) || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
+			if !inPast(r.At, r.At) || !inPast(r.Began, r.At) || !r.Announced.isValid() || min(r.Passed, r.Failed) < 0 || max(r.Passed, r.Failed) > maxAttempts {
 				return false
 			}
 		}

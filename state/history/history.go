@@ -25,7 +25,8 @@ const maxGap = 24 * time.Hour
 // A Store remembers how tasks ended.
 type Store struct {
 	in      state.Store
-	counted map[string]int // attempts by task id, see Counted
+	counted map[string]int         // attempts by task id, see Counted
+	rules   func(plan.Task) string // digests of rules, see FoundBy
 }
 
 // NewStore returns a store that keeps the history in a state.
@@ -61,9 +62,11 @@ func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.R
 			doc.Version, doc.Integration = Version, name
 			doc.removeOld(now)
 			for _, i := range byName[name] {
-				doc.add(tasks[i], &results[i], s.counted[tasks[i].ID], marks[tasks[i].ID], begin, now)
+				found := s.announcedBy(tasks[i], results[i])
+				doc.add(tasks[i], &results[i], ended{s.counted[tasks[i].ID], marks[tasks[i].ID], found, begin, now})
 			}
 			doc.trim()
+			doc.trimEffects()
 		}
 		warning, err := kind(name, now).Update(ctx, s.in, key(name), add)
 		if !added { // the document cannot be written, but the results are filled in
@@ -87,29 +90,38 @@ func (s Store) read(ctx context.Context, integration string, now time.Time) *doc
 	return doc
 }
 
+// ended is what is known about a result beside the result itself.
+type ended struct {
+	counted    int        // attempts that are remembered already
+	mark       string     // of a failure that is the same on base
+	announced  *announced // the effects, nil if they are not remembered
+	begin, now time.Time  // of the run
+}
+
 // add adds a result, without the attempts that are counted, and fills in the history of
 // its task.
-func (d *document) add(t plan.Task, r *plan.Result, counted int, mark string, begin, now time.Time) {
-	at := now.UTC().Truncate(time.Second)
+func (d *document) add(t plan.Task, r *plan.Result, in ended) {
+	at := in.now.UTC().Truncate(time.Second)
 	record := d.task(t)
 	if r.Status == plan.Failed || r.Status == plan.TimedOut {
 		record.forgetPasses(state.Name(t.Inputs))
 	}
-	if latest := countAttempts(*r, counted, at); latest.Passed+latest.Failed > 0 && t.Inputs != "" {
+	if latest := countAttempts(*r, in.counted, at); latest.Passed+latest.Failed > 0 && t.Inputs != "" {
 		latest.Inputs = state.Name(t.Inputs)
 		// A pass after a failure is no proof, also when the failure is forgotten first.
 		_, failed := record.attemptsWith(latest.Inputs)
 		if n := len(r.Spans); r.OK() && n > 0 && failed == 0 {
-			latest.Began = begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
+			latest.Announced = in.announced
+			latest.Began = in.begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
 		}
 		record.addRun(latest)
 	}
 	r.Flaky = record.flaky(at)
-	if mark == "" || r.Baseline == nil {
+	if in.mark == "" || r.Baseline == nil {
 		return
 	}
-	if record.Base == nil || record.Base.Mark != mark || at.Sub(record.Base.Last) > maxGap {
-		record.Base = &baseFailure{Mark: mark, First: at}
+	if record.Base == nil || record.Base.Mark != in.mark || at.Sub(record.Base.Last) > maxGap {
+		record.Base = &baseFailure{Mark: in.mark, First: at}
 	}
 	record.Base.Last = later(record.Base.Last, at)
 	since := record.Base.First
@@ -162,7 +174,7 @@ func (t *task) addRun(latest run) {
 func (t *task) forgetPasses(inputs string) {
 	for i := range t.Runs {
 		if t.Runs[i].Inputs == inputs {
-			t.Runs[i].Began = time.Time{}
+			t.Runs[i].Began, t.Runs[i].Announced = time.Time{}, nil
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 //	write TEXT   writes a text into it
 //	replace TEXT puts another file with a text in its place
 //	flood        writes twenty megabytes of effects
+//	many         writes ten thousand different effects
 //	remove, link, pipe, folder   leaves something else in its place
 func effects(file, word string, text ...string) {
 	switch word {
@@ -23,6 +24,12 @@ func effects(file, word string, text ...string) {
 		must(os.Rename(file+".new", file))
 	case "flood":
 		must(os.WriteFile(file, []byte(strings.Repeat(`{"kind":"delete","subject":"everything"}`+"\n", 1<<19)), 0o600))
+	case "many":
+		var b strings.Builder
+		for i := range 10_000 {
+			fmt.Fprintf(&b, `{"kind":"change","subject":"lamp %d"}`+"\n", i)
+		}
+		must(os.WriteFile(file, []byte(b.String()), 0o600))
 	case "remove":
 		must(os.Remove(file))
 	case "link":

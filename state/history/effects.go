@@ -1,0 +1,103 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
+)
+
+// The bounds of the effects that are remembered. A run with more effects is remembered
+// without them, so it is not reused where somebody looks for effects.
+const (
+	maxEffects    = 16 << 10 // bytes of JSON of one run
+	maxAllEffects = 4 << 20  // of all runs of an integration; the latest are kept
+)
+
+// announced are the effects of a run, with the digest of the rules by which they were found.
+type announced struct {
+	Rules   string        `json:"rules"`
+	Effects *plan.Effects `json:"effects"`
+	Size    int           `json:"-"` // bytes of JSON, 0 if unknown
+}
+
+// FoundBy returns a store that remembers effects of tasks. The function returns the digest
+// of the rules by which they were found, "" if nobody looked for them.
+func (s Store) FoundBy(rules func(plan.Task) string) Store {
+	s.rules = rules
+	return s
+}
+
+// announcedBy returns the effects of a result as they are remembered: complete and within
+// bounds, or nil.
+func (s Store) announcedBy(t plan.Task, r plan.Result) *announced {
+	if s.rules == nil || !r.OK() || r.Effects == nil || !isComplete(r.Effects) {
+		return nil
+	}
+	rules := s.rules(t)
+	raw, err := json.Marshal(r.Effects)
+	if rules == "" || err != nil || len(raw) > maxEffects {
+		return nil
+	}
+	return &announced{Rules: rules, Effects: r.Effects, Size: len(raw)}
+}
+
+// isComplete reports whether effects are known, and each is an item.
+func isComplete(e *plan.Effects) bool { return e.Unknown == "" && len(e.Beyond) == 0 }
+
+// isValid reports whether this package can have written the effects.
+func (a *announced) isValid() bool {
+	if a == nil {
+		return true
+	}
+	if a.Rules == "" || a.Effects == nil || !isComplete(a.Effects) || a.size() > maxEffects {
+		return false
+	}
+	return !slices.ContainsFunc(a.Effects.Items, func(e plan.Effect) bool { return !e.Kind.IsValid() || e.Subject == "" || e.Times < 0 })
+}
+
+// size returns the bytes of the effects in JSON.
+func (a *announced) size() int {
+	if a != nil && a.Size == 0 {
+		raw, _ := json.Marshal(a.Effects) // strings and numbers always encode
+		a.Size = len(raw)
+	}
+	if a == nil {
+		return 0
+	}
+	return a.Size
+}
+
+// trimEffects forgets the oldest effects, if there are too many.
+func (d *document) trimEffects() {
+	var runs []*run
+	for _, t := range d.Tasks {
+		for i := range t.Runs {
+			if t.Runs[i].Announced != nil {
+				runs = append(runs, &t.Runs[i])
+			}
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *run) int { return b.At.Compare(a.At) })
+	sum := 0
+	for _, r := range runs {
+		if sum += r.Announced.size(); sum > maxAllEffects {
+			r.Announced = nil
+		}
+	}
+}
+
+// Effects returns the effects of the run that passed with a task's inputs and began at a
+// time. It returns false if they are not remembered, or if they were found by other rules.
+func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool) {
+	inputs := state.Name(t.Inputs)
+	for _, r := range s.task(ctx, t).Runs {
+		if a := r.Announced; a != nil && r.Inputs == inputs && r.Began.Equal(began) && a.Rules == rules && rules != "" {
+			return a.Effects, true
+		}
+	}
+	return nil, false
+}
