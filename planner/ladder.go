@@ -102,7 +102,7 @@ type climb struct {
 	unusable []string         // traces that cannot be used, as warnings
 }
 
-// climb takes one integration up the ladder, which the README shows as a table. A
+// climb takes one integration up the ladder, which docs/how-it-works.md shows as a table. A
 // rung that decides nothing leaves the integration to the next rung.
 func (l *ladder) climb(ctx context.Context, o schemafilter.Outcome) climb {
 	// Rungs definition and schema: has it a pr_check, did its definition change, and

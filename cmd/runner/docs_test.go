@@ -22,6 +22,8 @@ var documents = []struct {
 }{
 	{name: "docs/tutorial.md", whole: true},
 	{name: "docs/doctor.md", prepare: office, whole: true},
+	{name: "README.md", prepare: office + newPerson},
+	{name: "docs/how-it-works.md", prepare: office + bundles},
 }
 
 // office makes the repository of the tutorial.
@@ -31,6 +33,21 @@ git init --quiet --initial-branch main
 git add .
 git commit --quiet --message office
 `
+
+// newPerson makes the first change of the tutorial, and bundles makes it and the bundles of
+// both sides.
+const (
+	newPerson = `git switch --quiet --create dana
+sed 's/Bo/Dana/; s/bo@/dana@/' data/people/bo.yml > data/people/dana.yml
+`
+	bundles = `mkdir resources
+make_bundle() {
+  planner bundle --data data --resources resources --schemas schemas --graphql graphql-schemas/schema.yml --out $1
+}
+make_bundle base.json
+` + newPerson + `make_bundle head.json
+`
+)
 
 // notRun marks a block that no test runs, and says why.
 var notRun = regexp.MustCompile(`^<!-- not run: (.+) -->$`)
@@ -48,6 +65,7 @@ func TestDocuments(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	t.Run("commands", func(t *testing.T) { checkCommands(t, bin) })
 	for _, doc := range documents {
 		t.Run(doc.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,6 +88,30 @@ func TestDocuments(t *testing.T) {
 				write(t, file, text)
 			}
 		})
+	}
+}
+
+// checkCommands checks that docs/commands.md has a row for every command.
+func checkCommands(t *testing.T, bin string) {
+	t.Helper()
+	page := read(t, "../../docs/commands.md")
+	row := regexp.MustCompile(`(?m)^  ([a-z]+) {2,}\S`)
+	for _, program := range []string{"planner", "runner"} {
+		out, err := exec.CommandContext(t.Context(), filepath.Join(bin, program), "--help").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, list, _ := strings.Cut(string(out), "Available Commands:\n")
+		list, _, _ = strings.Cut(list, "\n\n")
+		found := row.FindAllStringSubmatch(list, -1)
+		if len(found) < 5 {
+			t.Fatalf("%s --help lists %d commands:\n%s", program, len(found), out)
+		}
+		for _, m := range found {
+			if m[1] != "help" && !strings.Contains(page, "`"+program+" "+m[1]) {
+				t.Errorf("docs/commands.md does not name %s %s", program, m[1])
+			}
+		}
 	}
 }
 

@@ -10,16 +10,8 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 )
 
-// commands returns the lines of the README's first block, which sets everything up.
-func commands(t *testing.T, readme string) []string {
-	t.Helper()
-	_, rest, _ := strings.Cut(readme, "```sh\n")
-	block, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatal("the README has no block of commands")
-	}
-	return strings.Split(strings.TrimSpace(block), "\n")
-}
+// shopCommand is the command of the README that needs no checkout.
+const shopCommand = "go run ./cmd/runner precheck --config examples/shop/prcheck.yaml --base examples/shop/base.json --head examples/shop/head.json"
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -30,16 +22,18 @@ func read(t *testing.T, name string) string {
 	return string(raw)
 }
 
-// The README shows the output of its first command. The test runs the command with the
-// programs of the shop; only the folder for logs is different.
+// The README has a command that needs no checkout, and a page of docs shows its output. The
+// test runs the command with the programs of the shop; only the folder for logs is different.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
-	readme := read(t, "README.md")
-	const program = "go run ./cmd/runner "
-	args, ok := strings.CutPrefix(commands(t, readme)[0], program)
-	if !ok {
-		t.Fatalf("the README does not begin with %q", program)
+	const page = "docs/how-it-works.md"
+	for _, name := range []string{"README.md", page} {
+		if !strings.Contains(read(t, name), shopCommand) {
+			t.Errorf("%s does not have the command %q", name, shopCommand)
+		}
 	}
+	readme := read(t, page)
+	args := strings.TrimPrefix(shopCommand, "go run ./cmd/runner ")
 	var stdout, stderr bytes.Buffer
 	env := cli.Env{
 		Args:   append(strings.Fields(args), "--logs", t.TempDir()),
@@ -57,16 +51,16 @@ func TestReadme(t *testing.T) {
 	before, rest, ok := strings.Cut(readme, marker)
 	want, after, closed := strings.Cut(rest, "```\n")
 	if !ok || !closed {
-		t.Fatal("the README has no block for the output")
+		t.Fatal(page + " has no block for the output")
 	}
 	if *update && got != want {
-		if err := os.WriteFile("README.md", []byte(before+marker+got+"```\n"+after), 0o600); err != nil {
+		if err := os.WriteFile(page, []byte(before+marker+got+"```\n"+after), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		want = got
 	}
 	if got != want {
-		t.Errorf("the README is not up to date: run this test with -update\ngot\n%s\nwant\n%s", got, want)
+		t.Errorf("the page is not up to date: run this test with -update\ngot\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -103,10 +97,8 @@ func TestDocumentedCommands(t *testing.T) {
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
 	}
 	all := "\n" + strings.Join(lines, "\n") + "\n"
-	for _, command := range commands(t, read(t, "README.md")) {
-		if !strings.Contains(all, "\n"+command+"\n") {
-			t.Errorf(".ci/run does not call the README's %q", command)
-		}
+	if !strings.Contains(all, "\n"+shopCommand+"\n") {
+		t.Errorf(".ci/run does not call the README's %q", shopCommand)
 	}
 	guide := read(t, "CONTRIBUTING.md")
 	for _, command := range []string{"go test ./...", "make check"} {

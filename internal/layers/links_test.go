@@ -119,3 +119,21 @@ func anchors(text string) []string {
 	}
 	return out
 }
+
+// The index of the documents has a link to each of them.
+func TestIndexIsComplete(t *testing.T) {
+	tree := os.DirFS("../..")
+	index, err := fs.ReadFile(tree, "docs/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.Glob(tree, "docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if name = path.Base(name); name != "README.md" && !strings.Contains(string(index), "]("+name+")") {
+			t.Errorf("docs/README.md does not name %s", name)
+		}
+	}
+}
