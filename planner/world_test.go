@@ -98,18 +98,22 @@ func (s *side) check() object { return s.at("/it.yml")["pr_check"].(object) }
 
 func (s *side) bundle(t testing.TB, like *bundle.Bundle) *bundle.Bundle {
 	t.Helper()
+	b, err := s.parse(like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (s *side) parse(like *bundle.Bundle) (*bundle.Bundle, error) {
 	raw, err := json.Marshal(object{
 		"data": s.data, "resources": s.resources, "schemas": s.schemas,
 		"graphql": object{"confs": s.types}, "git_commit": "abc",
 	})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	b, err := bundle.Parse(raw, like)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return bundle.Parse(raw, like)
 }
 
 // queries are the query files beside the settings.

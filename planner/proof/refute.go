@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -177,19 +178,24 @@ func (o dossier) hasPassed(ctx context.Context, t plan.Task) bool {
 	return ok
 }
 
+// sameReason lists reasons that say the same in other words.
+var sameReason = map[plan.Code]plan.Code{
+	plan.CodeNoReadField: plan.CodeSameState, plan.CodeSameQueries: plan.CodeSameAnswers, plan.CodeAllShardsProven: plan.CodeSameAnswers,
+}
+
 // reason holds that a skip has the reason that the rules give, and that it is marked when it
 // is only believed. A plan may mark more than is needed.
 func (o dossier) reason(context.Context) string {
 	d := o.decision
-	believed := d.Decision == plan.Skip && d.Rung == plan.RungSchema && o.isBelieved(o.subject, o.need)
+	code := cmp.Or(sameReason[d.Code], d.Code)
 	switch {
-	case d.Decision != plan.Skip:
+	case d.Decision != plan.Skip || o.need.action != plan.Skip:
 		return ""
-	case believed && !d.Believed:
+	case o.isBelieved(o.subject, o.need) && !d.Believed:
 		return "planned as proven, but only the word of its definition stands behind the skip"
 	case d.Believed && d.Rung != plan.RungSchema:
 		return fmt.Sprintf("marked as believed at the rung %s, where nothing is believed", d.Rung)
-	case d.Code == "" || d.Rung != plan.RungDefinition && d.Rung != plan.RungSchema || d.Code == o.need.reason.Code:
+	case code == "" || code == o.need.reason.Code:
 		return ""
 	}
 	return fmt.Sprintf("skipped for the reason %q, but the reason is %q", d.Code, o.need.reason.Code)
