@@ -217,10 +217,14 @@ func TestSchemaLaw(t *testing.T) {
 			}
 			in := input(t, base, head, exec)
 			in.Dependences = known
-			d := made(t, in).Integrations[0]
+			p := made(t, in)
+			d := p.Integrations[0]
 			decided++
 			before, after := ask(t, in.Base, query), ask(t, in.Head, query)
 			same := before.answer == after.answer || before.forbids(allowed)
+			if why := prove(t, in, p, same); why != "" {
+				t.Fatalf("seed %d: %s\n%s: %s %s\nallowed %v, beyond %+v\nbase %s\nhead %s", seed, why, query, brief(d), d.Reason, allowed, known.beyond, before.answer, after.answer)
+			}
 			if !same {
 				differing++
 			}
