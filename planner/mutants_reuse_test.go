@@ -115,6 +115,10 @@ func (everyResult) Passed(context.Context, plan.Task, time.Duration) (time.Time,
 	return noon, true
 }
 
+func (everyResult) Effects(context.Context, plan.Task, time.Time, string) (*plan.Effects, bool) {
+	return &plan.Effects{}, true
+}
+
 // passedOver remembers that the tasks of a change passed.
 func passedOver(settings string, change func(base, head *side)) func(*planner.Input) {
 	return func(in *planner.Input) {
@@ -171,6 +175,8 @@ func resultMutants() []mutant {
 	}
 	ordered := strings.Replace(byAccount(""), "shards:", "list_order: significant, shards:", 1)
 	passed := passedOver(roles, dev)
+	effects := "effects: {use: [terraform]}\n"
+	effects = strings.Replace(roles, "exec:", effects+"exec:", 1)
 	return []mutant{
 		{name: "result: it never passed", settings: roles, change: dev, given: fresh, forget: every, words: differs},
 		{name: "result: nothing is remembered", settings: roles, change: dev, forget: every, words: differs},
@@ -197,6 +203,13 @@ func resultMutants() []mutant {
 			every(in)
 			in.Natives = []integration.Native{native("it")}
 		}, forget: func(in *planner.Input) { in.Natives = nil }, words: inFull},
+		{name: "result: effects that are not remembered", settings: effects, change: dev, given: passedOver(effects, dev), forget: every, words: differs},
+		{name: "result: evidence with other effects", settings: effects, change: dev, given: func(in *planner.Input) {
+			passedOver(effects, dev)(in)
+			in.Results = announced{in.Results.(results), in.Settings.For("it").EffectsDigest(), map[string]*plan.Effects{"": {}}}
+		}, edit: func(p *plan.Plan) {
+			decision(p).Evidence.Passed[0].Effects = &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: "x"}}}
+		}, words: "names other effects"},
 		{name: "result: evidence with other inputs", settings: roles, change: dev, given: passed, edit: func(p *plan.Plan) { decision(p).Evidence.Passed[0].Inputs = "sha256:0" }, words: "names a result of \"it\" with other inputs"},
 		{name: "result: evidence of another shard", settings: byAccount(""), change: dev, given: passedOver(byAccount(""), dev), edit: func(p *plan.Plan) { decision(p).Evidence.Passed[0].Shard = "two" }, words: "with other inputs"},
 		{name: "result: a task with other inputs", settings: roles, change: dev, given: fresh, edit: func(p *plan.Plan) { p.Tasks[0].Inputs = "sha256:0" }, words: "has inputs that are not those of what it sees"},

@@ -49,9 +49,10 @@ type Traces interface {
 	Broken(ctx context.Context, integration string) string
 }
 
-// Results tell which tasks passed before with the same inputs.
+// Results tell which tasks passed before with the same inputs, and with which effects.
 type Results interface {
 	Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool)
+	Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool)
 }
 
 // Tasks tell how the work of an integration is divided into tasks, and how these are

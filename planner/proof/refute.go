@@ -3,9 +3,11 @@ package proof
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
@@ -174,7 +176,10 @@ func (o dossier) hasPassed(ctx context.Context, t plan.Task) bool {
 		return false
 	}
 	t.Inputs = o.inputs(ctx, o.subject, o.seen, t)
-	_, ok := o.Results.Passed(ctx, t, math.MaxInt64) // the plan may be older than results count
+	began, ok := o.Results.Passed(ctx, t, math.MaxInt64) // the plan may be older than results count
+	if ok && o.settings.EffectsDigest() != "" {          // somebody looks for its effects
+		_, ok = o.effects(ctx, t, began)
+	}
 	return ok
 }
 
@@ -229,11 +234,31 @@ func (o dossier) results(ctx context.Context) string {
 		if !ok || o.inputs(ctx, o.subject, o.seen, t) != e.Inputs {
 			return fmt.Sprintf("its evidence names a result of %q with other inputs than it has now", o.name+e.Shard)
 		}
+		t.Inputs = e.Inputs
+		if effects, _ := o.effects(ctx, t, e.Began); !isSameJSON(effects, e.Effects) {
+			return fmt.Sprintf("its evidence names other effects of %q than are remembered", o.name+e.Shard)
+		}
 		if !o.hasPassed(ctx, t) {
 			return fmt.Sprintf("its evidence names a result of %q that is not remembered or does not count", o.name+e.Shard)
 		}
 	}
 	return ""
+}
+
+// isSameJSON tells whether two values are written alike.
+func isSameJSON(a, b any) bool {
+	one, err := json.Marshal(a)
+	other, failed := json.Marshal(b)
+	return err == nil && failed == nil && string(one) == string(other)
+}
+
+// effects returns the effects of an earlier run, if somebody looks for effects.
+func (o dossier) effects(ctx context.Context, t plan.Task, began time.Time) (*plan.Effects, bool) {
+	rules := o.settings.EffectsDigest()
+	if rules == "" || o.Results == nil {
+		return nil, false
+	}
+	return o.Results.Effects(ctx, t, began, rules)
 }
 
 // taskOf returns the task with a label.
