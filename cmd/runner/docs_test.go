@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,15 +13,27 @@ import (
 // empty home. A block "sh" has commands alone. A block "console" has commands after "$ ",
 // each with what it prints. A command that ends with "# exit code N" must end with it, all
 // others with 0.
-var documents = []struct {
+type document struct {
 	name    string
 	prepare string // commands that the reader ran before
 	whole   bool   // whether no block may be left out
-}{
+}
+
+var documents = []document{
 	{name: "docs/tutorial.md", whole: true},
 	{name: "docs/doctor.md", prepare: office, whole: true},
+	{name: "docs/validation.md", prepare: office + "sed -i.old 's/title/titel/; s/harbor/cellar/' data/people/ana.yml\n", whole: true},
 	{name: "README.md", prepare: office + newPerson},
-	{name: "docs/how-it-works.md", prepare: office + bundles},
+	{name: "docs/how-it-works.md", prepare: office + bundles, whole: true},
+	{name: "docs/bundling.md", prepare: clone, whole: true},
+	{name: "docs/traces.md", prepare: office + bundles + "cp head.json next.json; cp base.json main.json\n", whole: true},
+	{name: "docs/reuse.md", prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
+	{name: "docs/insights.md", prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
+	{name: "docs/report.md", prepare: office + bundles + planParts, whole: true},
+	{name: "docs/live.md", prepare: office + bundles + server, whole: true},
+	{name: "docs/crash-safety.md", prepare: office + bundles + "planner plan --base base.json --head head.json --out plan.json\n"},
+	{name: "docs/state.md", prepare: office + bundles},
+	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"},
 }
 
 // office makes the repository of the tutorial.
@@ -49,8 +59,31 @@ make_bundle base.json
 `
 )
 
-// notRun marks a block that no test runs, and says why.
-var notRun = regexp.MustCompile(`^<!-- not run: (.+) -->$`)
+// What some documents begin with: a clone with schemas beside it, a plan whose parts have run,
+// and a server with both bundles.
+const (
+	clone = office + `mkdir resources
+echo hello >resources/hello.txt
+git add .
+git commit --quiet --message resources
+mkdir ../qontract-schemas
+cp -r schemas graphql-schemas ../qontract-schemas
+cd ..
+git clone --quiet office clone
+cd clone
+`
+	planParts = `planner plan --base base.json --head head.json --out plan.json
+runner run --plan plan.json --partition 1/2 --out part1.json >&2
+runner run --plan plan.json --partition 2/2 --out part2.json >&2
+runner run --plan plan.json --out results.json >&2
+`
+	server = `planner serve --bundle base.json --bundle head.json --listen 127.0.0.1:0 >"$HOME/serve.log" 2>&1 &
+echo $! >"$HOME/pid"
+until grep -q 'http://' "$HOME/serve.log"; do sleep 0.05; done
+sum() { sha256sum "$1" | cut -c 1-64; }
+echo "SERVER=$(grep -o 'http://[0-9.:]*' "$HOME/serve.log" | head -n 1) BASE=$(sum base.json) HEAD=$(sum head.json)" >"$HOME/variables"
+`
+)
 
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
@@ -65,6 +98,7 @@ func TestDocuments(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/...").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	t.Run("all", checkAllDocuments)
 	t.Run("commands", func(t *testing.T) { checkCommands(t, bin) })
 	for _, doc := range documents {
 		t.Run(doc.name, func(t *testing.T) {
@@ -91,6 +125,33 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// indented matches a command that is in no fenced block, so that no test would run it.
+var indented = regexp.MustCompile(`(?m)^    +(?:\$ )?(?:planner|runner) [a-z]`)
+
+// checkAllDocuments checks that every document with commands is in the table, and that they
+// are in fenced blocks.
+func checkAllDocuments(t *testing.T) {
+	t.Helper()
+	names, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("found %q, %v", names, err)
+	}
+	for _, name := range append(names, "../../README.md") {
+		text := read(t, name)
+		if found := indented.FindString(text); found != "" {
+			t.Errorf("%s: %q is in no block sh or console", name, found)
+		}
+		blocks, err := parseBlocks(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := slices.ContainsFunc(documents, func(d document) bool { return d.name == strings.TrimPrefix(name, "../../") })
+		if len(blocks) > 0 && !known {
+			t.Errorf("%s has blocks of commands, and no test runs them", name)
+		}
+	}
+}
+
 // checkCommands checks that docs/commands.md has a row for every command.
 func checkCommands(t *testing.T, bin string) {
 	t.Helper()
@@ -113,171 +174,4 @@ func checkCommands(t *testing.T, bin string) {
 			}
 		}
 	}
-}
-
-// A block is a fenced block of commands.
-type block struct {
-	line    int // of its fence
-	end     int // of the fence that closes it
-	console bool
-	why     string // why it is not run; "" if it is
-	steps   []step
-}
-
-// A step is a command with what the document says that it prints.
-type step struct {
-	line    int // of the command
-	end     int // of the first line behind the output
-	command string
-	code    string
-	want    string
-	got     string // set when the output is to be rewritten
-}
-
-var exitCode = regexp.MustCompile(`\s+# exit code (\d+)$`)
-
-// parseBlocks finds the blocks of commands of a document. Lines are counted from 0.
-func parseBlocks(text string) ([]block, error) {
-	lines := strings.Split(text, "\n")
-	var out []block
-	for i := 0; i < len(lines); i++ {
-		kind, fenced := strings.CutPrefix(lines[i], "```")
-		if !fenced {
-			continue
-		}
-		b := block{line: i, console: kind == "console"}
-		for i++; i < len(lines) && lines[i] != "```"; i++ {
-		}
-		if b.end = i; i == len(lines) {
-			return nil, fmt.Errorf("line %d: the block does not end", b.line+1)
-		}
-		if kind != "console" && kind != "sh" {
-			continue
-		}
-		if m := notRun.FindStringSubmatch(lines[max(b.line-1, 0)]); m != nil {
-			b.why = m[1]
-		} else if err := b.parse(lines); err != nil {
-			return nil, err
-		}
-		out = append(out, b)
-	}
-	return out, nil
-}
-
-// parse finds the commands of a block.
-func (b *block) parse(lines []string) error {
-	for i := b.line + 1; i < b.end; {
-		text, isCommand := lines[i], true
-		if b.console {
-			text, isCommand = strings.CutPrefix(lines[i], "$ ")
-		}
-		if !isCommand {
-			return fmt.Errorf("line %d: a block of commands begins with an output", i+1)
-		}
-		s := step{line: i, code: "0"}
-		for i++; strings.HasSuffix(text, `\`) && i < b.end; i++ {
-			text += "\n" + strings.TrimPrefix(lines[i], "> ")
-		}
-		if m := exitCode.FindStringSubmatch(text); m != nil {
-			s.code = m[1]
-		}
-		s.command = text
-		from := i
-		for b.console && i < b.end && !strings.HasPrefix(lines[i], "$ ") {
-			i++
-		}
-		s.line, s.end, s.want = from, i, strings.Join(lines[from:i], "\n")
-		b.steps = append(b.steps, s)
-	}
-	return nil
-}
-
-// rewritten returns a document with the outputs that are to be rewritten.
-func rewritten(text string, blocks []block) string {
-	lines := strings.Split(text, "\n")
-	var out []string
-	next := 0
-	for _, b := range blocks {
-		for _, s := range b.steps {
-			if s.got != "" {
-				out = append(append(out, lines[next:s.line]...), strings.Split(s.got, "\n")...)
-				next = s.end
-			}
-		}
-	}
-	return strings.Join(append(out, lines[next:]...), "\n")
-}
-
-// A reader follows a document in a sandbox.
-type reader struct {
-	t   *testing.T
-	dir string // where the next command starts
-	env []string
-}
-
-// newReader makes a sandbox, in which the folder prcheck is what people unpack or clone.
-func newReader(t *testing.T, bin string) *reader {
-	t.Helper()
-	work := t.TempDir()
-	if err := os.CopyFS(filepath.Join(work, "prcheck", "examples"), os.DirFS("../../examples")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(work, "home"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	r := &reader{t: t, dir: work}
-	const person = "ana"
-	for _, role := range []string{"AUTHOR", "COMMITTER"} {
-		r.env = append(r.env, "GIT_"+role+"_NAME="+person, "GIT_"+role+"_EMAIL="+person+"@example.org", "GIT_"+role+"_DATE=1700000000 +0000")
-	}
-	r.env = append(r.env, "HOME="+filepath.Join(work, "home"), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8")
-	return r
-}
-
-// follow runs the commands of a block and compares what they print.
-func (r *reader) follow(b *block) {
-	for i := range b.steps {
-		s := &b.steps[i]
-		got, code := r.run(s.command)
-		if code != s.code {
-			r.t.Fatalf("line %d: exit code %s, want %s\n$ %s\n%s", s.line, code, s.code, s.command, got)
-		}
-		if !b.console || steady(got) == steady(s.want) {
-			continue
-		}
-		if s.got = timeless(got); !*update {
-			r.t.Errorf("line %d: the document is not up to date: run this test with -update\n$ %s\ngot\n%s\nwant\n%s", s.line, s.command, s.got, s.want)
-		}
-	}
-}
-
-// run runs a command in the folder that the last command left, and returns what it prints
-// and its exit code.
-func (r *reader) run(command string) (out, code string) {
-	at := filepath.Join(r.t.TempDir(), "at")
-	script := command + "\ncode=$?\npwd >\"" + at + "\"\nexit $code\n"
-	cmd := exec.CommandContext(r.t.Context(), "bash", "-c", script)
-	cmd.Dir, cmd.Env = r.dir, r.env
-	var printed bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &printed, &printed
-	code = "0"
-	if err := cmd.Run(); err != nil {
-		code = strings.TrimPrefix(err.Error(), "exit status ")
-	}
-	if raw, err := os.ReadFile(at); err == nil {
-		r.dir = strings.TrimSpace(string(raw))
-	}
-	return progressLines.ReplaceAllString(strings.TrimSuffix(printed.String(), "\n"), ""), code
-}
-
-var (
-	progressLines = regexp.MustCompile(`(?m)^\[ *(?:\d+m)?\d+s\] .*\n`)
-	hashes        = regexp.MustCompile(`\b[0-9a-f]{12}\b`)
-	seconds       = regexp.MustCompile(`, [\d.]+s, log `)
-)
-
-// steady replaces what differs each time: durations and hashes.
-func steady(out string) string {
-	return seconds.ReplaceAllString(hashes.ReplaceAllString(timeless(out), "123456789abc"), ", 0.2s, log ")
 }
