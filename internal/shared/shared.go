@@ -108,15 +108,24 @@ func Areas(t testing.TB) map[string]bool {
 	return out
 }
 
+// cases returns the cases of all files that hold cases, in the order of their names.
 func cases(t testing.TB) []json.RawMessage {
 	t.Helper()
-	raw, err := os.ReadFile(Path(t, "cases", "selection.json"))
+	files, err := filepath.Glob(filepath.Join(Path(t, "cases"), "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
-		t.Fatal(err)
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var some []json.RawMessage
+		if err := json.Unmarshal(raw, &some); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, some...)
 	}
 	return all
 }

@@ -1,0 +1,101 @@
+package reconcile
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-multierror"
+)
+
+// ErrConflict says that a thing was changed by others since it was read. The step is tried
+// again over a new reading.
+var ErrConflict = errors.New("somebody else changed it in the meantime")
+
+// A FailureClass is the kind of a failure.
+type FailureClass string
+
+// The classes, the worst first.
+const (
+	ClassConfig    FailureClass = "config"    // the data or the settings are wrong
+	ClassTask      FailureClass = "task"      // it failed
+	ClassTransient FailureClass = "transient" // it may pass by itself
+)
+
+// A classed error has a class.
+type classed struct {
+	error
+	class FailureClass
+}
+
+func (c classed) Unwrap() error { return c.error }
+
+// Config returns an error of class config.
+func Config(err error) error { return classed{err, ClassConfig} }
+
+// Transient returns an error of class transient.
+func Transient(err error) error { return classed{err, ClassTransient} }
+
+// ClassOf returns the class of an error. Of several errors the worst class counts: config, then
+// task, then transient. An error without a class is of class task.
+func ClassOf(err error) FailureClass {
+	var many *multierror.Error
+	if !errors.As(err, &many) {
+		var c classed
+		if errors.As(err, &c) {
+			return c.class
+		}
+		if errors.Is(err, ErrConflict) {
+			return ClassTransient
+		}
+		return ClassTask
+	}
+	out := ClassTransient
+	for _, e := range many.Errors {
+		switch ClassOf(e) {
+		case ClassConfig:
+			return ClassConfig
+		case ClassTask:
+			out = ClassTask
+		}
+	}
+	return out
+}
+
+// A StepError is the error of one step.
+type StepError struct {
+	Key    Key
+	Action Action
+	Err    error
+}
+
+// Error returns the message with key and action.
+func (e *StepError) Error() string { return fmt.Sprintf("%s: %s: %v", e.Key, e.Action, e.Err) }
+
+// Unwrap returns the error without key and action.
+func (e *StepError) Unwrap() error { return e.Err }
+
+// gather returns all errors of results as one, in key order; nil if there is none.
+func gather(results []Result) error {
+	var all *multierror.Error
+	for _, r := range results {
+		if r.Err != nil {
+			all = multierror.Append(all, &StepError{Key: r.Step.Key, Action: r.Step.Action, Err: r.Err})
+		}
+	}
+	if all != nil {
+		all.ErrorFormat = listErrors
+	}
+	return all.ErrorOrNil()
+}
+
+// listErrors returns one line for each error.
+func listErrors(errs []error) string {
+	text := ""
+	for i, err := range errs {
+		if i > 0 {
+			text += "\n"
+		}
+		text += err.Error()
+	}
+	return text
+}

@@ -1,0 +1,248 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// A Doer reads and writes single things.
+type Doer interface {
+	// Read returns the thing as it is now, nil if it is not there.
+	Read(ctx context.Context, key Key) (*Thing, error)
+	// Write does what the step says. The thing is the reading that the write must be
+	// conditional on, nil if it must not exist yet. What is written carries the mark. If
+	// somebody else was faster, the error is [ErrConflict].
+	Write(ctx context.Context, s Step, fresh *Thing, mark Mark) error
+}
+
+// A Memory is what the library needs of a state.
+type Memory interface {
+	Remember(ctx context.Context, key Key, r Record) error
+	Forget(ctx context.Context, key Key) error
+}
+
+// Options say how a plan is executed.
+type Options struct {
+	Limit int          // how many steps run at once; 0 means one
+	Done  func(Result) // is told of each result as it comes; nil tells nobody
+}
+
+// A Status is how a step ended.
+type Status string
+
+// The ways a step can end. Unchanged: nothing was to be done. Held: the plan does not allow
+// it, which is an error of the plan and not of the step.
+const (
+	StatusDone      Status = "done"
+	StatusUnchanged Status = "unchanged"
+	StatusHeld      Status = "held"
+	StatusFailed    Status = "failed"
+	StatusNotRun    Status = "not_run"
+)
+
+// A Result is how a step ended.
+type Result struct {
+	Step   Step
+	Status Status
+	Err    error // nil unless it failed or was not run
+}
+
+// maxConflicts is how often a step is tried when others change its thing all the time.
+const maxConflicts = 5
+
+// Execute does the steps of a plan, wave after wave, and returns a result for each step in key
+// order. Before each write the thing is read again, and its owner is judged again. A step is
+// not run if a step that it needs failed, or if the context has ended; a step that runs then
+// is not interrupted by Execute. The memory may be nil.
+//
+// The error joins the errors of all steps, see [ClassOf].
+func Execute(ctx context.Context, p *Plan, doer Doer, memory Memory, opts Options) ([]Result, error) {
+	e := &execution{plan: p, doer: doer, memory: memory, opts: opts, results: make([]Result, len(p.Steps)), at: map[Key]int{}, users: map[Key][]Key{}}
+	last := 0
+	for i, s := range p.Steps {
+		e.at[s.Key] = i
+		last = max(last, s.Wave)
+		if s.Thing != nil && s.Action.Writes() {
+			for _, used := range append(slices.Clone(s.Thing.Needs), s.Thing.Parent) {
+				e.users[used] = append(e.users[used], s.Key)
+			}
+		}
+	}
+	for wave := range last + 1 {
+		e.runWave(ctx, wave)
+	}
+	return e.results, gather(e.results)
+}
+
+// An execution is one call of Execute.
+type execution struct {
+	plan    *Plan
+	doer    Doer
+	memory  Memory
+	opts    Options
+	results []Result
+	at      map[Key]int   // index of the step
+	users   map[Key][]Key // things that are written and used another one
+	telling sync.Mutex
+}
+
+// runWave runs the steps of one wave. Wave 0 has the steps that write nothing.
+func (e *execution) runWave(ctx context.Context, wave int) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, max(1, e.opts.Limit))
+	for i, s := range e.plan.Steps {
+		if s.Wave != wave {
+			continue
+		}
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			e.results[i] = e.runStep(ctx, s)
+			if e.opts.Done != nil {
+				e.telling.Lock()
+				defer e.telling.Unlock()
+				e.opts.Done(e.results[i])
+			}
+		})
+	}
+	running.Wait()
+}
+
+// runStep runs one step. A panic is the error of the step.
+func (e *execution) runStep(ctx context.Context, s Step) (out Result) {
+	out.Step = s
+	defer func() {
+		if r := recover(); r != nil {
+			out.Status, out.Err = StatusFailed, fmt.Errorf("panic: %v", r)
+		}
+	}()
+	switch {
+	case s.Action == Blocked:
+		out.Status = StatusHeld
+		return out
+	case s.Action.Writes():
+		if out.Err = e.mayRun(ctx, s); out.Err != nil {
+			out.Status = StatusNotRun
+			return out
+		}
+		out.Err = e.write(ctx, s)
+	case s.Action == Forget:
+		out.Err = e.forget(ctx, s.Key)
+	case s.Action == None && s.learn:
+		out.Err = e.remember(ctx, s)
+	default:
+		out.Status = StatusUnchanged
+		return out
+	}
+	out.Status = StatusDone
+	if out.Err != nil {
+		out.Status = StatusFailed
+	}
+	return out
+}
+
+// mayRun returns why a step is not run.
+func (e *execution) mayRun(ctx context.Context, s Step) error {
+	if err := ctx.Err(); err != nil {
+		return Transient(fmt.Errorf("not run: %w", err))
+	}
+	before := s.Needs
+	if s.Action == Remove {
+		before = e.users[s.Key]
+	}
+	for _, n := range before {
+		i, planned := e.at[n]
+		if planned && (e.results[i].Status == StatusFailed || e.results[i].Status == StatusNotRun) {
+			return Transient(fmt.Errorf("not run: %q failed", n))
+		}
+	}
+	return nil
+}
+
+// write does a step over a fresh reading, again if somebody else is faster.
+func (e *execution) write(ctx context.Context, s Step) error {
+	var err error
+	for range maxConflicts {
+		var fresh *Thing
+		if fresh, err = e.doer.Read(ctx, s.Key); err != nil {
+			return fmt.Errorf("reading it again: %w", err)
+		}
+		if isDone, err := e.recheck(s, fresh); isDone || err != nil {
+			return errors.Join(err, e.settle(ctx, s, isDone))
+		}
+		if err = e.doer.Write(ctx, s, fresh, e.plan.Owner.Mark()); err == nil {
+			return e.settle(ctx, s, true)
+		}
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// recheck compares a fresh reading with the plan. It reports whether the step is done already.
+func (e *execution) recheck(s Step, fresh *Thing) (isDone bool, err error) {
+	switch {
+	case fresh == nil && s.Action == Remove:
+		return true, nil
+	case fresh == nil && s.Action != Create:
+		return false, Transient(errors.New("it is gone; the next run makes it"))
+	case fresh == nil:
+		return false, nil
+	}
+	mark := fresh.Mark
+	if fresh.Unmarkable {
+		mark = e.plan.Owner.Mark() // the plan judged it by its parent
+	}
+	v := e.plan.rules.judge(e.plan.Owner, mark, s.wish)
+	switch {
+	case !v.Act:
+		return false, Transient(fmt.Errorf("it belongs to %s now", v.Owner))
+	case s.Action == Create:
+		return false, Transient(errors.New("it is there now; the next run compares it"))
+	case (s.Action == Remove || s.Action == Replace) && (fresh.Protected || v.Owner != Us):
+		return false, Transient(errors.New("it is protected now, or no longer ours"))
+	}
+	return false, nil
+}
+
+// settle tells the memory what was done.
+func (e *execution) settle(ctx context.Context, s Step, isDone bool) error {
+	if !isDone || e.memory == nil {
+		return nil
+	}
+	if s.Action != Remove {
+		return e.remember(ctx, s)
+	}
+	left, err := e.doer.Read(ctx, s.Key)
+	if err != nil {
+		return fmt.Errorf("looking whether it is gone: %w", err)
+	}
+	if left != nil {
+		return nil // deleting takes time; the state forgets it when it is gone
+	}
+	return e.forget(ctx, s.Key)
+}
+
+func (e *execution) remember(ctx context.Context, s Step) error {
+	if e.memory == nil {
+		return nil
+	}
+	if err := e.memory.Remember(ctx, s.Key, Record{Applied: s.Item.Body, Policy: s.Item.Policy, Deleting: s.Item.Delete}); err != nil {
+		return fmt.Errorf("it is done, but not remembered: %w", err)
+	}
+	return nil
+}
+
+func (e *execution) forget(ctx context.Context, k Key) error {
+	if e.memory == nil {
+		return nil
+	}
+	if err := e.memory.Forget(ctx, k); err != nil {
+		return fmt.Errorf("it is gone, but not forgotten: %w", err)
+	}
+	return nil
+}

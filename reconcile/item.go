@@ -1,0 +1,139 @@
+package reconcile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// A Key identifies an item and its thing for ever. It does not depend on the position of an
+// entry in the data.
+type Key string
+
+// An Item says what a thing should be.
+type Item struct {
+	Key       Key
+	Body      any    // what it should be; only [Compare] and the [Doer] look into it
+	Needs     []Key  // items that must exist before it
+	Delete    bool   // the thing must go
+	Protected bool   // the thing must not be deleted or replaced
+	Recover   bool   // a deleted thing that the system still keeps may be brought back
+	Policy    Policy // what may be done with the thing
+	Claim     Claim  // by the settings of base
+	Place     Place  // of the entry in the data
+}
+
+// A Place is where an entry stands in the data.
+type Place struct {
+	File    string `json:"file,omitempty"`
+	Pointer string `json:"pointer,omitempty"` // JSON pointer
+}
+
+// A Thing is what is there.
+type Thing struct {
+	Key         Key
+	Body        any
+	Mark        Mark
+	Unmarkable  bool   // it cannot have a mark, and belongs to the owner of its parent
+	Parent      Key    // "" if it has none
+	Needs       []Key  // things that it uses
+	Protected   bool   // the system refuses to delete it
+	SoftDeleted bool   // it was deleted, and the system still keeps it
+	Version     string // of the reading, for a conditional write
+}
+
+// A Record is what the state knows of a thing that we made.
+type Record struct {
+	Applied  any    `json:"applied,omitempty"`  // what was written last
+	Policy   Policy `json:"policy,omitempty"`   // of the item
+	Deleting bool   `json:"deleting,omitempty"` // its entry said that it must go
+}
+
+// A Policy says what may be done with a thing.
+type Policy string
+
+// The policies. Manage is the zero value. Observe never writes. Detach leaves the thing alone
+// when its entry goes or says that it must go, and forgets it.
+const (
+	Manage  Policy = ""
+	Observe Policy = "observe"
+	Detach  Policy = "detach-on-delete"
+)
+
+// A Claim allows to take a thing that is not ours. It never leads to a deletion in the same
+// run.
+type Claim string
+
+// The claims. Adopt takes a thing without a mark, TakeOver a thing of another living caller
+// of the same integration.
+const (
+	NoClaim  Claim = ""
+	Adopt    Claim = "adopt"
+	TakeOver Claim = "take_over"
+)
+
+// A Class says how an integration finds a thing that the data no longer name.
+type Class string
+
+// The classes. Listing: the marks of the current state tell which things are ours. Knowing:
+// the state knows what we made. Blind: nobody knows.
+const (
+	Listing Class = "listing"
+	Knowing Class = "knowing"
+	Blind   Class = "blind"
+)
+
+// A Code is the kind of a finding, a contract with programs.
+type Code string
+
+// The codes.
+const (
+	CodeDuplicate       Code = "DUPLICATE"             // one key twice in the data
+	CodeCycle           Code = "DEPENDENCY_CYCLE"      // items need each other
+	CodeDeleteWithChild Code = "DELETE_WITH_CHILD"     // a thing must go, and another one that needs it must stay
+	CodeNotAdopted      Code = "NOT_ADOPTED"           // the thing has no mark and is not known to be ours
+	CodeOwnedByOther    Code = "OWNED_BY_OTHER"        // another owner has the thing
+	CodeOrphan          Code = "ORPHAN"                // nobody names the thing any more, and it stays
+	CodeProtected       Code = "PROTECTED"             // the thing must not be deleted
+	CodePolicy          Code = "POLICY"                // the policy of the item does not allow it
+	CodeSoftDeleted     Code = "SOFT_DELETED"          // the system keeps a deleted thing of this key
+	CodeIncomplete      Code = "INCOMPLETE"            // not all was read
+	CodeEmpty           Code = "EMPTY_DESIRED"         // nothing is desired
+	CodeTooMany         Code = "TOO_MANY_DELETES"      // more deletions than the limits allow
+	CodeDelete          Code = "DELETE"                // deletions are off, and this one is not approved
+	CodeCompare         Code = "COMPARE"               // item and thing cannot be compared
+	CodeType            Code = "VAL_TYPE"              // a value of the data has another type
+	CodeApproval        Code = "APPROVAL_WITHOUT_DATE" // an approval says no date until which it holds
+)
+
+// A Severity says how bad a finding is. An Error fails the run.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Note    Severity = "note"
+)
+
+// A Finding is something that people must know.
+type Finding struct {
+	Code     Code     `json:"code,omitempty"`
+	Severity Severity `json:"severity"`
+	Keys     []Key    `json:"keys,omitempty"`
+	Place    Place    `json:"place,omitzero"`
+	Message  string   `json:"message"`
+}
+
+// ReadDelete reads the value of "delete" of an entry, as JSON. No value and null are false.
+// Anything but a bool is an error, see [CodeType]: "true" is a mistake, not a wish.
+func ReadDelete(raw json.RawMessage) (bool, error) {
+	switch text := string(bytes.TrimSpace(raw)); text {
+	case "true":
+		return true, nil
+	case "", "false", "null":
+		return false, nil
+	default:
+		return false, Config(fmt.Errorf("%s: delete is %.40s; it must be true or false", CodeType, text))
+	}
+}

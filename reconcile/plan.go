@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Make returns the plan. It does not change its input, and asks nobody.
+func Make(in Input) *Plan {
+	m := &maker{in: in, current: map[Key]Thing{}, named: map[Key]bool{}, steps: map[Key]*Step{}}
+	for _, t := range in.Current {
+		m.current[t.Key] = t
+	}
+	m.findings = in.Gate.findings()
+	desired := m.withoutDuplicates()
+	for i := range desired {
+		m.planItem(&desired[i])
+	}
+	m.planUnnamed()
+	m.holdCycles(desired)
+	m.holdParents()
+	m.passGate()
+	m.holdParents()
+	m.holdUsers()
+	m.warnOfRemoved()
+	m.setWaves()
+	return m.plan()
+}
+
+// plan returns the plan, sorted.
+func (m *maker) plan() *Plan {
+	out := &Plan{Owner: m.in.Owner, Steps: []Step{}, Findings: m.findings, Deletions: m.gate, Refused: m.refused, Finished: m.finished, rules: m.in.rulesOrDefault()}
+	for _, k := range slices.Sorted(maps.Keys(m.steps)) {
+		out.Steps = append(out.Steps, *m.steps[k])
+	}
+	worst := []Severity{Error, Warning, Note}
+	slices.SortStableFunc(out.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(slices.Index(worst, a.Severity), slices.Index(worst, b.Severity)), slices.Compare(a.Keys, b.Keys), cmp.Compare(a.Code, b.Code))
+	})
+	return out
+}
+
+// A maker makes one plan.
+type maker struct {
+	in       Input
+	current  map[Key]Thing
+	named    map[Key]bool // keys of all entries, duplicates included
+	steps    map[Key]*Step
+	findings []Finding
+	finished []Key
+	gate     Deletions
+	refused  Refusal
+}
+
+// fold returns the text by which keys are the same.
+func (m *maker) fold(k Key) Key {
+	if m.in.FoldCase {
+		return Key(strings.ToLower(string(k)))
+	}
+	return k
+}
+
+// withoutDuplicates returns the items in key order. Items that have one key are held.
+func (m *maker) withoutDuplicates() []Item {
+	byKey := map[Key][]Item{}
+	for _, it := range m.in.Desired {
+		byKey[m.fold(it.Key)] = append(byKey[m.fold(it.Key)], it)
+		m.named[it.Key] = true
+	}
+	var out []Item
+	for _, k := range slices.Sorted(maps.Keys(byKey)) {
+		same := byKey[k]
+		if len(same) == 1 {
+			out = append(out, same[0])
+			continue
+		}
+		var keys []Key
+		for _, it := range same {
+			keys = append(keys, it.Key)
+		}
+		slices.Sort(keys)
+		reason := fmt.Sprintf("%d entries have this key", len(same))
+		for i := range same {
+			m.block(&same[i], CodeDuplicate, reason, "")
+		}
+		m.find(Finding{Code: CodeDuplicate, Severity: Error, Keys: slices.Compact(keys), Place: same[0].Place, Message: reason})
+	}
+	return out
+}
+
+// step adds a step. A later step of the same key replaces an earlier one.
+func (m *maker) step(s Step) *Step {
+	if s.Item != nil {
+		s.Place, s.Needs = s.Item.Place, distinct(s.Item.Needs)
+	}
+	m.steps[s.Key] = &s
+	return &s
+}
+
+// block adds a step that may not be done.
+func (m *maker) block(it *Item, code Code, reason string, owner Whose) {
+	m.step(Step{Key: it.Key, Action: Blocked, Code: code, Reason: reason, Owner: owner, Item: it})
+}
+
+// fail adds a step that may not be done, and tells people.
+func (m *maker) fail(it *Item, code Code, reason string, owner Whose) {
+	m.block(it, code, reason, owner)
+	m.find(Finding{Code: code, Severity: Error, Keys: []Key{it.Key}, Place: it.Place, Message: reason})
+}
+
+func (m *maker) find(f Finding) { m.findings = append(m.findings, f) }
+
+// judge says whether a thing with this mark may be touched.
+func (m *maker) judge(mark Mark, w Wish) Verdict {
+	return m.in.rulesOrDefault().judge(m.in.Owner, mark, w)
+}
+
+// markOf returns the mark that counts for a thing: its own, or that of the nearest parent that
+// can have one.
+func (m *maker) markOf(t Thing) Mark {
+	for range m.current {
+		if !t.Unmarkable {
+			break
+		}
+		parent, ok := m.current[t.Parent]
+		if !ok {
+			break
+		}
+		t = parent
+	}
+	return t.Mark
+}

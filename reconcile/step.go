@@ -1,0 +1,115 @@
+package reconcile
+
+import "slices"
+
+// An Action is what a step does.
+type Action string
+
+// The actions. Adopt and Mark only write our mark, Forget only removes the thing from the
+// state. None does nothing because nothing differs. Skip leaves a thing of others alone in
+// silence, and Blocked is a step that may not be done.
+const (
+	Create   Action = "create"
+	Update   Action = "update"
+	Replace  Action = "replace"
+	Remove   Action = "delete"
+	Undelete Action = "recover"
+	AdoptIt  Action = "adopt"
+	MarkIt   Action = "mark"
+	Forget   Action = "forget"
+	None     Action = "none"
+	Skip     Action = "skip"
+	Blocked  Action = "blocked"
+)
+
+// Writes reports whether the action changes a thing.
+func (a Action) Writes() bool {
+	return slices.Contains([]Action{Create, Update, Replace, Remove, Undelete, AdoptIt, MarkIt}, a)
+}
+
+// A Step is what is to be done with one thing.
+type Step struct {
+	Key     Key      `json:"key"`
+	Action  Action   `json:"action"`
+	Owner   Whose    `json:"owner,omitempty"`
+	Code    Code     `json:"code,omitempty"` // why it is blocked
+	Reason  string   `json:"reason"`
+	Changes []Change `json:"changes,omitempty"`
+	Wave    int      `json:"wave,omitempty"` // steps of a wave may run at once; 0 if it changes nothing
+	Needs   []Key    `json:"needs,omitempty"`
+	Place   Place    `json:"place,omitzero"`
+
+	Item  *Item  `json:"-"` // nil if no entry names the thing
+	Thing *Thing `json:"-"` // as it was read for the plan; nil if it is not there
+	mark  bool   // the thing gets our mark
+	learn bool   // the state does not know the thing and must be told
+	wish  Wish   // with which the owner was judged
+}
+
+// A Change is a difference between an item and its thing, for people.
+type Change struct {
+	Path string `json:"path"`
+	Old  string `json:"old,omitempty"` // masked, "" if there is none
+	New  string `json:"new,omitempty"`
+}
+
+// A Difference is how a thing differs from its item. The zero value is no difference.
+type Difference struct {
+	Changes []Change
+	Replace bool // the thing cannot be changed, only deleted and made anew
+}
+
+// Compare returns how a thing differs from its item. The record says what was written last; it
+// is the zero value if the state does not know the thing.
+type Compare func(want Item, is Thing, last Record) (Difference, error)
+
+// An Input is what a plan is made from.
+type Input struct {
+	Owner    Owner
+	Class    Class
+	Prune    bool // things that no entry names any more and that the state knows are deleted (class Knowing)
+	Desired  []Item
+	Removed  []Item // entries that base has and head has not; only in the dry run of a merge request
+	Current  []Thing
+	Known    map[Key]Record // what the state knows
+	Unread   map[Key]error  // things that could not be read
+	Errors   []error        // other errors of reading: the current state is not complete
+	Compare  Compare
+	Gate     Gate
+	FoldCase bool // keys that differ in upper and lower case are one key
+
+	rules *rules // nil but in tests
+}
+
+// The rules about owners and deletions. Tests replace them to show that the laws notice it.
+type rules struct {
+	judge  func(Owner, Mark, Wish) Verdict
+	decide func(Gate, Deletions) Refusal
+}
+
+// rulesOrDefault returns the rules of the input.
+func (in Input) rulesOrDefault() rules {
+	if in.rules != nil {
+		return *in.rules
+	}
+	return rules{Owner.Judge, Gate.Decide}
+}
+
+// A Plan says what is to be done, in the order of waves.
+type Plan struct {
+	Owner     Owner     `json:"-"`
+	Steps     []Step    `json:"steps"`    // sorted by key
+	Findings  []Finding `json:"findings"` // errors first
+	Deletions Deletions `json:"-"`
+	Refused   Refusal   `json:"-"`
+	// Finished are the entries that say delete and whose thing is gone: they can be removed
+	// from the data.
+	Finished []Key `json:"finished,omitempty"`
+
+	rules rules
+}
+
+// Failed reports whether a finding is an error.
+func (p *Plan) Failed() bool {
+	return slices.ContainsFunc(p.Findings, func(f Finding) bool { return f.Severity == Error })
+}

@@ -1,0 +1,99 @@
+package reconcile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// planUnnamed adds steps for things that no entry names.
+func (m *maker) planUnnamed() {
+	named := map[Key]bool{}
+	for k := range m.named {
+		named[m.fold(k)] = true
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.current)) {
+		if thing := m.current[k]; !named[m.fold(k)] && !thing.SoftDeleted {
+			m.planLeftover(thing)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.in.Known)) {
+		_, isThere := m.current[k]
+		if isThere || named[m.fold(k)] || m.in.Unread[k] != nil || len(m.in.Errors) > 0 {
+			continue
+		}
+		m.step(Step{Key: k, Action: Forget, Reason: "it is gone, and no entry names it"})
+	}
+}
+
+// planLeftover adds the step for a thing that no entry names.
+func (m *maker) planLeftover(thing Thing) {
+	last, known := m.in.Known[thing.Key]
+	wish := Wish{Known: known}
+	v := m.judge(m.markOf(thing), wish)
+	switch {
+	case m.in.Class == Blind || m.in.Class == Knowing && !known:
+	case v.Owner == RetiredCaller:
+		m.leave(thing, v, fmt.Sprintf("no entry names it, and its caller %q is gone", m.markOf(thing).Caller))
+	case !v.Act || last.Policy == Observe:
+	case last.Policy == Detach:
+		m.step(Step{Key: thing.Key, Action: Forget, Owner: v.Owner, Reason: "its policy leaves the thing alone", Thing: &thing})
+	case m.in.Class == Knowing && !m.in.Prune && !last.Deleting:
+		m.leave(thing, v, "no entry names it any more; it stays")
+	case thing.Protected:
+		m.step(Step{Key: thing.Key, Action: Blocked, Code: CodeProtected, Owner: v.Owner, Reason: "the system protects it: its lock is removed by hand", Thing: &thing})
+		m.find(Finding{Code: CodeProtected, Severity: Error, Keys: []Key{thing.Key}, Message: "no entry names it, but the system protects it"})
+	default:
+		m.step(Step{Key: thing.Key, Action: Remove, Owner: v.Owner, Reason: "no entry names it", Thing: &thing, wish: wish})
+	}
+}
+
+// leave adds a step for a thing that stays although no entry names it.
+func (m *maker) leave(thing Thing, v Verdict, reason string) {
+	m.step(Step{Key: thing.Key, Action: None, Owner: v.Owner, Code: CodeOrphan, Reason: reason, Thing: &thing})
+	m.find(Finding{Code: CodeOrphan, Severity: Warning, Keys: []Key{thing.Key}, Message: reason})
+}
+
+// passGate asks the gate about all deletions, and blocks those that it refuses.
+func (m *maker) passGate() {
+	m.gate = Deletions{Desired: len(m.in.Desired), Incomplete: len(m.in.Errors) > 0 || len(m.in.Unread) > 0}
+	for _, t := range m.in.Current {
+		_, known := m.in.Known[t.Key]
+		if m.judge(m.markOf(t), Wish{Known: known}).Owner == Us {
+			m.gate.Managed++
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(m.steps)) {
+		if a := m.steps[k].Action; a == Remove || a == Replace {
+			m.gate.Keys = append(m.gate.Keys, k)
+		}
+	}
+	m.refused = m.in.rulesOrDefault().decide(m.in.Gate, m.gate)
+	if m.refused.Code == "" {
+		return
+	}
+	for _, k := range m.refused.Keys {
+		s := m.steps[k]
+		s.Action, s.Code, s.Reason = Blocked, m.refused.Code, m.refused.Reason
+	}
+	m.find(Finding{Code: m.refused.Code, Severity: Error, Keys: m.refused.Keys, Message: m.refused.Reason})
+}
+
+// warnOfRemoved warns of entries that this change removes although their things would be
+// forgotten.
+func (m *maker) warnOfRemoved() {
+	for _, it := range m.in.Removed {
+		if m.named[it.Key] || it.Policy != Manage {
+			continue
+		}
+		warn := func(text string) {
+			m.find(Finding{Code: CodeOrphan, Severity: Warning, Keys: []Key{it.Key}, Place: it.Place, Message: text})
+		}
+		switch forgets := m.in.Class == Blind || m.in.Class == Knowing && !m.in.Prune; {
+		case !it.Delete && forgets:
+			warn("this change removes its entry, and then nobody deletes it: say delete: true first")
+		case it.Delete && m.isThere(it.Key) && m.in.Class == Blind:
+			warn("this change removes its entry before it was deleted, and then nobody deletes it")
+		}
+	}
+}
