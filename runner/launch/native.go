@@ -1,14 +1,11 @@
 package launch
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
@@ -72,35 +69,4 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 		}
 	}
 	return err
-}
-
-// queryFunc returns a function that sends queries to a GraphQL address.
-func queryFunc(url string) integration.QueryFunc {
-	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
-		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
-		if err != nil {
-			return nil, err
-		}
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return nil, err
-		}
-		defer res.Body.Close()
-		var answer struct {
-			Data   json.RawMessage
-			Errors []struct{ Message string }
-		}
-		if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-			return nil, fmt.Errorf("reading the answer (status %s): %w", res.Status, err)
-		}
-		if len(answer.Errors) > 0 {
-			return nil, errors.New(answer.Errors[0].Message)
-		}
-		return answer.Data, nil
-	}
 }

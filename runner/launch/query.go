@@ -1,0 +1,85 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// The bounds of an answer to a native integration.
+const (
+	maxAnswer   = 1 << 30 // bytes
+	answerLimit = 5 * time.Minute
+)
+
+// queryFunc returns a function that sends queries to a GraphQL address. An answer counts only
+// if it is whole: status 200, one JSON object with an object as data, and no errors. All else
+// would look like an empty world, in which nothing is to be checked and all is to be deleted.
+func queryFunc(url string) integration.QueryFunc {
+	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
+		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, answerLimit)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer res.Body.Close()
+		raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("reading the answer (status %s): %w", res.Status, err)
+		case len(raw) > maxAnswer:
+			return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
+		}
+		return wholeData(res, raw)
+	}
+}
+
+// wholeData returns the data of an answer. It is an error unless the answer is whole.
+func wholeData(res *http.Response, raw []byte) ([]byte, error) {
+	var answer struct {
+		Data   json.RawMessage
+		Errors json.RawMessage
+	}
+	err := json.Unmarshal(raw, &answer)
+	if message := firstError(answer.Errors); err == nil && message != "" {
+		return nil, errors.New(message)
+	}
+	switch {
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("the server answers %s", res.Status)
+	case err != nil:
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
+	case !bytes.HasPrefix(bytes.TrimSpace(answer.Data), []byte("{")):
+		return nil, errors.New("the answer has no data")
+	}
+	return answer.Data, nil
+}
+
+// firstError returns the message of the first error in an answer, or "" if there is none.
+func firstError(raw json.RawMessage) string {
+	if text := string(bytes.TrimSpace(raw)); text == "" || text == "null" || text == "[]" {
+		return ""
+	}
+	var list []struct{ Message string }
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || list[0].Message == "" {
+		return "the answer has errors without a message"
+	}
+	return list[0].Message
+}
