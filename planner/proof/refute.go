@@ -34,7 +34,7 @@ func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.De
 	if o.need, o.lifts, recorded = c.byTraces(ctx, i, o.need); recorded != nil {
 		o.seen = recorded
 	}
-	for _, check := range []func(context.Context) string{o.earlyExit, o.leftOut, o.reason, o.traces, o.results, o.inputsOfTasks} {
+	for _, check := range []func(context.Context) string{o.earlyExit, o.leftOut, o.everyShard, o.reason, o.traces, o.results, o.inputsOfTasks} {
 		if why := check(ctx); why != "" {
 			return why
 		}
@@ -83,13 +83,14 @@ func (o dossier) tasks() []plan.Task {
 func (o dossier) leftOut(ctx context.Context) string {
 	needed := o.needed(ctx)
 	var missing []plan.Task
+	covered := o.isCovered(ctx)
 	for _, t := range needed {
-		if !o.isPlanned(t) && !o.isLifted(t) && !o.isReused(ctx, t) {
+		if !covered(t) {
 			missing = append(missing, t)
 		}
 	}
 	if divided := o.Tasks.Divided(o.name); len(missing) > 0 && o.need.action == plan.Run && len(divided) > 0 {
-		if every(divided, func(t plan.Task) bool { return o.isPlanned(t) || o.isLifted(t) || o.isReused(ctx, t) }) {
+		if every(divided, covered) {
 			return ""
 		}
 	}
@@ -127,13 +128,24 @@ func (o dossier) needed(ctx context.Context) []plan.Task {
 	}
 	var out []plan.Task
 	for _, key := range o.need.keys {
-		parts := slices.DeleteFunc(slices.Clone(o.Tasks.Divided(o.name)), func(t plan.Task) bool { return t.Shard != key })
-		if len(parts) == 0 {
-			parts = []plan.Task{o.Tasks.Task(o.name, key)}
-		}
-		out = append(out, parts...)
+		out = append(out, o.shard(key)...)
 	}
 	return out
+}
+
+// shard returns the tasks of a shard: its static shards, or the whole shard.
+func (o dossier) shard(key string) []plan.Task {
+	parts := slices.DeleteFunc(slices.Clone(o.Tasks.Divided(o.name)), func(t plan.Task) bool { return t.Shard != key })
+	if len(parts) == 0 {
+		parts = []plan.Task{o.Tasks.Task(o.name, key)}
+	}
+	return parts
+}
+
+// isCovered tells whether a task has a task in the plan, a trace that shows that it need not
+// run, or an earlier result with the same inputs.
+func (o dossier) isCovered(ctx context.Context) func(plan.Task) bool {
+	return func(t plan.Task) bool { return o.isPlanned(t) || o.isLifted(t) || o.isReused(ctx, t) }
 }
 
 // covers tells whether one task does all the work of another one: the whole integration, the
@@ -153,8 +165,7 @@ func (o dossier) isLifted(t plan.Task) bool {
 	if o.lifts == nil {
 		return false
 	}
-	parts := slices.DeleteFunc(slices.Clone(o.Tasks.Divided(o.name)), func(p plan.Task) bool { return p.Shard != t.Shard })
-	return o.lifts(o.Tasks.Task(o.name, t.Shard)) || len(parts) > 0 && every(parts, o.lifts)
+	return o.lifts(o.Tasks.Task(o.name, t.Shard)) || every(o.shard(t.Shard), o.lifts)
 }
 
 // isReused tells whether a task that does all the work of another one passed with the same

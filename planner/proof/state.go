@@ -109,6 +109,23 @@ func (c *prover) differences(ctx context.Context, d desired) (lost, added list, 
 	return lost, added, ""
 }
 
+// wholeStates returns the desired states of both sides with all that is in them. An error may
+// hide a part of them.
+func (c *prover) wholeStates(ctx context.Context, d desired) (documents list, doubt string) {
+	if d.native != nil {
+		base, head, doubt := c.differences(ctx, d)
+		return append(base, head...), doubt
+	}
+	for _, q := range d.queries {
+		a := c.ask(ctx, q, d.order)
+		if a.doubt != "" || a.failed {
+			return nil, "its shards are not known, since a query is answered with an error"
+		}
+		documents = append(documents, a.base, a.head)
+	}
+	return documents, ""
+}
+
 // native returns the desired state of a native integration. A panic becomes an error.
 func (s *side) native(ctx context.Context, n integration.Stater) (state any, err error) {
 	defer func() {
