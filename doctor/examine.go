@@ -22,7 +22,7 @@ type Input struct {
 	State   State
 	Getenv  func(string) string
 	Secrets []string // values that no finding may show
-	InJob   bool     // whether this is a job of a CI system
+	InJob   bool     // whether this is a job of GitLab, whose variables name base
 	// FindProgram returns an error unless a program is in the PATH.
 	FindProgram func(name string) error
 	Now         func() time.Time

@@ -52,6 +52,9 @@ func (e *examination) checkBase(ctx context.Context) {
 	case found.Revision != nil && found.Revision.Missing:
 		e.warn("base", "base has no "+integration.SettingsName+", so a job starts nothing yet", "merge the settings first: a merge request is always checked by the settings of base")
 	default:
+		if e.InJob {
+			e.ok("base", "the settings of base, "+git.Short(found.Revision.Commit)+", can be read")
+		}
 		e.ofBase = &found
 	}
 }

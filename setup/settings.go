@@ -53,7 +53,8 @@ variables:
   image: registry.example.com/prcheck:1
 `
 
-const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every key.\n"
+const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every key, and\n" +
+	"# planner schema settings prints their JSON Schema for editors.\n"
 
 // settingsText returns the settings for the repository.
 func (r *Repository) settingsText() string {

@@ -65,6 +65,7 @@ func examine(ctx context.Context, env cli.Env, f doctorFlags) error {
 	report, err := doctor.Examine(ctx, doctor.Input{
 		Dir: f.repo, Config: in.Config, Base: in.Base, Open: open, State: stateOf(env, in), Getenv: env.Getenv,
 		Secrets: launch.Environment{Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil), FindProgram: wrapper.FindProgram, Now: time.Now, Natives: change.Natives(),
+		InJob: revisions.InJob(env.Getenv),
 	})
 	if err != nil {
 		return err

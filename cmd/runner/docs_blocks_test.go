@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"testing"
 )
 
 // notRun marks a block that no test runs, and says why.
@@ -100,4 +102,37 @@ func rewritten(text string, blocks []block) string {
 		}
 	}
 	return strings.Join(append(out, lines[next:]...), "\n")
+}
+
+func TestParseBlocks(t *testing.T) {
+	const text = "# T\n```yaml\na: 1\n```\n<!-- not run: needs a cluster -->\n```sh\nkubectl\n```\n" +
+		"```console\n$ one \\\n  two\nout\n$ false  # exit code 1\n```\n```sh\na\nb\n```\n"
+	blocks, err := parseBlocks(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range blocks {
+		got = append(got, fmt.Sprintf("block %t %q", b.console, b.why))
+		for _, s := range b.steps {
+			got = append(got, fmt.Sprintf("%q %s %q", s.command, s.code, s.want))
+		}
+	}
+	want := []string{
+		`block false "needs a cluster"`,
+		"block true \"\"", `"one \\\n  two" 0 "out"`, `"false  # exit code 1" 1 ""`,
+		`block false ""`, `"a" 0 ""`, `"b" 0 ""`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	blocks[1].steps[0].got = "new\nlines"
+	if out := rewritten(text, blocks); out != strings.Replace(text, "\nout\n", "\nnew\nlines\n", 1) {
+		t.Errorf("rewritten is\n%s", out)
+	}
+	for _, wrong := range []string{"```sh\nls\n", "```console\nout\n$ ls\n```\n"} {
+		if _, err := parseBlocks(wrong); err == nil {
+			t.Errorf("%q is accepted", wrong)
+		}
+	}
 }

@@ -18,10 +18,10 @@ type reader struct {
 }
 
 // newReader makes a sandbox, in which the folder prcheck is what people unpack or clone.
-func newReader(t *testing.T, bin string) *reader {
+func newReader(t *testing.T, bin, examples string) *reader {
 	t.Helper()
 	work := t.TempDir()
-	if err := os.CopyFS(filepath.Join(work, "prcheck", "examples"), os.DirFS("../../examples")); err != nil {
+	if err := os.CopyFS(filepath.Join(work, "prcheck", "examples"), os.DirFS(examples)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(filepath.Join(work, "home"), 0o700); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -85,6 +86,10 @@ echo "SERVER=$(grep -o 'http://[0-9.:]*' "$HOME/serve.log" | head -n 1) BASE=$(s
 `
 )
 
+// unpacked is the variable with the folder of an unpacked archive of a release. The documents
+// are then followed with its programs and its examples.
+const unpacked = "PRCHECK_UNPACKED"
+
 func TestDocuments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds planner")
@@ -94,9 +99,12 @@ func TestDocuments(t *testing.T) {
 			t.Skipf("the documents need %s: %v", program, err)
 		}
 	}
-	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/...").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	bin, examples := os.Getenv(unpacked), os.Getenv(unpacked)+"/examples"
+	if bin == "" {
+		bin, examples = t.TempDir(), "../../examples"
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/...").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
 	t.Run("all", checkAllDocuments)
 	t.Run("commands", func(t *testing.T) { checkCommands(t, bin) })
@@ -108,7 +116,7 @@ func TestDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := newReader(t, bin)
+			r := newReader(t, bin, examples)
 			if out, code := r.run("set -e\n" + doc.prepare); code != "0" {
 				t.Fatalf("preparing: exit code %s\n%s", code, out)
 			}
