@@ -73,3 +73,10 @@ func (e *Effects) Count(kind EffectKind) int {
 	}
 	return n
 }
+
+// IsWhole reports whether all effects are known and are items, each of a known kind and
+// with a subject, so that they can be remembered for another run.
+func (e *Effects) IsWhole() bool {
+	isWrong := func(i Effect) bool { return !i.Kind.IsValid() || i.Subject == "" || i.Times < 0 }
+	return e != nil && e.Unknown == "" && len(e.Beyond) == 0 && !slices.ContainsFunc(e.Items, isWrong)
+}

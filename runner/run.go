@@ -95,6 +95,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 
 	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Results: r.withResumed(ended)}
 	err = errors.Join(err, s.settleAll(ctx, out.Results))
+	out.Warnings = append(out.Warnings, r.compareEffects(ctx, s.notes, s.opts, out.Results)...)
 	if problem := shared.problem(); problem != nil {
 		out.Warnings = append(out.Warnings, problem.Error())
 	}

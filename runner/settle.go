@@ -183,11 +183,13 @@ func say(notes io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(notes, "runner: "+format+"\n", args...)
 }
 
-func tasksFailed(n int) string {
+func tasksFailed(n int) string { return countTasks(n) + " failed" }
+
+func countTasks(n int) string {
 	if n == 1 {
-		return "1 task failed"
+		return "1 task"
 	}
-	return fmt.Sprintf("%d tasks failed", n)
+	return fmt.Sprintf("%d tasks", n)
 }
 
 func pronoun(n int) string {

@@ -8,7 +8,7 @@ const module = "github.com/app-sre/prcheck"
 // folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
-	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/statetest", "state/tally", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/effects", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},

@@ -34,7 +34,7 @@ func (s Store) FoundBy(rules func(plan.Task) string) Store {
 // announcedBy returns the effects of a result as they are remembered: complete and within
 // bounds, or nil.
 func (s Store) announcedBy(t plan.Task, r plan.Result) *announced {
-	if s.rules == nil || !r.OK() || r.Effects == nil || !isComplete(r.Effects) {
+	if s.rules == nil || !r.OK() || !r.Effects.IsWhole() {
 		return nil
 	}
 	rules := s.rules(t)
@@ -45,18 +45,9 @@ func (s Store) announcedBy(t plan.Task, r plan.Result) *announced {
 	return &announced{Rules: rules, Effects: r.Effects, Size: len(raw)}
 }
 
-// isComplete reports whether effects are known, and each is an item.
-func isComplete(e *plan.Effects) bool { return e.Unknown == "" && len(e.Beyond) == 0 }
-
 // isValid reports whether this package can have written the effects.
 func (a *announced) isValid() bool {
-	if a == nil {
-		return true
-	}
-	if a.Rules == "" || a.Effects == nil || !isComplete(a.Effects) || a.size() > maxEffects {
-		return false
-	}
-	return !slices.ContainsFunc(a.Effects.Items, func(e plan.Effect) bool { return !e.Kind.IsValid() || e.Subject == "" || e.Times < 0 })
+	return a == nil || a.Rules != "" && a.Effects.IsWhole() && a.size() <= maxEffects
 }
 
 // size returns the bytes of the effects in JSON.

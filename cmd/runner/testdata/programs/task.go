@@ -141,6 +141,15 @@ func task() {
 			args[3] = args[2]
 		}
 		printFile(args[3])
+	case "onlyhead": // BASE HEAD fail|hang: says what is gone, and fails or hangs on base
+		fmt.Println("the lamp is gone")
+		switch {
+		case !areOne(args[0], args[1]):
+		case args[2] == "fail":
+			os.Exit(7)
+		default:
+			time.Sleep(10 * time.Minute)
+		}
 	case "spill": // URL CODE
 		spill(args)
 	case "leak": // VARIABLE
