@@ -48,9 +48,7 @@ const ciText = `# prcheck checks each merge request in three stages: plan, check
 include:
   - {project: tools/prcheck, ref: v1, file: prcheck.gitlab-ci.yml}
 variables:
-  PRCHECK_PIPELINE_FLAGS: "--image registry.example.com/prcheck:1"
-.prcheck:
-  image: registry.example.com/prcheck:1
+  PRCHECK_IMAGE: registry.example.com/prcheck:1
 `
 
 const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every key, and\n" +

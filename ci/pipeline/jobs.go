@@ -195,15 +195,22 @@ const (
 	removeOldResults = "rm -rf " + Folder + "/results " + Folder + "/logs"
 )
 
+// KeepFromForks is the command with which a job gives up the token and the key of the state
+// if the merge request comes from a fork. When a member of the project starts the pipeline
+// of a fork, the job has the secrets of the project, but the CI file of the fork. The source
+// has no id when the fork was deleted.
+const KeepFromForks = `if [ "${CI_MERGE_REQUEST_SOURCE_PROJECT_ID:-}" != "${CI_MERGE_REQUEST_PROJECT_ID:-}" ]; then unset PRCHECK_GITLAB_TOKEN PRCHECK_STATE_KEY; fi`
+
 // partScript returns the commands that run one part. The number of the part follows from the
-// number of the job's instance; a job that is not parallel has no such number. The shell
-// splits PRCHECK_RUN_FLAGS at blanks and does not evaluate its words.
+// number of the job's instance; a job that is not parallel has no such number. runner reads
+// PRCHECK_RUN_FLAGS itself, so no shell splits or evaluates its flags.
 func (c *childPipeline) partScript(first int) []string {
 	last := c.orders[len(c.orders)-1]
 	total := last.first + last.count - 1
 	return []string{
+		KeepFromForks,
 		fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), removeOldResults, "mkdir -p " + Folder + "/results",
-		fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/results-$part.json" $PRCHECK_RUN_FLAGS`,
+		fmt.Sprintf(`runner run --plan %s --partition "$part/%d" --logs %s/logs --out "%s/results/results-$part.json" --state "${PRCHECK_STATE:-}" --flags-from PRCHECK_RUN_FLAGS`,
 			planFile, total, Folder, Folder),
 	}
 }
@@ -215,6 +222,7 @@ func (c *childPipeline) reportJob() job {
 	return job{
 		Stage: "report", When: whenAlways, ResourceGroup: "prcheck-$CI_MERGE_REQUEST_IID",
 		Script: []string{
+			KeepFromForks,
 			"mkdir -p " + Folder + "/results",
 			"failed=0",
 			"runner report " + results + " --html " + Folder + "/report.html --junit " + Folder + "/junit.xml --codequality " + Folder + "/codequality.json --metrics " + Folder + "/metrics.txt --terraform " + Folder + "/terraform.json || failed=$?",

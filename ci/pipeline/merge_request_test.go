@@ -107,6 +107,18 @@ func TestMergeRequest(t *testing.T) {
 		t.Errorf("a fork ended with %d and %d, and asked for %q", fork.child.code, fork.report.code, s.server.Requests()[before:])
 	}
 
+	// A member who starts the pipeline of a fork lends it the token and the key. The jobs
+	// give them up.
+	lent := map[string]string{"CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "8", "PRCHECK_STATE": s.TempDir(), "PRCHECK_STATE_KEY": key}
+	given := s.pipeline(520, lent)
+	s.has(given.child.log, "PRCHECK_GITLAB_TOKEN is not set", "### ✅ prcheck: 3 tasks passed")
+	s.has(given.child.files["prcheck/report.html"], "github")
+	if given.child.code+given.report.code != 0 || len(s.server.Requests()) != before {
+		t.Errorf("a fork with a token ended with %d and %d, and asked for %q", given.child.code, given.report.code, s.server.Requests()[before:])
+	}
+	lent["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] = "7"
+	s.everyTaskOnce(s.pipeline(540, lent), 3) // since the fork signed nothing, nothing counts as passed
+
 	// If there is no child pipeline, no task has a result.
 	lost := maps.Clone(fork.env)
 	lost["CI_PIPELINE_ID"], lost["PRCHECK_GITLAB_TOKEN"] = "550", token
@@ -119,7 +131,7 @@ func TestMergeRequest(t *testing.T) {
 	// With a state, a second pipeline of the same commit runs the tasks that failed in
 	// the first one again. A task that failed is never taken for passed.
 	state := s.TempDir()
-	remember := map[string]string{"PRCHECK_PLAN_FLAGS": "--state " + state, "PRCHECK_RUN_FLAGS": "--state " + state, "PRCHECK_STATE_KEY": key}
+	remember := map[string]string{"PRCHECK_STATE": state, "PRCHECK_RUN_FLAGS": `["--jobs", "1"]`, "PRCHECK_STATE_KEY": key}
 	s.failing("quay")
 	s.everyTaskOnce(s.pipeline(560, remember), 3)
 	s.failing()

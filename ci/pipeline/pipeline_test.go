@@ -362,7 +362,10 @@ var (
 // runs returns the tasks that the instances of a job run.
 func runs(t *testing.T, j job, parts []plan.Part) []plan.Task {
 	t.Helper()
-	begin := firstPart.FindStringSubmatch(j.Script[0])
+	if len(j.Script) < 2 {
+		return nil
+	}
+	begin := firstPart.FindStringSubmatch(j.Script[1])
 	if begin == nil {
 		return nil
 	}

@@ -73,8 +73,8 @@ func newStage(t *testing.T) *stage {
 	s.env = map[string]string{
 		"PATH": s.bin + string(os.PathListSeparator) + os.Getenv("PATH"), "HOME": t.TempDir(), "GIT_CONFIG_NOSYSTEM": "1", "CI": "true", "GITLAB_CI": "true",
 		"GIT_AUTHOR_NAME": "ana", "GIT_AUTHOR_EMAIL": "ana@example.org", "GIT_COMMITTER_NAME": "ana", "GIT_COMMITTER_EMAIL": "ana@example.org",
-		"CI_API_V4_URL": api.URL + "/api/v4", "CI_PROJECT_ID": "7", "CI_DEFAULT_BRANCH": "main", "CI_MERGE_REQUEST_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12",
-		"CI_COMMIT_BEFORE_SHA": strings.Repeat("0", 40), "PRCHECK_GITLAB_TOKEN": token, "PRCHECK_PIPELINE_FLAGS": "--parts 3",
+		"CI_API_V4_URL": api.URL + "/api/v4", "CI_PROJECT_ID": "7", "CI_DEFAULT_BRANCH": "main", "CI_MERGE_REQUEST_PROJECT_ID": "7", "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "7", "CI_MERGE_REQUEST_IID": "12",
+		"CI_COMMIT_BEFORE_SHA": strings.Repeat("0", 40), "PRCHECK_GITLAB_TOKEN": token, "PRCHECK_PARTS": "3",
 	}
 	return s
 }

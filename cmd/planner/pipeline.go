@@ -33,7 +33,7 @@ prcheck-plan of the parent pipeline.`,
 			if !cmd.Flags().Changed("parent") {
 				opts.Parent = env.Getenv("CI_PIPELINE_ID")
 			}
-			if err := checkPipeline(opts, cmd.Flags().Changed("parts")); err != nil {
+			if err := checkPipeline(opts); err != nil {
 				return err
 			}
 			if err := change.CheckPaths(cmd.Context(), env, change.Paths{Read: []string{name}, Files: []string{out}}); err != nil {
@@ -60,12 +60,12 @@ prcheck-plan of the parent pipeline.`,
 	return cmd
 }
 
-func checkPipeline(opts pipeline.Options, parts bool) error {
+func checkPipeline(opts pipeline.Options) error {
 	switch {
 	case strings.Trim(opts.Parent, "0123456789") != "":
 		return cli.Usage(fmt.Errorf("--parent must be the number of a pipeline, not %q", opts.Parent))
-	case parts && (opts.Parts < 1 || opts.Parts > plan.MaxParts):
-		return cli.Usage(fmt.Errorf("--parts must be from 1 to %d", plan.MaxParts))
+	case opts.Parts < 0 || opts.Parts > plan.MaxParts:
+		return cli.Usage(fmt.Errorf("--parts must be from 1 to %d, or 0 for the default", plan.MaxParts))
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func shell(t *testing.T, dir, node, script string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", script) //nolint:gosec // what the test says
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CI_NODE_INDEX="+node, "PRCHECK_RUN_FLAGS=--jobs 1  --progress none", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "CI_NODE_INDEX="+node, `PRCHECK_RUN_FLAGS=["--jobs", "1", "--progress", "none"]`, "GORACE=atexit_sleep_ms=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", script, err, out)
 	}

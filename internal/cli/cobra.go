@@ -11,11 +11,16 @@ import (
 )
 
 // Execute runs the command of the tree under root that env.Args names. It sets streams,
-// error handling, the help command and the version command of the tree, so a command need
-// only set Use, Short, Args and RunE. An error before RunE is a usage error that says what to do. PreRun hooks
-// that can fail are not supported.
+// error handling, the help command, the version command and --flags-from of the tree, so a
+// command need only set Use, Short, Args and RunE. An error before RunE is a usage error
+// that says what to do. PreRun hooks that can fail are not supported.
 func Execute(ctx context.Context, env Env, root *cobra.Command) error {
-	root.SetArgs(append([]string{}, env.Args...)) // nil would mean os.Args
+	args, err := fillFlags(env.Args, env.Getenv)
+	if err != nil {
+		return err
+	}
+	root.SetArgs(append([]string{}, args...)) // nil would mean os.Args
+	addFlagsFrom(root)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
