@@ -46,7 +46,7 @@ func TestOwnFilesAreNoPrograms(t *testing.T) {
 	written := map[string]string{
 		"data/a.yml": "", "base.json": smallBundle, "old.json": " " + smallBundle, "results-1.json": `{"version": "prcheck/v1"}`, "plan.json": "{\n  \"version\": \"prcheck/v1\"",
 		"results-1.jsonl": `{"version":"prcheck/v1"}`, "logs-1/" + log: "", "logs-1/base/" + strings.TrimSuffix(log, ".log") + ".2.log": "",
-		"state/.lock": "", "state/blame/0123456789abcdef0123456789abcdef.json": "", "state/collection/last.json": "",
+		"state/.lock": "", "state/blame/0123456789abcdef0123456789abcdef.json": "", "state/collection/last.json": "", "state/dependence/all.json": "", "state/tally/2026-11-22.json": "",
 		"state/traces/0123456789abcdef0123456789abcdef/0123456789abcdef-0123456789abcdef.json": "",
 		"report.html": "", "__pycache__/main.cpython-312.pyc": "", "lib/__pycache__/prog.cpython-312-pytest-8.1.pyc": "",
 		".cache/CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n", ".cache/v/lastfailed": "",
