@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/app-sre/prcheck/integration"
 )
 
 // checkPrograms looks for the programs that tasks start.
@@ -36,6 +38,27 @@ func (e *examination) checkPrograms(context.Context) {
 	}
 	if len(silent)+len(unknown) == 0 {
 		e.ok("programs", "the programs of all integrations are here")
+	}
+}
+
+// checkVariables looks for the variables of the environment that commands are filled in with.
+func (e *examination) checkVariables(context.Context) {
+	var unset []string
+	for _, d := range e.list {
+		exec := e.settings.For(d.Name).Exec
+		texts := append([]string{exec.Config}, exec.Argv...)
+		for _, value := range exec.Env {
+			texts = append(texts, value)
+		}
+		for _, name := range integration.EnvPlaceholderNames(texts...) {
+			if e.Getenv(name) == "" {
+				unset = append(unset, name)
+			}
+		}
+	}
+	if unset = sortedSet(unset); len(unset) > 0 {
+		e.fail("variables", fmt.Sprintf("the settings fill in variables that are not set here: %s", list(unset)),
+			"without them tasks fail with the class config; set them where tasks run")
 	}
 }
 

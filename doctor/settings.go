@@ -94,7 +94,7 @@ func (e *examination) checkDefinitions(context.Context) {
 		e.fail("definitions", fmt.Sprintf("no definition (of %d) has an enabled pr_check, so nothing is ever dry-run", len(list)), "write pr_check.cmd into the definitions of the integrations that are to be checked")
 		return
 	}
-	e.ok("definitions", fmt.Sprintf("%s, of which %d are dry-run", plural(len(list), "integration", "integrations"), len(e.list)))
+	e.ok("definitions", fmt.Sprintf("%s, %d of them dry-run", plural(len(list), "integration", "integrations"), len(e.list)))
 }
 
 // shown returns a message without the folder of the checkout.

@@ -183,5 +183,5 @@ func (r *Repository) describe() string {
 	case len(r.Definitions) == 0:
 		return "none"
 	}
-	return fmt.Sprintf("%d, of which %d are dry-run (they have a pr_check)", len(r.Definitions), checked)
+	return fmt.Sprintf("%d, %d of them dry-run (with a pr_check)", len(r.Definitions), checked)
 }

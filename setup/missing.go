@@ -29,6 +29,17 @@ func (r *Repository) Missing() []string {
 	return append(out, r.missingInCI()...)
 }
 
+// Notes returns lines about what works here and may not work elsewhere.
+func (r *Repository) Notes() []string {
+	var out []string
+	for _, at := range []string{r.Checkout.Schemas, r.Checkout.GraphQL} {
+		if integration.IsOutside(at) && r.hasPart[at] {
+			out = append(out, fmt.Sprintf("%s is outside of the repository: jobs need it there, too, for instance by a before_script that clones it", at))
+		}
+	}
+	return out
+}
+
 // missingParts returns lines about parts of a bundle that are not there.
 func (r *Repository) missingParts() []string {
 	var out []string

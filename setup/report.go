@@ -65,6 +65,9 @@ func (r *Repository) Write(w io.Writer, files []Outcome) error {
 		}
 		fmt.Fprintf(&b, "%s %s\n", f.Name, said)
 	}
+	for _, line := range r.Notes() {
+		fmt.Fprintf(&b, "note: %s\n", line)
+	}
 	missing := r.Missing()
 	for _, line := range missing {
 		fmt.Fprintf(&b, "missing: %s\n", line)
