@@ -16,9 +16,16 @@ type announced struct {
 	effects map[string]*plan.Effects
 }
 
-func (a announced) Effects(_ context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool) {
-	e, ok := a.effects[t.Shard]
-	return e, ok && rules == a.rules && began.Equal(noon.Add(-30*time.Minute))
+func (a announced) LastEffects(_ context.Context, t plan.Task, within time.Duration, rules string) (*plan.Effects, time.Time) {
+	if rules != a.rules || within < time.Hour {
+		return nil, time.Time{}
+	}
+	return a.effects[t.Shard], noon.Add(-40 * time.Minute)
+}
+
+func (a announced) Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool) {
+	e, at := a.LastEffects(ctx, t, time.Hour, rules)
+	return e, e != nil && at.Equal(began)
 }
 
 // Where somebody looks for effects, a task is left out only with the effects that it had.
@@ -50,7 +57,7 @@ func TestReuseWithEffects(t *testing.T) {
 		var found []string
 		for _, e := range d.Evidence.Passed {
 			n := "-"
-			if e.Effects != nil {
+			if e.Effects != nil && e.Began.Equal(noon.Add(-40*time.Minute)) {
 				n = strings.Repeat("1", len(e.Effects.Items))
 			}
 			found = append(found, e.Shard+" "+n)

@@ -115,6 +115,10 @@ func (everyResult) Passed(context.Context, plan.Task, time.Duration) (time.Time,
 	return noon, true
 }
 
+func (everyResult) LastEffects(context.Context, plan.Task, time.Duration, string) (*plan.Effects, time.Time) {
+	return &plan.Effects{}, noon
+}
+
 func (everyResult) Effects(context.Context, plan.Task, time.Time, string) (*plan.Effects, bool) {
 	return &plan.Effects{}, true
 }

@@ -16,6 +16,11 @@ func (NoResults) Passed(context.Context, plan.Task, time.Duration) (time.Time, b
 	return time.Time{}, false
 }
 
+// LastEffects reports that no effects are remembered.
+func (NoResults) LastEffects(context.Context, plan.Task, time.Duration, string) (*plan.Effects, time.Time) {
+	return nil, time.Time{}
+}
+
 // Effects reports that no effects are remembered.
 func (NoResults) Effects(context.Context, plan.Task, time.Time, string) (*plan.Effects, bool) {
 	return nil, false

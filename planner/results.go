@@ -81,7 +81,8 @@ func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t pla
 	began, ok := f.results.Passed(ctx, t, within)
 	earlier := plan.Earlier{Shard: t.Label(), Inputs: t.Inputs, Began: began}
 	if rules := f.settings.For(o.Name).EffectsDigest(); ok && rules != "" {
-		earlier.Effects, ok = f.results.Effects(ctx, t, began, rules)
+		earlier.Effects, earlier.Began = f.results.LastEffects(ctx, t, within, rules)
+		ok = earlier.Effects != nil
 	}
 	return earlier, ok
 }

@@ -25,6 +25,10 @@ func (r results) Passed(_ context.Context, t plan.Task, within time.Duration) (t
 	return noon.Add(-ago), ok && ago <= within
 }
 
+func (r results) LastEffects(context.Context, plan.Task, time.Duration, string) (*plan.Effects, time.Time) {
+	return nil, time.Time{}
+}
+
 func (r results) Effects(context.Context, plan.Task, time.Time, string) (*plan.Effects, bool) {
 	return nil, false
 }

@@ -52,6 +52,7 @@ type Traces interface {
 // Results tell which tasks passed before with the same inputs, and with which effects.
 type Results interface {
 	Passed(ctx context.Context, t plan.Task, within time.Duration) (began time.Time, ok bool)
+	LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (*plan.Effects, time.Time)
 	Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool)
 }
 

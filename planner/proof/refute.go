@@ -187,9 +187,10 @@ func (o dossier) hasPassed(ctx context.Context, t plan.Task) bool {
 		return false
 	}
 	t.Inputs = o.inputs(ctx, o.subject, o.seen, t)
-	began, ok := o.Results.Passed(ctx, t, math.MaxInt64) // the plan may be older than results count
-	if ok && o.settings.EffectsDigest() != "" {          // somebody looks for its effects
-		_, ok = o.effects(ctx, t, began)
+	_, ok := o.Results.Passed(ctx, t, math.MaxInt64) // the plan may be older than results count
+	if rules := o.settings.EffectsDigest(); ok && rules != "" {
+		effects, _ := o.Results.LastEffects(ctx, t, math.MaxInt64, rules)
+		ok = effects != nil
 	}
 	return ok
 }

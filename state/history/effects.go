@@ -81,14 +81,33 @@ func (d *document) trimEffects() {
 	}
 }
 
-// Effects returns the effects of the run that passed with a task's inputs and began at a
-// time. It returns false if they are not remembered, or if they were found by other rules.
-func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool) {
-	inputs := state.Name(t.Inputs)
-	for _, r := range s.task(ctx, t).Runs {
-		if a := r.Announced; a != nil && r.Inputs == inputs && r.Began.Equal(began) && a.Rules == rules && rules != "" {
-			return a.Effects, true
+// LastEffects returns the effects of the last run that passed with a task's inputs and whose
+// effects were found by rules with a digest, and when that run began. A run that began
+// longer ago than within, or in the future, does not count.
+func (s *Snapshot) LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (found *plan.Effects, began time.Time) {
+	for _, r := range s.announcing(ctx, t, rules) {
+		if age := s.now.Sub(r.Began); age >= 0 && age <= within && !r.Began.Before(began) {
+			found, began = r.Announced.Effects, r.Began
 		}
 	}
-	return nil, false
+	return found, began
+}
+
+// Effects returns the effects of such a run that began at a time. It returns false if they
+// are not remembered.
+func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (found *plan.Effects, ok bool) {
+	for _, r := range s.announcing(ctx, t, rules) {
+		if r.Began.Equal(began) {
+			found, ok = r.Announced.Effects, true
+		}
+	}
+	return found, ok
+}
+
+// announcing returns the runs with a task's inputs whose effects were found by rules.
+func (s *Snapshot) announcing(ctx context.Context, t plan.Task, rules string) []run {
+	inputs := state.Name(t.Inputs)
+	return slices.DeleteFunc(slices.Clone(s.task(ctx, t).Runs), func(r run) bool {
+		return r.Announced == nil || r.Inputs != inputs || r.Announced.Rules != rules || rules == ""
+	})
 }

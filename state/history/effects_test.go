@@ -52,7 +52,11 @@ func TestEffects(t *testing.T) {
 			t.Errorf("%s: it did not pass", name)
 		}
 		got := "-"
-		if e, ok := s.Effects(t.Context(), task, began, c.ask); ok {
+		e, at := s.LastEffects(t.Context(), task, time.Hour, c.ask)
+		if e != nil {
+			if !at.Equal(began) {
+				t.Errorf("%s: the run began at %s, want %s", name, at, began)
+			}
 			if got = "nothing"; len(e.Items) > 0 {
 				got = fmt.Sprintf("%s %s", e.Items[0].Kind, e.Items[0].Subject)
 			}
@@ -60,12 +64,12 @@ func TestEffects(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
-		if _, ok := s.Effects(t.Context(), task, began.Add(time.Second), c.ask); ok {
-			t.Errorf("%s: another run has effects", name)
+		if e, _ := history.NewStore(memory).Snapshot(noon.Add(61*time.Minute)).LastEffects(t.Context(), task, time.Hour, c.ask); e != nil {
+			t.Errorf("%s: the effects count too long", name)
 		}
 		other := task
 		other.Inputs = "sha256:j"
-		if _, ok := s.Effects(t.Context(), other, began, c.ask); ok {
+		if e, _ := s.LastEffects(t.Context(), other, time.Hour, c.ask); e != nil {
 			t.Errorf("%s: other inputs have effects", name)
 		}
 	}
@@ -114,11 +118,10 @@ func TestEffectsAreBounded(t *testing.T) {
 	s := history.NewStore(memory).Snapshot(noon.Add(time.Hour))
 	kept := 0
 	for i := range n {
-		began, ok := s.Passed(t.Context(), task(i), 24*time.Hour)
-		if !ok {
+		if _, ok := s.Passed(t.Context(), task(i), 24*time.Hour); !ok {
 			t.Fatalf("task %d is forgotten", i)
 		}
-		if _, ok := s.Effects(t.Context(), task(i), began, "r"); ok {
+		if e, _ := s.LastEffects(t.Context(), task(i), 24*time.Hour, "r"); e != nil {
 			kept++
 		} else if i >= 200 {
 			t.Errorf("the effects of task %d are forgotten, which is one of the last", i)
@@ -126,5 +129,27 @@ func TestEffectsAreBounded(t *testing.T) {
 	}
 	if kept < 200 || kept >= n {
 		t.Errorf("the effects of %d of %d tasks are kept", kept, n)
+	}
+}
+
+// The last run by the rules that are asked for counts, also after one by other rules.
+func TestEffectsByRules(t *testing.T) {
+	task := plan.Task{ID: "a", Integration: "a", Inputs: "i"}
+	memory := documents{}
+	for i, rules := range []string{"r", "r", "s", ""} {
+		announce(t, memory, task, &plan.Effects{Items: []plan.Effect{{Kind: plan.EffectDelete, Subject: fmt.Sprint(i)}}}, rules, noon.Add(time.Duration(i)*time.Minute))
+	}
+	s := history.NewStore(memory).Snapshot(noon.Add(10 * time.Minute))
+	for rules, want := range map[string]string{"r": "1 12:01", "s": "2 12:02"} {
+		e, began := s.LastEffects(t.Context(), task, time.Hour, rules)
+		if again, ok := s.Effects(t.Context(), task, began, rules); !ok || again != e {
+			t.Errorf("rules %s: the run of %s announced %+v", rules, began, again)
+		}
+		if _, ok := s.Effects(t.Context(), task, began.Add(time.Second), rules); ok {
+			t.Errorf("rules %s: a run that was not announced something", rules)
+		}
+		if e == nil || e.Items[0].Subject+began.Format(" 15:04") != want {
+			t.Errorf("rules %s: got %+v of %s, want %s", rules, e, began, want)
+		}
 	}
 }
