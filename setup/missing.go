@@ -128,7 +128,7 @@ func (r *Repository) missingInCI() []string {
 	case r.mentionsPrcheck(CIFile):
 		return nil
 	}
-	return []string{CIFile + " does not start prcheck: add the lines of docs/gitlab.md to it, and the stages plan, checks and report to its list of stages"}
+	return []string{CIFile + " does not start prcheck: add the include of docs/gitlab.md to it"}
 }
 
 // maxCIFile is how many bytes of a CI file are read.

@@ -42,13 +42,13 @@ func (r *Repository) Files() ([]File, error) {
 func (r *Repository) usesGitLab() bool { return r.Host != "github.com" && r.Host != "bitbucket.org" }
 
 // ciText is the CI file of a project that has none.
-const ciText = `# prcheck checks each merge request in three stages: plan, checks and report.
-# It needs a project with the template, an image with planner, runner, git and everything that
+const ciText = `# prcheck checks each merge request: it plans, starts the dry-runs in parallel jobs, and reports.
+# It needs a project with the component, an image with planner, runner, git and everything that
 # the integrations need, and a token for the note; docs/gitlab.md of prcheck describes them.
 include:
-  - {project: tools/prcheck, ref: v1, file: prcheck.gitlab-ci.yml}
-variables:
-  PRCHECK_IMAGE: registry.example.com/prcheck:1
+  - component: $CI_SERVER_FQDN/tools/prcheck/prcheck@1.0.0
+    inputs:
+      image: registry.example.com/prcheck:1
 `
 
 const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.md of prcheck describes every key, and\n" +

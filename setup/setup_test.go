@@ -122,10 +122,15 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// The office has the CI file that init writes.
+// The office has the CI file that init writes, and the documents have its include.
 func TestOfficeCIFile(t *testing.T) {
 	raw, err := os.ReadFile("../examples/office/" + CIFile)
 	if err != nil || string(raw) != ciText {
 		t.Errorf("got %q, %v, want %q", raw, err, ciText)
+	}
+	page, err := os.ReadFile("../docs/gitlab.md")
+	_, include, _ := strings.Cut(ciText, "include:")
+	if err != nil || !strings.Contains(string(page), "```yaml\ninclude:"+include+"```") {
+		t.Errorf("docs/gitlab.md does not have the include %q, %v", include, err)
 	}
 }
