@@ -36,8 +36,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.writeFailures("Already broken on base", rep.brokenTasks())
 	m.writeTasks(rep.Results)
 	m.writeDecisions(rep)
-	m.writeBeyond(rep.Observed)
-	m.writeUnread(rep.Observed)
+	m.writeSchemas(rep.Observed)
 	m.writeWarnings(rep.Warnings)
 	_, err := io.WriteString(w, m.out.String())
 	return err

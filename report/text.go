@@ -34,8 +34,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.writeTasks(rep.Results)
 	t.writeCalibration(rep.Estimates)
 	t.writeDecisions(rep)
-	t.writeBeyond(rep.Observed)
-	t.writeUnread(rep.Observed)
+	t.writeSchemas(rep.Observed)
 	t.writeWarnings(rep.Warnings)
 	return t.writeTo(w)
 }
