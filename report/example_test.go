@@ -37,7 +37,6 @@ func ExampleNew() {
 func ExampleText() {
 	check(report.Text(os.Stdout, report.New(newExample()), report.Style{}))
 	// Output:
-	// FAILED: 1 of 1 task did not pass (1 failed)
 	// 1 of 2 integrations to check, 1 skipped
 	//
 	//   decided at  run  shards  skip  left
@@ -47,20 +46,20 @@ func ExampleText() {
 	//   state         ·       ·     ·     ·
 	//   shards        ·       ·     ·     ·
 	//
-	// Failures (1)
-	//   dns failed: exit code 3 (class task, 3.2s)
-	//     | no such zone
+	// Checked: 1 integration, 1 task
+	//   dns  3.2s  failed: exit code 3
+	//       schema: it may read /dns/zone-1.yml
+	//
+	// Skipped: 1 at fields (-v lists them with their reasons)
 	//
 	// Effects: not known what the tasks would do, since the settings have no rules that find effects
 	//
-	// Tasks (1)
-	//   dns  3.2s  failed: exit code 3
+	// Failures (1)
+	//   dns failed: exit code 3 (class task, 3.2s)
+	//     checked because it may read /dns/zone-1.yml
+	//     | no such zone
 	//
-	// To check (1)
-	//   dns  run  1 task  schema  it may read /dns/zone-1.yml
-	//
-	// Skipped at fields (1)
-	//   users  its queries read no changed field
+	// FAILED: 1 of 1 task did not pass (1 failed)
 }
 
 func ExampleMarkdown() {
@@ -78,9 +77,11 @@ func ExampleMarkdown() {
 	// | state | 0 | 0 | 0 | 0 |
 	// | shards | 0 | 0 | 0 | 0 |
 	//
-	// #### Failures
+	// #### Failures (1)
 	//
 	// **`dns`** failed: exit code 3 (class task, 3.2s)
+	//
+	// - checked because it may read /dns/zone-1.yml
 	//
 	// ```
 	// no such zone
@@ -90,17 +91,11 @@ func ExampleMarkdown() {
 	//
 	// <details><summary>1 task</summary>
 	//
-	// | task | time | result | last line |
-	// | :-- | --: | :-- | :-- |
-	// | `dns` | 3.2s | failed: exit code 3 |  |
+	// | task | time | result | last line | decided at | checked because |
+	// | :-- | --: | :-- | :-- | :-- | :-- |
+	// | `dns` | 3.2s | failed: exit code 3 |  | schema | it may read /dns/zone-1.yml |
 	//
 	// </details>
-	//
-	// #### To check
-	//
-	// | integration | decision | decided at | why |
-	// | :-- | :-- | :-- | :-- |
-	// | `dns` | run | schema | it may read /dns/zone-1.yml |
 	//
 	// <details><summary>1 skipped at fields</summary>
 	//

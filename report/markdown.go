@@ -30,12 +30,12 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.printLine("### %s prcheck %s: %s", sign, verdictLabel(rep.Verdict), title)
 	m.printLine("\n%s.", selectionSummary(rep.Counts))
 	m.writeFunnel(rep)
-	m.writeFailures("Failures", rep.failedTasks())
+	m.writeFailures("Failures", rep, rep.failedTasks())
 	m.writeUnchecked(rep)
 	m.writeEffects(rep.Effects)
-	m.writeFailures("Already broken on base", rep.brokenTasks())
-	m.writeTasks(rep.Results)
-	m.writeDecisions(rep)
+	m.writeFailures("Already broken on base", rep, rep.brokenTasks())
+	m.writeTasks(rep)
+	m.writeSkips(rep)
 	m.writeSchemas(rep.Observed)
 	m.writeWarnings(rep.Warnings)
 	_, err := io.WriteString(w, m.out.String())
@@ -86,49 +86,84 @@ func (m *markdown) writeFunnel(rep *Report) {
 	}
 }
 
-func (m *markdown) writeFailures(title string, tasks []Task) {
+// writeFailures writes tasks that did not pass, grouped by the cause of their failure.
+func (m *markdown) writeFailures(title string, rep *Report, tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	m.printLine("\n#### %s", title)
-	for i, t := range tasks {
-		var details []string
-		for _, detail := range describeEffort(t) {
-			details = append(details, escapeMarkdown(detail))
-		}
-		if t.Log != "" {
-			details = append(details, "log "+codeSpan(t.Log))
-		}
-		suffix := ""
-		if len(details) > 0 {
-			suffix = " (" + strings.Join(details, ", ") + ")"
-		}
-		m.printLine("\n**%s** %s%s", codeSpan(t.Task), escapeMarkdown(describeResult(t)), suffix)
-		if runs := t.OtherRuns(); len(runs) > 0 {
-			m.printLine("\n- %s", escapeMarkdown(strings.Join(runs, "; ")))
-		}
-		if i < MaxTails && cleanBlock(t.Tail) != "" {
-			m.printLine("\n%s", fencedBlock(t.Tail))
+	m.printLine("\n#### %s (%d)", title, len(tasks))
+	groups := GroupFailures(tasks)
+	for i, group := range groups {
+		m.writeFailure(rep.integration(group[0]), group)
+		if i < MaxTails && cleanBlock(group[0].Tail) != "" {
+			m.printLine("\n%s", fencedBlock(group[0].Tail))
 		}
 	}
-	if more := len(tasks) - MaxTails; more > 0 {
+	if more := len(groups) - MaxTails; more > 0 {
 		m.printLine("\n%s without their last lines here; the logs have them.", countNoun(more, "failure"))
 	}
 }
 
-func (m *markdown) writeTasks(tasks []Task) {
-	if len(tasks) == 0 {
+// writeFailure writes the first task of a group, why it was checked, and the names of the
+// others.
+func (m *markdown) writeFailure(in Integration, group FailureGroup) {
+	t := group[0]
+	var details []string
+	for _, detail := range describeEffort(t) {
+		details = append(details, escapeMarkdown(detail))
+	}
+	if t.Log != "" {
+		details = append(details, "log "+codeSpan(t.Log))
+	}
+	suffix, others := "", ""
+	if len(details) > 0 {
+		suffix = " (" + strings.Join(details, ", ") + ")"
+	}
+	if more := len(group) - 1; more > 0 {
+		others = fmt.Sprintf(" and %d more", more)
+	}
+	m.printLine("\n**%s**%s %s%s", codeSpan(t.Task), others, escapeMarkdown(describeResult(t)), suffix)
+	var lines []string
+	if in.Reason != "" {
+		lines = append(lines, "- checked because "+escapeMarkdown(in.Reason))
+	}
+	if causes := in.describeCauses(codeSpan); causes != "" {
+		lines = append(lines, "- changed: "+causes)
+	}
+	if runs := t.OtherRuns(); len(runs) > 0 {
+		lines = append(lines, "- "+escapeMarkdown(strings.Join(runs, "; ")))
+	}
+	if names := group.others(); len(names) > 0 {
+		var same []string
+		for _, name := range names[:min(len(names), maxAlike)] {
+			same = append(same, codeSpan(name))
+		}
+		line := "- the same: " + strings.Join(same, ", ")
+		if more := len(names) - len(same); more > 0 {
+			line += fmt.Sprintf(" and %d more", more)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > 0 {
+		m.printLine("\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// writeTasks writes all tasks and why they were checked.
+func (m *markdown) writeTasks(rep *Report) {
+	if len(rep.Results) == 0 {
 		return
 	}
-	end := m.startFold("%s", countNoun(len(tasks), "task"))
-	m.writeRow("task", "time", "result", "last line")
-	m.writeRow(":--", "--:", ":--", ":--")
-	for _, t := range tasks {
+	end := m.startFold("%s", countNoun(len(rep.Results), "task"))
+	m.writeRow("task", "time", "result", "last line", "decided at", "checked because")
+	m.writeRow(":--", "--:", ":--", ":--", ":--", ":--")
+	for _, t := range rep.Results {
 		took := "-"
 		if t.Attempts > 0 {
 			took = formatSeconds(t.Seconds)
 		}
-		m.writeRow(codeSpan(t.Task), took, escapeMarkdown(describeResult(t)), escapeMarkdown(passedLastLine(t)))
+		in := rep.integration(t)
+		m.writeRow(codeSpan(t.Task), took, escapeMarkdown(describeResult(t)), escapeMarkdown(passedLastLine(t)), escapeMarkdown(string(in.Rung)), escapeMarkdown(in.Reason))
 	}
 	end()
 }
@@ -147,6 +182,11 @@ func (m *markdown) writeDecisions(rep *Report) {
 			m.writeRow(codeSpan(i.Name), escapeMarkdown(decision), escapeMarkdown(string(i.Rung)), escapeMarkdown(i.Reason))
 		}
 	}
+	m.writeSkips(rep)
+}
+
+// writeSkips writes what is skipped and why, by rung.
+func (m *markdown) writeSkips(rep *Report) {
 	for _, rung := range plan.Rungs() {
 		skipped := rep.skippedAt(rung)
 		if len(skipped) == 0 {

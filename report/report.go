@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/app-sre/prcheck/plan"
 )
@@ -83,6 +82,9 @@ type Integration struct {
 	Reason   string      `json:"reason"`
 	Believed bool        `json:"believed,omitempty"` // the skip rests on the word of the definition alone
 	Tasks    []string    `json:"tasks"`              // task ids
+	// Causes are the changed files that made it run (at most 3).
+	Causes     []Cause `json:"causes,omitempty"`
+	MoreCauses int     `json:"more_causes,omitempty"` // number of further files
 }
 
 // A Task is one task with its result.
@@ -174,6 +176,7 @@ func newOutline(p *plan.Plan) *Report {
 		rung.Left = left
 		rep.Rungs = append(rep.Rungs, rung)
 	}
+	changes := newChangeIndex(p)
 	for _, d := range p.Integrations {
 		countDecision(d.Decision, &rep.Counts.Run, &rep.Counts.Shards, &rep.Counts.Skip)
 		rep.Counts.Reused += d.Evidence.Reused
@@ -182,8 +185,11 @@ func newOutline(p *plan.Plan) *Report {
 			rep.Counts.Believed++
 			reason += " (believed)"
 		}
-		rep.Integrations = append(rep.Integrations,
-			Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: reason, Believed: d.Believed, Tasks: append([]string{}, d.Tasks...)})
+		i := Integration{Name: d.Name, Decision: d.Decision, Rung: d.Rung, Code: d.Code, Reason: reason, Believed: d.Believed, Tasks: append([]string{}, d.Tasks...)}
+		if d.Decision != plan.Skip {
+			i.Causes, i.MoreCauses = changes.causes(d)
+		}
+		rep.Integrations = append(rep.Integrations, i)
 	}
 	return rep
 }
@@ -250,39 +256,6 @@ func (rep *Report) shownRungs() []Rung {
 		return rep.Rungs[:last]
 	}
 	return rep.Rungs
-}
-
-// failedTasks returns the tasks that fail the check, without those whose target
-// was unavailable. The tasks that ran come first, since they explain the others.
-func (rep *Report) failedTasks() []Task {
-	var ran, rest []Task
-	for _, t := range rep.Results {
-		switch {
-		case !t.Blocks(), outcome(t) == unavailable:
-		case t.Status == plan.Failed || t.Status == plan.TimedOut:
-			ran = append(ran, t)
-		default:
-			rest = append(rest, t)
-		}
-	}
-	return append(ran, rest...)
-}
-
-// brokenTasks returns the tasks that fail on base in the same way.
-func (rep *Report) brokenTasks() []Task {
-	return slices.DeleteFunc(slices.Clone(rep.Results), func(t Task) bool { return !t.OnBase() })
-}
-
-// runningIntegrations returns the integrations that are not skipped.
-func (rep *Report) runningIntegrations() []Integration {
-	return slices.DeleteFunc(slices.Clone(rep.Integrations), func(i Integration) bool { return i.Decision == plan.Skip })
-}
-
-// skippedAt returns the integrations that a rung skipped.
-func (rep *Report) skippedAt(rung plan.Rung) []Integration {
-	return slices.DeleteFunc(slices.Clone(rep.Integrations), func(i Integration) bool {
-		return i.Decision != plan.Skip || i.Rung != rung
-	})
 }
 
 // JSON writes the report as indented JSON.

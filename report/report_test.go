@@ -189,7 +189,8 @@ func TestNothingChecked(t *testing.T) {
 		var text, markdown, html, junit bytes.Buffer
 		err := errors.Join(report.Text(&text, rep, report.Style{}), report.Markdown(&markdown, rep),
 			report.HTML(&html, report.Page{Plan: c.plan, Report: rep}), report.JUnit(&junit, report.Findings{Plan: c.plan, Report: rep}))
-		if title, _, _ := strings.Cut(text.String(), "\n"); err != nil || rep.Verdict != c.verdict || title != c.title {
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		if title := lines[len(lines)-1]; err != nil || rep.Verdict != c.verdict || title != c.title {
 			t.Errorf("%s: got %s, %q, %v, want %s, %q", c.name, rep.Verdict, title, err, c.verdict, c.title)
 		}
 		if strings.Contains(html.String(), "head good") || strings.Contains(html.String(), "module named '<x>'") || strings.Contains(markdown.String(), "✅") ||

@@ -25,7 +25,7 @@ func TestBelievedAndBeyond(t *testing.T) {
 		t.Errorf("got %+v", rep)
 	}
 	for name, write := range map[string]func(*strings.Builder) error{
-		"text":     func(out *strings.Builder) error { return report.Text(out, rep, report.Style{}) },
+		"text":     func(out *strings.Builder) error { return report.Text(out, rep, report.Style{Verbose: true}) },
 		"markdown": func(out *strings.Builder) error { return report.Markdown(out, rep) },
 	} {
 		var out strings.Builder

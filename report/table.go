@@ -46,7 +46,8 @@ func numberCell(text string) cell {
 	return cell{text: text, right: true}
 }
 
-// A table is a list of rows with aligned columns.
+// A table is a list of rows with aligned columns. A row of one cell is a remark: it does
+// not make the first column wider.
 type table [][]cell
 
 // writeTo appends the table to out, with the indent before each row.
@@ -57,6 +58,9 @@ func (t table) writeTo(out *strings.Builder, style Style, indent string) {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
+			if len(row) == 1 {
+				continue
+			}
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
 		}
 	}
@@ -66,7 +70,7 @@ func (t table) writeTo(out *strings.Builder, style Style, indent string) {
 			if i > 0 {
 				cells.WriteString("  ")
 			}
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text))
+			space := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(c.text)))
 			if c.right {
 				cells.WriteString(space)
 			}

@@ -13,9 +13,9 @@ import (
 // maxChanges bounds how many changed files are listed.
 const maxChanges = 20
 
-// Text writes a report as text for a terminal: the verdict, what each rung decided,
-// the failures with their last lines, the tasks that were not checked, all tasks,
-// all decisions, and the warnings.
+// Text writes a report as text for a terminal. The end of a text is what a terminal shows,
+// so the order is: what each rung decided, all tasks, what was skipped, remarks, tasks that
+// are broken on base or were not checked, effects, failures, and the verdict in the last line.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
@@ -25,17 +25,17 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	case rep.Verdict == NotChecked, rep.Counts.Baseline > 0:
 		color = yellow
 	}
-	t.printLine("%s: %s", style.paint(color, strings.ToUpper(verdictLabel(rep.Verdict))), headline(rep))
 	t.writeFunnel(rep)
-	t.writeFailures("Failures", red, rep.failedTasks())
-	t.writeUnchecked(rep)
-	t.writeEffects(rep.Effects)
-	t.writeFailures("Already broken on base", yellow, rep.brokenTasks())
-	t.writeTasks(rep.Results)
+	t.writeTasks(rep)
 	t.writeCalibration(rep.Estimates)
-	t.writeDecisions(rep)
+	t.writeSkipped(rep)
 	t.writeSchemas(rep.Observed)
 	t.writeWarnings(rep.Warnings)
+	t.writeFailures("Already broken on base", yellow, rep, rep.brokenTasks())
+	t.writeUnchecked(rep)
+	t.writeEffects(rep.Effects)
+	t.writeFailures("Failures", red, rep, rep.failedTasks())
+	t.printLine("\n%s: %s", style.paint(color, strings.ToUpper(verdictLabel(rep.Verdict))), headline(rep))
 	return t.writeTo(w)
 }
 
@@ -86,20 +86,20 @@ func (t *text) writeFunnel(rep *Report) {
 	rows.writeTo(&t.out, t.style, "  ")
 }
 
-// writeFailures writes a list of tasks that did not pass, with the last lines of
-// their output.
-func (t *text) writeFailures(title string, color color, tasks []Task) {
+// writeFailures writes a list of tasks that did not pass, grouped by the cause of their
+// failure, with the last lines of the first task of each group.
+func (t *text) writeFailures(title string, color color, rep *Report, tasks []Task) {
 	if len(tasks) == 0 {
 		return
 	}
 	t.printHeading("%s (%d)", title, len(tasks))
 	unstarted := func(task Task) bool { return task.Status == plan.Canceled && task.Attempts == 0 }
 	started := slices.DeleteFunc(slices.Clone(tasks), unstarted)
-	for i, task := range started {
+	for i, group := range GroupFailures(started) {
 		if i > 0 {
 			t.printLine("")
 		}
-		t.writeFailure(color, task)
+		t.writeFailure(color, rep.integration(group[0]), group)
 	}
 	// The tasks that an interrupted run did not start are only counted: the list of all tasks names them.
 	if n := len(tasks) - len(started); n > 0 {
@@ -110,8 +110,10 @@ func (t *text) writeFailures(title string, color color, tasks []Task) {
 	}
 }
 
-// writeFailure writes one task that did not pass.
-func (t *text) writeFailure(color color, task Task) {
+// writeFailure writes the first task of a group that did not pass, why it was checked, and
+// the names of the others.
+func (t *text) writeFailure(color color, in Integration, group FailureGroup) {
+	task := group[0]
 	details := describeEffort(task)
 	if task.Log != "" {
 		details = append(details, "log "+cleanLine(task.Log))
@@ -120,7 +122,17 @@ func (t *text) writeFailure(color color, task Task) {
 	if len(details) > 0 {
 		suffix = " (" + strings.Join(details, ", ") + ")"
 	}
-	t.printLine("  %s %s%s", t.style.paint(color, cleanLine(task.Task)), describeResult(task), suffix)
+	name := t.style.paint(color, cleanLine(task.Task))
+	if more := len(group) - 1; more > 0 {
+		name += fmt.Sprintf(" and %d more", more)
+	}
+	t.printLine("  %s %s%s", name, describeResult(task), suffix)
+	if in.Reason != "" {
+		t.printLine("    checked because %s", cleanLine(in.Reason))
+	}
+	if causes := in.describeCauses(cleanLine); causes != "" {
+		t.printLine("    changed: %s", causes)
+	}
 	for _, run := range task.OtherRuns() {
 		t.printLine("    %s", run)
 	}
@@ -129,32 +141,87 @@ func (t *text) writeFailure(color color, task Task) {
 			t.printLine("%s", strings.TrimRight("    | "+row, " \t"))
 		}
 	}
+	t.writeOthers(group)
 }
 
-// writeTasks writes one line per task.
-func (t *text) writeTasks(tasks []Task) {
-	if len(tasks) == 0 {
+// writeOthers writes the names of the tasks of a group besides the first.
+func (t *text) writeOthers(group FailureGroup) {
+	others := group.others()
+	if len(others) == 0 {
 		return
 	}
-	t.printHeading("Tasks (%d)", len(tasks))
+	shown := others
+	if !t.style.Verbose {
+		shown = others[:min(len(others), maxAlike)]
+	}
+	suffix := ""
+	if more := len(others) - len(shown); more > 0 {
+		suffix = fmt.Sprintf(" and %d more", more)
+	}
+	t.printLine("    the same: %s%s", strings.Join(cleanLines(shown), ", "), suffix)
+}
+
+// writeTasks writes all tasks, and below those of each integration why it was checked.
+func (t *text) writeTasks(rep *Report) {
+	running := rep.runningIntegrations()
+	if len(running)+len(rep.Results) == 0 {
+		return
+	}
+	results := make(map[string]Task, len(rep.Results))
+	for _, task := range rep.Results {
+		results[task.Task] = task
+	}
+	t.printHeading("Checked: %s, %s", countNoun(len(running), "integration"), countNoun(len(rep.Results), "task"))
 	var rows table
-	for _, task := range tasks {
-		color, took := red, "-"
-		switch {
-		case task.OnBase(), outcome(task) == unavailable:
-			color = yellow
-		case task.OK():
-			color = green
+	for _, i := range running {
+		for _, id := range i.Tasks {
+			rows = append(rows, taskCells(results[id]))
+			delete(results, id)
 		}
-		if task.Attempts > 0 {
-			took = formatSeconds(task.Seconds)
+		rows = append(rows, []cell{{text: fmt.Sprintf("    %s: %s", cleanLine(string(i.Rung)), cleanLine(i.Reason)), color: faint}})
+	}
+	for _, task := range rep.Results {
+		if _, left := results[task.Task]; left { // no integration lists it
+			rows = append(rows, taskCells(task))
 		}
-		rows = append(rows, []cell{{text: cleanLine(task.Task)}, {text: took, right: true}, {text: describeResult(task), color: color}, {text: passedLastLine(task), color: faint}})
 	}
 	rows.writeTo(&t.out, t.style, "  ")
 }
 
-// writeDecisions writes what runs and why, then what is skipped, by rung.
+// taskCells returns the row of one task.
+func taskCells(task Task) []cell {
+	color, took := red, "-"
+	switch {
+	case task.OnBase(), outcome(task) == unavailable:
+		color = yellow
+	case task.OK():
+		color = green
+	}
+	if task.Attempts > 0 {
+		took = formatSeconds(task.Seconds)
+	}
+	return []cell{{text: cleanLine(task.Task)}, {text: took, right: true}, {text: describeResult(task), color: color}, {text: passedLastLine(task), color: faint}}
+}
+
+// writeSkipped writes how many integrations were skipped, and in a verbose text which and
+// why.
+func (t *text) writeSkipped(rep *Report) {
+	if t.style.Verbose {
+		t.writeSkips(rep)
+		return
+	}
+	var parts []string
+	for _, rung := range plan.Rungs() {
+		if n := len(rep.skippedAt(rung)); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d at %s", n, rung))
+		}
+	}
+	if len(parts) > 0 {
+		t.printLine("\nSkipped: %s (-v lists them with their reasons)", strings.Join(parts, ", "))
+	}
+}
+
+// writeDecisions writes what a plan runs and why, then what it skips, by rung.
 func (t *text) writeDecisions(rep *Report) {
 	if running := rep.runningIntegrations(); len(running) > 0 {
 		t.printHeading("To check (%d)", len(running))
@@ -166,6 +233,11 @@ func (t *text) writeDecisions(rep *Report) {
 		}
 		rows.writeTo(&t.out, t.style, "  ")
 	}
+	t.writeSkips(rep)
+}
+
+// writeSkips writes what is skipped and why, by rung.
+func (t *text) writeSkips(rep *Report) {
 	for _, rung := range plan.Rungs() {
 		skipped := rep.skippedAt(rung)
 		if len(skipped) == 0 {

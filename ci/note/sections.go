@@ -2,7 +2,6 @@ package note
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -80,17 +79,7 @@ func (n Note) newSection(title, intro string, tasks []report.Task) section {
 	s := section{title: fmt.Sprintf("#### %s (%d)", title, len(tasks)), intro: intro, tasks: len(tasks)}
 	tasks = slices.Clone(tasks)
 	slices.SortStableFunc(tasks, func(a, b report.Task) int { return retryRank(a) - retryRank(b) })
-	var causes []string
-	groups := map[string][]report.Task{}
-	for _, t := range tasks {
-		cause := numbers.ReplaceAllString(describeResult(t)+"\x00"+string(t.Class)+"\x00"+lastLine(t.Tail), "0")
-		if groups[cause] == nil {
-			causes = append(causes, cause)
-		}
-		groups[cause] = append(groups[cause], t)
-	}
-	for i, cause := range causes {
-		group := groups[cause]
+	for i, group := range report.GroupFailures(tasks) {
 		if i < maxEntries {
 			s.entries = append(s.entries, n.newEntry(group[0], len(group)-1))
 			group = group[1:]
@@ -102,9 +91,6 @@ func (n Note) newSection(title, intro string, tasks []report.Task) section {
 	}
 	return s
 }
-
-// numbers may differ between tasks that fail with the same cause.
-var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
 // retryRank returns 1 for a task that may pass when tried again, else 0.
 func retryRank(t report.Task) int {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,9 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 		Example: `  planner explain --plan plan.json terraform-users
   planner explain --plan plan.json --state .prcheck terraform-users`,
 		Args: cli.Takes("INTEGRATION"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return completeNames(name, args, typed), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := source.ReadPlan(name)
 			if err != nil {
@@ -44,6 +49,25 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
 	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that the plan was made with (default: traces are only named)")
 	return cmd
+}
+
+// completeNames returns the integrations of a plan whose names begin with what was typed,
+// each with its decision. Without a plan that can be read it returns nil.
+func completeNames(file string, args []string, typed string) []string {
+	if file == "" || len(args) > 0 {
+		return nil
+	}
+	p, err := source.ReadPlan(file)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, d := range p.Integrations {
+		if name := report.Printable(d.Name); name == d.Name && strings.HasPrefix(name, typed) {
+			out = append(out, fmt.Sprintf("%s\t%s, decided at %s", name, d.Decision, d.Rung))
+		}
+	}
+	return out
 }
 
 // writeTraces writes the traces that prove the decision about an integration.

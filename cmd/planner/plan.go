@@ -18,7 +18,7 @@ func planCommand(env cli.Env) *cobra.Command {
 	var in change.Inputs
 	var out, log string
 	validate := change.Validation()
-	form := cli.OneOf("text", "json", "markdown")
+	form, color := cli.OneOf("text", "json", "markdown"), cli.Colors()
 	cmd := &cobra.Command{
 		Use:   "plan [--base REF --head REF] [flags]",
 		Short: "Decide about every integration",
@@ -45,7 +45,7 @@ is compared, and the settings are those of base.`,
 				if err != nil || out != "" && !cmd.Flags().Changed("format") {
 					return err
 				}
-				return writePlan(env, form.String(), p)
+				return writePlan(env, form.String(), color, p)
 			})
 		},
 	}
@@ -54,6 +54,7 @@ is compared, and the settings are those of base.`,
 	cmd.Flags().BoolVar(&in.NoReuse, "no-reuse", false, "plan also tasks that passed with the same inputs before, as --state remembers")
 	cmd.Flags().StringVar(&out, "out", "", "file for the plan as JSON")
 	cmd.Flags().StringVar(&log, "log", "", "file that gets what is said on stderr, too; its folder is made")
+	cmd.Flags().Var(&color, "color", cli.ColorUsage)
 	cmd.Flags().Var(&form, "format", "how to write it to stdout: text, json or markdown")
 	return cmd
 }
@@ -92,12 +93,12 @@ func addInputFlags(cmd *cobra.Command, in *change.Inputs) {
 	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed, and with which inputs, and how long they took (default: nothing is remembered)")
 }
 
-func writePlan(env cli.Env, form string, p *plan.Plan) error {
+func writePlan(env cli.Env, form string, color cli.Choice, p *plan.Plan) error {
 	switch form {
 	case "json":
 		return plan.Write(env.Stdout, p)
 	case "markdown":
 		return report.PlanMarkdown(env.Stdout, p)
 	}
-	return report.PlanText(env.Stdout, p, report.Style{Color: env.Color(env.Stdout)})
+	return report.PlanText(env.Stdout, p, report.Style{Color: env.Color(color, env.Stdout)})
 }

@@ -22,11 +22,12 @@ type precheckFlags struct {
 	validate                 cli.Choice
 	repo, planOut, out, html string
 	form                     cli.Choice
+	look                     look
 	ci                       ciFiles
 }
 
 func precheckCommand(env cli.Env) *cobra.Command {
-	f := precheckFlags{form: formats(), validate: change.Validation()}
+	f := precheckFlags{form: formats(), look: newLook(), validate: change.Validation()}
 	cmd := &cobra.Command{
 		Use:   "precheck [flags]",
 		Short: "Plan, run and report in one command",
@@ -65,6 +66,7 @@ code is 3.`,
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file for the plan (default: not kept)")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default: not kept)")
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
+	f.look.register(cmd)
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
 	f.ci.register(cmd)
 	f.register(cmd)
@@ -122,5 +124,5 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		at.repo = f.repo
 	}
 	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
-	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), p, results))
+	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, p, results))
 }

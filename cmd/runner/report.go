@@ -23,12 +23,13 @@ type reportFlags struct {
 	planFlags
 	html, repo string
 	form       cli.Choice
+	look       look
 	parts      []string
 	ci         ciFiles
 }
 
 func reportCommand(env cli.Env) *cobra.Command {
-	f := reportFlags{form: formats()}
+	f := reportFlags{form: formats(), look: newLook()}
 	cmd := &cobra.Command{
 		Use:   "report --plan FILE --results FILE... [--format text|json|markdown] [--html FILE]",
 		Short: "Write one report from a plan and its results",
@@ -52,6 +53,7 @@ names. Without a checkout each failure is shown at line 1.`,
 	f.register(cmd)
 	cmd.Flags().StringArrayVar(&f.parts, "results", nil, "results of the plan or of a part of it, or a folder with files results*.json (required, repeatable)")
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
+	f.look.register(cmd)
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
 	f.ci.register(cmd)
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout in which lines are found, and from which prcheck.yaml is read if there is none here (default: where the plan says)")
@@ -82,7 +84,7 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err := f.writeFiles(ctx, env, p, results); err != nil {
 		return err
 	}
-	return writeReport(ctx, env, f.form.String(), p, results)
+	return writeReport(ctx, env, f.form.String(), f.look, p, results)
 }
 
 // writeFiles writes the files beside the report.
@@ -144,9 +146,9 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 
 // writeReport writes the report. It returns cli.ErrFailed if a check failed, or if the
 // merge request lacks a label that its effects need.
-func writeReport(ctx context.Context, env cli.Env, form string, p *plan.Plan, results *plan.Results) error {
+func writeReport(ctx context.Context, env cli.Env, form string, l look, p *plan.Plan, results *plan.Results) error {
 	rep := report.New(p, results)
-	if err := report.Write(env.Stdout, form, rep, report.Style{Color: env.Color(env.Stdout)}); err != nil {
+	if err := report.Write(env.Stdout, form, rep, l.style(env)); err != nil {
 		return err
 	}
 	return errors.Join(verdictError(results), checkLabelsHere(ctx, env, rep.Effects).verdict(env))

@@ -111,3 +111,12 @@ func (s stdout) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// WriteString writes a text like Write. Without it [io.WriteString] would use the method of
+// the file, which returns another error.
+func (s stdout) WriteString(text string) (int, error) { return s.Write([]byte(text)) }
+
+// ReadFrom writes what it reads like Write, for [io.Copy].
+func (s stdout) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{s}, r)
+}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,7 +39,7 @@ func TestRun(t *testing.T) {
 		{"usage with context", fmt.Errorf("plan: %w", Usage(broken)), ExitUsage, "planner: plan: no such flag\n"},
 		{"no usage error", Usage(nil), ExitOK, ""},
 		{"trouble", disk, ExitTrouble, "planner: open a.json: file does not exist\n"},
-		{"nobody reads", fmt.Errorf("printing: %w", errNobodyReads), ExitTrouble, ""},
+		{"nobody reads", fmt.Errorf("printing: %w", errNobodyReads), ExitPipe, ""},
 		{"joined", Invalid(errors.Join(broken, disk)), ExitUsage,
 			"planner: no such flag\nplanner: open a.json: file does not exist\n"},
 		{"joined, with context", fmt.Errorf("reading: %w", errors.Join(broken, disk)), ExitTrouble,
@@ -105,11 +107,44 @@ func TestRunPanic(t *testing.T) {
 }
 
 func TestColor(t *testing.T) {
-	env := Env{Getenv: func(string) string { return "" }}
-	if env.Color(new(bytes.Buffer)) {
-		t.Error("a buffer gets colours")
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if IsTerminal(new(bytes.Buffer)) {
+	t.Cleanup(func() { _, _ = read.Close(), write.Close() })
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	for _, c := range []struct {
+		name string
+		flag string
+		vars map[string]string
+		to   io.Writer
+		want bool
+	}{
+		{"a buffer", "auto", nil, new(bytes.Buffer), false},
+		{"a pipe", "auto", nil, write, false},
+		{"the log of a job", "auto", map[string]string{"GITLAB_CI": "true", "TERM": "dumb"}, write, true},
+		{"a file in a job", "auto", map[string]string{"GITLAB_CI": "true"}, file, false},
+		{"a job that wants none", "auto", map[string]string{"GITLAB_CI": "true", "NO_COLOR": "1"}, write, false},
+		{"forced", "auto", map[string]string{"FORCE_COLOR": "1"}, file, true},
+		{"not forced", "auto", map[string]string{"FORCE_COLOR": "0", "GITLAB_CI": "true"}, write, false},
+		{"both", "auto", map[string]string{"FORCE_COLOR": "1", "NO_COLOR": "1"}, file, false},
+		{"always", "always", map[string]string{"NO_COLOR": "1"}, file, true},
+		{"never", "never", map[string]string{"FORCE_COLOR": "1", "GITLAB_CI": "true"}, write, false},
+	} {
+		flag := Colors()
+		if err := flag.Set(c.flag); err != nil {
+			t.Fatal(err)
+		}
+		env := Env{Getenv: func(name string) string { return c.vars[name] }}
+		if got := env.Color(flag, c.to); got != c.want {
+			t.Errorf("%s: got %t, want %t", c.name, got, c.want)
+		}
+	}
+	if (Env{}).Color(Colors(), new(bytes.Buffer)) || IsTerminal(new(bytes.Buffer)) {
 		t.Error("a buffer is a terminal")
 	}
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/app-sre/prcheck/internal/suggest"
 )
 
 // Execute runs the command of the tree under root that env.Args names. It sets streams,
@@ -117,9 +119,32 @@ func usageError(cmd *cobra.Command, err error) error {
 		return nil
 	}
 	text, near, found := strings.Cut(err.Error(), suggestion)
+	names := strings.Fields(near)
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		names = similarFlags(cmd, unknown.GetSpecifiedName())
+		found = len(names) > 0
+	}
 	if found {
-		names := strings.Fields(near)
 		text += fmt.Sprintf(", did you mean %q?", strings.Join(names, `" or "`))
 	}
 	return Usage(fmt.Errorf("%s (run '%s --help')", text, cmd.CommandPath()))
+}
+
+// maxFlagEdits is how many characters of a misspelt flag may be wrong.
+const maxFlagEdits = 2
+
+// similarFlags returns the flags of a command that are similar to a misspelt one.
+func similarFlags(cmd *cobra.Command, name string) []string {
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	var out []string
+	for _, word := range suggest.Words(name, known, min(maxFlagEdits, len(name)/2)) {
+		out = append(out, "--"+word)
+	}
+	return out
 }

@@ -72,7 +72,7 @@ func TestExecute(t *testing.T) {
 		{"list 17", ExitUsage, "", `demo: unknown command "17" for "demo list" (run 'demo list --help')` + "\n"},
 		{"lisst", ExitUsage, "", `demo: unknown command "lisst" for "demo", did you mean "list"? (run 'demo --help')` + "\n"},
 		{"17", ExitUsage, "", `demo: unknown command "17" for "demo" (run 'demo --help')` + "\n"},
-		{"add --tims 2 1 2", ExitUsage, "", "demo: unknown flag: --tims (run 'demo add --help')\n"},
+		{"add --tims 2 1 2", ExitUsage, "", "demo: unknown flag: --tims, did you mean \"--times\"? (run 'demo add --help')\n"},
 		{"add --times x 1 2", ExitUsage, "", `demo: invalid argument "x" for "--times" flag: strconv.ParseInt: parsing "x": invalid syntax (run 'demo add --help')` + "\n"},
 		{"add 1 2 --to", ExitUsage, "", "demo: flag needs an argument: --to (run 'demo add --help')\n"},
 		{"add 1", ExitUsage, "", "demo: B is missing (run 'demo add --help')\n"},

@@ -16,6 +16,9 @@ const (
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitTrouble = 3
+	// ExitPipe is the exit code when nobody reads the output any more. Shells show it for
+	// programs that SIGPIPE ended.
+	ExitPipe = 128 + 13
 )
 
 // ErrFailed says that a check failed. Nothing is printed for it, because the report says
@@ -81,7 +84,7 @@ func problems(err error, code int) []problem {
 	case errTold:
 		return []problem{{code: code, silent: true}}
 	case errNobodyReads:
-		return []problem{{code: ExitTrouble, silent: true}}
+		return []problem{{code: ExitPipe, silent: true}}
 	case safepath.ErrLink:
 		return []problem{{text: err.Error(), code: ExitUsage}}
 	case context.Canceled:

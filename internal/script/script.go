@@ -32,6 +32,7 @@ func Run(t *testing.T, update bool, setup func(*testscript.Env) error, cmds map[
 			return name == "root" && os.Getuid() == 0, nil
 		},
 		Setup: func(e *testscript.Env) error {
+			e.Setenv("NO_COLOR", "1")               // also in scripts that play a GitLab job
 			e.Setenv("PRCHECK_DEBUG", "1")          // a panic would fill stderr
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // or each command waits a second
 			return setup(e)
