@@ -15,7 +15,7 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-var proofDecisions = flag.Int("proof-decisions", 3000, "how many decisions TestProofLaw makes")
+var proofDecisions = flag.Int("proof-decisions", 2000, "how many decisions TestProofLaw makes")
 
 // prove holds that the proof agrees with an honest plan about "it", and that it accepts a
 // plan that skips "it" for the same reason, or without one, only if the program sees the same

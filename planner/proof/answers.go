@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -77,7 +78,12 @@ func messages(errs []gql.Error) []string {
 }
 
 // compile reads a query.
-func (s *side) compile(req gql.Request) (*gql.Query, error) { return s.schema.Compile(req) }
+func (s *side) compile(req gql.Request) (*gql.Query, error) {
+	if s.schema == nil {
+		return nil, errors.New("the GraphQL types of the bundle cannot be used")
+	}
+	return s.schema.Compile(req)
+}
 
 // answer answers a request.
 func (s *side) answer(ctx context.Context, req gql.Request) *gql.Response {
