@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,20 +36,20 @@ func TestSchemaFile(t *testing.T) {
 }
 
 // compiled returns the schema, ready to check settings.
-var compiled = sync.OnceValue(func() *jsonschema.Schema {
+var compiled = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	raw, err := SettingsSchema()
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
 	c := jsonschema.NewCompiler()
 	if err := c.AddResource("prcheck.json", doc); err != nil {
-		panic(err)
+		return nil, err
 	}
-	return c.MustCompile("prcheck.json")
+	return c.Compile("prcheck.json")
 })
 
 // refusal returns why the schema refuses settings, or nil. The error of YAML counts, too.
@@ -65,7 +66,11 @@ func refusal(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	return compiled().Validate(value)
+	schema, err := compiled()
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
 }
 
 func TestSchemaAcceptsExamples(t *testing.T) {
@@ -102,13 +107,19 @@ var onlyReader = map[string]bool{
 	"set and set by a condition": true, "passed by two conditions": true,
 	"set here and passed in general": true, "arg missing": true, "arg unused": true,
 	"static shards unused": true, "shard unused": true,
+	// Effects.
+	"effects: broken pattern": true, "effects: look-behind": true, "effects: a back reference": true,
+	"effects: the empty line": true, "effects: every line": true, "effects: every line that has text": true,
+	"effects: a huge pattern": true, "effects: unknown group": true, "effects: unknown number": true,
+	"effects: a dollar": true, "effects: subject of no effect": true,
+	"effects: budget of nothing": true, "effects: budget without comparison": true,
 	// Single values.
 	"reuse for too long": true, "empty program": true, "NUL in argv": true,
 }
 
 // The schema finds each mistake that the reader finds, but for those of onlyReader.
 func TestSchemaFindsMistakes(t *testing.T) {
-	for _, m := range mistakes {
+	for _, m := range slices.Concat(mistakes, effectMistakesInFiles()) {
 		switch err := refusal([]byte(m.text)); {
 		case err == nil && !onlyReader[m.name]:
 			t.Errorf("%s: the schema accepts it", m.name)
@@ -116,6 +127,15 @@ func TestSchemaFindsMistakes(t *testing.T) {
 			t.Errorf("%s: the schema finds it as well; take it out of onlyReader", m.name)
 		}
 	}
+}
+
+// effectMistakesInFiles returns the mistakes of effects as whole files.
+func effectMistakesInFiles() []mistake {
+	var out []mistake
+	for _, m := range effectMistakes {
+		out = append(out, mistake{"effects: " + m.name, "version: 1\n" + m.text + "\n", m.want})
+	}
+	return out
 }
 
 func TestKeyDescriptions(t *testing.T) {

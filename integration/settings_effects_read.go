@@ -54,6 +54,7 @@ func (r *settingsReader) readEffects(n *yaml.Node) effectSettings {
 	if n := keys["budget"]; n != nil && !s.policy.Compare {
 		r.fail(n.Line, at+".budget", "is never used without \"compare: base\"")
 	}
+	r.note(n, constraint{"minProperties": 1})
 	if len(keys) == 0 && !r.misspelt[n] {
 		r.fail(n.Line, at, "is empty; it needs use or rules")
 	}
@@ -74,6 +75,7 @@ func (r *settingsReader) readOwnEffects(n *yaml.Node, at string, general []Effec
 		return nil
 	}
 	keys := r.readObject(n, at, "use", "rules")
+	r.note(n, constraint{"minProperties": 1})
 	if len(keys) == 0 && !r.misspelt[n] {
 		r.fail(n.Line, at, "is empty; it needs use or rules")
 	}
@@ -231,6 +233,7 @@ func (r *settingsReader) readEffectLabels(n *yaml.Node, at string) map[plan.Effe
 	keys := r.readObject(n, at, effectKindWords()...)
 	for _, kind := range slices.Sorted(maps.Keys(keys)) {
 		at := at + "." + kind
+		r.note(keys[kind], constraint{"pattern": "^[^,]+$", "maxLength": maxLabelBytes})
 		label, ok := r.readText(keys[kind], at)
 		isBad := func(c rune) bool { return c < ' ' || c == 0x7f || c == ',' }
 		switch {

@@ -17,10 +17,12 @@ func indent(by, text string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by) + "\n"
 }
 
-var mistakes = []struct {
+type mistake struct {
 	name, text string
 	want       string // the messages, without "prcheck.yaml:"
-}{
+}
+
+var mistakes = []mistake{
 	// The file as a whole.
 	{"empty", "", ` is empty; it needs at least "version: 1"`},
 	{"only comments", "# nothing\n", ` is empty; it needs at least "version: 1"`},
