@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -66,15 +67,19 @@ func readAction(message string, found *collection) {
 		}
 		return
 	}
-	if len(v.items) == 0 || !v.items[0].isText {
-		return
-	}
-	kind, isBare, ok := actionKind(v.items[0].text)
-	if !ok || len(v.items) < 2 {
+	if len(v.items) < 2 || !v.items[0].isText {
 		return
 	}
 	words := v.items
-	if isBare && v.items[0].text != "replace" { // the kind says it already
+	kind, isBare, ok := actionKind(words[0].text)
+	if !ok && words[1].isText { // as in ['on-demand tests', 'add comment', …]
+		kind, isBare, ok = actionKind(words[1].text)
+		ok = ok && !isBare
+	}
+	if !ok {
+		return
+	}
+	if isBare && words[0].text != "replace" { // the kind says it already
 		words = words[1:]
 	}
 	found.add(kind, joinValues(words), 1)
@@ -93,14 +98,14 @@ func joinValues(values []value) string {
 var (
 	// firstWord matches the verb at the beginning of a sentence and what follows it.
 	firstWord = regexp.MustCompile(`^([A-Za-z]+) (\S.*)$`)
-	// scopes matches the places in brackets before a sentence, such as "[org] [cluster] ".
-	scopes = regexp.MustCompile(`^(?:\[[^\[\]]{1,100}\] )*`)
+	// scopes matches the places before a sentence, such as "[org] [cluster] " and "app-sre: ".
+	scopes = regexp.MustCompile(`^(?:\[[^\[\]]{1,100}\] )*(?:[\w./@-]{1,100}: )?`)
+	// levels matches a scope that is the level of a message.
+	levels = regexp.MustCompile(`(?i)^(?:debug|info|note|warning|error|dry[-_ ]?run): $`)
 	// done matches what follows a verb in the past: a kind of thing, a colon and a name.
 	done = regexp.MustCompile(`^[A-Za-z][\w /-]*: \S`)
 	// would matches what a dry run says it would do.
 	would = regexp.MustCompile(`^(?:(?i:dry[- ]?run): )?[Ww]ould (?:have )?([a-z]+) (\S.*)$`)
-	// setting matches a value that would be set.
-	setting = regexp.MustCompile(`^Setting (\S.*) to \S`)
 	// bracketed matches messages such as "[cluster_name:c1] [Action:create_snitch]" and
 	// "Reconciling: Status: [OK], Action: [Destroy], reason: [x], key:[y]".
 	bracketed = regexp.MustCompile(`(?:^|[ ,])(?:\[Action: ?([A-Za-z_]+)\]|Action: ?\[([A-Za-z_]+)\])`)
@@ -112,46 +117,40 @@ var (
 
 // readSentence reads a message in words.
 func readSentence(message string, found *collection) {
-	if m := bracketed.FindStringSubmatch(message); m != nil {
-		if kind, ok := bracketedKind(m[1] + m[2]); ok {
-			found.add(kind, message, 1)
-		}
-		return
-	}
-	if doubtful.MatchString(message) {
-		return
-	}
-	if m := would.FindStringSubmatch(message); m != nil {
-		if kind, ok := listVerbs[stem(m[1])]; ok {
-			found.add(kind, m[2], 1)
-		}
-		return
-	}
-	if m := setting.FindStringSubmatch(message); m != nil && !inside.MatchString(m[1]) {
-		found.add(plan.EffectChange, strings.TrimPrefix(message, "Setting "), 1)
-		return
-	}
-	scope := scopes.FindString(message)
-	m := firstWord.FindStringSubmatch(message[len(scope):])
-	if m == nil || inside.MatchString(m[2]) {
-		return
-	}
-	word := strings.ToLower(m[1])
-	for _, form := range []struct {
-		verbs map[string]plan.EffectKind
-		holds bool
-	}{{gerunds, true}, {pasts, done.MatchString(m[2])}, {imperatives, true}} {
-		if kind, ok := form.verbs[word]; ok && form.holds {
-			found.add(kind, scope+m[2], 1)
+	if strings.Contains(message, "Action: [") || strings.Contains(message, "[Action:") {
+		if m := bracketed.FindStringSubmatch(message); m != nil {
+			if kind, _, ok := actionKind(m[1] + m[2]); ok {
+				found.add(kind, message, 1)
+			}
 			return
 		}
 	}
+	kind, subject := sentenceKind(message)
+	if kind != "" && !doubtful.MatchString(message) {
+		found.add(kind, subject, 1)
+	}
 }
 
-// bracketedKind returns the kind of an action in brackets, such as create_snitch or Destroy.
-func bracketedKind(action string) (plan.EffectKind, bool) {
-	kind, _, ok := actionKind(action)
-	return kind, ok
+// sentenceKind returns the effect that a sentence announces if nothing in it is doubtful. The
+// kind is "" if it announces none.
+func sentenceKind(message string) (kind plan.EffectKind, subject string) {
+	if m := would.FindStringSubmatch(message); m != nil {
+		return listVerbs[stem(m[1])], m[2]
+	}
+	scope := scopes.FindString(message)
+	m := firstWord.FindStringSubmatch(message[len(scope):])
+	if m == nil || levels.MatchString(scope) {
+		return "", ""
+	}
+	word := strings.ToLower(m[1])
+	kind = cmp.Or(gerunds[word], imperatives[word])
+	if past := pasts[word]; past != "" && done.MatchString(m[2]) {
+		kind = past
+	}
+	if kind == "" || inside.MatchString(m[2]) {
+		return "", ""
+	}
+	return kind, scope + m[2]
 }
 
 // stem returns the verb of its past form, as in "would have created".

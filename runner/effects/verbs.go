@@ -8,12 +8,12 @@ import (
 )
 
 // listVerbs are the first words of the actions in lists, such as delete in delete_user, with
-// the kind of their effect. A list with another first word announces nothing.
+// the kind of their effect.
 var listVerbs = kinds(map[plan.EffectKind]string{
-	plan.EffectCreate: "add adding create creating insert invite grant register assign install provision attach import",
-	plan.EffectDelete: "del delete deleting remove removing destroy destroying revoke unassign purge drop prune uninstall deprovision detach " +
-		"unregister deregister terminate unshare replace replacing recreate",
-	plan.EffectChange: "update updating apply applying change set reset patch modify edit enable disable rotate recycle move rename resize resizing " +
+	plan.EffectCreate: "add create insert invite grant register assign install provision attach import",
+	plan.EffectDelete: "del delete remove destroy revoke unassign purge drop prune uninstall deprovision detach " +
+		"unregister deregister terminate unshare replace recreate",
+	plan.EffectChange: "update apply change set reset patch modify edit enable disable rotate recycle move rename resize " +
 		"rebase tag untag label annotate replicate write upgrade scale restart lock unlock archive unarchive close reopen make transfer publish configure",
 	plan.EffectOther: "send trigger share accept merge notify cancel",
 })
@@ -24,7 +24,7 @@ var (
 	gerunds = kinds(map[plan.EffectKind]string{
 		plan.EffectCreate: "creating adding inviting granting provisioning installing assigning",
 		plan.EffectDelete: "deleting removing destroying revoking purging uninstalling unassigning replacing recreating",
-		plan.EffectChange: "updating enabling disabling resetting rotating recycling renaming resizing restarting scaling upgrading patching archiving",
+		plan.EffectChange: "updating setting moving enabling disabling resetting rotating recycling renaming resizing restarting scaling upgrading patching archiving",
 		plan.EffectOther:  "sending triggering",
 	})
 	pasts = kinds(map[plan.EffectKind]string{
@@ -35,7 +35,7 @@ var (
 	imperatives = kinds(map[plan.EffectKind]string{
 		plan.EffectCreate: "create add",
 		plan.EffectDelete: "delete remove destroy",
-		plan.EffectChange: "update",
+		plan.EffectChange: "update set",
 	})
 )
 
@@ -57,9 +57,31 @@ func actionKind(action string) (kind plan.EffectKind, isBare, ok bool) {
 	if len(words) == 0 || len(action) > maxSubject {
 		return "", false, false
 	}
-	kind, ok = listVerbs[words[0]]
+	kind, ok = listKind(words[0])
 	if slices.Contains(words, "or") { // as in create_or_update
 		kind = plan.EffectChange
 	}
 	return kind, len(words) == 1, ok
+}
+
+// listKind returns the kind of the first word of an action in a list, such as delete or
+// deleting.
+func listKind(word string) (plan.EffectKind, bool) {
+	if kind, ok := listVerbs[word]; ok {
+		return kind, true
+	}
+	base, ok := strings.CutSuffix(word, "ing")
+	if !ok || len(base) < 2 {
+		return "", false
+	}
+	bases := []string{base, base + "e"}
+	if last := len(base) - 1; base[last] == base[last-1] { // as in resetting
+		bases = append(bases, base[:last])
+	}
+	for _, b := range bases {
+		if kind, ok := listVerbs[b]; ok {
+			return kind, true
+		}
+	}
+	return "", false
 }

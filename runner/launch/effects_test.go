@@ -1,0 +1,66 @@
+package launch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// An announcer is a native integration that hands over its effects.
+type announcer struct {
+	native
+	effects []plan.Effect
+	failure error
+}
+
+func (a announcer) DryRun(_ context.Context, env integration.Environment) ([]plan.Effect, error) {
+	_, err := fmt.Fprintln(env.Log, "would drop the lamp of", env.Shard)
+	return a.effects, errors.Join(err, a.failure)
+}
+
+// A native integration that hands over effects makes its dry run in a way of its own. What it
+// logs counts by the rules, as for every integration.
+func TestNativeAnnouncesEffects(t *testing.T) {
+	base, head, err := pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := Environment{Base: base, Head: head, Settings: &integration.Settings{}, Observe: func(string) func(server.Exchange) { return nil }}.endpoints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\neffects: [{match: '^would drop (?P<subject>.+)', kind: delete}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := announcer{native{"warehouse-stock", "{ warehouses { name } }"}, []plan.Effect{{Kind: plan.EffectCreate, Subject: "a shelf", Times: 2}, {Kind: "evil", Subject: "x"}}, nil}
+	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
+	finder := effects.NewFinder(settings.For("a").Effects, mask.New(nil))
+	var log bytes.Buffer
+	all := runner{process: wrapper.Process{Open: open}, natives: []integration.Native{n}, effects: func(plan.Task) *effects.Finder { return finder }}
+	if err := all.Run(t.Context(), task, &log); err != nil || log.String() != "would drop the lamp of harbor\n" {
+		t.Errorf("got %q, %v", log.String(), err)
+	}
+	got := finder.Effects()
+	want := "[{delete the lamp of harbor  0} {create a shelf  2}]"
+	if fmt.Sprint(got.Items) != want || len(got.Problems) != 1 {
+		t.Errorf("got %v and the problems %q, want %s and one problem", got.Items, got.Problems, want)
+	}
+
+	// Without somebody who looks for effects it runs all the same, and its error counts.
+	n.failure = errors.New("no target")
+	all.natives, all.effects = []integration.Native{n}, nil
+	if err := all.Run(t.Context(), task, io.Discard); !errors.Is(err, n.failure) {
+		t.Errorf("got %v, want %v", err, n.failure)
+	}
+}
