@@ -28,7 +28,11 @@ type dossier struct {
 func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.Decision) string {
 	o := dossier{prover: c, subject: i, plan: p, decision: d, need: c.byRules(i), seen: i.state}
 	if o.need.open {
-		o.need = c.afterState(ctx, i, o.need)
+		state := *i.state
+		if slices.ContainsFunc(o.tasks(), func(t plan.Task) bool { return covers(t, plan.Task{}) }) {
+			state.shards = nil // no shard is left out, so it does not matter which ones differ
+		}
+		o.need = c.afterState(ctx, i, state, o.need)
 	}
 	recorded := (*desired)(nil)
 	if o.need, o.lifts, recorded = c.byTraces(ctx, i, o.need); recorded != nil {
@@ -44,8 +48,8 @@ func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.De
 
 // afterState returns what the desired states leave of a need. Where they are the same, it is
 // the schemas that explain the skip, if nothing that they allow changed.
-func (c *prover) afterState(ctx context.Context, i *subject, below need) need {
-	n := c.byState(ctx, *i.state)
+func (c *prover) afterState(ctx context.Context, i *subject, state desired, below need) need {
+	n := c.byState(ctx, state)
 	if n.action == plan.Skip && len(c.changed.selected(i.use))+len(c.changed.types) == 0 {
 		return skip(below.rung, below.reason.Code)
 	}
