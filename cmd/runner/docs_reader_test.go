@@ -27,13 +27,11 @@ func newReader(t *testing.T, bin, examples string) *reader {
 	if err := os.Mkdir(filepath.Join(work, "home"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{t: t, dir: work}
-	const person = "ana"
-	for _, role := range []string{"AUTHOR", "COMMITTER"} {
-		r.env = append(r.env, "GIT_"+role+"_NAME="+person, "GIT_"+role+"_EMAIL="+person+"@example.org", "GIT_"+role+"_DATE=1700000000 +0000")
-	}
-	r.env = append(r.env, "HOME="+filepath.Join(work, "home"), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
-		"GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C.UTF-8")
+	const moment = "1700000000 +0000" // of all commits, so that they always have the same ids
+	r := &reader{t: t, dir: work, env: []string{
+		"HOME=" + filepath.Join(work, "home"), "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_DATE=" + moment, "GIT_COMMITTER_DATE=" + moment, "LC_ALL=C.UTF-8",
+	}}
 	t.Cleanup(func() {
 		if raw, err := os.ReadFile(filepath.Join(work, "home", "pid")); err == nil { // of a server that the document needs
 			_ = exec.Command("kill", strings.TrimSpace(string(raw))).Run() //nolint:gosec,noctx // of a process of this test

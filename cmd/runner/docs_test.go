@@ -41,6 +41,8 @@ var documents = []document{
 const office = `cp -r prcheck/examples/office office
 cd office
 git init --quiet --initial-branch main
+git config user.name Ana
+git config user.email ana@example.org
 git add .
 git commit --quiet --message office
 `
