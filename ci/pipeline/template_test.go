@@ -165,6 +165,7 @@ func TestComponentInputs(t *testing.T) {
 	validate(t, ciSchema(t), "component", text)
 	var made map[string]struct {
 		Stage, Image string
+		When         string
 		Rules        []map[string]string
 		Variables    map[string]any
 	}
@@ -178,6 +179,9 @@ func TestComponentInputs(t *testing.T) {
 	}
 	if got := made[".prcheck-when"].Rules; fmt.Sprint(got) != `[map[if:$CI_COMMIT_BRANCH == "next"]]` || made[".prcheck"].Image != "$PRCHECK_IMAGE" {
 		t.Errorf("got the rules %v and the image %s", got, made[".prcheck"].Image)
+	}
+	if got := made["prcheck-report"]; got.When != "always" || got.Rules != nil {
+		t.Errorf("the report must run always, by the same rules: got when %q and the rules %v", got.When, got.Rules)
 	}
 	variables := made[".prcheck-when"].Variables
 	for name, want := range map[string]string{"PRCHECK_IMAGE": "registry.example.com/prcheck:1", "PRCHECK_STATE": "s3://state/a", "PRCHECK_PARTS": "7"} {
