@@ -105,7 +105,7 @@ func TestReadFile(t *testing.T) {
 		"unknown kind":  {`{"kind":"remove","subject":"x"}`, `problem: line 1 of the file {effects} has no known kind (create, change, delete, other): {"kind":"remove","subject":"x"}`},
 		"no subject":    {`{"kind":"delete","subject":" "}`, `problem: line 1 of the file {effects} has no subject: {"kind":"delete","subject":" "}`},
 		"a long line":   {strings.Repeat("x", 1<<20) + "\n{\"kind\":\"delete\",\"subject\":\"x\"}", "delete x\nproblem: line 1 of the file {effects} is longer than 64 KiB; it does not count"},
-		"too much":      {strings.Repeat(`{"kind":"delete","subject":"x"}`+"\n", 1<<20), "unknown: the task wrote more than 16 MiB of effects"},
+		"too much":      {strings.Repeat(`{"kind":"delete","subject":"`+strings.Repeat("x", 30<<10)+`"}`+"\n", 600), "unknown: the task wrote more than 16 MiB of effects"},
 		"one long line": {strings.Repeat("x", 17<<20), "unknown: the task wrote more than 16 MiB of effects"},
 	} {
 		f := effects.NewFinder(nil, mask.New(nil))

@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,8 +10,8 @@ import (
 )
 
 // A terraform finds effects in the plan that terraform or OpenTofu prints: one comment for
-// each resource, and a line with the sums at the end. A resource that is replaced counts as
-// a deletion, because it is destroyed.
+// each resource, and a line with the sums at the end. With -json both are lines of JSON. A
+// resource that is replaced counts as a deletion, because it is destroyed.
 type terraform struct {
 	add, change, destroy int // resources since the last sums, as terraform counts them
 	any                  bool
@@ -25,6 +26,9 @@ var (
 )
 
 func (t *terraform) read(line string, claimed bool, found *collection) bool {
+	if strings.HasPrefix(line, `{"@level":`) {
+		return t.readJSON(line, claimed, found)
+	}
 	if !strings.Contains(line, "# ") && !strings.HasPrefix(line, "Plan: ") {
 		return false
 	}
@@ -36,7 +40,52 @@ func (t *terraform) read(line string, claimed bool, found *collection) bool {
 		return true
 	}
 	if m := planSums.FindStringSubmatch(line); m != nil {
-		t.check(m, found)
+		var n [3]int
+		for i := range n {
+			n[i], _ = strconv.Atoi(m[i+1])
+		}
+		t.check(n, found)
+		return true
+	}
+	return false
+}
+
+// jsonActions are the actions in lines of JSON, with the words of the comments.
+var jsonActions = map[string]string{
+	"create": "will be created", "update": "will be updated in-place", "delete": "will be destroyed", "replace": "must be replaced", "import": "will be imported",
+}
+
+// readJSON reads a line of terraform plan -json.
+func (t *terraform) readJSON(line string, claimed bool, found *collection) bool {
+	var message struct {
+		Type   string
+		Change struct {
+			Resource struct{ Addr string }
+			Action   string
+		}
+		Changes struct {
+			Add, Change, Remove int
+			Operation           string
+		}
+	}
+	if json.Unmarshal([]byte(line), &message) != nil {
+		return false
+	}
+	switch message.Type {
+	case "planned_change":
+		action, ok := jsonActions[message.Change.Action]
+		if !ok || message.Change.Resource.Addr == "" {
+			return true // as it is read, moved or left alone
+		}
+		kind, subject := t.count(message.Change.Resource.Addr, action)
+		if !claimed {
+			found.add(kind, subject, 1)
+		}
+		return true
+	case "change_summary":
+		if message.Changes.Operation == "plan" {
+			t.check([3]int{message.Changes.Add, message.Changes.Change, message.Changes.Remove}, found)
+		}
 		return true
 	}
 	return false
@@ -65,11 +114,7 @@ func (t *terraform) count(address, action string) (plan.EffectKind, string) {
 
 // check compares the sums of a plan with the resources before it. If the plan names no
 // resources at all, the sums themselves are the effects.
-func (t *terraform) check(sums []string, found *collection) {
-	var n [3]int
-	for i := range n {
-		n[i], _ = strconv.Atoi(sums[i+1])
-	}
+func (t *terraform) check(n [3]int, found *collection) {
 	counted := [3]int{t.add, t.change, t.destroy}
 	if !t.any {
 		for i, kind := range []plan.EffectKind{plan.EffectCreate, plan.EffectChange, plan.EffectDelete} {

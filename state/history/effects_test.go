@@ -103,10 +103,10 @@ func TestEffectsAreBounded(t *testing.T) {
 		return plan.Task{ID: "a", Integration: "a", Shard: fmt.Sprint(i), Inputs: "i"}
 	}
 	store := history.NewStore(memory).FoundBy(func(plan.Task) string { return "r" })
-	for from := 0; from < n; from += 100 {
+	for from := 0; from < n; from += 200 {
 		var tasks []plan.Task
 		var results []plan.Result
-		for i := from; i < from+100; i++ {
+		for i := from; i < from+200; i++ {
 			tasks = append(tasks, task(i))
 			results = append(results, plan.Result{Status: plan.Passed, Attempts: 1, Spans: []plan.Span{{}}, Effects: large})
 		}

@@ -92,8 +92,8 @@ func TestBounds(t *testing.T) {
 			runs = append(runs, pending.Run{Task: plan.Task{Integration: "a"}, Base: fmt.Sprint(i), Began: noon.Add(time.Duration(i) * time.Second), Effects: deletes(strings.Repeat("x", c.size))})
 		}
 		store := pending.NewStore(memory)
-		for from := 0; from < len(runs); from += 50 {
-			if err := store.Add(t.Context(), runs[from:from+50], noon.Add(time.Hour)); err != nil {
+		for from := 0; from < len(runs); from += len(runs) / 2 {
+			if err := store.Add(t.Context(), runs[from:from+len(runs)/2], noon.Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}
