@@ -30,7 +30,7 @@ func TestFlagsFrom(t *testing.T) {
 		{"NUL", `["a\u0000"]`, []string{"add", "--flags-from", "FLAGS"}, ExitUsage, "", "demo: the variable FLAGS (of --flags-from): item 1 holds a NUL character\n"},
 		{"itself", `["--flags-from=FLAGS"]`, []string{"add", "--flags-from", "FLAGS"}, ExitUsage, "", "demo: the variable FLAGS (of --flags-from): item 1 is --flags-from, which a variable cannot hold\n"},
 		{"a variable", `["--to", "s3://${BUCKET}/x"]`, []string{"add", "--flags-from", "FLAGS"}, ExitUsage, "", "demo: the variable FLAGS (of --flags-from): item 2 names the variable ${BUCKET}, which is not filled in here; write its value\n"},
-		{"an unknown flag", `["--tiems", "2"]`, []string{"add", "a", "b", "--flags-from", "FLAGS"}, ExitUsage, "", "demo: unknown flag: --tiems (run 'demo add --help')\n"},
+		{"an unknown flag", `["--tiems", "2"]`, []string{"add", "a", "b", "--flags-from", "FLAGS"}, ExitUsage, "", "demo: unknown flag: --tiems, did you mean \"--times\"? (run 'demo add --help')\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
