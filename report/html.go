@@ -15,6 +15,9 @@ type Page struct {
 	Plan     *plan.Plan // the plan of the report
 	Report   *Report
 	Contents *Contents // nil if the bundles are not at hand
+	// Log returns the address of the log of a task: a path relative to the page, or an
+	// address of http or https. It returns "" if there is none. Nil means no links.
+	Log func(task string) string
 }
 
 // Contents are the values of changed fields and the diffs of changed resources,

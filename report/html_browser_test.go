@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -87,12 +88,33 @@ func TestBrowserShowsHostileText(t *testing.T) {
 	}
 }
 
-// TestBrowserWithoutScript checks that the page shows every reason without its script.
+// TestBrowserWithoutScript checks that the page shows every reason and every effect without
+// its script. If something blocks only the script, the page says what is missing.
 func TestBrowserWithoutScript(t *testing.T) {
 	p := change(t)
+	text := renderPage(t, p, effectResults(p), newContents())
 	b := newTab(t)
-	b.open(strings.Replace(renderPage(t, p, timedResults(p), newContents()), "script-src", "worker-src", 1))
-	b.waitFor(`document.getElementById("integration-github-users-more").offsetHeight > 20`, "true")
+	if _, err := chromedp.Call(b.ctx(), emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.open(text)
+	for place, want := range map[string]string{"#integration-github-users > .more": "sha256:aa", "#effects": "user ana"} {
+		if got := evaluate[string](b, `document.querySelector("`+place+`").textContent`); !strings.Contains(got, want) {
+			t.Errorf("%s shows %q, want %q", place, got, want)
+		}
+	}
+	if height := evaluate[int](b, `document.querySelector("#integration-github-users > .more").offsetHeight`); height < 20 {
+		t.Errorf("the explanation is %d pixels high", height)
+	}
+	const blocked = `document.querySelector(".blocked").offsetHeight`
+	if height := evaluate[int](b, blocked); height != 0 {
+		t.Error("the page says that its script is blocked")
+	}
+	if _, err := chromedp.Call(b.ctx(), emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}); err != nil {
+		t.Fatal(err)
+	}
+	b.open(strings.Replace(text, "script-src", "worker-src", 1))
+	b.waitFor(blocked+" > 10", "true")
 	b.waitFor(`document.getElementById("controls").offsetHeight`, "0")
 }
 
@@ -118,7 +140,9 @@ func TestBrowserContrast(t *testing.T) {
 	backs := map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
 		b.setScheme(scheme)
-		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("#list tbody").forEach((e) => e.classList.add("open"))`))
+		if scheme == "light" {
+			b.do(chromedp.Evaluate[chromedp.Void](`document.getElementById("open-all").click(), document.querySelectorAll("details").forEach((e) => e.open = true)`))
+		}
 		backs[evaluate[string](b, "getComputedStyle(document.body).backgroundColor")] = true
 		if got := evaluate[string](b, contrast); got != "good" {
 			t.Errorf("%s: the contrast is only %s", scheme, got)

@@ -51,7 +51,7 @@ func newEffectsView(e Effects) *effectsView {
 	deletions, others := e.Deletions(), e.Others()
 	v.MoreDeletions, v.MoreEffects = max(0, len(deletions)-maxDeletions), max(0, len(others)-maxPageEffects)
 	for _, g := range deletions[:len(deletions)-v.MoreDeletions] {
-		v.Deletions = append(v.Deletions, newEffectRow(g))
+		v.Deletions = append(v.Deletions, newEffectRow(g, true))
 	}
 	at := map[string]int{}
 	for _, g := range others[:len(others)-v.MoreEffects] {
@@ -61,7 +61,7 @@ func newEffectsView(e Effects) *effectsView {
 			at[g.Integration] = i
 			v.Integrations = append(v.Integrations, effectFold{Integration: value{Text: visibleText(g.Integration), Href: "#" + anchor(g.Integration)}})
 		}
-		v.Integrations[i].Rows = append(v.Integrations[i].Rows, newEffectRow(g))
+		v.Integrations[i].Rows = append(v.Integrations[i].Rows, newEffectRow(g, false))
 	}
 	for i := range v.Integrations {
 		v.Integrations[i].Summary = summarizeRows(v.Integrations[i].Rows)
@@ -76,11 +76,15 @@ func newEffectsView(e Effects) *effectsView {
 	return v
 }
 
-// newEffectRow returns the row of one effect.
-func newEffectRow(g EffectGroup) effectRow {
+// newEffectRow returns the row of one effect. A row that stands alone links to its
+// integration.
+func newEffectRow(g EffectGroup, alone bool) effectRow {
 	row := effectRow{
 		Kind: cleanLine(string(g.Kind)), Class: effectClass(g), Count: g.Count, Remarks: g.Remarks(), What: cmp.Or(cleanLine(g.What()), "(nothing visible)"),
-		Where: value{Text: visibleText(g.Where()), Href: "#" + anchor(g.Integration)},
+		Where: value{Text: visibleText(g.Where())},
+	}
+	if alone {
+		row.Where.Href = "#" + anchor(g.Integration)
 	}
 	return row
 }

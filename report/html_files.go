@@ -13,7 +13,7 @@ const (
 	maxFields     = 100      // fields per file
 	maxDiffLines  = 400      // lines per resource
 	maxShownValue = 16 << 10 // bytes per value, in case the maker of the contents did not bound it
-	manyFiles     = 100      // with more changed files, each of them links to fewer integrations
+	manyFiles     = 20       // with more changed files, each of them links to fewer integrations
 )
 
 // A changedFile is one changed file as the page shows it. Woke and Seen are links
@@ -47,11 +47,12 @@ type fileIndex struct {
 	byPath         map[string]int            // index into files; of a datafile, if a resource has the same path
 	fieldByPointer map[string]map[string]int // index into the fields of a file, by path and pointer
 	maxLinks       int                       // integrations to which one file links
+	log            func(task string) string  // returns the address of the log of a task, or ""; may be nil
 }
 
 func newFileIndex(page Page) *fileIndex {
 	c := page.Plan.Changes
-	x := &fileIndex{byPath: map[string]int{}, fieldByPointer: map[string]map[string]int{}, maxLinks: 60}
+	x := &fileIndex{byPath: map[string]int{}, fieldByPointer: map[string]map[string]int{}, maxLinks: 60, log: page.Log}
 	if len(c.Datafiles)+len(c.Resources) > manyFiles {
 		x.maxLinks = 12
 	}

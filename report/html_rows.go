@@ -10,10 +10,12 @@ import (
 
 // Bounds of the page.
 const (
-	maxFailures    = 100     // cards of failures; further failures are only in the table
-	maxOpen        = 10      // cards whose tail is shown from the start
-	maxPassedTails = 2 << 20 // bytes of all tails of passed tasks
-	maxFailedTails = 8 << 20 // bytes of all tails of other tasks
+	maxFailures    = 100      // cards of failures; further failures are only in the table
+	maxOpen        = 10       // cards whose tail is shown from the start
+	maxAlikeCards  = 100      // tasks that one card names besides its own
+	maxPassedTails = 32 << 10 // bytes of all last lines of passed tasks
+	maxPassedTail  = 300      // bytes of the tail of a passed task
+	maxFailedTails = 8 << 20  // bytes of all tails of other tasks
 )
 
 // An integrationRow is one integration with its explanation.
@@ -29,16 +31,11 @@ type integrationRow struct {
 type taskRow struct {
 	ID, Name, Result, Class, Status string
 	Started, Waited, Took, Attempts string
-	Command, Log, Tail              string
+	Command, Tail                   string
+	Last                            string // the last line of a task that passed
+	Log                             value
 	Bad                             bool // fails the check
 	Cut                             bool // the tail was left out
-}
-
-// A failureCard is one task that did not pass.
-type failureCard struct {
-	ID, Name, Result, Details, Log, Tail, Class string
-	Open                                        bool // the tail is shown from the start
-	Integration                                 value
 }
 
 // newRows returns one row per integration, and the data of the rows for the
@@ -86,17 +83,18 @@ func (b *rowBuilder) newRow(in Integration, evidence *plan.Evidence) (integratio
 		ID: anchor(in.Name), Name: visibleText(in.Name), Decision: cleanLine(string(in.Decision)), Class: cssClass(in.Decision),
 		Rung: cleanLine(string(in.Rung)), Reason: cleanLine(in.Reason), Runs: in.Decision != plan.Skip,
 	}
-	d := rowData{ID: r.ID, Name: strings.ToLower(r.Name), Decision: r.Class, Rung: slices.Index(plan.Rungs(), in.Rung)}
+	d := rowData{Decision: r.Class, Rung: slices.Index(plan.Rungs(), in.Rung)}
 	if evidence != nil {
 		r.Facts = b.files.evidenceFacts(*evidence)
-		d.Words = searchWords(*evidence)
 	}
 	var worst plan.Status
 	for _, id := range in.Tasks {
 		result := b.results[id]
 		t := newTaskRow(b.planned[id], result)
-		if b.room[t.Bad] -= len(t.Tail); b.room[t.Bad] < 0 {
-			t.Tail, t.Cut = "", true
+		t.Log = b.files.logValue(result)
+		if b.room[t.Bad] -= len(t.Tail) + len(t.Last); b.room[t.Bad] < 0 {
+			t.Cut = t.Tail != ""
+			t.Tail, t.Last = "", ""
 		}
 		r.Tasks = append(r.Tasks, t)
 		worst = worseOutcome(worst, outcome(result))
@@ -134,20 +132,6 @@ func (r integrationRow) rank() int {
 	return 2
 }
 
-// searchWords returns the parts of some evidence that the filter can find: paths,
-// shards, queries and their fields.
-func searchWords(e plan.Evidence) string {
-	parts := slices.Concat(e.Paths, e.Keys, e.Definition)
-	for _, q := range e.Queries {
-		parts = append(append(parts, q.Name), q.Fields...)
-	}
-	for i := range parts {
-		parts[i] = strings.ToLower(cleanLine(parts[i]))
-	}
-	slices.Sort(parts)
-	return strings.Join(slices.Compact(parts), "\n")
-}
-
 // worseOutcome returns the worse of two outcomes: an integration is shown with the
 // worst outcome of its tasks.
 func worseOutcome(a, b plan.Status) plan.Status {
@@ -162,13 +146,16 @@ func worseOutcome(a, b plan.Status) plan.Status {
 func newTaskRow(t plan.Task, r Task) taskRow {
 	row := taskRow{
 		ID: t.ID, Name: visibleText(t.ID), Result: describeResult(r), Status: statusLabel(outcome(r)), Class: cssClass(outcome(r)), Bad: r.Blocks(),
-		Log: cleanLine(r.Log), Tail: cleanBlock(r.Tail), Attempts: fmt.Sprint(r.Attempts),
+		Tail: cleanBlock(r.Tail), Attempts: fmt.Sprint(r.Attempts),
+	}
+	if r.OK() {
+		row.Tail, row.Last = "", lastLine(r)
 	}
 	if r.Attempts > 0 {
 		row.Took = formatSeconds(r.Seconds)
 	}
 	if len(r.Spans) > 0 {
-		row.Started, row.Waited = "+"+formatSeconds(r.Spans[0].Started), formatSeconds(r.Waited)
+		row.Started, row.Waited = formatSeconds(r.Spans[0].Started), formatSeconds(r.Waited)
 	}
 	switch {
 	case t.Blocked != "":
@@ -179,21 +166,6 @@ func newTaskRow(t plan.Task, r Task) taskRow {
 		row.Command = cleanLine(formatCommand(t.Argv))
 	}
 	return row
-}
-
-// newFailureCards returns cards for tasks that did not pass, and the number of
-// tasks beyond the last card. The ids of the cards begin with name.
-func newFailureCards(name string, tasks []Task) ([]failureCard, int) {
-	more := max(0, len(tasks)-maxFailures)
-	var out []failureCard
-	for i, t := range tasks[:len(tasks)-more] {
-		out = append(out, failureCard{
-			ID: fmt.Sprintf("%s-%d", name, i+1), Name: visibleText(t.Task), Result: describeResult(t), Class: cssClass(outcome(t)),
-			Details: strings.Join(append(describeEffort(t), t.OtherRuns()...), ", "), Log: cleanLine(t.Log), Tail: cleanBlock(t.Tail),
-			Open: i < maxOpen, Integration: value{Text: visibleText(t.Integration), Href: "#" + anchor(t.Integration)},
-		})
-	}
-	return out, more
 }
 
 // maxEvidence is the largest number of values of one kind of evidence that plans
@@ -228,10 +200,10 @@ func (x *fileIndex) evidenceFacts(e plan.Evidence) []fact {
 	}
 	add("trace", markListLimit(traces)...)
 	if s := e.State; s != nil && s.Base == s.Head {
-		add("desired state", value{Text: "the same on base and head:"}, value{Text: cleanLine(s.Base), Code: true})
+		add("desired state", value{Text: "the same on base and head:"}, value{Text: shorten(s.Base, 19), Code: true})
 	} else if s != nil {
-		add("state on base", value{Text: cleanLine(s.Base), Code: true})
-		add("state on head", value{Text: cleanLine(s.Head), Code: true})
+		add("state on base", value{Text: shorten(s.Base, 19), Code: true})
+		add("state on head", value{Text: shorten(s.Head, 19), Code: true})
 	}
 	add("shards", codeValues(e.Keys)...)
 	var passed []value

@@ -94,7 +94,7 @@ func newTimeline(rep *Report) *timeline {
 	for _, r := range ran {
 		t.drawTask(r, total)
 	}
-	const dense = 600
+	const dense = 200
 	t.Dense = len(t.Bars) > dense
 	t.countWaiting(ran, total)
 	t.listLongest(ran)

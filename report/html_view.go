@@ -83,15 +83,13 @@ type choice struct {
 // An option is one entry of a choice.
 type option struct{ Value, Label string }
 
-// A rowData holds the values by which the script sorts and filters a row.
+// A rowData holds the values by which the script sorts and filters a row. It belongs to the
+// row at the same place.
 type rowData struct {
-	ID       string  `json:"id"`
-	Name     string  `json:"n"`
 	Decision string  `json:"d"`
 	Rung     int     `json:"r"`
-	Status   string  `json:"s"`
-	Seconds  float64 `json:"t"`
-	Words    string  `json:"w"` // texts that the filter finds although the row does not show them
+	Status   string  `json:"s,omitempty"`
+	Seconds  float64 `json:"t,omitempty"`
 }
 
 // icons are the icons for the browser tab, by whether the check passed.
@@ -114,10 +112,10 @@ func newPageView(page Page) *pageView {
 	links := newFileIndex(page)
 	v.Rows, v.Data = newRows(page, links)
 	v.Files = links.files
-	v.Failures, v.MoreFailures = newFailureCards("failure", rep.failedTasks())
-	v.Unchecked, v.MoreUnchecked = newFailureCards("unchecked", rep.uncheckedTasks())
+	v.Failures, v.MoreFailures = links.newFailureCards("failure", rep, rep.failedTasks())
+	v.Unchecked, v.MoreUnchecked = links.newFailureCards("unchecked", rep, rep.uncheckedTasks())
 	v.UncheckedTitle, v.UncheckedNote = uncheckedTitle, uncheckedNote
-	v.Broken, v.MoreBroken = newFailureCards("broken", rep.brokenTasks())
+	v.Broken, v.MoreBroken = links.newFailureCards("broken", rep, rep.brokenTasks())
 	if page.Contents == nil && len(v.Files) > 0 {
 		v.ValuesNote = "The bundles were not at hand when this report was written, so it names the fields that changed but not their values."
 	}

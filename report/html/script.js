@@ -5,12 +5,31 @@
   const list = $("list"), form = $("controls"), find = $("find"), count = $("count");
   const by = { d: $("by-decision"), r: $("by-rung"), s: $("by-status") };
   const filters = Object.entries(by).filter(([, select]) => select);
-  const rows = data.map((d) => ({ d, body: $(d.id), text: "", shown: true }));
+  const rows = data.map((d, i) => {
+    const body = list.tBodies[i];
+    Object.assign(d, { id: body.id, n: body.querySelector("th").textContent.toLowerCase(), s: d.s || "", t: d.t || 0 });
+    return { d, body, text: "", shown: true };
+  });
   const byID = new Map(rows.map((row) => [row.d.id, row]));
 
-  // What a row shows and the words behind it, read when the first filter needs them.
+  // What is behind a row or a fold is in a noscript, so that the page has few elements
+  // until somebody opens it.
+  function parse(later) {
+    const inside = document.createElement("template");
+    inside.innerHTML = later.textContent;
+    return inside.content;
+  }
+  function fill(element) {
+    const later = element.querySelector("noscript");
+    if (later) later.replaceWith(parse(later));
+  }
+
+  // What a row shows and what is behind it, read when the first filter needs it.
   function text(row) {
-    if (!row.text) row.text = row.body.textContent.toLowerCase() + "\n" + row.d.w;
+    if (!row.text) {
+      const later = row.body.querySelector("noscript");
+      row.text = ((later ? row.body.querySelector(".row").textContent + "\n" + parse(later).textContent : row.body.textContent)).toLowerCase();
+    }
     return row.text;
   }
 
@@ -44,6 +63,7 @@
   }
 
   function open(row, yes) {
+    if (yes) fill(row.body);
     row.body.classList.toggle("open", yes);
     row.button.setAttribute("aria-expanded", String(yes));
   }
@@ -54,14 +74,21 @@
     history.replaceState(null, "", yes ? "#" + row.d.id : location.pathname + location.search);
   }
 
+  // On a narrow screen rows are no rows of a table for the style, but they are for readers.
   for (const row of rows) {
-    const span = row.body.querySelector(".name"), button = document.createElement("button");
+    row.body.setAttribute("role", "rowgroup");
+    for (const tr of row.body.children) {
+      tr.setAttribute("role", "row");
+      for (const cell of tr.children) cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell");
+    }
+    const head = row.body.querySelector("th"), button = document.createElement("button");
+    row.body.querySelector(".more").id = row.d.id + "-more";
     button.type = "button";
     button.className = "name";
-    button.textContent = span.textContent;
+    button.textContent = head.textContent;
     button.setAttribute("aria-expanded", "false");
     button.setAttribute("aria-controls", row.d.id + "-more");
-    span.replaceWith(button);
+    head.replaceChildren(button);
     row.button = button;
   }
 
@@ -157,10 +184,17 @@
     e.target.textContent = opened ? "Close all" : "Open all";
   });
 
-  // On paper nothing can be opened.
+  document.addEventListener("toggle", (e) => {
+    if (e.target.open && e.target.classList.contains("later")) fill(e.target);
+  }, true);
+
+  // On paper nothing can be opened. So failures are opened, and the changed files if they
+  // are few; the effects of deletions are open anyway.
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll(".failure details:not([open]), .file:not([open])")];
+    const files = document.querySelectorAll(".file:not(.later)");
+    closed = [...document.querySelectorAll(".failure details:not([open])"), ...(files.length > 12 ? [] : files)].filter((e) => !e.open);
+    for (const row of rows) if (row.body.classList.contains("bad")) fill(row.body);
     for (const e of closed) e.open = true;
   });
   addEventListener("afterprint", () => {
