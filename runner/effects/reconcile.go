@@ -50,6 +50,13 @@ func (reconcile) end(*collection) {}
 // beginning matches the beginning of a list whose first item is a text.
 var beginning = regexp.MustCompile(`^[\[(]['"]([A-Za-z_]+)`)
 
+// The action may be the second item of a list, as in ['on-demand tests', 'add comment', …]:
+// after a phrase, and with one or two words after the verb.
+var (
+	phrase       = regexp.MustCompile(`^[a-z-]+ [a-z -]+$`)
+	secondAction = regexp.MustCompile(`^[a-z]+(?:[ _][a-z]+){1,2}$`)
+)
+
 // readAction reads a list or a dict with an action.
 func readAction(message string, found *collection) {
 	v, ok := readPython(message)
@@ -72,9 +79,8 @@ func readAction(message string, found *collection) {
 	}
 	words := v.items
 	kind, isBare, ok := actionKind(words[0].text)
-	if !ok && words[1].isText { // as in ['on-demand tests', 'add comment', …]
+	if !ok && words[1].isText && phrase.MatchString(words[0].text) && secondAction.MatchString(words[1].text) && !doubtful.MatchString(words[0].text+" "+words[1].text) {
 		kind, isBare, ok = actionKind(words[1].text)
-		ok = ok && !isBare
 	}
 	if !ok {
 		return
