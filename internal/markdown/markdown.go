@@ -88,13 +88,13 @@ var (
 
 // Fence returns untrusted text in a code block. Its fence is longer than any run of
 // backticks inside. No line begins with a slash, because some bots read commands even in
-// code. Text without visible characters becomes "".
+// code: "| " is put before it, which can be seen, so that paths can be copied. Text without visible characters becomes "".
 func Fence(text string) string {
 	text = strings.Trim(visible(text), "\n")
 	if strings.TrimSpace(text) == "" {
 		return ""
 	}
-	text = commands.ReplaceAllString(text, "${1}"+joiner+"/")
+	text = commands.ReplaceAllString(text, "${1}| /")
 	fence := "```"
 	for _, run := range backticks.FindAllString(text, -1) {
 		if len(run) >= len(fence) {

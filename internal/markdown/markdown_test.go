@@ -64,7 +64,7 @@ func TestFence(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain\n":                "```\nplain\n```",
 		"````\nx":                "`````\n````\nx\n`````",
-		"/lgtm\n \u00a0/approve": "```\n·/lgtm\n \u00a0·/approve\n```",
+		"/lgtm\n \u00a0/approve": "```\n| /lgtm\n \u00a0| /approve\n```",
 		"\n \u200b\n":            "",
 	} {
 		if got := shownJoiners(markdown.Fence(in)); got != want {
@@ -117,12 +117,15 @@ func FuzzText(f *testing.F) {
 		var texts []string
 		walk(t, doc, &texts)
 		got := strings.ReplaceAll(strings.Join(texts, ""), "\u2060", "")
-		parts := []string{"x " + want, want, "a", "b", want, want, want, shownBlock(in), "end"}
+		parts := []string{"x " + want, want, "a", "b", want, want, want, slash.ReplaceAllString(shownBlock(in), "${1}| /"), "end"}
 		if squeeze(got) != squeeze(strings.Join(parts, "")) {
 			t.Fatalf("%q is read as\n%q, want\n%q from\n%s", in, got, strings.Join(parts, ""), source)
 		}
 	})
 }
+
+// slash matches a slash at the beginning of a line, before which a fence has a sign.
+var slash = regexp.MustCompile(`(?m)^([\t\p{Z}]*)/`)
 
 // shown returns a text without invisible characters.
 func shown(in string) string { return strings.Join(strings.Fields(shownBlock(in)), " ") }
