@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
 )
 
 // inline is the style and the script of a page, which are reviewed elsewhere.
@@ -36,7 +37,7 @@ func TestShopPage(t *testing.T) {
 		})
 	}
 	name := filepath.Join(t.TempDir(), "report.html")
-	if err := writeHTML(name, p, results, opened.Base, opened.Head); err != nil {
+	if err := writeHTML(name, report.Page{Plan: p, Report: report.New(p, results)}, opened.Base, opened.Head); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(name)

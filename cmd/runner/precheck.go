@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/guard"
 	"github.com/app-sre/prcheck/source"
@@ -112,7 +113,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
 	if f.html != "" {
-		trouble = errors.Join(trouble, writeHTML(f.html, p, results, opened.Base, opened.Head))
+		trouble = errors.Join(trouble, writeHTML(f.html, report.Page{Plan: p, Report: report.New(p, results), Log: logLinks(env, f.html, nil, results)}, opened.Base, opened.Head))
 	}
 	open := source.In(env)
 	open.Settings = opened.Settings

@@ -114,7 +114,7 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 		}
 	}
 	if f.html != "" {
-		if err := writeHTML(f.html, p, results, at.base, at.head); err != nil {
+		if err := writeHTML(f.html, report.Page{Plan: p, Report: report.New(p, results), Log: logLinks(env, f.html, f.parts, results)}, at.base, at.head); err != nil {
 			return err
 		}
 	}
@@ -168,8 +168,7 @@ func verdictError(results *plan.Results) error {
 
 // writeHTML writes the report as one file for a browser. Without both bundles it shows no
 // values of changed fields.
-func writeHTML(name string, p *plan.Plan, results *plan.Results, base, head *bundle.Bundle) error {
-	page := report.Page{Plan: p, Report: report.New(p, results)}
+func writeHTML(name string, page report.Page, base, head *bundle.Bundle) error {
 	if base != nil && head != nil {
 		page.Contents = report.NewContents(bundle.Compare(base, head))
 	}
