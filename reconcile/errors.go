@@ -29,6 +29,9 @@ type classed struct {
 
 func (c classed) Unwrap() error { return c.error }
 
+// FailureClass returns the class for those who do not know this package.
+func (c classed) FailureClass() string { return string(c.class) }
+
 // Config returns an error of class config.
 func Config(err error) error { return classed{err, ClassConfig} }
 
@@ -82,10 +85,11 @@ func gather(results []Result) error {
 			all = multierror.Append(all, &StepError{Key: r.Step.Key, Action: r.Step.Action, Err: r.Err})
 		}
 	}
-	if all != nil {
-		all.ErrorFormat = listErrors
+	if all == nil {
+		return nil
 	}
-	return all.ErrorOrNil()
+	all.ErrorFormat = listErrors
+	return classed{all, ClassOf(all)} // of several classes the first would count otherwise
 }
 
 // listErrors returns one line for each error.

@@ -155,7 +155,10 @@ func (e *execution) mayRun(ctx context.Context, s Step) error {
 	}
 	for _, n := range before {
 		i, planned := e.at[n]
-		if planned && (e.results[i].Status == StatusFailed || e.results[i].Status == StatusNotRun) {
+		if !planned || e.plan.Steps[i].Wave >= s.Wave {
+			continue // it does not come before, as a mark on what must go needs nothing
+		}
+		if status := e.results[i].Status; status == StatusFailed || status == StatusNotRun {
 			return Transient(fmt.Errorf("not run: %q failed", n))
 		}
 	}

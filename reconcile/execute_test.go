@@ -85,6 +85,28 @@ func TestExecute(t *testing.T) {
 	}
 }
 
+// A failure that passes by itself and a failure of the data are together one of the data, also
+// for those who only know the method FailureClass.
+func TestWorstClass(t *testing.T) {
+	in := reconcile.Input{Owner: reconcile.Owner{Integration: "x", Caller: "a"}, Class: reconcile.Blind, Compare: never,
+		Desired: []reconcile.Item{{Key: "a"}, {Key: "b"}}}
+	for _, c := range []struct {
+		b    error
+		want reconcile.FailureClass
+	}{{reconcile.Config(errors.New("400")), reconcile.ClassConfig}, {errors.New("500"), reconcile.ClassTask}, {reconcile.ErrConflict, reconcile.ClassTransient}} {
+		_, err := reconcile.Execute(t.Context(), reconcile.Make(in), doer(func(k reconcile.Key) error {
+			if k == "a" {
+				return reconcile.Transient(errors.New("503"))
+			}
+			return c.b
+		}), nil, reconcile.Options{})
+		var classed interface{ FailureClass() string }
+		if !errors.As(err, &classed) || classed.FailureClass() != string(c.want) || reconcile.ClassOf(err) != c.want {
+			t.Errorf("%v has class %q, want %q", err, reconcile.ClassOf(err), c.want)
+		}
+	}
+}
+
 func TestEach(t *testing.T) {
 	errs, err := reconcile.Each(t.Context(), []string{"a", "b", "c", "d"}, 9, time.Millisecond, func(ctx context.Context, shard string, workers int) error {
 		if workers != 2 {
@@ -111,7 +133,10 @@ func TestEach(t *testing.T) {
 
 // Many entries that need each other in one long row, and in one large circle.
 func TestManyItems(t *testing.T) {
-	const n = 30_000
+	n := 30_000
+	if testing.Short() {
+		n = 2_000
+	}
 	key := func(i int) reconcile.Key {
 		return reconcile.Key(strings.Repeat("x", 5) + string(rune('a'+i%26)) + time.Duration(i).String())
 	}

@@ -36,6 +36,9 @@ var laws = []law{
 }
 
 func TestLaws(t *testing.T) {
+	if testing.Short() {
+		*worlds = min(*worlds, 500)
+	}
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
