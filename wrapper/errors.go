@@ -33,6 +33,17 @@ func (e *ConfigError) Error() string { return e.Err.Error() }
 // Unwrap returns the wrapped error.
 func (e *ConfigError) Unwrap() error { return e.Err }
 
+// A TransientError reports that a task failed for a reason that may go away by itself.
+type TransientError struct {
+	Err error
+}
+
+// Error returns the message of the wrapped error.
+func (e *TransientError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the wrapped error.
+func (e *TransientError) Unwrap() error { return e.Err }
+
 // configErrorf returns a ConfigError with a formatted message.
 func configErrorf(format string, args ...any) error {
 	return &ConfigError{Err: fmt.Errorf(format, args...)}

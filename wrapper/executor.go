@@ -135,6 +135,7 @@ func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout t
 	}
 	var config *ConfigError
 	var shortage *ShortageError
+	var transient *TransientError
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
 		result.Status, result.Class, result.Reason = plan.TimedOut, plan.ClassTransient, fmt.Sprintf("timed out after %s", timeout)
@@ -146,6 +147,8 @@ func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout t
 		result.Status, result.Class, result.Reason = plan.NotRun, plan.ClassEnvironment, e.cleanReason("could not be started: "+err.Error())
 	case errors.As(err, &config):
 		result.Class, result.Reason = plan.ClassConfig, e.cleanReason(err.Error())
+	case errors.As(err, &transient):
+		result.Class, result.Reason = plan.ClassTransient, e.cleanReason(err.Error())
 	default:
 		result.Reason = e.cleanReason(err.Error())
 	}

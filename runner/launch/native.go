@@ -60,7 +60,7 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 	announcer, ok := integration.AsAnnouncer(n)
 	if !ok {
 		const dryRun = true
-		return n.Run(ctx, env, dryRun)
+		return withClass(n.Run(ctx, env, dryRun))
 	}
 	announced, err := announcer.DryRun(ctx, env)
 	for _, e := range announced {
@@ -68,5 +68,18 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 			finder.Announce(e)
 		}
 	}
-	return err
+	return withClass(err)
+}
+
+// withClass returns the error of a native integration with the class that the integration gave
+// it, so that the task fails with it.
+func withClass(err error) error {
+	switch integration.ClassOfFailure(err) {
+	case integration.FailureOfConfig:
+		return &wrapper.ConfigError{Err: err}
+	case integration.FailureTransient:
+		return &wrapper.TransientError{Err: err}
+	default:
+		return err
+	}
 }

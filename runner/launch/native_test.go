@@ -69,3 +69,28 @@ func TestNative(t *testing.T) {
 		}
 	}
 }
+
+// A native integration gives its failures a class, and the task fails with it.
+func TestClassOfNativeFailures(t *testing.T) {
+	for class, want := range map[integration.FailureClass]string{integration.FailureOfConfig: "config", integration.FailureTransient: "transient", "": "neither"} {
+		err := errors.New("no such account")
+		if class != "" {
+			err = fmt.Errorf("reading accounts: %w", integration.Failure(class, err))
+		}
+		got := "neither"
+		var config *wrapper.ConfigError
+		var transient *wrapper.TransientError
+		switch failed := withClass(err); {
+		case errors.As(failed, &config):
+			got = "config"
+		case errors.As(failed, &transient):
+			got = "transient"
+		}
+		if got != want || !errors.Is(withClass(err), err) {
+			t.Errorf("class %q: the task fails with %q, want %q", class, got, want)
+		}
+	}
+	if withClass(nil) != nil {
+		t.Error("no failure is a failure")
+	}
+}
