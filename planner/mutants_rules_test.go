@@ -79,7 +79,7 @@ func schemaMutants() []mutant {
 			change: then(jsonField, onHead(set("/groups/dev.yml", "raw", object{"__identifier": "two"}))), hide: unchangedFiles("/groups/dev.yml"), words: mayRead},
 		{name: "$file_sha256sum inside of a datafile", settings: exec,
 			change: then(always(set("/groups/dev.yml", "in", object{"$file_sha256sum": "0"})), onHead(set("/groups/dev.yml", "in", object{"$file_sha256sum": "1"}))),
-			hide: unchangedFiles("/groups/dev.yml"), words: mayRead},
+			hide:   unchangedFiles("/groups/dev.yml"), words: mayRead},
 
 		{name: "a resource that nobody mentions", settings: exec, change: lone, hide: unchanged, words: noResource + "/lone.txt"},
 		{name: "a resource that is added", settings: exec, change: onHead(func(s *side) { s.resources["/new.txt"] = resource("/new.txt", "x", nil) }), hide: unchanged, words: noResource},
