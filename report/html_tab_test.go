@@ -72,6 +72,18 @@ func (b *tab) setScheme(scheme string) {
 	}
 }
 
+// setMedia shows the page as on a medium, screen or print, and forgets the color scheme unless
+// that is screen.
+func (b *tab) setMedia(medium string) {
+	b.t.Helper()
+	if medium == "screen" {
+		return
+	}
+	if _, err := chromedp.Call(b.ctx(), emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // open opens a page.
 func (b *tab) open(page string) {
 	b.t.Helper()

@@ -212,16 +212,7 @@ func newLargePlan(integrations, tasks int) (*plan.Plan, *plan.Results) {
 // TestHTMLStaysSmall checks the size of the page of a large merge request, and that a
 // browser with a script has few elements until somebody opens a row.
 func TestHTMLStaysSmall(t *testing.T) {
-	p, r := newLargePlan(350, 300)
-	for i := range r.Results {
-		r.Results[i].Log = fmt.Sprintf("logs/integration-%d.log", i)
-		r.Results[i].Tail = strings.Repeat(fmt.Sprintf("[2026-11-21 10:11:12] [INFO] [DRY-RUN] [x.py:f:%d] - ['create_user', 'app-sre', 'jane']\n", i), 5)
-		r.Results[i].Effects = &plan.Effects{}
-		for n := range i % 4 {
-			r.Results[i].Effects.Items = append(r.Results[i].Effects.Items, plan.Effect{Kind: plan.EffectKinds()[(i+n)%4], Subject: fmt.Sprintf("user %d-%d in org", i, n)})
-		}
-	}
-	text := renderPage(t, p, r, nil)
+	text := largePage(t)
 	root, err := html.Parse(strings.NewReader(text)) // as with a script: what is in noscript is text
 	if err != nil {
 		t.Fatal(err)
@@ -235,4 +226,20 @@ func TestHTMLStaysSmall(t *testing.T) {
 	if len(text) > 500<<10 || elements > 9000 {
 		t.Errorf("the page has %d KiB and %d elements", len(text)>>10, elements)
 	}
+}
+
+// largePage returns the page of a large merge request: 350 integrations, 300 tasks and 450
+// effects.
+func largePage(t *testing.T) string {
+	t.Helper()
+	p, r := newLargePlan(350, 300)
+	for i := range r.Results {
+		r.Results[i].Log = fmt.Sprintf("logs/integration-%d.log", i)
+		r.Results[i].Tail = strings.Repeat(fmt.Sprintf("[2026-11-21 10:11:12] [INFO] [DRY-RUN] [x.py:f:%d] - ['create_user', 'app-sre', 'jane']\n", i), 5)
+		r.Results[i].Effects = &plan.Effects{}
+		for n := range i % 4 {
+			r.Results[i].Effects.Items = append(r.Results[i].Effects.Items, plan.Effect{Kind: plan.EffectKinds()[(i+n)%4], Subject: fmt.Sprintf("user %d-%d in org", i, n)})
+		}
+	}
+	return renderPage(t, p, r, nil)
 }

@@ -1,0 +1,42 @@
+package report_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// TestBrowserAccessibility holds pages against the rules of axe-core, whose script
+// PRCHECK_AXE names: on a wide screen and on a narrow one, in light and dark, and as printed.
+func TestBrowserAccessibility(t *testing.T) {
+	name := os.Getenv("PRCHECK_AXE")
+	if name == "" {
+		t.Skip("PRCHECK_AXE does not name the script of axe-core: no page is held against its rules")
+	}
+	axe, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := change(t)
+	b := newTab(t)
+	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()), "large": largePage(t)} {
+		b.open(text)
+		b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
+		for _, c := range []struct {
+			name, scheme, media string
+			width               int64
+		}{{"light", "light", "screen", 1280}, {"dark", "dark", "screen", 1280}, {"narrow", "dark", "screen", 390}, {"printed", "light", "print", 800}} {
+			b.setScheme(c.scheme)
+			b.setMedia(c.media)
+			if _, err := chromedp.Call(b.ctx(), emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: c.width, Height: 900, DeviceScaleFactor: 1}); err != nil {
+				t.Fatal(err)
+			}
+			found := evaluate[string](b, `axe.run(document).then((r) => r.violations.map((v) => v.id + " " + v.nodes[0].html.slice(0, 200)).join("; ") + "; " + (r.passes.length > 10))`)
+			if found != "; true" {
+				t.Errorf("%s, %s: %s", title, c.name, found)
+			}
+		}
+	}
+}
