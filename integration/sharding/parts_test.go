@@ -114,11 +114,11 @@ func FuzzDivide(f *testing.F) {
 			"/c/one.yml":{"$schema":"/openshift/cluster-1.yml","name":"one"},
 			"/c/two.yml":{"$schema":"/openshift/cluster-1.yml","name":"two"}}}`), nil)
 		if err != nil {
-			t.Skip()
+			return // no bundle
 		}
 		all, err := integration.List(b)
 		if err != nil || len(all) != 1 || all[0].Name != "it" {
-			t.Skip()
+			return // no definition
 		}
 		for s, want := range map[integration.Strategy][]string{integration.PerOpenShiftCluster: {"one", "two"}, integration.StrategyStatic: {""}} {
 			parts, err := sharding.ListParts("it", s, all[0].Managed(), b, b)

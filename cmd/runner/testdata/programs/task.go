@@ -25,12 +25,58 @@ func areOne(base, head string) bool {
 }
 
 // task is the program that the plans of the scripts start: the first argument
-// says what it does.
+// says what it does. An unknown word does nothing.
 func task() {
-	args := os.Args[2:]
-	switch os.Args[1] {
+	word, args := os.Args[1], os.Args[2:]
+	for _, do := range []func(word string, args []string){speak, fail, linger, write} {
+		do(word, args)
+	}
+	os.Exit(0)
+}
+
+// speak says something, or asks a server and prints the answer.
+func speak(word string, args []string) {
+	switch word {
 	case "say":
 		fmt.Println(strings.Join(args, " "))
+	case "env":
+		all := os.Environ()
+		slices.Sort(all)
+		fmt.Println(strings.Join(all, "\n"))
+	case "show": // FILE
+		info, err := os.Stat(args[0])
+		must(err)
+		raw, err := os.ReadFile(args[0])
+		must(err)
+		fmt.Printf("%s\n%s", info.Mode(), raw)
+	case "print": // @FILE
+		printFile(args[0])
+	case "effects": // FILE WORD TEXT...
+		effects(args[0], args[1], args[2:]...)
+	case "ask": // URL QUERY
+		post(args[0], args[1])
+	case "askfile": // URL @FILE: a query a line, and exit code 1 when the last line is fail
+		raw, err := os.ReadFile(strings.TrimPrefix(args[1], "@")) // the word itself names no file
+		must(err)
+		for line := range strings.Lines(string(raw)) {
+			if strings.TrimSpace(line) == "fail" {
+				os.Exit(1)
+			}
+			post(args[0], line)
+		}
+	case "spill": // URL CODE
+		spill(args)
+	case "leak": // VARIABLE
+		v := os.Getenv(args[0])
+		fmt.Println(v, base64.StdEncoding.EncodeToString([]byte(v)), url.QueryEscape(v))
+		fmt.Println("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+v)))
+		os.Exit(len(args) - 1)
+	}
+}
+
+// fail fails, some words only when base and head differ.
+func fail(word string, args []string) {
+	switch word {
 	case "fail": // CODE TEXT...
 		fmt.Fprintln(os.Stderr, strings.Join(args[1:], " "))
 		code, err := strconv.Atoi(args[0])
@@ -67,6 +113,26 @@ func task() {
 			fmt.Fprintln(os.Stderr, strings.Join(args[4:], " "))
 			os.Exit(7)
 		}
+	case "sides": // BASE HEAD @FILE @FILE: prints the first file when the bundles are one, else the second
+		if areOne(args[0], args[1]) {
+			args[3] = args[2]
+		}
+		printFile(args[3])
+	case "onlyhead": // BASE HEAD fail|hang: says what is gone, and fails or hangs on base
+		fmt.Println("the lamp is gone")
+		switch {
+		case !areOne(args[0], args[1]):
+		case args[2] == "fail":
+			os.Exit(7)
+		default:
+			time.Sleep(10 * time.Minute)
+		}
+	}
+}
+
+// linger takes its time, or watches who runs beside it.
+func linger(word string, args []string) {
+	switch word {
 	case "hang": // FILE
 		must(os.WriteFile(args[0], nil, 0o600))
 		time.Sleep(10 * time.Minute)
@@ -83,8 +149,6 @@ func task() {
 		time.Sleep(10 * time.Minute)
 	case "alone": // LOCK NUMBER
 		alone(args[0], args[1])
-	case "doubt": // FILE KIND BASE HEAD
-		doubtful(args[0], args[1], areOne(args[2], args[3]))
 	case "own": // FILE: fails beside another one with this file
 		f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -96,69 +160,30 @@ func task() {
 		must(os.Remove(args[0]))
 	case "family": // FILE
 		family(args[0])
+	}
+}
+
+// write writes files.
+func write(word string, args []string) {
+	switch word {
 	case "note", "notes": // FILE TEXT: notes fails, too
 		f, err := os.OpenFile(args[0], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		must(err)
 		_, err = fmt.Fprintln(f, args[1])
 		must(err)
 		must(f.Close())
-		if os.Args[1] == "notes" {
+		if word == "notes" {
 			fmt.Fprintln(os.Stderr, "it is noted")
 			os.Exit(7)
 		}
-	case "ask": // URL QUERY
-		post(args[0], args[1])
-	case "askfile": // URL @FILE: a query a line, and exit code 1 when the last line is fail
-		raw, err := os.ReadFile(strings.TrimPrefix(args[1], "@")) // the word itself names no file
-		must(err)
-		for line := range strings.Lines(string(raw)) {
-			if strings.TrimSpace(line) == "fail" {
-				os.Exit(1)
-			}
-			post(args[0], line)
-		}
-	case "env":
-		all := os.Environ()
-		slices.Sort(all)
-		fmt.Println(strings.Join(all, "\n"))
-	case "show": // FILE
-		info, err := os.Stat(args[0])
-		must(err)
-		raw, err := os.ReadFile(args[0])
-		must(err)
-		fmt.Printf("%s\n%s", info.Mode(), raw)
 	case "spread": // FILE...
 		for _, name := range args {
 			must(os.MkdirAll(filepath.Dir(name), 0o700))
 			must(os.WriteFile(name, nil, 0o600))
 		}
-	case "effects": // FILE WORD TEXT...
-		effects(args[0], args[1], args[2:]...)
-	case "print": // @FILE
-		printFile(args[0])
-	case "sides": // BASE HEAD @FILE @FILE: prints the first file when the bundles are one, else the second
-		if areOne(args[0], args[1]) {
-			args[3] = args[2]
-		}
-		printFile(args[3])
-	case "onlyhead": // BASE HEAD fail|hang: says what is gone, and fails or hangs on base
-		fmt.Println("the lamp is gone")
-		switch {
-		case !areOne(args[0], args[1]):
-		case args[2] == "fail":
-			os.Exit(7)
-		default:
-			time.Sleep(10 * time.Minute)
-		}
-	case "spill": // URL CODE
-		spill(args)
-	case "leak": // VARIABLE
-		v := os.Getenv(args[0])
-		fmt.Println(v, base64.StdEncoding.EncodeToString([]byte(v)), url.QueryEscape(v))
-		fmt.Println("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+v)))
-		os.Exit(len(args) - 1)
+	case "doubt": // FILE KIND BASE HEAD
+		doubtful(args[0], args[1], areOne(args[2], args[3]))
 	}
-	os.Exit(0)
 }
 
 // post asks a server and prints the answer.
