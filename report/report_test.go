@@ -6,8 +6,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -248,25 +246,7 @@ func TestGolden(t *testing.T) {
 		"explain-blocked":    func(w io.Writer) error { return report.ExplainText(w, p, "new-thing") },
 	}
 	for name, render := range tests {
-		t.Run(name, func(t *testing.T) {
-			var got bytes.Buffer
-			if err := render(&got); err != nil {
-				t.Fatal(err)
-			}
-			file := filepath.Join("testdata", name+".golden")
-			if *update {
-				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got.Bytes(), want) {
-				t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
-			}
-		})
+		t.Run(name, func(t *testing.T) { compareGolden(t, name, render) })
 	}
 }
 

@@ -2,8 +2,6 @@ package note_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -83,19 +81,7 @@ func TestRecordedMergeRequests(t *testing.T) {
 					t.Errorf("%q is missing", want)
 				}
 			}
-			file := filepath.Join("testdata", name+".md")
-			if *update {
-				if err := os.WriteFile(file, []byte(got+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got+"\n" != string(want) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			compareGolden(t, name, got)
 		})
 	}
 }

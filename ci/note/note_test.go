@@ -250,20 +250,26 @@ func TestGolden(t *testing.T) {
 			n := test.note
 			n.Tool, n.Serial, n.Commit, n.Links = "prcheck", 2, head, links()
 			got := writeBody(t, n, test.previous)
-			file := filepath.Join("testdata", name+".md")
-			if *update {
-				if err := os.WriteFile(file, []byte(got+"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got+"\n" != string(want) {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			compareGolden(t, name, got)
 		})
+	}
+}
+
+// compareGolden compares a note with a golden file.
+func compareGolden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".md")
+	if *update {
+		if err := os.WriteFile(file, []byte(got+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got+"\n" != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
