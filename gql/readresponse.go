@@ -10,7 +10,8 @@ import (
 
 // ReadResponse parses the body of a GraphQL server's HTTP response with a status. It
 // returns an error if the body is not a response to a GraphQL request: if it is not JSON,
-// or has neither data nor errors.
+// or has neither data nor errors. Data that are null are none: both sides would look
+// alike, and nothing would be checked.
 func ReadResponse(status int, body []byte) (*Response, error) {
 	v, err := bundle.ParseValue(body)
 	if err != nil {
@@ -30,7 +31,7 @@ func ReadResponse(status int, body []byte) (*Response, error) {
 			return nil, err
 		}
 	}
-	if !res.HasData && len(res.Errors) == 0 {
+	if res.Data == nil && len(res.Errors) == 0 {
 		return nil, errors.New("it has neither data nor errors")
 	}
 	if status != 200 && len(res.Errors) == 0 {

@@ -149,6 +149,8 @@ func TestAnswers(t *testing.T) {
 		{"a page", 200, `<html>`, "the answer is not one of GraphQL"},
 		{"a list", 200, `[]`, "the answer is not one of GraphQL: it is not a JSON object"},
 		{"nothing", 200, `{}`, "it has neither data nor errors"},
+		{"null data", 200, `{"data":null}`, "it has neither data nor errors"},
+		{"null data and no errors", 200, `{"data":null,"errors":[]}`, "it has neither data nor errors"},
 		{"bad data", 200, `{"data":7}`, "its data is not an object"},
 		{"bad errors", 200, `{"data":null,"errors":7}`, "its errors are not a list"},
 		{"rejected for nothing", 400, `{"data":{}}`, "it has no errors although its status is 400"},
