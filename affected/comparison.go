@@ -168,7 +168,7 @@ func (e *engines) compile(req gql.Request) (out compiled) {
 // A Subject is an integration whose desired state can be told.
 type Subject struct {
 	Queries []Query
-	State   integration.Stater // when there are no queries
+	State   integration.StateFunc // when there are no queries
 	Shards  *integration.Shards
 	Order   integration.ListOrder
 }

@@ -43,7 +43,7 @@ type stater struct {
 	asked  int
 }
 
-func (s *stater) DesiredState(context.Context, integration.QueryFunc) (any, error) {
+func (s *stater) desiredState(context.Context, integration.QueryFunc) (any, error) {
 	s.asked++
 	if s.err != nil {
 		return nil, s.err
@@ -59,7 +59,7 @@ func flow(t *testing.T, s *stater, shards []string) plan.Conclusion {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := Subject{State: s}
+	subject := Subject{State: s.desiredState}
 	if shards != nil {
 		subject.Shards = &integration.Shards{By: selectors(t, shards...)}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // nativeStates returns the desired states of a native integration on both sides.
-func (c *Comparison) nativeStates(ctx context.Context, s integration.Stater) (base, head any, err error) {
+func (c *Comparison) nativeStates(ctx context.Context, s integration.StateFunc) (base, head any, err error) {
 	onBase, onHead, err := c.answerers(c.engines)
 	if err != nil {
 		return nil, nil, err
@@ -28,13 +28,13 @@ func (c *Comparison) nativeStates(ctx context.Context, s integration.Stater) (ba
 
 // nativeState returns the desired state of a native integration on one side. A
 // panic of the integration becomes an error, so that the integration runs.
-func nativeState(ctx context.Context, s integration.Stater, e Answerer) (state any, err error) {
+func nativeState(ctx context.Context, s integration.StateFunc, e Answerer) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v, err := s.DesiredState(ctx, Querier(e))
+	v, err := s(ctx, Querier(e))
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (e *examination) checkSkips(context.Context) {
 
 // isBlind reports whether nothing but the definition says what an integration reads.
 func (e *examination) isBlind(it integration.Integration) bool {
-	isNative := slices.ContainsFunc(e.Natives, func(n integration.Native) bool { return n.Name() == it.Name })
+	_, isNative := integration.FindNative(e.Natives, it)
 	return len(it.Queries) == 0 && !isNative
 }
 

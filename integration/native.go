@@ -3,46 +3,86 @@ package integration
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
 )
 
 // A QueryFunc answers a GraphQL query over one bundle. It returns the data of the
 // response as JSON.
 type QueryFunc func(ctx context.Context, query string, variables map[string]any) ([]byte, error)
 
-// An Environment is what a native integration gets when it runs.
-type Environment struct {
-	Query QueryFunc // answers queries over the bundle
-	Log   io.Writer // takes the output of the integration
-	Shard string    // the shard to work on; "" means all shards
-}
-
 // A Native is an integration that is written in Go and part of the program.
 type Native interface {
-	// Name returns the integration's name in the bundle.
+	// Name returns the native's name. It runs for the definition of this name, and for each
+	// definition to which the settings bind it.
 	Name() string
-	// Run changes the live systems so that they match the desired state. If
-	// dryRun is set, it only logs the changes that it would make.
-	Run(ctx context.Context, env Environment, dryRun bool) error
+	// DryRun says what Run would do. It gets nothing that can write to a live system.
+	DryRun(ctx context.Context, env Environment) error
+	// Run changes the live systems so that they match the desired state.
+	Run(ctx context.Context, env Environment, act Actors) error
 }
 
-// An Announcer is a native integration that hands over the effects of a dry run. A dry run
-// calls DryRun in place of Run. Without it, effects are found in what the integration logs.
-type Announcer interface {
-	// DryRun changes nothing. It returns what Run would create, change and delete.
-	DryRun(ctx context.Context, env Environment) ([]plan.Effect, error)
+// An Environment is what a native integration reads, and where it reports.
+type Environment struct {
+	Integration string      // name of the definition that it runs for
+	Settings    Integration // the settings of this integration, of base
+	Query       QueryFunc   // answers queries over the data that are to become true
+	Base        QueryFunc   // answers queries over the data before the change; nil if there is no change
+	Shard       string      // the shard to work on; "" means all shards
+	Static      plan.Fraction
+	State       state.Store // the documents of this integration alone; nil if nothing is remembered
+	Secret      func(ctx context.Context, ref SecretRef) (string, error)
+	Cluster     func(ctx context.Context, ref ClusterRef) (ClusterReader, error)
+	Bucket      func(ctx context.Context, place string) (BucketReader, error)
+	Now         func() time.Time
+	Log         io.Writer     // takes the output of the integration
+	Report      func(Finding) // takes findings and effects; several goroutines may call it
+	Workers     int           // how many things may be read or written at once; 0 means one
+	Approve     Approvals     // what a person allowed by hand
+}
+
+// Approvals are what a person allowed by hand for one run.
+type Approvals struct {
+	Deletions []string // digests of deletions, see package reconcile
+	Adopt     bool     // put the mark on things that exist without one, and do nothing else
+}
+
+// Actors change live systems. Only Run gets them, so that a dry run cannot write.
+type Actors struct {
+	State   state.Store // as that of the environment, for writing; nil if nothing is remembered
+	Cluster func(ctx context.Context, ref ClusterRef) (ClusterWriter, error)
+	Bucket  func(ctx context.Context, place string) (BucketWriter, error)
+	Did     func(Deed) // takes each step as it ends; several goroutines may call it
+}
+
+// A Deed is a step that was taken, for the journal and the metrics.
+type Deed struct {
+	Shard  string `json:"shard,omitempty"`
+	Key    string `json:"key"`
+	Action string `json:"action"`
+	Status string `json:"status"`
+	Error  string `json:"error,omitempty"`
+}
+
+// A Finding is something that people must know about the data or about a live system.
+type Finding struct {
+	plan.Finding
+	// Effect is what would be done, if the finding is about an effect. The other fields say
+	// where it comes from.
+	Effect *plan.Effect
 }
 
 // A Stater is a native integration that can compute its desired state. It is skipped
 // if the desired states of base and head are equal.
 //
-// The desired state must depend on nothing but the answers of query: not on a clock, a
-// service or a file. It must contain all data of the bundle that Run uses. It must be
-// complete when it is encoded as JSON, because the JSON is compared. An error is always
-// safe: the integration then runs in full.
+// The desired state must depend on nothing but the answers of query and the settings: not
+// on a clock, a service or a file. It must contain all data of the bundle that DryRun and
+// Run use. It must be complete when it is encoded as JSON, because the JSON is compared. An
+// error is always safe: the integration then runs in full.
 type Stater interface {
-	DesiredState(ctx context.Context, query QueryFunc) (any, error)
+	DesiredState(ctx context.Context, query QueryFunc, settings Integration) (any, error)
 }
 
 // A Sharder is a native integration that can run on one shard of its work. The
@@ -52,16 +92,38 @@ type Sharder interface {
 	Shards() Shards
 }
 
-// AsStater returns n as a Stater, if n has a desired state.
-func AsStater(n Native) (Stater, bool) {
-	s, ok := n.(Stater)
-	return s, ok
+// A Checker is a native integration that has settings of its own. Their mistakes are found
+// when the settings are read for a plan.
+type Checker interface {
+	CheckSettings(OwnSettings) error
 }
 
-// AsAnnouncer returns n as an Announcer, if it hands over effects.
-func AsAnnouncer(n Native) (Announcer, bool) {
-	a, ok := n.(Announcer)
-	return a, ok
+// FindNative returns the native that runs for an integration: that of the name to which its
+// settings bind it, or else that of its own name.
+func FindNative(natives []Native, it Integration) (Native, bool) {
+	name := it.Name
+	if it.Native != "" {
+		name = it.Native
+	}
+	for _, n := range natives {
+		if n.Name() == name {
+			return n, true
+		}
+	}
+	return nil, false
+}
+
+// A StateFunc returns a desired state by the answers of query, see [Stater].
+type StateFunc func(ctx context.Context, query QueryFunc) (any, error)
+
+// StateOf returns the function that computes the desired state of an integration, nil if its
+// native has none.
+func StateOf(n Native, it Integration) StateFunc {
+	s, ok := n.(Stater)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context, query QueryFunc) (any, error) { return s.DesiredState(ctx, query, it) }
 }
 
 // AsSharder returns n as a Sharder, if n has shards.

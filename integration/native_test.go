@@ -7,12 +7,13 @@ import (
 
 type plain struct{}
 
-func (plain) Name() string                                 { return "plain" }
-func (plain) Run(context.Context, Environment, bool) error { return nil }
+func (plain) Name() string                                   { return "plain" }
+func (plain) DryRun(context.Context, Environment) error      { return nil }
+func (plain) Run(context.Context, Environment, Actors) error { return nil }
 
 type full struct{ plain }
 
-func (full) DesiredState(ctx context.Context, query QueryFunc) (any, error) {
+func (full) DesiredState(ctx context.Context, query QueryFunc, _ Integration) (any, error) {
 	return query(ctx, "{ accounts { name } }", nil)
 }
 func (full) Shards() Shards { return Shards{Arg: "--account"} }
@@ -28,8 +29,8 @@ func TestNativeAbilities(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, ok := AsStater(tt.n); ok != tt.want {
-				t.Errorf("AsStater: got %v, want %v", ok, tt.want)
+			if ok := StateOf(tt.n, Integration{}) != nil; ok != tt.want {
+				t.Errorf("StateOf: got %v, want %v", ok, tt.want)
 			}
 			if _, ok := AsSharder(tt.n); ok != tt.want {
 				t.Errorf("AsSharder: got %v, want %v", ok, tt.want)

@@ -69,6 +69,13 @@ type Integration struct {
 	Effects      []EffectRule     // find effects in what it prints; the first rule that matches a line counts
 	// CompareEffects tells that its tasks run on base as well, to compare their effects.
 	CompareEffects bool
+	Native         string      // the native that runs for it; "" is that of its own name, if there is one
+	Own            OwnSettings // what the native itself reads
+	Deletes        Deletes
+	Adopt          []string // keys of things without a mark that a native may take
+	TakeOver       []string // keys of things of other callers that a native may take
+	// TakeOverFrom is the name of another integration whose things a native takes over.
+	TakeOverFrom string
 	// Harmless tells that no bundle needs to define the integration, since its settings only
 	// say which resources it does not ask for.
 	Harmless bool

@@ -80,6 +80,12 @@ type Result struct {
 	Flaky    *Flaky    `json:"flaky,omitempty"`    // nil when it is not known to be flaky
 	Baseline *Baseline `json:"baseline,omitempty"` // nil when the task did not run on base
 	Effects  *Effects  `json:"effects,omitempty"`  // nil when nobody looked for effects
+
+	// Findings are those of the last attempt of a native integration: the worst first, and
+	// those that the change did not cause last. FindingsBeyond counts those that are left out
+	// because there are too many.
+	Findings       []Finding `json:"findings,omitempty"`
+	FindingsBeyond int       `json:"findings_beyond,omitempty"`
 }
 
 // An Attempt is how an earlier attempt of a task ended.

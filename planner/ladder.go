@@ -52,8 +52,10 @@ func newLadder(in Input) (*ladder, error) {
 		return nil, err
 	}
 	natives := map[string]integration.Native{}
-	for _, n := range in.Natives {
-		natives[n.Name()] = n
+	for name := range names {
+		if n, ok := integration.FindNative(in.Natives, in.Settings.For(name)); ok {
+			natives[name] = n
+		}
 	}
 	if l.subjects, err = subjects(in, natives, l.comparison); err != nil {
 		return nil, err

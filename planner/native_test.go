@@ -14,8 +14,12 @@ import (
 // A native is an integration that tells nothing about itself.
 type native string
 
-func (n native) Name() string                                           { return string(n) }
-func (native) Run(context.Context, integration.Environment, bool) error { panic("a plan runs nothing") }
+func (n native) Name() string                                        { return string(n) }
+func (native) DryRun(context.Context, integration.Environment) error { panic("a plan runs nothing") }
+
+func (native) Run(context.Context, integration.Environment, integration.Actors) error {
+	panic("a plan runs nothing")
+}
 
 // A telling one tells its desired state.
 type telling struct {
@@ -23,7 +27,7 @@ type telling struct {
 	state func(ctx context.Context, query integration.QueryFunc) (any, error)
 }
 
-func (n telling) DesiredState(ctx context.Context, query integration.QueryFunc) (any, error) {
+func (n telling) DesiredState(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (any, error) {
 	return n.state(ctx, query)
 }
 

@@ -68,8 +68,10 @@ func subjects(in Input, natives map[string]integration.Native, c *affected.Compa
 		out[name] = s
 	}
 	for name, n := range natives {
-		if stater, ok := integration.AsStater(n); ok && len(out[name].Queries) == 0 {
-			out[name] = nativeSubject(in.Settings.For(name), n, stater)
+		if it := in.Settings.For(name); len(out[name].Queries) == 0 {
+			if state := integration.StateOf(n, it); state != nil {
+				out[name] = nativeSubject(it, n, state)
+			}
 		}
 	}
 	return out, nil
@@ -77,8 +79,8 @@ func subjects(in Input, natives map[string]integration.Native, c *affected.Compa
 
 // nativeSubject returns the subject of a native integration. Shards of the settings
 // go before those of the integration.
-func nativeSubject(it integration.Integration, n integration.Native, stater integration.Stater) affected.Subject {
-	s := affected.Subject{State: stater, Order: it.ListOrder, Shards: it.Shards}
+func nativeSubject(it integration.Integration, n integration.Native, state integration.StateFunc) affected.Subject {
+	s := affected.Subject{State: state, Order: it.ListOrder, Shards: it.Shards}
 	if sharder, ok := integration.AsSharder(n); ok && s.Shards == nil {
 		shards := sharder.Shards()
 		if shards.Max == 0 {

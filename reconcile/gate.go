@@ -33,6 +33,7 @@ type Gate struct {
 	Limits    Limits
 	Approvals []Approval // of base
 	Today     time.Time  // the day that approvals are compared with
+	Refused   Refusal    // somebody else decided: why no deletion is done; the zero value is no decision
 	Confirmed string     // the digest of deletions that somebody confirmed by hand, see [Deletions.Digest]
 }
 
@@ -82,6 +83,8 @@ func (g Gate) Decide(d Deletions) Refusal {
 	}
 	l := g.Limits
 	switch allowed := d.Managed * l.Percent / 100; {
+	case g.Refused.Code != "":
+		return Refusal{g.Refused.Code, g.Refused.Reason, d.Keys}
 	case d.Incomplete:
 		return Refusal{CodeIncomplete, "not all could be read, so nothing is deleted", d.Keys}
 	case d.Desired == 0:

@@ -21,6 +21,14 @@ type Item struct {
 	Policy    Policy // what may be done with the thing
 	Claim     Claim  // by the settings of base
 	Place     Place  // of the entry in the data
+	// Mistake says why the entry cannot be used. Its thing is left as it is.
+	Mistake Mistake
+}
+
+// A Mistake is what is wrong with an entry. The zero value is no mistake.
+type Mistake struct {
+	Code    Code   `json:"code,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
 // A Place is where an entry stands in the data.

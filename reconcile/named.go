@@ -9,6 +9,10 @@ import (
 func (m *maker) planItem(it *Item) {
 	thing, isThere := m.current[it.Key]
 	last, known := m.in.Known[it.Key]
+	if it.Mistake != (Mistake{}) {
+		m.fail(it, it.Mistake.Code, it.Mistake.Message, "")
+		return
+	}
 	if err := m.in.Unread[it.Key]; err != nil {
 		m.fail(it, CodeIncomplete, "it could not be read: "+err.Error(), "")
 		return

@@ -1,10 +1,8 @@
 package runner
 
 import (
-	"slices"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
@@ -26,13 +24,7 @@ func (r *run) newAnnouncements() *announcements {
 
 // findsEffects reports whether effects are looked for in what a task says.
 func (r *run) findsEffects(t plan.Task) bool {
-	if r.Settings.For(t.Integration).FindsEffects() {
-		return true
-	}
-	return t.Native && slices.ContainsFunc(r.Natives, func(n integration.Native) bool {
-		_, ok := integration.AsAnnouncer(n)
-		return ok && n.Name() == t.Integration
-	})
+	return t.Native || r.Settings.For(t.Integration).FindsEffects()
 }
 
 // start returns the finder for a new attempt of a task, nil if nobody looks for effects.

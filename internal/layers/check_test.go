@@ -128,6 +128,9 @@ func wrongOurs(from, to string) string {
 	if isSide(from) {
 		return "a package beside the floors imports none of them"
 	}
+	if ownHouse(from) != "" && ownHouse(from) == ownHouse(to) {
+		return ""
+	}
 	if allowed, ok := listed(only, from); ok && !slices.Contains(allowed, to) {
 		return "it may import only " + strings.Join(allowed, ", ")
 	}
@@ -290,5 +293,16 @@ func listed(table map[string][]string, pkg string) ([]string, bool) {
 // covers reports whether a name of a table means pkg.
 func covers(name, pkg string) bool {
 	dir, all := strings.CutSuffix(name, "/*")
-	return name == pkg || all && path.Dir(pkg) == dir
+	return name == pkg || all && strings.HasPrefix(pkg, dir+"/")
+}
+
+// ownHouse returns the folder of the native integration that a package belongs to, or "". The
+// packages of one native integration may import each other.
+func ownHouse(pkg string) string {
+	first, rest, _ := strings.Cut(pkg, "/")
+	name, _, _ := strings.Cut(rest, "/")
+	if first != "integrations" {
+		return ""
+	}
+	return first + "/" + name
 }

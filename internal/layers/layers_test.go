@@ -49,9 +49,12 @@ func TestCheck(t *testing.T) {
 			"cmd/planner/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
 		{"a library imports a package of cmd", "source/a.go", `package source; import _ "` + module + `/cmd/runner"`, []string{
 			"source/a.go:1: imports " + module + "/cmd/runner: nobody outside of cmd imports a package of cmd"}},
-		{"native integration", "integrations/github/a.go", `package github; import _ "` + module + `/gql"`, nil},
+		{"native integration", "integrations/github/a.go", `package github; import _ "` + module + `/native"`, nil},
+		{"its own package below", "integrations/github/a.go", `package github; import _ "` + module + `/integrations/github/teams"`, nil},
+		{"native integration imports another", "integrations/github/teams/a.go", `package teams; import _ "` + module + `/integrations/gitlab"`, []string{
+			"integrations/github/teams/a.go:1: imports " + module + "/integrations/gitlab: it may import only integration, native, reconcile, plan, state, integration/sharding"}},
 		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
-			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, reconcile, gql, state, sharding"}},
+			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, native, reconcile, plan, state, integration/sharding"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
 		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{

@@ -4,14 +4,14 @@ package layers
 const module = "github.com/app-sre/prcheck"
 
 // floors lists the packages, the lowest floor first. A package imports only packages of
-// lower floors, and packages of side. A name that ends with /* means every package in that
-// folder. A package marked "later" does not exist yet.
+// lower floors, and packages of side. A name that ends with /* means every package below
+// that folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state", "kube"},
 	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/sharding", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "integrations/*" /* later */, "runner/baseline", "runner/effects", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
-	{"planner", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
+	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems" /* later */, "runner/baseline", "runner/effects", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"planner", "integrations/*" /* later */, "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "change", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
 }
@@ -36,7 +36,7 @@ var never = map[string][]string{
 // only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
 	"planner/proof":  {"bundle", "gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"integrations/*": {"integration", "reconcile", "gql", "state", "sharding"},
+	"integrations/*": {"integration", "native", "reconcile", "plan", "state", "integration/sharding"},
 }
 
 // owners lists, for each outside library, the packages that may import it. Packages below

@@ -177,11 +177,9 @@ func (c *prover) subject(name string) (*subject, error) {
 	}
 	var err error
 	i.state, err = c.declared(i.settings)
-	for _, n := range c.Natives {
-		if n.Name() == name {
-			i.native = true
-			i.state = nativeState(i.settings, n, i.state)
-		}
+	if n, ok := integration.FindNative(c.Natives, i.settings); ok {
+		i.native = true
+		i.state = nativeState(i.settings, n, i.state)
 	}
 	return i, err
 }

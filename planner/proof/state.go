@@ -16,7 +16,7 @@ import (
 // A desired tells how the desired state of an integration is found.
 type desired struct {
 	queries []query
-	native  integration.Stater // when there are no queries
+	native  integration.StateFunc // when there are no queries
 	shards  *integration.Shards
 	order   integration.ListOrder
 }
@@ -40,11 +40,11 @@ func (c *prover) declared(it integration.Integration) (*desired, error) {
 // nativeState returns the desired state of a native integration. Queries and shards of the
 // settings go before its own.
 func nativeState(it integration.Integration, n integration.Native, declared *desired) *desired {
-	stater, ok := integration.AsStater(n)
-	if !ok || declared != nil {
+	state := integration.StateOf(n, it)
+	if state == nil || declared != nil {
 		return declared
 	}
-	d := &desired{native: stater, shards: it.Shards, order: it.ListOrder}
+	d := &desired{native: state, shards: it.Shards, order: it.ListOrder}
 	if sharder, ok := integration.AsSharder(n); ok && d.shards == nil {
 		shards := sharder.Shards()
 		if shards.Max == 0 {
@@ -127,13 +127,13 @@ func (c *prover) wholeStates(ctx context.Context, d desired) (documents list, do
 }
 
 // native returns the desired state of a native integration. A panic becomes an error.
-func (s *side) native(ctx context.Context, n integration.Stater) (state any, err error) {
+func (s *side) native(ctx context.Context, n integration.StateFunc) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	v, err := n.DesiredState(ctx, func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
+	v, err := n(ctx, func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 		raw, err := json.Marshal(variables)
 		if err != nil {
 			return nil, err

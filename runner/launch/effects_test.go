@@ -23,9 +23,12 @@ type announcer struct {
 	failure error
 }
 
-func (a announcer) DryRun(_ context.Context, env integration.Environment) ([]plan.Effect, error) {
+func (a announcer) DryRun(_ context.Context, env integration.Environment) error {
 	_, err := fmt.Fprintln(env.Log, "would drop the lamp of", env.Shard)
-	return a.effects, errors.Join(err, a.failure)
+	for i := range a.effects {
+		env.Report(integration.Finding{Effect: &a.effects[i]})
+	}
+	return errors.Join(err, a.failure)
 }
 
 // A native integration that hands over effects makes its dry run in a way of its own. What it
@@ -47,7 +50,7 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 	task := plan.Task{ID: "it", Integration: "warehouse-stock", Shard: "harbor", Native: true}
 	finder := effects.NewFinder(settings.For("a").Effects, mask.New(nil))
 	var log bytes.Buffer
-	all := runner{process: wrapper.Process{Open: open}, natives: []integration.Native{n}, effects: func(plan.Task) *effects.Finder { return finder }}
+	all := runner{process: wrapper.Process{Open: open}, settings: settings, natives: []integration.Native{n}, effects: func(plan.Task) *effects.Finder { return finder }}
 	if err := all.Run(t.Context(), task, &log); err != nil || log.String() != "would drop the lamp of harbor\n" {
 		t.Errorf("got %q, %v", log.String(), err)
 	}

@@ -47,7 +47,7 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 		return nil, err
 	}
 	command := func(t plan.Task) (wrapper.Command, error) { return e.command(t, folder) }
-	return runner{wrapper.Process{Open: open, Command: command, Temp: e.Temp, HandOut: e.handOut}, e.Natives, e.Effects}, nil
+	return runner{wrapper.Process{Open: open, Command: command, Temp: e.Temp, HandOut: e.handOut}, e.Settings, e.Natives, e.Effects}, nil
 }
 
 // handOut tells which values a task is given. Of addresses it adds the host and port.

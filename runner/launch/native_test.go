@@ -21,12 +21,16 @@ type native struct{ name, query string }
 
 func (n native) Name() string { return n.name }
 
-func (n native) Run(ctx context.Context, w integration.Environment, dryRun bool) error {
+func (n native) Run(context.Context, integration.Environment, integration.Actors) error {
+	panic("a task writes nothing")
+}
+
+func (n native) DryRun(ctx context.Context, w integration.Environment) error {
 	answer, err := w.Query(ctx, n.query, map[string]any{"name": w.Shard})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w.Log, "dry run %v of %q: %s", dryRun, w.Shard, answer)
+	_, err = fmt.Fprintf(w.Log, "dry run of %q: %s", w.Shard, answer)
 	return err
 }
 
@@ -54,13 +58,13 @@ func TestNative(t *testing.T) {
 		config                     bool
 	}{
 		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { shelves } }",
-			`dry run true of "harbor": {"warehouses":[{"shelves":260}]}`, "", false},
+			`dry run of "harbor": {"warehouses":[{"shelves":260}]}`, "", false},
 		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { nothing } }", "", "Cannot query field", false},
 		{"warehouse-stock", "query($name: String) { warehouses(name: $name) { name } staff { badge } }", "", "/shop/staff-1.yml", true},
 		{"other", "", "", "no native integration", true},
 	} {
 		var log bytes.Buffer
-		runner := runner{process: wrapper.Process{Open: open}, natives: []integration.Native{native{c.name, c.query}}}
+		runner := runner{process: wrapper.Process{Open: open}, settings: &integration.Settings{}, natives: []integration.Native{native{c.name, c.query}}}
 		err := runner.Run(context.Background(), task, io.Writer(&log))
 		var config *wrapper.ConfigError
 		if log.String() != c.want || errors.As(err, &config) != c.config ||

@@ -1,0 +1,109 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// Errors of live systems that callers tell apart.
+var (
+	// ErrNotThere says that there is no object of this name.
+	ErrNotThere = errors.New("it is not there")
+	// ErrChanged says that the object is not the one that the precondition names: somebody
+	// else was faster.
+	ErrChanged = errors.New("somebody else changed it")
+	// ErrUntrusted says that a change names or alters an address or a secret, so that it
+	// cannot be used before the change is merged.
+	ErrUntrusted = errors.New("the change alters its address or its secret, so it is not asked before the merge")
+)
+
+// A SecretRef names a secret as the data do. Its value is masked in all output from the
+// moment at which it is read.
+type SecretRef struct {
+	Path    string `json:"path"`
+	Field   string `json:"field"`
+	Version string `json:"version,omitempty"` // "" is the latest
+}
+
+// A ClusterRef says how a cluster of Kubernetes is reached. In a dry run only a reference
+// that base has as well can be used: head could name any address for a token.
+type ClusterRef struct {
+	Name     string    `json:"name"`
+	Server   string    `json:"server"` // https://…
+	Token    SecretRef `json:"token"`
+	Insecure bool      `json:"insecure,omitempty"` // the certificate of the server is not checked
+}
+
+// A Resource is a type of objects of Kubernetes.
+type Resource struct {
+	Group, Version string // Group is "" for the core group
+	Plural         string // as in addresses: "namespaces"
+}
+
+// An ObjectRef names an object of a cluster.
+type ObjectRef struct {
+	Resource
+	Namespace string // "" if the resource has none
+	Name      string
+}
+
+// A ClusterReader reads objects of one cluster, as JSON.
+type ClusterReader interface {
+	// Get returns an object. The error is [ErrNotThere] if there is none.
+	Get(ctx context.Context, ref ObjectRef) (json.RawMessage, error)
+	// List returns all objects of a resource, in one namespace or ("") in all, with a label
+	// selector or ("") without. It returns all of them or an error.
+	List(ctx context.Context, of Resource, namespace, labels string) ([]json.RawMessage, error)
+}
+
+// A ClusterWriter changes objects of one cluster.
+type ClusterWriter interface {
+	ClusterReader
+	// Create makes an object. The error is [ErrChanged] if there is one of this name.
+	Create(ctx context.Context, ref ObjectRef, object json.RawMessage) (json.RawMessage, error)
+	// Apply sets the fields of an object by server-side apply, never by force. If the object
+	// carries metadata.resourceVersion and metadata.uid, they are preconditions: the error is
+	// [ErrChanged] if it is another one by now. A [FieldConflict] names fields of others.
+	Apply(ctx context.Context, ref ObjectRef, object json.RawMessage) (json.RawMessage, error)
+	// Delete deletes an object if it still is the one that the preconditions name; else the
+	// error is [ErrChanged] or [ErrNotThere].
+	Delete(ctx context.Context, ref ObjectRef, was Preconditions) error
+}
+
+// Preconditions name one state of an object. Both are required.
+type Preconditions struct{ UID, ResourceVersion string }
+
+// A FieldConflict says that another manager owns fields that were to be applied.
+type FieldConflict struct {
+	Managers []string // names of the managers
+	Fields   []string // such as .spec.replicas, in the order of Managers
+}
+
+// Error returns the message with managers and fields.
+func (e *FieldConflict) Error() string {
+	text := "other managers own fields"
+	for i := range e.Fields {
+		text += ", " + e.Managers[i] + " owns " + e.Fields[i]
+	}
+	return text
+}
+
+// A BucketReader reads objects below a place of a bucket that others own as well. Its keys
+// are any text.
+type BucketReader interface {
+	// Get returns an object and its version. The error is [ErrNotThere] if there is none.
+	Get(ctx context.Context, key string) (raw []byte, version string, err error)
+	// Keys returns the keys below a prefix, sorted.
+	Keys(ctx context.Context, prefix string) ([]string, error)
+}
+
+// A BucketWriter writes objects below a place of a bucket.
+type BucketWriter interface {
+	BucketReader
+	// Put stores an object if its version is still the given one, "" for none, and returns
+	// the new version. The error is [ErrChanged] if it is another.
+	Put(ctx context.Context, key string, raw []byte, version string) (string, error)
+	// Remove removes an object if its version is still the given one.
+	Remove(ctx context.Context, key, version string) error
+}

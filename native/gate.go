@@ -1,0 +1,77 @@
+package native
+
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// gate returns the gate that the settings of base describe.
+func (w *work) gate() reconcile.Gate {
+	limits, s := reconcile.DefaultLimits(), w.env.Settings.Deletes
+	for _, l := range []struct {
+		of   *int
+		said *int
+	}{{&limits.Max, s.Max}, {&limits.Percent, s.Percent}, {&limits.Floor, s.Floor}} {
+		if l.said != nil {
+			*l.of = *l.said
+		}
+	}
+	limits.Off = s.Off || w.env.Approve.Adopt
+	g := reconcile.Gate{Limits: limits, Today: w.env.Now()}
+	for _, a := range s.Approved {
+		g.Approvals = append(g.Approvals, reconcile.Approval{Key: reconcile.Key(a.Key), Until: a.Until})
+	}
+	return g
+}
+
+// make makes the plan of a unit. Deletions that a person confirmed pass the gate.
+func (w *work) make(u *unit) {
+	u.plan = reconcile.Make(u.input)
+	if digest := u.plan.Deletions.Digest(); len(u.plan.Deletions.Keys) > 0 && w.isConfirmed(digest) {
+		u.input.Gate.Confirmed = digest
+		u.plan = reconcile.Make(u.input)
+	}
+	if w.env.Approve.Adopt {
+		u.plan.Steps = slices.DeleteFunc(u.plan.Steps, func(s reconcile.Step) bool { return s.Action != reconcile.AdoptIt })
+	}
+}
+
+func (w *work) isConfirmed(digest string) bool {
+	return slices.Contains(w.env.Approve.Deletions, digest)
+}
+
+// passGate asks the gate about the deletions of all units together, so that many shards are no
+// way around it. If it refuses, no unit deletes anything.
+func (w *work) passGate() {
+	var all reconcile.Deletions
+	var deleting []*unit
+	for _, u := range w.units {
+		if u.plan == nil {
+			continue
+		}
+		d := u.plan.Deletions
+		if u.plan.Refused.Code != "" {
+			d.Keys = nil // they were refused
+		}
+		all = all.Plus(d)
+		if len(d.Keys) > 0 {
+			deleting = append(deleting, u)
+		}
+	}
+	if len(deleting) < 2 {
+		return // the gate of the unit has decided
+	}
+	gate := w.gate()
+	if digest := all.Digest(); w.isConfirmed(digest) {
+		gate.Confirmed = digest
+	}
+	refused := gate.Decide(all)
+	if refused.Code == "" {
+		return
+	}
+	for _, u := range deleting {
+		u.input.Gate.Refused = refused
+		u.plan = reconcile.Make(u.input)
+	}
+}

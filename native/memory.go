@@ -1,0 +1,141 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/app-sre/prcheck/reconcile"
+	"github.com/app-sre/prcheck/state"
+)
+
+// A memory knows what was made for one part. It has 16 documents, for as many groups of
+// keys, so that a step rewrites little.
+type memory struct {
+	store  state.Store
+	folder string
+}
+
+func newMemory(s state.Store, p Part) *memory {
+	return &memory{s, "known/" + p.name()}
+}
+
+// A records document holds the records of some keys.
+type records struct {
+	Version string                             `json:"version"`
+	Records map[reconcile.Key]reconcile.Record `json:"records"`
+}
+
+const recordsVersion = "1"
+
+// document returns the key of the document for a key.
+func (m *memory) document(k reconcile.Key) string {
+	return m.folder + "/" + state.Name(string(k))[:1] + ".json"
+}
+
+// load returns all records.
+func (m *memory) load(ctx context.Context) (map[reconcile.Key]reconcile.Record, error) {
+	list, err := m.store.List(ctx, m.folder)
+	if err != nil {
+		return nil, err
+	}
+	out := map[reconcile.Key]reconcile.Record{}
+	for _, e := range list {
+		raw, err := m.store.Read(ctx, e.Key)
+		if errors.Is(err, state.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		doc, err := decode(raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		}
+		maps.Copy(out, doc.Records)
+	}
+	return out, nil
+}
+
+func decode(raw []byte) (records, error) {
+	doc := records{Version: recordsVersion, Records: map[reconcile.Key]reconcile.Record{}}
+	if raw == nil {
+		return doc, nil
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return doc, err
+	}
+	if doc.Version != recordsVersion {
+		return doc, fmt.Errorf("it has version %.20q, which this program does not know", doc.Version)
+	}
+	return doc, nil
+}
+
+// Remember implements [reconcile.Memory].
+func (m *memory) Remember(ctx context.Context, k reconcile.Key, r reconcile.Record) error {
+	return m.change(ctx, k, func(all map[reconcile.Key]reconcile.Record) { all[k] = r })
+}
+
+// Forget implements [reconcile.Memory].
+func (m *memory) Forget(ctx context.Context, k reconcile.Key) error {
+	return m.change(ctx, k, func(all map[reconcile.Key]reconcile.Record) { delete(all, k) })
+}
+
+func (m *memory) change(ctx context.Context, k reconcile.Key, do func(map[reconcile.Key]reconcile.Record)) error {
+	return m.store.Update(context.WithoutCancel(ctx), m.document(k), func(old []byte) ([]byte, error) {
+		doc, err := decode(old)
+		if err != nil {
+			return nil, err
+		}
+		do(doc.Records)
+		return json.Marshal(doc)
+	})
+}
+
+// An intent document names the steps that a run is about to take, so that the next run can
+// tell that this run was interrupted.
+type intent struct {
+	Version string   `json:"version"`
+	Steps   []string `json:"steps"`
+}
+
+// begin notes the steps of a plan before the first of them, and returns a function that
+// removes the note. It tells of a note that an interrupted run left behind.
+func (w *work) begin(ctx context.Context, u *unit, s state.Store) (end func(), err error) {
+	var steps []string
+	for _, step := range u.plan.Steps {
+		if step.Action.Writes() {
+			steps = append(steps, fmt.Sprintf("%s %s", step.Action, step.Key))
+		}
+	}
+	if len(steps) == 0 {
+		return func() {}, nil
+	}
+	key := "intent/" + u.part.name() + ".json"
+	err = s.Update(ctx, key, func(old []byte) ([]byte, error) {
+		w.tellInterrupted(u, old)
+		return json.Marshal(intent{recordsVersion, steps})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("noting the steps in the state: %w", err)
+	}
+	return func() { _ = s.Remove(context.WithoutCancel(ctx), key) }, nil // the next run tells of it
+}
+
+// tellInterrupted says which steps an interrupted run may have taken.
+func (w *work) tellInterrupted(u *unit, raw []byte) {
+	var left intent
+	if raw == nil || json.Unmarshal(raw, &left) != nil {
+		return
+	}
+	slices.Sort(left.Steps)
+	for _, s := range left.Steps[:min(len(left.Steps), maxKeys)] {
+		w.say("the last run was interrupted, and may have done: " + s)
+	}
+	if more := len(left.Steps) - maxKeys; more > 0 {
+		w.say(fmt.Sprintf("and %d more steps of %s", more, u.part.Shard))
+	}
+}

@@ -1,0 +1,90 @@
+package native
+
+import (
+	"context"
+	"errors"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/reconcile"
+	"github.com/app-sre/prcheck/state"
+)
+
+// An Integration keeps things as the data say. Make turns it into a native integration.
+type Integration struct {
+	Name  string          // of the native
+	Class reconcile.Class // how it finds things that the data no longer name
+	Prune bool            // things that no entry names any more are deleted; see [reconcile.Input]
+
+	// Desired returns what the data say. It depends on the answers of query and on the
+	// settings alone. An error means that nothing can be said; a mistake of one entry is a
+	// finding, and the other entries go on.
+	Desired func(ctx context.Context, query integration.QueryFunc, settings integration.Integration) (Desired, error)
+	// Current returns what is there, at the target of one part. An error means that the
+	// target cannot be asked.
+	Current func(ctx context.Context, env integration.Environment, part Part) (Current, error)
+	// Compare returns how a thing differs from its item. It asks nobody.
+	Compare reconcile.Compare
+	// Doer returns what reads and writes single things of a part. A dry run does not call it.
+	Doer func(ctx context.Context, env integration.Environment, act integration.Actors, part Part) (reconcile.Doer, error)
+	// CheckSettings returns the mistakes in the settings that the integration reads itself.
+	// If it is nil, the integration has none.
+	CheckSettings func(integration.OwnSettings) error
+}
+
+// Desired is what the data say.
+type Desired struct {
+	Parts []Part
+	// Callers are the keys of all running instances; nil if the data and the settings do not
+	// tell, and then every other caller counts as living.
+	Callers  []string
+	Findings []reconcile.Finding // mistakes of the data
+}
+
+// A Part is what one shard does at one target.
+type Part struct {
+	Shard  string // key of the shard; two parts of one shard have different callers
+	Caller string // whose mark the things get
+	// Target is how the target is reached, such as an [integration.ClusterRef]. It is
+	// compared as JSON, and must have everything that Current and Doer use of the data.
+	Target any
+	Items  []reconcile.Item
+}
+
+// name returns the name of a part in the state.
+func (p Part) name() string { return state.Name(p.Shard, p.Caller) }
+
+// Current is what is there.
+type Current struct {
+	Things []reconcile.Thing
+	Unread map[reconcile.Key]error // things that could not be read
+	Errors []error                 // other errors: not everything was listed
+}
+
+// ErrNothingDone says that no part could be read, so nothing could be done.
+var ErrNothingDone = errors.New("nothing could be done")
+
+// A made is a native integration that was made of an Integration.
+type made struct{ Integration }
+
+// Make returns the native integration.
+func Make(i Integration) integration.Native { return made{i} }
+
+// Name implements [integration.Native].
+func (m made) Name() string { return m.Integration.Name }
+
+// CheckSettings implements [integration.Checker].
+func (m made) CheckSettings(own integration.OwnSettings) error {
+	if m.Integration.CheckSettings == nil {
+		return own.Decode(&struct{}{})
+	}
+	return m.Integration.CheckSettings(own)
+}
+
+// Shards implements [integration.Sharder]: the shards are those of the parts.
+func (m made) Shards() integration.Shards {
+	by, err := integration.ParseSelector("parts[*].shard")
+	if err != nil {
+		panic(err) // the text is a constant
+	}
+	return integration.Shards{By: []integration.Selector{by}}
+}

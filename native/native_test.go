@@ -1,0 +1,208 @@
+package native_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/native"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A shelf is a system that holds books, by shard.
+type shelf struct {
+	things map[reconcile.Key]reconcile.Thing
+	writes int
+	broken string // shard that cannot be asked
+}
+
+func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
+	if t, ok := s.things[k]; ok {
+		return &t, nil
+	}
+	return nil, nil
+}
+
+func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing, mark reconcile.Mark) error {
+	s.writes++
+	if step.Action == reconcile.Remove {
+		delete(s.things, step.Key)
+		return nil
+	}
+	s.things[step.Key] = reconcile.Thing{Key: step.Key, Body: step.Item.Body, Mark: mark}
+	return nil
+}
+
+// books is an integration whose data are {"SHARD": {"KEY": "TITLE"}}; the title "!" says delete.
+func (s *shelf) books() integration.Native {
+	return native.Make(native.Integration{
+		Name: "books", Class: reconcile.Listing,
+		Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+			raw, err := query(ctx, "", nil)
+			if err != nil {
+				return native.Desired{}, err
+			}
+			var data map[string]map[string]string
+			if err := json.Unmarshal(raw, &data); err != nil {
+				return native.Desired{}, err
+			}
+			d := native.Desired{Callers: []string{}}
+			for shard, books := range data {
+				p := native.Part{Shard: shard, Caller: shard, Target: shard}
+				for key, title := range books {
+					p.Items = append(p.Items, reconcile.Item{Key: reconcile.Key(key), Body: title, Delete: title == "!"})
+				}
+				d.Parts, d.Callers = append(d.Parts, p), append(d.Callers, shard)
+			}
+			return d, nil
+		},
+		Current: func(_ context.Context, _ integration.Environment, p native.Part) (native.Current, error) {
+			if p.Shard == s.broken {
+				return native.Current{}, reconcile.Transient(fmt.Errorf("nobody answers"))
+			}
+			var c native.Current
+			for _, t := range s.things {
+				if t.Mark.Caller == p.Caller || t.Mark.Caller == "" {
+					c.Things = append(c.Things, t)
+				}
+			}
+			return c, nil
+		},
+		Compare: func(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (reconcile.Difference, error) {
+			if want.Body == is.Body {
+				return reconcile.Difference{}, nil
+			}
+			return reconcile.Difference{Changes: []reconcile.Change{{Path: "/", Old: fmt.Sprint(is.Body), New: fmt.Sprint(want.Body)}}}, nil
+		},
+		Doer: func(context.Context, integration.Environment, integration.Actors, native.Part) (reconcile.Doer, error) {
+			return s, nil
+		},
+	})
+}
+
+// answer returns a query function that answers with some data.
+func answer(data string) integration.QueryFunc {
+	return func(context.Context, string, map[string]any) ([]byte, error) { return []byte(data), nil }
+}
+
+// run makes a dry run, or a run, and returns what it said: effects, findings and the log.
+func (s *shelf) run(t *testing.T, base, head string, isDry bool, change func(*integration.Environment)) (string, error) {
+	t.Helper()
+	var log bytes.Buffer
+	var said []string
+	env := integration.Environment{
+		Integration: "books", Query: answer(head), Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) }, Log: &log, Workers: 4,
+		Report: func(f integration.Finding) {
+			switch {
+			case f.Effect != nil:
+				said = append(said, fmt.Sprintf("%s %s", f.Effect.Kind, f.Effect.Subject))
+			case f.Old:
+				said = append(said, "old "+f.Code)
+			default:
+				said = append(said, fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message))
+			}
+		},
+	}
+	if base != "" {
+		env.Base = answer(base)
+	}
+	if change != nil {
+		change(&env)
+	}
+	var err error
+	if isDry {
+		err = s.books().DryRun(t.Context(), env)
+	} else {
+		err = s.books().Run(t.Context(), env, integration.Actors{})
+	}
+	return strings.Join(said, "\n"), err
+}
+
+// A dry run says what the run does, and writes nothing.
+func TestDryRunAndRun(t *testing.T) {
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{"b": {Key: "b", Body: "old", Mark: reconcile.Mark{Integration: "books", Caller: "north"}}}}
+	const data = `{"north": {"a": "Atlas", "b": "Bible"}, "south": {"c": "Comic"}}`
+	said, err := s.run(t, "", data, true, nil)
+	if want := "create a\nchange b\ncreate c"; sorted(said) != want || err != nil || s.writes != 0 {
+		t.Errorf("got %q, %v and %d writes, want %q", said, err, s.writes, want)
+	}
+	if said, err := s.run(t, "", data, false, nil); said != "" || err != nil || s.writes != 3 {
+		t.Errorf("got %q, %v and %d writes", said, err, s.writes)
+	}
+	if said, err := s.run(t, "", data, true, nil); said != "" || err != nil {
+		t.Errorf("the second run would do %q, %v", said, err)
+	}
+}
+
+func sorted(text string) string {
+	var lines []string
+	for _, word := range []string{"a", "b", "c"} {
+		for line := range strings.SplitSeq(text, "\n") {
+			if strings.HasSuffix(line, " "+word) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// One target that cannot be asked is an error of its own.
+func TestPartsAreApart(t *testing.T) {
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, broken: "north"}
+	const data = `{"north": {"a": "Atlas"}, "south": {"c": "Comic"}}`
+	_, err := s.run(t, "", data, false, nil)
+	if err == nil || !strings.Contains(err.Error(), "north: nobody answers") || len(s.things) != 1 {
+		t.Errorf("got %v and %v", err, s.things)
+	}
+	if integration.ClassOfFailure(err) != integration.FailureTransient {
+		t.Errorf("got class %q", integration.ClassOfFailure(err))
+	}
+}
+
+// A change that names a new target does not get it asked.
+func TestNewTargetIsNotAsked(t *testing.T) {
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, broken: "north"}
+	said, err := s.run(t, `{"south": {"c": "Comic"}}`, `{"north": {"a": "Atlas"}, "south": {"c": "Comic"}}`, true, nil)
+	if err != nil || !strings.Contains(said, "note NEW_TARGET north") || strings.Contains(said, "create a") {
+		t.Errorf("got %q, %v", said, err)
+	}
+}
+
+// The gate counts over all parts of a run.
+func TestGateOverParts(t *testing.T) {
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
+	head := map[string]map[string]string{}
+	for i := range 6 {
+		shard := fmt.Sprintf("s%d", i)
+		head[shard] = map[string]string{shard + "-stays": "x"}
+		for j := range 3 {
+			k := reconcile.Key(fmt.Sprintf("%s-%d", shard, j))
+			s.things[k] = reconcile.Thing{Key: k, Mark: reconcile.Mark{Integration: "books", Caller: shard}}
+		}
+	}
+	raw, err := json.Marshal(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := s.run(t, "", string(raw), true, nil)
+	if err != nil || !strings.Contains(said, "error TOO_MANY_DELETES") || strings.Contains(said, "delete s") {
+		t.Fatalf("got %q, %v", said, err)
+	}
+	_, digest, _ := strings.Cut(said, "--confirm-deletions ")
+	digest, _, _ = strings.Cut(digest, "\n")
+	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) { e.Approve.Deletions = []string{digest} })
+	if err != nil || strings.Contains(said, "TOO_MANY") || strings.Count(said, "delete s") != 18 {
+		t.Errorf("confirmed %q: got %q, %v", digest, said, err)
+	}
+	// One shard at a time the floor allows it.
+	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) { e.Shard, e.Static = "s2", plan.Fraction{} })
+	if err != nil || strings.Count(said, "delete s2") != 3 {
+		t.Errorf("got %q, %v", said, err)
+	}
+}

@@ -1,0 +1,94 @@
+package native
+
+import (
+	"fmt"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// reportFindings reports what people must know.
+func (w *work) reportFindings() {
+	for _, f := range w.head.Findings {
+		w.find(f)
+	}
+	if len(w.head.Parts) == 0 {
+		w.find(reconcile.Finding{Code: codeEmpty, Severity: reconcile.Error, Message: "the data name nothing to work on"})
+	}
+	for _, u := range w.units {
+		switch {
+		case u.err != nil:
+			w.find(reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()})
+		case u.plan != nil:
+			for _, f := range u.plan.Findings {
+				w.find(finished(f))
+			}
+		default:
+			w.reportUnasked(u)
+		}
+	}
+}
+
+// finished gives a code to the finding that an entry can be removed.
+func finished(f reconcile.Finding) reconcile.Finding {
+	if f.Code == "" && f.Severity == reconcile.Note {
+		f.Code = codeFinished
+	}
+	return f
+}
+
+// reportUnasked reports what the data alone say about a part whose target is not asked.
+func (w *work) reportUnasked(u *unit) {
+	p := w.offline(u.part)
+	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare})
+	for _, f := range append(p.Findings, removed.Findings...) {
+		w.find(f)
+	}
+	if len(u.part.Items) > 0 {
+		message := fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items), integration.ErrUntrusted)
+		if u.part.Shard != "" {
+			message = u.part.Shard + ": " + message
+		}
+		w.find(reconcile.Finding{Code: codeUntrusted, Severity: reconcile.Note, Message: message})
+	}
+}
+
+// effects are the kinds of effects by the actions that have them.
+var effects = map[reconcile.Action]plan.EffectKind{
+	reconcile.Create: plan.EffectCreate, reconcile.Undelete: plan.EffectCreate, reconcile.Update: plan.EffectChange, reconcile.Replace: plan.EffectDelete,
+	reconcile.AdoptIt: plan.EffectChange, reconcile.MarkIt: plan.EffectChange, reconcile.Remove: plan.EffectDelete,
+}
+
+// reportSteps reports what a run would do, and writes it into the log.
+func (w *work) reportSteps() {
+	for _, u := range w.units {
+		if u.plan == nil {
+			continue
+		}
+		for _, s := range u.plan.Steps {
+			w.reportStep(s)
+		}
+		if d := u.plan.Deletions; len(d.Keys) > 0 {
+			w.say(fmt.Sprintf("%d deletions, digest %s", len(d.Keys), d.Digest()))
+		}
+	}
+}
+
+func (w *work) reportStep(s reconcile.Step) {
+	kind, ok := effects[s.Action]
+	if !ok {
+		if s.Action == reconcile.Blocked {
+			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
+		}
+		return
+	}
+	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, s.Reason))
+	for _, c := range s.Changes {
+		w.say(fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New))
+	}
+	w.env.Report(integration.Finding{
+		Finding: plan.Finding{Severity: plan.SeverityNote, File: s.Place.File, Pointer: s.Place.Pointer, Message: s.Reason},
+		Effect:  &plan.Effect{Kind: kind, Subject: string(s.Key), Times: 1},
+	})
+}

@@ -1,0 +1,84 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A desiredState is what is compared to see whether anything is to do: all that a run uses of
+// the data. The places of entries are not part of it, since they are for people alone.
+type desiredState struct {
+	Callers  []string      `json:"callers"`
+	Parts    []partState   `json:"parts"`
+	Findings []findingText `json:"findings"`
+}
+
+type partState struct {
+	Shard  string      `json:"shard"`
+	Caller string      `json:"caller"`
+	Target any         `json:"target"`
+	Items  []itemState `json:"items"`
+}
+
+type itemState struct {
+	Key       reconcile.Key     `json:"key"`
+	Body      any               `json:"body"`
+	Needs     []reconcile.Key   `json:"needs,omitempty"`
+	Delete    bool              `json:"delete,omitempty"`
+	Protected bool              `json:"protected,omitempty"`
+	Recover   bool              `json:"recover,omitempty"`
+	Policy    reconcile.Policy  `json:"policy,omitempty"`
+	Claim     reconcile.Claim   `json:"claim,omitempty"`
+	Mistake   reconcile.Mistake `json:"mistake,omitzero"`
+}
+
+type findingText struct {
+	Code    reconcile.Code  `json:"code"`
+	Keys    []reconcile.Key `json:"keys"`
+	Message string          `json:"message"`
+}
+
+// DesiredState implements [integration.Stater].
+func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, settings integration.Integration) (any, error) {
+	d, err := m.Desired(ctx, query, settings)
+	if err != nil {
+		return nil, err
+	}
+	out := desiredState{Callers: slices.Sorted(slices.Values(d.Callers)), Parts: []partState{}}
+	for _, p := range d.Parts {
+		out.Parts = append(out.Parts, p.state())
+	}
+	slices.SortFunc(out.Parts, func(a, b partState) int {
+		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller), strings.Compare(text(a.Target), text(b.Target)))
+	})
+	for _, f := range d.Findings {
+		out.Findings = append(out.Findings, findingText{f.Code, f.Keys, f.Message})
+	}
+	return out, nil
+}
+
+// state returns what a part contributes to the desired state.
+func (p Part) state() partState {
+	out := partState{Shard: p.Shard, Caller: p.Caller, Target: p.Target, Items: []itemState{}}
+	for _, it := range p.Items {
+		needs := slices.Sorted(slices.Values(it.Needs))
+		out.Items = append(out.Items, itemState{it.Key, it.Body, needs, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
+	}
+	slices.SortStableFunc(out.Items, func(a, b itemState) int { return cmp.Compare(a.Key, b.Key) })
+	return out
+}
+
+// text returns a value as JSON, to compare it.
+func text(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "?" + err.Error()
+	}
+	return string(raw)
+}

@@ -1,0 +1,287 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// The codes of findings that are made here.
+const (
+	codeEmpty     reconcile.Code = "EMPTY"           // there is nothing to work on
+	codeUntrusted reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
+	codeTarget    reconcile.Code = "UNREACHABLE"     // a target could not be read
+	codeFinished  reconcile.Code = "FINISHED"        // an entry can be removed
+	codeBase      reconcile.Code = "BASE_UNREADABLE" // the data of base cannot be read
+)
+
+// A work is one dry run or one run.
+type work struct {
+	made
+	env     integration.Environment
+	head    Desired
+	base    Desired // zero if there is no change, or if base cannot be read
+	hasBase bool    // base was read
+	units   []*unit // in the order of the data
+
+	mu   sync.Mutex
+	told map[string]bool // findings that were reported
+}
+
+// A unit is the work on one part.
+type unit struct {
+	part    Part
+	removed []reconcile.Item // entries that base has here and head has nowhere
+	isAsked bool             // the target may be asked
+	input   reconcile.Input
+	plan    *reconcile.Plan // nil if the target could not be read
+	memory  *memory         // nil if nothing is remembered
+	err     error           // the target could not be read
+}
+
+// open reads the data of both sides, and finds the parts to work on.
+func (m made) open(ctx context.Context, env integration.Environment) (*work, error) {
+	w := &work{made: m, env: env, told: map[string]bool{}}
+	var err error
+	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {
+		return nil, fmt.Errorf("reading the desired state: %w", err)
+	}
+	if env.Base != nil {
+		if w.base, err = m.Desired(ctx, env.Base, env.Settings); err != nil {
+			w.find(reconcile.Finding{Code: codeBase, Severity: reconcile.Warning, Message: "the desired state of base cannot be read, so no target is asked: " + err.Error()})
+		}
+		w.hasBase = err == nil
+	}
+	if err := w.head.checkParts(); err != nil {
+		return nil, err
+	}
+	w.head = w.head.withMistakes()
+	w.base = w.base.withMistakes()
+	for _, p := range w.base.Parts {
+		w.base.Findings = append(w.base.Findings, w.offline(p).Findings...)
+	}
+	w.addUnits()
+	if w.env.Shard != "" && len(w.units) == 0 {
+		return nil, reconcile.Config(fmt.Errorf("there is no shard %q", w.env.Shard))
+	}
+	return w, nil
+}
+
+// checkParts returns an error if two parts cannot be told apart.
+func (d Desired) checkParts() error {
+	known := map[string]bool{}
+	for _, p := range d.Parts {
+		if known[p.name()] {
+			return fmt.Errorf("two parts of shard %q have the caller %q", p.Shard, p.Caller)
+		}
+		known[p.name()] = true
+	}
+	return nil
+}
+
+// maxText is the maximal length of a key and of a caller in bytes.
+const maxText = 1024
+
+// withMistakes returns the data in which entries say that they cannot be used: those with a
+// wrong key or caller, and those of several parts with one key.
+func (d Desired) withMistakes() Desired {
+	parts := map[reconcile.Key]int{} // how many parts name a key
+	for _, p := range d.Parts {
+		seen := map[reconcile.Key]bool{}
+		for _, it := range p.Items {
+			if !seen[it.Key] {
+				parts[it.Key]++
+			}
+			seen[it.Key] = true
+		}
+	}
+	d.Parts = slices.Clone(d.Parts)
+	for i := range d.Parts {
+		p := &d.Parts[i]
+		wrong := checkText(p.Caller)
+		p.Items = slices.Clone(p.Items)
+		for j := range p.Items {
+			it := &p.Items[j]
+			switch bad := checkText(string(it.Key)); {
+			case it.Mistake != (reconcile.Mistake{}):
+			case wrong != "":
+				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: "its caller " + wrong}
+			case bad != "" || it.Key == "":
+				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: cmp.Or("its key "+bad, "it has no key")}
+			case parts[it.Key] > 1:
+				it.Mistake = reconcile.Mistake{Code: reconcile.CodeDuplicate, Message: "several parts have an entry with this key"}
+			}
+		}
+	}
+	return d
+}
+
+// offline returns the plan of a part of which nothing is known but the data. Only its findings
+// about the data count.
+func (w *work) offline(p Part) *reconcile.Plan {
+	return reconcile.Make(reconcile.Input{Owner: w.owner(p), Class: w.Class, Desired: p.Items, Compare: w.Compare})
+}
+
+// checkText returns what is wrong with a text that becomes a mark or a key.
+func checkText(s string) string {
+	switch {
+	case len(s) > maxText:
+		return fmt.Sprintf("has more than %d bytes", maxText)
+	case s != strings.ToValidUTF8(s, ""):
+		return "is not UTF-8"
+	default:
+		return ""
+	}
+}
+
+// addUnits finds the parts to work on.
+func (w *work) addUnits() {
+	named := map[reconcile.Key]bool{}
+	for _, p := range w.head.Parts {
+		for _, it := range p.Items {
+			named[it.Key] = true
+		}
+	}
+	at := map[string]*unit{}
+	for _, p := range w.head.Parts {
+		if w.isSelected(p) {
+			u := &unit{part: w.share(p), isAsked: w.isTrusted(p)}
+			w.units = append(w.units, u)
+			at[p.name()] = u
+		}
+	}
+	for _, p := range w.base.Parts {
+		if !w.isSelected(p) {
+			continue
+		}
+		removed := slices.DeleteFunc(slices.Clone(w.share(p).Items), func(it reconcile.Item) bool { return named[it.Key] })
+		u := at[p.name()]
+		if u == nil {
+			u = &unit{part: Part{Shard: p.Shard, Caller: p.Caller, Target: p.Target}}
+			w.units = append(w.units, u)
+		}
+		u.removed = append(u.removed, removed...)
+	}
+}
+
+// isSelected reports whether a part belongs to the shard to work on.
+func (w *work) isSelected(p Part) bool { return w.env.Shard == "" || p.Shard == w.env.Shard }
+
+// isTrusted reports whether the target of a part may be asked: base has it, or there is no
+// change.
+func (w *work) isTrusted(p Part) bool {
+	if w.env.Base == nil {
+		return true
+	}
+	want := text(p.Target)
+	return slices.ContainsFunc(w.base.Parts, func(b Part) bool { return text(b.Target) == want })
+}
+
+// share returns a part with the items of the static shard to work on.
+func (w *work) share(p Part) Part {
+	if w.env.Static != (plan.Fraction{}) {
+		p.Items = slices.DeleteFunc(slices.Clone(p.Items), func(it reconcile.Item) bool { return !w.isMine(it.Key) })
+	}
+	return p
+}
+
+// isMine reports whether a key belongs to the static shard to work on.
+func (w *work) isMine(k reconcile.Key) bool {
+	of, id := w.env.Static.Numbers()
+	return sharding.Index(string(k), of) == id
+}
+
+// owner returns the owner of what a part makes.
+func (w *work) owner(p Part) reconcile.Owner {
+	o := reconcile.Owner{Integration: w.env.Integration, Caller: p.Caller, From: w.env.Settings.TakeOverFrom}
+	switch {
+	case w.head.Callers == nil:
+	case w.env.Base == nil:
+		o.Callers = w.head.Callers
+	case w.hasBase && w.base.Callers != nil:
+		o.Callers = slices.Concat(w.head.Callers, w.base.Callers)
+	}
+	return o
+}
+
+// find reports a finding, once.
+func (w *work) find(f reconcile.Finding) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	id := text(f.Code) + text(f.Keys) + f.Message
+	if w.told[id] {
+		return
+	}
+	w.told[id] = true
+	message := f.Message
+	if len(f.Keys) > 0 {
+		message = describeKeys(f.Keys) + ": " + message
+	}
+	w.env.Report(integration.Finding{Finding: plan.Finding{
+		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: w.isOld(f),
+	}})
+}
+
+// isOld reports whether base has a finding of the data as well.
+func (w *work) isOld(f reconcile.Finding) bool {
+	same := func(b reconcile.Finding) bool {
+		return b.Code == f.Code && b.Message == f.Message && slices.Equal(b.Keys, f.Keys)
+	}
+	return w.hasBase && slices.ContainsFunc(w.base.Findings, same)
+}
+
+// maxKeys is how many keys a message names.
+const maxKeys = 5
+
+// describeKeys names keys in a message.
+func describeKeys(keys []reconcile.Key) string {
+	var words []string
+	for _, k := range keys[:min(len(keys), maxKeys)] {
+		words = append(words, string(k))
+	}
+	if more := len(keys) - maxKeys; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// classed returns an error with the class that integrations have for it.
+func classed(err error) error {
+	if err == nil || integration.ClassOfFailure(err) != "" {
+		return err
+	}
+	switch reconcile.ClassOf(err) {
+	case reconcile.ClassConfig:
+		return integration.Failure(integration.FailureOfConfig, err)
+	case reconcile.ClassTransient:
+		return integration.Failure(integration.FailureTransient, err)
+	default:
+		return err
+	}
+}
+
+// join joins errors of parts, and says so if none of them could be read.
+func (w *work) join(errs []error) error {
+	asked, failed := 0, 0
+	for _, u := range w.units {
+		if u.isAsked {
+			asked++
+		}
+		if u.err != nil {
+			failed++
+		}
+	}
+	if asked > 0 && failed == asked {
+		errs = append([]error{ErrNothingDone}, errs...)
+	}
+	return classed(errors.Join(errs...))
+}
