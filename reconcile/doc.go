@@ -23,6 +23,9 @@
 // never takes over. Execute reads each thing again before it writes, and judges again; the
 // write is conditional on this reading.
 //
+// A [Mark] is written where it can be: as annotations and a label of an object of Kubernetes
+// ([Mark.Annotations], [Mark.Labels]), or as tags in a cloud ([Mark.Tags]).
+//
 // # Deletions
 //
 // How a thing is found that the data no longer name depends on the [Class] of the integration.
