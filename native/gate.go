@@ -33,8 +33,22 @@ func (w *work) make(u *unit) {
 		u.plan = reconcile.Make(u.input)
 	}
 	if w.env.Approve.Adopt {
-		u.plan.Steps = slices.DeleteFunc(u.plan.Steps, func(s reconcile.Step) bool { return s.Action != reconcile.AdoptIt })
+		u.plan.Steps = onlyMarks(u.plan.Steps)
 	}
+}
+
+// onlyMarks returns the steps that take things without a mark, and lets them write nothing but
+// the mark.
+func onlyMarks(steps []reconcile.Step) []reconcile.Step {
+	var out []reconcile.Step
+	for _, s := range steps {
+		if s.Owner != reconcile.Nobody || !s.Action.Writes() {
+			continue
+		}
+		s.Action, s.Changes, s.Reason, s.Needs, s.Wave = reconcile.AdoptIt, nil, "somebody allowed to adopt it", nil, 1
+		out = append(out, s)
+	}
+	return out
 }
 
 func (w *work) isConfirmed(digest string) bool {

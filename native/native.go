@@ -48,6 +48,9 @@ type Part struct {
 	// compared as JSON, and must have everything that Current and Doer use of the data.
 	Target any
 	Items  []reconcile.Item
+	// Skip says why the part is not worked on, for instance because the data disable it. Its
+	// entries count as named, and nothing else is done with them.
+	Skip string
 }
 
 // name returns the name of a part in the state.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,12 +18,15 @@ import (
 
 // A shelf is a system that holds books, by shard.
 type shelf struct {
+	mu     sync.Mutex
 	things map[reconcile.Key]reconcile.Thing
 	writes int
 	broken string // shard that cannot be asked
 }
 
 func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if t, ok := s.things[k]; ok {
 		return &t, nil
 	}
@@ -30,6 +34,8 @@ func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, erro
 }
 
 func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing, mark reconcile.Mark) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.writes++
 	if step.Action == reconcile.Remove {
 		delete(s.things, step.Key)
@@ -66,9 +72,11 @@ func (s *shelf) books() integration.Native {
 			if p.Shard == s.broken {
 				return native.Current{}, reconcile.Transient(fmt.Errorf("nobody answers"))
 			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
 			var c native.Current
 			for _, t := range s.things {
-				if t.Mark.Caller == p.Caller || t.Mark.Caller == "" {
+				if t.Mark.Caller == p.Caller || strings.HasPrefix(string(t.Key), p.Shard+"-") {
 					c.Things = append(c.Things, t)
 				}
 			}
@@ -95,10 +103,13 @@ func answer(data string) integration.QueryFunc {
 func (s *shelf) run(t *testing.T, base, head string, isDry bool, change func(*integration.Environment)) (string, error) {
 	t.Helper()
 	var log bytes.Buffer
+	var mu sync.Mutex
 	var said []string
 	env := integration.Environment{
 		Integration: "books", Query: answer(head), Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) }, Log: &log, Workers: 4,
 		Report: func(f integration.Finding) {
+			mu.Lock()
+			defer mu.Unlock()
 			switch {
 			case f.Effect != nil:
 				said = append(said, fmt.Sprintf("%s %s", f.Effect.Kind, f.Effect.Subject))

@@ -45,13 +45,18 @@ func (w *work) reportUnasked(u *unit) {
 	for _, f := range append(p.Findings, removed.Findings...) {
 		w.find(f)
 	}
-	if len(u.part.Items) > 0 {
-		message := fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items), integration.ErrUntrusted)
-		if u.part.Shard != "" {
-			message = u.part.Shard + ": " + message
-		}
-		w.find(reconcile.Finding{Code: codeUntrusted, Severity: reconcile.Note, Message: message})
+	if len(u.part.Items) == 0 {
+		return
 	}
+	f := reconcile.Finding{Code: codeUntrusted, Severity: reconcile.Note}
+	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items), integration.ErrUntrusted)
+	if u.part.Skip != "" {
+		f.Code, f.Message = codeSkipped, fmt.Sprintf("%d entries are left out: %s", len(u.part.Items), u.part.Skip)
+	}
+	if u.part.Shard != "" {
+		f.Message = u.part.Shard + ": " + f.Message
+	}
+	w.find(f)
 }
 
 // effects are the kinds of effects by the actions that have them.

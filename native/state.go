@@ -23,6 +23,7 @@ type partState struct {
 	Shard  string      `json:"shard"`
 	Caller string      `json:"caller"`
 	Target any         `json:"target"`
+	Skip   string      `json:"skip,omitempty"`
 	Items  []itemState `json:"items"`
 }
 
@@ -65,7 +66,7 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 
 // state returns what a part contributes to the desired state.
 func (p Part) state() partState {
-	out := partState{Shard: p.Shard, Caller: p.Caller, Target: p.Target, Items: []itemState{}}
+	out := partState{Shard: p.Shard, Caller: p.Caller, Target: p.Target, Skip: p.Skip, Items: []itemState{}}
 	for _, it := range p.Items {
 		needs := slices.Sorted(slices.Values(it.Needs))
 		out.Items = append(out.Items, itemState{it.Key, it.Body, needs, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})

@@ -19,6 +19,7 @@ import (
 const (
 	codeEmpty     reconcile.Code = "EMPTY"           // there is nothing to work on
 	codeUntrusted reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
+	codeSkipped   reconcile.Code = "LEFT_OUT"        // the data leave a part out
 	codeTarget    reconcile.Code = "UNREACHABLE"     // a target could not be read
 	codeFinished  reconcile.Code = "FINISHED"        // an entry can be removed
 	codeBase      reconcile.Code = "BASE_UNREADABLE" // the data of base cannot be read
@@ -154,7 +155,7 @@ func (w *work) addUnits() {
 	at := map[string]*unit{}
 	for _, p := range w.head.Parts {
 		if w.isSelected(p) {
-			u := &unit{part: w.share(p), isAsked: w.isTrusted(p)}
+			u := &unit{part: w.share(p), isAsked: p.Skip == "" && w.isTrusted(p)}
 			w.units = append(w.units, u)
 			at[p.name()] = u
 		}

@@ -23,6 +23,8 @@ func (m *maker) planItem(it *Item) {
 		m.observe(it, isThere)
 	case it.Delete && !isThere:
 		m.planGone(it, known)
+	case it.Delete && thing.SoftDeleted:
+		m.step(Step{Key: it.Key, Action: None, Reason: "it is deleted, and the system still keeps it", Item: it, Thing: &thing})
 	case it.Delete:
 		m.planRemoval(it, thing, wish)
 	case !isThere:
