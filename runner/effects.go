@@ -3,7 +3,6 @@ package runner
 import (
 	"sync"
 
-	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 )
@@ -11,7 +10,6 @@ import (
 // announcements find the effects of the tasks that run on one side.
 type announcements struct {
 	*run
-	masker *mask.Masker
 
 	mu      sync.Mutex
 	finders map[string]*effects.Finder // of the last attempts, by task
@@ -19,7 +17,7 @@ type announcements struct {
 
 // newAnnouncements returns announcements of tasks that have not started.
 func (r *run) newAnnouncements() *announcements {
-	return &announcements{run: r, masker: mask.New(r.secrets), finders: map[string]*effects.Finder{}}
+	return &announcements{run: r, finders: map[string]*effects.Finder{}}
 }
 
 // findsEffects reports whether effects are looked for in what a task says.

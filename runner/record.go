@@ -33,13 +33,13 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 		Base: in.Base, Head: in.Head, Settings: in.Settings, Folder: in.Folder,
 		Natives: in.Natives, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
-	secrets := start.Secrets(tasks)
-	recorder.Mask = mask.New(secrets).Text
+	masker := mask.New(start.Secrets(tasks))
+	recorder.Mask = masker.Text
 	executor, err := start.Runner(tasks)
 	if err != nil {
 		return Recorded{}, err
 	}
-	results, err := wrapper.Run(ctx, tasks, executor, wrapper.Options{Jobs: 1, Logs: outputLogs{out}, Secrets: secrets})
+	results, err := wrapper.Run(ctx, tasks, executor, wrapper.Options{Jobs: 1, Logs: outputLogs{out}, Masker: masker})
 	if err != nil {
 		return Recorded{}, err
 	}

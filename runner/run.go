@@ -42,7 +42,7 @@ type run struct {
 	Input     // its plan has only the tasks of this part
 	opts      Options
 	head      wrapper.Runner // runs tasks over both bundles
-	secrets   []string       // texts that must not appear in any output
+	masker    *mask.Masker   // masks secrets in every output
 	recording *recording.Recording
 	handedOut handouts               // to tasks on head
 	announced *announcements         // by tasks on head
@@ -59,10 +59,10 @@ func newRun(in Input, opts Options) (*run, error) {
 	r := &run{Input: in, opts: opts, recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
 	env := r.environment()
 	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
-	r.secrets = env.Secrets(part.Tasks)
+	r.masker = mask.New(env.Secrets(part.Tasks))
 	r.announced = r.newAnnouncements()
 	env.Effects = r.announced.start
-	r.recording.Mask = mask.New(r.secrets).Text
+	r.recording.Mask = r.masker.Text
 	var err error
 	if r.head, err = env.Runner(part.Tasks); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) 
 	return wrapper.Options{
 		Jobs:      r.opts.Jobs,
 		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
-		Secrets:   r.secrets,
+		Masker:    r.masker,
 		Observe:   r.journaled(display.Observe),
 		Finish:    r.announced.finish,
 		Memory:    r.opts.MemoryLimit,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -121,7 +122,7 @@ func TestClassIsDecidedOnMaskedText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen strings.Builder
 		got := runOne(t, task("a"), fails("token connection reset by peer"), wrapper.Options{
-			Secrets: []string{"connection reset by peer"}, Logs: nil,
+			Masker: mask.New([]string{"connection reset by peer"}), Logs: nil,
 			Observe: func(e wrapper.Event) {
 				if e.Result != nil {
 					seen.WriteString(e.Result.Tail + e.Result.Reason)

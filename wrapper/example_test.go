@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -26,7 +27,7 @@ func ExampleRun() {
 		{ID: "users", Integration: "users", Timeout: "10m0s"},
 		{ID: "new", Integration: "new", Timeout: "10m0s", Blocked: "only head defines it"},
 	}
-	results, err := wrapper.Run(context.Background(), tasks, checker{}, wrapper.Options{Secrets: []string{"s3cr3t"}})
+	results, err := wrapper.Run(context.Background(), tasks, checker{}, wrapper.Options{Masker: mask.New([]string{"s3cr3t"})})
 	for _, r := range results {
 		fmt.Printf("%s: %s %q %q\n", r.Task, r.Status, r.Reason, r.Tail)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -84,7 +85,7 @@ func TestLogAndTailAreMasked(t *testing.T) {
 			fmt.Fprintf(log, "%c", c)
 		}
 		return nil
-	}), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs, Prefix: "out/logs"}, Secrets: []string{"hunter22"}})
+	}), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs, Prefix: "out/logs"}, Masker: mask.New([]string{"hunter22"})})
 	text, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a")))
 	if want := "token=*** end"; err != nil || string(text) != want || r.Tail != want || r.Log != "out/logs/"+wrapper.LogName("a") {
 		t.Errorf("got log %q, result %+v, %v", text, r, err)
@@ -107,7 +108,7 @@ func TestTail(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := runOne(t, task("a"), says(test.text), wrapper.Options{Secrets: []string{"hunter22"}})
+			r := runOne(t, task("a"), says(test.text), wrapper.Options{Masker: mask.New([]string{"hunter22"})})
 			if r.Tail != test.want || !utf8.ValidString(r.Tail) {
 				t.Errorf("got %q, want %q", r.Tail, test.want)
 			}
@@ -118,7 +119,7 @@ func TestTail(t *testing.T) {
 func TestLargeLogIsComplete(t *testing.T) {
 	logs := t.TempDir()
 	want := bytes.Repeat([]byte("0123456789abcdef0123456789abcde\n"), 10<<20/32)
-	r := runOne(t, task("a"), says(string(want)), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}, Secrets: []string{"0123 is not in it"}})
+	r := runOne(t, task("a"), says(string(want)), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}, Masker: mask.New([]string{"0123 is not in it"})})
 	got, err := os.ReadFile(filepath.Join(logs, wrapper.LogName("a")))
 	if err != nil || !bytes.Equal(got, want) || len(r.Tail) != 20*32-1 {
 		t.Errorf("got %d bytes, tail of %d, %v", len(got), len(r.Tail), err)
@@ -216,7 +217,7 @@ func TestTailOfALog(t *testing.T) {
 		"token hunter22 end",
 	} {
 		logs := wrapper.LogFolder{Dir: t.TempDir()}
-		r := runOne(t, task("a"), says(text), wrapper.Options{Logs: logs, Secrets: []string{"hunter22"}})
+		r := runOne(t, task("a"), says(text), wrapper.Options{Logs: logs, Masker: mask.New([]string{"hunter22"})})
 		if text == "" {
 			continue
 		}

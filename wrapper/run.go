@@ -31,8 +31,9 @@ type Options struct {
 	Jobs int
 	// Logs keeps the complete logs. If it is nil, only the tails are kept.
 	Logs LogStore
-	// Secrets are the texts that are masked in every log and result.
-	Secrets []string
+	// Masker masks secrets in every log and result. It may get further secrets while tasks
+	// run. If it is nil, nothing is masked.
+	Masker *mask.Masker
 	// Abandon is how long a Runner may go on after its context has ended. After
 	// that it is left behind and its task gets a result. 0 means one minute.
 	Abandon time.Duration
@@ -95,12 +96,15 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 	if opts.Abandon <= 0 {
 		opts.Abandon = time.Minute
 	}
+	if opts.Masker == nil {
+		opts.Masker = mask.New(nil)
+	}
 	if opts.Began.IsZero() {
 		opts.Began = time.Now()
 	}
 	d := &dispatcher{
 		executor: &executor{
-			runner: r, opts: opts, masker: mask.New(opts.Secrets),
+			runner: r, opts: opts, masker: opts.Masker,
 			isRunCanceled: func() bool { return ctx.Err() != nil },
 		},
 		tasks: tasks, targets: targetsByTask(tasks, opts.Targets), memory: newMemoryBudget(opts.Memory), freeSlots: opts.Jobs,

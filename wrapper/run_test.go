@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -134,7 +135,7 @@ func TestErrorOfARunnerBecomesAResult(t *testing.T) {
 	for name, test := range tests {
 		synctest.Test(t, func(t *testing.T) {
 			got := runOne(t, task("a"), runnerFunc(func(context.Context, plan.Task, io.Writer) error { return test.err }),
-				wrapper.Options{Secrets: []string{"hunter22"}})
+				wrapper.Options{Masker: mask.New([]string{"hunter22"})})
 			test.want.Task, test.want.Attempts, test.want.Spans = "a", 1, []plan.Span{{}}
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("%s: got %+v\nwant %+v", name, got, test.want)

@@ -15,4 +15,6 @@
 //   - Secrets that overlap become one ***, so that no part of either stays visible.
 //   - A text may come in pieces ([Stream]): a secret is masked wherever the pieces
 //     break.
+//   - A secret that is learned later ([Masker.Add]) is masked from then on, also in texts
+//     that have begun.
 package mask

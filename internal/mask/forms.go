@@ -10,9 +10,14 @@ import (
 
 // A form is one way in which a secret may be encoded. Each of its characters may be
 // escaped in addition, see [unit].
-type form struct {
-	text  string
-	units []unit
+type form struct{ text string }
+
+// pair returns the first two bytes of the form.
+func (f form) pair() [2]byte { return [2]byte{f.text[0], f.text[1]} }
+
+// compareForms orders forms by length, the longest first, and then by their bytes.
+func compareForms(a, b form) int {
+	return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text))
 }
 
 // formsOf returns the forms of secrets, the longest form first.
@@ -30,14 +35,12 @@ func formsOf(secrets []string) []form {
 			}
 		}
 	}
-	slices.SortFunc(texts, func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
-	})
 	var forms []form
-	for _, text := range slices.Compact(texts) {
-		forms = append(forms, form{text, unitsOf(text)})
+	for _, text := range texts {
+		forms = append(forms, form{text})
 	}
-	return forms
+	slices.SortFunc(forms, compareForms)
+	return slices.Compact(forms)
 }
 
 // encodings returns a secret as it is, in base64 and in hex. It returns nothing if the

@@ -1,8 +1,9 @@
 package mask
 
 import (
-	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -20,49 +21,35 @@ const minBroken = 8
 // mask replaces a secret.
 const mask = "***"
 
-// A Masker replaces secrets in texts. Several goroutines may use it at once.
+// A Masker replaces secrets in texts. Several goroutines may use it at once, also while
+// another one adds secrets. The zero value has no secrets.
 type Masker struct {
-	byFirst [256][]form           // by the first byte, the longest form first
-	byPair  map[[2]byte][]form    // by the first two bytes, the longest form first
-	begins  [256][256 / 64]uint64 // a bit for each two bytes that may begin a form, for a quick test
+	table atomic.Pointer[table] // nil without secrets; a table does not change
+	mu    sync.Mutex            // held while a table is replaced
 }
 
 // New returns a masker of these secrets.
 func New(secrets []string) *Masker {
-	m := &Masker{byPair: map[[2]byte][]form{}}
-	for _, f := range formsOf(secrets) {
-		pair := [2]byte{f.text[0], f.text[1]}
-		m.byFirst[pair[0]] = append(m.byFirst[pair[0]], f)
-		m.byPair[pair] = append(m.byPair[pair], f)
-	}
-	m.noteBegins()
+	m := &Masker{}
+	m.Add(secrets...)
 	return m
 }
 
-// noteBegins fills m.begins.
-func (m *Masker) noteBegins() {
-	var odd [256 / 64]uint64
-	for c := range 256 {
-		if !isOrdinary(byte(c)) && !isQuote(byte(c)) {
-			odd[c/64] |= 1 << (c % 64)
-		}
-	}
-	for first, forms := range m.byFirst {
-		if len(forms) > 0 {
-			m.begins[first] = odd
-		}
-	}
-	for pair := range m.byPair {
-		m.begins[pair[0]][pair[1]/64] |= 1 << (pair[1] % 64)
-	}
-	for _, first := range []byte(`\%&+`) {
-		m.begins[first] = [256 / 64]uint64{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
+// Add makes the masker mask further secrets. Streams that have begun mask them from now on.
+func (m *Masker) Add(secrets ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if forms := m.current().unknown(formsOf(secrets)); len(forms) > 0 {
+		m.table.Store(m.current().with(forms))
 	}
 }
 
-// mayBegin reports whether a text that begins with two bytes may begin with a form.
-func (m *Masker) mayBegin(first, second byte) bool {
-	return m.begins[first][second/64]>>(second%64)&1 != 0
+// current returns the table that holds now.
+func (m *Masker) current() *table {
+	if t := m.table.Load(); t != nil {
+		return t
+	}
+	return noSecrets
 }
 
 // isEscape reports whether a byte may begin an escaped character.
@@ -83,7 +70,7 @@ func (m *Masker) Text(text string) string {
 
 // A matcher compares forms with a text. It reuses its memory.
 type matcher struct {
-	*Masker
+	*table
 	places, next []int
 	firsts       []byte
 }
@@ -197,11 +184,13 @@ func (m *matcher) matchForm(f *form, text []byte) (size int, open bool) {
 	limit := f.maxSize()
 	text = text[:min(len(text), limit)]
 	m.places = append(m.places[:0], 0)
-	for i := range f.units {
+	for from := 0; from < len(f.text); {
+		u := unitAt(f.text, from)
 		m.next = m.next[:0]
 		for _, at := range m.places {
-			open = m.step(f, i, text, at) || open
+			open = m.step(f, u, from == 0, text, at) || open
 		}
+		from += len(u.raw)
 		m.places, m.next = m.next, m.places
 		if len(m.places) == 0 {
 			return 0, open && len(text) < limit
@@ -217,9 +206,8 @@ func (m *matcher) matchForm(f *form, text []byte) (size int, open bool) {
 func (f *form) maxSize() int { return 2*maxEntity*len(f.text) + maxGaps }
 
 // step appends to m.next the places at which a unit of the form may end, if the unit
-// before it ends at a place.
-func (m *matcher) step(f *form, i int, text []byte, at int) (open bool) {
-	u := &f.units[i]
+// before it ends at a place. No gap stands before the first unit.
+func (m *matcher) step(f *form, u unit, isFirst bool, text []byte, at int) (open bool) {
 	if at < len(text) && u.isPlain() && text[at] == u.raw[0] {
 		m.next = add(m.next, at+1)
 		return false
@@ -232,7 +220,7 @@ func (m *matcher) step(f *form, i int, text []byte, at int) (open bool) {
 		var more bool
 		m.next, more = u.appendEnds(m.next, text, at)
 		open = open || more
-		if i == 0 {
+		if isFirst {
 			return open
 		}
 		g := readGap(text[at:])

@@ -3,8 +3,11 @@ package mask
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"net/url"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -155,5 +158,59 @@ func benchmark(b *testing.B, line string) {
 	stream := m.Stream()
 	for b.Loop() {
 		stream.Feed(chunk)
+	}
+}
+
+// A secret that is added later is masked from then on, in a text that has begun as well, in
+// all its forms. The secrets before it stay masked, and so do those of another order.
+func TestAdd(t *testing.T) {
+	const first, second = "sesame-open", "p%40ss/wörd+1"
+	m := New([]string{first})
+	stream := m.Stream()
+	out := string(stream.Feed([]byte("a " + first + " b " + second[:4])))
+	m.Add(second, first, second)
+	out += string(stream.Feed([]byte(" c " + first + " " + second + " " + url.QueryEscape(second)[:7])))
+	out += string(stream.Feed([]byte(url.QueryEscape(second)[7:]+" "))) + string(stream.Flush())
+	if want := "a *** b " + second[:4] + " c *** *** *** "; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+	text := first + " " + hex.EncodeToString([]byte(second)) + " " + base64.StdEncoding.EncodeToString([]byte("x"+second))
+	if got, want := m.Text(text), New([]string{second, first}).Text(text); got != want {
+		t.Errorf("added: %q, all at once: %q", got, want)
+	}
+	if before := m.table.Load(); !reflect.DeepEqual(before, New([]string{second, first}).table.Load()) {
+		t.Error("the order in which secrets are added makes a difference")
+	}
+	var none Masker
+	if got := none.Text(first); got != first {
+		t.Errorf("without secrets: got %q", got)
+	}
+}
+
+// Secrets are added while texts are masked; a text that follows an addition is masked.
+func TestAddAtOnce(t *testing.T) {
+	m := New(nil)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for j := range 20 {
+				secret := fmt.Sprintf("secret-%d-%d-end", i, j)
+				m.Add(secret)
+				if got := m.Text("<" + secret + ">"); got != "<***>" {
+					t.Errorf("got %q", got)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Adding many long secrets, such as tokens of clusters, takes little time and memory.
+func BenchmarkAdd(b *testing.B) {
+	for b.Loop() {
+		m := New(nil)
+		for i := range 100 {
+			m.Add(strings.Repeat(fmt.Sprintf("%03d-token-", i), 120))
+		}
 	}
 }

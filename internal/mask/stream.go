@@ -3,13 +3,14 @@ package mask
 // A Stream masks a text that comes in pieces. It holds back the end of the pieces so
 // far if a secret may begin there. It is for one goroutine.
 type Stream struct {
+	masker  *Masker
 	matcher matcher
 	held    []byte
 	until   int // held[:until] belongs to a secret whose mask is written already
 }
 
 // Stream returns a stream for one text.
-func (m *Masker) Stream() *Stream { return &Stream{matcher: matcher{Masker: m}} }
+func (m *Masker) Stream() *Stream { return &Stream{masker: m} }
 
 // Feed takes the next piece of the text and returns the part that is masked by now.
 func (s *Stream) Feed(piece []byte) []byte {
@@ -23,6 +24,7 @@ func (s *Stream) Flush() []byte { return s.advance(true) }
 // advance masks every byte that belongs to a secret. Secrets that overlap become one
 // mask, so that no part of either stays visible.
 func (s *Stream) advance(final bool) []byte {
+	s.matcher.table = s.masker.current()
 	out := make([]byte, 0, len(s.held))
 	at := 0
 	for ; at < len(s.held); at++ {

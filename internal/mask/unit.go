@@ -12,18 +12,13 @@ type unit struct {
 	char rune // -1 for a byte that is not UTF-8
 }
 
-// unitsOf splits a text into units.
-func unitsOf(text string) []unit {
-	var out []unit
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			r = -1
-		}
-		out = append(out, unit{text[at : at+size], r})
-		at += size
+// unitAt returns the unit of a text that begins at a place.
+func unitAt(text string, at int) unit {
+	r, size := utf8.DecodeRuneInString(text[at:])
+	if r == utf8.RuneError && size == 1 {
+		r = -1
 	}
-	return out
+	return unit{text[at : at+size], r}
 }
 
 // isPlain reports whether a text that begins with the unit's byte cannot be an escape of
