@@ -46,7 +46,7 @@ func (o Own) below(root string) ownFiles {
 // The names of files that prcheck writes, and of those that Python makes of modules.
 var (
 	logName      = regexp.MustCompile(`^[A-Za-z0-9_-]+-[0-9a-f]{12}(\.[0-9]+)?\.log$`)
-	stateName    = regexp.MustCompile(`^(\.lock|[a-z]+/([0-9a-f]{16,}/)?(last|all|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-f-]{16,})\.json|(.*/)?\.new-[^/]*)$`)
+	stateName    = regexp.MustCompile(`^(\.lock|[a-z]+/([0-9a-f]{16,}/)?(last|all|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-f-]{16,})\.json|native/[0-9a-f]{32}/[a-z0-9._/-]+|(.*/)?\.new-[^/]*)$`)
 	compiledName = regexp.MustCompile(`^(.*/)?__pycache__/([^/.]+)\.[^/]*\.pyc$`)
 )
 

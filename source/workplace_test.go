@@ -41,13 +41,14 @@ func TestOwnFilesAreNoPrograms(t *testing.T) {
 	log := wrapper.LogName("it/k0")
 	programs := map[string]string{
 		"main.py": "", "lib/prog.py": "", "config.json": `{"data": {"a": 1}}`, "other.json": `{"version": "1"}`, "notes.txt": "# HELP me",
-		"__pycache__/alone.cpython-312.pyc": "", "state.txt": "", "state/notes.py": "", "it.log": "", "xml.xml": "<?xml version=\"1.0\"?><testsuites>",
+		"__pycache__/alone.cpython-312.pyc": "", "state.txt": "", "state/notes.py": "", "state/native/notes.py": "", "it.log": "", "xml.xml": "<?xml version=\"1.0\"?><testsuites>",
 	}
 	written := map[string]string{
 		"data/a.yml": "", "base.json": smallBundle, "old.json": " " + smallBundle, "results-1.json": `{"version": "prcheck/v1"}`, "plan.json": "{\n  \"version\": \"prcheck/v1\"",
 		"results-1.jsonl": `{"version":"prcheck/v1"}`, "logs-1/" + log: "", "logs-1/base/" + strings.TrimSuffix(log, ".log") + ".2.log": "",
 		"state/.lock": "", "state/blame/0123456789abcdef0123456789abcdef.json": "", "state/collection/last.json": "", "state/dependence/all.json": "", "state/tally/2026-11-22.json": "",
-		"state/traces/0123456789abcdef0123456789abcdef/0123456789abcdef-0123456789abcdef.json": "",
+		"state/traces/0123456789abcdef0123456789abcdef/0123456789abcdef-0123456789abcdef.json":        "",
+		"state/native/0123456789abcdef0123456789abcdef/known/0123456789abcdef0123456789abcdef/a.json": "", "state/native/0123456789abcdef0123456789abcdef/seen": "",
 		"report.html": "", "__pycache__/main.cpython-312.pyc": "", "lib/__pycache__/prog.cpython-312-pytest-8.1.pyc": "",
 		".cache/CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n", ".cache/v/lastfailed": "",
 		"junit.xml": "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"prcheck\" tests=\"4\">", "metrics.txt": "# HELP prcheck_passed 1 when",

@@ -13,13 +13,23 @@ import (
 type Limits struct {
 	Age  time.Duration // documents that were written longer ago are removed
 	Size int64         // in bytes; if the state is larger, the oldest documents are removed
-	Keep []string      // folders whose documents are never removed
+	Keep []string      // folders whose documents are never removed, beside [Natives]
 }
 
 // DefaultLimits are the limits that prcheck collects by: 90 days and 1 GiB. Nothing
 // in the folders to keep is ever forgotten.
 func DefaultLimits(keep ...string) Limits {
 	return Limits{Age: 90 * 24 * time.Hour, Size: 1 << 30, Keep: keep}
+}
+
+// keeps reports whether a document is never removed.
+func (l Limits) keeps(key string) bool {
+	for _, folder := range append([]string{Natives}, l.Keep...) {
+		if strings.HasPrefix(key, folder+"/") {
+			return true
+		}
+	}
+	return false
 }
 
 const (
@@ -82,7 +92,7 @@ func collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 		if age < minAge || age < limits.Age && size <= limits.Size {
 			break // the documents that follow are newer
 		}
-		if slices.ContainsFunc(limits.Keep, func(folder string) bool { return strings.HasPrefix(e.Key, folder+"/") }) {
+		if limits.keeps(e.Key) {
 			continue
 		}
 		if err := s.Discard(ctx, e); err != nil {

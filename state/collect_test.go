@@ -88,6 +88,7 @@ func TestCollect(t *testing.T) {
 		write("t/d", 100, 2*day)
 		write("t/young", 1000, 23*time.Hour)
 		write("kept/e", 100, 400*day)
+		write("native/n/e", 100, 400*day)
 		write("leases/held", 10, 5*time.Minute)
 		age(".new-DEAD", 2*time.Hour)
 		age(".new-BUSY", 10*time.Minute)
@@ -103,11 +104,11 @@ func TestCollect(t *testing.T) {
 			after time.Duration
 			want  string
 		}{
-			{10_000, 0, ".new-BUSY kept/e leases/held t/b t/c t/d t/young"}, // by age
-			{1400, time.Hour, ".new-BUSY kept/e leases/held t/b t/c t/d t/young"},
-			{1400, -time.Hour, ".new-BUSY kept/e leases/held t/b t/c t/d t/young"},
-			{1400, -25 * time.Hour, ".new-BUSY kept/e leases/held t/c t/d t/young"}, // by size, one; the clock was wrong
-			{1, 0, ".new-BUSY kept/e leases/held t/young"},                          // by size, all that is not young
+			{10_000, 0, ".new-BUSY kept/e leases/held native/n/e t/b t/c t/d t/young"}, // by age
+			{1500, time.Hour, ".new-BUSY kept/e leases/held native/n/e t/b t/c t/d t/young"},
+			{1500, -time.Hour, ".new-BUSY kept/e leases/held native/n/e t/b t/c t/d t/young"},
+			{1500, -25 * time.Hour, ".new-BUSY kept/e leases/held native/n/e t/c t/d t/young"}, // by size, one; the clock was wrong
+			{1, 0, ".new-BUSY kept/e leases/held native/n/e t/young"},                          // by size, all that is not young
 		} {
 			collect(step.size, step.after)
 			if got := names(); got != step.want {

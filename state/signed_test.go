@@ -107,6 +107,30 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
+// What a native integration remembers counts however long ago it was signed, and with all
+// other conditions as everything else.
+func TestSignedNatives(t *testing.T) {
+	s, raw, trust := signing(t)
+	long := state.TrustedAt(raw, trust, time.Now().Add(-100*state.MaxSignedAge))
+	write(t, state.ForNative(long, "namespaces"), "known/a.json", `{"version":"1"}`)
+	of := state.ForNative(s, "namespaces")
+	if got, err := of.Read(t.Context(), "known/a.json"); err != nil || string(got) != `{"version":"1"}` {
+		t.Errorf("got %q, %v", got, err)
+	}
+	move(t, raw, "native/"+state.Name("namespaces")+"/known/a.json", "native/"+state.Name("namespaces")+"/known/b.json")
+	write(t, state.ForNative(raw, "namespaces"), "known/c.json", `{"version":"1"}`)
+	for _, key := range []string{"known/b.json", "known/c.json"} {
+		if got, err := of.Read(t.Context(), key); !errors.Is(err, state.ErrUntrusted) {
+			t.Errorf("%s: got %q, %v", key, got, err)
+		}
+	}
+	early := state.TrustedAt(raw, trust, time.Now().Add(2*time.Hour))
+	write(t, state.ForNative(early, "namespaces"), "known/d.json", `{"version":"1"}`)
+	if got, err := of.Read(t.Context(), "known/d.json"); !errors.Is(err, state.ErrUntrusted) {
+		t.Errorf("of the future: got %q, %v", got, err)
+	}
+}
+
 // No document with a changed byte counts.
 func TestChangedByte(t *testing.T) {
 	s, raw, _ := signing(t)
