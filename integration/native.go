@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -57,14 +58,20 @@ type Actors struct {
 	Did     func(Deed) // takes each step as it ends; several goroutines may call it
 }
 
-// A Deed is a step that was taken, for the journal and the metrics.
+// A Deed is a step that was taken or would be taken, for reports, the journal and the metrics.
 type Deed struct {
-	Shard  string `json:"shard,omitempty"`
-	Key    string `json:"key"`
-	Action string `json:"action"`
-	Status string `json:"status"`
-	Error  string `json:"error,omitempty"`
+	Shard   string `json:"shard,omitempty"`
+	Key     string `json:"key"`
+	Action  string `json:"action"`
+	Status  string `json:"status"`
+	Error   string `json:"error,omitempty"`
+	File    string `json:"file,omitempty"`    // path of the datafile that asks for it
+	Pointer string `json:"pointer,omitempty"` // JSON pointer to the place in the file
 }
+
+// ErrNothingDone says that a native could do nothing at all, for instance because no target
+// could be read. Other errors of a native are about a part of its work.
+var ErrNothingDone = errors.New("nothing could be done")
 
 // A Finding is something that people must know about the data or about a live system.
 type Finding struct {
@@ -72,6 +79,8 @@ type Finding struct {
 	// Effect is what would be done, if the finding is about an effect. The other fields say
 	// where it comes from.
 	Effect *plan.Effect
+	Action string // of the step that has the effect, as [Deed] has it; "" if it is not known
+	Shard  string // to which the step belongs
 }
 
 // A Stater is a native integration that can compute its desired state. It is skipped

@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"errors"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/reconcile"
@@ -64,7 +63,7 @@ type Current struct {
 }
 
 // ErrNothingDone says that no part could be read, so nothing could be done.
-var ErrNothingDone = errors.New("nothing could be done")
+var ErrNothingDone = integration.ErrNothingDone
 
 // A made is a native integration that was made of an Integration.
 type made struct{ Integration }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -171,8 +172,15 @@ func TestPartsAreApart(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "north: nobody answers") || len(s.things) != 1 {
 		t.Errorf("got %v and %v", err, s.things)
 	}
-	if integration.ClassOfFailure(err) != integration.FailureTransient {
-		t.Errorf("got class %q", integration.ClassOfFailure(err))
+	if integration.ClassOfFailure(err) != integration.FailureTransient || errors.Is(err, integration.ErrNothingDone) {
+		t.Errorf("got class %q of %v", integration.ClassOfFailure(err), err)
+	}
+	_, err = s.run(t, "", `{"north": {"a": "Atlas"}}`, false, nil)
+	if !errors.Is(err, integration.ErrNothingDone) || integration.ClassOfFailure(err) != integration.FailureTransient {
+		t.Errorf("no part can be asked: got %v", err)
+	}
+	if _, err = s.run(t, "", `[]`, false, nil); !errors.Is(err, integration.ErrNothingDone) {
+		t.Errorf("the data cannot be read: got %v", err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (w *work) reportSteps() {
 			continue
 		}
 		for _, s := range u.plan.Steps {
-			w.reportStep(s)
+			w.reportStep(u, s)
 		}
 		if d := u.plan.Deletions; len(d.Keys) > 0 {
 			w.say(fmt.Sprintf("%d deletions, digest %s", len(d.Keys), d.Digest()))
@@ -80,7 +80,7 @@ func (w *work) reportSteps() {
 	}
 }
 
-func (w *work) reportStep(s reconcile.Step) {
+func (w *work) reportStep(u *unit, s reconcile.Step) {
 	kind, ok := effects[s.Action]
 	if !ok {
 		if s.Action == reconcile.Blocked {
@@ -95,5 +95,6 @@ func (w *work) reportStep(s reconcile.Step) {
 	w.env.Report(integration.Finding{
 		Finding: plan.Finding{Severity: plan.SeverityNote, File: s.Place.File, Pointer: s.Place.Pointer, Message: s.Reason},
 		Effect:  &plan.Effect{Kind: kind, Subject: string(s.Key), Times: 1},
+		Action:  string(s.Action), Shard: u.part.Shard,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
@@ -16,7 +17,7 @@ import (
 func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 	w, err := m.open(ctx, env)
 	if err != nil {
-		return classed(err)
+		return nothingDone(err)
 	}
 	w.plan(ctx)
 	w.reportFindings()
@@ -32,7 +33,7 @@ func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 func (m made) Run(ctx context.Context, env integration.Environment, act integration.Actors) error {
 	w, err := m.open(ctx, env)
 	if err != nil {
-		return classed(err)
+		return nothingDone(err)
 	}
 	w.plan(ctx)
 	w.reportFindings()
@@ -127,6 +128,10 @@ func (w *work) claimed(items []reconcile.Item) []reconcile.Item {
 	return out
 }
 
+// stepGrace is how long a step may go on after the run was told to end. It is shorter than
+// half the life of a lease, and than what Kubernetes grants.
+const stepGrace = 20 * time.Second
+
 // execute does the plan of a unit.
 func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, workers int) error {
 	if u.err != nil || u.plan == nil {
@@ -146,7 +151,7 @@ func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, wor
 		}
 		defer end()
 	}
-	_, err = reconcile.Execute(ctx, u.plan, doer, memory, reconcile.Options{Limit: workers, Done: func(r reconcile.Result) { w.tellResult(u, r, act) }})
+	_, err = reconcile.Execute(ctx, u.plan, doer, memory, reconcile.Options{Limit: workers, Grace: stepGrace, Done: func(r reconcile.Result) { w.tellResult(u, r, act) }})
 	return err
 }
 
@@ -155,7 +160,10 @@ func (w *work) tellResult(u *unit, r reconcile.Result, act integration.Actors) {
 	if r.Status == reconcile.StatusUnchanged || r.Status == reconcile.StatusHeld {
 		return
 	}
-	deed := integration.Deed{Shard: u.part.Shard, Key: string(r.Step.Key), Action: string(r.Step.Action), Status: string(r.Status)}
+	deed := integration.Deed{
+		Shard: u.part.Shard, Key: string(r.Step.Key), Action: string(r.Step.Action), Status: string(r.Status),
+		File: r.Step.Place.File, Pointer: r.Step.Place.Pointer,
+	}
 	line := fmt.Sprintf("%s %s: %s", r.Step.Action, r.Step.Key, r.Status)
 	if r.Err != nil {
 		deed.Error = r.Err.Error()

@@ -270,6 +270,11 @@ func classed(err error) error {
 	}
 }
 
+// nothingDone returns the error of a run that ended before it had a plan.
+func nothingDone(err error) error {
+	return classed(fmt.Errorf("%w: %w", ErrNothingDone, err))
+}
+
 // join joins errors of parts, and says so if none of them could be read.
 func (w *work) join(errs []error) error {
 	asked, failed := 0, 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A Doer reads and writes single things.
@@ -26,8 +27,9 @@ type Memory interface {
 
 // Options say how a plan is executed.
 type Options struct {
-	Limit int          // how many steps run at once; 0 means one
-	Done  func(Result) // is told of each result as it comes; nil tells nobody
+	Limit int           // how many steps run at once; 0 means one
+	Grace time.Duration // how long a step may go on after the context has ended
+	Done  func(Result)  // is told of each result as it comes; nil tells nobody
 }
 
 // A Status is how a step ended.
@@ -55,11 +57,13 @@ const maxConflicts = 5
 
 // Execute does the steps of a plan, wave after wave, and returns a result for each step in key
 // order. Before each write the thing is read again, and its owner is judged again. A step is
-// not run if a step that it needs failed, or if the context has ended; a step that runs then
-// is not interrupted by Execute. The memory may be nil.
+// not run if a step that it needs failed, or if the context has ended; the context of a step
+// that runs then ends after the grace time. The memory may be nil.
 //
 // The error joins the errors of all steps, see [ClassOf].
 func Execute(ctx context.Context, p *Plan, doer Doer, memory Memory, opts Options) ([]Result, error) {
+	lasting, cancel := outlast(ctx, opts.Grace)
+	defer cancel()
 	e := &execution{plan: p, doer: doer, memory: memory, opts: opts, results: make([]Result, len(p.Steps)), at: map[Key]int{}, users: map[Key][]Key{}}
 	last := 0
 	for i, s := range p.Steps {
@@ -72,7 +76,7 @@ func Execute(ctx context.Context, p *Plan, doer Doer, memory Memory, opts Option
 		}
 	}
 	for wave := range last + 1 {
-		e.runWave(ctx, wave)
+		e.runWave(ctx, lasting, wave)
 	}
 	return e.results, gather(e.results)
 }
@@ -89,8 +93,22 @@ type execution struct {
 	telling sync.Mutex
 }
 
-// runWave runs the steps of one wave. Wave 0 has the steps that write nothing.
-func (e *execution) runWave(ctx context.Context, wave int) {
+// outlast returns a context that ends some time after ctx has ended.
+func outlast(ctx context.Context, grace time.Duration) (context.Context, func()) {
+	if grace <= 0 {
+		return ctx, func() {}
+	}
+	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		ending := time.AfterFunc(grace, end)
+		context.AfterFunc(lasting, func() { ending.Stop() })
+	})
+	return lasting, func() { stop(); end() }
+}
+
+// runWave runs the steps of one wave. Wave 0 has the steps that write nothing. No step starts
+// after ctx has ended; those that run have the lasting context.
+func (e *execution) runWave(ctx, lasting context.Context, wave int) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, max(1, e.opts.Limit))
 	for i, s := range e.plan.Steps {
@@ -100,7 +118,7 @@ func (e *execution) runWave(ctx context.Context, wave int) {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			e.results[i] = e.runStep(ctx, s)
+			e.results[i] = e.runStep(ctx, lasting, s)
 			if e.opts.Done != nil {
 				e.telling.Lock()
 				defer e.telling.Unlock()
@@ -112,7 +130,7 @@ func (e *execution) runWave(ctx context.Context, wave int) {
 }
 
 // runStep runs one step. A panic is the error of the step.
-func (e *execution) runStep(ctx context.Context, s Step) (out Result) {
+func (e *execution) runStep(ctx, lasting context.Context, s Step) (out Result) {
 	out.Step = s
 	defer func() {
 		if r := recover(); r != nil {
@@ -128,11 +146,11 @@ func (e *execution) runStep(ctx context.Context, s Step) (out Result) {
 			out.Status = StatusNotRun
 			return out
 		}
-		out.Err = e.write(ctx, s)
+		out.Err = e.write(lasting, s)
 	case s.Action == Forget:
-		out.Err = e.forget(ctx, s.Key)
+		out.Err = e.forget(lasting, s.Key)
 	case s.Action == None && s.learn:
-		out.Err = e.remember(ctx, s)
+		out.Err = e.remember(lasting, s)
 	default:
 		out.Status = StatusUnchanged
 		return out
