@@ -96,6 +96,8 @@ var onlyReader = map[string]bool{
 	"everything is transient": true, "transient of an integration": true, "bad pattern": true,
 	"pattern going up": true, "costly pattern": true, "query outside": true, "resources elsewhere": true,
 	"bad selector": true, "selector twice": true,
+	// Addresses.
+	"plain http": true, "plain http to a name": true, "a password in the address": true, "a path in the address": true, "mount outside": true,
 	// Words in braces.
 	"unknown word in a key": true, "variable in a key": true, "unknown placeholder": true,
 	"cmd inside a word": true, "config in itself": true, "cmd in env": true, "flags inside a word": true,

@@ -41,6 +41,7 @@ type Settings struct {
 	baseline         *time.Duration // nil means the default
 	reuse            *time.Duration // nil means the default
 	state            StateTrust
+	secrets          SecretSource
 	programs         Programs
 	effects          effectSettings
 	limits           map[string]Limit

@@ -30,6 +30,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"limits", limitsWithoutLines(a), limitsWithoutLines(b)},
 		{"reuse", a.Reuse, b.Reuse},
 		{"state", s.state, other.state},
+		{"secrets", s.secrets.withoutLine(), other.secrets.withoutLine()},
 		{"programs", a.Programs.patterns(), b.Programs.patterns()},
 		{"effects", []any{effectRuleTexts(a.Effects), s.EffectPolicy()}, []any{effectRuleTexts(b.Effects), other.EffectPolicy()}},
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},

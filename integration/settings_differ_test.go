@@ -55,6 +55,7 @@ integrations:
 		{"its effects", "trace: static", "trace: static, effects: [{match: a, kind: create}]", "|effects|"},
 		{"a label for effects", "version: 1", "version: 1\neffects: {require: {delete: ok}}", "effects|effects|effects"},
 		{"the budget of effects, as it is by default", "version: 1", "version: 1\neffects: {compare: none}", "||"},
+		{"where secrets are", "version: 1", "version: 1\nsecrets: {env: {prefix: A}}", "secrets|secrets|secrets"},
 		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
 		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},
 		{"everything gone", base, "version: 1\n", "exec,paths.ignore,queries,limits,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},

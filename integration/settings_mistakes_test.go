@@ -17,6 +17,16 @@ func indent(by, text string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by) + "\n"
 }
 
+// inSecrets puts text on line 2 of a file, as where secrets are.
+func inSecrets(text string) string { return "version: 1\nsecrets: " + text + "\n" }
+
+// inVault is inSecrets for a server and a way to log in.
+func inVault(server, auth string) string {
+	return inSecrets("{vault: {server: '" + server + "', auth: " + auth + "}}")
+}
+
+const wrongServer = "2: secrets.vault.server: must be an address such as https://vault.example.com:8200, without a path and without a user"
+
 type mistake struct {
 	name, text string
 	want       string // the messages, without "prcheck.yaml:"
@@ -53,6 +63,29 @@ var mistakes = []mistake{
 	{"unknown alias", "version: 1\nexec: *e\n", "2: unknown anchor 'e' referenced"},
 	{"merge key", "version: 1\nexec: &e {argv: [x]}\ntrust: {<<: *e}\n", "3: trust: merge keys (<<) are not supported; write the keys out"},
 	{"null section", "version: 1\nintegrations:\n", "2: integrations: must be a mapping, got nothing"},
+
+	// Secrets.
+	{"no source of secrets", inSecrets("{}"), "2: secrets: needs exactly one of files, env or vault, got 0"},
+	{"two sources of secrets", inSecrets("{env: {prefix: A}, files: {folder: /a}}"), "2: secrets: needs exactly one of files, env or vault, got 2"},
+	{"unknown source of secrets", inSecrets("{file: {folder: /a}}"), `2: secrets: unknown key "file" (did you mean "files"?)`},
+	{"secrets as text", inSecrets("vault"), `2: secrets: must be a mapping, got the string "vault"`},
+	{"no folder", inSecrets("{files: {}}"), "2: secrets.files: folder is missing"},
+	{"folder of the repository", inSecrets("{files: {folder: secrets}}"), `2: secrets.files.folder: "secrets" is not absolute; files of the repository come from the change, so they hold no secrets`},
+	{"wrong prefix", inSecrets("{env: {prefix: A-B}}"), `2: secrets.env.prefix: "A-B" is no name of a variable: it has letters, digits and _`},
+	{"no server", inSecrets("{vault: {auth: {token_env: A}}}"), "2: secrets.vault: server is missing"},
+	{"no way to log in", inSecrets("{vault: {server: 'https://v'}}"), "2: secrets.vault: auth is missing"},
+	{"plain http", inVault("http://v.example", "{token_env: A}"), "2: secrets.vault.server: must begin with https://, since secrets are sent there; http:// is allowed for this machine alone"},
+	{"plain http to a name", inVault("http://127.0.0.1.example", "{token_env: A}"), "2: secrets.vault.server: must begin with https://, since secrets are sent there; http:// is allowed for this machine alone"},
+	{"another scheme", inVault("ftp://localhost", "{token_env: A}"), "2: secrets.vault.server: must begin with https://, since secrets are sent there; http:// is allowed for this machine alone"},
+	{"a password in the address", inVault("https://me:it@v", "{token_env: A}"), wrongServer},
+	{"a path in the address", inVault("https://v/v1", "{token_env: A}"), wrongServer},
+	{"no address", inVault("vault", "{token_env: A}"), wrongServer},
+	{"two ways to log in", inVault("https://v", "{token_env: A, kubernetes: {role: r}}"), "2: secrets.vault.auth: needs exactly one of approle, kubernetes or token_env, got 2"},
+	{"a token in the settings", inVault("https://v", "{token: hvs.abc}"), `2: secrets.vault.auth: unknown key "token"`},
+	{"half an AppRole", inVault("https://v", "{approle: {role_id_env: A}}"), "2: secrets.vault.auth.approle: secret_id_env is missing"},
+	{"no role", inVault("https://v", "{kubernetes: {}}"), "2: secrets.vault.auth.kubernetes: role is missing"},
+	{"token of the repository", inVault("https://v", "{kubernetes: {role: r, token_file: t}}"), `2: secrets.vault.auth.kubernetes.token_file: "t" is not absolute; files of the repository come from the change, so they hold no secrets`},
+	{"mount outside", inVault("https://v", "{kubernetes: {role: r, mount: ../x}}"), "2: secrets.vault.auth.kubernetes.mount: must be names between slashes, such as app-sre"},
 
 	// Version and trust.
 	{"no version", "trust: {}\n", `1: version is missing; it starts with "version: 1"`},

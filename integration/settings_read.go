@@ -102,7 +102,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "programs", "schemas", "effects")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects")
 	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
@@ -139,6 +139,9 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	}
 	if n := keys["state"]; n != nil {
 		s.state = r.readState(n)
+	}
+	if n := keys["secrets"]; n != nil {
+		s.secrets = r.readSecrets(n)
 	}
 	if n := keys["programs"]; n != nil {
 		s.programs = r.readPrograms(n, "programs")
