@@ -1,9 +1,12 @@
-// Package kube runs the parts of a plan as one Indexed Job of Kubernetes, which
-// has a pod for each part. The cluster starts, retries and removes the pods.
+// Package kube speaks to Kubernetes: it runs the parts of a plan as a Job, and reads and
+// changes objects for native integrations. Requests and answers are JSON: see decision 26.
 //
-// The package makes the manifest of the Job, creates the Job, waits for its end
-// and cancels it. It does not read the results of the parts: their command says
-// where they write them.
+// # Jobs
+//
+// The parts of a plan become one Indexed Job, which has a pod for each part. The cluster
+// starts, retries and removes the pods. The package makes the manifest of the Job, creates the
+// Job, waits for its end and cancels it. It does not read the results of the parts: their
+// command says where they write them.
 //
 // The exit code of a pod has the meaning that the exit code of runner has:
 //
@@ -13,5 +16,20 @@
 //
 // A pod that the cluster itself takes away does not count as a try.
 //
-// Requests and answers are JSON: see decision 26.
+// # Objects
+//
+// [Open] returns what reads the objects of a cluster, [OpenWriter] what changes them as well.
+// The connection of Open sends nothing but GET. Natives know both as interfaces of package
+// integration, and get the first alone in a dry run.
+//
+//   - An answer is what was asked for, or an error: the page of a proxy, half an answer, another
+//     object and a redirect are errors. Only the API server itself can say that an object is not
+//     there.
+//   - A list is whole, or an error.
+//   - Every write is conditional on what was read. It is sent again only if the server did
+//     nothing.
+//   - The token is sent over TLS, or within this machine, to this address alone. It appears in
+//     no error.
+//   - Errors have the class config (address, token, role or object are wrong) or transient (it
+//     may pass by itself), see [integration.Failure].
 package kube

@@ -1,0 +1,130 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/retry"
+)
+
+// An Access says how a cluster is reached, and who asks.
+type Access struct {
+	Name     string // of the cluster, for messages
+	Server   string // https://HOST[:PORT][/PATH]; http only for this machine
+	Token    string // appears in no message
+	Insecure bool   // the certificate of the server is not checked
+	// Integration is the name of the integration that asks. The fields that it applies belong
+	// to the field manager "prcheck-NAME".
+	Integration string
+}
+
+// Open returns what reads the objects of a cluster. It sends no request yet. Its connection
+// refuses to send anything but GET.
+func Open(a Access) (*Objects, error) {
+	c, err := connect(a)
+	if err != nil {
+		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
+	}
+	c.client.Transport = readOnly{c.client.Transport}
+	return &Objects{c}, nil
+}
+
+// OpenWriter returns what reads and changes the objects of a cluster. It sends no request yet.
+func OpenWriter(a Access) (*Writer, error) {
+	c, err := connect(a)
+	if err != nil {
+		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
+	}
+	return &Writer{Objects{c}}, nil
+}
+
+// Limits of a connection.
+const (
+	requestTime    = 30 * time.Second
+	requestsPerSec = 50
+	requestsAtOnce = 100
+	maxManager     = 128 // the longest name that a server takes for a field manager
+)
+
+// A connection sends requests to one cluster.
+type connection struct {
+	cluster string
+	token   string
+	manager string
+	base    *url.URL
+	client  *http.Client
+	limit   flowcontrol.RateLimiter
+	retries retry.Policy
+}
+
+func connect(a Access) (*connection, error) {
+	base, err := parseServer(a.Server)
+	if err != nil {
+		return nil, err
+	}
+	manager := "prcheck-" + a.Integration
+	switch {
+	case a.Token == "":
+		return nil, errors.New("its token is empty")
+	case strings.ContainsFunc(a.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return nil, errors.New("its token has characters that no token has, such as blanks or line ends")
+	case len(manager) > maxManager:
+		return nil, fmt.Errorf("the name of the integration has more than %d bytes", maxManager-len("prcheck-"))
+	}
+	client, err := rest.HTTPClientFor(&rest.Config{
+		Host: a.Server, BearerToken: a.Token, Timeout: requestTime, UserAgent: manager,
+		TLSClientConfig: rest.TLSClientConfig{Insecure: a.Insecure},
+	})
+	if err != nil {
+		return nil, err
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &connection{
+		cluster: a.Name, token: a.Token, manager: manager, base: base, client: client,
+		limit:   flowcontrol.NewTokenBucketRateLimiter(requestsPerSec, requestsAtOnce),
+		retries: retry.Policy{Attempts: 4, FirstPause: 500 * time.Millisecond, MaxPause: 5 * time.Second, Spread: time.Second, Within: time.Minute},
+	}, nil
+}
+
+// parseServer returns the address of a server to which a token may be sent.
+func parseServer(server string) (*url.URL, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return nil, errors.New("the address of its server is no URL")
+	}
+	switch {
+	case u.Host == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("the address of its server is %.200q, want https://HOST", u.Redacted())
+	case u.Scheme != "https" && (u.Scheme != "http" || !isThisMachine(u.Hostname())):
+		return nil, fmt.Errorf("the address of its server is %.200q: a token is sent over https only", u.Redacted())
+	}
+	return u, nil
+}
+
+func isThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// readOnly is a transport that sends nothing but GET, whatever the code above it does.
+type readOnly struct{ http.RoundTripper }
+
+// RoundTrip sends a request if it only reads.
+func (r readOnly) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodGet {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, fmt.Errorf("a connection that only reads sends no %s", req.Method)
+	}
+	return r.RoundTripper.RoundTrip(req)
+}

@@ -1,0 +1,155 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// Objects reads the objects of a cluster. It implements [integration.ClusterReader].
+type Objects struct{ c *connection }
+
+// A header has the fields that all objects and lists have.
+type header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name            string `json:"name"`
+		Namespace       string `json:"namespace"`
+		UID             string `json:"uid"`
+		ResourceVersion string `json:"resourceVersion"`
+		Continue        string `json:"continue"`
+	} `json:"metadata"`
+}
+
+// Get implements [integration.ClusterReader].
+func (o *Objects) Get(ctx context.Context, ref integration.ObjectRef) (json.RawMessage, error) {
+	of := call{method: http.MethodGet, verbs: "get", ref: ref}
+	if ref.Name == "" {
+		return nil, o.c.explain(of, &trouble{text: "the object has no name", class: integration.FailureOfConfig})
+	}
+	return o.c.object(ctx, of)
+}
+
+// object sends a request whose answer is the object that it names.
+func (c *connection) object(ctx context.Context, of call) (json.RawMessage, error) {
+	raw, err := c.send(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkObject(raw, of.ref); err != nil {
+		return nil, c.explain(of, &trouble{text: "the answer is not this object: " + err.Error()})
+	}
+	return raw, nil
+}
+
+// checkObject returns an error if raw is not the object that ref names.
+func checkObject(raw []byte, ref integration.ObjectRef) error {
+	var is header
+	if err := json.Unmarshal(raw, &is); err != nil {
+		return err
+	}
+	m := is.Metadata
+	switch {
+	case is.APIVersion != apiVersion(ref.Resource) || is.Kind == "":
+		return fmt.Errorf("it is %.100q of %.100q", is.Kind, is.APIVersion)
+	case m.Name != ref.Name || m.Namespace != ref.Namespace:
+		return fmt.Errorf("its name is %.100q in namespace %.100q", m.Name, m.Namespace)
+	case m.UID == "" || m.ResourceVersion == "":
+		return errors.New("it has no uid and resourceVersion")
+	}
+	return nil
+}
+
+func apiVersion(r integration.Resource) string {
+	if r.Group == "" {
+		return r.Version
+	}
+	return r.Group + "/" + r.Version
+}
+
+// Limits of a list.
+const (
+	pageSize   = 500      // objects in one answer
+	maxPages   = 1000     // answers of one list
+	maxObjects = 64 << 20 // bytes of all objects
+)
+
+// List implements [integration.ClusterReader].
+func (o *Objects) List(ctx context.Context, of integration.Resource, namespace, labels string) ([]json.RawMessage, error) {
+	all, err := o.list(ctx, of, namespace, labels)
+	if errors.Is(err, errGone) {
+		all, err = o.list(ctx, of, namespace, labels)
+	}
+	return all, err
+}
+
+// list reads all pages of a list. They all show the cluster at the same moment.
+func (o *Objects) list(ctx context.Context, of integration.Resource, namespace, labels string) ([]json.RawMessage, error) {
+	get := call{method: http.MethodGet, verbs: "list", ref: integration.ObjectRef{Resource: of, Namespace: namespace},
+		query: url.Values{"limit": {strconv.Itoa(pageSize)}}}
+	if labels != "" {
+		get.query.Set("labelSelector", labels)
+	}
+	all, size, at := []json.RawMessage{}, 0, ""
+	for range maxPages {
+		raw, err := o.c.send(ctx, get)
+		if err != nil {
+			return nil, err
+		}
+		items, page, err := checkPage(raw, get.ref)
+		if size += len(raw); err == nil && size > maxObjects {
+			err = fmt.Errorf("it has more than %d MB; name fewer objects with labels", maxObjects>>20)
+		}
+		if err == nil && at != "" && page.ResourceVersion != at {
+			err = errors.New("its pages show different moments")
+		}
+		if err != nil {
+			return nil, o.c.explain(get, &trouble{text: "the list is not whole: " + err.Error()})
+		}
+		all, at = append(all, items...), page.ResourceVersion
+		if page.Continue == "" {
+			return all, nil
+		}
+		get.query.Set("continue", page.Continue)
+	}
+	return nil, o.c.explain(get, &trouble{text: fmt.Sprintf("the list has more than %d pages", maxPages)})
+}
+
+// A page is what one answer of a list says about the list.
+type page struct{ Continue, ResourceVersion string }
+
+// checkPage returns the objects of one page of a list.
+func checkPage(raw []byte, ref integration.ObjectRef) ([]json.RawMessage, page, error) {
+	var is struct {
+		header
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(raw, &is); err != nil {
+		return nil, page{}, err
+	}
+	switch {
+	case is.APIVersion != apiVersion(ref.Resource) || !strings.HasSuffix(is.Kind, "List"):
+		return nil, page{}, fmt.Errorf("it is %.100q of %.100q", is.Kind, is.APIVersion)
+	case is.Items == nil:
+		return nil, page{}, errors.New("it has no items")
+	}
+	for _, item := range is.Items {
+		var one header
+		if err := json.Unmarshal(item, &one); err != nil {
+			return nil, page{}, err
+		}
+		m := one.Metadata
+		if m.Name == "" || m.UID == "" || m.ResourceVersion == "" || ref.Namespace != "" && m.Namespace != ref.Namespace {
+			return nil, page{}, fmt.Errorf("it has an object %.100q in namespace %.100q that does not belong there", m.Name, m.Namespace)
+		}
+	}
+	return is.Items, page{is.Metadata.Continue, is.Metadata.ResourceVersion}, nil
+}

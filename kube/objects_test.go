@@ -1,0 +1,198 @@
+package kube
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+var (
+	_ integration.ClusterReader = (*Objects)(nil)
+	_ integration.ClusterWriter = (*Writer)(nil)
+)
+
+// sesame is a token that must appear nowhere.
+const sesame = "open-sesame-0123456789"
+
+var (
+	namespaces = integration.Resource{Version: "v1", Plural: "namespaces"}
+	deployment = integration.ObjectRef{Resource: integration.Resource{Group: "apps", Version: "v1", Plural: "deployments"}, Namespace: "shop", Name: "web"}
+)
+
+func namespace(name string) integration.ObjectRef {
+	return integration.ObjectRef{Resource: namespaces, Name: name}
+}
+
+// writer connects to a handler, for writing. It pauses shortly between attempts.
+func writer(t *testing.T, h http.HandlerFunc) *Writer {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	w, err := OpenWriter(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.c.retries.FirstPause, w.c.retries.Spread = time.Millisecond, time.Millisecond
+	return w
+}
+
+// object returns the JSON of an object.
+func object(apiVersion, kind, namespace, name, more string) string {
+	return fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "namespace": %q, "uid": "u-1", "resourceVersion": "7"%s}}`,
+		apiVersion, kind, name, namespace, more)
+}
+
+// wanted is an object that is to be applied to deployment.
+const wanted = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "shop", "name": "web"}, "spec": {"replicas": 12345678901234567890}}`
+
+var was = integration.Preconditions{UID: "u-1", ResourceVersion: "7"}
+
+// The requests name manager and preconditions, and never force.
+func TestObjectRequests(t *testing.T) {
+	var got []string
+	w := writer(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", r.Method, r.URL, r.Header.Get("Content-Type"), body)))
+		if r.Header.Get("Authorization") != "Bearer "+sesame || r.Header.Get("Accept") != "application/json" || r.UserAgent() != "prcheck-shelves" {
+			t.Errorf("headers %v", r.Header)
+		}
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "deployments") {
+			_, _ = io.WriteString(w, `{"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": []}`)
+			return
+		}
+		_, _ = io.WriteString(w, object("apps/v1", "Deployment", "shop", "web", ""))
+	})
+	ctx := t.Context()
+	_, err1 := w.Get(ctx, deployment)
+	list, err2 := w.List(ctx, deployment.Resource, "", "a=b,c")
+	_, err3 := w.Create(ctx, deployment, json.RawMessage(wanted))
+	_, err4 := w.Apply(ctx, deployment, json.RawMessage(wanted))
+	err5 := w.Delete(ctx, deployment, was)
+	for _, err := range []error{err1, err2, err3, err4, err5} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if list == nil || len(list) != 0 {
+		t.Errorf("got %v, want an empty list", list)
+	}
+	const one, apply = "/apis/apps/v1/namespaces/shop/deployments/web", "?fieldManager=prcheck-shelves&fieldValidation=Strict application/apply-patch+yaml "
+	want := []string{
+		"GET " + one,
+		"GET /apis/apps/v1/deployments?labelSelector=a%3Db%2Cc&limit=500",
+		"PATCH " + one + apply + `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"shop","resourceVersion":"9223372036854775807"},"spec":{"replicas":12345678901234567890}}`,
+		"PATCH " + one + apply + wanted,
+		"DELETE " + one + ` application/json {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u-1","resourceVersion":"7"},"propagationPolicy":"Background"}`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// What cannot be sent is an error before anything is sent.
+func TestNotSent(t *testing.T) {
+	w := writer(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("got %s %s", r.Method, r.URL) })
+	ctx := t.Context()
+	apply := func(ref integration.ObjectRef, object string) func() error {
+		return func() error { _, err := w.Apply(ctx, ref, json.RawMessage(object)); return err }
+	}
+	get := func(ref integration.ObjectRef) func() error {
+		return func() error { _, err := w.Get(ctx, ref); return err }
+	}
+	for name, c := range map[string]struct {
+		do   func() error
+		want string
+	}{
+		"name with a slash":      {get(namespace("a/b")), `"a/b" cannot be a part`},
+		"name that leads up":     {get(namespace("..")), `".." cannot be a part`},
+		"name with a query":      {get(namespace("a?x=y")), "cannot be a part"},
+		"no name":                {get(namespace("")), "has no name"},
+		"namespace that is none": {get(integration.ObjectRef{Resource: namespaces, Namespace: "a%2fb", Name: "x"}), "cannot be a part"},
+		"no version":             {get(integration.ObjectRef{Resource: integration.Resource{Plural: "namespaces"}, Name: "x"}), `"" cannot be a part`},
+		"no JSON":                {apply(deployment, "{"), "the object is no JSON"},
+		"null":                   {apply(deployment, "null"), "the object is"},
+		"another name":           {apply(deployment, strings.ReplaceAll(wanted, "web", "other")), `"other"`},
+		"another group":          {apply(deployment, strings.ReplaceAll(wanted, "apps/v1", "v1")), `of "v1"`},
+		"no kind":                {apply(deployment, strings.ReplaceAll(wanted, `"kind"`, `"x"`)), "the object is"},
+		"half a precondition":    {apply(deployment, strings.ReplaceAll(wanted, `"name"`, `"uid": "u", "name"`)), "preconditions together"},
+		"precondition on what is to be made": {func() error {
+			_, err := w.Create(ctx, deployment, json.RawMessage(strings.ReplaceAll(wanted, `"name"`, `"uid": "u", "name"`)))
+			return err
+		}, "no uid"},
+		"deletion of any object": {func() error { return w.Delete(ctx, deployment, integration.Preconditions{UID: "u"}) }, "needs the uid and the resourceVersion"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.do()
+			if err == nil || !strings.Contains(err.Error(), c.want) || integration.ClassOfFailure(err) != integration.FailureOfConfig {
+				t.Errorf("got %v of class %q, want an error with %q", err, integration.ClassOfFailure(err), c.want)
+			}
+		})
+	}
+}
+
+// A connection that reads sends no other method, whoever uses it.
+func TestReadersOnlyRead(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("got %s %s", r.Method, r.URL) }))
+	defer s.Close()
+	o, err := Open(Access{Name: "west", Server: s.URL, Token: sesame, Integration: "shelves"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Writer{*o}
+	if _, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted)); err == nil || !strings.Contains(err.Error(), "only reads sends no PATCH") {
+		t.Errorf("apply: got %v", err)
+	}
+	if err := w.Delete(t.Context(), deployment, was); err == nil || !strings.Contains(err.Error(), "only reads sends no DELETE") {
+		t.Errorf("delete: got %v", err)
+	}
+	if _, is := any(o).(integration.ClusterWriter); is {
+		t.Error("a reader can write")
+	}
+}
+
+func TestAccess(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Access)
+		want   string // "" for no error
+	}{
+		"https":                  {func(*Access) {}, ""},
+		"path":                   {func(a *Access) { a.Server = "https://proxy.example/clusters/c-1" }, ""},
+		"this machine":           {func(a *Access) { a.Server = "http://127.0.0.1:8001" }, ""},
+		"this machine, IPv6":     {func(a *Access) { a.Server = "http://[::1]:8001" }, ""},
+		"http":                   {func(a *Access) { a.Server = "http://west.example" }, "over https only"},
+		"host like this machine": {func(a *Access) { a.Server = "http://127.0.0.1.west.example" }, "over https only"},
+		"another scheme":         {func(a *Access) { a.Server = "ftp://west.example" }, "over https only"},
+		"no address":             {func(a *Access) { a.Server = "" }, "want https://HOST"},
+		"no host":                {func(a *Access) { a.Server = "https://:6443" }, "want https://HOST"},
+		"no URL":                 {func(a *Access) { a.Server = "https://[" }, "is no URL"},
+		"password":               {func(a *Access) { a.Server = "https://u:" + sesame + "@west.example" }, "want https://HOST"},
+		"query":                  {func(a *Access) { a.Server = "https://west.example?x" }, "want https://HOST"},
+		"no token":               {func(a *Access) { a.Token = "" }, "token is empty"},
+		"token of two lines":     {func(a *Access) { a.Token += "\nHost: x" }, "characters that no token has"},
+		"long name":              {func(a *Access) { a.Integration = strings.Repeat("x", 121) }, "more than 120 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := Access{Name: "west", Server: "https://west.example:6443", Token: sesame, Integration: "shelves"}
+			c.change(&a)
+			_, err := Open(a)
+			_, errOfWriter := OpenWriter(a)
+			if fmt.Sprint(err) != fmt.Sprint(errOfWriter) {
+				t.Errorf("got %v and %v", err, errOfWriter)
+			}
+			switch {
+			case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			case err != nil && (strings.Contains(err.Error(), sesame) || integration.ClassOfFailure(err) != integration.FailureOfConfig):
+				t.Errorf("got %v of class %q", err, integration.ClassOfFailure(err))
+			}
+		})
+	}
+}
