@@ -111,22 +111,35 @@ func outlast(ctx context.Context, grace time.Duration) (context.Context, func())
 func (e *execution) runWave(ctx, lasting context.Context, wave int) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, max(1, e.opts.Limit))
-	for i, s := range e.plan.Steps {
+	for i := range e.plan.Steps {
+		s := &e.plan.Steps[i]
 		if s.Wave != wave {
 			continue
 		}
-		slots <- struct{}{}
-		running.Go(func() {
-			defer func() { <-slots }()
-			e.results[i] = e.runStep(ctx, lasting, s)
+		run := func() {
+			e.results[i] = e.runStep(ctx, lasting, *s)
 			if e.opts.Done != nil {
 				e.telling.Lock()
 				defer e.telling.Unlock()
 				e.opts.Done(e.results[i])
 			}
+		}
+		if !s.asks() {
+			run()
+			continue
+		}
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			run()
 		})
 	}
 	running.Wait()
+}
+
+// asks reports whether a step reads or writes anything when it runs.
+func (s *Step) asks() bool {
+	return s.Action.Writes() || s.Action == Forget || s.Action == None && s.learn
 }
 
 // runStep runs one step. A panic is the error of the step.

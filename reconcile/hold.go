@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -10,6 +9,9 @@ import (
 func (m *maker) holdCycles(desired []Item) {
 	g, items := graph{}, map[Key]*Item{}
 	for i := range desired {
+		if len(desired[i].Needs) == 0 {
+			continue // it can be in no circle
+		}
 		g[desired[i].Key], items[desired[i].Key] = distinct(desired[i].Needs), &desired[i]
 	}
 	for _, circle := range g.cycles() {
@@ -24,8 +26,11 @@ func (m *maker) holdCycles(desired []Item) {
 // holdParents blocks the deletion of things that others need which stay. A blocked deletion
 // stays as well, so what it needs is looked at again.
 func (m *maker) holdParents() {
+	queue := m.keysOf(func(s *Step) bool { return s.Action == Remove })
+	if len(queue) == 0 {
+		return
+	}
 	users := m.users()
-	queue := slices.Sorted(maps.Keys(m.steps))
 	for len(queue) > 0 {
 		k := queue[0]
 		queue = queue[1:]
@@ -77,14 +82,17 @@ func (it *Item) goes() bool { return it != nil && it.Delete }
 
 // holdUsers blocks steps whose needs are blocked and not there.
 func (m *maker) holdUsers() {
+	isMissing := func(s *Step) bool { return s.Action == Blocked && s.Thing == nil && !m.isThere(s.Key) }
+	queue := m.keysOf(isMissing)
+	if len(queue) == 0 {
+		return
+	}
 	users := graph{}
 	for k, s := range m.steps {
 		for _, n := range s.Needs {
 			users[n] = append(users[n], k)
 		}
 	}
-	isMissing := func(k Key) bool { return m.steps[k].Action == Blocked && m.steps[k].Thing == nil && !m.isThere(k) }
-	queue := slices.DeleteFunc(slices.Sorted(maps.Keys(m.steps)), func(k Key) bool { return !isMissing(k) })
 	for len(queue) > 0 {
 		need := queue[0]
 		queue = queue[1:]
@@ -95,7 +103,7 @@ func (m *maker) holdUsers() {
 				continue
 			}
 			s.Action, s.Code, s.Reason = Blocked, m.steps[need].Code, fmt.Sprintf("not run: it needs %q, which is blocked", need)
-			if isMissing(k) {
+			if isMissing(s) {
 				queue = append(queue, k)
 			}
 		}
@@ -118,7 +126,7 @@ func (m *maker) setWaves() {
 			if s.Thing != nil {
 				removals[k] = slices.Concat(s.Needs, s.Thing.Needs, []Key{s.Thing.Parent})
 			}
-		case s.Item != nil && !s.Item.Delete:
+		case s.Item != nil && !s.Item.Delete && (s.Action.Writes() || len(s.Needs) > 0):
 			applies[k] = s.Needs
 		}
 	}

@@ -7,7 +7,11 @@ import (
 
 // planItem adds the step for an entry of the data.
 func (m *maker) planItem(it *Item) {
-	thing, isThere := m.current[it.Key]
+	at, isThere := m.current[it.Key]
+	var thing Thing
+	if isThere {
+		thing = *at
+	}
 	last, known := m.in.Known[it.Key]
 	if it.Mistake != (Mistake{}) {
 		m.fail(it, it.Mistake.Code, it.Mistake.Message, "")

@@ -10,9 +10,13 @@ import (
 
 // Make returns the plan. It does not change its input, and asks nobody.
 func Make(in Input) *Plan {
-	m := &maker{in: in, current: map[Key]Thing{}, named: map[Key]bool{}, steps: map[Key]*Step{}}
-	for _, t := range in.Current {
-		m.current[t.Key] = t
+	n := max(len(in.Desired), len(in.Current))
+	m := &maker{in: in, current: make(map[Key]*Thing, n), named: make(map[Key]bool, n), steps: make(map[Key]*Step, n)}
+	for i := range in.Current {
+		m.current[in.Current[i].Key] = &in.Current[i]
+	}
+	for _, it := range in.Desired {
+		m.named[it.Key] = true
 	}
 	m.findings = in.Gate.findings()
 	desired := m.withoutDuplicates()
@@ -32,7 +36,7 @@ func Make(in Input) *Plan {
 
 // plan returns the plan, sorted.
 func (m *maker) plan() *Plan {
-	out := &Plan{Owner: m.in.Owner, Steps: []Step{}, Findings: m.findings, Deletions: m.gate, Refused: m.refused, Finished: m.finished, rules: m.in.rulesOrDefault()}
+	out := &Plan{Owner: m.in.Owner, Steps: make([]Step, 0, len(m.steps)), Findings: m.findings, Deletions: m.gate, Refused: m.refused, Finished: m.finished, rules: m.in.rulesOrDefault()}
 	for _, k := range slices.Sorted(maps.Keys(m.steps)) {
 		out.Steps = append(out.Steps, *m.steps[k])
 	}
@@ -46,7 +50,7 @@ func (m *maker) plan() *Plan {
 // A maker makes one plan.
 type maker struct {
 	in       Input
-	current  map[Key]Thing
+	current  map[Key]*Thing
 	named    map[Key]bool // keys of all entries, duplicates included
 	steps    map[Key]*Step
 	findings []Finding
@@ -65,15 +69,17 @@ func (m *maker) fold(k Key) Key {
 
 // withoutDuplicates returns the items in key order. Items that have one key are held.
 func (m *maker) withoutDuplicates() []Item {
-	byKey := map[Key][]Item{}
-	for _, it := range m.in.Desired {
-		byKey[m.fold(it.Key)] = append(byKey[m.fold(it.Key)], it)
-		m.named[it.Key] = true
-	}
-	var out []Item
-	for _, k := range slices.Sorted(maps.Keys(byKey)) {
-		same := byKey[k]
-		if len(same) == 1 {
+	sorted := slices.Clone(m.in.Desired)
+	slices.SortStableFunc(sorted, func(a, b Item) int { return cmp.Compare(m.fold(a.Key), m.fold(b.Key)) })
+	out := make([]Item, 0, len(sorted))
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && m.fold(sorted[n].Key) == m.fold(sorted[0].Key) {
+			n++
+		}
+		same := sorted[:n]
+		sorted = sorted[n:]
+		if n == 1 {
 			out = append(out, same[0])
 			continue
 		}
@@ -129,7 +135,7 @@ func (m *maker) markOf(t Thing) Mark {
 		if !ok {
 			break
 		}
-		t = parent
+		t = *parent
 	}
 	return t.Mark
 }

@@ -24,7 +24,11 @@ const (
 
 // Writes reports whether the action changes a thing.
 func (a Action) Writes() bool {
-	return slices.Contains([]Action{Create, Update, Replace, Remove, Undelete, AdoptIt, MarkIt}, a)
+	switch a {
+	case Create, Update, Replace, Remove, Undelete, AdoptIt, MarkIt:
+		return true
+	}
+	return false
 }
 
 // A Step is what is to be done with one thing.

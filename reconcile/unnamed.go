@@ -8,14 +8,22 @@ import (
 
 // planUnnamed adds steps for things that no entry names.
 func (m *maker) planUnnamed() {
-	named := map[Key]bool{}
-	for k := range m.named {
-		named[m.fold(k)] = true
-	}
-	for _, k := range slices.Sorted(maps.Keys(m.current)) {
-		if thing := m.current[k]; !named[m.fold(k)] && !thing.SoftDeleted {
-			m.planLeftover(thing)
+	named := m.named
+	if m.in.FoldCase {
+		named = map[Key]bool{}
+		for k := range m.named {
+			named[m.fold(k)] = true
 		}
+	}
+	var left []Key
+	for k, thing := range m.current {
+		if !named[m.fold(k)] && !thing.SoftDeleted {
+			left = append(left, k)
+		}
+	}
+	slices.Sort(left)
+	for _, k := range left {
+		m.planLeftover(*m.current[k])
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.in.Known)) {
 		_, isThere := m.current[k]
@@ -63,11 +71,7 @@ func (m *maker) passGate() {
 			m.gate.Managed++
 		}
 	}
-	for _, k := range slices.Sorted(maps.Keys(m.steps)) {
-		if a := m.steps[k].Action; a == Remove || a == Replace {
-			m.gate.Keys = append(m.gate.Keys, k)
-		}
-	}
+	m.gate.Keys = m.keysOf(func(s *Step) bool { return s.Action == Remove || s.Action == Replace })
 	m.refused = m.in.rulesOrDefault().decide(m.in.Gate, m.gate)
 	if m.refused.Code == "" {
 		return
@@ -77,6 +81,18 @@ func (m *maker) passGate() {
 		s.Action, s.Code, s.Reason = Blocked, m.refused.Code, m.refused.Reason
 	}
 	m.find(Finding{Code: m.refused.Code, Severity: Error, Keys: m.refused.Keys, Message: m.refused.Reason})
+}
+
+// keysOf returns the keys of some steps, sorted.
+func (m *maker) keysOf(want func(*Step) bool) []Key {
+	var out []Key
+	for k, s := range m.steps {
+		if want(s) {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // warnOfRemoved warns of entries that this change removes although their things would be
