@@ -65,6 +65,9 @@ func MaskResults(results *plan.Results, tokens ...Token) {
 			r.Before[k].Reason = Mask(r.Before[k].Reason, tokens...)
 		}
 		maskEffects(r.Effects, tokens...)
+		for k := range r.Findings {
+			r.Findings[k].Message = Mask(r.Findings[k].Message, tokens...)
+		}
 		if r.Baseline != nil {
 			r.Baseline.Finding = Mask(r.Baseline.Finding, tokens...)
 			for k, text := range r.Baseline.LeftOut {

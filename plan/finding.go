@@ -1,11 +1,19 @@
 package plan
 
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
 // A Finding is something that people must know about the data or about a live system, as a
 // native integration reports it.
 type Finding struct {
 	Code     string   `json:"code,omitempty"` // a contract with programs, such as DUPLICATE
 	Severity Severity `json:"severity"`
-	File     string   `json:"file,omitempty"`    // path of a datafile or resource of head
+	File     string   `json:"file,omitempty"`    // path of a datafile or resource of head, or of base if head removes it
 	Pointer  string   `json:"pointer,omitempty"` // JSON pointer to the place in the file
 	Message  string   `json:"message"`           // one line, masked
 	// Old tells that base has the finding as well, so that the change did not cause it. It
@@ -23,8 +31,70 @@ const (
 	SeverityNote    Severity = "note"
 )
 
+// The bounds of the findings of one result.
+const (
+	MaxFindings       = 200  // findings
+	MaxFindingMessage = 300  // characters of a message
+	MaxFindingPlace   = 1000 // bytes of a file, and of a pointer
+)
+
+// findingCode matches the codes of findings.
+var findingCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,39}$`)
+
+// IsFindingCode reports whether a text has the form of the code of a finding.
+func IsFindingCode(code string) bool { return findingCode.MatchString(code) }
+
 // Severities returns all severities, the worst first.
 func Severities() []Severity { return []Severity{SeverityError, SeverityWarning, SeverityNote} }
 
+// IsValid reports whether the severity is one of [Severities].
+func (s Severity) IsValid() bool { return slices.Contains(Severities(), s) }
+
 // Fails reports whether the finding fails its task.
 func (f Finding) Fails() bool { return f.Severity == SeverityError && !f.Old }
+
+// Place returns the file with the pointer, such as "/users/ana.yml#/roles/1", or "" if the
+// finding has no file.
+func (f Finding) Place() string {
+	if f.File == "" || f.Pointer == "" {
+		return f.File
+	}
+	return f.File + "#" + f.Pointer
+}
+
+// check returns an error for a finding that no runner writes.
+func (f Finding) check() error {
+	switch {
+	case !f.Severity.IsValid():
+		return fmt.Errorf("the severity is %q; it must be error, warning or note", f.Severity)
+	case f.Code != "" && !IsFindingCode(f.Code):
+		return fmt.Errorf("the code %q must be at most 40 capital letters, digits and underscores", f.Code)
+	case f.Message == "" || strings.ContainsAny(f.Message, "\r\n") || utf8.RuneCountInString(f.Message) > MaxFindingMessage:
+		return fmt.Errorf("the message must be one line of at most %d characters", MaxFindingMessage)
+	case len(f.File) > MaxFindingPlace || len(f.Pointer) > MaxFindingPlace:
+		return fmt.Errorf("the file and the pointer must have at most %d bytes each", MaxFindingPlace)
+	case f.File != "" && !strings.HasPrefix(f.File, "/"), f.Pointer != "" && !strings.HasPrefix(f.Pointer, "/"):
+		return fmt.Errorf("the file %q and the pointer %q must begin with a slash", f.File, f.Pointer)
+	case f.File == "" && f.Pointer != "":
+		return fmt.Errorf("there is the pointer %q and no file", f.Pointer)
+	}
+	return nil
+}
+
+// checkFindings returns an error for findings that no runner writes.
+func (r Result) checkFindings() error {
+	switch n := len(r.Findings); {
+	case n > MaxFindings:
+		return fmt.Errorf("task %q: it has %d findings; at most %d are kept", r.Task, n, MaxFindings)
+	case r.FindingsBeyond < 0:
+		return fmt.Errorf("task %q: findings_beyond is negative", r.Task)
+	case r.Status == Passed && slices.ContainsFunc(r.Findings, Finding.Fails):
+		return fmt.Errorf("task %q: passed with a finding that fails it contradicts itself", r.Task)
+	}
+	for i, f := range r.Findings {
+		if err := f.check(); err != nil {
+			return fmt.Errorf("task %q: findings[%d]: %w", r.Task, i, err)
+		}
+	}
+	return nil
+}

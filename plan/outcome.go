@@ -159,7 +159,7 @@ func (r Result) Check() error {
 	case r.Waited < 0 || r.TargetWait < 0 || slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Started < 0 || s.Seconds < 0 }):
 		return fmt.Errorf("task %q: a time in waited_seconds, target_wait_seconds or spans is negative", r.Task)
 	}
-	return nil
+	return r.checkFindings()
 }
 
 // check returns an error for results without a plan, for two results of one task,

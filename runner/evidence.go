@@ -44,7 +44,7 @@ func (s *settlement) runOnBase(ctx context.Context, opts wrapper.Options, failur
 	if err != nil {
 		return err
 	}
-	opts.Before = map[string]plan.Result{}
+	opts.Before, opts.Finish = map[string]plan.Result{}, s.reported.finish
 	for _, f := range failures {
 		if n := len(f.base); n > 0 {
 			opts.Before[f.task.ID] = f.base[n-1].Result
@@ -70,7 +70,7 @@ func (s *settlement) runAlike(ctx context.Context, opts wrapper.Options, failure
 	if err != nil {
 		return err
 	}
-	opts.Before = nil
+	opts.Before, opts.Finish = nil, nil
 	runs, err := s.runAgain(ctx, opts, logs, runner, failures)
 	for i, f := range failures {
 		f.alike = &runs[i]
@@ -84,7 +84,7 @@ func (s *settlement) runAgain(ctx context.Context, opts wrapper.Options, logs wr
 	for _, f := range failures {
 		tasks = append(tasks, withoutOmissions(f.task))
 	}
-	opts.Logs, opts.Observe, opts.Finish = logs, nil, nil
+	opts.Logs, opts.Observe = logs, nil
 	results, err := wrapper.Run(ctx, tasks, runner, opts)
 	var out []baseline.Failure
 	for i, t := range tasks {
@@ -106,7 +106,7 @@ func (s *settlement) compare(ctx context.Context, notes io.Writer, opts wrapper.
 	for len(failures) > 0 {
 		var unclear []*failure
 		for _, f := range failures {
-			if c := s.compareOnce(f); s.note(f, c, context.Cause(ctx)) {
+			if c := withFindings(s.compareOnce(f), f); s.note(f, c, context.Cause(ctx)) {
 				unclear = append(unclear, f)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/findings"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/state/dependence"
@@ -35,6 +36,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	}
 	masker := mask.New(start.Secrets(tasks))
 	recorder.Mask = masker.Text
+	start.Findings = func(plan.Task) *findings.Collection { return findings.New(masker, nil) }
 	executor, err := start.Runner(tasks)
 	if err != nil {
 		return Recorded{}, err

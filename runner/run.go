@@ -46,6 +46,7 @@ type run struct {
 	recording *recording.Recording
 	handedOut handouts               // to tasks on head
 	announced *announcements         // by tasks on head
+	reported  *reports               // by natives on head
 	journal   *journal.Journal       // nil without a journal
 	resumed   map[string]plan.Result // results of an earlier run that are kept, by task
 	began     time.Time
@@ -61,7 +62,8 @@ func newRun(in Input, opts Options) (*run, error) {
 	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
 	r.masker = mask.New(env.Secrets(part.Tasks))
 	r.announced = r.newAnnouncements()
-	env.Effects = r.announced.start
+	r.reported = r.newReports()
+	env.Effects, env.Findings = r.announced.start, r.reported.start
 	r.recording.Mask = r.masker.Text
 	var err error
 	if r.head, err = env.Runner(part.Tasks); err != nil {
@@ -111,7 +113,7 @@ func (r *run) wrapperOptions(display *progress.Progress, shared *sharedTargets) 
 		Logs:      wrapper.LogFolder{Dir: r.opts.Logs},
 		Masker:    r.masker,
 		Observe:   r.journaled(display.Observe),
-		Finish:    r.announced.finish,
+		Finish:    r.finish,
 		Memory:    r.opts.MemoryLimit,
 		FailFast:  r.opts.FailFast,
 		Transient: r.transientErrors,

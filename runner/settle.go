@@ -35,6 +35,7 @@ type settlement struct {
 	timeLeft   time.Duration                  // that runs of this settlement may still take
 	sameOnBase map[string]baseline.Comparison // failures that are the same on base, by task
 	handedOut  handouts                       // in runs that are compared, but for the first on head
+	reported   *reports                       // by natives on base
 	err        error                          // the first error; after it no task runs again
 }
 
@@ -42,11 +43,11 @@ type settlement struct {
 func (r *run) newSettlement(opts wrapper.Options) *settlement {
 	s := &settlement{
 		run: r, opts: opts, isFlaky: r.isFlaky(), notes: r.opts.Notes,
-		timeLeft: r.Settings.Baseline(), sameOnBase: map[string]baseline.Comparison{},
+		timeLeft: r.Settings.Baseline(), sameOnBase: map[string]baseline.Comparison{}, reported: r.newReports(),
 	}
 	s.onBase = sync.OnceValues(func() (wrapper.Runner, error) {
 		env := r.environment()
-		env.HandOut = s.handedOut.note
+		env.HandOut, env.Findings = s.handedOut.note, s.reported.start
 		return env.Runner(r.Plan.Tasks)
 	})
 	s.alike = sync.OnceValues(func() (wrapper.Runner, error) {

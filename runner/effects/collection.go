@@ -19,6 +19,7 @@ const (
 type collection struct {
 	mask     func(string) string
 	items    []plan.Effect
+	deleted  int                 // items that are deletions
 	index    map[plan.Effect]int // of an item, by its kind and subject
 	beyond   map[plan.EffectKind]int
 	problems []string
@@ -40,6 +41,9 @@ func (c *collection) add(kind plan.EffectKind, subject string, times int) {
 		c.count(kind, times)
 		return
 	}
+	if kind == plan.EffectDelete {
+		c.deleted++
+	}
 	c.index[name] = len(c.items)
 	item := name
 	if times > 1 {
@@ -51,7 +55,7 @@ func (c *collection) add(kind plan.EffectKind, subject string, times int) {
 // evict removes the last effect that is no deletion, and counts it. It returns false if all
 // effects are deletions.
 func (c *collection) evict() bool {
-	for i := len(c.items) - 1; i >= 0; i-- {
+	for i := len(c.items) - 1; i >= 0 && c.deleted < len(c.items); i-- {
 		item := c.items[i]
 		if item.Kind == plan.EffectDelete {
 			continue

@@ -176,8 +176,13 @@ func (f *Finder) readLine(line string) {
 func (f *Finder) Announce(e plan.Effect) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.ended || f.unknown != "" {
+		return
+	}
+	f.read += min(len(e.Subject), maxLine)
 	switch {
-	case f.ended || f.unknown != "":
+	case f.read > maxOutput:
+		f.giveUp("the task announced more than 64 MiB")
 	case !e.Kind.IsValid() || strings.TrimSpace(e.Subject) == "":
 		f.found.problem("an effect of kind %q with the subject %q does not count: it needs a known kind and a subject", e.Kind, e.Subject)
 	default:

@@ -7,12 +7,14 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/runner/findings"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -21,7 +23,8 @@ type runner struct {
 	process  wrapper.Process
 	settings *integration.Settings
 	natives  []integration.Native
-	effects  func(plan.Task) *effects.Finder // may be nil
+	effects  func(plan.Task) *effects.Finder      // may be nil
+	findings func(plan.Task) *findings.Collection // may be nil
 }
 
 // Run runs one task until it ends.
@@ -59,45 +62,50 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 	if r.process.HandOut != nil {
 		r.process.HandOut(task, slices.Collect(maps.Values(vars)))
 	}
-	reports := &reports{finder: finder}
+	found := r.collection(task)
 	env := integration.Environment{
 		Integration: task.Integration, Settings: r.settings.For(task.Integration),
 		Query: queryFunc(vars[graphqlURL]), Base: queryFunc(vars[baseURL]),
-		Shard: task.Shard, Static: task.Static, Now: time.Now, Log: log, Report: reports.add,
+		Shard: task.Shard, Static: task.Static, Now: time.Now, Log: log,
+		Report: func(f integration.Finding) {
+			switch {
+			case f.Effect == nil:
+				found.Add(f.Finding)
+			case finder != nil:
+				finder.Announce(*f.Effect)
+			}
+		},
 	}
-	return withClass(errors.Join(n.DryRun(ctx, env), reports.failure()))
+	err = n.DryRun(ctx, env)
+	return withClass(withFindings(err, found.Failure()))
 }
 
-// Reports are the findings and effects of one attempt.
-type reports struct {
-	finder *effects.Finder // nil if nobody looks for effects
-
-	mu    sync.Mutex
-	fatal []plan.Finding
+// collection returns the collection that takes the findings of an attempt.
+func (r runner) collection(task plan.Task) *findings.Collection {
+	if r.findings == nil {
+		return findings.New(mask.New(nil), nil)
+	}
+	return r.findings(task)
 }
 
-// add takes a finding.
-func (r *reports) add(f integration.Finding) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if f.Effect != nil && r.finder != nil {
-		r.finder.Announce(*f.Effect)
+// withFindings adds findings that fail a task to the error of its dry run. They come first,
+// because a long reason is cut at its end.
+//
+// Without an error the data are wrong, and so they are if findings name files of the data. Other
+// findings leave the class to the error: it may say that a target cannot be reached, and then a
+// finding often repeats it.
+func withFindings(err error, found *findings.Failure) error {
+	switch {
+	case found == nil:
+		return err
+	case err == nil:
+		return integration.Failure(integration.FailureOfConfig, found)
+	case found.HasFile:
+		return errors.Join(integration.Failure(integration.FailureOfConfig, found), err)
+	case found.Findings == 1 && strings.Contains(err.Error(), found.First.Message):
+		return err
 	}
-	if f.Effect == nil && f.Fails() {
-		r.fatal = append(r.fatal, f.Finding)
-	}
-}
-
-// failure returns an error if a finding fails the task.
-func (r *reports) failure() error {
-	switch n := len(r.fatal); n {
-	case 0:
-		return nil
-	case 1:
-		return errors.New(r.fatal[0].Message)
-	default:
-		return fmt.Errorf("%s, and %d more", r.fatal[0].Message, n-1)
-	}
+	return errors.Join(found, err)
 }
 
 // withClass returns the error of a native integration with the class that the integration gave
