@@ -190,3 +190,24 @@ func TestCompare(t *testing.T) {
 		}
 	}
 }
+
+// A native may read a secret after it announced an effect. Nothing shows it all the same, and a
+// flood of announcements ends.
+func TestAnnouncements(t *testing.T) {
+	masker := mask.New(nil)
+	f := effects.NewFinder(nil, masker)
+	f.Announce(plan.Effect{Kind: plan.EffectCreate, Subject: "user hunter22"})
+	f.Announce(plan.Effect{Kind: "hunter22"})
+	masker.Add("hunter22")
+	if got := describe(f.Effects()); strings.Contains(got, "hunter22") || !strings.HasPrefix(got, "create user ***\n") {
+		t.Errorf("got %q", got)
+	}
+	f = effects.NewFinder(nil, masker)
+	subject := strings.Repeat("x", 10<<20)
+	for i := range 1_000_000 {
+		f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: subject[i%100:]})
+	}
+	if got := describe(f.Effects()); got != "unknown: the task announced more than 64 MiB" {
+		t.Errorf("got %q", got)
+	}
+}

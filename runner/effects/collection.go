@@ -91,8 +91,14 @@ func (c *collection) problem(format string, args ...any) {
 // effects returns what was gathered.
 func (c *collection) effects() *plan.Effects {
 	out := &plan.Effects{Items: append([]plan.Effect{}, c.items...), Problems: c.problems}
+	for i := range out.Items { // secrets may have become known since
+		out.Items[i].Subject = c.mask(out.Items[i].Subject)
+	}
 	if len(c.beyond) > 0 {
 		out.Beyond = c.beyond
+	}
+	for i := range out.Problems {
+		out.Problems[i] = c.mask(out.Problems[i])
 	}
 	if c.dropped > 0 {
 		out.Problems = append(out.Problems[:len(out.Problems):len(out.Problems)], fmt.Sprintf("%d more problems", c.dropped))
