@@ -36,6 +36,12 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
 		{"shards", a.Shards.withoutLines(), b.Shards.withoutLines()},
 		{"trace", a.Trace, b.Trace},
+		{"native", a.Native, b.Native},
+		{"settings", a.Own.value(), b.Own.value()},
+		{"deletes", a.Deletes.withoutLines(), b.Deletes.withoutLines()},
+		{"adopt", a.Adopt, b.Adopt},
+		{"take_over", a.TakeOver, b.TakeOver},
+		{"take_over_from", a.TakeOverFrom, b.TakeOverFrom},
 		{"trust", s.trustKeys(), other.trustKeys()},
 	} {
 		if !reflect.DeepEqual(part.a, part.b) {
@@ -104,6 +110,15 @@ func (s *Shards) withoutLines() *Shards {
 		out.By[i].Line = 0
 	}
 	return &out
+}
+
+// withoutLines returns a copy without lines.
+func (d Deletes) withoutLines() Deletes {
+	d.Approved = slices.Clone(d.Approved)
+	for i := range d.Approved {
+		d.Approved[i].Line = 0
+	}
+	return d
 }
 
 // trustKeys returns the values of the key trust, for a comparison.

@@ -56,6 +56,15 @@ integrations:
 		{"a label for effects", "version: 1", "version: 1\neffects: {require: {delete: ok}}", "effects|effects|effects"},
 		{"the budget of effects, as it is by default", "version: 1", "version: 1\neffects: {compare: none}", "||"},
 		{"where secrets are", "version: 1", "version: 1\nsecrets: {env: {prefix: A}}", "secrets|secrets|secrets"},
+		{"its native", "trace: static", "trace: static, native: n", "|native|"},
+		{"its own settings", "trace: static", "trace: static, settings: {x: [1]}", "|settings|"},
+		{"its own settings, none", "trace: static", "trace: static, settings: {}", "|settings|"},
+		{"its deletions", "trace: static", "trace: static, deletes: {max: 3}", "|deletes|"},
+		{"its deletions, as they are by default", "trace: static", "trace: static, deletes: {}", "||"},
+		{"an approved deletion", "trace: static", "trace: static, deletes: {approved: [{key: x, until: 2026-01-31}]}", "|deletes|"},
+		{"what it adopts", "trace: static", "trace: static, adopt: [x]", "|adopt|"},
+		{"what it takes over", "trace: static", "trace: static, take_over: [x]", "|take_over|"},
+		{"from whom it takes over", "trace: static", "trace: static, take_over_from: x", "|take_over_from|"},
 		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
 		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},
 		{"everything gone", base, "version: 1\n", "exec,paths.ignore,queries,limits,list_order,shards|exec,paths.ignore,paths.select,trace|exec,paths.ignore"},
@@ -84,6 +93,29 @@ integrations:
 			}
 			if got := differ(two, one); got != c.want {
 				t.Errorf("the other way around: got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// The settings of natives are compared by what they say, not by how it is written.
+func TestDifferingNativeKeys(t *testing.T) {
+	const base = "version: 1\nintegrations:\n  a:\n    settings: {x: 1, y: [a, b], z: {m: n, o: p}}\n    deletes: {approved: [{key: x, until: 2026-01-31}]}\n"
+	for _, c := range []struct{ name, from, to, want string }{
+		{"written otherwise", "{x: 1, y: [a, b], z: {m: n, o: p}}", "\n      z: {o: p, m: n}\n      y: ['a', \"b\"] # letters\n      x: 1", ""},
+		{"other lines of approvals", "[{key: x, until: 2026-01-31}]", "[\n      {until: '2026-01-31', key: x}]", ""},
+		{"another order of a list", "[a, b]", "[b, a]", "settings"},
+		{"a text in place of a number", "x: 1", "x: '1'", "settings"},
+		{"a key below", "o: p", "o: q", "settings"},
+		{"a key less", ", o: p", "", "settings"},
+		{"another day", "2026-01-31", "2027-01-31", "deletes"},
+		{"another key", "key: x", "key: y", "deletes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := strings.Replace(base, c.from, c.to, 1)
+			got := strings.Join(read(t, base).DifferingKeys(read(t, text), "a"), ",")
+			if text == base || got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

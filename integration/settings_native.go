@@ -2,8 +2,6 @@ package integration
 
 import (
 	"slices"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Deletes say how many things a native integration may delete in one run. What the settings
@@ -22,18 +20,6 @@ type Approval struct {
 	Until string // as 2006-01-02
 	Line  int
 }
-
-// OwnSettings are the settings that a native integration reads itself. The zero value is no
-// settings.
-type OwnSettings struct {
-	File string // name of the settings file
-	At   string // where they stand in the file, such as integrations.a.settings
-	Line int    // 0 if there are none
-	node *yaml.Node
-}
-
-// IsZero reports whether there are no settings.
-func (s OwnSettings) IsZero() bool { return s.node == nil }
 
 // Claims reports whether the settings allow to take a thing of this key: one without a mark,
 // or one of another caller. A pattern matches as a [Glob] does.

@@ -1,58 +1,107 @@
 package integration
 
 import (
-	"errors"
-	"fmt"
-	"reflect"
+	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Decode reads the settings into a pointer to a struct with yaml tags. An unknown key and a
-// value of another type are mistakes. The error joins one [SettingsError] per mistake.
-func (s OwnSettings) Decode(into any) error {
+// OwnSettings are the settings that a native integration reads itself. The zero value is no
+// settings.
+type OwnSettings struct {
+	File string // name of the settings file
+	At   string // where they stand in the file, such as integrations.a.settings
+	Line int    // 0 if there are none
+	node *yaml.Node
+}
+
+// IsZero reports whether there are no settings.
+func (s OwnSettings) IsZero() bool { return s.node == nil }
+
+// Mistake returns an error about a value of the settings, with file and line. The path leads
+// to the value by keys and positions ("0" is the first item); without a path the error is
+// about the settings as a whole. Of a path that leads nowhere, the last value that is there
+// gives the line.
+func (s OwnSettings) Mistake(message string, path ...string) error {
+	at, line, n := s.At, s.Line, s.node
+	for _, part := range path {
+		_, err := strconv.Atoi(part)
+		if isKey := n != nil && n.Kind == yaml.MappingNode; isKey || err != nil {
+			at += "." + part
+		} else {
+			at += "[" + part + "]"
+		}
+		if n = below(n, part); n != nil {
+			line = n.Line
+		}
+	}
+	return &SettingsError{File: s.File, Line: line, Msg: at + ": " + message}
+}
+
+// below returns the value of a key or at a position of a node, nil if there is none.
+func below(n *yaml.Node, part string) *yaml.Node {
+	switch {
+	case n == nil:
+	case n.Kind == yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == part {
+				return n.Content[i+1]
+			}
+		}
+	case n.Kind == yaml.SequenceNode:
+		if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i]
+		}
+	}
+	return nil
+}
+
+// readOwn reads the key settings of an integration. Its native decides what may stand there.
+func (r *settingsReader) readOwn(n *yaml.Node, at string) OwnSettings {
+	r.note(n, constraint{"type": "object"})
+	if !r.checkKind(n, yaml.MappingNode, at, "a mapping") {
+		return OwnSettings{}
+	}
+	r.readAny(n, at)
+	return OwnSettings{File: r.file, At: at, Line: n.Line, node: n}
+}
+
+// readAny reads a value of any kind: a map by strings, a list, or a scalar as YAML has it.
+func (r *settingsReader) readAny(n *yaml.Node, at string) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		out := map[string]any{}
+		for _, e := range r.entries(n, at) {
+			out[e.key] = r.readAny(e.value, at+"."+e.key)
+		}
+		return out
+	case yaml.SequenceNode:
+		out := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			out[i] = r.readAny(item, at+indexSuffix(i))
+		}
+		return out
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
+		return n.Value // YAML takes a day without quotes for a time
+	}
+	known := []string{"!!str", "!!int", "!!float", "!!bool", "!!null"}
+	var out any
+	if n.Kind == yaml.ScalarNode && slices.Contains(known, n.ShortTag()) && n.Decode(&out) == nil {
+		if f, ok := out.(float64); !ok || !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return out
+		}
+	}
+	r.fail(n.Line, at, "must be a string, a number, a truth value, a list or a mapping, got %s", describeNode(n))
+	return nil
+}
+
+// value returns the settings without lines, for a comparison.
+func (s OwnSettings) value() any {
 	if s.node == nil {
 		return nil
 	}
-	if s.node.Kind != yaml.MappingNode {
-		return s.mistake(s.node.Line, "must be a mapping, got %s", describeNode(s.node))
-	}
-	errs := s.unknownKeys(reflect.TypeOf(into).Elem())
-	err := s.node.Decode(into)
-	var types *yaml.TypeError
-	switch {
-	case errors.As(err, &types):
-		for _, text := range types.Errors {
-			line := s.node.Line
-			if _, scanErr := fmt.Sscanf(text, "line %d:", &line); scanErr == nil {
-				_, text, _ = strings.Cut(text, ": ")
-			}
-			errs = append(errs, s.mistake(line, "%s", text))
-		}
-	case err != nil:
-		errs = append(errs, s.mistake(s.node.Line, "%v", err))
-	}
-	return errors.Join(errs...)
-}
-
-func (s OwnSettings) mistake(line int, format string, args ...any) error {
-	return &SettingsError{File: s.File, Line: line, Msg: s.At + ": " + fmt.Sprintf(format, args...)}
-}
-
-// unknownKeys returns a mistake for each key that a struct does not have.
-func (s OwnSettings) unknownKeys(of reflect.Type) []error {
-	var known []string
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("yaml"), ",")
-		known = append(known, name)
-	}
-	var errs []error
-	for i := 0; i+1 < len(s.node.Content); i += 2 {
-		if key := s.node.Content[i]; !slices.Contains(known, key.Value) {
-			errs = append(errs, s.mistake(key.Line, "unknown key %q; the keys are %s", key.Value, strings.Join(known, ", ")))
-		}
-	}
-	return errs
+	return new(settingsReader).readAny(s.node, s.At)
 }

@@ -215,7 +215,8 @@ func (r *settingsReader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, ke
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
 	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "effects")
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from")
+	r.readNative(keys, at, &it)
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
 	}
@@ -235,7 +236,7 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 		it.Harmless = len(keys) == 1
 	}
 	if n := keys["shards"]; n != nil {
-		it.Shards = r.readShards(n, at+".shards", it.Exec)
+		it.Shards = r.readShards(n, at+".shards", it)
 	}
 	if n := keys["list_order"]; n != nil {
 		it.ListOrder, it.ListOrderSet = ListOrder(r.readChoice(n, at+".list_order", listOrders)), true

@@ -6,8 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readShards reads the key shards of an integration that is started by exec.
-func (r *settingsReader) readShards(n *yaml.Node, at string, exec Exec) *Shards {
+// readShards reads the key shards of an integration. A native that is bound to it is told its shard;
+// otherwise exec must pass it on.
+func (r *settingsReader) readShards(n *yaml.Node, at string, it Integration) *Shards {
 	s := &Shards{Max: DefaultMaxShards, Line: n.Line}
 	keys := r.readObject(n, at, "by", "strategy", "arg", "collection", "max", "fan_out")
 	r.note(n, constraint{"oneOf": []constraint{{"required": []string{"by"}}, {"required": []string{"strategy"}}}})
@@ -29,8 +30,8 @@ func (r *settingsReader) readShards(n *yaml.Node, at string, exec Exec) *Shards 
 	if n := keys["fan_out"]; n != nil {
 		s.FanOut = r.readBool(n, at+".fan_out")
 	}
-	if n.Kind == yaml.MappingNode && !r.misspelt[n] {
-		r.checkShardIsPassed(s, n, keys, at, exec)
+	if n.Kind == yaml.MappingNode && !r.misspelt[n] && it.Native == "" {
+		r.checkShardIsPassed(s, n, keys, at, it.Exec)
 	}
 	return s
 }

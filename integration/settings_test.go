@@ -40,8 +40,8 @@ func TestReadSettings(t *testing.T) {
 	own.PassEnv = []string{}
 	own.Timeout = 90 * time.Second
 	effects := []EffectRule{
-		{Match: regexp.MustCompile("^would create (?P<subject>.+)$"), Kind: plan.EffectCreate, Subject: "$subject", Line: 41},
-		{Ready: EffectsOfReconcile, Line: 39},
+		{Match: regexp.MustCompile("^would create (?P<subject>.+)$"), Kind: plan.EffectCreate, Subject: "$subject", Line: 48},
+		{Ready: EffectsOfReconcile, Line: 46},
 	}
 	want := &Settings{
 		effects: effectSettings{effects, EffectPolicy{true, 3 * time.Minute, map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}}},
@@ -76,6 +76,15 @@ func TestReadSettings(t *testing.T) {
 					By: []Selector{selectorAt(t, "state.*.shard", 36)}, Max: DefaultMaxShards, Line: 36,
 				},
 			},
+			"bound": {
+				Name: "bound", Exec: general, Reuse: DefaultReuse, Effects: effects, Line: 37, Native: "namespaces",
+				Deletes:    Deletes{Max: number(5), Percent: number(10), Floor: number(1), Approved: []Approval{{"c1/old", "2026-01-31", 40}}},
+				Adopt:      []string{"c1/*"},
+				TakeOver:   []string{"c2/**"},
+				NativeKeys: []Name{{"native", 38}, {"settings", 39}, {"deletes", 40}, {"adopt", 41}, {"take_over", 42}, {"take_over_from", 43}},
+
+				TakeOverFrom: "openshift-namespaces", Own: s.For("bound").Own,
+			},
 		},
 		digest: digest(raw), text: raw,
 	}
@@ -83,6 +92,8 @@ func TestReadSettings(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
 	}
 }
+
+func number(n int) *int { return &n }
 
 func selectorAt(t *testing.T, text string, line int) Selector {
 	t.Helper()

@@ -51,6 +51,9 @@ func newLadder(in Input) (*ladder, error) {
 	if err := checkNames(in.Settings, names); err != nil {
 		return nil, err
 	}
+	if err := in.Settings.CheckNatives(in.Natives); err != nil {
+		return nil, err
+	}
 	natives := map[string]integration.Native{}
 	for name := range names {
 		if n, ok := integration.FindNative(in.Natives, in.Settings.For(name)); ok {
