@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/namespaces"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
@@ -148,6 +149,6 @@ func invalid(ctx context.Context, err error) error {
 	return cli.Invalid(err)
 }
 
-// Natives returns the integrations that are part of the programs. There are none yet: a
-// package below integrations/ is added here.
-func Natives() []integration.Native { return nil }
+// Natives returns the integrations that are part of the programs. Each runs only for the
+// definitions to which the settings bind it.
+func Natives() []integration.Native { return []integration.Native{namespaces.New()} }

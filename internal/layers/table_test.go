@@ -11,7 +11,7 @@ var floors = [][]string{
 	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems" /* later */, "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
-	{"planner", "integrations/*" /* later */, "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
+	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "change", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
 }
