@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,6 +131,8 @@ func (t *trouble) known(of call) error {
 		return errGone
 	case t.code == http.StatusNotFound && t.status.Reason == "NotFound" && d.Name == of.ref.Name && d.Kind == of.ref.Plural && d.Name != "":
 		return integration.ErrNotThere
+	case t.code == http.StatusUnprocessableEntity && of.kind == applyPatch && slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
+		return integration.ErrChanged // another object has its name
 	case t.code != http.StatusConflict:
 		return nil
 	case t.status.Reason != "Conflict" && t.status.Reason != "AlreadyExists":

@@ -1,0 +1,211 @@
+package kubetest
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A Real is a real API server with an etcd of its own, both on this machine, without any
+// controller: what others do inside of a cluster, the test has to do. Access is by roles
+// (RBAC); the user "admin" may do everything.
+type Real struct {
+	URL    string // https; the certificate is signed by nobody
+	dir    string
+	tokens map[string]string // by user
+	client *http.Client
+}
+
+// Env names the variable that names the program kube-apiserver.
+const Env = "PRCHECK_KUBE_APISERVER"
+
+// readyWithin is how long a server may take to start, on a machine that does other things.
+const readyWithin = 90 * time.Second
+
+// Start starts a real API server that ends with the test, and has these users beside "admin".
+// The test is skipped if the variable [Env] names no program, or if there is no etcd.
+func Start(t testing.TB, users ...string) *Real {
+	t.Helper()
+	program := os.Getenv(Env)
+	if program == "" {
+		t.Skip(Env + " names no kube-apiserver")
+	}
+	etcd, err := exec.LookPath("etcd")
+	if err != nil {
+		t.Skip("etcd is not installed")
+	}
+	r := &Real{dir: t.TempDir(), tokens: map[string]string{}, client: &http.Client{
+		Timeout: 30 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}} //nolint:gosec // its own certificate
+	t.Cleanup(r.client.CloseIdleConnections)
+	r.writeFiles(t, append(users, "admin"))
+	for range 5 { // another process may take a port before the server does
+		if r.tryStart(t, etcd, program) {
+			return r
+		}
+	}
+	log, _ := os.ReadFile(filepath.Join(r.dir, "kube-apiserver.log")) // it may be missing
+	t.Fatalf("kube-apiserver does not start:\n%s", log[max(0, len(log)-4000):])
+	return nil
+}
+
+// policy lets the server note each request when it has ended.
+const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"
+
+// writeFiles writes what the server reads: tokens, a key and the policy of its log.
+func (r *Real) writeFiles(t testing.TB, users []string) {
+	t.Helper()
+	var tokens strings.Builder
+	for i, u := range users {
+		raw := make([]byte, 16)
+		_, _ = rand.Read(raw) // never fails
+		r.tokens[u] = hex.EncodeToString(raw)
+		fmt.Fprintf(&tokens, "%s,%s,%d", r.tokens[u], u, i)
+		if u == "admin" {
+			tokens.WriteString(`,"system:masters"`)
+		}
+		tokens.WriteString("\n")
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"tokens.csv": tokens.String(), "policy.yaml": policy,
+		"key.pem": string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})),
+	} {
+		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tryStart starts both programs, and reports whether they serve.
+func (r *Real) tryStart(t testing.TB, etcd, program string) bool {
+	t.Helper()
+	data := filepath.Join(r.dir, "etcd")
+	if err := os.RemoveAll(data); err != nil {
+		t.Fatal(err)
+	}
+	ports := freePorts(t, 3)
+	clients, peers := "http://127.0.0.1:"+ports[0], "http://127.0.0.1:"+ports[1]
+	store := r.run(t, etcd, "--data-dir", data, "--listen-client-urls", clients, "--advertise-client-urls", clients,
+		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
+	key := filepath.Join(r.dir, "key.pem")
+	server := r.run(t, program, "--etcd-servers", clients, "--bind-address", "127.0.0.1", "--secure-port", ports[2],
+		"--cert-dir", filepath.Join(r.dir, "certificates"), "--service-account-issuer", "https://test.invalid",
+		"--service-account-key-file", key, "--service-account-signing-key-file", key,
+		"--token-auth-file", filepath.Join(r.dir, "tokens.csv"), "--authorization-mode", "RBAC",
+		"--service-cluster-ip-range", "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount", "--endpoint-reconciler-type", "none",
+		"--audit-policy-file", filepath.Join(r.dir, "policy.yaml"), "--audit-log-path", r.auditLog())
+	r.URL = "https://127.0.0.1:" + ports[2]
+	for end := time.Now().Add(readyWithin); time.Now().Before(end) && !store.hasEnded() && !server.hasEnded(); time.Sleep(100 * time.Millisecond) {
+		if code, text, err := r.send("admin", http.MethodGet, "/readyz", "", ""); err == nil && code == http.StatusOK && string(text) == "ok" {
+			return true
+		}
+	}
+	server.stop()
+	store.stop()
+	return false
+}
+
+// freePorts returns ports that nobody listens on at this moment.
+func freePorts(t testing.TB, n int) []string {
+	t.Helper()
+	var out []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = l.Close() }() // after all were chosen
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, port)
+	}
+	return out
+}
+
+// A process is a program that runs beside the test.
+type process struct {
+	cmd   *exec.Cmd
+	ended bool
+}
+
+// run starts a program that ends with the test. Its output goes into a file.
+func (r *Real) run(t testing.TB, program string, args ...string) *process {
+	t.Helper()
+	log, err := os.Create(filepath.Join(r.dir, filepath.Base(program)+".log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }() // the process has it
+	p := &process{cmd: exec.Command(program, args...)}
+	p.cmd.Stdout, p.cmd.Stderr, p.cmd.Dir = log, log, r.dir
+	endWithParent(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.stop)
+	return p
+}
+
+func (p *process) stop() {
+	if !p.ended {
+		p.ended = true
+		_ = p.cmd.Process.Kill() // it may have ended
+		_ = p.cmd.Wait()         // it was killed
+	}
+}
+
+// Token returns the token of a user.
+func (r *Real) Token(user string) string { return r.tokens[user] }
+
+// Send sends a request of a user and returns the answer. It is for what the test does beside
+// the code that it tests.
+func (r *Real) Send(t testing.TB, user, method, path, kind, body string) (code int, answer []byte) {
+	t.Helper()
+	code, answer, err := r.send(user, method, path, kind, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code, answer
+}
+
+func (r *Real) send(user, method, path, kind, body string) (int, []byte, error) {
+	req, err := http.NewRequest(method, r.URL+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.tokens[user])
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	answer, err := r.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }() // it was read
+	raw, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, raw, err
+}
