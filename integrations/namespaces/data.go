@@ -30,6 +30,8 @@ type entry struct {
 	Labels            json.RawMessage `json:"labels"`
 	Annotations       json.RawMessage `json:"annotations"`
 	Cluster           cluster         `json:"cluster"`
+
+	mistake string // a field could not be answered
 }
 
 // A cluster is a cluster of the data.
@@ -65,17 +67,32 @@ func ask(ctx context.Context, ask integration.QueryFunc, withAnnotations bool) (
 		more = "annotations"
 	}
 	raw, err := ask(ctx, fmt.Sprintf(query, more), nil)
-	if err != nil {
+	mistakes := map[int]string{} // of entries, by position
+	if partial := (*integration.AnswerError)(nil); errors.As(err, &partial) {
+		var ok bool
+		if mistakes, ok = partial.InList("namespaces"); !ok {
+			return nil, err
+		}
+		raw = partial.Data
+	} else if err != nil {
 		return nil, err
 	}
-	var answer struct{ Namespaces *[]entry }
+	var answer struct{ Namespaces *[]*entry }
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, fmt.Errorf("reading the namespaces of the answer: %w", err)
 	}
 	if answer.Namespaces == nil {
 		return nil, errors.New("the answer has no list of namespaces, so it is not whole")
 	}
-	return *answer.Namespaces, nil
+	var out []entry
+	for i, e := range *answer.Namespaces {
+		if e == nil || e.Name == "" || e.Cluster.Name == "" {
+			return nil, fmt.Errorf("namespace %d of the answer has no name or no cluster, so the answer is not whole", i)
+		}
+		e.mistake = mistakes[i]
+		out = append(out, *e)
+	}
+	return out, nil
 }
 
 // part returns the part of the work that a cluster is, without namespaces.
@@ -109,6 +126,10 @@ const codePattern reconcile.Code = "VAL_PATTERN"
 // item returns the item of an entry.
 func (e entry) item() reconcile.Item {
 	it := reconcile.Item{Key: reconcile.Key(e.Cluster.Name + "/" + e.Name), Place: reconcile.Place{File: e.Path}}
+	if e.mistake != "" {
+		it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: e.mistake}
+		return it
+	}
 	var err error
 	if it.Delete, err = reconcile.ReadDelete(e.Delete); err != nil {
 		it.Place.Pointer = "/delete"
@@ -147,6 +168,10 @@ func readTexts(raw json.RawMessage) (map[string]string, string) {
 	var all map[string]any
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, ""
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil { // GraphQL hands over values of type json as a text
+		raw = json.RawMessage(text)
 	}
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return nil, "must be a map of texts"

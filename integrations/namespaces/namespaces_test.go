@@ -88,7 +88,7 @@ func TestFlow(t *testing.T) {
 		effects string
 		calls   string // that write
 	}{
-		{"made", []string{entryOf("a", `"labels":{"team":"x","tier":"1"}`), entryOf("b", ""), entryOf("x", `"managedByExternal":true`)}, "create c1/a, create c1/b", "create a, create b"},
+		{"made", []string{entryOf("a", `"labels":"{\"team\":\"x\",\"tier\":\"1\"}"`), entryOf("b", ""), entryOf("x", `"managedByExternal":true`)}, "create c1/a, create c1/b", "create a, create b"},
 		{"the same", []string{entryOf("a", `"labels":{"team":"x","tier":"1"}`), entryOf("b", "")}, "", ""},
 		{"a label differs, another goes", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", "")}, "change c1/a", "apply a"},
 		{"deleted", []string{entryOf("a", `"labels":{"team":"y"}`), entryOf("b", `"delete":true`)}, "delete c1/b", "delete b"},
@@ -194,6 +194,7 @@ func TestMistakes(t *testing.T) {
 	for more, want := range map[string]string{
 		`"delete":"yes"`:                            `error VAL_TYPE c1/a: delete is "yes"; it must be true or false`,
 		`"labels":{"x":1}`:                          `error VAL_TYPE c1/a: labels must be a map of texts, but "x" is none`,
+		`"labels":"{\"x\":1}"`:                      `error VAL_TYPE c1/a: labels must be a map of texts, but "x" is none`,
 		`"labels":[1]`:                              `error VAL_TYPE c1/a: labels must be a map of texts`,
 		`"labels":{"qontract.integration":"me"}`:    `error VAL_TYPE c1/a: labels must not name "qontract.integration", which says who owns a namespace`,
 		`"labels":{},"annotations":{"x":{"y":"z"}}`: `error VAL_TYPE c1/a: annotations must be a map of texts, but "x" is none`,
@@ -210,6 +211,20 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	w := newWorld()
+	w.cluster.put("a", nil, nil)
+	bad := &integration.AnswerError{Data: json.RawMessage(`{"namespaces":[` + entryOf("a", "") + "," + entryOf("b", "") + `]}`),
+		Errors: []integration.FieldError{{Message: "Boolean cannot represent", Path: []any{"namespaces", 0.0, "delete"}}}}
+	partial := func(context.Context, string, map[string]any) ([]byte, error) { return nil, bad }
+	if err := w.dryRun(t, nil, partial); err != nil || !slices.Equal(w.said, []string{"error VAL_TYPE c1/a: delete: Boolean cannot represent", "create c1/b"}) {
+		t.Errorf("got %q, %v", w.said, err)
+	}
+	for _, path := range [][]any{nil, {"namespaces"}, {"namespaces", 0.0}, {"other", 0.0, "x"}, {"namespaces", "0", "x"}, {"namespaces", -1.0, "x"}} {
+		bad.Errors[0].Path = path
+		if err := w.dryRun(t, nil, partial); err == nil {
+			t.Errorf("an error at %v is no error", path)
+		}
+	}
+	w = newWorld()
 	_ = w.dryRun(t, nil, answer(entryOf("No_Name", ""), entryOf("b", ""), entryOf("b", "")))
 	slices.Sort(w.said)
 	want := []string{

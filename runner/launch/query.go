@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
@@ -58,28 +59,34 @@ func wholeData(res *http.Response, raw []byte) ([]byte, error) {
 		Errors json.RawMessage
 	}
 	err := json.Unmarshal(raw, &answer)
-	if message := firstError(answer.Errors); err == nil && message != "" {
-		return nil, errors.New(message)
+	isObject := bytes.HasPrefix(bytes.TrimSpace(answer.Data), []byte("{"))
+	if failed := readErrors(answer.Errors); err == nil && failed != nil {
+		if res.StatusCode == http.StatusOK && isObject {
+			return nil, &integration.AnswerError{Data: answer.Data, Errors: failed}
+		}
+		return nil, errors.New(failed[0].Message)
 	}
 	switch {
 	case res.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("the server answers %s", res.Status)
 	case err != nil:
 		return nil, fmt.Errorf("the answer is not JSON: %w", err)
-	case !bytes.HasPrefix(bytes.TrimSpace(answer.Data), []byte("{")):
+	case !isObject:
 		return nil, errors.New("the answer has no data")
 	}
 	return answer.Data, nil
 }
 
-// firstError returns the message of the first error in an answer, or "" if there is none.
-func firstError(raw json.RawMessage) string {
+// readErrors returns the errors of an answer, nil if there are none. Errors of another form
+// are one error without a place.
+func readErrors(raw json.RawMessage) []integration.FieldError {
 	if text := string(bytes.TrimSpace(raw)); text == "" || text == "null" || text == "[]" {
-		return ""
+		return nil
 	}
-	var list []struct{ Message string }
-	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || list[0].Message == "" {
-		return "the answer has errors without a message"
+	var list []integration.FieldError
+	isWrong := func(e integration.FieldError) bool { return e.Message == "" }
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || slices.ContainsFunc(list, isWrong) {
+		return []integration.FieldError{{Message: "the answer has errors without a message"}}
 	}
-	return list[0].Message
+	return list
 }
