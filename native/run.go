@@ -59,10 +59,11 @@ func (w *work) each(ctx context.Context, do func(ctx context.Context, u *unit, w
 			return err
 		}
 		u := w.units[i]
-		if err := do(ctx, u, workers); err != nil {
-			return fmt.Errorf("%s: %w", cmp.Or(u.part.Shard, w.env.Integration), err)
+		err = do(ctx, u, workers)
+		if err == nil || err == u.err { //nolint:errorlint // it is the same error, which names the shard
+			return err
 		}
-		return nil
+		return fmt.Errorf("%s: %w", cmp.Or(u.part.Shard, w.env.Integration), err)
 	})
 }
 

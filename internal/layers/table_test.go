@@ -12,7 +12,7 @@ var floors = [][]string{
 	{"schemafilter", "live", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems" /* later */, "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
-	{"runner", "change", "setup", "doctor"},
+	{"runner", "runner/rounds", "change", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
 }
 

@@ -1,0 +1,199 @@
+package rounds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/lease"
+)
+
+// A round is one run of the integration.
+type round struct {
+	*Runner
+	*collector
+	report *Report
+	data   *Data // nil until it is open
+	called bool  // the integration was called
+}
+
+// Round makes one round. The report tells of every failure.
+func (r *Runner) Round(ctx context.Context) *Report {
+	began := time.Now()
+	r.in.Monitor.begin()
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if limit := r.opts.Timeout; limit > 0 {
+		var cancel context.CancelFunc
+		work, cancel = context.WithTimeoutCause(work, limit, timeoutError{limit})
+		defer cancel()
+	}
+	w := &round{Runner: r, report: &Report{
+		Version: plan.Version, Integration: r.in.Integration, DryRun: !r.opts.Writes, Adopt: r.opts.Approve.Adopt,
+		Shard: r.opts.Shard, Static: r.opts.Static.String(),
+	}}
+	w.collector = newCollector(r.in.Masker, func(d integration.Deed) {
+		if err := r.in.Journal.add(d); err != nil {
+			stop(err)
+		}
+	})
+	err := w.run(work)
+	w.finish(ctx, work, err)
+	for _, line := range w.report.Errors {
+		r.say(line)
+	}
+	w.report.took = time.Since(began)
+	r.in.Monitor.end(w.report)
+	return w.report
+}
+
+// run makes the round, under a lease if it writes.
+func (w *round) run(ctx context.Context) error {
+	settings, err := w.in.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	n, ok := integration.FindNative(w.in.Natives, settings.For(w.in.Integration))
+	if !ok {
+		w.report.BadName = true
+		return fmt.Errorf("this program has no native integration %q%s", w.in.Integration, w.knownNatives())
+	}
+	if settings != w.settings {
+		w.settings, w.systems = settings, w.in.Connect(settings, func(secret string) { w.in.Masker.Add(secret) })
+	}
+	switch {
+	case w.in.State == nil:
+		w.tell("nothing is remembered without --state: an older bundle is not noticed after the end of this process, and two runs may act at once")
+		return w.open(ctx, n)
+	case !w.opts.Writes:
+		return w.open(ctx, n)
+	default:
+		return w.underLease(ctx, n)
+	}
+}
+
+// knownNatives names the natives of this program in a message.
+func (w *round) knownNatives() string {
+	var names []string
+	for _, n := range w.in.Natives {
+		names = append(names, n.Name())
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return "; it has " + strings.Join(names, ", ") + ", to which integrations." + w.in.Integration + ".native of the settings can bind it"
+}
+
+// leaseTTL is how long the lease of a dead run is kept. A step that runs when the lease is lost
+// has half of it to end.
+const leaseTTL = time.Minute
+
+// underLease makes the round while it holds the lease.
+func (w *round) underLease(ctx context.Context, n integration.Native) error {
+	name := w.in.Integration
+	key := "reconcile/" + strings.ToValidUTF8(name[:min(len(name), 100)], "") + "/" + state.Name(name, w.opts.Shard, w.opts.Static.String())
+	waiting, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	patience := time.AfterFunc(w.opts.Wait, func() { giveUp(errBusy) })
+	defer patience.Stop()
+	return lease.Hold(waiting, w.in.State, []lease.Limit{{Key: key, Max: 1, TTL: leaseTTL}}, func(ctx context.Context) error {
+		if !patience.Stop() {
+			return errBusy
+		}
+		err := w.open(ctx, n)
+		if cause := context.Cause(ctx); errors.Is(cause, lease.ErrLost) {
+			err = errors.Join(err, cause)
+		}
+		return err
+	})
+}
+
+// open opens the data and calls the integration.
+func (w *round) open(ctx context.Context, n integration.Native) error {
+	data, err := w.in.Data.Open(ctx, w.settings)
+	if err != nil {
+		return err
+	}
+	w.data, w.report.Bundle = data, &data.Bundle
+	if _, known := data.Bundle.time(); !known {
+		w.tell(fmt.Sprintf("the bundle %v has no git_commit_timestamp, so nobody can tell whether it is older than the last one", data.Bundle))
+	}
+	var own state.Store
+	if w.in.State != nil {
+		own = state.ForNative(w.in.State, w.in.Integration)
+	}
+	warning, err := w.calendar.check(ctx, data.Bundle, own, w.opts.Writes)
+	if warning != nil {
+		w.say("warning: " + w.clean(warning.Error()))
+	}
+	if err != nil {
+		return err
+	}
+	query, end, err := data.Query(ctx, w.in.Integration)
+	if err != nil {
+		var unknown *unknownError
+		w.report.BadName = errors.As(err, &unknown)
+		return err
+	}
+	return errors.Join(w.call(ctx, n, query, own), end())
+}
+
+// call calls the integration. A panic is its error.
+func (w *round) call(ctx context.Context, n integration.Native, query integration.QueryFunc, own state.Store) (err error) {
+	log := &lineWriter{out: w.in.Log, clean: w.masker.Text}
+	defer log.flush()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: the integration panicked: %v", integration.ErrNothingDone, p)
+		}
+	}()
+	w.called = true
+	env := integration.Environment{
+		Integration: w.in.Integration, Settings: w.settings.For(w.in.Integration), Query: query,
+		Shard: w.opts.Shard, Static: w.opts.Static,
+		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader,
+		Now: time.Now, Log: log, Report: w.collector.report, Workers: w.opts.Workers, Approve: w.opts.Approve,
+	}
+	if own != nil {
+		env.State = state.ReadOnly(own)
+	}
+	if !w.opts.Writes {
+		return n.DryRun(ctx, env)
+	}
+	return n.Run(ctx, env, integration.Actors{State: own, Cluster: w.systems.Writer, Bucket: w.systems.BucketWriter, Did: w.did})
+}
+
+// finish fills in the report. The context of all rounds is ctx, that of this round is work.
+func (w *round) finish(ctx, work context.Context, err error) {
+	var where func(ctx context.Context, file, pointer string) string
+	if w.data != nil {
+		where = w.data.Where
+	}
+	w.fill(context.WithoutCancel(ctx), w.report, where)
+	cause := context.Cause(work)
+	var timeout timeoutError
+	if errors.As(cause, &timeout) || errors.Is(cause, errJournal) {
+		err = errors.Join(err, cause)
+	}
+	w.report.Errors = w.lines(err)
+	w.report.wasSignaled = ctx.Err() != nil
+	switch {
+	case err != nil && ctx.Err() != nil:
+		w.report.Outcome = Interrupted
+	case errors.Is(err, errBusy):
+		w.report.Outcome = Skipped
+	case err == nil && !w.fails:
+		w.report.Outcome = Done
+	case w.called && !errors.Is(err, integration.ErrNothingDone), w.didSomething():
+		w.report.Outcome = Failed
+	default:
+		w.report.Outcome = NothingDone
+	}
+}
