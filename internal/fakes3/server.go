@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -224,6 +225,7 @@ type listPage struct {
 	Name                  string
 	IsTruncated           bool
 	NextContinuationToken string `xml:",omitempty"`
+	EncodingType          string `xml:",omitempty"`
 	Contents              []content
 }
 
@@ -237,17 +239,22 @@ type content struct {
 // list answers a request for a page of a list. The caller holds the lock.
 func (s *Server) list(r *http.Request) answer {
 	query := r.URL.Query()
-	out := listPage{Name: Bucket}
+	out := listPage{Name: Bucket, EncodingType: query.Get("encoding-type")}
+	encode, last := func(key string) string { return key }, ""
+	if out.EncodingType == "url" {
+		encode = url.QueryEscape
+	}
 	for _, key := range s.keys(query.Get("prefix")) {
 		if key <= query.Get("continuation-token") {
 			continue
 		}
 		if len(out.Contents) == s.page {
-			out.IsTruncated, out.NextContinuationToken = true, out.Contents[s.page-1].Key
+			out.IsTruncated, out.NextContinuationToken = true, last
 			break
 		}
 		o := s.objects[key]
-		out.Contents = append(out.Contents, content{key, o.etag, len(o.body), o.written.UTC().Format("2006-01-02T15:04:05.000Z")})
+		last = key
+		out.Contents = append(out.Contents, content{encode(key), o.etag, len(o.body), o.written.UTC().Format("2006-01-02T15:04:05.000Z")})
 	}
 	raw, err := xml.Marshal(out)
 	if err != nil {

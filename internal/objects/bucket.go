@@ -120,6 +120,7 @@ type page struct {
 	XMLName               xml.Name `xml:"ListBucketResult"`
 	IsTruncated           bool
 	NextContinuationToken string
+	EncodingType          string // "url" if the store encodes keys
 	Contents              []struct {
 		Key, ETag    string
 		Size         int64
@@ -130,7 +131,8 @@ type page struct {
 // List returns the objects whose keys begin with a prefix.
 func (b *Bucket) List(ctx context.Context, prefix string) ([]Object, error) {
 	var out []Object
-	query := url.Values{"list-type": {"2"}, "prefix": {prefix}}
+	// Without the encoding XML would change some characters of keys, and cannot hold others.
+	query := url.Values{"list-type": {"2"}, "prefix": {prefix}, "encoding-type": {"url"}}
 	for {
 		p, err := b.page(ctx, query)
 		if err != nil {
@@ -159,6 +161,13 @@ func (b *Bucket) page(ctx context.Context, query url.Values) (page, error) {
 	defer res.Body.Close()
 	if err := xml.NewDecoder(io.LimitReader(res.Body, maxPage)).Decode(&out); err != nil {
 		return out, fmt.Errorf("reading the list of objects: %w", err)
+	}
+	if out.EncodingType == "url" {
+		for i := range out.Contents {
+			if out.Contents[i].Key, err = url.QueryUnescape(out.Contents[i].Key); err != nil {
+				return out, fmt.Errorf("reading the list of objects: a key is not encoded as the store says: %w", err)
+			}
+		}
 	}
 	return out, nil
 }
