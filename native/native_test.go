@@ -23,6 +23,8 @@ type shelf struct {
 	things map[reconcile.Key]reconcile.Thing
 	writes int
 	broken string // shard that cannot be asked
+
+	failing reconcile.Key // cannot be written
 }
 
 func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
@@ -38,6 +40,9 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writes++
+	if step.Key == s.failing {
+		return errors.New("no room")
+	}
 	if step.Action == reconcile.Remove {
 		delete(s.things, step.Key)
 		return nil
@@ -223,5 +228,14 @@ func TestGateOverParts(t *testing.T) {
 	said, err = s.run(t, "", string(raw), true, func(e *integration.Environment) { e.Shard, e.Static = "s2", plan.Fraction{} })
 	if err != nil || strings.Count(said, "delete s2") != 3 {
 		t.Errorf("got %q, %v", said, err)
+	}
+}
+
+// The worst class of all parts is that of the run.
+func TestWorstClass(t *testing.T) {
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, broken: "north", failing: "c"}
+	_, err := s.run(t, "", `{"north": {"a": "Atlas"}, "south": {"c": "Comic"}}`, false, nil)
+	if got := err.Error(); integration.ClassOfFailure(err) != "task" || strings.Count(got, "north: ") != 1 || !strings.Contains(got, "south: c: create: no room") {
+		t.Errorf("got class %q of %v", integration.ClassOfFailure(err), err)
 	}
 }

@@ -22,11 +22,7 @@ func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 	w.plan(ctx)
 	w.reportFindings()
 	w.reportSteps()
-	var errs []error
-	for _, u := range w.units {
-		errs = append(errs, u.err)
-	}
-	return w.join(errs)
+	return w.join(nil)
 }
 
 // Run implements [integration.Native]: it makes the plans as DryRun does, and executes them.
@@ -135,8 +131,8 @@ const stepGrace = 20 * time.Second
 
 // execute does the plan of a unit.
 func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, workers int) error {
-	if u.err != nil || u.plan == nil {
-		return u.err
+	if u.plan == nil {
+		return nil
 	}
 	doer, err := w.Doer(ctx, w.env, act, u.part)
 	if err != nil {

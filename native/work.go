@@ -3,7 +3,6 @@ package native
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -257,8 +256,8 @@ func describeKeys(keys []reconcile.Key) string {
 
 // classed returns an error with the class that integrations have for it.
 func classed(err error) error {
-	if err == nil || integration.ClassOfFailure(err) != "" {
-		return err
+	if err == nil {
+		return nil
 	}
 	switch reconcile.ClassOf(err) {
 	case reconcile.ClassConfig:
@@ -275,7 +274,8 @@ func nothingDone(err error) error {
 	return classed(fmt.Errorf("%w: %w", ErrNothingDone, err))
 }
 
-// join joins errors of parts, and says so if none of them could be read.
+// join joins errors of parts with those of targets that could not be read, and says so if none
+// of them could be.
 func (w *work) join(errs []error) error {
 	asked, failed := 0, 0
 	for _, u := range w.units {
@@ -284,10 +284,12 @@ func (w *work) join(errs []error) error {
 		}
 		if u.err != nil {
 			failed++
+			errs = append(errs, u.err)
 		}
 	}
+	err := reconcile.Join(errs...)
 	if asked > 0 && failed == asked {
-		errs = append([]error{ErrNothingDone}, errs...)
+		err = fmt.Errorf("%w: %w", ErrNothingDone, err)
 	}
-	return classed(errors.Join(errs...))
+	return classed(err)
 }

@@ -39,13 +39,14 @@ func Config(err error) error { return classed{err, ClassConfig} }
 func Transient(err error) error { return classed{err, ClassTransient} }
 
 // ClassOf returns the class of an error. Of several errors the worst class counts: config, then
-// task, then transient. An error without a class is of class task.
+// task, then transient. Every error with a method FailureClass has a class; one without is of
+// class task.
 func ClassOf(err error) FailureClass {
 	var many *multierror.Error
 	if !errors.As(err, &many) {
-		var c classed
+		var c interface{ FailureClass() string }
 		if errors.As(err, &c) {
-			return c.class
+			return FailureClass(c.FailureClass())
 		}
 		if errors.Is(err, ErrConflict) {
 			return ClassTransient
@@ -79,10 +80,21 @@ func (e *StepError) Unwrap() error { return e.Err }
 
 // gather returns all errors of results as one, in key order; nil if there is none.
 func gather(results []Result) error {
-	var all *multierror.Error
+	var errs []error
 	for _, r := range results {
 		if r.Err != nil {
-			all = multierror.Append(all, &StepError{Key: r.Step.Key, Action: r.Step.Action, Err: r.Err})
+			errs = append(errs, &StepError{Key: r.Step.Key, Action: r.Step.Action, Err: r.Err})
+		}
+	}
+	return Join(errs...)
+}
+
+// Join returns errors as one of their worst class; nil if all of them are.
+func Join(errs ...error) error {
+	var all *multierror.Error
+	for _, err := range errs {
+		if err != nil {
+			all = multierror.Append(all, err)
 		}
 	}
 	if all == nil {
