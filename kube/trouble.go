@@ -69,6 +69,8 @@ func readTrouble(code int, location string, raw []byte, after time.Duration) err
 		t.text += ", and this is not the answer of an API server: " + text
 	}
 	switch {
+	case t.status != nil && strings.HasPrefix(t.status.Message, wrongFields):
+		t.class = integration.FailureOfConfig
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		t.class = integration.FailureTransient
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
@@ -82,6 +84,10 @@ func readTrouble(code int, location string, raw []byte, after time.Duration) err
 
 // errGone says that the pages of a list that were read do not fit to those that follow.
 var errGone = integration.Failure(integration.FailureTransient, errors.New("it changed while it was read"))
+
+// wrongFields is how the text of a 500 begins with which a server refuses an object that it
+// cannot understand.
+const wrongFields = "failed to create typed patch object"
 
 // maxText is the length of the longest foreign text in a message.
 const maxText = 500
