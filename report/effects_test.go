@@ -35,7 +35,7 @@ func effectResults(p *plan.Plan) *plan.Results {
 func TestEffectsGolden(t *testing.T) {
 	p := change(t)
 	rep := report.New(p, effectResults(p))
-	findings := report.Findings{Plan: p, Report: rep}
+	findings := report.Input{Plan: p, Report: rep}
 	for name, render := range map[string]func(io.Writer) error{
 		"effects.txt":       func(w io.Writer) error { return report.Text(w, rep, report.Style{}) },
 		"effects.color":     func(w io.Writer) error { return report.Text(w, rep, report.Style{Color: true}) },

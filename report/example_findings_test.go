@@ -8,11 +8,11 @@ import (
 )
 
 // newExampleFindings returns findings of a plan with one task that failed.
-func newExampleFindings() report.Findings {
+func newExampleFindings() report.Input {
 	p, results := newExample()
 	p.Integrations[0].Evidence.Paths = []string{"/dns/zone.yml"}
 	p.Changes.Datafiles = append(p.Changes.Datafiles, plan.Datafile{Path: "/dns/zone.yml", Kind: plan.Modified, Fields: []string{"/records/0/ttl"}})
-	return report.Findings{Plan: p, Report: report.New(p, results)}
+	return report.Input{Plan: p, Report: report.New(p, results)}
 }
 
 func ExampleJUnit() {

@@ -53,7 +53,7 @@ type gitlabEnd struct {
 }
 
 // readJUnit writes a JUnit report and reads it.
-func readJUnit(t testing.TB, f report.Findings) ([]byte, []gitlabCase) {
+func readJUnit(t testing.TB, f report.Input) ([]byte, []gitlabCase) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.JUnit(&out, f); err != nil {
@@ -117,7 +117,7 @@ type issue struct {
 }
 
 // readCodeQuality writes a Code Quality report and reads it strictly.
-func readCodeQuality(t testing.TB, f report.Findings) ([]byte, []issue) {
+func readCodeQuality(t testing.TB, f report.Input) ([]byte, []issue) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.CodeQuality(&out, f); err != nil {
@@ -170,7 +170,7 @@ func equal(t *testing.T, got, want []string) {
 
 // newFailedFindings returns findings for a plan of one integration with these shards,
 // all of which failed.
-func newFailedFindings(t testing.TB, d plan.Decision, c plan.Changes, shards ...string) report.Findings {
+func newFailedFindings(t testing.TB, d plan.Decision, c plan.Changes, shards ...string) report.Input {
 	t.Helper()
 	d.Name, d.Decision, d.Reason = "it", plan.Run, "a reason"
 	p := &plan.Plan{Changes: c}
@@ -184,7 +184,7 @@ func newFailedFindings(t testing.TB, d plan.Decision, c plan.Changes, shards ...
 	p.Integrations = []plan.Decision{d}
 	seal(t, p)
 	r.Plan = p.Digest
-	return report.Findings{Plan: p, Report: report.New(p, r)}
+	return report.Input{Plan: p, Report: report.New(p, r)}
 }
 
 // TestOrigins checks that findings are shown at the places that the evidence names.
@@ -257,6 +257,10 @@ func (l locator) Locate(o report.Origin) report.Location {
 	return report.Location{Path: "sub/" + o.Section + o.Path, Line: 1 + len(o.Pointer)}
 }
 
+func (locator) Find(file, pointer string) report.Location {
+	return report.Location{Path: "sub/data" + file, Line: 1 + len(pointer)}
+}
+
 func (locator) Concerns(o report.Origin, shard string) bool {
 	return strings.HasSuffix(o.Pointer, shard)
 }
@@ -294,7 +298,7 @@ func TestLocator(t *testing.T) {
 // or the line of a failure changes, and differs for another class.
 func TestFingerprint(t *testing.T) {
 	p := change(t)
-	prints := func(f report.Findings) string {
+	prints := func(f report.Input) string {
 		_, list := readCodeQuality(t, f)
 		var out []string
 		for _, q := range list {
@@ -303,13 +307,13 @@ func TestFingerprint(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	r := failedResults(p)
-	first := prints(report.Findings{Plan: p, Report: report.New(p, r)})
+	first := prints(report.Input{Plan: p, Report: report.New(p, r)})
 	r.Results[1].Tail, r.Results[1].Seconds, r.Results[1].Reason, r.Results[1].Attempts = "other", 1, "exit code 4", 1
-	if again := prints(report.Findings{Plan: p, Report: report.New(p, r), Locator: locator{}}); again != first {
+	if again := prints(report.Input{Plan: p, Report: report.New(p, r), Locator: locator{}}); again != first {
 		t.Errorf("got %s, want %s", again, first)
 	}
 	r.Results[1].Class = plan.ClassConfig
-	if again := prints(report.Findings{Plan: p, Report: report.New(p, r)}); again == first {
+	if again := prints(report.Input{Plan: p, Report: report.New(p, r)}); again == first {
 		t.Error("another class has the same fingerprint")
 	}
 }
@@ -322,7 +326,7 @@ func TestNeverGreen(t *testing.T) {
 			p := change(t)
 			r := passedResults(p)
 			r.Results[0].Status, r.Results[0].Class = status, class
-			f := report.Findings{Plan: p, Report: report.New(p, r)}
+			f := report.Input{Plan: p, Report: report.New(p, r)}
 			_, cases := readJUnit(t, f)
 			_, list := readCodeQuality(t, f)
 			green := status == plan.Passed
@@ -336,13 +340,13 @@ func TestNeverGreen(t *testing.T) {
 		}
 	}
 	p := change(t)
-	_, cases := readJUnit(t, report.Findings{Plan: p, Report: report.New(p, nil)})
+	_, cases := readJUnit(t, report.Input{Plan: p, Report: report.New(p, nil)})
 	if len(cases) != len(p.Tasks) || cases[0].Error == nil {
 		t.Errorf("without results: got %+v", cases)
 	}
 	strangers := passedResults(p)
 	strangers.Results = append(strangers.Results, plan.Result{Task: "stranger", Status: plan.Passed})
-	_, cases = readJUnit(t, report.Findings{Plan: p, Report: report.New(p, strangers)})
+	_, cases = readJUnit(t, report.Input{Plan: p, Report: report.New(p, strangers)})
 	if last := cases[len(cases)-1]; last.Error == nil {
 		t.Errorf("results that do not fit: got %+v", last)
 	}
@@ -351,7 +355,7 @@ func TestNeverGreen(t *testing.T) {
 // TestFindingsAreBounded checks that reports stay within their bounds, and that
 // failures are left out last.
 func TestFindingsAreBounded(t *testing.T) {
-	many := func(tasks, tail int, name string, bad func(i int) bool) report.Findings {
+	many := func(tasks, tail int, name string, bad func(i int) bool) report.Input {
 		shards := make([]string, tasks)
 		for i := range shards {
 			shards[i] = fmt.Sprint(i, name)
@@ -446,7 +450,7 @@ func TestHostileFindings(t *testing.T) {
 	for _, text := range texts {
 		p, r := newHostilePlan(text)
 		r.Results[0].Tail += "\x00]]>[[ATTACHMENT|/etc/passwd]]"
-		f := report.Findings{Plan: p, Report: report.New(p, r)}
+		f := report.Input{Plan: p, Report: report.New(p, r)}
 		_, cases := readJUnit(t, f)
 		for _, c := range cases {
 			if c.Error != nil && strings.Contains(c.Error.Text, "[[ATTACHMENT") || strings.Contains(c.Out, "[[ATTACHMENT") {
@@ -462,8 +466,8 @@ func TestHostileFindings(t *testing.T) {
 
 func TestFindingsAreDeterministic(t *testing.T) {
 	p := change(t)
-	f := report.Findings{Plan: p, Report: report.New(p, failedResults(p))}
-	for _, render := range []func(io.Writer, report.Findings) error{report.JUnit, report.CodeQuality} {
+	f := report.Input{Plan: p, Report: report.New(p, failedResults(p))}
+	for _, render := range []func(io.Writer, report.Input) error{report.JUnit, report.CodeQuality} {
 		var a, b bytes.Buffer
 		if err := render(&a, f); err != nil {
 			t.Fatal(err)

@@ -16,12 +16,15 @@ type FailureGroup []Task
 var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
 // GroupFailures groups tasks by the cause of their failure: how they ended, the class, and
-// the last line of output, in which numbers may differ. Groups and tasks keep their order.
+// the last line of output, in which numbers may differ, and the same findings. Groups and tasks keep their order.
 func GroupFailures(tasks []Task) []FailureGroup {
 	var out []FailureGroup
 	at := map[string]int{}
 	for _, t := range tasks {
 		cause := numbers.ReplaceAllString(describeAttempt(t.Status, t.Reason)+"\x00"+string(t.Class)+"\x00"+lastLine(t), "0")
+		for _, line := range findingLines(t, len(t.Findings)) {
+			cause += "\x00" + line
+		}
 		i, known := at[cause]
 		if !known {
 			i = len(out)

@@ -21,7 +21,7 @@ func TestBrowserAccessibility(t *testing.T) {
 	}
 	p := change(t)
 	b := newTab(t)
-	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()), "large": largePage(t)} {
+	for title, text := range map[string]string{"small": renderPage(t, p, timedResults(p), newContents()), "findings": renderPage(t, p, foundResults(p), nil), "large": largePage(t)} {
 		b.open(text)
 		b.do(chromedp.Evaluate[chromedp.Void](string(axe)))
 		for _, c := range []struct {

@@ -15,6 +15,7 @@ type failureCard struct {
 	Integration                            value
 	Others                                 []value // tasks that failed with the same cause
 	MoreOthers                             int
+	Findings                               findingList
 }
 
 // newFailureCards returns one card for all tasks that did not pass with the same cause, and
@@ -31,7 +32,7 @@ func (x *fileIndex) newFailureCards(name string, rep *Report, tasks []Task) ([]f
 		card := failureCard{
 			ID: fmt.Sprintf("%s-%d", name, i+1), Name: visibleText(t.Task), Result: describeResult(t), Class: cssClass(outcome(t)),
 			Details: strings.Join(append(describeEffort(t), t.OtherRuns()...), ", "), Log: x.logValue(t), Tail: cleanBlock(t.Tail),
-			Open: i < maxOpen, Integration: value{Text: visibleText(t.Integration), Href: "#" + anchor(t.Integration)}, Why: cleanLine(in.Reason),
+			Findings: newFindingList(t), Open: i < maxOpen, Integration: value{Text: visibleText(t.Integration), Href: "#" + anchor(t.Integration)}, Why: cleanLine(in.Reason),
 		}
 		for _, cause := range in.Causes {
 			card.Causes = append(card.Causes, x.causeValues(cause)...)

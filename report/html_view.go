@@ -35,6 +35,7 @@ type pageView struct {
 	MoreUnchecked int
 	Broken        []failureCard // tasks that are broken on base too
 	MoreBroken    int
+	Remarked      *remarkedView
 	Effects       *effectsView // nil without a task
 	Warnings      []string
 	Funnel        []funnelLevel
@@ -111,6 +112,7 @@ func newPageView(page Page) *pageView {
 	v.Tiles = summaryTiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
 	links := newFileIndex(page)
 	v.Rows, v.Data = newRows(page, links)
+	v.Remarked = newRemarkedView(rep.Remarked())
 	v.Files = links.files
 	v.Failures, v.MoreFailures = links.newFailureCards("failure", rep, rep.failedTasks())
 	v.Unchecked, v.MoreUnchecked = links.newFailureCards("unchecked", rep, rep.uncheckedTasks())

@@ -86,7 +86,7 @@ var junitDetails = []junitDetail{
 // The report stays below 15 MiB. If it would become larger, the last lines of
 // passed tasks are left out first, then these tasks, then the last lines of the
 // others. A test case says how much is missing.
-func JUnit(w io.Writer, f Findings) error {
+func JUnit(w io.Writer, f Input) error {
 	raw, err := encodeJUnitWithin(maxJUnit, f)
 	if err == nil {
 		_, err = w.Write(raw)
@@ -96,7 +96,7 @@ func JUnit(w io.Writer, f Findings) error {
 
 // encodeJUnitWithin returns the report with as much detail as fits into a number
 // of bytes.
-func encodeJUnitWithin(limit int, f Findings) ([]byte, error) {
+func encodeJUnitWithin(limit int, f Input) ([]byte, error) {
 	places := f.newPlaceFinder()
 	files := map[string]string{} // the file of a task that did not pass, by task
 	for _, t := range f.Report.Results {
@@ -197,7 +197,7 @@ func newTestCase(t Task, d junitDetail) testCase {
 		c.Effects.Property.Name, c.Effects.Property.Value = "effects", text
 	}
 	if t.OK() {
-		c.SystemOut = breakAttachments(lastBytes(cleanBlock(t.Tail), d.passedTail))
+		c.SystemOut = breakAttachments(withFindings(t, lastBytes(cleanBlock(t.Tail), d.passedTail), d.passedTail))
 		return c
 	}
 	end := &junitOutcome{Message: describeFailure(t), Type: cmp.Or(cleanLine(string(t.Class)), cleanLine(string(t.Status)), "unknown")}
@@ -205,7 +205,7 @@ func newTestCase(t Task, d junitDetail) testCase {
 		end.Type = string(unavailable)
 	}
 	// GitLab shows only the text, so the text repeats the message.
-	end.Text = breakAttachments(strings.TrimSpace(cmp.Or(end.Message, end.Type) + "\n\n" + lastBytes(cleanBlock(t.Tail), d.tail)))
+	end.Text = breakAttachments(strings.TrimSpace(cmp.Or(end.Message, end.Type) + "\n\n" + withFindings(t, lastBytes(cleanBlock(t.Tail), d.tail), d.tail)))
 	switch {
 	case t.OnBase():
 		c.Skipped = end
@@ -215,6 +215,22 @@ func newTestCase(t Task, d junitDetail) testCase {
 		c.Error = end
 	}
 	return c
+}
+
+// withFindings returns the last lines of a task below its findings, which have at most limit
+// bytes.
+func withFindings(t Task, tail string, limit int) string {
+	var out []string
+	for _, line := range findingLines(t, maxShownFindings) {
+		if limit -= len(line) + 1; limit < 0 {
+			break
+		}
+		out = append(out, line)
+	}
+	if tail != "" {
+		out = append(out, tail)
+	}
+	return strings.Join(out, "\n")
 }
 
 // breakAttachments changes text that names an attachment, so that GitLab does not

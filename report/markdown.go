@@ -32,6 +32,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.writeFunnel(rep)
 	m.writeFailures("Failures", rep, rep.failedTasks())
 	m.writeUnchecked(rep)
+	m.writeRemarked(rep.Remarked())
 	m.writeEffects(rep.Effects)
 	m.writeFailures("Already broken on base", rep, rep.brokenTasks())
 	m.writeTasks(rep)
@@ -144,7 +145,7 @@ func (m *markdown) writeFailure(in Integration, group FailureGroup) {
 		}
 		lines = append(lines, line)
 	}
-	if len(lines) > 0 {
+	if lines = append(lines, markdownFindings(t)...); len(lines) > 0 {
 		m.printLine("\n%s", strings.Join(lines, "\n"))
 	}
 }

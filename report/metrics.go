@@ -15,7 +15,7 @@ const MaxSeries = 1000
 // Prometheus text format and the metrics report of GitLab understand it too. Only
 // the [MaxSeries] tasks that took longest have time series of their own; the sums
 // cover all tasks.
-func Metrics(w io.Writer, f Findings) error {
+func Metrics(w io.Writer, f Input) error {
 	var m metrics
 	rep := f.Report
 	m.startFamily("prcheck_passed", "gauge", "", "1 when the check passed, 0 when it failed.")
@@ -25,6 +25,7 @@ func Metrics(w io.Writer, f Findings) error {
 	m.writeRepeats(rep)
 	m.writeOutages(rep)
 	m.writeEffects(rep.Effects)
+	m.writeFindings(rep)
 	m.writeTaskSeries(rep)
 	m.writeCalibration(cmp.Or(rep.Estimates, &Calibration{}))
 	m.out.WriteString("# EOF\n")
@@ -139,6 +140,28 @@ func (m *metrics) writeEffects(e Effects) {
 	}
 	m.startFamily("prcheck_tasks_effects_unknown", "gauge", "", "Tasks whose effects are not known, since they failed or nobody looked for effects.")
 	m.writeSample(float64(e.doubtful()))
+}
+
+// writeFindings writes how many findings natives reported.
+func (m *metrics) writeFindings(rep *Report) {
+	type kind struct {
+		severity plan.Severity
+		isOld    bool
+	}
+	counts, beyond := map[kind]int{}, 0
+	for _, t := range rep.Results {
+		beyond += t.FindingsBeyond
+		for _, f := range t.Findings {
+			counts[kind{f.Severity, f.Old}]++
+		}
+	}
+	m.startFamily("prcheck_findings", "gauge", "", "Findings of native integrations, by severity. Those that base has as well are pending.")
+	for _, s := range plan.Severities() {
+		m.writeSample(float64(counts[kind{s, false}]), "severity", string(s), "since", "change")
+		m.writeSample(float64(counts[kind{s, true}]), "severity", string(s), "since", "pending")
+	}
+	m.startFamily("prcheck_findings_left_out", "gauge", "", "Findings that are only counted, since their tasks have too many.")
+	m.writeSample(float64(beyond))
 }
 
 // writeTaskSeries writes the time series of single tasks.

@@ -22,7 +22,7 @@ var (
 
 // readMetrics writes metrics and reads them in three ways: as strict OpenMetrics, as
 // the text format of Prometheus, and as GitLab does. It returns the samples.
-func readMetrics(t testing.TB, f report.Findings) map[string]string {
+func readMetrics(t testing.TB, f report.Input) map[string]string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := report.Metrics(&out, f); err != nil {
@@ -79,7 +79,7 @@ func readMetrics(t testing.TB, f report.Findings) map[string]string {
 
 func TestMetrics(t *testing.T) {
 	p := change(t)
-	got := readMetrics(t, report.Findings{Plan: p, Report: report.New(p, failedResults(p))})
+	got := readMetrics(t, report.Input{Plan: p, Report: report.New(p, failedResults(p))})
 	for name, want := range map[string]string{
 		`prcheck_passed`: "0",
 		`prcheck_integrations{decision="skip",rung="schema"}`:   "2",
@@ -101,14 +101,14 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}
 	}
-	got = readMetrics(t, report.Findings{Plan: p, Report: report.New(p, passedResults(p))})
+	got = readMetrics(t, report.Input{Plan: p, Report: report.New(p, passedResults(p))})
 	if got["prcheck_passed"] != "1" {
 		t.Errorf("got passed %q", got["prcheck_passed"])
 	}
 	q := emptyPlan(t)
 	q.Integrations[0].Rung = plan.RungResult
 	seal(t, q)
-	got = readMetrics(t, report.Findings{Plan: q, Report: report.New(q, nil)})
+	got = readMetrics(t, report.Input{Plan: q, Report: report.New(q, nil)})
 	if got["prcheck_results_reused"] != "1" || got["prcheck_estimate_ratio_count"] != "0" {
 		t.Errorf("got %v", got)
 	}
@@ -129,7 +129,7 @@ func TestMetricsOfFlakyAndUnavailableTasks(t *testing.T) {
 			`prcheck_tasks{class="transient",status="not_run"}`: "2", "prcheck_tasks_unavailable": "2", "prcheck_targets_unavailable": "1",
 			`prcheck_target_tasks_unavailable{target="aws/<x>"}`: "2", "prcheck_tasks_flaky": "0", "prcheck_baseline_tasks": "0", "prcheck_passed": "0"}},
 	} {
-		got := readMetrics(t, report.Findings{Plan: p, Report: report.New(p, c.results)})
+		got := readMetrics(t, report.Input{Plan: p, Report: report.New(p, c.results)})
 		for sample, want := range c.want {
 			if got[sample] != want {
 				t.Errorf("%s: %s: got %q, want %q", name, sample, got[sample], want)
@@ -145,7 +145,7 @@ func TestHostileMetrics(t *testing.T) {
 		strings.Repeat("é", 500), "'", "$(x)", "`", "{}", "\u202e"}
 	for _, text := range texts {
 		p, r := newHostilePlan(text)
-		readMetrics(t, report.Findings{Plan: p, Report: report.New(p, r)})
+		readMetrics(t, report.Input{Plan: p, Report: report.New(p, r)})
 	}
 	var shards []string
 	for _, text := range texts {
@@ -175,7 +175,7 @@ func TestMetricsAreBounded(t *testing.T) {
 		down := plan.Result{Task: fmt.Sprint("down", i), Status: plan.NotRun, Unavailable: fmt.Sprint("target", i/2*i%300)}
 		rep.Results = append(rep.Results, report.Task{Integration: "it", Result: down})
 	}
-	got := readMetrics(t, report.Findings{Plan: p, Report: rep})
+	got := readMetrics(t, report.Input{Plan: p, Report: rep})
 	if len(got) > 3*report.MaxSeries+150 || got["prcheck_tasks_left_out"] != "2000" || got[`prcheck_tasks{class="",status="passed"}`] != "3000" {
 		t.Errorf("got %d series, %q left out", len(got), got["prcheck_tasks_left_out"])
 	}

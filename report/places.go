@@ -23,10 +23,13 @@ type Locator interface {
 	Locate(Origin) Location
 	// Concerns reports whether a part of the change is about a shard.
 	Concerns(o Origin, shard string) bool
+	// Find returns the location of a place in a datafile or resource of head. It returns the
+	// zero Location if the place is not in the repository.
+	Find(file, pointer string) Location
 }
 
-// Findings are the input of [JUnit], [CodeQuality] and [Metrics].
-type Findings struct {
+// Input is what is shown by [JUnit], [CodeQuality] and [Metrics].
+type Input struct {
 	Plan    *plan.Plan // the plan of the report
 	Report  *Report
 	Locator Locator // nil: failures are shown at line 1 of files in data, resources and schemas
@@ -42,6 +45,11 @@ func (defaultLayout) Locate(o Origin) Location {
 		return Location{path.Join(o.Section, o.Path), 1}
 	}
 	return Location{}
+}
+
+// Find returns line 1 of the file, as if it were a datafile.
+func (defaultLayout) Find(file, _ string) Location {
+	return Location{path.Join(sectionData, file), 1}
 }
 
 // Concerns returns false, since the text is not at hand.
@@ -74,7 +82,7 @@ type placeFinder struct {
 }
 
 // newPlaceFinder finds the origins of all integrations that run.
-func (f Findings) newPlaceFinder() *placeFinder {
+func (f Input) newPlaceFinder() *placeFinder {
 	p := &placeFinder{newChangeIndex(f.Plan), f.Locator, map[string][]Origin{}, map[Origin]Location{}, map[string]map[string]bool{}}
 	if p.locator == nil {
 		p.locator = defaultLayout{}

@@ -93,6 +93,8 @@ type Task struct {
 	Shard       string        `json:"shard,omitempty"`
 	Static      plan.Fraction `json:"static,omitzero"` // its number among the static shards of the integration
 	plan.Result
+	// Findings are those of the result, with their lines.
+	Findings []Finding `json:"findings,omitempty"`
 }
 
 // New returns the report of a plan and its results. The results may be nil or
@@ -112,7 +114,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 		if !ok {
 			result = plan.Result{Task: t.ID, Status: plan.NotRun, Reason: plan.MissingReason, ExitCode: -1}
 		}
-		rep.addTask(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result})
+		rep.addTask(Task{Integration: t.Integration, Shard: t.Shard, Static: t.Static, Result: result, Findings: newFindings(result)})
 	}
 	rep.Warnings = append(rep.Warnings, r.Warnings...)
 	rep.setVerdict()

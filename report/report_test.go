@@ -186,7 +186,7 @@ func TestNothingChecked(t *testing.T) {
 		rep := report.New(c.plan, &plan.Results{Plan: c.plan.Digest, Results: c.results})
 		var text, markdown, html, junit bytes.Buffer
 		err := errors.Join(report.Text(&text, rep, report.Style{}), report.Markdown(&markdown, rep),
-			report.HTML(&html, report.Page{Plan: c.plan, Report: rep}), report.JUnit(&junit, report.Findings{Plan: c.plan, Report: rep}))
+			report.HTML(&html, report.Page{Plan: c.plan, Report: rep}), report.JUnit(&junit, report.Input{Plan: c.plan, Report: rep}))
 		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 		if title := lines[len(lines)-1]; err != nil || rep.Verdict != c.verdict || title != c.title {
 			t.Errorf("%s: got %s, %q, %v, want %s, %q", c.name, rep.Verdict, title, err, c.verdict, c.title)
@@ -204,7 +204,7 @@ func TestNothingChecked(t *testing.T) {
 func TestGolden(t *testing.T) {
 	p := change(t)
 	failed, passed, nothing := report.New(p, failedResults(p)), report.New(p, passedResults(p)), report.New(emptyPlan(t), nil)
-	findings := report.Findings{Plan: p, Report: failed}
+	findings := report.Input{Plan: p, Report: failed}
 	broken, both := report.New(p, baselineResults(p)), report.New(p, mixedResults(p))
 	down, before := report.New(p, outageResults(p)), reusedPlan(t)
 	again := report.New(before, passedResults(before))
@@ -212,19 +212,19 @@ func TestGolden(t *testing.T) {
 		"outage.txt":         func(w io.Writer) error { return report.Text(w, down, report.Style{}) },
 		"outage.color":       func(w io.Writer) error { return report.Text(w, down, report.Style{Color: true}) },
 		"outage.md":          func(w io.Writer) error { return report.Markdown(w, down) },
-		"outage.junit":       func(w io.Writer) error { return report.JUnit(w, report.Findings{Plan: p, Report: down}) },
-		"outage.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Findings{Plan: p, Report: down}) },
-		"outage.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Findings{Plan: p, Report: down}) },
+		"outage.junit":       func(w io.Writer) error { return report.JUnit(w, report.Input{Plan: p, Report: down}) },
+		"outage.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Input{Plan: p, Report: down}) },
+		"outage.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Input{Plan: p, Report: down}) },
 		"reused.txt":         func(w io.Writer) error { return report.Text(w, again, report.Style{}) },
 		"reused.md":          func(w io.Writer) error { return report.Markdown(w, again) },
 		"reused.json":        func(w io.Writer) error { return report.JSON(w, again) },
-		"reused.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Findings{Plan: before, Report: again}) },
+		"reused.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Input{Plan: before, Report: again}) },
 		"explain-reused":     func(w io.Writer) error { return report.ExplainText(w, before, "users") },
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
 		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
 		"failed.metrics":     func(w io.Writer) error { return report.Metrics(w, findings) },
-		"passed.junit":       func(w io.Writer) error { return report.JUnit(w, report.Findings{Plan: p, Report: passed}) },
-		"passed.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Findings{Plan: p, Report: passed}) },
+		"passed.junit":       func(w io.Writer) error { return report.JUnit(w, report.Input{Plan: p, Report: passed}) },
+		"passed.codequality": func(w io.Writer) error { return report.CodeQuality(w, report.Input{Plan: p, Report: passed}) },
 		"failed.txt":         func(w io.Writer) error { return report.Text(w, failed, report.Style{}) },
 		"failed.color":       func(w io.Writer) error { return report.Text(w, failed, report.Style{Color: true}) },
 		"failed.md":          func(w io.Writer) error { return report.Markdown(w, failed) },

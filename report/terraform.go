@@ -9,7 +9,7 @@ import (
 // how much would be created, updated and deleted. These are the numbers of
 // [Effects.Counts], so effects that are pending on base are not among them. The format
 // has no place for effects of other kinds, nor for tasks whose effects are not known.
-func Terraform(w io.Writer, f Findings) error {
+func Terraform(w io.Writer, f Input) error {
 	c := f.Report.Effects.Counts
 	return json.NewEncoder(w).Encode(struct {
 		Create int `json:"create"`

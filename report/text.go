@@ -15,7 +15,7 @@ const maxChanges = 20
 
 // Text writes a report as text for a terminal. The end of a text is what a terminal shows,
 // so the order is: what each rung decided, all tasks, what was skipped, remarks, tasks that
-// are broken on base or were not checked, effects, failures, and the verdict in the last line.
+// are broken on base or were not checked, findings of tasks that passed, effects, failures, and the verdict in the last line.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
 	color := green
@@ -33,6 +33,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.writeWarnings(rep.Warnings)
 	t.writeFailures("Already broken on base", yellow, rep, rep.brokenTasks())
 	t.writeUnchecked(rep)
+	t.writeRemarked(rep.Remarked())
 	t.writeEffects(rep.Effects)
 	t.writeFailures("Failures", red, rep, rep.failedTasks())
 	t.printLine("\n%s: %s", style.paint(color, strings.ToUpper(verdictLabel(rep.Verdict))), headline(rep))
@@ -136,6 +137,7 @@ func (t *text) writeFailure(color color, in Integration, group FailureGroup) {
 	for _, run := range task.OtherRuns() {
 		t.printLine("    %s", run)
 	}
+	t.writeFindings(task)
 	if tail := cleanBlock(task.Tail); tail != "" {
 		for row := range strings.SplitSeq(tail, "\n") {
 			t.printLine("%s", strings.TrimRight("    | "+row, " \t"))

@@ -43,12 +43,13 @@ type fileInputs struct {
 	base, head *bundle.Bundle // nil if they cannot be opened
 	plan       *plan.Plan
 	results    *plan.Results
+	report     *report.Report // of the results
 }
 
 // write writes the files that have a name.
 func (f ciFiles) write(ctx context.Context, env cli.Env, from fileInputs) error {
-	found := report.Findings{Plan: from.plan, Report: report.New(from.plan, from.results)}
-	if f.needPlaces() && hasFailures(from.results) {
+	found := report.Input{Plan: from.plan, Report: from.report}
+	if f.needPlaces() && (hasFailures(from.results) || hasFindings(from.results)) {
 		var err error
 		if found.Locator, err = from.locator(ctx, env); err != nil {
 			return err
@@ -57,7 +58,7 @@ func (f ciFiles) write(ctx context.Context, env cli.Env, from fileInputs) error 
 	var errs []error
 	for _, file := range []struct {
 		name   string
-		render func(io.Writer, report.Findings) error
+		render func(io.Writer, report.Input) error
 	}{{f.junit, report.JUnit}, {f.codequality, report.CodeQuality}, {f.metrics, report.Metrics}, {f.terraform, report.Terraform}} {
 		if file.name != "" {
 			errs = append(errs, cli.WriteFile(file.name, func(w io.Writer) error { return file.render(w, found) }))
@@ -72,14 +73,35 @@ func hasFailures(r *plan.Results) bool {
 	return slices.ContainsFunc(r.Results, func(r plan.Result) bool { return !r.OK() })
 }
 
-// locator returns a locator of lines in the checkout of head. If there is no checkout and
-// --repo does not name one, a message says that lines are not known.
-func (f fileInputs) locator(ctx context.Context, env cli.Env) (report.Locator, error) {
+// hasFindings reports whether there is a finding in a file.
+func hasFindings(r *plan.Results) bool {
+	isInFile := func(f plan.Finding) bool { return f.File != "" }
+	return slices.ContainsFunc(r.Results, func(r plan.Result) bool { return slices.ContainsFunc(r.Findings, isInFile) })
+}
+
+// locateFindings fills in the lines of findings, if the checkout of head is at hand.
+func (f fileInputs) locateFindings(ctx context.Context) {
+	if !hasFindings(f.results) {
+		return
+	}
+	if texts, err := f.open.Texts(ctx, f.reference()); err == nil && texts.Read != nil {
+		f.report.Locate(lines.New(lines.Files{Checkout: f.open.Settings.Checkout(), Read: texts.Read}, f.base, f.head))
+	}
+}
+
+// reference returns the reference of head's checkout.
+func (f fileInputs) reference() string {
 	ref := inRepo(plan.Side{Ref: f.headRef}, f.repo).Ref
 	if f.repo != "" && !source.IsCheckout(ref) {
 		ref = "dir:" + f.repo
 	}
-	texts, err := f.open.Texts(ctx, ref)
+	return ref
+}
+
+// locator returns a locator of lines in the checkout of head. If there is no checkout and
+// --repo does not name one, a message says that lines are not known.
+func (f fileInputs) locator(ctx context.Context, env cli.Env) (report.Locator, error) {
+	texts, err := f.open.Texts(ctx, f.reference())
 	switch {
 	case err == nil && texts.Read == nil:
 		err = errors.New("there is no checkout: name one with --repo")

@@ -81,17 +81,18 @@ func reportPlan(ctx context.Context, env cli.Env, f reportFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.writeFiles(ctx, env, p, results); err != nil {
+	rep := report.New(p, results)
+	if err := f.writeFiles(ctx, env, p, results, rep); err != nil {
 		return err
 	}
-	return writeReport(ctx, env, f.form.String(), f.look, p, results)
+	return writeReport(ctx, env, f.form.String(), f.look, rep, results)
 }
 
-// writeFiles writes the files beside the report.
-func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results) error {
+// writeFiles fills in the lines of findings, and writes the files beside the report.
+func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results, rep *report.Report) error {
 	open := source.In(env)
-	needsPlaces := f.ci.needPlaces() && hasFailures(results)
-	needsBundles := f.html != "" || needsPlaces
+	needsPlaces := f.ci.needPlaces() && (hasFailures(results) || hasFindings(results))
+	needsBundles := f.html != "" || needsPlaces || hasFindings(results)
 	if needsBundles {
 		if err := f.reach(ctx, env, p); err != nil {
 			return err
@@ -106,15 +107,16 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 			return err
 		}
 	}
-	at := fileInputs{open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results}
+	at := fileInputs{open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results, report: rep}
 	if needsBundles {
 		var err error
 		if at.base, at.head, err = f.bundles(ctx, open, p); err != nil {
 			return err
 		}
 	}
+	at.locateFindings(ctx)
 	if f.html != "" {
-		if err := writeHTML(f.html, report.Page{Plan: p, Report: report.New(p, results), Log: logLinks(env, f.html, f.parts, results)}, at.base, at.head); err != nil {
+		if err := writeHTML(f.html, report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}, at.base, at.head); err != nil {
 			return err
 		}
 	}
@@ -146,8 +148,7 @@ func (f reportFlags) bundles(ctx context.Context, open source.Opener, p *plan.Pl
 
 // writeReport writes the report. It returns cli.ErrFailed if a check failed, or if the
 // merge request lacks a label that its effects need.
-func writeReport(ctx context.Context, env cli.Env, form string, l look, p *plan.Plan, results *plan.Results) error {
-	rep := report.New(p, results)
+func writeReport(ctx context.Context, env cli.Env, form string, l look, rep *report.Report, results *plan.Results) error {
 	if err := report.Write(env.Stdout, form, rep, l.style(env)); err != nil {
 		return err
 	}

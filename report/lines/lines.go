@@ -54,13 +54,9 @@ func New(files Files, base, head *bundle.Bundle) *Finder {
 // the line of the changed field, or of its nearest parent when head removes the field; in
 // a resource it is the first line that differs.
 func (f *Finder) Locate(o report.Origin) report.Location {
-	in := f.files.Checkout
-	dirs := map[validator.Section]string{
-		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas, validator.GraphQL: in.GraphQL,
-	}
 	section := validator.Section(o.Section)
-	dir := dirs[section]
-	if dir == "" || integration.IsOutside(dir) || in.FromBundle() && section != validator.Data && section != validator.Resources {
+	dir := f.folder(section)
+	if dir == "" {
 		return report.Location{}
 	}
 	at := report.Location{Path: path.Join(dir, o.Path), Line: 1}
@@ -73,6 +69,53 @@ func (f *Finder) Locate(o report.Origin) report.Location {
 		at.Line = f.firstChanged(bundle.Path(o.Path))
 	}
 	return at
+}
+
+// folder returns the folder of a section in the repository, "" if it is not there.
+func (f *Finder) folder(section validator.Section) string {
+	in := f.files.Checkout
+	dir := map[validator.Section]string{
+		validator.Data: in.Data, validator.Resources: in.Resources, validator.Schemas: in.Schemas, validator.GraphQL: in.GraphQL,
+	}[section]
+	if dir == "" || integration.IsOutside(dir) || in.FromBundle() && section != validator.Data && section != validator.Resources {
+		return ""
+	}
+	return dir
+}
+
+// Find returns the file and the line of a place in head, to which a JSON pointer leads. If the
+// file has no such place, it is the place of the nearest parent.
+func (f *Finder) Find(file, pointer string) report.Location {
+	p := bundle.Path(file)
+	section := validator.Data
+	if f.isResource(p) {
+		section = validator.Resources
+	}
+	dir := f.folder(section)
+	if dir == "" {
+		return report.Location{}
+	}
+	at := report.Location{Path: path.Join(dir, file), Line: 1}
+	if text := f.text(p); section == validator.Data && text != nil {
+		at.Line, _ = text.At(pointer)
+	}
+	return at
+}
+
+// isResource reports whether a path is one of a resource and not of a datafile.
+func (f *Finder) isResource(p bundle.Path) bool {
+	for _, b := range []*bundle.Bundle{f.head, f.base} {
+		if b == nil {
+			continue
+		}
+		if _, isData := b.Datafile(p); isData {
+			return false
+		}
+		if _, isResource := b.Resource(p); isResource {
+			return true
+		}
+	}
+	return false
 }
 
 // text returns the text of a datafile of head, nil when it cannot be read, or when it is

@@ -314,3 +314,45 @@ func TestLinesOfRandomChanges(t *testing.T) {
 		t.Errorf("only %d fields were looked at", found)
 	}
 }
+
+// A finding is at its place in head, whatever the change does to the file.
+func TestFind(t *testing.T) {
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(team)))
+	base := bundled(t, map[string]string{"/team.yml": `{"$schema":"/t.yml","name":"red"}`, "/gone.yml": `{"$schema":"/t.yml","name":"green"}`}, map[string]string{"/old.txt": "x"})
+	head := bundled(t, map[string]string{
+		"/team.yml":  `{"$schema":"/t.yml","$file_sha256sum":"` + sum + `","name":"red","members":[{"$ref":"/users/bob.yml"},{"$ref":"/users/ana.yml"}],"a/b":{"x":1}}`,
+		"/other.yml": `{"$schema":"/t.yml","$file_sha256sum":"1","name":"cyan"}`,
+		"/both":      `{"$schema":"/t.yml","name":"cyan"}`,
+	}, map[string]string{"/r.txt": "one\ntwo", "/both": "x"})
+	files := map[string]string{"data/team.yml": team, "data/other.yml": "---\nname: cyan\n", "data/both": "\n\nname: cyan\n"}
+	for _, c := range []struct {
+		name, settings string
+		files          map[string]string
+		none           bool // no bundles
+		file, pointer  string
+		want           string
+	}{
+		{"a field", "", files, false, "/team.yml", "/a~1b/x", "data/team.yml:7"},
+		{"an item", "", files, false, "/team.yml", "/members/1", "data/team.yml:6"},
+		{"an item that is gone", "", files, false, "/team.yml", "/members/7", "data/team.yml:4"},
+		{"the file", "", files, false, "/team.yml", "", "data/team.yml:2"},
+		{"without bundles", "", files, true, "/team.yml", "/members/1", "data/team.yml:6"},
+		{"a file that is not the one of head", "", files, false, "/other.yml", "/name", "data/other.yml:1"},
+		{"a file that is gone", "", files, false, "/gone.yml", "/name", "data/gone.yml:1"},
+		{"a resource", "checkout: {resources: c}\n", files, false, "/r.txt", "", "c/r.txt:1"},
+		{"a resource that is gone", "", files, false, "/old.txt", "", "resources/old.txt:1"},
+		{"a datafile and a resource", "", files, false, "/both", "/name", "data/both:3"},
+		{"no checkout", "", nil, false, "/team.yml", "/a~1b/x", "data/team.yml:1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := base, head
+			if c.none {
+				a, b = nil, nil
+			}
+			at := finder(t, c.settings, c.files, a, b).Find(c.file, c.pointer)
+			if got := fmt.Sprintf("%s:%d", at.Path, at.Line); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// A Finding is a finding of a native integration with its line in the repository.
+type Finding struct {
+	plan.Finding
+	Path string `json:"path,omitempty"` // from the root of the repository; "" if it is not known
+	Line int    `json:"line,omitempty"` // from 1; 0 if it is not known
+}
+
+// newFindings returns the findings of a result without their lines.
+func newFindings(r plan.Result) []Finding {
+	var out []Finding
+	for _, f := range r.Findings {
+		out = append(out, Finding{Finding: f})
+	}
+	return out
+}
+
+// maxFound bounds how many findings of a report are located.
+const maxFound = 20_000
+
+// Locate changes the report: it fills in the lines of findings.
+func (rep *Report) Locate(l Locator) {
+	at := findingLocator{l, map[Origin]Location{}}
+	left := maxFound
+	for i := range rep.Results {
+		found := rep.Results[i].Findings
+		for k := range found[:min(len(found), left)] {
+			place := at.locate(found[k].Finding)
+			found[k].Path, found[k].Line = place.Path, place.Line
+		}
+		left -= min(len(found), left)
+	}
+}
+
+// A findingLocator finds the lines of findings. It keeps what it found.
+type findingLocator struct {
+	locator Locator
+	known   map[Origin]Location
+}
+
+// locate returns the location of a finding, the zero Location if it has none in the repository.
+func (l findingLocator) locate(f plan.Finding) Location {
+	o := Origin{Path: f.File, Pointer: f.Pointer}
+	at, known := l.known[o]
+	if known || f.File == "" {
+		return at
+	}
+	if isShowablePath(strings.TrimPrefix(f.File, "/")) {
+		at = l.locator.Find(f.File, f.Pointer)
+	}
+	if !isShowablePath(at.Path) || at.Line < 1 {
+		at = Location{}
+	}
+	l.known[o] = at
+	return at
+}
+
+// Where returns where a finding is, as far as that is known: "data/a.yml:12", or
+// "/a.yml#/name" without lines.
+func (f Finding) Where() string {
+	if f.Path == "" {
+		return f.Place()
+	}
+	return fmt.Sprintf("%s:%d", f.Path, f.Line)
+}
+
+// ShownFindings returns the findings of the task that people are shown: at most so many of
+// those that base does not have. The other findings are described in a few words each, such as
+// "3 findings that base has as well".
+func (t Task) ShownFindings(most int) (shown []Finding, rest []string) {
+	old, fresh := 0, 0
+	for _, f := range t.Findings {
+		switch {
+		case f.Old:
+			old++
+			continue
+		case fresh < most:
+			shown = append(shown, f)
+		}
+		fresh++
+	}
+	if more := fresh - len(shown) + t.FindingsBeyond; more > 0 {
+		rest = append(rest, "and "+countNoun(more, "more finding"))
+	}
+	if old > 0 {
+		rest = append(rest, countNoun(old, "finding")+" that base has as well")
+	}
+	return shown, rest
+}
+
+// Remarked are the findings of tasks that passed.
+type Remarked struct {
+	Tasks   []Task // with findings that base does not have, in plan order
+	Summary string // such as "2 warnings, 1 note"; "" without such tasks
+	Old     int    // findings of further tasks, which base has as well
+}
+
+// Remarked returns the findings of tasks that passed.
+func (rep *Report) Remarked() Remarked {
+	var out Remarked
+	counts := map[plan.Severity]int{}
+	for _, t := range rep.Results {
+		if !t.OK() || len(t.Findings) == 0 {
+			continue
+		}
+		shown, _ := t.ShownFindings(len(t.Findings))
+		if len(shown) == 0 {
+			out.Old += len(t.Findings)
+			continue
+		}
+		out.Tasks = append(out.Tasks, t)
+		for _, f := range shown {
+			counts[f.Severity]++
+		}
+		counts[""] += t.FindingsBeyond
+	}
+	var parts []string
+	for _, s := range plan.Severities() {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, countNoun(n, string(s)))
+		}
+	}
+	if n := counts[""]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	out.Summary = strings.Join(parts, ", ")
+	return out
+}
+
+// OldNote says how many findings of further tasks base has as well, "" for none.
+func (r Remarked) OldNote() string {
+	if r.Old == 0 {
+		return ""
+	}
+	return countNoun(r.Old, "finding") + " of tasks that passed, which base has as well"
+}
+
+// findingLines returns the findings of a task as plain text, one line each.
+func findingLines(t Task, most int) []string {
+	shown, rest := t.ShownFindings(most)
+	var out []string
+	for _, f := range shown {
+		text := cleanLine(f.Message)
+		if where := f.Where(); where != "" {
+			text = cleanLine(where) + ": " + text
+		}
+		out = append(out, cleanLine(strings.TrimSpace(string(f.Severity)+" "+f.Code))+": "+text)
+	}
+	return append(out, rest...)
+}
