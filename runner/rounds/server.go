@@ -16,27 +16,27 @@ import (
 	"github.com/app-sre/prcheck/source"
 )
 
-// A server is the source of a running qontract-server. A round asks it which bundle is the
+// A liveServer is the source of a running qontract-server. A round asks it which bundle is the
 // newest, and sends all queries to that bundle.
-type server struct {
+type liveServer struct {
 	latest func(ctx context.Context) (*live.Side, error)
 }
 
-func newServer(open source.Opener, ref string) (*server, error) {
+func newServer(open source.Opener, ref string) (*liveServer, error) {
 	opts := live.Options{Authorization: open.Authorization}
 	if strings.Contains(ref, "/graphqlsha/") {
 		fixed, err := open.LiveSide(ref)
-		return &server{func(context.Context) (*live.Side, error) { return fixed, nil }}, err
+		return &liveServer{func(context.Context) (*live.Side, error) { return fixed, nil }}, err
 	}
 	at, err := live.ParseServer(ref, opts)
 	if err != nil {
 		return nil, cli.Usage(fmt.Errorf("--bundle: %w", err))
 	}
-	return &server{at.Latest}, nil
+	return &liveServer{at.Latest}, nil
 }
 
 // Open implements [Source].
-func (s *server) Open(ctx context.Context, _ *integration.Settings) (*Data, error) {
+func (s *liveServer) Open(ctx context.Context, _ *integration.Settings) (*Data, error) {
 	side, err := s.latest(ctx)
 	if err != nil {
 		return nil, err
