@@ -64,7 +64,7 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got outer
-			if err := own(t, c.text).Decode(&got); err != nil || !reflect.DeepEqual(got, c.want) {
+			if err := own(t, c.text).Decode(&got); err != nil || !reflect.DeepEqual(got, c.want) || got.hidden != "" {
 				t.Errorf("got  %+v, %v\nwant %+v", got, err, c.want)
 			}
 		})
