@@ -126,7 +126,7 @@ func (d *divider) deployed(o schemafilter.Outcome, s integration.Strategy) divis
 	if o.FromHead() {
 		managed = nil
 	}
-	all, err := sharding.ListParts(o.Name, s, managed, d.base, d.head)
+	all, err := sharding.ListParts(o.Name, s, managed, sharding.InBundle(d.base), sharding.InBundle(d.head))
 	if err != nil {
 		return division{refused: plan.Reason{Code: plan.CodeIndivisible, Text: err.Error()}}
 	}
@@ -183,7 +183,7 @@ func declaredStrategy(d *integration.Definition) (integration.Strategy, error) {
 	if d == nil {
 		d = &integration.Definition{}
 	}
-	return sharding.DeclaredStrategy(*d)
+	return sharding.DeclaredStrategy(d.Managed())
 }
 
 // partsOf returns one part for each shard.

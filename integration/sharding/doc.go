@@ -6,6 +6,10 @@
 // the option that passes a key to the integration. An object that disables the
 // integration (disable.integrations) is no shard.
 //
+// The objects come from a [Source]: a bundle ([InBundle]), or the answers of queries ([Ask]) for
+// native integrations, which have nothing else. The same code divides by both, and a law says
+// that both give the same shards.
+//
 // [Specs] returns the processes that one element of managed deploys: one per shard, or
 // several static shards per shard. [ListParts] returns what a dry-run needs: the shards
 // of all elements on both sides of a change, each with its image and its number of static

@@ -14,6 +14,7 @@ import (
 // passed on. The zero row belongs to the static strategy, which has no objects.
 type strategyRow struct {
 	schema         bundle.Schema // schema of the objects
+	root           string        // field of GraphQL that lists the objects
 	key            string        // field that holds the key of an object
 	option         string        // option of the integration that takes a key
 	cannotDisable  bool          // whether objects cannot disable integrations
@@ -23,9 +24,9 @@ type strategyRow struct {
 
 // strategyTable has the strategies that a definition can name.
 var strategyTable = map[integration.Strategy]strategyRow{
-	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", key: "name", option: "--account-name"},
-	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", key: "name", option: "--cluster-name", divisible: true},
-	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
+	integration.PerAWSAccount:       {schema: "/aws/account-1.yml", root: "awsaccounts_v1", key: "name", option: "--account-name"},
+	integration.PerOpenShiftCluster: {schema: "/openshift/cluster-1.yml", root: "clusters_v1", key: "name", option: "--cluster-name", divisible: true},
+	integration.PerOCMOrganization:  {schema: "/openshift/openshift-cluster-manager-1.yml", root: "ocm_instances_v1", key: "orgId", option: "--org-id", cannotDisable: true, lowerCaseNames: true},
 	integration.StrategyStatic:      {},
 }
 
@@ -33,25 +34,25 @@ var strategyTable = map[integration.Strategy]strategyRow{
 // --account-name. It is "" for a strategy without objects.
 func KeyOption(s integration.Strategy) string { return strategyTable[s].option }
 
-// A shard is an object of the bundle for which an integration has a process of its own.
+// A shard is an object for which an integration has a process of its own.
 type shard struct{ key, name string }
 
-// listShards returns the shards that an integration has by a strategy, sorted by key.
-func (r strategyRow) listShards(integration string, b *bundle.Bundle) ([]shard, error) {
+// listShards returns the shards that an integration has among objects, sorted by key.
+func (r strategyRow) listShards(integration string, objects []Object) ([]shard, error) {
 	var list []shard
-	for _, f := range b.BySchema(r.schema) {
-		if !r.cannotDisable && disablesIntegration(f.Object(), integration) {
+	for _, o := range objects {
+		if !r.cannotDisable && disablesIntegration(o.Fields, integration) {
 			continue
 		}
-		v, _ := f.Object().Get(r.key)
+		v, _ := o.Fields.Get(r.key)
 		key, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s has no %s to be a shard by", f.Path, r.key)
+			return nil, fmt.Errorf("%s has no %s to be a shard by", o.Path, r.key)
 		}
 		if err := CheckKey(key); err != nil {
-			return nil, fmt.Errorf("%s %w", f.Path, err)
+			return nil, fmt.Errorf("%s %w", o.Path, err)
 		}
-		list = append(list, shard{key, f.Object().String("name")})
+		list = append(list, shard{key, o.Fields.String("name")})
 	}
 	slices.SortFunc(list, func(a, b shard) int {
 		return cmp.Or(strings.Compare(a.key, b.key), strings.Compare(a.name, b.name))

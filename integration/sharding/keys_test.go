@@ -19,7 +19,7 @@ const world = `{"data":{
 
 // keys returns the keys of the shards that a strategy finds in a bundle.
 func keys(name string, s integration.Strategy, b *bundle.Bundle) ([]string, error) {
-	parts, err := sharding.ListParts(name, s, nil, b)
+	parts, err := sharding.ListParts(name, s, nil, sharding.InBundle(b))
 	var out []string
 	for _, p := range parts {
 		out = append(out, p.Key)

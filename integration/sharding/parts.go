@@ -14,9 +14,9 @@ import (
 
 // DeclaredStrategy returns the strategy that managed[].sharding of a definition names. It
 // is an error if the definition does not name exactly one known strategy.
-func DeclaredStrategy(d integration.Definition) (integration.Strategy, error) {
+func DeclaredStrategy(managed []*bundle.Object) (integration.Strategy, error) {
 	var words []string
-	for _, m := range d.Managed() {
+	for _, m := range managed {
 		words = append(words, objectField(m, "sharding").String("strategy"))
 	}
 	slices.Sort(words)
@@ -50,7 +50,7 @@ type Part struct {
 // may override the image and the number of static shards of a part. Both managed and the
 // first side must be trusted: if a part exists on several sides, its overrides come from
 // the first of them. It is an error if the parts cannot be determined.
-func ListParts(name string, s integration.Strategy, managed []*bundle.Object, sides ...*bundle.Bundle) ([]Part, error) {
+func ListParts(name string, s integration.Strategy, managed []*bundle.Object, sides ...Source) ([]Part, error) {
 	elements := slices.DeleteFunc(slices.Clone(managed), func(m *bundle.Object) bool {
 		return objectField(m, "sharding").String("strategy") != s.String()
 	})
@@ -61,10 +61,10 @@ func ListParts(name string, s integration.Strategy, managed []*bundle.Object, si
 		elements = []*bundle.Object{managedElement(s)}
 	}
 	byKey := map[string]Part{}
-	for _, b := range sides {
+	for _, from := range sides {
 		parts := map[string]Part{}
 		for _, m := range elements {
-			specs, err := Specs(name, []string{KeyOption(s)}, m, b)
+			specs, err := Specs(name, []string{KeyOption(s)}, m, from)
 			if err != nil {
 				return nil, err
 			}

@@ -43,12 +43,12 @@ func TestDeclaredStrategy(t *testing.T) {
 		{`[` + by("managed") + `]`, "", `its definition names the sharding strategy "managed", which is not known`},
 	} {
 		d, _ := deployed(t, c.managed, "")
-		got, err := sharding.DeclaredStrategy(d)
+		got, err := sharding.DeclaredStrategy(d.Managed())
 		if got.String() != c.want || (err == nil) != (c.why == "") || err != nil && err.Error() != c.why {
 			t.Errorf("%s: got %q, %v, want %q, %s", c.managed, got, err, c.want, c.why)
 		}
 	}
-	if _, err := sharding.DeclaredStrategy(integration.Definition{}); err == nil {
+	if _, err := sharding.DeclaredStrategy(nil); err == nil {
 		t.Error("no definition declares something")
 	}
 }
@@ -75,7 +75,7 @@ func TestListParts(t *testing.T) {
 		{"no key", clusters(), `"/c/none.yml":{"$schema":"/openshift/cluster-1.yml"},`, "/c/none.yml has no name to be a shard by"},
 	} {
 		d, b := deployed(t, "["+c.managed+"]", c.more)
-		parts, err := sharding.ListParts("it", integration.PerOpenShiftCluster, d.Managed(), b, b)
+		parts, err := sharding.ListParts("it", integration.PerOpenShiftCluster, d.Managed(), sharding.InBundle(b), sharding.InBundle(b))
 		var words []string
 		for _, p := range parts {
 			words = append(words, fmt.Sprintf("%s %d %s", p.Key, p.Static, p.Image))
@@ -121,7 +121,7 @@ func FuzzDivide(f *testing.F) {
 			return // no definition
 		}
 		for s, want := range map[integration.Strategy][]string{integration.PerOpenShiftCluster: {"one", "two"}, integration.StrategyStatic: {""}} {
-			parts, err := sharding.ListParts("it", s, all[0].Managed(), b, b)
+			parts, err := sharding.ListParts("it", s, all[0].Managed(), sharding.InBundle(b), sharding.InBundle(b))
 			if err != nil {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
 )
 
 // A Spec describes one process of an integration as it is deployed.
@@ -25,27 +26,31 @@ const maxShards = 1000
 
 // Specs returns the processes that one element of managed deploys, sorted by key. Options
 // are the options that the command of the integration has.
-func Specs(name string, options []string, managed *bundle.Object, b *bundle.Bundle) ([]Spec, error) {
+func Specs(name string, options []string, managed *bundle.Object, from Source) ([]Spec, error) {
 	extra := objectField(managed, "spec").String("extraArgs")
 	rule := objectField(managed, "sharding")
 	strategy := rule.String("strategy")
 	if strategy == "" || strategy == staticStrategy {
 		return divideSpec(Spec{ExtraArgs: extra}, rule, strategy != "")
 	}
-	r, ok := rowFor(strategy)
+	s, r, ok := rowFor(strategy)
 	if !ok {
 		return nil, fmt.Errorf("%s: the sharding strategy %q is not known", name, strategy)
 	}
 	if !slices.Contains(options, r.option) {
 		return nil, fmt.Errorf("%s has no option %s, which the sharding strategy %s needs", name, r.option, strategy)
 	}
-	objects, err := r.listShards(name, b)
+	objects, err := from.Objects(s)
 	if err != nil {
 		return nil, err
 	}
-	overrides := overridesByName(rule, b)
+	shards, err := r.listShards(name, objects)
+	if err != nil {
+		return nil, err
+	}
+	overrides := overridesByName(rule, from)
 	var specs []Spec
-	for _, o := range objects {
+	for _, o := range shards {
 		spec := Spec{Key: o.key, Suffix: "-" + o.key, ExtraArgs: extra + " " + r.option + " " + o.key, Override: overrides[o.name]}
 		if r.lowerCaseNames {
 			spec.Suffix = strings.ToLower(spec.Suffix)
@@ -62,14 +67,14 @@ func Specs(name string, options []string, managed *bundle.Object, b *bundle.Bund
 // staticStrategy is the name of the strategy that divides the work by [Index].
 const staticStrategy = "static"
 
-// rowFor returns the row of a strategy by its name.
-func rowFor(strategy string) (strategyRow, bool) {
+// rowFor returns a strategy with its row by its name.
+func rowFor(strategy string) (integration.Strategy, strategyRow, bool) {
 	for s, r := range strategyTable {
 		if s.String() == strategy {
-			return r, true
+			return s, r, true
 		}
 	}
-	return strategyRow{}, false
+	return integration.StrategyNone, strategyRow{}, false
 }
 
 // applyOverride applies the override of an object to its process. The override may divide
@@ -115,7 +120,7 @@ func divideSpec(spec Spec, rule *bundle.Object, ruled bool) ([]Spec, error) {
 
 // overridesByName returns the overrides of objects by the names of the objects. If an
 // object has several overrides, the last one counts.
-func overridesByName(rule *bundle.Object, b *bundle.Bundle) map[string]*bundle.Object {
+func overridesByName(rule *bundle.Object, from Source) map[string]*bundle.Object {
 	v, _ := rule.Get("shardSpecOverrides")
 	list, _ := v.([]any)
 	out := map[string]*bundle.Object{}
@@ -124,9 +129,8 @@ func overridesByName(rule *bundle.Object, b *bundle.Bundle) map[string]*bundle.O
 		if !ok {
 			continue
 		}
-		to := objectField(override, "shard").String("$ref")
-		if f, ok := b.Datafile(bundle.Path(to)); ok {
-			out[f.Object().String("name")] = override
+		if of, ok := from.Follow(objectField(override, "shard")); ok {
+			out[of.String("name")] = override
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func specs(t *testing.T, rule string) (string, error) {
 	}
 	f, _ := b.Datafile("/it.yml")
 	managed, _ := f.Object().Get("managed")
-	list, err := sharding.Specs("it", []string{"--cluster-name", "--org-id"}, managed.(*bundle.Object), b)
+	list, err := sharding.Specs("it", []string{"--cluster-name", "--org-id"}, managed.(*bundle.Object), sharding.InBundle(b))
 	var lines []string
 	for _, s := range list {
 		lines = append(lines, fmt.Sprintf("%s/%s %q it%s %s override %v disabled %v", s.ID, s.Shards, s.Key, s.Suffix, s.ExtraArgs, s.Override != nil, s.Disabled))

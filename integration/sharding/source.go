@@ -1,0 +1,43 @@
+package sharding
+
+import (
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
+)
+
+// A Source has the objects by which integrations are divided.
+type Source interface {
+	// Objects returns the objects of a strategy: accounts, clusters or organizations.
+	Objects(s integration.Strategy) ([]Object, error)
+	// Follow returns the object to which the shard of an override leads.
+	Follow(shard *bundle.Object) (*bundle.Object, bool)
+}
+
+// An Object is an account, a cluster or an organization.
+type Object struct {
+	Path   bundle.Path // of its datafile
+	Fields *bundle.Object
+}
+
+// InBundle returns the objects of a bundle.
+func InBundle(b *bundle.Bundle) Source { return inBundle{b} }
+
+type inBundle struct{ *bundle.Bundle }
+
+// Objects implements [Source].
+func (b inBundle) Objects(s integration.Strategy) ([]Object, error) {
+	var out []Object
+	for _, f := range b.BySchema(strategyTable[s].schema) {
+		out = append(out, Object{f.Path, f.Object()})
+	}
+	return out, nil
+}
+
+// Follow implements [Source].
+func (b inBundle) Follow(shard *bundle.Object) (*bundle.Object, bool) {
+	f, ok := b.Datafile(bundle.Path(shard.String("$ref")))
+	if !ok {
+		return nil, false
+	}
+	return f.Object(), true
+}
