@@ -140,7 +140,11 @@ func (r Remarked) OldNote() string {
 	if r.Old == 0 {
 		return ""
 	}
-	return countNoun(r.Old, "finding") + " of tasks that passed, which base has as well"
+	text := "tasks that passed have " + countNoun(r.Old, "finding") + " that base has as well"
+	if len(r.Tasks) > 0 {
+		text = "other " + text
+	}
+	return text
 }
 
 // findingLines returns the findings of a task as plain text, one line each.

@@ -101,7 +101,10 @@ func markdownFindings(t Task) []string {
 // Markdown returns the finding as one line of Markdown. Code and place go through show, which
 // makes code of them.
 func (f Finding) Markdown(show func(string) string) string {
-	text := escapeMarkdown(string(f.Severity))
+	text := "finding"
+	if f.Severity.IsValid() {
+		text = string(f.Severity)
+	}
 	if f.Severity != plan.SeverityNote {
 		text = boldMarkdown(text)
 	}

@@ -29,6 +29,9 @@ func (g taskGroups) listActions(rep *report.Report, before *run) []string {
 		comparison = fmt.Sprintf(": %s since %s.", joinNonEmpty(", ", countUnlessZero(newLasting, "new"), countUnlessZero(lasting-newLasting, "still failing")), before.markdownName())
 	}
 	add(lasting, "**Look at %s** below%s", countNoun(lasting, "failure"), comparison)
+	if findings := rep.Remarked(); len(findings.Tasks) > 0 {
+		add(1, "**Read the findings** of tasks that passed, below: %s.", findings.Summary)
+	}
 	add(g.transient, "**Try %s again**: the problem looks temporary.", countNoun(g.transient, "task"))
 	add(len(g.unanswered), "**%s gave no answer**; the reasons are below.", countNoun(len(g.unanswered), "task"))
 	add(len(g.unchecked), "**Not checked:** %s, since %s; try again when %s back.", countNoun(len(g.unchecked), "task"),

@@ -16,6 +16,7 @@ type content struct {
 	actions  []string // what the author must do, in short
 	summary  string   // what the change touches, and how much is checked
 	sections []section
+	findings findingsPart
 	effects  effectsPart
 	fixed    []string
 	warnings []string
@@ -44,6 +45,7 @@ func (n Note) newContent(rep *report.Report, before *run) *content {
 		actions:  append(n.Labels.listActions(), groups.listActions(rep, before)...),
 		summary:  changeSummary(n.Plan, rep),
 		sections: n.newSections(groups),
+		findings: newFindingsPart(rep.Remarked()),
 		effects:  n.newEffectsPart(rep.Effects),
 		ran:      n.newTasksFold(rep),
 		skipped:  newSkippedFolds(rep),
@@ -107,6 +109,9 @@ func (n Note) title(rep *report.Report) string {
 	}
 	if effects := rep.Effects.SummaryWith(bold); effects != "" {
 		text += "; " + effects
+	}
+	if findings := rep.Remarked().Summary; findings != "" {
+		text += "; " + findings
 	}
 	return fmt.Sprintf("### %s %s: %s", sign, md.Escape(n.Tool), text)
 }

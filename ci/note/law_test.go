@@ -55,6 +55,16 @@ func randomEffects(r *rand.Rand) *plan.Effects {
 	return e
 }
 
+// randomFindings returns random findings.
+func randomFindings(r *rand.Rand) []plan.Finding {
+	var out []plan.Finding
+	for range r.IntN(4) * r.IntN(8) {
+		severities := append(plan.Severities(), plan.Severity(randomText(r)))
+		out = append(out, plan.Finding{Code: randomText(r), Severity: severities[r.IntN(len(severities))], File: randomText(r), Pointer: randomText(r), Message: randomText(r), Old: r.IntN(3) == 0})
+	}
+	return out
+}
+
 // randomNote returns a random note.
 func randomNote(r *rand.Rand) note.Note {
 	p := &plan.Plan{Digest: "sha256:" + fmt.Sprintf("%016x", r.Uint64())}
@@ -75,8 +85,8 @@ func randomNote(r *rand.Rand) note.Note {
 				continue // lost
 			}
 			rs.Results = append(rs.Results, plan.Result{
-				Effects: randomEffects(r),
-				Task:    id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
+				Effects: randomEffects(r), Findings: randomFindings(r), FindingsBeyond: r.IntN(2),
+				Task: id, Status: plan.Status(pick("passed", "failed", "timed_out", "canceled", "not_run", randomText(r))), Class: plan.Class(pick("", "task", "config", "transient", "baseline", randomText(r))),
 				Reason: randomText(r), Tail: randomText(r) + pick("", "\n", randomText(r)) + randomText(r), Log: pick("", randomText(r)), Attempts: r.IntN(3), Seconds: r.Float64() * 100,
 				Spans: []plan.Span{{Started: 1, Seconds: r.Float64() * 9}},
 			})

@@ -31,8 +31,9 @@ type Note struct {
 	Serial    int64  // the generation of the note: greater for a newer pipeline, never negative
 	Commit    string // the commit that was checked
 	Links     Links
-	Labels    Labels // that the effects need
-	Limit     int    // largest size of the body in characters; 0 means DefaultLimit
+	Labels    Labels         // that the effects need
+	Locator   report.Locator // finds the lines of findings; nil if the files are not at hand
+	Limit     int            // largest size of the body in characters; 0 means DefaultLimit
 }
 
 // Labels are the labels that the effects of a change need.
@@ -100,5 +101,9 @@ func (n Note) newReport() *report.Report {
 	if n.Plan == nil {
 		return &report.Report{Verdict: report.Failed}
 	}
-	return report.New(n.Plan, n.Results)
+	rep := report.New(n.Plan, n.Results)
+	if n.Locator != nil {
+		rep.Locate(n.Locator)
+	}
+	return rep
 }

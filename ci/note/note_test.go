@@ -183,13 +183,13 @@ func newHostilePlan(t testing.TB, text string) *plan.Plan {
 	p := &plan.Plan{
 		Changes: plan.Changes{Datafiles: []plan.Datafile{{Path: text, Schema: text, Kind: plan.Modified, Fields: []string{text}}}},
 		Integrations: []plan.Decision{
-			{Name: "a" + text, Decision: plan.Run, Rung: plan.RungSchema, Reason: "z" + text, Tasks: []string{text + "1", text + "2"}, Evidence: plan.Evidence{
+			{Name: "a" + text, Decision: plan.Run, Rung: plan.RungSchema, Reason: "z" + text, Tasks: []string{text + "1", text + "2", text + "3"}, Evidence: plan.Evidence{
 				Definition: []string{text}, Fields: []string{text}, Paths: []string{text, "other"}, Queries: []plan.Query{{Fields: []string{text + "#" + text}}}}},
 			{Name: "b" + text, Decision: plan.Skip, Rung: plan.RungSchema, Reason: "y" + text},
 		},
 		Warnings: []string{text},
 		Tasks: []plan.Task{{ID: text + "1", Integration: "a" + text, Blocked: "x", Timeout: "1s"},
-			{ID: text + "2", Integration: "a" + text, Blocked: "x", Timeout: "1s"}},
+			{ID: text + "2", Integration: "a" + text, Blocked: "x", Timeout: "1s"}, {ID: text + "3", Integration: "a" + text, Blocked: "x", Timeout: "1s"}},
 	}
 	seal(t, p)
 	return p
@@ -201,6 +201,10 @@ func infestedResults(p *plan.Plan, text string) *plan.Results {
 		r.Reason, r.Log = text, text
 		r.Effects = &plan.Effects{Problems: []string{text}, Uncompared: text, Items: []plan.Effect{
 			{Kind: plan.EffectDelete, Subject: text + "\n/merge", Since: plan.Since(text)}, {Kind: plan.EffectKind(text), Subject: "/close " + text}}}
+		r.Findings = []plan.Finding{{Code: text, Severity: plan.Severity(text), File: text, Pointer: text, Message: text + "\n/merge"}, {Severity: plan.SeverityError, Message: "/close"}}
+		if i == 2 {
+			return plan.Result{Status: plan.Passed, Findings: r.Findings}
+		}
 		if i == 1 {
 			r.Status, r.Unavailable = plan.NotRun, text
 		}

@@ -18,6 +18,7 @@ const (
 	fixedNames          // tasks that are fixed
 	summaries           // summaries of folds without rows
 	gapLines            // tasks whose effects are not known, and the like
+	findingRows         // findings of natives
 	deletionRows        // effects that are deletions
 	entries             // failures
 	warnings            // warnings
@@ -42,7 +43,7 @@ func (c *content) fullQuota() quota {
 	q := quota{
 		ranRows: len(c.ran.rows), sinceRows: len(c.since.rows), fixedNames: min(len(c.fixed), maxFixed),
 		otherEffects: len(c.effects.others.rows), gapLines: len(c.effects.gaps), deletionRows: len(c.effects.deletions),
-		summaries: 1, warnings: len(c.warnings), actions: 1, footers: 1,
+		findingRows: len(c.findings.rows), summaries: 1, warnings: len(c.warnings), actions: 1, footers: 1,
 	}
 	for _, f := range c.skipped {
 		q[skippedRows] += len(f.rows)
@@ -52,6 +53,7 @@ func (c *content) fullQuota() quota {
 		q[otherRows] += len(s.others)
 		for _, e := range s.entries {
 			q[whyLines] += len(e.why)
+			q[findingRows] += len(e.findings)
 			q[tailLines] = max(q[tailLines], len(e.tail))
 		}
 	}

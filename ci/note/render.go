@@ -24,6 +24,7 @@ func (c *content) render(q quota) string {
 		p.writeBlock(c.summary)
 	}
 	c.renderFailures(&p, &q)
+	c.renderFindings(&p, &q)
 	c.renderEffects(&p, &q)
 	if n := q[fixedNames]; n > 0 {
 		p.writeBlock(fmt.Sprintf("#### Fixed (%d)", len(c.fixed)), "", strings.Join(c.fixed[:n], ", ")+andMore(len(c.fixed)-n))
@@ -69,6 +70,7 @@ func (c *content) renderFailures(p *page, q *quota) {
 // writeEntry writes one failure, with its details open or folded.
 func (p *page) writeEntry(e entry, open bool, q *quota) {
 	p.writeBlock(e.head)
+	p.writeBlock(e.findings[:q.take(findingRows, len(e.findings))]...)
 	why := e.why[:q.take(whyLines, len(e.why))]
 	lines := e.tail[max(0, len(e.tail)-q[tailLines]):]
 	writeDetails := func() {

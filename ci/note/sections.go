@@ -22,7 +22,9 @@ type section struct {
 type entry struct {
 	head string
 	why  []string
-	tail []string // the last lines of the output
+	// findings are what its task reports, one line each.
+	findings []string
+	tail     []string // the last lines of the output
 }
 
 // The bounds of what is shown of failures, even if there is room for more.
@@ -137,6 +139,7 @@ func (n Note) newEntry(t report.Task, alike int) entry {
 	for _, other := range t.OtherRuns() {
 		e.why = append(e.why, "- "+md.Escape(other))
 	}
+	e.findings = findingLines(t, "")
 	e.tail = lastLines(t.Tail, maxTail)
 	return e
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/safepath"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/runner/parts"
 	"github.com/app-sre/prcheck/source"
@@ -142,6 +143,7 @@ func (f commentFlags) posting(ctx context.Context, at ci.Environment, env cli.En
 	}
 	ci.MaskResults(results, at.Token, at.JobToken)
 	n.Plan, n.Results, n.Links.Log = p, results, ci.LogURLs(at.JobURL, f.parts, results)
+	n.Locator = noteLocator(ctx, env, p, results)
 	effects := report.New(p, results).Effects
 	labels := checkLabels(ctx, at, effects)
 	n.Labels = labels.forNote()
@@ -150,6 +152,19 @@ func (f commentFlags) posting(ctx context.Context, at ci.Environment, env cli.En
 		out.Each = ci.IntegrationStatuses(f.tool, p, results)
 	}
 	return out, errors.Join(verdictError(results), labels.verdict(env)), nil
+}
+
+// noteLocator returns a locator for the findings of a note. It returns nil if head is not a
+// revision that is at hand: in a folder lines may have moved since the run.
+func noteLocator(ctx context.Context, env cli.Env, p *plan.Plan, results *plan.Results) report.Locator {
+	if _, _, isRevision := source.ParseRevision(p.Head.Ref); !isRevision {
+		return nil
+	}
+	rules, err := change.SettingsOfPlan(ctx, "", p)
+	if err != nil {
+		return nil
+	}
+	return fileInputs{open: source.In(env).With(rules), headRef: p.Head.Ref, plan: p, results: results}.findingLocator(ctx)
 }
 
 // reportURL returns the address of the report among the job's artifacts, "" if there is

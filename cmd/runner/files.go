@@ -81,12 +81,22 @@ func hasFindings(r *plan.Results) bool {
 
 // locateFindings fills in the lines of findings, if the checkout of head is at hand.
 func (f fileInputs) locateFindings(ctx context.Context) {
+	if l := f.findingLocator(ctx); l != nil {
+		f.report.Locate(l)
+	}
+}
+
+// findingLocator returns a locator for findings, nil if there are none in files or if the
+// checkout of head is not at hand.
+func (f fileInputs) findingLocator(ctx context.Context) report.Locator {
 	if !hasFindings(f.results) {
-		return
+		return nil
 	}
-	if texts, err := f.open.Texts(ctx, f.reference()); err == nil && texts.Read != nil {
-		f.report.Locate(lines.New(lines.Files{Checkout: f.open.Settings.Checkout(), Read: texts.Read}, f.base, f.head))
+	texts, err := f.open.Texts(ctx, f.reference())
+	if err != nil || texts.Read == nil {
+		return nil
 	}
+	return lines.New(lines.Files{Checkout: f.open.Settings.Checkout(), Read: texts.Read}, f.base, f.head)
 }
 
 // reference returns the reference of head's checkout.
