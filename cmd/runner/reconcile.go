@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/rounds"
+	"github.com/app-sre/prcheck/runner/systems"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 )
@@ -108,6 +109,9 @@ func (f *reconcileFlags) run(ctx context.Context, env cli.Env, natives []integra
 	}
 	in := rounds.Input{
 		Integration: name, Natives: natives, Settings: f.settings(settings.Settings), Log: env.Stderr,
+		Connect: func(s *integration.Settings, learn func(string)) rounds.Systems {
+			return systems.New(systems.Options{Settings: s, Getenv: env.Getenv, Learn: learn}).For(name)
+		},
 		Masker: mask.New(launch.Environment{Settings: settings.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
 	}
 	if in.Data, err = rounds.NewSource(open, f.bundle); err != nil {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // minPause is the shortest pause between two rounds, and the shortest wait for a lease.
@@ -73,6 +75,9 @@ func (f *reconcileFlags) fillEvery(isGiven func(string) bool, getenv func(string
 func (f *reconcileFlags) fillShards(isGiven func(string) bool, getenv func(string) string) error {
 	if !isGiven("shard") {
 		f.Shard = getenv("SHARD_KEY")
+	}
+	if f.Static.Of == 1 {
+		f.Static = plan.Fraction{} // it is the whole
 	}
 	shards, id := getenv("SHARDS"), getenv("SHARD_ID")
 	if isGiven("static") || isGiven("shard") || shards == "" && id == "" {

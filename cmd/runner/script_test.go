@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
 		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster,
-		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen})
+		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen, "serve": serveShop, "port": port, "probe": probe})
 }
 
 // await FILE waits until a file exists.

@@ -3,6 +3,7 @@ package rounds
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -63,6 +64,7 @@ func input(f fake) (Input, *bytes.Buffer) {
 	return Input{
 		Integration: "it", Natives: []integration.Native{f}, Log: log,
 		Settings: func(context.Context) (*integration.Settings, error) { return settings, nil },
+		Connect:  func(*integration.Settings, func(string)) Systems { return nowhere{} },
 		Data:     &fixed{bundle: Bundle{SHA256: strings.Repeat("a", 64), Timestamp: "1000"}},
 	}, log
 }
@@ -140,4 +142,28 @@ func (m *memory) written(folder string) []string {
 		out = append(out, e.Key)
 	}
 	return out
+}
+
+// errNowhere says that there are no live systems.
+var errNowhere = integration.Failure(integration.FailureOfConfig, errors.New("this program reaches no live systems"))
+
+// nowhere are systems without any system.
+type nowhere struct{}
+
+func (nowhere) Secret(context.Context, integration.SecretRef) (string, error) { return "", errNowhere }
+
+func (nowhere) Reader(context.Context, integration.ClusterRef) (integration.ClusterReader, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) Writer(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) BucketReader(context.Context, string) (integration.BucketReader, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) BucketWriter(context.Context, string) (integration.BucketWriter, error) {
+	return nil, errNowhere
 }

@@ -41,12 +41,12 @@ var errJournal = errors.New("the journal cannot be written, so no further step s
 func OpenJournal(name, of string) (*Journal, error) {
 	folder, err := safepath.OpenFolder(filepath.Dir(name))
 	if err != nil {
-		return nil, fmt.Errorf("opening the journal: %w", err)
+		return nil, cli.Invalid(fmt.Errorf("opening the journal: %w", err))
 	}
 	defer folder.Close()
 	file, err := safepath.OpenFileIn(folder, filepath.Base(name), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o640)
 	if err != nil {
-		return nil, fmt.Errorf("opening the journal: %w", err)
+		return nil, cli.Invalid(fmt.Errorf("opening the journal: %w", err))
 	}
 	j := &Journal{integration: of, file: file}
 	if err := j.endLine(); err != nil {

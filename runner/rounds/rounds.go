@@ -25,7 +25,7 @@ type Input struct {
 	Data     Source
 	State    state.Store // nil if nothing is remembered
 	// Connect returns what reaches live systems. Each secret that is read is learned before
-	// anybody gets it. If it is nil, nothing is reached.
+	// anybody gets it.
 	Connect func(settings *integration.Settings, learn func(secret string)) Systems
 	Masker  *mask.Masker // hides secrets in everything that is written
 	Log     io.Writer    // takes the log of the integration, and lines about rounds
@@ -60,9 +60,6 @@ type Runner struct {
 func New(in Input, opts Options) *Runner {
 	if in.Masker == nil {
 		in.Masker = mask.New(nil)
-	}
-	if in.Connect == nil {
-		in.Connect = func(*integration.Settings, func(string)) Systems { return nowhere{} }
 	}
 	in.Log = &lockedWriter{out: in.Log}
 	return &Runner{in: in, opts: opts, calendar: calendar{isOlder: opts.AllowOlder}, told: map[string]bool{}}
