@@ -51,7 +51,7 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 	return nil
 }
 
-// books is an integration whose data are {"SHARD": {"KEY": "TITLE"}}; the title "!" says delete.
+// books is an integration whose data are {"SHARD": {"KEY": "TITLE"}}; the title "!" says delete, and "?" is a mistake.
 func (s *shelf) books() integration.Native {
 	return native.Make(native.Integration{
 		Name: "books", Class: reconcile.Listing,
@@ -68,7 +68,11 @@ func (s *shelf) books() integration.Native {
 			for shard, books := range data {
 				p := native.Part{Shard: shard, Caller: shard, Target: shard}
 				for key, title := range books {
-					p.Items = append(p.Items, reconcile.Item{Key: reconcile.Key(key), Body: title, Delete: title == "!"})
+					it := reconcile.Item{Key: reconcile.Key(key), Body: title, Delete: title == "!"}
+					if title == "?" {
+						it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: title}
+					}
+					p.Items = append(p.Items, it)
 				}
 				d.Parts, d.Callers = append(d.Parts, p), append(d.Callers, shard)
 			}
@@ -237,5 +241,20 @@ func TestWorstClass(t *testing.T) {
 	_, err := s.run(t, "", `{"north": {"a": "Atlas"}, "south": {"c": "Comic"}}`, false, nil)
 	if got := err.Error(); integration.ClassOfFailure(err) != "task" || strings.Count(got, "north: ") != 1 || !strings.Contains(got, "south: c: create: no room") {
 		t.Errorf("got class %q of %v", integration.ClassOfFailure(err), err)
+	}
+}
+
+// What is wrong on base already is told as old, however much it is.
+func TestOldMistakes(t *testing.T) {
+	entries := make([]string, 50_000)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(`"%s-%d": "?"`, strings.Repeat("x", 10), i)
+	}
+	base := `{"north": {` + strings.Join(entries, ",") + `}}`
+	head := `{"north": {` + strings.Join(entries, ",") + `, "new": "?"}}`
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
+	said, err := s.run(t, base, head, true, nil)
+	if err != nil || strings.Count(said, "old VAL_TYPE") != len(entries) || !strings.Contains(said, "error VAL_TYPE new: ?") || strings.Contains(said, "create") {
+		t.Errorf("got %d bytes, %v", len(said), err)
 	}
 }

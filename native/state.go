@@ -56,7 +56,7 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 		out.Parts = append(out.Parts, p.state())
 	}
 	slices.SortFunc(out.Parts, func(a, b partState) int {
-		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller), strings.Compare(text(a.Target), text(b.Target)))
+		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller))
 	})
 	for _, f := range d.Findings {
 		out.Findings = append(out.Findings, findingText{f.Code, f.Keys, f.Message})

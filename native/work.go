@@ -35,6 +35,7 @@ type work struct {
 
 	mu   sync.Mutex
 	told map[string]bool // findings that were reported
+	old  map[string]bool // findings of the data that base has
 }
 
 // A unit is the work on one part.
@@ -50,7 +51,7 @@ type unit struct {
 
 // open reads the data of both sides, and finds the parts to work on.
 func (m made) open(ctx context.Context, env integration.Environment) (*work, error) {
-	w := &work{made: m, env: env, told: map[string]bool{}}
+	w := &work{made: m, env: env, told: map[string]bool{}, old: map[string]bool{}}
 	var err error
 	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {
 		return nil, fmt.Errorf("reading the desired state: %w", err)
@@ -66,8 +67,13 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	}
 	w.head = w.head.withMistakes()
 	w.base = w.base.withMistakes()
+	for _, f := range w.base.Findings {
+		w.old[identity(f)] = true
+	}
 	for _, p := range w.base.Parts {
-		w.base.Findings = append(w.base.Findings, w.offline(p).Findings...)
+		for _, f := range w.offline(p).Findings {
+			w.old[identity(f)] = true
+		}
 	}
 	w.addUnits()
 	if w.env.Shard != "" && len(w.units) == 0 {
@@ -143,7 +149,8 @@ func checkText(s string) string {
 	}
 }
 
-// addUnits finds the parts to work on.
+// addUnits finds the parts to work on. The target of a part may be asked if base has it, or if
+// there is no change.
 func (w *work) addUnits() {
 	named := map[reconcile.Key]bool{}
 	for _, p := range w.head.Parts {
@@ -151,10 +158,14 @@ func (w *work) addUnits() {
 			named[it.Key] = true
 		}
 	}
+	trusted := map[string]bool{} // targets of base
+	for _, p := range w.base.Parts {
+		trusted[text(p.Target)] = true
+	}
 	at := map[string]*unit{}
 	for _, p := range w.head.Parts {
 		if w.isSelected(p) {
-			u := &unit{part: w.share(p), isAsked: p.Skip == "" && w.isTrusted(p)}
+			u := &unit{part: w.share(p), isAsked: p.Skip == "" && (w.env.Base == nil || trusted[text(p.Target)])}
 			w.units = append(w.units, u)
 			at[p.name()] = u
 		}
@@ -175,16 +186,6 @@ func (w *work) addUnits() {
 
 // isSelected reports whether a part belongs to the shard to work on.
 func (w *work) isSelected(p Part) bool { return w.env.Shard == "" || p.Shard == w.env.Shard }
-
-// isTrusted reports whether the target of a part may be asked: base has it, or there is no
-// change.
-func (w *work) isTrusted(p Part) bool {
-	if w.env.Base == nil {
-		return true
-	}
-	want := text(p.Target)
-	return slices.ContainsFunc(w.base.Parts, func(b Part) bool { return text(b.Target) == want })
-}
 
 // share returns a part with the items of the static shard to work on.
 func (w *work) share(p Part) Part {
@@ -217,7 +218,7 @@ func (w *work) owner(p Part) reconcile.Owner {
 func (w *work) find(f reconcile.Finding) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id := text(f.Code) + text(f.Keys) + f.Message
+	id := identity(f)
 	if w.told[id] {
 		return
 	}
@@ -227,17 +228,13 @@ func (w *work) find(f reconcile.Finding) {
 		message = describeKeys(f.Keys) + ": " + message
 	}
 	w.env.Report(integration.Finding{Finding: plan.Finding{
-		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: w.isOld(f),
+		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: w.old[id],
 	}})
 }
 
-// isOld reports whether base has a finding of the data as well.
-func (w *work) isOld(f reconcile.Finding) bool {
-	same := func(b reconcile.Finding) bool {
-		return b.Code == f.Code && b.Message == f.Message && slices.Equal(b.Keys, f.Keys)
-	}
-	return w.hasBase && slices.ContainsFunc(w.base.Findings, same)
-}
+// identity returns a text that is the same for the same finding on both sides, wherever its
+// entry stands.
+func identity(f reconcile.Finding) string { return text([]any{f.Code, f.Keys, f.Message}) }
 
 // maxKeys is how many keys a message names.
 const maxKeys = 5
