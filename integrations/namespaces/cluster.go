@@ -43,39 +43,44 @@ type managed struct {
 	} `json:"fieldsV1"`
 }
 
-// current returns the namespaces of a cluster that entries name, and those with our mark.
+// current returns the namespaces of a cluster that entries name, and those with the mark of the
+// integration. The namespaces of privileged entries are read with the privileged token.
 func current(ctx context.Context, env integration.Environment, p native.Part) (native.Current, error) {
 	t, err := targetOf(p)
 	if err != nil {
 		return native.Current{}, err
 	}
+	admin := map[string]bool{} // by the names that entries have
+	for _, it := range p.Items {
+		b, _ := it.Body.(body) // an entry with a mistake has none
+		admin[nameOf(it.Key)] = b.Admin
+	}
 	out := native.Current{Unread: map[reconcile.Key]error{}}
-	for _, admin := range []bool{false, true} {
-		names := map[string]bool{}
-		for _, it := range p.Items {
-			if b, _ := it.Body.(body); b.Admin == admin {
-				names[nameOf(it.Key)] = true
-			}
-		}
+	unnamed := map[reconcile.Key]reconcile.Thing{}
+	for _, privileged := range []bool{false, true} {
+		names := slices.DeleteFunc(slices.Collect(maps.Keys(admin)), func(n string) bool { return admin[n] != privileged })
 		if len(names) == 0 {
 			continue
 		}
-		things, err := list(ctx, env, t, body{Admin: admin})
-		if err != nil {
-			for n := range names {
+		things, err := list(ctx, env, t, body{Admin: privileged})
+		if err != nil && len(names) == len(admin) {
+			return native.Current{}, err
+		}
+		for _, n := range names {
+			if err != nil {
 				out.Unread[t.key(n)] = err
 			}
-			if len(names) == len(p.Items) {
-				return native.Current{}, err
-			}
-			continue
 		}
 		for _, th := range things {
-			if names[nameOf(th.Key)] {
+			switch asks, isNamed := admin[nameOf(th.Key)]; {
+			case isNamed && asks == privileged:
 				out.Things = append(out.Things, th)
+			case !isNamed && th.Mark.Integration == env.Integration:
+				unnamed[th.Key] = th
 			}
 		}
 	}
+	out.Things = slices.AppendSeq(out.Things, maps.Values(unnamed))
 	return out, nil
 }
 
@@ -183,104 +188,4 @@ func differences(path string, want, is map[string]string, owned []string) []reco
 // escape returns a name as a part of a JSON pointer.
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
-// A doer reads and writes single namespaces of a cluster.
-type doer struct {
-	target  target
-	writers map[bool]integration.ClusterWriter // by whether the privileged token is used
-	items   map[reconcile.Key]body
-}
-
-// newDoer returns what reads and writes the namespaces of a part.
-func newDoer(ctx context.Context, _ integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
-	t, err := targetOf(p)
-	if err != nil {
-		return nil, err
-	}
-	d := doer{t, map[bool]integration.ClusterWriter{}, map[reconcile.Key]body{}}
-	for _, it := range p.Items {
-		b, _ := it.Body.(body)
-		d.items[it.Key] = b
-		ref, err := t.ref(b)
-		if err != nil || d.writers[b.Admin] != nil {
-			continue // the entry could not be read either
-		}
-		if d.writers[b.Admin], err = act.Cluster(ctx, ref); err != nil {
-			return nil, err
-		}
-	}
-	return d, nil
-}
-
-// writer returns the writer for a namespace.
-func (d doer) writer(k reconcile.Key) (integration.ClusterWriter, error) {
-	w := d.writers[d.items[k].Admin]
-	if w == nil {
-		return nil, fmt.Errorf("cluster %q has no token for it", d.target.Name)
-	}
-	return w, nil
-}
-
-func refOf(k reconcile.Key) integration.ObjectRef {
-	return integration.ObjectRef{Resource: resource(), Name: nameOf(k)}
-}
-
-// Read implements [reconcile.Doer].
-func (d doer) Read(ctx context.Context, k reconcile.Key) (*reconcile.Thing, error) {
-	w, err := d.writer(k)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := w.Get(ctx, refOf(k))
-	if errors.Is(err, integration.ErrNotThere) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return d.target.thing(raw)
-}
-
-// Write implements [reconcile.Doer].
-func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thing, mark reconcile.Mark) error {
-	w, err := d.writer(s.Key)
-	if err != nil {
-		return err
-	}
-	was, _ := metadata{}, error(nil)
-	if fresh != nil {
-		was, _ = fresh.Body.(metadata)
-	}
-	switch s.Action {
-	case reconcile.Remove:
-		err = w.Delete(ctx, refOf(s.Key), integration.Preconditions{UID: was.UID, ResourceVersion: was.ResourceVersion})
-		if errors.Is(err, integration.ErrNotThere) {
-			err = nil
-		}
-	case reconcile.Create:
-		err = d.send(ctx, w.Create, s, was, mark)
-	default:
-		err = d.send(ctx, w.Apply, s, was, mark)
-	}
-	if errors.Is(err, integration.ErrChanged) {
-		return fmt.Errorf("%w: %w", reconcile.ErrConflict, err)
-	}
-	return err
-}
-
-// send sends what a step makes of a namespace.
-func (d doer) send(ctx context.Context, send func(context.Context, integration.ObjectRef, json.RawMessage) (json.RawMessage, error), s reconcile.Step, was metadata, mark reconcile.Mark) error {
-	o := object{APIVersion: "v1", Kind: "Namespace", Metadata: metadata{Name: nameOf(s.Key), UID: was.UID, ResourceVersion: was.ResourceVersion}}
-	o.Metadata.Labels, o.Metadata.Annotations = mark.Labels(), mark.Annotations()
-	if b, ok := s.Item.Body.(body); ok && s.Action != reconcile.AdoptIt {
-		maps.Copy(o.Metadata.Labels, b.Labels)
-		maps.Copy(o.Metadata.Annotations, b.Annotations)
-	}
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return err
-	}
-	_, err = send(ctx, refOf(s.Key), raw)
-	return err
 }
