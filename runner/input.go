@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/state"
 )
@@ -27,6 +28,9 @@ type Input struct {
 	State      state.Store           // what earlier runs remembered; nil remembers nothing
 	Getenv     func(string) string   // the environment; a task gets only the variables that exec.pass_env names; nil is empty
 	Environ    func() []string       // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
+	// Connect returns, for each integration, what a native reads beside the data. Learn is told
+	// each secret before anybody gets it. Nil reads nothing; package runner/systems has all.
+	Connect func(settings *integration.Settings, learn func(secret string)) func(integration string) launch.Systems
 }
 
 // Options control a run. The zero value runs all tasks and shows nothing.
@@ -69,6 +73,9 @@ func (o Options) withDefaults() Options {
 func (in Input) withDefaults() Input {
 	if in.Getenv == nil {
 		in.Getenv = func(string) string { return "" }
+	}
+	if in.Connect == nil {
+		in.Connect = func(*integration.Settings, func(string)) func(string) launch.Systems { return nil }
 	}
 	return in
 }

@@ -30,11 +30,12 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	in.Base = bundle.Apart(in.Base, in.Head)
 	tasks := []plan.Task{task}
 	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())
+	masker := mask.New(nil)
 	start := launch.Environment{
 		Base: in.Base, Head: in.Head, Settings: in.Settings, Folder: in.Folder,
-		Natives: in.Natives, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
+		Natives: in.Natives, Systems: in.Connect(in.Settings, func(secret string) { masker.Add(secret) }), State: in.State, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
-	masker := mask.New(start.Secrets(tasks))
+	masker.Add(start.Secrets(tasks)...)
 	recorder.Mask = masker.Text
 	start.Findings = func(plan.Task) *findings.Collection { return findings.New(masker, nil) }
 	executor, err := start.Runner(tasks)

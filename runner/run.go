@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -41,8 +42,10 @@ func Run(ctx context.Context, in Input, opts Options) (*plan.Results, error) {
 type run struct {
 	Input     // its plan has only the tasks of this part
 	opts      Options
-	head      wrapper.Runner // runs tasks over both bundles
-	masker    *mask.Masker   // masks secrets in every output
+	head      wrapper.Runner                          // runs tasks over both bundles
+	masker    *mask.Masker                            // masks secrets in every output, also those that natives read
+	systems   func(integration string) launch.Systems // what natives read beside the data
+	learned   atomic.Bool                             // whether they read a secret
 	recording *recording.Recording
 	handedOut handouts               // to tasks on head
 	announced *announcements         // by tasks on head
@@ -57,10 +60,11 @@ func newRun(in Input, opts Options) (*run, error) {
 	part := *in.Plan
 	part.Tasks = opts.Part.Tasks(in.Plan.Tasks)
 	in.Plan = &part
-	r := &run{Input: in, opts: opts, recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
+	r := &run{Input: in, opts: opts, masker: mask.New(nil), recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
+	r.systems = in.Connect(in.Settings, r.learn)
 	env := r.environment()
 	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
-	r.masker = mask.New(env.Secrets(part.Tasks))
+	r.masker.Add(env.Secrets(part.Tasks)...)
 	r.announced = r.newAnnouncements()
 	r.reported = r.newReports()
 	env.Effects, env.Findings = r.announced.start, r.reported.start
@@ -77,7 +81,7 @@ func newRun(in Input, opts Options) (*run, error) {
 func (r *run) environment() launch.Environment {
 	return launch.Environment{
 		Base: r.Base, Head: r.Base, Settings: r.Settings, Folder: r.Folder, Natives: r.Natives,
-		Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
+		Systems: r.systems, State: r.State, Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
 	}
 }
 
@@ -103,6 +107,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	}
 	err = errors.Join(err, r.remember(ctx, out, s.sameOnBase), interruption(ctx, ended))
 	forgetEffectsOfFailures(out.Results)
+	r.maskLearned(out)
 	return out, err
 }
 

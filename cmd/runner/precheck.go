@@ -104,7 +104,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	}
 	results, trouble := runner.Run(ctx, runner.Input{
 		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: change.Natives(),
-		Folder: opened.Settings.Folder(), State: opened.State, Getenv: env.Getenv, Environ: env.Environ,
+		Folder: opened.Settings.Folder(), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}, f.options(env))
 	if results == nil {
 		return trouble

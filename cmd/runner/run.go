@@ -91,7 +91,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 
 // load opens the plan, and the bundles and settings that it was made from.
 func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err error) {
-	in = runner.Input{Natives: change.Natives(), Getenv: env.Getenv, Environ: env.Environ}
+	in = runner.Input{Natives: change.Natives(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ}
 	if in.Plan, err = source.FetchPlan(ctx, f.plan); err != nil {
 		return in, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
 	"github.com/app-sre/prcheck/server"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -30,6 +31,8 @@ type Environment struct {
 	HandOut    func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
 	Effects    func(plan.Task) *effects.Finder         // starts an attempt of a task and returns the finder of its effects; nil, or a nil finder, finds none
 	Findings   func(plan.Task) *findings.Collection    // starts an attempt of a native task and returns what takes its findings; nil keeps none
+	Systems    func(integration string) Systems        // returns what a native may read beside the data; nil is nothing
+	State      state.Store                             // what natives remember; nil is nothing
 	Getenv     func(string) string                     // the runner's environment
 	Environ    func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
 }
@@ -49,7 +52,8 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 		return nil, err
 	}
 	command := func(t plan.Task) (wrapper.Command, error) { return e.command(t, folder) }
-	return runner{wrapper.Process{Open: open, Command: command, Temp: e.Temp, HandOut: e.handOut}, e.Settings, e.Natives, e.Effects, e.Findings}, nil
+	process := wrapper.Process{Open: open, Command: command, Temp: e.Temp, HandOut: e.handOut}
+	return runner{process, e.Settings, e.Natives, e.Systems, e.State, e.Effects, e.Findings}, nil
 }
 
 // handOut tells which values a task is given. Of addresses it adds the host and port.

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
+	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -23,6 +24,8 @@ type runner struct {
 	process  wrapper.Process
 	settings *integration.Settings
 	natives  []integration.Native
+	systems  func(integration string) Systems     // may be nil
+	state    state.Store                          // may be nil
 	effects  func(plan.Task) *effects.Finder      // may be nil
 	findings func(plan.Task) *findings.Collection // may be nil
 }
@@ -63,21 +66,36 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 		r.process.HandOut(task, slices.Collect(maps.Values(vars)))
 	}
 	found := r.collection(task)
-	env := integration.Environment{
-		Integration: task.Integration, Settings: r.settings.For(task.Integration),
-		Query: queryFunc(vars[graphqlURL]), Base: queryFunc(vars[baseURL]),
-		Shard: task.Shard, Static: task.Static, Now: time.Now, Log: log,
-		Report: func(f integration.Finding) {
-			switch {
-			case f.Effect == nil:
-				found.Add(f.Finding)
-			case finder != nil:
-				finder.Announce(*f.Effect)
-			}
-		},
+	env := r.readable(task)
+	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL]), queryFunc(vars[baseURL]), log
+	env.Report = func(f integration.Finding) {
+		switch {
+		case f.Effect == nil:
+			found.Add(f.Finding)
+		case finder != nil:
+			finder.Announce(*f.Effect)
+		}
 	}
 	err = n.DryRun(ctx, env)
 	return withClass(withFindings(err, found.Failure()))
+}
+
+// readable returns an environment with everything that a task may read beside the data: its
+// settings, live systems and what its integration remembers. Nothing in it can write.
+func (r runner) readable(task plan.Task) integration.Environment {
+	env := integration.Environment{
+		Integration: task.Integration, Settings: r.settings.For(task.Integration),
+		Shard: task.Shard, Static: task.Static, Now: time.Now,
+	}
+	var from Systems = nowhere{}
+	if r.systems != nil {
+		from = r.systems(task.Integration)
+	}
+	env.Secret, env.Cluster, env.Bucket = from.Secret, from.Reader, from.BucketReader
+	if r.state != nil {
+		env.State = state.ReadOnly(state.ForNative(r.state, task.Integration))
+	}
+	return env
 }
 
 // collection returns the collection that takes the findings of an attempt.

@@ -1,0 +1,32 @@
+package launch
+
+import (
+	"context"
+	"errors"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// Systems are what a native integration reads beside the data, as package runner/systems has
+// them. Their libraries are large, so that only programs have them that start tasks.
+type Systems interface {
+	Secret(ctx context.Context, ref integration.SecretRef) (string, error)
+	Reader(ctx context.Context, ref integration.ClusterRef) (integration.ClusterReader, error)
+	BucketReader(ctx context.Context, place string) (integration.BucketReader, error)
+}
+
+// errNowhere says that there is nothing to read.
+var errNowhere = integration.Failure(integration.FailureOfConfig, errors.New("this program reaches no live systems"))
+
+// nowhere are systems without any system.
+type nowhere struct{}
+
+func (nowhere) Secret(context.Context, integration.SecretRef) (string, error) { return "", errNowhere }
+
+func (nowhere) Reader(context.Context, integration.ClusterRef) (integration.ClusterReader, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) BucketReader(context.Context, string) (integration.BucketReader, error) {
+	return nil, errNowhere
+}
