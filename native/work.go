@@ -180,7 +180,7 @@ func (w *work) addUnits() {
 			u = &unit{part: Part{Shard: p.Shard, Caller: p.Caller, Target: p.Target}}
 			w.units = append(w.units, u)
 		}
-		u.removed = append(u.removed, removed...)
+		u.removed = append(u.removed, inHead(removed)...)
 	}
 }
 
