@@ -58,8 +58,8 @@ func (c *calendar) check(ctx context.Context, b Bundle, s state.Store, writes bo
 		switch {
 		case err == nil:
 			err = c.accept(b, doc.Bundle)
-		case errors.Is(err, state.ErrNotFound):
-			err = nil
+		case errors.Is(err, state.ErrNotFound), errors.Is(err, state.ErrUntrusted):
+			err = nil // a document that does not count is as good as missing
 		default:
 			err = fmt.Errorf("reading from the state which bundle was the last: %w", err)
 		}
@@ -80,6 +80,8 @@ func (c *calendar) check(ctx context.Context, b Bundle, s state.Store, writes bo
 			doc.Version = seenKind.Version
 		})
 		switch {
+		case errors.Is(err, state.ErrReadOnly):
+			return warning, fmt.Errorf("remembering the bundle in the state: %w: name the keys that sign it in state.keys of the settings and the private key in PRCHECK_STATE_KEY, or let the settings trust its bucket", err)
 		case err != nil:
 			return warning, fmt.Errorf("remembering the bundle in the state: %w", err)
 		case refused != nil:
