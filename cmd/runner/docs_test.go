@@ -34,7 +34,7 @@ var documents = []document{
 	{name: "docs/live.md", prepare: office + bundles + server, whole: true},
 	{name: "docs/crash-safety.md", prepare: office + bundles + "planner plan --base base.json --head head.json --out plan.json\n"},
 	{name: "docs/state.md", prepare: office + bundles},
-	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"},
+	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"}, {name: "docs/reconcile.md"},
 }
 
 // office makes the repository of the tutorial.
