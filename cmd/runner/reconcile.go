@@ -182,7 +182,7 @@ func (f *reconcileFlags) rounds(ctx context.Context, env cli.Env, in rounds.Inpu
 		return err
 	case last == nil || f.Every > 0 && last.Outcome != rounds.Interrupted:
 		return nil // it was told to end between two rounds
-	case last.BadName:
+	case last.Misused:
 		return cli.Told(cli.ExitUsage)
 	}
 	switch last.Outcome {

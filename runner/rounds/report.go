@@ -23,7 +23,7 @@ type Report struct {
 	Findings     []Finding `json:"findings"`                // the worst first
 	MoreFindings int       `json:"more_findings,omitempty"` // as for steps
 	Errors       []string  `json:"errors"`
-	BadName      bool      `json:"-"` // the data or the program do not have the integration
+	Misused      bool      `json:"-"` // the settings are wrong, or nobody knows an integration of this name
 
 	took        time.Duration
 	stepCounts  map[stepKind]int // of all steps

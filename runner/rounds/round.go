@@ -59,9 +59,13 @@ func (w *round) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := settings.CheckNatives(w.in.Natives); err != nil {
+		w.report.Misused = true
+		return err
+	}
 	n, ok := integration.FindNative(w.in.Natives, settings.For(w.in.Integration))
 	if !ok {
-		w.report.BadName = true
+		w.report.Misused = true
 		return fmt.Errorf("this program has no native integration %q%s", w.in.Integration, w.knownNatives())
 	}
 	if settings != w.settings {
@@ -139,7 +143,7 @@ func (w *round) open(ctx context.Context, n integration.Native) error {
 	query, end, err := data.Query(ctx, w.in.Integration)
 	if err != nil {
 		var unknown *unknownError
-		w.report.BadName = errors.As(err, &unknown)
+		w.report.Misused = errors.As(err, &unknown)
 		return err
 	}
 	return errors.Join(w.call(ctx, n, query, own), end())

@@ -77,8 +77,8 @@ func (r *Runner) Run(ctx context.Context, emit func(*Report) error) (*Report, er
 		if r.opts.Every == 0 || report.wasSignaled {
 			return report, nil
 		}
-		if err := retry.Sleep(ctx, r.opts.Every+rand.N(r.opts.Every/10+1)); err != nil {
-			return nil, nil //nolint:nilerr // to be told to end between two rounds is no failure
+		if retry.Sleep(ctx, r.opts.Every+rand.N(r.opts.Every/10+1)) != nil {
+			return nil, nil // to be told to end between two rounds is no failure
 		}
 	}
 }
