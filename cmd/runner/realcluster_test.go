@@ -28,7 +28,8 @@ var callers = []string{"blue", "green"}
 
 // A fleet is a cluster with two instances of the integration, and what others own in it.
 type fleet struct {
-	real   *kubetest.Real
+	real   *kubetest.Real // nil if the cluster is one in memory
+	url    string
 	dir    string
 	users  map[string]string // accounts by instance, and "read"
 	random *rand.Rand
@@ -40,6 +41,7 @@ type fleet struct {
 // newFleet starts the cluster, makes the accounts and the namespaces of others.
 func newFleet(t *testing.T, random *rand.Rand) *fleet {
 	f := &fleet{real: kubetest.Start(t), dir: t.TempDir(), users: map[string]string{}, random: random, versions: map[string]string{}}
+	f.url = f.real.URL
 	f.real.Apply(t, "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: prcheck\n")
 	for name, role := range map[string]string{"read": "read", "blue": "write", "green": "write"} {
 		raw, err := os.ReadFile("../../examples/rbac/" + role + ".yaml")
@@ -49,8 +51,24 @@ func newFleet(t *testing.T, random *rand.Rand) *fleet {
 		f.real.Apply(t, strings.ReplaceAll(string(raw), "prcheck-"+role, "prcheck-"+name))
 		var token string
 		token, f.users[name] = f.real.AccountToken(t, "prcheck", "prcheck-"+name)
-		f.write(t, filepath.Join("secrets-"+name, "kube", "west", "token"), token)
+		f.writeToken(t, name, token)
 	}
+	f.writeSettings(t)
+	for i := range 10 {
+		f.make(t, fmt.Sprintf("foreign-%d", i), `{}`)
+		f.make(t, fmt.Sprintf("other-%d", i), `{"qontract.integration": "terraform", "qontract.caller_name": "blue"}`)
+	}
+	return f
+}
+
+func (f *fleet) writeToken(t *testing.T, account, token string) {
+	t.Helper()
+	f.write(t, filepath.Join("secrets-"+account, "kube", "west", "token"), token)
+}
+
+// writeSettings writes the settings of both instances, for writing and for reading.
+func (f *fleet) writeSettings(t *testing.T) {
+	t.Helper()
 	for _, caller := range callers {
 		for _, account := range []string{caller, "read"} {
 			f.write(t, caller+"-"+account+".yaml", fmt.Sprintf(`version: 1
@@ -64,11 +82,6 @@ secrets:
 `, keeperName, caller, filepath.Join(f.dir, "secrets-"+account)))
 		}
 	}
-	for i := range 10 {
-		f.make(t, fmt.Sprintf("foreign-%d", i), `{}`)
-		f.make(t, fmt.Sprintf("other-%d", i), `{"qontract.integration": "terraform", "qontract.caller_name": "blue"}`)
-	}
-	return f
 }
 
 // write writes a file at once, so that nobody reads half of it.
@@ -166,7 +179,7 @@ func (f *fleet) setData(t *testing.T, caller string, revision int) {
 	data := map[string]any{
 		"/integrations/namespaces.yml": map[string]any{"$schema": "/app-sre/integration-1.yml", "name": keeperName, "description": "x",
 			"schemas": []string{"/app-sre/integration-1.yml", "/openshift/namespace-1.yml", "/openshift/cluster-1.yml", "/common-1.json"}},
-		"/clusters/west.yml": map[string]any{"$schema": "/openshift/cluster-1.yml", "name": "west", "serverUrl": f.real.URL, "insecureSkipTLSVerify": true,
+		"/clusters/west.yml": map[string]any{"$schema": "/openshift/cluster-1.yml", "name": "west", "serverUrl": f.url, "insecureSkipTLSVerify": true,
 			"automationToken": map[string]any{"path": "kube/west", "field": "token"}},
 	}
 	for _, w := range wishes(caller, revision) {
