@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/wrapper"
 )
 
 // Input is all that the results of a run depend on. Plan, Base, Head and Settings are
@@ -91,7 +92,22 @@ func (in Input) check() error {
 		in.Plan.Base.CheckBundle("base", in.Base.SHA256()),
 		in.Plan.Head.CheckBundle("head", in.Head.SHA256()),
 		checkStartable(in.Plan),
+		checkLogNames(in.Plan),
 	)
+}
+
+// checkLogNames returns an error if two tasks would write one log. Names of logs hold a short
+// digest, and a change chooses the keys of its shards: it could look for two with one name.
+func checkLogNames(p *plan.Plan) error {
+	tasks := map[string]string{}
+	for _, t := range p.Tasks {
+		name := wrapper.LogName(t.ID)
+		if other, ok := tasks[name]; ok {
+			return fmt.Errorf("the tasks %q and %q would have one log, %s: rename one of their shards", other, t.ID, name)
+		}
+		tasks[name] = t.ID
+	}
+	return nil
 }
 
 // checkStartable returns an error if the plan has tasks and the settings do not say how to

@@ -134,6 +134,9 @@ func (p Process) runWithFiles(ctx context.Context, command Command, vars map[str
 		}
 	}
 	if command.Config != "" {
+		if err := checkConfig(command.Config, vars); err != nil {
+			return err
+		}
 		if err := write("config", command.Config); err != nil {
 			return err
 		}

@@ -283,6 +283,32 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
+// A key of a shard cannot end the text around it in a config file, and reaches argv and env as
+// it is.
+func TestHostileShards(t *testing.T) {
+	for _, c := range []struct {
+		shard string
+		safe  bool // in a config text
+	}{
+		{"a b/c", true}, {"..", true}, {"../../etc", true}, {"é日本", true}, {"$(id); x & y | z > w", true}, {"a=b#c", true}, {strings.Repeat("k", 5000), true},
+		{`a"b`, false}, {"a'b", false}, {"a`b", false}, {`a\b`, false}, {"a\nb", false}, {"a\rb", false},
+	} {
+		hostile := task("a/" + c.shard)
+		hostile.Shard = c.shard
+		print := []string{"/bin/sh", "-c", `printf '%s\n' "$1" "$2" "$KEY"`, "sh", "{shard}", "--only={shard}"}
+		r := runOne(t, hostile, with(wrapper.Command{Argv: print, Env: []string{"KEY={shard}"}}), wrapper.Options{})
+		if want := c.shard + "\n--only=" + c.shard + "\n" + c.shard; len(c.shard) < 1000 && !strings.Contains(c.shard, "\r") && (!r.OK() || r.Tail != want) {
+			t.Errorf("%q: got %+v, want tail %q", c.shard, r, want)
+		}
+		for _, word := range []string{"shard", "task"} {
+			r = runOne(t, hostile, with(wrapper.Command{Argv: []string{"/bin/sh", "-c", `cat "$1"`, "sh", "{config}"}, Config: `key = "{` + word + `}"`}), wrapper.Options{})
+			if r.OK() != c.safe || !c.safe && (r.Class != plan.ClassConfig || !strings.Contains(r.Reason, "cannot be put into config")) {
+				t.Errorf("%q as {%s}: got %+v", c.shard, word, r)
+			}
+		}
+	}
+}
+
 func TestTheEndpointCanFailATaskThatExitedWithZero(t *testing.T) {
 	refused := &wrapper.ConfigError{Err: errors.New("it asked for /a.yml, which its schemas do not list")}
 	for name, test := range map[string]struct {
