@@ -114,10 +114,14 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 func (w *work) claimed(items []reconcile.Item) []reconcile.Item {
 	out := make([]reconcile.Item, len(items))
 	for i, it := range items {
-		switch adopt, takeOver := w.env.Settings.Claims(string(it.Key)); {
+		adopt, takeOver := w.env.Settings.Claims(string(it.Key))
+		adopt = adopt || w.env.Approve.Adopt
+		switch {
+		case adopt && takeOver:
+			it.Claim = reconcile.AdoptOrTakeOver
 		case takeOver:
 			it.Claim = reconcile.TakeOver
-		case adopt || w.env.Approve.Adopt:
+		case adopt:
 			it.Claim = reconcile.Adopt
 		}
 		out[i] = it

@@ -75,9 +75,10 @@ type Claim string
 // The claims. Adopt takes a thing without a mark, TakeOver a thing of another living caller
 // of the same integration.
 const (
-	NoClaim  Claim = ""
-	Adopt    Claim = "adopt"
-	TakeOver Claim = "take_over"
+	NoClaim         Claim = ""
+	Adopt           Claim = "adopt"
+	TakeOver        Claim = "take_over"
+	AdoptOrTakeOver Claim = "adopt_or_take_over"
 )
 
 // A Class says how an integration finds a thing that the data no longer name.

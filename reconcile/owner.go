@@ -78,7 +78,7 @@ func (v Verdict) claimed(w Wish, by Claim, otherwise Code) Verdict {
 	switch {
 	case !w.Desired:
 		return v
-	case w.Claim == by:
+	case w.Claim == by, w.Claim == AdoptOrTakeOver:
 		v.Act, v.Mark = true, true
 	default:
 		v.Code = otherwise

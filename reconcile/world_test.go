@@ -214,7 +214,7 @@ func (s *scene) newItem(k reconcile.Key, i int) reconcile.Item {
 	r := s.random
 	it := reconcile.Item{Key: k, Body: r.IntN(3), Delete: r.IntN(5) == 0, Protected: r.IntN(10) == 0}
 	it.Policy = []reconcile.Policy{reconcile.Manage, reconcile.Manage, reconcile.Manage, reconcile.Observe, reconcile.Detach}[r.IntN(5)]
-	it.Claim = []reconcile.Claim{reconcile.NoClaim, reconcile.NoClaim, reconcile.NoClaim, reconcile.Adopt, reconcile.TakeOver}[r.IntN(5)]
+	it.Claim = []reconcile.Claim{reconcile.NoClaim, reconcile.NoClaim, reconcile.NoClaim, reconcile.Adopt, reconcile.TakeOver, reconcile.AdoptOrTakeOver}[r.IntN(6)]
 	if i > 0 && r.IntN(3) == 0 {
 		it.Needs = []reconcile.Key{reconcile.Key(fmt.Sprintf("k%d", r.IntN(i)))}
 	}
@@ -257,8 +257,8 @@ func (s *scene) forbids(in reconcile.Input, step reconcile.Step, now reconcile.T
 	isWanted := i >= 0 && !it.Delete
 	isOurs := now.Mark == in.Owner.Mark() || now.Mark == (reconcile.Mark{}) && known
 	isRetired := now.Mark.Integration == integration && !slices.Contains(s.live, now.Mark.Caller)
-	isTaken := now.Mark == (reconcile.Mark{}) && isWanted && it.Claim == reconcile.Adopt || isRetired && i >= 0 ||
-		now.Mark.Integration == integration && isWanted && it.Claim == reconcile.TakeOver
+	isTaken := now.Mark == (reconcile.Mark{}) && isWanted && (it.Claim == reconcile.Adopt || it.Claim == reconcile.AdoptOrTakeOver) || isRetired && i >= 0 ||
+		now.Mark.Integration == integration && isWanted && (it.Claim == reconcile.TakeOver || it.Claim == reconcile.AdoptOrTakeOver)
 	isDeletion := step.Action == reconcile.Remove || step.Action == reconcile.Replace
 	switch {
 	case !isOurs && !isTaken:
