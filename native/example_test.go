@@ -2,7 +2,6 @@ package native_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,18 +29,15 @@ func newShelves(service string) integration.Native {
 		Class: reconcile.Listing, // the service lists everything, with the marks
 		// What the data say. Only answers count: no clock, no file, no service.
 		Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
-			raw, err := query(ctx, `{ warehouses { path name shelves } }`, nil)
-			if err != nil {
-				return native.Desired{}, err
-			}
-			var answer struct {
+			answer, err := integration.Ask[struct {
 				Warehouses []struct {
-					Path, Name string
-					Shelves    int
-				}
-			}
-			if err := json.Unmarshal(raw, &answer); err != nil || answer.Warehouses == nil {
-				return native.Desired{}, cmp.Or(err, errors.New("the answer has no warehouses"))
+					Path    string `json:"path"`
+					Name    string `json:"name"`
+					Shelves int    `json:"shelves"`
+				} `json:"warehouses"`
+			}](ctx, query, `{ warehouses { path name shelves } }`, nil)
+			if err != nil { // also if a list is null: that is a fault, and not an empty world
+				return native.Desired{}, err
 			}
 			part := native.Part{Shard: "all", Caller: "shop", Target: service}
 			for _, w := range answer.Warehouses {
