@@ -34,6 +34,7 @@ type fakeVault struct {
 	logins    int
 	renewals  int
 	requests  int
+	strange   string                                            // what a login sent beside its proof
 	namespace string                                            // of the last request
 	before    func(w http.ResponseWriter, r *http.Request) bool // answers in place of the server, if it returns true
 }
@@ -77,6 +78,7 @@ func (f *fakeVault) login(w http.ResponseWriter, r *http.Request) {
 	var proof map[string]string
 	raw, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(raw, &proof)
+	f.strange = r.Header.Get("X-Vault-Token") + r.Header.Get("X-Vault-Namespace")
 	ok := r.URL.Path == "/v1/auth/approle/login" && proof["role_id"] == theRoleID && proof["secret_id"] == theSecretID ||
 		r.URL.Path == "/v1/auth/kubernetes/east/login" && proof["role"] == "checker" && proof["jwt"] == theJWT
 	if !ok {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,10 +30,9 @@ func checkSilent(t *testing.T, err error) {
 
 // Each way to log in leads to the secret, and everything secret is learned.
 func TestVaultLogins(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(theJWT+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
+	fill(t, dir, map[string]string{"..2026/token": theJWT + "\n", "..data": "->..2026", "token": "->..data/token"}) // as in a pod
+	file := filepath.Join(dir, "token")
 	for name, c := range map[string]struct {
 		auth    string
 		learned []string
@@ -127,6 +125,9 @@ func TestVaultReads(t *testing.T) {
 			}
 			checkSilent(t, err)
 			f.set(func() {
+				if f.strange != "" || f.namespace != "" {
+					t.Errorf("the environment counts: a login has %q, and the namespace is %q", f.strange, f.namespace)
+				}
 				if f.requests != c.requests {
 					t.Errorf("got %d requests, want %d", f.requests, c.requests)
 				}
