@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -220,5 +221,28 @@ func TestUnreadableData(t *testing.T) {
 	said, err = s.run(t, "", `{"north":{"a":"x"}}`, true, func(e *integration.Environment) { e.Base = broken })
 	if err != nil || !strings.Contains(said, "warning BASE_UNREADABLE") || !strings.Contains(said, "note NEW_TARGET") || strings.Contains(said, "create") {
 		t.Errorf("base: got %q, %v", said, err)
+	}
+}
+
+// The log of a dry run has what people must know, and ends with a summary. A failure on base is
+// compared with it, so it is never empty.
+func TestLog(t *testing.T) {
+	var log bytes.Buffer
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, broken: "north"}
+	data := `{"north": {"a": "Atlas"}, "south": {"b": "Bible", "c": "?"}}`
+	_, _ = s.run(t, "", data, true, func(e *integration.Environment) { e.Log = &log })
+	want := "error UNREACHABLE north: nobody answers\nerror VAL_TYPE c: ?\ncreate b: it is not there\nsteps: 1 blocked, 1 create\n"
+	if log.String() != want {
+		t.Errorf("got %q, want %q", &log, want)
+	}
+	log.Reset()
+	_, _ = s.run(t, "", `{"north": {}}`, true, func(e *integration.Environment) { e.Log = &log })
+	if log.String() != "error UNREACHABLE north: nobody answers\n" {
+		t.Errorf("got %q", &log)
+	}
+	s.broken = ""
+	_, _ = s.run(t, "", `{"north": {}}`, true, func(e *integration.Environment) { e.Log = &log })
+	if !strings.HasSuffix(log.String(), "\nnothing to do\n") {
+		t.Errorf("got %q", &log)
 	}
 }

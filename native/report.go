@@ -2,6 +2,9 @@ package native
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
@@ -67,23 +70,43 @@ var effects = map[reconcile.Action]plan.EffectKind{
 
 // reportSteps reports what a run would do, and writes it into the log.
 func (w *work) reportSteps() {
+	counts := map[reconcile.Action]int{}
 	for _, u := range w.units {
 		if u.plan == nil {
 			continue
 		}
 		for _, s := range u.plan.Steps {
 			w.reportStep(u, s)
+			if s.Action.Writes() || s.Action == reconcile.Blocked {
+				counts[s.Action]++
+			}
 		}
 		if d := u.plan.Deletions; len(d.Keys) > 0 {
 			w.say(fmt.Sprintf("%d deletions, digest %s", len(d.Keys), d.Digest()))
 		}
 	}
+	if failed := slices.ContainsFunc(w.units, func(u *unit) bool { return u.err != nil }); len(counts) > 0 || !failed {
+		w.say(describeCounts(counts))
+	}
+}
+
+// describeCounts says in one line how many steps there are of each action.
+func describeCounts(counts map[reconcile.Action]int) string {
+	if len(counts) == 0 {
+		return "nothing to do"
+	}
+	var words []string
+	for _, a := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprintf("%d %s", counts[a], a))
+	}
+	return "steps: " + strings.Join(words, ", ")
 }
 
 func (w *work) reportStep(u *unit, s reconcile.Step) {
 	kind, ok := effects[s.Action]
 	if !ok {
-		if s.Action == reconcile.Blocked {
+		isTold := w.told[identity(reconcile.Finding{Code: s.Code, Keys: []reconcile.Key{s.Key}, Message: s.Reason})]
+		if s.Action == reconcile.Blocked && !isTold {
 			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
 		}
 		return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -51,6 +52,12 @@ type unit struct {
 
 // open reads the data of both sides, and finds the parts to work on.
 func (m made) open(ctx context.Context, env integration.Environment) (*work, error) {
+	if env.Log == nil {
+		env.Log = io.Discard
+	}
+	if env.Report == nil {
+		env.Report = func(integration.Finding) {}
+	}
 	w := &work{made: m, env: env, told: map[string]bool{}, old: map[string]bool{}}
 	var err error
 	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {
@@ -214,7 +221,7 @@ func (w *work) owner(p Part) reconcile.Owner {
 	return o
 }
 
-// find reports a finding, once.
+// find reports a finding, once, and writes it into the log.
 func (w *work) find(f reconcile.Finding) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,6 +234,8 @@ func (w *work) find(f reconcile.Finding) {
 	if len(f.Keys) > 0 {
 		message = describeKeys(f.Keys) + ": " + message
 	}
+	// The log has it as well: a failure on base is compared with it.
+	_, _ = fmt.Fprintln(w.env.Log, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Severity, f.Code, message)), " "))
 	w.env.Report(integration.Finding{Finding: plan.Finding{
 		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: w.old[id],
 	}})
