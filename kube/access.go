@@ -52,7 +52,8 @@ const (
 	requestTime    = 30 * time.Second
 	requestsPerSec = 50
 	requestsAtOnce = 100
-	maxManager     = 128 // the longest name that a server takes for a field manager
+	maxAnswer      = 32 << 20 // bytes
+	maxManager     = 128      // the longest name that a server takes for a field manager
 )
 
 // A connection sends requests to one cluster.
@@ -64,6 +65,7 @@ type connection struct {
 	client  *http.Client
 	limit   flowcontrol.RateLimiter
 	retries retry.Policy
+	largest int // size of the largest answer that is read, in bytes
 }
 
 func connect(a Access) (*connection, error) {
@@ -92,6 +94,7 @@ func connect(a Access) (*connection, error) {
 		cluster: a.Name, token: a.Token, manager: manager, base: base, client: client,
 		limit:   flowcontrol.NewTokenBucketRateLimiter(requestsPerSec, requestsAtOnce),
 		retries: retry.Policy{Attempts: 4, FirstPause: 500 * time.Millisecond, MaxPause: 5 * time.Second, Spread: time.Second, Within: time.Minute},
+		largest: maxAnswer,
 	}, nil
 }
 

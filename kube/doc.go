@@ -26,8 +26,9 @@
 //     object and a redirect are errors. Only the API server itself can say that an object is not
 //     there.
 //   - A list is whole, or an error.
-//   - Every write is conditional on what was read. It is sent again only if the server did
-//     nothing.
+//   - Every write is conditional: a creation on that nothing is there, a deletion on what was
+//     read, and an apply too, if its object carries uid and resourceVersion. It is sent again
+//     only if the server did nothing.
 //   - The token is sent over TLS, or within this machine, to this address alone. It appears in
 //     no error.
 //   - Errors have the class config (address, token, role or object are wrong) or transient (it

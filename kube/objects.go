@@ -77,9 +77,8 @@ func apiVersion(r integration.Resource) string {
 
 // Limits of a list.
 const (
-	pageSize   = 500      // objects in one answer
-	maxPages   = 1000     // answers of one list
-	maxObjects = 64 << 20 // bytes of all objects
+	pageSize = 500  // objects in one answer
+	maxPages = 1000 // answers of one list
 )
 
 // List implements [integration.ClusterReader].
@@ -105,8 +104,8 @@ func (o *Objects) list(ctx context.Context, of integration.Resource, namespace, 
 			return nil, err
 		}
 		items, page, err := checkPage(raw, get.ref)
-		if size += len(raw); err == nil && size > maxObjects {
-			err = fmt.Errorf("it has more than %d MB; name fewer objects with labels", maxObjects>>20)
+		if size += len(raw); err == nil && size > 2*o.c.largest {
+			err = fmt.Errorf("it has more than %d MB; name fewer objects with labels", 2*o.c.largest>>20)
 		}
 		if err == nil && at != "" && page.ResourceVersion != at {
 			err = errors.New("its pages show different moments")

@@ -40,6 +40,7 @@ func writer(t *testing.T, h http.HandlerFunc) *Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.c.largest = 1 << 20
 	w.c.retries.FirstPause, w.c.retries.Spread = time.Millisecond, time.Millisecond
 	return w
 }

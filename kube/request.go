@@ -15,9 +15,6 @@ import (
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// maxAnswer is the size of the largest answer that is read, in bytes.
-const maxAnswer = 32 << 20
-
 // A call is one request about objects of a resource.
 type call struct {
 	method string
@@ -121,12 +118,12 @@ func (c *connection) try(ctx context.Context, of call, u *url.URL) ([]byte, erro
 		return nil, unreachable(err)
 	}
 	defer func() { _ = answer.Body.Close() }() // nothing is written through it
-	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	raw, err := io.ReadAll(io.LimitReader(answer.Body, int64(c.largest)+1))
 	switch {
 	case err != nil:
 		return nil, &trouble{text: "the answer ended early: " + err.Error(), class: integration.FailureTransient}
-	case len(raw) > maxAnswer:
-		return nil, &trouble{text: fmt.Sprintf("the answer has more than %d MB", maxAnswer>>20)}
+	case len(raw) > c.largest:
+		return nil, &trouble{text: fmt.Sprintf("the answer has more than %d MB", c.largest>>20)}
 	case answer.StatusCode >= 200 && answer.StatusCode <= http.StatusAccepted:
 		return raw, nil
 	}

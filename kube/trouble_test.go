@@ -72,7 +72,7 @@ func TestTroubles(t *testing.T) {
 		"another namespace":       {200, object("apps/v1", "Deployment", "other", "web", ""), task, nil, `namespace "other"`},
 		"no version":              {200, strings.Replace(object("apps/v1", "Deployment", "shop", "web", ""), `"7"`, `""`, 1), task, nil, "no uid and resourceVersion"},
 		"no content":              {204, "", task, nil, "the server answers 204"},
-		"too large":               {200, strings.Repeat("x", maxAnswer+1), task, nil, "more than 32 MB"},
+		"too large":               {200, strings.Repeat("x", 1<<20+1), task, nil, "more than 1 MB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
