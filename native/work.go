@@ -32,7 +32,7 @@ type work struct {
 	head    Desired
 	base    Desired // zero if there is no change, or if base cannot be read
 	hasBase bool    // base was read
-	units   []*unit // in the order of the data
+	units   []*unit // sorted by shard and caller
 
 	mu   sync.Mutex
 	told map[string]bool // findings that were reported
@@ -189,6 +189,9 @@ func (w *work) addUnits() {
 		}
 		u.removed = append(u.removed, inHead(removed)...)
 	}
+	slices.SortStableFunc(w.units, func(a, b *unit) int {
+		return cmp.Or(strings.Compare(a.part.Shard, b.part.Shard), strings.Compare(a.part.Caller, b.part.Caller))
+	})
 }
 
 // isSelected reports whether a part belongs to the shard to work on.
