@@ -199,3 +199,21 @@ func TestLateReports(t *testing.T) {
 		t.Errorf("got %v", found)
 	}
 }
+
+// Of a long message only its beginning stays in memory.
+func TestLongMessagesAreFreed(t *testing.T) {
+	c := findings.New(mask.New(nil), isFile)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i := range plan.MaxFindings {
+		c.Add(plan.Finding{Severity: plan.SeverityError, Message: fmt.Sprint(i) + strings.Repeat("x", 1<<20)})
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 8<<20 {
+		t.Errorf("the heap grew by %d KiB", grown>>10)
+	}
+	if found, _ := c.Findings(); len(found) != plan.MaxFindings {
+		t.Errorf("got %d findings", len(found))
+	}
+}
