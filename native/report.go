@@ -121,3 +121,18 @@ func (w *work) reportStep(u *unit, s reconcile.Step) {
 		Action:  string(s.Action), Shard: u.part.Shard,
 	})
 }
+
+// maxKeys is how many keys a message names.
+const maxKeys = 5
+
+// describeKeys names keys in a message.
+func describeKeys(keys []reconcile.Key) string {
+	var words []string
+	for _, k := range keys[:min(len(keys), maxKeys)] {
+		words = append(words, string(k))
+	}
+	if more := len(keys) - maxKeys; more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(words, ", ")
+}

@@ -248,21 +248,6 @@ func (w *work) find(f reconcile.Finding) {
 // entry stands.
 func identity(f reconcile.Finding) string { return text([]any{f.Code, f.Keys, f.Message}) }
 
-// maxKeys is how many keys a message names.
-const maxKeys = 5
-
-// describeKeys names keys in a message.
-func describeKeys(keys []reconcile.Key) string {
-	var words []string
-	for _, k := range keys[:min(len(keys), maxKeys)] {
-		words = append(words, string(k))
-	}
-	if more := len(keys) - maxKeys; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(words, ", ")
-}
-
 // classed returns an error with the class that integrations have for it.
 func classed(err error) error {
 	if err == nil {
