@@ -75,7 +75,7 @@ func TestDecodeMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "txt: a", `5: unknown key "txt" (did you mean "text"?)`},
 		{"unknown key below", "in:\n  name: x\n  prot: 1", `7: .in: unknown key "prot" (did you mean "port"?)`},
-		{"unknown key in a list", "list:\n  - name: x\n  - nmae: y", `7: .list[1]: unknown key "nmae" (did you mean "name"?)`},
+		{"unknown key in a list", "list:\n  - name: x\n  - naem: y", `7: .list[1]: unknown key "naem" (did you mean "name"?)`},
 		{"unknown key in a map", "map:\n  a b: {x: 1}", `6: .map.a b: unknown key "x"`},
 		{"skipped key", "skipped: a", `5: unknown key "skipped"`},
 		{"hidden key", "hidden: a", `5: unknown key "hidden"`},

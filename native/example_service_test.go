@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -80,13 +79,13 @@ func Example() {
 		}
 		fmt.Println("dry run:")
 		if err := shelves.DryRun(context.Background(), env); err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
 		}
 		env.Report = func(integration.Finding) {}
 		if err := shelves.Run(context.Background(), env, integration.Actors{Did: func(d integration.Deed) {
 			fmt.Println("done:", strings.TrimSpace(d.Action+" "+d.Key))
 		}}); err != nil {
-			log.Fatal(err)
+			fmt.Println(err)
 		}
 	}
 	// Output:

@@ -60,10 +60,9 @@ func (r *Report) title() string {
 // text returns the line of a step.
 func (s Step) text() string {
 	line := s.Action + " " + s.Key
-	switch {
-	case s.Status == planned:
+	if s.Status == planned {
 		line = "would " + line
-	default:
+	} else {
 		line += ": " + strings.ReplaceAll(s.Status, "_", " ")
 	}
 	for _, more := range []string{s.Error, s.Reason} {

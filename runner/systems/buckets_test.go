@@ -52,7 +52,7 @@ func TestBucketKeys(t *testing.T) {
 					t.Errorf("%q: got %q, %v", key, raw, err)
 				}
 			}
-			want := append(outside[:len(outside):len(outside)], prefixed(prefix, oddKeys)...)
+			want := slices.Concat(outside, prefixed(prefix, oddKeys))
 			if prefix != "" {
 				want = append(want, prefix)
 			}
