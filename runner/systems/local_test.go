@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -49,9 +48,7 @@ func TestFiles(t *testing.T) {
 		"s/mounted/..data":       "->..2026",
 		"s/mounted/token":        "->..data/token",
 	})
-	if err := syscall.Mkfifo(filepath.Join(dir, "s/team/creds/pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	makePipe(t, filepath.Join(dir, "s/team/creds/pipe"))
 	for name, c := range map[string]struct{ path, field, want, problem string }{
 		"a file":             {"team/creds", "token", theValue, ""},
 		"several lines":      {"team/creds", "key", "-----BEGIN-----\nabc\n-----END-----", ""},
