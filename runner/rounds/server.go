@@ -87,11 +87,11 @@ func readRights(ctx context.Context, side *live.Side, name string) (*rights, err
 	}
 	var answer struct {
 		Definitions []struct {
-			Name    string
-			Schemas []bundle.Schema
-		}
+			Name    string          `json:"name"`
+			Schemas []bundle.Schema `json:"schemas,omitempty"`
+		} `json:"definitions"`
 	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
+	if err := integration.DecodeAnswer(raw, &answer); err != nil {
 		return nil, fmt.Errorf("reading the definitions of integrations: %w", err)
 	}
 	var known []string
@@ -107,15 +107,12 @@ func readRights(ctx context.Context, side *live.Side, name string) (*rights, err
 // query is an [integration.QueryFunc]. An answer with data of a forbidden schema is an error.
 func (r *rights) query(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 	raw, schemas, _, err := ask(ctx, r.side, query, variables)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range schemas {
+	for _, s := range schemas { // also of an answer that is not whole
 		if !slices.Contains(r.allowed, s) {
 			return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("%s reads %s, which its definition does not allow; add it to its schemas", r.name, s))
 		}
 	}
-	return raw, nil
+	return raw, err
 }
 
 // ask sends a query to a server. Only a whole answer is an answer: data and no errors. The
@@ -129,12 +126,29 @@ func ask(ctx context.Context, side *live.Side, query string, variables map[strin
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, false, context.Cause(ctx)
+	case len(res.Errors) > 0 && res.Data != nil:
+		return nil, res.Schemas, false, partial(res)
 	case len(res.Errors) > 0:
 		return nil, nil, res.Status == 400, errors.New(res.Errors[0].Message)
 	case res.Data == nil:
 		return nil, nil, false, errors.New("the answer has no data")
 	}
 	return gql.AppendJSON(nil, res.Data), res.Schemas, false, nil
+}
+
+// partial returns an answer that is not whole as an error.
+func partial(res *gql.Response) error {
+	out := &integration.AnswerError{Data: gql.AppendJSON(nil, res.Data)}
+	for _, e := range res.Errors {
+		path := slices.Clone(e.Path)
+		for i, p := range path {
+			if at, ok := p.(int); ok {
+				path[i] = float64(at)
+			}
+		}
+		out.Errors = append(out.Errors, integration.FieldError{Message: e.Message, Path: path})
+	}
+	return out
 }
 
 // object returns the variables of a query as a request has them.
