@@ -94,7 +94,10 @@ func (w writer) Read(ctx context.Context, key reconcile.Key) (*reconcile.Thing, 
 	if errors.Is(err, integration.ErrNotThere) {
 		return nil, nil
 	}
-	return is.thing(), err
+	if err != nil {
+		return nil, err
+	}
+	return is.thing(), nil
 }
 
 // Write implements [reconcile.Doer]. The version of the reading is the precondition.
@@ -104,9 +107,12 @@ func (w writer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Th
 		version = fresh.Version
 	}
 	var body any
-	if s.Action == reconcile.Remove {
+	switch s.Action {
+	case reconcile.Remove:
 		method = http.MethodDelete
-	} else {
+	case reconcile.AdoptIt, reconcile.MarkIt: // these write the mark and leave the rest as it is
+		body = warehouse{Name: string(s.Key), Shelves: fresh.Body.(int), Owner: mark}
+	default:
 		body = warehouse{Name: string(s.Key), Shelves: s.Item.Body.(int), Owner: mark}
 	}
 	return call(ctx, w.client, method, w.address(s.Key), version, body, nil)

@@ -25,6 +25,8 @@ type shelf struct {
 	broken string // shard that cannot be asked
 
 	failing reconcile.Key // cannot be written
+	seesAll bool          // every shard sees everything, and has one caller
+	partly  error         // something could not be read
 }
 
 func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
@@ -67,6 +69,9 @@ func (s *shelf) books() integration.Native {
 			d := native.Desired{Callers: []string{}}
 			for shard, books := range data {
 				p := native.Part{Shard: shard, Caller: shard, Target: shard}
+				if s.seesAll {
+					p.Caller = "one"
+				}
 				for key, title := range books {
 					it := reconcile.Item{Key: reconcile.Key(key), Body: title, Delete: title == "!"}
 					if title == "?" {
@@ -86,9 +91,12 @@ func (s *shelf) books() integration.Native {
 			defer s.mu.Unlock()
 			var c native.Current
 			for _, t := range s.things {
-				if t.Mark.Caller == p.Caller || strings.HasPrefix(string(t.Key), p.Shard+"-") {
+				if t.Mark.Caller == p.Caller || strings.HasPrefix(string(t.Key), p.Shard+"-") || s.seesAll {
 					c.Things = append(c.Things, t)
 				}
+			}
+			if s.partly != nil {
+				c.Errors = append(c.Errors, s.partly)
 			}
 			return c, nil
 		},

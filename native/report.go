@@ -25,7 +25,12 @@ func (w *work) reportFindings() {
 			w.find(reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()})
 		case u.plan != nil:
 			for _, f := range u.plan.Findings {
-				w.find(finished(f))
+				if !w.env.Approve.Adopt || f.Severity == reconcile.Error {
+					w.find(finished(f))
+				}
+			}
+			for _, err := range u.input.Errors {
+				w.find(reconcile.Finding{Code: reconcile.CodeIncomplete, Severity: reconcile.Error, Message: inPart(u.part, "not everything could be read: "+err.Error())})
 			}
 		default:
 			w.reportUnasked(u)
@@ -44,22 +49,32 @@ func finished(f reconcile.Finding) reconcile.Finding {
 // reportUnasked reports what the data alone say about a part whose target is not asked.
 func (w *work) reportUnasked(u *unit) {
 	p := w.offline(u.part)
-	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare})
+	class := w.Class
+	if u.isGone {
+		class = reconcile.Blind // nobody looks at this target any more
+	}
+	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare})
 	for _, f := range append(p.Findings, removed.Findings...) {
 		w.find(f)
 	}
-	if len(u.part.Items) == 0 {
+	if len(u.part.Items)+len(u.removed) == 0 || u.isGone {
 		return
 	}
 	f := reconcile.Finding{Code: codeUntrusted, Severity: reconcile.Note}
-	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items), integration.ErrUntrusted)
+	f.Message = fmt.Sprintf("%d entries are not compared with what is there: %v", len(u.part.Items)+len(u.removed), integration.ErrUntrusted)
 	if u.part.Skip != "" {
 		f.Code, f.Message = codeSkipped, fmt.Sprintf("%d entries are left out: %s", len(u.part.Items), u.part.Skip)
 	}
-	if u.part.Shard != "" {
-		f.Message = u.part.Shard + ": " + f.Message
-	}
+	f.Message = inPart(u.part, f.Message)
 	w.find(f)
+}
+
+// inPart says which part a message is about.
+func inPart(p Part, message string) string {
+	if p.Shard == "" {
+		return message
+	}
+	return p.Shard + ": " + message
 }
 
 // effects are the kinds of effects by the actions that have them.
@@ -120,19 +135,4 @@ func (w *work) reportStep(u *unit, s reconcile.Step) {
 		Effect:  &plan.Effect{Kind: kind, Subject: string(s.Key), Times: 1},
 		Action:  string(s.Action), Shard: u.part.Shard,
 	})
-}
-
-// maxKeys is how many keys a message names.
-const maxKeys = 5
-
-// describeKeys names keys in a message.
-func describeKeys(keys []reconcile.Key) string {
-	var words []string
-	for _, k := range keys[:min(len(keys), maxKeys)] {
-		words = append(words, string(k))
-	}
-	if more := len(keys) - maxKeys; more > 0 {
-		words = append(words, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(words, ", ")
 }

@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -21,6 +24,7 @@ func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 	}
 	w.plan(ctx)
 	w.reportFindings()
+	w.checkChange()
 	w.reportSteps()
 	return w.join(nil)
 }
@@ -96,18 +100,21 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 		return err
 	}
 	for _, t := range current.Things {
-		if w.env.Static == (plan.Fraction{}) || w.isMine(t.Key) {
+		if w.isOf(u, t.Key) {
 			in.Current = append(in.Current, t)
 		}
 	}
-	for k := range in.Known {
-		if w.env.Static != (plan.Fraction{}) && !w.isMine(k) {
-			delete(in.Known, k)
-		}
-	}
+	maps.DeleteFunc(in.Known, func(k reconcile.Key, _ reconcile.Record) bool { return !w.isOf(u, k) })
 	in.Unread, in.Errors = current.Unread, current.Errors
 	u.input = in
 	return nil
+}
+
+// isOf reports whether a unit works on the thing of a key: no other part has its entry, and it
+// belongs to the static shard.
+func (w *work) isOf(u *unit, k reconcile.Key) bool {
+	at, isNamed := w.home[k]
+	return (!isNamed || at == u.part.name()) && (w.env.Static == (plan.Fraction{}) || w.isMine(k))
 }
 
 // claimed returns items with what the settings of base, or a person, allow to take.
@@ -180,5 +187,6 @@ func (w *work) tellResult(u *unit, r reconcile.Result, act integration.Actors) {
 func (w *work) say(line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = fmt.Fprintln(w.env.Log, line) // the log is for people
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	_, _ = fmt.Fprintln(w.env.Log, indent+sanitize.Line(line)) // the log is for people
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,6 +54,9 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 	}
 	out := desiredState{Callers: slices.Sorted(slices.Values(d.Callers)), Parts: []partState{}}
 	for _, p := range d.Parts {
+		if err := p.checkComparable(); err != nil {
+			return nil, err
+		}
 		out.Parts = append(out.Parts, p.state())
 	}
 	slices.SortFunc(out.Parts, func(a, b partState) int {
@@ -62,6 +66,19 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 		out.Findings = append(out.Findings, findingText{f.Code, f.Keys, f.Message})
 	}
 	return out, nil
+}
+
+// checkComparable returns an error if JSON leaves out something of the part.
+func (p Part) checkComparable() error {
+	if err := checkComparable(p.Target); err != nil {
+		return fmt.Errorf("the target of part %q: %w", p.Shard, err)
+	}
+	for _, it := range p.Items {
+		if err := checkComparable(it.Body); err != nil {
+			return fmt.Errorf("the body of %q: %w", it.Key, err)
+		}
+	}
+	return nil
 }
 
 // state returns what a part contributes to the desired state.

@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -33,6 +34,8 @@ type work struct {
 	base    Desired // zero if there is no change, or if base cannot be read
 	hasBase bool    // base was read
 	units   []*unit // sorted by shard and caller
+	change  change
+	home    map[reconcile.Key]string // see home
 
 	mu   sync.Mutex
 	told map[string]bool // findings that were reported
@@ -44,6 +47,7 @@ type unit struct {
 	part    Part
 	removed []reconcile.Item // entries that base has here and head has nowhere
 	isAsked bool             // the target may be asked
+	isGone  bool             // head has no such part any more
 	input   reconcile.Input
 	plan    *reconcile.Plan // nil if the target could not be read
 	memory  *memory         // nil if nothing is remembered
@@ -61,7 +65,11 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	w := &work{made: m, env: env, told: map[string]bool{}, old: map[string]bool{}}
 	var err error
 	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {
-		return nil, fmt.Errorf("reading the desired state: %w", err)
+		err = fmt.Errorf("reading the desired state: %w", err)
+		if partial := (*integration.AnswerError)(nil); errors.As(err, &partial) {
+			err = reconcile.Config(err)
+		}
+		return nil, err
 	}
 	if env.Base != nil {
 		if w.base, err = m.Desired(ctx, env.Base, env.Settings); err != nil {
@@ -74,6 +82,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	}
 	w.head = w.head.withMistakes()
 	w.base = w.base.withMistakes()
+	w.change, w.home = newChange(w.base, w.head), home(w.base, w.head)
 	for _, f := range w.base.Findings {
 		w.old[identity(f)] = true
 	}
@@ -129,7 +138,7 @@ func (d Desired) withMistakes() Desired {
 			case wrong != "":
 				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: "its caller " + wrong}
 			case bad != "" || it.Key == "":
-				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: cmp.Or("its key "+bad, "it has no key")}
+				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: describeKey(bad)}
 			case parts[it.Key] > 1:
 				it.Mistake = reconcile.Mistake{Code: reconcile.CodeDuplicate, Message: "several parts have an entry with this key"}
 			}
@@ -142,6 +151,14 @@ func (d Desired) withMistakes() Desired {
 // about the data count.
 func (w *work) offline(p Part) *reconcile.Plan {
 	return reconcile.Make(reconcile.Input{Owner: w.owner(p), Class: w.Class, Desired: p.Items, Compare: w.Compare})
+}
+
+// describeKey says what is wrong with a key; bad is what [checkText] says about it.
+func describeKey(bad string) string {
+	if bad == "" {
+		return "it has no key"
+	}
+	return "its key " + bad
 }
 
 // checkText returns what is wrong with a text that becomes a mark or a key.
@@ -184,7 +201,7 @@ func (w *work) addUnits() {
 		removed := slices.DeleteFunc(slices.Clone(w.share(p).Items), func(it reconcile.Item) bool { return named[it.Key] })
 		u := at[p.name()]
 		if u == nil {
-			u = &unit{part: Part{Shard: p.Shard, Caller: p.Caller, Target: p.Target}}
+			u = &unit{part: Part{Shard: p.Shard, Caller: p.Caller, Target: p.Target}, isGone: true}
 			w.units = append(w.units, u)
 		}
 		u.removed = append(u.removed, inHead(removed)...)
@@ -223,30 +240,6 @@ func (w *work) owner(p Part) reconcile.Owner {
 	}
 	return o
 }
-
-// find reports a finding, once, and writes it into the log.
-func (w *work) find(f reconcile.Finding) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id := identity(f)
-	if w.told[id] {
-		return
-	}
-	w.told[id] = true
-	message := f.Message
-	if len(f.Keys) > 0 {
-		message = describeKeys(f.Keys) + ": " + message
-	}
-	// The log has it as well: a failure on base is compared with it.
-	_, _ = fmt.Fprintln(w.env.Log, strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Severity, f.Code, message)), " "))
-	w.env.Report(integration.Finding{Finding: plan.Finding{
-		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: w.old[id],
-	}})
-}
-
-// identity returns a text that is the same for the same finding on both sides, wherever its
-// entry stands.
-func identity(f reconcile.Finding) string { return text([]any{f.Code, f.Keys, f.Message}) }
 
 // classed returns an error with the class that integrations have for it.
 func classed(err error) error {

@@ -94,7 +94,11 @@ func (g Gate) Decide(d Deletions) Refusal {
 	case g.Confirmed != "" && g.Confirmed == d.Digest(), len(counted) <= l.Floor, len(counted) <= l.Max && len(counted) <= allowed:
 		return Refusal{}
 	default:
-		reason := fmt.Sprintf("%d deletions are more than %d, or more than %d %% of %d: confirm them with --confirm-deletions %s", len(counted), l.Max, l.Percent, d.Managed, d.Digest())
+		reason := fmt.Sprintf("more deletions (%d) than max allows (%d)", len(counted), l.Max)
+		if len(counted) <= l.Max {
+			reason = fmt.Sprintf("more deletions (%d) than %d %% of the things that are ours (%d), and than the floor (%d)", len(counted), l.Percent, d.Managed, l.Floor)
+		}
+		reason += ": confirm them with --confirm-deletions " + d.Digest()
 		return Refusal{CodeTooMany, reason, d.Keys}
 	}
 }

@@ -152,6 +152,9 @@ func wrongOutside(from, to string) string {
 	if slices.Contains(pure, from) && slices.Contains(impure, to) {
 		return "a deciding package touches nothing outside"
 	}
+	if slices.Contains(impure, to) && to != "net/http" && ownHouse(from) != "" {
+		return "a native integration reaches the world through its environment"
+	}
 	for library, who := range owners {
 		if to == library || strings.HasPrefix(to, library+"/") {
 			if slices.Contains(who, from) {
@@ -227,6 +230,8 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package has no clock"
+	case slices.Contains(senders, name) && ownHouse(pkg) != "":
+		return "uses " + name + "; a native integration sends requests with the client of its environment"
 	case slices.Contains(disk, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package touches nothing outside"
 	}

@@ -51,6 +51,10 @@ func TestCheck(t *testing.T) {
 			"source/a.go:1: imports " + module + "/cmd/runner: nobody outside of cmd imports a package of cmd"}},
 		{"native integration", "integrations/github/a.go", `package github; import _ "` + module + `/native"`, nil},
 		{"its own package below", "integrations/github/a.go", `package github; import _ "` + module + `/integrations/github/teams"`, nil},
+		{"native integration opens files", "integrations/github/a.go", `package github; import _ "os"`, []string{
+			"integrations/github/a.go:1: imports os: a native integration reaches the world through its environment"}},
+		{"native integration sends requests", "integrations/github/a.go", `package github; import "net/http"; var _ = http.DefaultClient`, []string{
+			"integrations/github/a.go:1: uses net/http.DefaultClient; a native integration sends requests with the client of its environment"}},
 		{"native integration imports another", "integrations/github/teams/a.go", `package teams; import _ "` + module + `/integrations/gitlab"`, []string{
 			"integrations/github/teams/a.go:1: imports " + module + "/integrations/gitlab: it may import only integration, native, reconcile, plan, state, integration/sharding"}},
 		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{

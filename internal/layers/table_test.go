@@ -70,6 +70,7 @@ var (
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
+	senders   = []string{"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm"}
 	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks
 	world     = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
 	fatal     = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
