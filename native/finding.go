@@ -19,6 +19,10 @@ func (w *work) find(f reconcile.Finding) {
 		return
 	}
 	w.told[id] = true
+	old := w.isOld(f)
+	if f.Severity == reconcile.Error && !old {
+		w.errors++
+	}
 	message := f.Message
 	if len(f.Keys) > 0 {
 		message = describeKeys(f.Keys) + ": " + message
@@ -26,7 +30,7 @@ func (w *work) find(f reconcile.Finding) {
 	// The log has it as well: a failure on base is compared with it.
 	_, _ = fmt.Fprintln(w.env.Log, sanitize.Line(fmt.Sprintf("%s %s %s", f.Severity, f.Code, message)))
 	w.env.Report(integration.Finding{Finding: plan.Finding{
-		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: w.isOld(f),
+		Code: string(f.Code), Severity: plan.Severity(f.Severity), File: f.Place.File, Pointer: f.Place.Pointer, Message: message, Old: old,
 	}})
 }
 

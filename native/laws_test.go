@@ -231,13 +231,13 @@ func TestLog(t *testing.T) {
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}, broken: "north"}
 	data := `{"north": {"a": "Atlas"}, "south": {"b": "Bible", "c": "?"}}`
 	_, _ = s.run(t, "", data, true, func(e *integration.Environment) { e.Log = &log })
-	want := "error UNREACHABLE north: nobody answers\nerror VAL_TYPE c: ?\ncreate b: it is not there\nsteps: 1 blocked, 1 create\n"
+	want := "error UNREACHABLE north: nobody answers\nerror VAL_TYPE c: ?\ncreate b: it is not there\nsteps: 1 blocked, 1 create; errors: 2\n"
 	if log.String() != want {
 		t.Errorf("got %q, want %q", &log, want)
 	}
 	log.Reset()
 	_, _ = s.run(t, "", `{"north": {}}`, true, func(e *integration.Environment) { e.Log = &log })
-	if log.String() != "error UNREACHABLE north: nobody answers\n" {
+	if log.String() != "error UNREACHABLE north: nobody answers\nerrors: 1\n" {
 		t.Errorf("got %q", &log)
 	}
 	s.broken = ""

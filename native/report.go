@@ -100,21 +100,26 @@ func (w *work) reportSteps() {
 			w.say(fmt.Sprintf("%d deletions, digest %s", len(d.Keys), d.Digest()))
 		}
 	}
-	if failed := slices.ContainsFunc(w.units, func(u *unit) bool { return u.err != nil }); len(counts) > 0 || !failed {
-		w.say(describeCounts(counts))
-	}
+	w.say(describeCounts(counts, w.errors))
 }
 
-// describeCounts says in one line how many steps there are of each action.
-func describeCounts(counts map[reconcile.Action]int) string {
-	if len(counts) == 0 {
+// describeCounts says in one line how many steps there are of each action, and how many errors.
+func describeCounts(counts map[reconcile.Action]int, errors int) string {
+	if len(counts)+errors == 0 {
 		return "nothing to do"
 	}
 	var words []string
 	for _, a := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[a], a))
 	}
-	return "steps: " + strings.Join(words, ", ")
+	if len(words) == 0 {
+		return fmt.Sprintf("errors: %d", errors)
+	}
+	text := "steps: " + strings.Join(words, ", ")
+	if errors > 0 {
+		text += fmt.Sprintf("; errors: %d", errors)
+	}
+	return text
 }
 
 func (w *work) reportStep(u *unit, s reconcile.Step) {

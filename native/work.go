@@ -40,6 +40,8 @@ type work struct {
 	mu   sync.Mutex
 	told map[string]bool // findings that were reported
 	old  map[string]bool // findings of the data that base has
+
+	errors int // how many errors were reported
 }
 
 // A unit is the work on one part.

@@ -88,13 +88,33 @@ func (m *maker) withoutDuplicates() []Item {
 			keys = append(keys, it.Key)
 		}
 		slices.Sort(keys)
-		reason := fmt.Sprintf("%d entries have this key", len(same))
+		reason := fmt.Sprintf("%d entries have this key%s", len(same), describeFiles(same))
 		for i := range same {
 			m.block(&same[i], CodeDuplicate, reason, "")
 		}
 		m.find(Finding{Code: CodeDuplicate, Severity: Error, Keys: slices.Compact(keys), Place: same[0].Place, Message: reason})
 	}
 	return out
+}
+
+// maxFiles is how many files a message names.
+const maxFiles = 3
+
+// describeFiles names the files of entries in a message, if there are several.
+func describeFiles(items []Item) string {
+	var files []string
+	for _, it := range items {
+		files = append(files, it.Place.File)
+	}
+	slices.Sort(files)
+	files = slices.Compact(files)
+	switch {
+	case len(files) < 2:
+		return ""
+	case len(files) > maxFiles:
+		files = append(files[:maxFiles:maxFiles], fmt.Sprintf("and %d more", len(files)-maxFiles))
+	}
+	return ": " + strings.Join(files, ", ")
 }
 
 // step adds a step. A later step of the same key replaces an earlier one.

@@ -58,7 +58,7 @@ func TestReconcileBrokenCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, s := inMemory(t)
-			s.Fault = func(*http.Request) *kubetest.Fault { return &c.fault }
+			s.Fail(func(*http.Request) *kubetest.Fault { return &c.fault })
 			for _, flag := range []string{"--dry-run", "--no-dry-run"} {
 				code, text := output(t, f.command(t, "blue", "blue", flag))
 				if code != 3 || !strings.Contains(text, c.says) || strings.Contains(text, s.Token) {
@@ -76,16 +76,16 @@ func TestReconcileBrokenCluster(t *testing.T) {
 func TestReconcileLostAnswers(t *testing.T) {
 	f, s := inMemory(t)
 	var n atomic.Int32
-	s.Fault = func(r *http.Request) *kubetest.Fault {
+	s.Fail(func(r *http.Request) *kubetest.Fault {
 		if r.Method == http.MethodPatch && n.Add(1)%3 == 0 {
 			return &kubetest.Fault{Lost: true}
 		}
 		return nil
-	}
+	})
 	if code, text := output(t, f.command(t, "blue", "blue", "--no-dry-run")); code != 1 || !strings.Contains(text, "cannot be reached") {
 		t.Fatalf("got exit code %d and\n%s", code, text)
 	}
-	s.Fault = nil
+	s.Fail(nil)
 	r := f.run(t, "blue", "blue", "--no-dry-run")
 	for _, step := range r.Steps {
 		if step.Status != "done" {

@@ -40,11 +40,14 @@ func (s *Server) parse(path string) (place, bool) {
 	return at, at.kind != "" && len(words) <= 2
 }
 
-// serve answers a request, or goes wrong as Fault says.
+// serve answers a request, or goes wrong as [Server.Fail] says.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	fault := &Fault{}
-	if s.Fault != nil {
-		if f := s.Fault(r); f != nil {
+	s.mu.Lock()
+	ask := s.fault
+	s.mu.Unlock()
+	if ask != nil {
+		if f := ask(r); f != nil {
 			fault = f
 		}
 	}

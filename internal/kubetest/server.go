@@ -22,12 +22,11 @@ type Server struct {
 	// Kinds has the kind of each resource that the server knows, by the plural name. Tests may
 	// add to it before the first request.
 	Kinds map[string]string
-	// Fault is asked before each request. Nil, and the answer nil, mean that the server works.
-	Fault func(r *http.Request) *Fault
 	// Finalizing says that a deleted namespace stays until [Server.Finalize].
 	Finalizing bool
 
 	mu       sync.Mutex
+	fault    func(r *http.Request) *Fault
 	version  int                 // of the newest object
 	objects  map[string]*object  // by path
 	pages    map[string][]string // what is left of a list, by its token
@@ -43,6 +42,14 @@ type Request struct {
 
 // String returns the request on one line.
 func (r Request) String() string { return fmt.Sprintf("%s %s %d", r.Verb, r.Path, r.Code) }
+
+// Fail asks a function before each request from now on. Nil, and the answer nil, mean that the
+// server works.
+func (s *Server) Fail(fault func(r *http.Request) *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
 
 // A Fault says how a request goes wrong.
 type Fault struct {

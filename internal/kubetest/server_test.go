@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(t)
-			s.Fault = func(*http.Request) *Fault { return &c.fault }
+			s.Fail(func(*http.Request) *Fault { return &c.fault })
 			code, _, err := ask(t, s, http.MethodPatch, shop+"?fieldManager=m", `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}`)
 			if isDone := s.Object(shop) != nil; code != c.code || isDone != c.isDone || (err != nil) != c.fails {
 				t.Errorf("got %d, done %t, %v", code, isDone, err)
