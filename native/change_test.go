@@ -104,6 +104,18 @@ func TestHostileKeys(t *testing.T) {
 	}
 }
 
+// A system without conditional writes is told.
+func TestUnconditional(t *testing.T) {
+	n := native.Make(native.Integration{Name: "x", Unconditional: true, Desired: func(context.Context, integration.QueryFunc, integration.Integration) (native.Desired, error) {
+		return native.Desired{Parts: []native.Part{{Skip: "it is switched off"}}}, nil
+	}})
+	var codes []string
+	err := n.DryRun(t.Context(), integration.Environment{Report: func(f integration.Finding) { codes = append(codes, f.Code) }})
+	if err != nil || len(codes) != 1 || codes[0] != "NO_LOCK" {
+		t.Errorf("got %q, %v", codes, err)
+	}
+}
+
 // A body of which JSON shows only a part cannot prove anything.
 func TestBodyIsCompared(t *testing.T) {
 	type hidden struct{ n int }

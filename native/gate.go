@@ -19,6 +19,11 @@ func (w *work) gate() reconcile.Gate {
 	}
 	limits.Off = s.Off || w.env.Approve.Adopt
 	g := reconcile.Gate{Limits: limits, Today: w.env.Now()}
+	inData := w.head.Approvals
+	if w.env.Base != nil {
+		inData = w.base.Approvals // none if base cannot be read
+	}
+	g.Approvals = append(g.Approvals, inData...)
 	for _, a := range s.Approved {
 		g.Approvals = append(g.Approvals, reconcile.Approval{Key: reconcile.Key(a.Key), Until: a.Until})
 	}

@@ -12,7 +12,9 @@ import (
 type Integration struct {
 	Name  string          // of the native
 	Class reconcile.Class // how it finds things that the data no longer name
-	Prune bool            // things that no entry names any more are deleted; see [reconcile.Input]
+	// Unconditional tells that the system has no conditional writes. The report says so.
+	Unconditional bool
+	Prune         bool // things that no entry names any more are deleted; see [reconcile.Input]
 
 	// Desired returns what the data say. It depends on the answers of query and on the
 	// settings alone. An error means that nothing can be said; a mistake of one entry is a
@@ -37,6 +39,9 @@ type Desired struct {
 	// tell, and then every other caller counts as living.
 	Callers  []string
 	Findings []reconcile.Finding // mistakes of the data
+	// Approvals are deletions that the data allow, beside those of the settings. Of a change
+	// those of base count, so that it cannot approve itself.
+	Approvals []reconcile.Approval
 }
 
 // A Part is what one shard does at one target.

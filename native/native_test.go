@@ -54,6 +54,7 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 }
 
 // books is an integration whose data are {"SHARD": {"KEY": "TITLE"}}; the title "!" says delete, and "?" is a mistake.
+// The shard "approvals" has the deletions that the data allow, with their last day.
 func (s *shelf) books() integration.Native {
 	return native.Make(native.Integration{
 		Name: "books", Class: reconcile.Listing,
@@ -67,6 +68,10 @@ func (s *shelf) books() integration.Native {
 				return native.Desired{}, err
 			}
 			d := native.Desired{Callers: []string{}}
+			for key, until := range data["approvals"] {
+				d.Approvals = append(d.Approvals, reconcile.Approval{Key: reconcile.Key(key), Until: until})
+			}
+			delete(data, "approvals")
 			for shard, books := range data {
 				p := native.Part{Shard: shard, Caller: shard, Target: shard}
 				if s.seesAll {

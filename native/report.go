@@ -19,6 +19,9 @@ func (w *work) reportFindings() {
 	if len(w.head.Parts) == 0 {
 		w.find(reconcile.Finding{Code: codeEmpty, Severity: reconcile.Error, Message: "the data name nothing to work on"})
 	}
+	if w.Unconditional {
+		w.find(reconcile.Finding{Code: codeNoLock, Severity: reconcile.Note, Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"})
+	}
 	for _, u := range w.units {
 		switch {
 		case u.err != nil:

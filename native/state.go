@@ -18,6 +18,8 @@ type desiredState struct {
 	Callers  []string      `json:"callers"`
 	Parts    []partState   `json:"parts"`
 	Findings []findingText `json:"findings"`
+
+	Approvals []approvalText `json:"approvals,omitempty"`
 }
 
 type partState struct {
@@ -46,6 +48,11 @@ type findingText struct {
 	Message string          `json:"message"`
 }
 
+type approvalText struct {
+	Key   reconcile.Key `json:"key"`
+	Until string        `json:"until"`
+}
+
 // DesiredState implements [integration.Stater].
 func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, settings integration.Integration) (any, error) {
 	d, err := m.Desired(ctx, query, settings)
@@ -64,6 +71,9 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 	})
 	for _, f := range d.Findings {
 		out.Findings = append(out.Findings, findingText{f.Code, f.Keys, f.Message})
+	}
+	for _, a := range d.Approvals {
+		out.Approvals = append(out.Approvals, approvalText{a.Key, a.Until})
 	}
 	return out, nil
 }

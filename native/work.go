@@ -18,6 +18,7 @@ import (
 
 // The codes of findings that are made here.
 const (
+	codeNoLock    reconcile.Code = "NO_LOCK"         // two who write at once may overwrite each other
 	codeEmpty     reconcile.Code = "EMPTY"           // there is nothing to work on
 	codeUntrusted reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
 	codeSkipped   reconcile.Code = "LEFT_OUT"        // the data leave a part out
