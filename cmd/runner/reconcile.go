@@ -175,6 +175,9 @@ func (f *reconcileFlags) rounds(ctx context.Context, env cli.Env, in rounds.Inpu
 		if err := write(env.Stdout); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
+		if f.finished && r.Outcome == rounds.Failed {
+			_, _ = fmt.Fprintln(env.Stderr, "runner: the run has errors, so the list may not be whole: leave out --finished to see them") // only a note
+		}
 		return nil
 	})
 	switch {
