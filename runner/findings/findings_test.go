@@ -146,7 +146,7 @@ func TestOrderOfReports(t *testing.T) {
 func TestFlood(t *testing.T) {
 	n := 1_000_000
 	if testing.Short() {
-		n = 100_000
+		n = 30_000
 	}
 	c := findings.New(mask.New([]string{"hunter22"}), isFile)
 	long := strings.Repeat("x", 10<<20)
