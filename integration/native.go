@@ -88,8 +88,9 @@ type Finding struct {
 //
 // The desired state must depend on nothing but the answers of query and the settings: not
 // on a clock, a service or a file. It must contain all data of the bundle that DryRun and
-// Run use. It must be complete when it is encoded as JSON, because the JSON is compared. An
-// error is always safe: the integration then runs in full.
+// Run use. It must be complete when it is encoded as JSON, because the JSON is compared. The
+// order of its lists does not count unless the settings say list_order: significant; a list
+// whose order means something is best written as one text. An error is always safe: the integration then runs in full.
 type Stater interface {
 	DesiredState(ctx context.Context, query QueryFunc, settings Integration) (any, error)
 }

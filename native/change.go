@@ -25,7 +25,7 @@ func newChange(base, head Desired) change {
 		before[it.Key] = entryText(p, it)
 		c.removed[it.Key] = true
 	})
-	sameCallers := slices.Equal(slices.Sorted(slices.Values(base.Callers)), slices.Sorted(slices.Values(head.Callers)))
+	sameCallers := text(base.callers()) == text(head.callers())
 	head.eachItem(func(p Part, it reconcile.Item) {
 		delete(c.removed, it.Key)
 		if text, ok := before[it.Key]; ok && sameCallers {

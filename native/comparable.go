@@ -7,9 +7,13 @@ import (
 	"reflect"
 )
 
-// checkComparable returns an error if JSON leaves out a part of a value. Two bodies that differ
-// there alone would count as the same, and a change would be skipped.
+// checkComparable returns an error if a value cannot be written as JSON, or if JSON leaves out a
+// part of it. Two bodies that differ there alone would count as the same, and a change would be
+// skipped; two targets would, and a secret would go to another address.
 func checkComparable(v any) error {
+	if _, err := json.Marshal(v); err != nil {
+		return err
+	}
 	return checkValue(reflect.ValueOf(v), 0)
 }
 

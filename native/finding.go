@@ -36,7 +36,7 @@ func (w *work) find(f reconcile.Finding) {
 
 // identity returns a text that is the same for the same finding on both sides, wherever its
 // entry stands.
-func identity(f reconcile.Finding) string { return text([]any{f.Code, f.Keys, f.Message}) }
+func identity(f reconcile.Finding) string { return text([]any{f.Code, f.Severity, f.Keys, f.Message}) }
 
 // maxKeys is how many keys a message names, and maxShown how many bytes of each.
 const (

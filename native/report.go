@@ -128,7 +128,7 @@ func describeCounts(counts map[reconcile.Action]int, errors int) string {
 func (w *work) reportStep(u *unit, s reconcile.Step) {
 	kind, ok := effects[s.Action]
 	if !ok {
-		isTold := w.told[identity(reconcile.Finding{Code: s.Code, Keys: []reconcile.Key{s.Key}, Message: s.Reason})]
+		isTold := w.told[identity(reconcile.Finding{Code: s.Code, Severity: reconcile.Error, Keys: []reconcile.Key{s.Key}, Message: s.Reason})]
 		if s.Action == reconcile.Blocked && !isTold {
 			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
 		}

@@ -14,8 +14,11 @@ import (
 
 // A desiredState is what is compared to see whether anything is to do: all that a run uses of
 // the data. The places of entries are not part of it, since they are for people alone.
+//
+// Its lists are sorted, because the comparison may ignore their order. The order of a list in a
+// target or in a body may mean something, so these are texts.
 type desiredState struct {
-	Callers  []string      `json:"callers"`
+	Callers  any           `json:"callers"`
 	Parts    []partState   `json:"parts"`
 	Findings []findingText `json:"findings"`
 
@@ -25,14 +28,14 @@ type desiredState struct {
 type partState struct {
 	Shard  string      `json:"shard"`
 	Caller string      `json:"caller"`
-	Target any         `json:"target"`
+	Target string      `json:"target"` // JSON
 	Skip   string      `json:"skip,omitempty"`
 	Items  []itemState `json:"items"`
 }
 
 type itemState struct {
 	Key       reconcile.Key     `json:"key"`
-	Body      any               `json:"body"`
+	Body      string            `json:"body"` // JSON
 	Needs     []reconcile.Key   `json:"needs,omitempty"`
 	Delete    bool              `json:"delete,omitempty"`
 	Protected bool              `json:"protected,omitempty"`
@@ -43,9 +46,10 @@ type itemState struct {
 }
 
 type findingText struct {
-	Code    reconcile.Code  `json:"code"`
-	Keys    []reconcile.Key `json:"keys"`
-	Message string          `json:"message"`
+	Code     reconcile.Code     `json:"code"`
+	Severity reconcile.Severity `json:"severity"`
+	Keys     []reconcile.Key    `json:"keys"`
+	Message  string             `json:"message"`
 }
 
 type approvalText struct {
@@ -59,23 +63,36 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 	if err != nil {
 		return nil, err
 	}
-	out := desiredState{Callers: slices.Sorted(slices.Values(d.Callers)), Parts: []partState{}}
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	out := desiredState{Callers: d.callers(), Parts: []partState{}}
 	for _, p := range d.Parts {
-		if err := p.checkComparable(); err != nil {
-			return nil, err
-		}
 		out.Parts = append(out.Parts, p.state())
 	}
 	slices.SortFunc(out.Parts, func(a, b partState) int {
 		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller))
 	})
 	for _, f := range d.Findings {
-		out.Findings = append(out.Findings, findingText{f.Code, f.Keys, f.Message})
+		out.Findings = append(out.Findings, findingText{f.Code, f.Severity, f.Keys, f.Message})
 	}
+	slices.SortFunc(out.Findings, func(a, b findingText) int { return strings.Compare(text(a), text(b)) })
 	for _, a := range d.Approvals {
 		out.Approvals = append(out.Approvals, approvalText{a.Key, a.Until})
 	}
+	slices.SortFunc(out.Approvals, func(a, b approvalText) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), strings.Compare(a.Until, b.Until))
+	})
 	return out, nil
+}
+
+// callers returns the callers, sorted. Callers that are not known are nil, which is not the same
+// as none.
+func (d Desired) callers() any {
+	if d.Callers == nil {
+		return nil
+	}
+	return slices.AppendSeq([]string{}, slices.Values(slices.Sorted(slices.Values(d.Callers))))
 }
 
 // checkComparable returns an error if JSON leaves out something of the part.
@@ -93,16 +110,17 @@ func (p Part) checkComparable() error {
 
 // state returns what a part contributes to the desired state.
 func (p Part) state() partState {
-	out := partState{Shard: p.Shard, Caller: p.Caller, Target: p.Target, Skip: p.Skip, Items: []itemState{}}
+	out := partState{Shard: p.Shard, Caller: p.Caller, Target: text(p.Target), Skip: p.Skip, Items: []itemState{}}
 	for _, it := range p.Items {
 		needs := slices.Sorted(slices.Values(it.Needs))
-		out.Items = append(out.Items, itemState{it.Key, it.Body, needs, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
+		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
 	}
 	slices.SortStableFunc(out.Items, func(a, b itemState) int { return cmp.Compare(a.Key, b.Key) })
 	return out
 }
 
-// text returns a value as JSON, to compare it.
+// text returns a value as JSON, to compare it. Values of the data were checked, see
+// [checkComparable].
 func text(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {

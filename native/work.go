@@ -80,7 +80,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 		}
 		w.hasBase = err == nil
 	}
-	if err := w.head.checkParts(); err != nil {
+	if err := errors.Join(w.head.check(), w.base.check()); err != nil {
 		return nil, err
 	}
 	w.head = w.head.withMistakes()
@@ -101,10 +101,13 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	return w, nil
 }
 
-// checkParts returns an error if two parts cannot be told apart.
-func (d Desired) checkParts() error {
+// check returns an error if two parts cannot be told apart, or if a part cannot be compared.
+func (d Desired) check() error {
 	known := map[string]bool{}
 	for _, p := range d.Parts {
+		if err := p.checkComparable(); err != nil {
+			return err
+		}
 		if known[p.name()] {
 			return fmt.Errorf("two parts of shard %q have the caller %q", p.Shard, p.Caller)
 		}
