@@ -65,11 +65,12 @@ func (w *work) isOld(f reconcile.Finding) bool {
 	return w.hasBase && slices.Contains(ofThings, f.Code) && len(f.Keys) > 0 && !slices.ContainsFunc(f.Keys, isNew)
 }
 
-// checkChange asks the gate about the deletions that the change itself asks for, in all shards.
+// checkChange asks the gate about the deletions that the change itself asks for, in all parts.
 // A merge request is checked shard by shard, and each shard may be within the limits although
-// the run over all of them is not.
+// the run over all of them is not; and a target that is not asked has no gate of its own.
 func (w *work) checkChange() {
-	if !w.hasBase || w.env.Shard == "" {
+	isUnasked := func(u *unit) bool { return !u.isAsked }
+	if !w.hasBase || w.env.Shard == "" && !slices.ContainsFunc(w.units, isUnasked) {
 		return // the gate over all parts has decided
 	}
 	var d reconcile.Deletions

@@ -91,6 +91,6 @@ func (w *work) passGate() {
 	}
 	for _, u := range deleting {
 		u.input.Gate.Refused = refused
-		u.plan = reconcile.Make(u.input)
+		w.make(u)
 	}
 }

@@ -27,6 +27,8 @@ type shelf struct {
 	failing reconcile.Key // cannot be written
 	seesAll bool          // every shard sees everything, and has one caller
 	partly  error         // something could not be read
+
+	address map[string]string // target of a shard with a book of this title
 }
 
 func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
@@ -81,6 +83,9 @@ func (s *shelf) books() integration.Native {
 					it := reconcile.Item{Key: reconcile.Key(key), Body: title, Delete: title == "!"}
 					if title == "?" {
 						it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: title}
+					}
+					if to := s.address[title]; to != "" {
+						p.Target = to
 					}
 					p.Items = append(p.Items, it)
 				}

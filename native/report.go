@@ -51,13 +51,12 @@ func finished(f reconcile.Finding) reconcile.Finding {
 
 // reportUnasked reports what the data alone say about a part whose target is not asked.
 func (w *work) reportUnasked(u *unit) {
-	p := w.offline(u.part)
 	class := w.Class
 	if u.isGone {
 		class = reconcile.Blind // nobody looks at this target any more
 	}
 	removed := reconcile.Make(reconcile.Input{Owner: w.owner(u.part), Class: class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare})
-	for _, f := range append(p.Findings, removed.Findings...) {
+	for _, f := range append(w.offline(u.part), removed.Findings...) {
 		w.find(f)
 	}
 	if len(u.part.Items)+len(u.removed) == 0 || u.isGone {

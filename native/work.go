@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
@@ -65,6 +66,9 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	if env.Report == nil {
 		env.Report = func(integration.Finding) {}
 	}
+	if env.Now == nil {
+		env.Now = time.Now
+	}
 	w := &work{made: m, env: env, told: map[string]bool{}, old: map[string]bool{}}
 	var err error
 	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {
@@ -90,7 +94,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 		w.old[identity(f)] = true
 	}
 	for _, p := range w.base.Parts {
-		for _, f := range w.offline(p).Findings {
+		for _, f := range w.offline(p) {
 			w.old[identity(f)] = true
 		}
 	}
@@ -153,10 +157,11 @@ func (d Desired) withMistakes() Desired {
 	return d
 }
 
-// offline returns the plan of a part of which nothing is known but the data. Only its findings
-// about the data count.
-func (w *work) offline(p Part) *reconcile.Plan {
-	return reconcile.Make(reconcile.Input{Owner: w.owner(p), Class: w.Class, Desired: p.Items, Compare: w.Compare})
+// offline returns the mistakes of a part that the data alone show. Nothing is known of what is
+// there.
+func (w *work) offline(p Part) []reconcile.Finding {
+	made := reconcile.Make(reconcile.Input{Owner: w.owner(p), Class: w.Class, Desired: p.Items, Compare: w.Compare})
+	return slices.DeleteFunc(made.Findings, func(f reconcile.Finding) bool { return f.Severity != reconcile.Error })
 }
 
 // describeKey says what is wrong with a key; bad is what [checkText] says about it.
