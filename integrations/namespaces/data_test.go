@@ -20,7 +20,7 @@ func TestMistakes(t *testing.T) {
 		`"labels":{"qontract.integration":"me"}`:    `error VAL_TYPE c1/a: labels must not name "qontract.integration", which says who owns a namespace`,
 		`"labels":{},"annotations":{"x":{"y":"z"}}`: `error VAL_TYPE c1/a: annotations must be a map of texts, but "x" is none`,
 	} {
-		w := newWorld()
+		w := newWorld(t)
 		w.cluster.put("a", map[string]string{"x": "1"}, nil)
 		head := answer(entryOf("a", more), entryOf("b", ""))
 		_ = w.dryRun(t, nil, head)
@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: the run calls %q, %v", more, w.cluster.writes(), err)
 		}
 	}
-	w := newWorld()
+	w := newWorld(t)
 	w.cluster.put("a", nil, nil)
 	bad := &integration.AnswerError{Data: json.RawMessage(`{"namespaces":[` + entryOf("a", "") + "," + entryOf("b", "") + `]}`),
 		Errors: []integration.FieldError{{Message: "Boolean cannot represent", Path: []any{"namespaces", 0.0, "delete"}}}}
@@ -45,7 +45,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("an error at %v is no error", path)
 		}
 	}
-	w = newWorld()
+	w = newWorld(t)
 	_ = w.dryRun(t, nil, answer(entryOf("No_Name", ""), entryOf("b", ""), entryOf("b", "")))
 	slices.Sort(w.said)
 	want := []string{
@@ -61,7 +61,7 @@ func TestMistakes(t *testing.T) {
 func TestAnswerIsNotWhole(t *testing.T) {
 	for _, raw := range []string{`{"namespaces":null}`, `{}`, `{"namespaces":{}}`, `[]`} {
 		q := func(context.Context, string, map[string]any) ([]byte, error) { return json.RawMessage(raw), nil }
-		if err := newWorld().dryRun(t, nil, q); err == nil {
+		if err := newWorld(t).dryRun(t, nil, q); err == nil {
 			t.Errorf("%s is taken for a world", raw)
 		}
 	}

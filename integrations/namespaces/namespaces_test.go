@@ -3,29 +3,30 @@ package namespaces
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/kube"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
 // A world is one cluster, c1, with what the data say about it.
 type world struct {
-	cluster  *fake
+	cluster  testCluster
 	settings integration.Integration
 	tokens   []string // paths of the secrets that were used
 	said     []string
 	log      bytes.Buffer
 }
 
-func newWorld() *world {
-	return &world{cluster: newFake(), settings: integration.Integration{Name: "openshift-namespaces"}}
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	return &world{cluster: newCluster(t), settings: integration.Integration{Name: "openshift-namespaces"}}
 }
 
 // entryOf is an entry of the data on cluster c1; more are further fields as JSON.
@@ -50,7 +51,7 @@ func (w *world) env(base, head integration.QueryFunc) integration.Environment {
 		Now: func() time.Time { return time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
 			w.tokens = append(w.tokens, ref.Token.Path)
-			return reader{w.cluster}, nil
+			return kube.Open(w.cluster.access(ref))
 		},
 		Report: func(f integration.Finding) {
 			text := fmt.Sprintf("%s %s %s", f.Severity, f.Code, f.Message)
@@ -75,13 +76,13 @@ func (w *world) run(t *testing.T, head integration.QueryFunc) error {
 func (w *world) actors() integration.Actors {
 	return integration.Actors{Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
 		w.tokens = append(w.tokens, ref.Token.Path)
-		return writer{reader{w.cluster}}, nil
+		return kube.OpenWriter(w.cluster.access(ref))
 	}}
 }
 
 // Namespaces are made, changed and deleted as the data say, and then nothing is left to do.
 func TestFlow(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.cluster.put("other", nil, nil)
 	for _, step := range []struct {
 		name    string
@@ -102,33 +103,26 @@ func TestFlow(t *testing.T) {
 		if got := strings.Join(w.said, ", "); got != step.effects {
 			t.Errorf("%s: the dry run says %q, want %q", step.name, got, step.effects)
 		}
-		if slices.ContainsFunc(w.cluster.calls, func(c string) bool { return c != "list" }) {
-			t.Errorf("%s: the dry run calls %q", step.name, w.cluster.calls)
+		if slices.ContainsFunc(w.cluster.Requests(), func(r kubetest.Request) bool { return r.Verb != "list" }) {
+			t.Errorf("%s: the dry run calls %v", step.name, w.cluster.Requests())
 		}
-		w.cluster.calls = nil
+		w.cluster.Forget()
 		if err := w.run(t, answer(step.entries...)); err != nil {
 			t.Fatalf("%s: %v\n%s", step.name, err, &w.log)
 		}
 		if got := strings.Join(w.cluster.writes(), ", "); got != step.calls {
 			t.Errorf("%s: the run calls %q, want %q", step.name, got, step.calls)
 		}
-		w.cluster.calls = nil
+		w.cluster.Forget()
 	}
-	a := w.cluster.objects["a"]
+	a := w.cluster.metadata("a")
 	want := reconcile.Mark{Integration: "openshift-namespaces", Caller: "default"}
 	if a.Labels["team"] != "y" || a.Labels["tier"] != "" || reconcile.MarkOfAnnotations(a.Annotations) != want {
 		t.Errorf("a is %v %v", a.Labels, a.Annotations)
 	}
-	if got := slices.Sorted(maps.Keys(w.cluster.objects)); !slices.Equal(got, []string{"a", "other"}) {
+	if got := w.cluster.names(); !slices.Equal(got, []string{"a", "other"}) {
 		t.Errorf("the cluster has %q", got)
 	}
-}
-
-// writes returns the calls that write, sorted.
-func (f *fake) writes() []string {
-	out := slices.DeleteFunc(slices.Clone(f.calls), func(c string) bool { return c == "list" || strings.HasPrefix(c, "get ") })
-	slices.Sort(out)
-	return out
 }
 
 // A namespace of somebody else is never touched.
@@ -155,7 +149,7 @@ func TestOwners(t *testing.T) {
 		{"an instance that is gone, deleted", mark("south"), "instance: north\ninstances: [north]", nil, `"delete":true`, "change c1/a", "apply a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld()
+			w := newWorld(t)
 			w.settings = settingsOf(t, c.settings)
 			w.settings.Adopt = c.adopt
 			w.cluster.put("a", nil, c.annotations)
@@ -167,7 +161,7 @@ func TestOwners(t *testing.T) {
 			if got := strings.Join(w.said, ", "); got != c.said {
 				t.Errorf("the dry run says %q, want %q", got, c.said)
 			}
-			w.cluster.calls = nil
+			w.cluster.Forget()
 			_ = w.run(t, head) // what fails is said in the findings
 			if got := strings.Join(w.cluster.writes(), ", "); got != c.calls {
 				t.Errorf("the run calls %q, want %q", got, c.calls)
@@ -192,7 +186,7 @@ func settingsOf(t *testing.T, text string) integration.Integration {
 
 // A change that removes an entry is told that nobody deletes the namespace then.
 func TestRemovedEntry(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	w.cluster.put("a", nil, reconcile.Mark{Integration: "openshift-namespaces", Caller: "default"}.Annotations())
 	if err := w.dryRun(t, answer(entryOf("a", ""), entryOf("b", "")), answer(entryOf("b", ""))); err != nil {
 		t.Fatal(err)
@@ -205,7 +199,7 @@ func TestRemovedEntry(t *testing.T) {
 
 // A change that alters the address of a cluster sends no token there.
 func TestChangedAddress(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	evil := strings.Replace(entryOf("a", ""), "https://c1", "https://evil", 1)
 	if err := w.dryRun(t, answer(entryOf("a", "")), answer(evil)); err != nil || len(w.tokens) > 0 {
 		t.Errorf("got %v, and the tokens %q were used", err, w.tokens)
@@ -222,9 +216,8 @@ func TestLeftOut(t *testing.T) {
 		`"automationToken":{"path":"t/c1","field":"token"},"clusterAdminAutomationToken":{"path":"t/admin","field":"token"}`: `"jumpHost":null`,
 		`"name":"c1"`: `"name":"c1","jumpHost":{"hostname":"h"}`,
 	} {
-		w := newWorld()
-		w.cluster.fail = errors.New("nobody should ask")
-		if err := w.dryRun(t, nil, answer(strings.Replace(entryOf("a", ""), from, to, 1))); err != nil || len(w.said) != 1 || !strings.HasPrefix(w.said[0], "note LEFT_OUT c1: 1 entries are left out: ") {
+		w := newWorld(t)
+		if err := w.dryRun(t, nil, answer(strings.Replace(entryOf("a", ""), from, to, 1))); err != nil || len(w.said) != 1 || !strings.HasPrefix(w.said[0], "note LEFT_OUT c1: 1 entries are left out: ") || len(w.cluster.Requests()) > 0 {
 			t.Errorf("%s: got %q, %v", to, w.said, err)
 		}
 	}
@@ -232,7 +225,7 @@ func TestLeftOut(t *testing.T) {
 
 // The privileged token is used for the entries that ask for it, and for no other.
 func TestTokens(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	if err := w.run(t, answer(entryOf("a", ""), entryOf("b", `"clusterAdmin":true`))); err != nil {
 		t.Fatal(err)
 	}

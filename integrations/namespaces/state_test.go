@@ -11,7 +11,7 @@ import (
 // A namespace whose mark was stripped is still known to be ours, and one whose entry went is
 // not forgotten while it is there.
 func TestMemory(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	remembered, err := state.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestMemory(t *testing.T) {
 		case "the mark of b is stripped":
 			w.cluster.put("b", nil, nil)
 		case "b is gone":
-			delete(w.cluster.objects, "b")
+			w.cluster.Remove(folder + "b")
 		}
 		if got := run(c.entries...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
