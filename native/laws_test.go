@@ -178,7 +178,7 @@ func TestEqualDesiredStatesDoTheSame(t *testing.T) {
 			shard := slices.Sorted(maps.Keys(r.data))[0]
 			r.data[shard][fmt.Sprintf("%s-%d", shard, r.IntN(6))] = r.title()
 		}
-		same := state(t, r.shelf, base) == state(t, r.shelf, r.json(t))
+		same := stateText(t, r.shelf, base) == stateText(t, r.shelf, r.json(t))
 		if same {
 			equal++
 		}
@@ -191,8 +191,8 @@ func TestEqualDesiredStatesDoTheSame(t *testing.T) {
 	}
 }
 
-// state returns the desired state of some data as JSON.
-func state(t *testing.T, s *shelf, data string) string {
+// stateText returns the desired state of some data as JSON.
+func stateText(t *testing.T, s *shelf, data string) string {
 	t.Helper()
 	stater, ok := s.books().(integration.Stater)
 	if !ok {

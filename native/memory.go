@@ -44,32 +44,32 @@ func (m *memory) load(ctx context.Context) (map[reconcile.Key]reconcile.Record, 
 	}
 	out := map[reconcile.Key]reconcile.Record{}
 	for _, e := range list {
-		raw, err := m.store.Read(ctx, e.Key)
-		if errors.Is(err, state.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		doc, err := decode(raw)
-		if err != nil {
+		switch doc, err := recordKind.Read(ctx, m.store, e.Key); {
+		case errors.Is(err, state.ErrNotFound):
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		default:
+			maps.Copy(out, doc.Records)
 		}
-		maps.Copy(out, doc.Records)
 	}
 	return out, nil
 }
 
-func decode(raw []byte) (records, error) {
-	doc := records{Version: recordsVersion, Records: map[reconcile.Key]reconcile.Record{}}
-	if raw == nil {
-		return doc, nil
+// recordKind are the documents with records. Unlike other documents of a state, one that is
+// damaged is an error: without it nobody knows what was made.
+var recordKind = state.Kind[records]{Version: recordsVersion}
+
+// decode reads a document; nil is an empty one.
+func decode(raw []byte) (*records, error) {
+	doc := &records{Version: recordsVersion}
+	if raw != nil {
+		var err error
+		if doc, err = recordKind.Decode(raw); err != nil {
+			return nil, err
+		}
 	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		return doc, err
-	}
-	if doc.Version != recordsVersion {
-		return doc, fmt.Errorf("it has version %.20q, which this program does not know", doc.Version)
+	if doc.Records == nil {
+		doc.Records = map[reconcile.Key]reconcile.Record{}
 	}
 	return doc, nil
 }
@@ -127,9 +127,12 @@ func (w *work) begin(ctx context.Context, u *unit, s state.Store) (end func(), e
 
 // tellInterrupted says which steps an interrupted run may have taken.
 func (w *work) tellInterrupted(u *unit, raw []byte) {
-	var left intent
-	if raw == nil || json.Unmarshal(raw, &left) != nil {
+	if raw == nil {
 		return
+	}
+	left, err := state.Kind[intent]{Version: recordsVersion}.Decode(raw)
+	if err != nil {
+		return // it is only told
 	}
 	slices.Sort(left.Steps)
 	for _, s := range left.Steps[:min(len(left.Steps), maxKeys)] {

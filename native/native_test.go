@@ -130,6 +130,17 @@ func answer(data string) integration.QueryFunc {
 // run makes a dry run, or a run, and returns what it said: effects, findings and the log.
 func (s *shelf) run(t *testing.T, base, head string, isDry bool, change func(*integration.Environment)) (string, error) {
 	t.Helper()
+	return s.call(t, base, head, isDry, change, integration.Actors{})
+}
+
+// runWith makes a run with these actors.
+func (s *shelf) runWith(t *testing.T, head string, change func(*integration.Environment), act integration.Actors) (string, error) {
+	t.Helper()
+	return s.call(t, "", head, false, change, act)
+}
+
+func (s *shelf) call(t *testing.T, base, head string, isDry bool, change func(*integration.Environment), act integration.Actors) (string, error) {
+	t.Helper()
 	var log bytes.Buffer
 	var mu sync.Mutex
 	var said []string
@@ -158,7 +169,7 @@ func (s *shelf) run(t *testing.T, base, head string, isDry bool, change func(*in
 	if isDry {
 		err = s.books().DryRun(t.Context(), env)
 	} else {
-		err = s.books().Run(t.Context(), env, integration.Actors{})
+		err = s.books().Run(t.Context(), env, act)
 	}
 	return strings.Join(said, "\n"), err
 }
