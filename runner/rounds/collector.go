@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/reconcile"
+	"github.com/app-sre/prcheck/runner/findings"
 )
 
 // The bounds of a report.
@@ -143,9 +144,7 @@ func (c *collector) fill(ctx context.Context, r *Report, where func(ctx context.
 	r.Findings = []Finding{}
 	for _, severity := range plan.Severities() {
 		list := slices.Clone(c.findings[severity])
-		slices.SortStableFunc(list, func(a, b Finding) int {
-			return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(a.Pointer, b.Pointer), strings.Compare(a.Code, b.Code), strings.Compare(a.Message, b.Message))
-		})
+		slices.SortStableFunc(list, func(a, b Finding) int { return findings.Compare(a.Finding, b.Finding) })
 		r.Findings = append(r.Findings, list...)
 	}
 	r.MoreSteps, r.MoreFindings = c.moreSteps, c.moreFindings

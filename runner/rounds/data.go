@@ -76,8 +76,8 @@ func (f *Files) Open(ctx context.Context, settings *integration.Settings) (*Data
 			return nil, fmt.Errorf("reading bundle %q: %w", f.Ref, err)
 		}
 	}
-	where := newPlaces(f.Opener, f.Ref, settings, f.last)
-	return &Data{Bundle: Bundle{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()}, Query: f.query, Where: where.find}, nil
+	where := placesOf(f.Opener, f.Ref, settings, f.last)
+	return &Data{Bundle: Bundle{SHA256: f.last.SHA256(), Commit: f.last.Commit(), Timestamp: f.last.Timestamp()}, Query: f.query, Where: where}, nil
 }
 
 // parse opens the bytes of a bundle.
