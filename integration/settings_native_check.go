@@ -32,6 +32,9 @@ func (r *settingsReader) checkNative(it Integration, natives []Native) {
 		}
 		return
 	}
+	if it.Native != "" && len(it.Queries) > 0 && StateOf(n, it) != nil {
+		r.fail(it.Queries[0].Line, at+".queries", "the native integration %s says itself what it wants, and a skip would depend on these queries instead: leave them out", quoteShort(n.Name()))
+	}
 	own := it.Own
 	if own.IsZero() {
 		own = OwnSettings{File: r.file, At: at + ".settings", Line: it.Line}

@@ -147,6 +147,9 @@ func TestCheckNatives(t *testing.T) {
 			`6: integrations.a.settings.clusters[0]: must be a string, got the number "1"; put it in quotes` + "\n" +
 				`7: integrations.a.settings.clusters[1]: must be a string, got the number "2"; put it in quotes` + "\n" +
 				`8: integrations.a.settings: unknown key "x"`},
+		{"queries beside a desired state", "a:\n    native: plain\n    queries: [a.graphql]", []Native{full{}},
+			`5: integrations.a.queries: the native integration "plain" says itself what it wants, and a skip would depend on these queries instead: leave them out`},
+		{"queries for a native that says nothing", "a: {native: plain, queries: [a.graphql]}", []Native{plain{}}, ""},
 		{"several mistakes", "a:\n    native: checked\n    settings:\n      b:\n        - x\n        - y", []Native{complains},
 			"6: integrations.a.settings: no luck\n8: integrations.a.settings.b[1]: is odd"},
 	} {

@@ -57,6 +57,19 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// A mistake in the settings has its line.
+func TestSettings(t *testing.T) {
+	text := "version: 1\nintegrations:\n  a:\n    native: namespaces\n    settings:\n      instance: north\n      instances: [south]\n"
+	s, err := integration.ReadSettings("prcheck.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.CheckNatives([]integration.Native{New()})
+	if want := `prcheck.yaml:7: integrations.a.settings.instances: must contain the instance "north" itself`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // An answer that is not whole is no empty world.
 func TestAnswerIsNotWhole(t *testing.T) {
 	for _, raw := range []string{`{"namespaces":null}`, `{}`, `{"namespaces":{}}`, `[]`} {

@@ -42,7 +42,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 		return s, err
 	}
 	if s.Instances != nil && !slices.Contains(s.Instances, s.Instance) {
-		return s, fmt.Errorf("%s:%d: %s: instances must contain the instance %q itself", own.File, own.Line, own.At, s.Instance)
+		return s, own.Mistake(fmt.Sprintf("must contain the instance %q itself", s.Instance), "instances")
 	}
 	return s, nil
 }
