@@ -247,7 +247,11 @@ func TestLost(t *testing.T) {
 		if after, err := lost(short); after != 10*time.Minute || err != nil {
 			t.Errorf("after short trouble it ended after %v with %v", after, err)
 		}
-		gone := func() { m.docs = map[string][]byte{} }
+		gone := func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.docs = map[string][]byte{}
+		}
 		if after, err := lost(gone); after != DefaultTTL/6 || !errors.Is(err, ErrLost) {
 			t.Errorf("taken for dead, it ended after %v with %v", after, err)
 		}
