@@ -37,17 +37,24 @@ type Environment struct {
 	Secret      func(ctx context.Context, ref SecretRef) (string, error)
 	Cluster     func(ctx context.Context, ref ClusterRef) (ClusterReader, error)
 	Bucket      func(ctx context.Context, place string) (BucketReader, error)
-	Now         func() time.Time
-	Log         io.Writer     // takes the output of the integration
-	Report      func(Finding) // takes findings and effects; several goroutines may call it
-	Workers     int           // how many things may be read or written at once; 0 means one
-	Approve     Approvals     // what a person allowed by hand
+	// Trial lets clusters try writes in a dry run; nil unless the settings of base say
+	// server_dry_run.
+	Trial    func(ctx context.Context, ref ClusterRef) (ClusterTrial, error)
+	Variable func(name string) (string, bool) // a variable of the environment of the process; nil if there are none
+	Now      func() time.Time
+	Log      io.Writer     // takes the output of the integration
+	Report   func(Finding) // takes findings and effects; several goroutines may call it
+	Workers  int           // how many things may be read or written at once; 0 means one
+	Approve  Approvals     // what a person allowed by hand
 }
 
 // Approvals are what a person allowed by hand for one run.
 type Approvals struct {
 	Deletions []string // digests of deletions, see package reconcile
 	Adopt     bool     // put the mark on things that exist without one, and do nothing else
+	// TakeOver takes the things that another version of the integration made, and does nothing
+	// else: those that the data name, as the data want them.
+	TakeOver bool
 }
 
 // Actors change live systems. Only Run gets them, so that a dry run cannot write.

@@ -33,6 +33,9 @@ type ClusterRef struct {
 	Server   string    `json:"server"` // https://…
 	Token    SecretRef `json:"token"`
 	Insecure bool      `json:"insecure,omitempty"` // the certificate of the server is not checked
+	// ServerField is the field of the token's secret that must hold the same address, so that a
+	// token goes only to the server that it was made for; "" is no check.
+	ServerField string `json:"server_field,omitempty"`
 }
 
 // A Resource is a type of objects of Kubernetes.
@@ -66,9 +69,40 @@ type ClusterWriter interface {
 	// carries metadata.resourceVersion and metadata.uid, they are preconditions: the error is
 	// [ErrChanged] if it is another one by now. A [FieldConflict] names fields of others.
 	Apply(ctx context.Context, ref ObjectRef, object json.RawMessage) (json.RawMessage, error)
+	// Merge changes an object by a JSON merge patch, if it still is the one that the
+	// preconditions name; else the error is [ErrChanged] or [ErrNotThere]. What it sets belongs
+	// to us as an update, see TakeFields. It is for what an apply cannot do, such as to scale a
+	// Deployment down whose other fields must stay as they are.
+	Merge(ctx context.Context, ref ObjectRef, patch json.RawMessage, was Preconditions) (json.RawMessage, error)
+	// TakeFields makes the fields that the named managers and our own updates set fields that
+	// we applied, so that the next apply removes those that it does not name. It takes the
+	// object as it was read, which is the precondition, and changes no other field but the
+	// annotation of kubectl apply, which it removes. It returns the object as it was read if
+	// there is nothing to take.
+	TakeFields(ctx context.Context, ref ObjectRef, object json.RawMessage, managers []string) (json.RawMessage, error)
 	// Delete deletes an object if it still is the one that the preconditions name; else the
 	// error is [ErrChanged] or [ErrNotThere].
-	Delete(ctx context.Context, ref ObjectRef, was Preconditions) error
+	Delete(ctx context.Context, ref ObjectRef, was Preconditions, dependents Propagation) error
+}
+
+// A Propagation says what becomes of the objects that depend on a deleted one, such as the
+// pods of a Deployment.
+type Propagation string
+
+// The propagations. Background: they are deleted afterwards. Foreground: the object is there
+// until they are gone. Orphan: they stay.
+const (
+	Background Propagation = "Background"
+	Foreground Propagation = "Foreground"
+	Orphan     Propagation = "Orphan"
+)
+
+// A ClusterTrial asks a cluster to check a write in all ways and not to do it. Kubernetes
+// authorizes this like the write.
+type ClusterTrial interface {
+	// TryApply returns the object as an apply would make it. It creates it if the object has no
+	// metadata.resourceVersion and metadata.uid. The errors are those of the apply.
+	TryApply(ctx context.Context, ref ObjectRef, object json.RawMessage) (json.RawMessage, error)
 }
 
 // Preconditions name one state of an object. Both are required.

@@ -76,7 +76,7 @@ func TestObjectRequests(t *testing.T) {
 	list, err2 := w.List(ctx, deployment.Resource, "", "a=b,c")
 	_, err3 := w.Create(ctx, deployment, json.RawMessage(wanted))
 	_, err4 := w.Apply(ctx, deployment, json.RawMessage(wanted))
-	err5 := w.Delete(ctx, deployment, was)
+	err5 := w.Delete(ctx, deployment, was, integration.Background)
 	for _, err := range []error{err1, err2, err3, err4, err5} {
 		if err != nil {
 			t.Error(err)
@@ -128,7 +128,7 @@ func TestNotSent(t *testing.T) {
 			_, err := w.Create(ctx, deployment, json.RawMessage(strings.ReplaceAll(wanted, `"name"`, `"uid": "u", "name"`)))
 			return err
 		}, "no uid"},
-		"deletion of any object": {func() error { return w.Delete(ctx, deployment, integration.Preconditions{UID: "u"}) }, "needs the uid and the resourceVersion"},
+		"deletion of any object": {func() error { return w.Delete(ctx, deployment, integration.Preconditions{UID: "u"}, integration.Background) }, "needs the uid and the resourceVersion"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.do()
@@ -151,7 +151,7 @@ func TestReadersOnlyRead(t *testing.T) {
 	if _, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted)); err == nil || !strings.Contains(err.Error(), "only reads sends no PATCH") {
 		t.Errorf("apply: got %v", err)
 	}
-	if err := w.Delete(t.Context(), deployment, was); err == nil || !strings.Contains(err.Error(), "only reads sends no DELETE") {
+	if err := w.Delete(t.Context(), deployment, was, integration.Background); err == nil || !strings.Contains(err.Error(), "only reads sends no DELETE") {
 		t.Errorf("delete: got %v", err)
 	}
 	if _, is := any(o).(integration.ClusterWriter); is {

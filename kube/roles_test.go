@@ -48,7 +48,7 @@ func TestReaderRole(t *testing.T) {
 	_, made := w.Create(ctx, ref, object)
 	for want, err := range map[string]error{
 		"must allow create and patch of namespaces": create, "must allow patch of namespaces": apply,
-		"must allow delete of namespaces": w.Delete(ctx, namespace("prcheck"), now.Preconditions),
+		"must allow delete of namespaces": w.Delete(ctx, namespace("prcheck"), now.Preconditions, integration.Background),
 		"must allow get of configmaps":    other, "must allow list of secrets": list, "must allow create and patch of configmaps": made,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) || integration.ClassOfFailure(err) != integration.FailureOfConfig || strings.Contains(err.Error(), w.c.token) {
@@ -84,7 +84,7 @@ func TestWriterRole(t *testing.T) {
 	made := stateOf(t, raw, err)
 	raw, err = w.Apply(ctx, namespace("new"), labeled("new", made.Preconditions, map[string]string{"a": "2"}))
 	now := stateOf(t, raw, err)
-	if err := w.Delete(ctx, namespace("new"), now.Preconditions); err != nil {
+	if err := w.Delete(ctx, namespace("new"), now.Preconditions, integration.Background); err != nil {
 		t.Error(err)
 	}
 	_, err1 := w.List(ctx, namespaces, "", "")

@@ -204,14 +204,14 @@ func tryDelete(t *testing.T, o world, w *Writer) {
 	for name, was := range map[string]integration.Preconditions{
 		"old version": first.Preconditions, "another object": {UID: "00000000-0000-0000-0000-000000000000", ResourceVersion: now.ResourceVersion},
 	} {
-		if err := w.Delete(t.Context(), ref, was); !errors.Is(err, integration.ErrChanged) {
+		if err := w.Delete(t.Context(), ref, was, integration.Background); !errors.Is(err, integration.ErrChanged) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
 	if is := look(t, w, "doomed"); is != now {
 		t.Errorf("it was %v and is %v", now, is)
 	}
-	if err := w.Delete(t.Context(), ref, now.Preconditions); err != nil {
+	if err := w.Delete(t.Context(), ref, now.Preconditions, integration.Background); err != nil {
 		t.Fatal(err)
 	}
 	if raw, err := w.Get(t.Context(), ref); err != nil || !strings.Contains(string(raw), "deletionTimestamp") {
@@ -221,7 +221,7 @@ func tryDelete(t *testing.T, o world, w *Writer) {
 	if _, err := w.Get(t.Context(), ref); !errors.Is(err, integration.ErrNotThere) {
 		t.Errorf("got %v", err)
 	}
-	if err := w.Delete(t.Context(), ref, now.Preconditions); !errors.Is(err, integration.ErrNotThere) {
+	if err := w.Delete(t.Context(), ref, now.Preconditions, integration.Background); !errors.Is(err, integration.ErrNotThere) {
 		t.Errorf("deleted twice: got %v", err)
 	}
 }

@@ -92,7 +92,7 @@ func TestTroubles(t *testing.T) {
 				}
 			}
 			if c.code != 200 || name == "too large" { // the answer to a deletion may be of several kinds
-				checkTrouble(t, w.Delete(t.Context(), deployment, was), c.class, c.is, "deployments.apps")
+				checkTrouble(t, w.Delete(t.Context(), deployment, was, integration.Background), c.class, c.is, "deployments.apps")
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestDeleted(t *testing.T) {
 		``:       false,
 	} {
 		w := writer(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
-		if err := w.Delete(t.Context(), deployment, was); (err == nil) != want {
+		if err := w.Delete(t.Context(), deployment, was, integration.Background); (err == nil) != want {
 			t.Errorf("%s: got %v", body, err)
 		}
 	}

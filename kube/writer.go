@@ -86,14 +86,23 @@ func decodeApplied(object json.RawMessage, ref integration.ObjectRef) (map[strin
 	return body, integration.Preconditions{UID: m.UID, ResourceVersion: m.ResourceVersion}, nil
 }
 
-// Delete implements [integration.ClusterWriter]. The cluster removes what depends on the object
-// afterwards.
-func (w *Writer) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions) error {
+// Merge implements [integration.ClusterWriter].
+func (w *Writer) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage, was integration.Preconditions) (json.RawMessage, error) {
+	return nil, errors.New("not built")
+}
+
+// TakeFields implements [integration.ClusterWriter].
+func (w *Writer) TakeFields(ctx context.Context, ref integration.ObjectRef, object json.RawMessage, managers []string) (json.RawMessage, error) {
+	return nil, errors.New("not built")
+}
+
+// Delete implements [integration.ClusterWriter].
+func (w *Writer) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions, dependents integration.Propagation) error {
 	of := call{method: http.MethodDelete, verbs: "delete", ref: ref, kind: "application/json"}
 	if was.UID == "" || was.ResourceVersion == "" {
 		return w.c.explain(of, &trouble{text: "a deletion needs the uid and the resourceVersion of the object", class: integration.FailureOfConfig})
 	}
-	uid, after := types.UID(was.UID), meta.DeletePropagationBackground
+	uid, after := types.UID(was.UID), meta.DeletionPropagation(dependents)
 	var err error
 	of.body, err = json.Marshal(meta.DeleteOptions{
 		TypeMeta:      meta.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},

@@ -23,10 +23,24 @@ type Integration struct {
 	// Current returns what is there, at the target of one part. An error means that the
 	// target cannot be asked.
 	Current func(ctx context.Context, env integration.Environment, part Part) (Current, error)
+	// Complete returns a part with what only services know, such as the commit of a branch. It
+	// is called before Current, and not for the desired state. It only reads. If it is nil,
+	// parts are complete.
+	Complete func(ctx context.Context, env integration.Environment, part Part) (Part, error)
 	// Compare returns how a thing differs from its item. It asks nobody.
 	Compare reconcile.Compare
+	// Try asks the system whether it would do a step, in a dry run whose settings allow it, and
+	// returns what would change. It writes nothing. If it is nil, the system is not asked.
+	Try func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step) ([]reconcile.Change, error)
 	// Doer returns what reads and writes single things of a part. A dry run does not call it.
 	Doer func(ctx context.Context, env integration.Environment, act integration.Actors, part Part) (reconcile.Doer, error)
+	// Settle waits until what was written works, before anything is deleted, and returns the
+	// errors of those that do not. The steps are those that succeeded. If it is nil, nothing
+	// is waited for.
+	Settle func(ctx context.Context, env integration.Environment, part Part, done []reconcile.Step) map[reconcile.Key]error
+	// Limits are those of deletions where the settings say nothing; nil is
+	// [reconcile.DefaultLimits].
+	Limits *reconcile.Limits
 	// CheckSettings returns the mistakes in the settings that the integration reads itself.
 	// If it is nil, the integration has none.
 	CheckSettings func(integration.OwnSettings) error
@@ -42,6 +56,14 @@ type Desired struct {
 	// Approvals are deletions that the data allow, beside those of the settings. Of a change
 	// those of base count, so that it cannot approve itself.
 	Approvals []reconcile.Approval
+	// Targets are known besides those of the parts. What base knows may be asked in the dry run
+	// of a change, see [Part].
+	Targets []any
+	// Left returns the part, without items, that the state remembers and the data no longer
+	// have, or an error if its target is not known any more. If it is nil, such parts are
+	// forgotten. The things of such a part are told in each run, and deleted if DeleteLeft.
+	Left       func(shard, caller string) (Part, error)
+	DeleteLeft bool
 }
 
 // A Part is what one shard does at one target.
@@ -55,6 +77,10 @@ type Part struct {
 	// Skip says why the part is not worked on, for instance because the data disable it. Its
 	// entries count as named, and nothing else is done with them.
 	Skip string
+	// Lease names what two runs do not write to at once, such as a cluster; "" is the part
+	// itself.
+	Lease string
+	Last  bool // it is worked on after the other parts
 }
 
 // name returns the name of a part in the state.
@@ -65,6 +91,9 @@ type Current struct {
 	Things []reconcile.Thing
 	Unread map[reconcile.Key]error // things that could not be read
 	Errors []error                 // other errors: not everything was listed
+	// Kept are things that stay as they are, with the reason: they are neither changed nor
+	// deleted nor forgotten.
+	Kept map[reconcile.Key]string
 }
 
 // ErrNothingDone says that no part could be read, so nothing could be done.

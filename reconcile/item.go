@@ -15,6 +15,7 @@ type Item struct {
 	Key       Key
 	Body      any    // what it should be; only [Compare] and the [Doer] look into it
 	Needs     []Key  // items that must exist before it
+	After     []Key  // items that come before it, also if they fail
 	Delete    bool   // the thing must go
 	Protected bool   // the thing must not be deleted or replaced
 	Recover   bool   // a deleted thing that the system still keeps may be brought back

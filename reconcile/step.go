@@ -61,6 +61,9 @@ type Change struct {
 type Difference struct {
 	Changes []Change
 	Replace bool // the thing cannot be changed, only deleted and made anew
+	// Mistake says why the thing cannot be made as the item says, for instance because somebody
+	// else has set a field of it. It is blocked then.
+	Mistake Mistake
 }
 
 // Compare returns how a thing differs from its item. The record says what was written last; it

@@ -81,7 +81,7 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 	}
 	switch s.Action {
 	case reconcile.Remove:
-		err = w.Delete(ctx, refOf(s.Key), integration.Preconditions{UID: was.UID, ResourceVersion: was.ResourceVersion})
+		err = w.Delete(ctx, refOf(s.Key), integration.Preconditions{UID: was.UID, ResourceVersion: was.ResourceVersion}, integration.Background)
 		if errors.Is(err, integration.ErrNotThere) {
 			err = nil
 		}

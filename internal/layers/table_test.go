@@ -8,8 +8,8 @@ const module = "github.com/app-sre/prcheck"
 // that folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state"},
-	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "wrapper", "report", "ci/pipeline", "ci/revisions"},
-	{"schemafilter", "live", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
+	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "runner/rounds", "change", "setup", "doctor"},
@@ -36,7 +36,7 @@ var never = map[string][]string{
 // only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
 	"planner/proof":  {"bundle", "gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"integrations/*": {"integration", "native", "reconcile", "plan", "state", "integration/sharding"},
+	"integrations/*": {"integration", "native", "reconcile", "plan", "state", "integration/sharding", "integration/manifests", "integration/template"},
 }
 
 // owners lists, for each outside library, the packages that may import it. Packages below
@@ -54,11 +54,12 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
-	"k8s.io":                                   {"kube"},
+	"github.com/robfig/cron/v3":                {"integration/manifests"},
+	"k8s.io":                                   {"kube", "integration/manifests", "internal/kubetest"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "ci/pipeline", "validator"},
+	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "ci/pipeline", "validator"},
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 	"os/exec":                                  {"internal/git", "wrapper", "runner/guard", "internal/kubetest", "internal/script"}, // git has one owner: nobody else starts it
