@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
@@ -47,11 +49,25 @@ func OpenWriter(a Access) (*Writer, error) {
 	return &Writer{Objects{c}}, nil
 }
 
-// Limits of a connection.
+// OpenTrial returns what lets a cluster try writes. It sends no request yet. Its connection
+// refuses to send anything but GET and patches that the server does not keep.
+func OpenTrial(a Access) (*Trial, error) {
+	c, err := connect(a)
+	if err != nil {
+		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
+	}
+	c.client.Transport = tryOnly{c.client.Transport}
+	return &Trial{c}, nil
+}
+
+// Limits of a connection. The rate lets 1,000 objects be made in seven seconds: each is read and
+// then made. A server works on 600 requests of all its clients at once unless it is told
+// otherwise, so one client that sends 300 in a second is far from filling it, and a loop that
+// went wrong cannot either.
 const (
 	requestTime    = 30 * time.Second
-	requestsPerSec = 50
-	requestsAtOnce = 100
+	requestsPerSec = 300
+	requestsAtOnce = 300
 	maxAnswer      = 32 << 20 // bytes
 	maxManager     = 128      // the longest name that a server takes for a field manager
 )
@@ -130,4 +146,19 @@ func (r readOnly) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("a connection that only reads sends no %s", req.Method)
 	}
 	return r.RoundTripper.RoundTrip(req)
+}
+
+// tryOnly is a transport that sends nothing but GET and patches with dryRun=All.
+type tryOnly struct{ http.RoundTripper }
+
+// RoundTrip sends a request if the server keeps nothing of it.
+func (t tryOnly) RoundTrip(req *http.Request) (*http.Response, error) {
+	dry := req.Method == http.MethodPatch && slices.Equal(req.URL.Query()["dryRun"], []string{meta.DryRunAll})
+	if req.Method != http.MethodGet && !dry {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, fmt.Errorf("a connection that only tries sends no %s that is kept", req.Method)
+	}
+	return t.RoundTripper.RoundTrip(req)
 }

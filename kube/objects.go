@@ -33,7 +33,7 @@ type header struct {
 func (o *Objects) Get(ctx context.Context, ref integration.ObjectRef) (json.RawMessage, error) {
 	of := call{method: http.MethodGet, verbs: "get", ref: ref}
 	if ref.Name == "" {
-		return nil, o.c.explain(of, &trouble{text: "the object has no name", class: integration.FailureOfConfig})
+		return nil, o.c.refuse(of, "the object has no name")
 	}
 	return o.c.object(ctx, of)
 }
@@ -50,22 +50,33 @@ func (c *connection) object(ctx context.Context, of call) (json.RawMessage, erro
 	return raw, nil
 }
 
-// checkObject returns an error if raw is not the object that ref names.
+// checkObject returns an error if raw is not the object that ref names, as it is kept.
 func checkObject(raw []byte, ref integration.ObjectRef) error {
+	is, err := checkName(raw, ref)
+	if err == nil && (is.APIVersion == "" || is.Kind == "") {
+		err = errors.New("it does not say what it is")
+	}
+	if err == nil && (is.Metadata.UID == "" || is.Metadata.ResourceVersion == "") {
+		err = errors.New("it has no uid and resourceVersion")
+	}
+	return err
+}
+
+// checkName returns an error if raw is another object than ref names. The objects of a list do
+// not say of which type they are.
+func checkName(raw []byte, ref integration.ObjectRef) (header, error) {
 	var is header
 	if err := json.Unmarshal(raw, &is); err != nil {
-		return err
+		return is, err
 	}
 	m := is.Metadata
 	switch {
-	case is.APIVersion != apiVersion(ref.Resource) || is.Kind == "":
-		return fmt.Errorf("it is %.100q of %.100q", is.Kind, is.APIVersion)
+	case is.APIVersion != "" && is.APIVersion != apiVersion(ref.Resource):
+		return is, fmt.Errorf("it is %.100q of %.100q", is.Kind, is.APIVersion)
 	case m.Name != ref.Name || m.Namespace != ref.Namespace:
-		return fmt.Errorf("its name is %.100q in namespace %.100q", m.Name, m.Namespace)
-	case m.UID == "" || m.ResourceVersion == "":
-		return errors.New("it has no uid and resourceVersion")
+		return is, fmt.Errorf("its name is %.100q in namespace %.100q", m.Name, m.Namespace)
 	}
-	return nil
+	return is, nil
 }
 
 func apiVersion(r integration.Resource) string {

@@ -17,6 +17,7 @@ import (
 var (
 	_ integration.ClusterReader = (*Objects)(nil)
 	_ integration.ClusterWriter = (*Writer)(nil)
+	_ integration.ClusterTrial  = (*Trial)(nil)
 )
 
 // sesame is a token that must appear nowhere.
@@ -108,6 +109,15 @@ func TestNotSent(t *testing.T) {
 	get := func(ref integration.ObjectRef) func() error {
 		return func() error { _, err := w.Get(ctx, ref); return err }
 	}
+	merge := func(patch string, was integration.Preconditions) func() error {
+		return func() error { _, err := w.Merge(ctx, deployment, json.RawMessage(patch), was); return err }
+	}
+	take := func(object string) func() error {
+		return func() error {
+			_, err := w.TakeFields(ctx, deployment, json.RawMessage(object), []string{"oc"})
+			return err
+		}
+	}
 	for name, c := range map[string]struct {
 		do   func() error
 		want string
@@ -128,7 +138,18 @@ func TestNotSent(t *testing.T) {
 			_, err := w.Create(ctx, deployment, json.RawMessage(strings.ReplaceAll(wanted, `"name"`, `"uid": "u", "name"`)))
 			return err
 		}, "no uid"},
-		"deletion of any object": {func() error { return w.Delete(ctx, deployment, integration.Preconditions{UID: "u"}, integration.Background) }, "needs the uid and the resourceVersion"},
+		"deletion of any object": {func() error {
+			return w.Delete(ctx, deployment, integration.Preconditions{UID: "u"}, integration.Background)
+		}, "needs the uid and the resourceVersion"},
+		"deletion without a word on dependents": {func() error { return w.Delete(ctx, deployment, was, "") }, "what becomes of dependents"},
+		"patch of any object":                   {merge(`{}`, integration.Preconditions{UID: "u"}), "needs the uid and the resourceVersion"},
+		"patch that is null":                    {merge(`null`, was), "no JSON object"},
+		"patch that is a list":                  {merge(`[]`, was), "no JSON object"},
+		"patch of no metadata":                  {merge(`{"metadata": null}`, was), "no JSON object"},
+		"fields of another object":              {take(object("apps/v1", "Deployment", "shop", "other", "")), "not this object"},
+		"fields of no object":                   {take(`7`), "not this object"},
+		"fields without a version":              {take(strings.Replace(object("apps/v1", "Deployment", "shop", "web", annotated), `"7"`, `""`, 1)), "needs the uid and the resourceVersion"},
+		"fields that are none":                  {take(strings.Replace(string(readObject("", "oc Update x")), `{"f:spec"`, `["f:spec"`, 1)), "as it was read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.do()

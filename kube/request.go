@@ -80,7 +80,7 @@ func (c *connection) address(of call) (*url.URL, error) {
 func (c *connection) send(ctx context.Context, of call) ([]byte, error) {
 	u, err := c.address(of)
 	if err != nil {
-		return nil, c.explain(of, &trouble{text: err.Error(), class: integration.FailureOfConfig})
+		return nil, c.refuse(of, err.Error())
 	}
 	var raw []byte
 	err = c.retries.Do(ctx, func(ctx context.Context) error {

@@ -64,7 +64,7 @@ func readTrouble(code int, location string, raw []byte, after time.Duration) err
 	t := &trouble{code: code, after: after, text: fmt.Sprintf("the server answers %d", code)}
 	if s := new(status); json.Unmarshal(raw, s) == nil && s.Kind == "Status" {
 		t.status = s
-		t.text += ": " + cmp.Or(s.Message, s.Reason)
+		t.text += ": " + withoutValues(cmp.Or(s.Message, s.Reason))
 	} else if text := sanitize.Line(string(raw[:min(len(raw), maxText)])); text != "" {
 		t.text += ", and this is not the answer of an API server: " + text
 	}
@@ -82,12 +82,50 @@ func readTrouble(code int, location string, raw []byte, after time.Duration) err
 	return t
 }
 
+// invalidValue is what stands before a value that a server refuses.
+const invalidValue = "Invalid value: "
+
+// withoutValues returns the message of a server without the objects that it repeats: they hide
+// what is wrong, and can have what nobody may read.
+func withoutValues(message string) string {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(message, invalidValue)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		out.WriteString(invalidValue)
+		if size := sizeOfValue(after); size > maxValue || strings.HasPrefix(after, "{") || strings.HasPrefix(after, "[") {
+			out.WriteString("…")
+			after = after[size:]
+		}
+		message = after
+	}
+}
+
+// sizeOfValue returns the length of the value, quoted text or JSON, with which a text begins. It
+// is the length of the text if nobody can tell.
+func sizeOfValue(text string) int {
+	if quoted, err := strconv.QuotedPrefix(text); err == nil {
+		return len(quoted)
+	}
+	value, is := json.NewDecoder(strings.NewReader(text)), json.RawMessage{}
+	if err := value.Decode(&is); err != nil {
+		return len(text)
+	}
+	return int(value.InputOffset())
+}
+
 // errGone says that the pages of a list that were read do not fit to those that follow.
 var errGone = integration.Failure(integration.FailureTransient, errors.New("it changed while it was read"))
 
 // wrongFields is how the text of a 500 begins with which a server refuses an object that it
 // cannot understand.
 const wrongFields = "failed to create typed patch object"
+
+// maxValue is the length of the longest value of a field in a message.
+const maxValue = 100
 
 // maxText is the length of the longest foreign text in a message.
 const maxText = 500
@@ -116,6 +154,11 @@ func (c *connection) explain(of call, err error) error {
 	return integration.Failure(t.class, err)
 }
 
+// refuse returns the error of a call that is not sent, because it is wrong.
+func (c *connection) refuse(of call, why string) error {
+	return c.explain(of, &trouble{text: why, class: integration.FailureOfConfig})
+}
+
 // clean returns foreign text that can be shown: short, on one line and without the token.
 func (c *connection) clean(text string) string {
 	text = sanitize.Line(strings.ReplaceAll(text, c.token, "[token]"))
@@ -137,7 +180,7 @@ func (t *trouble) known(of call) error {
 		return errGone
 	case t.code == http.StatusNotFound && t.status.Reason == "NotFound" && d.Name == of.ref.Name && d.Kind == of.ref.Plural && d.Name != "":
 		return integration.ErrNotThere
-	case t.code == http.StatusUnprocessableEntity && of.kind == applyPatch && slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
+	case t.code == http.StatusUnprocessableEntity && of.method == http.MethodPatch && slices.ContainsFunc(d.Causes, func(c cause) bool { return c.Field == "metadata.uid" }):
 		return integration.ErrChanged // another object has its name
 	case t.code != http.StatusConflict:
 		return nil

@@ -268,3 +268,25 @@ func TestContextEnds(t *testing.T) {
 		}
 	})
 }
+
+// A message does not repeat the objects that a server refuses.
+func TestWithoutValues(t *testing.T) {
+	long := strings.Repeat("x", maxValue)
+	for name, c := range map[string][2]string{
+		"no value":     {"says why", "says why"},
+		"short value":  {`spec.schedule: Invalid value: "x": expected 5 fields`, `spec.schedule: Invalid value: "x": expected 5 fields`},
+		"number":       {"spec.replicas: Invalid value: -1: must be 0 or more", "spec.replicas: Invalid value: -1: must be 0 or more"},
+		"object":       {`spec.selector: Invalid value: {"a": "s}cret: {"}: field is immutable`, "spec.selector: Invalid value: …: field is immutable"},
+		"list":         {`a: Invalid value: ["s"]: no`, "a: Invalid value: …: no"},
+		"long text":    {`a: Invalid value: "` + long + `": no`, "a: Invalid value: …: no"},
+		"quoted patch": {`"" is invalid: patch: Invalid value: "{\"a\":\"` + long + `\"}": strict decoding error: unknown field "spec.nope"`, `"" is invalid: patch: Invalid value: …: strict decoding error: unknown field "spec.nope"`},
+		"two values":   {`[a: Invalid value: {}: no, b: Invalid value: {"x": {}}: no]`, "[a: Invalid value: …: no, b: Invalid value: …: no]"},
+		"text of Go":   {`a: Invalid value: v1.LabelSelector{A: "s"}: no`, "a: Invalid value: v1.LabelSelector{A: \"s\"}: no"},
+		"unfinished":   {`a: Invalid value: {"x": "s`, "a: Invalid value: …"},
+		"nothing":      {"a: Invalid value: ", "a: Invalid value: "},
+	} {
+		if got := withoutValues(c[0]); got != c[1] {
+			t.Errorf("%s: got %q, want %q", name, got, c[1])
+		}
+	}
+}

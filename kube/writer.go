@@ -30,7 +30,26 @@ const neverVersion = "9223372036854775807"
 // that its fields have the same manager from the first day. A POST would give them to a second
 // manager, with which each later apply would be in conflict.
 func (w *Writer) Create(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
-	of := w.c.apply(ref, "create and patch")
+	of, err := w.c.creation(ref, object)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := w.c.object(ctx, of)
+	return raw, w.c.asThere(of, err)
+}
+
+// Apply implements [integration.ClusterWriter].
+func (w *Writer) Apply(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
+	of, err := w.c.application(ref, object)
+	if err != nil {
+		return nil, err
+	}
+	return w.c.object(ctx, of)
+}
+
+// creation returns the call of a server-side apply that makes an object.
+func (c *connection) creation(ref integration.ObjectRef, object json.RawMessage) (call, error) {
+	of := c.apply(ref, "create and patch")
 	body, was, err := decodeApplied(object, ref)
 	if err == nil && was != (integration.Preconditions{}) {
 		err = errors.New("an object that is to be made has no uid and no resourceVersion")
@@ -40,27 +59,32 @@ func (w *Writer) Create(ctx context.Context, ref integration.ObjectRef, object j
 		of.body, err = json.Marshal(body)
 	}
 	if err != nil {
-		return nil, w.c.explain(of, &trouble{text: err.Error(), class: integration.FailureOfConfig})
+		return of, c.refuse(of, err.Error())
 	}
-	raw, err := w.c.object(ctx, of)
-	if fields := (*integration.FieldConflict)(nil); errors.As(err, &fields) {
-		return nil, w.c.explain(of, integration.ErrChanged) // it is there, and has fields of others
-	}
-	return raw, err
+	return of, nil
 }
 
-// Apply implements [integration.ClusterWriter].
-func (w *Writer) Apply(ctx context.Context, ref integration.ObjectRef, object json.RawMessage) (json.RawMessage, error) {
-	of := w.c.apply(ref, "patch")
+// application returns the call of a server-side apply to an object, which has preconditions
+// or none.
+func (c *connection) application(ref integration.ObjectRef, object json.RawMessage) (call, error) {
+	of := c.apply(ref, "patch")
+	of.body = object
 	_, was, err := decodeApplied(object, ref)
 	if err == nil && (was.UID == "") != (was.ResourceVersion == "") {
 		err = errors.New("uid and resourceVersion are preconditions together")
 	}
 	if err != nil {
-		return nil, w.c.explain(of, &trouble{text: err.Error(), class: integration.FailureOfConfig})
+		return of, c.refuse(of, err.Error())
 	}
-	of.body = object
-	return w.c.object(ctx, of)
+	return of, nil
+}
+
+// asThere returns the error of a creation. An object whose fields are those of others is there.
+func (c *connection) asThere(of call, err error) error {
+	if fields := (*integration.FieldConflict)(nil); errors.As(err, &fields) {
+		return c.explain(of, integration.ErrChanged)
+	}
+	return err
 }
 
 // apply returns the call of a server-side apply. It never forces.
@@ -86,21 +110,14 @@ func decodeApplied(object json.RawMessage, ref integration.ObjectRef) (map[strin
 	return body, integration.Preconditions{UID: m.UID, ResourceVersion: m.ResourceVersion}, nil
 }
 
-// Merge implements [integration.ClusterWriter].
-func (w *Writer) Merge(ctx context.Context, ref integration.ObjectRef, patch json.RawMessage, was integration.Preconditions) (json.RawMessage, error) {
-	return nil, errors.New("not built")
-}
-
-// TakeFields implements [integration.ClusterWriter].
-func (w *Writer) TakeFields(ctx context.Context, ref integration.ObjectRef, object json.RawMessage, managers []string) (json.RawMessage, error) {
-	return nil, errors.New("not built")
-}
-
 // Delete implements [integration.ClusterWriter].
 func (w *Writer) Delete(ctx context.Context, ref integration.ObjectRef, was integration.Preconditions, dependents integration.Propagation) error {
 	of := call{method: http.MethodDelete, verbs: "delete", ref: ref, kind: "application/json"}
-	if was.UID == "" || was.ResourceVersion == "" {
-		return w.c.explain(of, &trouble{text: "a deletion needs the uid and the resourceVersion of the object", class: integration.FailureOfConfig})
+	switch {
+	case was.UID == "" || was.ResourceVersion == "":
+		return w.c.refuse(of, "a deletion needs the uid and the resourceVersion of the object")
+	case dependents != integration.Background && dependents != integration.Foreground && dependents != integration.Orphan:
+		return w.c.refuse(of, fmt.Sprintf("a deletion must say what becomes of dependents, not %.100q", dependents))
 	}
 	uid, after := types.UID(was.UID), meta.DeletionPropagation(dependents)
 	var err error
