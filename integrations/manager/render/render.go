@@ -67,18 +67,16 @@ type PodTemplate struct{}
 type Mistake struct {
 	Pointer string // below the entry of managed, such as /spec/cron
 	Message string
+	Warning bool // the objects are made nevertheless
 }
-
-// Error returns the message.
-func (m *Mistake) Error() string { return m.Message }
 
 // Parameters returns the parameters that the objects of integrations use, with their defaults.
 func Parameters(of ...Integration) []template.Parameter { return nil }
 
 // Objects returns the objects of an integration with the values of parameters filled in.
-// Values that only the run knows are those of Late. The error joins one *Mistake for each
-// mistake.
-func Objects(of Integration, values map[string]string, o Options) ([]manifests.Object, error) {
+// Values that only the run knows are those of Late. Objects stand in the order of shards; there
+// are none if a mistake is no warning.
+func Objects(of Integration, values map[string]string, o Options) ([]manifests.Object, []Mistake) {
 	return nil, nil
 }
 

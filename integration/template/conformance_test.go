@@ -1,0 +1,88 @@
+package template
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/app-sre/prcheck/internal/shared"
+)
+
+// A processCase is a case of the area process.
+type processCase struct {
+	Input struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string
+		Object     map[string]any
+		Objects    []map[string]any
+		Labels     map[string]string
+		Parameters []struct {
+			Name     string `json:"name"`
+			Value    any    `json:"value,omitempty"`
+			Required bool   `json:"required,omitempty"`
+			Generate string `json:"generate,omitempty"`
+		}
+		Values map[string]string
+	}
+	Expected struct {
+		Object  map[string]any
+		Objects []map[string]any
+		OK      *bool
+		Error   any
+	}
+}
+
+// document returns the Template of a case as JSON.
+func (c processCase) document(t *testing.T) []byte {
+	top := map[string]any{"apiVersion": "template.openshift.io/v1", "kind": "Template"}
+	if c.Input.APIVersion != "" {
+		top["apiVersion"] = c.Input.APIVersion
+	}
+	if c.Input.Kind != "" {
+		top["kind"] = c.Input.Kind
+	}
+	objects := c.Input.Objects
+	if c.Input.Object != nil {
+		objects = append(objects, c.Input.Object)
+	}
+	top["objects"], top["labels"], top["parameters"] = objects, c.Input.Labels, c.Input.Parameters
+	raw, err := json.Marshal(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestProcessCases(t *testing.T) {
+	shared.Each(t, "process", func(t *testing.T, c processCase) {
+		wantsError := c.Expected.Error != nil && c.Expected.Error != false || c.Expected.OK != nil && !*c.Expected.OK
+		var got []map[string]any
+		parsed, err := Read("case", c.document(t))
+		if err == nil {
+			got, err = Process(parsed, c.Input.Values)
+		}
+		if (err != nil) != wantsError {
+			t.Fatalf("got the error %v, want one: %t", err, wantsError)
+		}
+		want := c.Expected.Objects
+		if c.Expected.Object != nil {
+			want = append(want, c.Expected.Object)
+		}
+		if want != nil && !reflect.DeepEqual(throughJSON(t, got), throughJSON(t, want)) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+}
+
+// throughJSON returns a value as JSON decodes it, so that numbers compare.
+func throughJSON(t *testing.T, value any) any {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

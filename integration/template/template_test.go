@@ -1,0 +1,178 @@
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func Example() {
+	t, err := Read("shop.yml", []byte(`
+apiVersion: template.openshift.io/v1
+kind: Template
+objects:
+- kind: Deployment
+  metadata: {name: "shop-${PLACE}"}
+  spec: {replicas: "${{REPLICAS}}"}
+parameters:
+- name: PLACE
+- name: REPLICAS
+  value: 2
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	objects, err := Process(t, map[string]string{"PLACE": "harbor", "UNKNOWN": "is ignored"})
+	raw, _ := json.Marshal(objects)
+	fmt.Println(string(raw), err)
+	// Output: [{"kind":"Deployment","metadata":{"name":"shop-harbor"},"spec":{"replicas":2}}] <nil>
+}
+
+const head = "apiVersion: v1\nkind: Template\n"
+
+func TestProcess(t *testing.T) {
+	cases := []struct {
+		name, in string
+		values   map[string]string
+		want     string // JSON of the objects, or a part of the error
+	}{
+		{"a required parameter without a value", "parameters: [{name: A, required: true}]", nil, "the parameter A has no value and is required"},
+		{"a required parameter with an empty value", "parameters: [{name: A, required: true}]", map[string]string{"A": ""}, "the parameter A has no value and is required"},
+		{"a required parameter with a value", "parameters: [{name: A, required: true}]", map[string]string{"A": "x"}, "null"},
+		{"a generated parameter", "parameters: [{name: A, generate: expression, from: '[a-z]{8}'}]", nil, "the parameter A has no value; values are not generated"},
+		{"a generated parameter with a value", "parameters: [{name: A, generate: expression}]", map[string]string{"A": "x"}, "null"},
+		{"a parameter without a value is empty", "objects: [{a: 'x${A}y'}]\nparameters: [{name: A}]", nil, `[{"a":"xy"}]`},
+		{"the values of several parameters are wrong", "parameters: [{name: A, required: true}, {name: B, required: true}]", nil, "A has no value and is required\nthe parameter B"},
+		{"a default that is no text", "objects: [{a: '${A}${B}${C}'}]\nparameters: [{name: A, value: 8.10}, {name: B, value: yes}, {name: C, value: 0x1F}]", nil, `[{"a":"8.10yes0x1F"}]`},
+		{"a default of null is none", "objects: [{a: '${A}'}]\nparameters: [{name: A, value: null}]", nil, `[{"a":""}]`},
+		{"double braces within a text stay", "objects: [{a: 'x${{A}}'}]\nparameters: [{name: A, value: 1}]", nil, `[{"a":"x${{A}}"}]`},
+		{"double braces give a list", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: '[1, \"${A}\"]'}]", nil, `[{"a":[1,"${A}"]}]`},
+		{"double braces give null", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'null'}]", nil, `[{"a":null}]`},
+		{"double braces with two values of JSON give the text", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 1 2}]", nil, `[{"a":"1 2"}]`},
+		{"a large number keeps its digits", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: '12345678901234567890'}]", nil, `[{"a":12345678901234567890}]`},
+		{"values that name each other", "objects: [{a: '${A} ${B}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]", nil, `[{"a":"${B} ${A}"}]`},
+		{"two keys become one", "objects: [{'${A}': 1, k: 2}]\nparameters: [{name: A, value: k}]", nil, `object 1: two keys become the key "k"`},
+		{"two labels become one", "labels: {'${A}': x, k: z}\nparameters: [{name: A, value: k}]", nil, `two labels become the label "k"`},
+		{"labels go over those of an object", "labels: {a: new}\nobjects: [{metadata: {labels: {a: old, b: old}}}, {kind: X}]", nil, `[{"metadata":{"labels":{"a":"new","b":"old"}}},{"kind":"X","metadata":{"labels":{"a":"new"}}}]`},
+		{"labels that are no map", "labels: {a: new}\nobjects: [{metadata: {labels: [a]}}]", nil, "object 1: labels must be a map"},
+		{"a namespace that is no text is dropped", "objects: [{metadata: {namespace: 5}}]", nil, `[{"metadata":{}}]`},
+		{"a namespace with an undeclared name stays", "objects: [{metadata: {namespace: '${NS}'}}]", nil, `[{"metadata":{"namespace":"${NS}"}}]`},
+		{"a value in very many places", "objects: [" + strings.Repeat("{a: '${A}'}, ", 300) + "]\nparameters: [{name: A}]", map[string]string{"A": strings.Repeat("x", 1<<16)}, "with its values it is larger than 16 MiB"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			parsed, err := Read("t.yml", []byte(head+c.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, _ := json.Marshal(parsed)
+			objects, err := Process(parsed, c.values)
+			raw, _ := json.Marshal(objects)
+			if got := string(raw) + fmt.Sprint(err); !strings.Contains(got, c.want) {
+				t.Errorf("got %.300s, want %s", got, c.want)
+			}
+			if after, _ := json.Marshal(parsed); string(before) != string(after) {
+				t.Errorf("the template has changed:\n%s\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestReadMistakes(t *testing.T) {
+	cases := []struct{ name, in, want string }{
+		{"nothing", "", "t.yml: it is empty"},
+		{"no YAML", "a: [", "t.yml: line "},
+		{"two documents", head + "---\na: 1\n", "t.yml: line 3: a second document"},
+		{"a list", "[]", "t.yml: line 1: a Template must be a map"},
+		{"another kind", "apiVersion: v1\nkind: List\n", `t.yml: line 2: kind is "List"; it must be Template`},
+		{"another version", "kind: Template\napiVersion: v2\n", `t.yml: line 2: apiVersion is "v2"; it must be template.openshift.io/v1`},
+		{"objects that are no list", head + "objects: {}\n", "t.yml: line 3: objects must be a list"},
+		{"an object that is no map", head + "objects:\n- {}\n- 5\n", "t.yml: line 5: an object must be a map"},
+		{"a parameter without a name", head + "parameters:\n- value: 1\n", "t.yml: line 4: a parameter needs a name"},
+		{"a parameter with a dash", head + "parameters:\n- name: A-B\n", "t.yml: line 4: a parameter needs a name"},
+		{"a value that is a map", head + "parameters:\n- name: A\n  value: {}\n", "t.yml: line 5: the value of the parameter A must be a text"},
+		{"required that is a text", head + "parameters:\n- name: A\n  required: 'yes'\n", "t.yml: line 5: required of the parameter A must be true or false"},
+		{"generate that is a number", head + "parameters:\n- name: A\n  generate: 1\n", "t.yml: line 5: generate of the parameter A must be a text"},
+		{"labels that are no map", head + "labels: []\n", "t.yml: line 3: labels must be a map"},
+		{"a label that is a list", head + "labels:\n  a: []\n", `t.yml: line 4: the label "a" must be a text`},
+		{"a key that stands twice", head + "objects:\n- a: 1\n  a: 2\n", `t.yml: line 5: the key "a" stands here twice`},
+		{"a key that is a list", head + "objects:\n- {[a]: 1}\n", "t.yml: line 4: a key must be a text"},
+		{"a loop of anchors", head + "objects:\n- &a\n  b: *a\n", "t.yml: line 5: an anchor holds an alias of itself"},
+		{"a loop of merges", head + "objects:\n- &a\n  <<: *a\n", "t.yml: line 5: an anchor holds an alias of itself"},
+		{"aliases that double", head + bomb(40), "its aliases make the document too large"},
+		{"aliases of a long text", head + "x: &a " + strings.Repeat("y", 1<<16) + "\nobjects: [" + strings.Repeat("{a: *a}, ", 100) + "]\n", "its aliases make the document too large"},
+		{"huge depth", head + "objects: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), "t.yml: line 3: it is nested deeper than 100 levels"},
+		{"a merge of a text", head + "objects:\n- <<: x\n", "t.yml: line 4: only maps can be merged"},
+		{"infinity", head + "objects:\n- a: .inf\n", "t.yml: line 4: .inf is no number of JSON"},
+		{"binary data", head + "objects:\n- a: !!binary aGk=\n", "t.yml: line 4: "},
+		{"too large", strings.Repeat("#", maxDocument+1), "t.yml: it is larger than 4 MiB"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Read("t.yml", []byte(c.in))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v and the error %.300v, want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+// bomb returns YAML that has 2^n texts once all aliases are followed.
+func bomb(n int) string {
+	var out strings.Builder
+	out.WriteString("x0: &x0 [a, a]\n")
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&out, "x%d: &x%d [*x%d, *x%d]\n", i, i, i-1, i-1)
+	}
+	return out.String()
+}
+
+func TestMerge(t *testing.T) {
+	parsed, err := Read("t.yml", []byte(head+"x: &x {a: 1, b: 2}\ny: &y {b: 3, c: 3}\nobjects:\n- <<: [*x, *y]\n  a: own\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []map[string]any{{"a": "own", "b": int64(2), "c": int64(3)}}
+	if !reflect.DeepEqual(parsed.Objects, want) {
+		t.Errorf("got %v, want %v", parsed.Objects, want)
+	}
+}
+
+func TestMentions(t *testing.T) {
+	doc, err := ReadDocument("t.yml", []byte("a: ${A}\nb:\n- |\n  x\n  y ${B} ${C}\n- ${{D}} $HOME\n- ${{E}}\n${F}: \"x ${G}\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Mention{{"A", 1}, {"B", 5}, {"C", 5}, {"E", 7}, {"F", 8}, {"G", 8}}
+	if got := doc.Mentions(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Reading foreign bytes ends with an error or with a template that is processed the same way
+// twice, and that can be written as JSON.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"", head, head + bomb(40), head + "objects: [{a: '${{A}}', <<: {b: 1}}]\nparameters: [{name: A, value: '[1]'}]\nlabels: {a: b}", head + "objects:\n- &a\n  b: *a\n", "{\"kind\": \"Template\"", "a: !!float x\n", head + "objects: [{1: .5, true: 2001-01-01, ~: 0o7}]"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		parsed, err := Read("t.yml", raw)
+		if err != nil {
+			return
+		}
+		values := map[string]string{"A": "x${A}"}
+		first, err := Process(parsed, values)
+		if err != nil {
+			return
+		}
+		second, _ := Process(parsed, values)
+		a, errA := json.Marshal(first)
+		b, _ := json.Marshal(second)
+		if errA != nil || string(a) != string(b) {
+			t.Errorf("got %s and then %s, %v", a, b, errA)
+		}
+	})
+}
