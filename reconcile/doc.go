@@ -37,5 +37,6 @@
 //
 // An item comes after the items that it needs, a deletion after everything that uses the thing.
 // Steps that do not need each other run at once. If a step fails, only the steps that need it
-// are not run.
+// are not run: a step that only comes after it ([Item] After) goes on. [Options] Settle waits
+// after each wave until what was written works.
 package reconcile

@@ -30,6 +30,10 @@ type Options struct {
 	Limit int           // how many steps run at once; 0 means one
 	Grace time.Duration // how long a step may go on after the context has ended
 	Done  func(Result)  // is told of each result as it comes; nil tells nobody
+	// Settle waits after each wave until what was written in it works, and returns the errors of
+	// those that do not. These steps count as failed from then on, and Done is told of them
+	// again. Deletions are not waited for. Nil waits for nothing.
+	Settle func(ctx context.Context, done []Step) map[Key]error
 }
 
 // A Status is how a step ended.
@@ -77,6 +81,7 @@ func Execute(ctx context.Context, p *Plan, doer Doer, memory Memory, opts Option
 	}
 	for wave := range last + 1 {
 		e.runWave(ctx, lasting, wave)
+		e.settleWave(ctx, wave)
 	}
 	return e.results, gather(e.results)
 }

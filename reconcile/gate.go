@@ -34,6 +34,7 @@ type Gate struct {
 	Approvals []Approval // of base
 	Today     time.Time  // the day that approvals are compared with
 	Refused   Refusal    // somebody else decided: why no deletion is done; the zero value is no decision
+	MayEmpty  bool       // that nothing is desired is no doubt: somebody said that all must go
 	Confirmed string     // the digest of deletions that somebody confirmed by hand, see [Deletions.Digest]
 }
 
@@ -87,7 +88,7 @@ func (g Gate) Decide(d Deletions) Refusal {
 		return Refusal{g.Refused.Code, g.Refused.Reason, d.Keys}
 	case d.Incomplete:
 		return Refusal{CodeIncomplete, "not all could be read, so nothing is deleted", d.Keys}
-	case d.Desired == 0:
+	case d.Desired == 0 && !g.MayEmpty:
 		return Refusal{CodeEmpty, "nothing is desired, so nothing is deleted: say delete: true for each thing that must go", d.Keys}
 	case l.Off && len(counted) > 0:
 		return Refusal{CodeDelete, "deletions are off: approve each of them in the settings of base", counted}

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// holdCycles blocks items that need each other.
+// holdCycles blocks items that wait for each other.
 func (m *maker) holdCycles(desired []Item) {
 	g, items := graph{}, map[Key]*Item{}
 	for i := range desired {
-		if len(desired[i].Needs) == 0 {
+		if len(desired[i].Needs)+len(desired[i].After) == 0 {
 			continue // it can be in no circle
 		}
-		g[desired[i].Key], items[desired[i].Key] = distinct(desired[i].Needs), &desired[i]
+		g[desired[i].Key], items[desired[i].Key] = distinct(desired[i].before()), &desired[i]
 	}
 	for _, circle := range g.cycles() {
-		reason := fmt.Sprintf("%d entries need each other in a circle, from %q to %q", len(circle), circle[0], circle[len(circle)-1])
+		reason := fmt.Sprintf("%d entries wait for each other in a circle, from %q to %q", len(circle), circle[0], circle[len(circle)-1])
 		for _, k := range circle {
 			m.block(items[k], CodeCycle, reason, "")
 		}
@@ -126,8 +126,9 @@ func (m *maker) setWaves() {
 			if s.Thing != nil {
 				removals[k] = slices.Concat(s.Needs, s.Thing.Needs, []Key{s.Thing.Parent})
 			}
-		case s.Item != nil && !s.Item.Delete && (s.Action.Writes() || len(s.Needs) > 0):
-			applies[k] = s.Needs
+		case s.Code == CodeCycle: // nothing can come after a circle; what names it goes on without it
+		case s.Item != nil && !s.Item.Delete && (s.Action.Writes() || len(s.Needs)+len(s.After) > 0):
+			applies[k] = s.Item.before()
 		}
 	}
 	number := 0

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A Key identifies an item and its thing for ever. It does not depend on the position of an
@@ -25,6 +26,9 @@ type Item struct {
 	// Mistake says why the entry cannot be used. Its thing is left as it is.
 	Mistake Mistake
 }
+
+// before returns the items that come before an item.
+func (it *Item) before() []Key { return slices.Concat(it.Needs, it.After) }
 
 // A Mistake is what is wrong with an entry. The zero value is no mistake.
 type Mistake struct {
@@ -113,6 +117,7 @@ const (
 	CodeDelete          Code = "DELETE"                // deletions are off, and this one is not approved
 	CodeCompare         Code = "COMPARE"               // item and thing cannot be compared
 	CodeType            Code = "VAL_TYPE"              // a value of the data has another type
+	CodeKept            Code = "KEPT"                  // whoever read the thing says that it stays as it is
 	CodeApproval        Code = "APPROVAL_WITHOUT_DATE" // an approval says no date until which it holds
 )
 
@@ -133,6 +138,9 @@ type Finding struct {
 	Keys     []Key    `json:"keys,omitempty"`
 	Place    Place    `json:"place,omitzero"`
 	Message  string   `json:"message"`
+	// OfThing tells that the finding depends on nothing but the entry and its thing, so that it
+	// is there without a change that does not touch the entry.
+	OfThing bool `json:"-"`
 }
 
 // ReadDelete reads the value of "delete" of an entry, as JSON. No value and null are false.

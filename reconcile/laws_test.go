@@ -28,6 +28,7 @@ type law struct {
 var laws = []law{
 	{"only what is ours is written, and runs come to an end", confinedAndConvergent},
 	{"a crash changes nothing in the end", crashesAreHarmless},
+	{"what comes after others is written after them, also if they fail", afterWaits},
 	{"the order of the input does not matter", isDeterministic},
 	{"doing a plan twice is as doing it once", twiceIsOnce},
 	{"the plans of the shards are the plan of the whole", shardsAreTheWhole},
@@ -198,7 +199,7 @@ func shardsAreTheWhole(t *testing.T, newScene func() *scene) string {
 	in.Gate.Limits = reconcile.Limits{Max: 1000, Percent: 10000, Floor: 1000}
 	in.Desired = slices.Clone(in.Desired)
 	for i := range in.Desired {
-		in.Desired[i].Needs = nil
+		in.Desired[i].Needs, in.Desired[i].After = nil, nil
 	}
 	in.Desired = append(in.Desired, reconcile.Item{Key: "even0", Policy: reconcile.Observe}, reconcile.Item{Key: "odd1", Policy: reconcile.Observe}) // no shard desires nothing
 	half := func(of int) reconcile.Input {
@@ -339,6 +340,16 @@ func TestMutants(t *testing.T) {
 			w.Desired = w.Desired || w.Claim != reconcile.NoClaim
 			return judge(o, m, w)
 		},
+		"other versions are ours": func(o reconcile.Owner, m reconcile.Mark, w reconcile.Wish) reconcile.Verdict {
+			m.Version = ""
+			return judge(o, m, w)
+		},
+		"other versions are taken from living callers": func(o reconcile.Owner, m reconcile.Mark, w reconcile.Wish) reconcile.Verdict {
+			if ours(m) && m.Version != "" {
+				m.Caller = o.Caller
+			}
+			return judge(o, m, w)
+		},
 		"what is taken gets no mark": func(o reconcile.Owner, m reconcile.Mark, w reconcile.Wish) reconcile.Verdict {
 			v := judge(o, m, w)
 			if v.Act && m == (reconcile.Mark{}) {
@@ -391,12 +402,20 @@ func TestMutants(t *testing.T) {
 // mustBreak fails unless a law notices that a rule is broken.
 func mustBreak(t *testing.T, judge func(reconcile.Owner, reconcile.Mark, reconcile.Wish) reconcile.Verdict, decide func(reconcile.Gate, reconcile.Deletions) reconcile.Refusal) {
 	t.Helper()
+	mustBreakBy(t, func(s *scene) {
+		s.gate = decide
+		s.rules = func(in reconcile.Input) reconcile.Input { return reconcile.WithRules(in, judge, decide) }
+	})
+}
+
+// mustBreakBy fails unless a law notices what is done to the scenes.
+func mustBreakBy(t *testing.T, mutate func(*scene)) {
+	t.Helper()
 	for seed := range uint64(3000) {
 		for _, l := range laws {
 			why := l.check(t, func() *scene {
 				s := newScene(seed)
-				s.gate = decide
-				s.rules = func(in reconcile.Input) reconcile.Input { return reconcile.WithRules(in, judge, decide) }
+				mutate(s)
 				return s
 			})
 			if why != "" {

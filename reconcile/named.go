@@ -22,6 +22,11 @@ func (m *maker) planItem(it *Item) {
 		return
 	}
 	wish := Wish{Known: known, Desired: !it.Delete, Claim: it.Claim}
+	if reason, kept := m.in.Kept[it.Key]; kept {
+		m.step(Step{Key: it.Key, Action: None, Code: CodeKept, Reason: reason, Item: it, Thing: at})
+		m.find(Finding{Code: CodeKept, Severity: Note, Keys: []Key{it.Key}, Place: it.Place, Message: "it stays as it is: " + reason})
+		return
+	}
 	switch {
 	case it.Policy == Observe:
 		m.observe(it, isThere)
@@ -79,8 +84,8 @@ func (m *maker) planRemoval(it *Item, thing Thing, wish Wish) {
 		m.fail(it, CodeProtected, "the system protects it: its lock is removed by hand", v.Owner)
 	case v.Act:
 		m.step(Step{Key: it.Key, Action: Remove, Owner: v.Owner, Reason: "the entry says delete", Item: it, Thing: &thing, wish: wish})
-	case v.Owner == RetiredCaller:
-		m.step(Step{Key: it.Key, Action: MarkIt, Owner: v.Owner, Reason: fmt.Sprintf("caller %q is gone; the next run deletes it", m.markOf(thing).Caller),
+	case v.Owner == RetiredCaller, v.Owner == OtherVersion && wanted.Act:
+		m.step(Step{Key: it.Key, Action: MarkIt, Owner: v.Owner, Reason: takingReason(wanted, m.markOf(thing)) + "; the next run deletes it",
 			Item: it, Thing: &thing, mark: true, wish: Wish{Known: wish.Known, Desired: true}})
 	default:
 		m.fail(it, cmp.Or(wanted.Code, CodeOwnedByOther), "it belongs to "+m.describe(v.Owner, thing), v.Owner)
@@ -97,6 +102,11 @@ func (m *maker) planChange(it *Item, thing Thing, last Record, wish Wish) {
 	d, err := m.in.Compare(*it, thing, last)
 	if err != nil {
 		m.fail(it, CodeCompare, "it cannot be compared: "+err.Error(), v.Owner)
+		return
+	}
+	if d.Mistake != (Mistake{}) {
+		m.fail(it, d.Mistake.Code, d.Mistake.Message, v.Owner)
+		m.steps[it.Key].Changes, m.steps[it.Key].Thing = d.Changes, &thing
 		return
 	}
 	s := Step{Key: it.Key, Action: None, Owner: v.Owner, Reason: "nothing differs", Changes: d.Changes, Item: it, Thing: &thing,
@@ -137,6 +147,8 @@ func takingReason(v Verdict, m Mark) string {
 		return "the settings allow to adopt it"
 	case RetiredCaller:
 		return fmt.Sprintf("caller %q is gone: it is taken over", m.Caller)
+	case OtherVersion:
+		return fmt.Sprintf("it is taken over from version %q of the integration and its caller %q", m.Version, m.Caller)
 	case OtherCaller:
 		return fmt.Sprintf("the settings allow to take it over from caller %q", m.Caller)
 	default:
@@ -161,6 +173,8 @@ func (m *maker) describe(owner Whose, thing Thing) string {
 		return "nobody: adopt it first"
 	case OtherIntegration:
 		return fmt.Sprintf("integration %q", mark.Integration)
+	case OtherVersion:
+		return fmt.Sprintf("another version of the integration, %q, and its caller %q: take it over with runner take-over %s", mark.Version, mark.Caller, mark.Integration)
 	default:
 		return fmt.Sprintf("caller %q", mark.Caller)
 	}

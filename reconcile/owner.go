@@ -5,10 +5,11 @@ import "slices"
 // An Owner is a running instance of an integration.
 type Owner struct {
 	Integration string
-	Version     string   // major version: what another one marked belongs to another integration
+	Version     string   // major version: what another one marked is not ours
 	Caller      string   // the key of this instance
 	Callers     []string // of all instances; nil if they are not known
 	From        string   // another integration whose things are taken over, "" for none
+	TakeOver    bool     // things that another version of the integration made are taken over
 }
 
 // A Mark on a thing says who owns it. The zero value is no mark.
@@ -33,6 +34,7 @@ const (
 	OtherCaller      Whose = "other caller"
 	RetiredCaller    Whose = "retired caller"
 	OtherIntegration Whose = "other integration"
+	OtherVersion     Whose = "other version"
 )
 
 // A Verdict says whether a thing may be touched.
@@ -60,8 +62,10 @@ func (o Owner) Judge(m Mark, w Wish) Verdict {
 		return Verdict{Owner: Nobody}.claimed(w, Adopt, CodeNotAdopted)
 	case o.From != "" && m.Integration == o.From && w.Desired:
 		return Verdict{Owner: OtherIntegration, Act: true, Mark: true}
-	case m.Integration != o.Integration || m.Version != o.Version:
+	case m.Integration != o.Integration:
 		return Verdict{Owner: OtherIntegration}
+	case m.Version != o.Version:
+		return o.judgeVersion(m, w)
 	case m.Caller == o.Caller:
 		return Verdict{Owner: Us, Act: true}
 	case o.Callers == nil || slices.Contains(o.Callers, m.Caller):
@@ -70,6 +74,23 @@ func (o Owner) Judge(m Mark, w Wish) Verdict {
 		return Verdict{Owner: RetiredCaller, Act: true, Mark: true}
 	}
 	return Verdict{Owner: RetiredCaller}
+}
+
+// judgeVersion judges a thing that another version of the integration made. It is taken if it is
+// desired, the owner takes such things over, and no other living caller is named by the mark.
+func (o Owner) judgeVersion(m Mark, w Wish) Verdict {
+	v := Verdict{Owner: OtherVersion}
+	isOthers := m.Caller != "" && m.Caller != o.Caller && (o.Callers == nil || slices.Contains(o.Callers, m.Caller))
+	switch {
+	case !w.Desired:
+	case !o.TakeOver:
+		v.Code = CodeNotAdopted
+	case isOthers:
+		v.Code = CodeOwnedByOther
+	default:
+		v.Act, v.Mark = true, true
+	}
+	return v
 }
 
 // claimed returns the verdict about a thing that is not ours: it may be touched if it is

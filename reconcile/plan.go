@@ -120,7 +120,7 @@ func describeFiles(items []Item) string {
 // step adds a step. A later step of the same key replaces an earlier one.
 func (m *maker) step(s Step) *Step {
 	if s.Item != nil {
-		s.Place, s.Needs = s.Item.Place, distinct(s.Item.Needs)
+		s.Place, s.Needs, s.After = s.Item.Place, distinct(s.Item.Needs), distinct(s.Item.After)
 	}
 	m.steps[s.Key] = &s
 	return &s
@@ -134,7 +134,7 @@ func (m *maker) block(it *Item, code Code, reason string, owner Whose) {
 // fail adds a step that may not be done, and tells people.
 func (m *maker) fail(it *Item, code Code, reason string, owner Whose) {
 	m.block(it, code, reason, owner)
-	m.find(Finding{Code: code, Severity: Error, Keys: []Key{it.Key}, Place: it.Place, Message: reason})
+	m.find(Finding{Code: code, Severity: Error, Keys: []Key{it.Key}, Place: it.Place, Message: reason, OfThing: code != CodeIncomplete})
 }
 
 func (m *maker) find(f Finding) { m.findings = append(m.findings, f) }

@@ -41,6 +41,7 @@ type Step struct {
 	Changes []Change `json:"changes,omitempty"`
 	Wave    int      `json:"wave,omitempty"` // steps of a wave may run at once; 0 if it changes nothing
 	Needs   []Key    `json:"needs,omitempty"`
+	After   []Key    `json:"after,omitempty"`
 	Place   Place    `json:"place,omitzero"`
 
 	Item  *Item  `json:"-"` // nil if no entry names the thing
@@ -81,6 +82,7 @@ type Input struct {
 	Known    map[Key]Record // what the state knows
 	Unread   map[Key]error  // things that could not be read
 	Errors   []error        // other errors of reading: the current state is not complete
+	Kept     map[Key]string // things that stay as they are, with the reason
 	Compare  Compare
 	Gate     Gate
 	FoldCase bool // keys that differ in upper and lower case are one key

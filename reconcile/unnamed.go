@@ -24,10 +24,12 @@ func (m *maker) planUnnamed() {
 	slices.Sort(left)
 	for _, k := range left {
 		m.planLeftover(*m.current[k])
+		m.keepLeftover(k)
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.in.Known)) {
 		_, isThere := m.current[k]
-		if isThere || named[m.fold(k)] || m.in.Unread[k] != nil || len(m.in.Errors) > 0 {
+		_, kept := m.in.Kept[k]
+		if isThere || kept || named[m.fold(k)] || m.in.Unread[k] != nil || len(m.in.Errors) > 0 {
 			continue
 		}
 		m.step(Step{Key: k, Action: Forget, Reason: "it is gone, and no entry names it"})
@@ -54,6 +56,21 @@ func (m *maker) planLeftover(thing Thing) {
 	default:
 		m.step(Step{Key: thing.Key, Action: Remove, Owner: v.Owner, Reason: "no entry names it", Thing: &thing, wish: wish})
 	}
+}
+
+// keepLeftover takes back what was planned for a thing that stays as it is, and tells of it if
+// the thing would have been deleted.
+func (m *maker) keepLeftover(k Key) {
+	reason, kept := m.in.Kept[k]
+	s, planned := m.steps[k]
+	if !kept || !planned || s.Action == None {
+		return
+	}
+	if s.Action != Forget {
+		m.findings = slices.DeleteFunc(m.findings, func(f Finding) bool { return slices.Equal(f.Keys, []Key{k}) })
+		m.find(Finding{Code: CodeKept, Severity: Note, Keys: []Key{k}, Message: "no entry names it, and it is kept: " + reason})
+	}
+	s.Action, s.Code, s.Reason = None, CodeKept, reason
 }
 
 // leave adds a step for a thing that stays although no entry names it.

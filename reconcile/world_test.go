@@ -18,6 +18,7 @@ type world struct {
 	things  map[reconcile.Key]reconcile.Thing
 	version int
 	writes  int
+	order   []reconcile.Key // of the writes that were tried
 
 	random *rand.Rand
 	faults float64 // the share of calls that fail
@@ -52,6 +53,7 @@ func (w *world) Write(_ context.Context, s reconcile.Step, fresh *reconcile.Thin
 	if w.meddle != nil {
 		w.meddle()
 	}
+	w.order = append(w.order, s.Key)
 	if w.chance(w.faults) {
 		return errFault
 	}
@@ -143,10 +145,14 @@ func (w *world) fails() bool {
 
 func (m *memory) snapshot() map[reconcile.Key]reconcile.Record { return maps.Clone(m.known) }
 
-// compareBodies compares numbers. A negative number cannot be changed, only replaced.
+// compareBodies compares numbers. A negative number cannot be changed, only replaced, and 1
+// cannot become 2.
 func compareBodies(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (reconcile.Difference, error) {
 	if want.Body == is.Body {
 		return reconcile.Difference{}, nil
+	}
+	if is.Body == 1 && want.Body == 2 {
+		return reconcile.Difference{Changes: []reconcile.Change{{Path: "/"}}, Mistake: reconcile.Mistake{Code: "CONFLICT", Message: "somebody else has set it"}}, nil
 	}
 	old, _ := is.Body.(int)
 	return reconcile.Difference{Changes: []reconcile.Change{{Path: "/"}}, Replace: old < 0}, nil
@@ -157,6 +163,7 @@ type scene struct {
 	*world
 	class   reconcile.Class
 	prune   bool
+	peer    bool // things of another version are taken
 	live    []string
 	refused bool                        // the gate refused deletions of a run
 	desired map[string][]reconcile.Item // by live caller
@@ -171,7 +178,7 @@ const integration = "shop"
 func newScene(seed uint64) *scene {
 	r := rand.New(rand.NewPCG(seed, 7)) //nolint:gosec // repeatable
 	s := &scene{world: &world{random: r, things: map[reconcile.Key]reconcile.Thing{}, takeovers: map[reconcile.Key]int{}}, desired: map[string][]reconcile.Item{}, known: map[string]*memory{},
-		class: []reconcile.Class{reconcile.Listing, reconcile.Knowing, reconcile.Blind}[r.IntN(3)], prune: r.IntN(2) == 0,
+		class: []reconcile.Class{reconcile.Listing, reconcile.Knowing, reconcile.Blind}[r.IntN(3)], prune: r.IntN(2) == 0, peer: r.IntN(3) == 0,
 		rules: func(in reconcile.Input) reconcile.Input { return in }}
 	all := []string{"a", "b", "c", "d", "e"}
 	s.live = all[:1+r.IntN(4)]
@@ -196,10 +203,12 @@ func (s *scene) addThing(k reconcile.Key, callers []string) {
 	r := s.random
 	t := reconcile.Thing{Key: k, Body: r.IntN(4) - 1, Version: fmt.Sprintf("old-%s", k), Protected: r.IntN(12) == 0}
 	owner := callers[r.IntN(len(callers))]
-	switch r.IntN(6) {
+	switch r.IntN(7) {
 	case 0:
 	case 1:
 		t.Mark = reconcile.Mark{Integration: "other", Caller: owner}
+	case 2:
+		t.Mark = reconcile.Mark{Integration: integration, Version: "0", Caller: owner}
 	default:
 		t.Mark = reconcile.Mark{Integration: integration, Caller: owner}
 	}
@@ -218,13 +227,19 @@ func (s *scene) newItem(k reconcile.Key, i int) reconcile.Item {
 	if i > 0 && r.IntN(3) == 0 {
 		it.Needs = []reconcile.Key{reconcile.Key(fmt.Sprintf("k%d", r.IntN(i)))}
 	}
+	switch r.IntN(12) {
+	case 0, 1, 2:
+		it.After = []reconcile.Key{reconcile.Key(fmt.Sprintf("k%d", r.IntN(i+1)))}
+	case 3:
+		it.After = []reconcile.Key{reconcile.Key(fmt.Sprintf("k%d", r.IntN(12)))} // perhaps in a circle
+	}
 	return it
 }
 
 // input returns the input for a caller as the world is now.
 func (s *scene) input(caller string) reconcile.Input {
 	return s.rules(reconcile.Input{
-		Owner: reconcile.Owner{Integration: integration, Caller: caller, Callers: s.live}, Class: s.class, Prune: s.prune,
+		Owner: reconcile.Owner{Integration: integration, Caller: caller, Callers: s.live, TakeOver: s.peer}, Class: s.class, Prune: s.prune,
 		Desired: s.desired[caller], Current: s.list(), Known: s.known[caller].snapshot(), Compare: compareBodies,
 		Gate: reconcile.Gate{Limits: reconcile.DefaultLimits()},
 	})
@@ -256,11 +271,15 @@ func (s *scene) forbids(in reconcile.Input, step reconcile.Step, now reconcile.T
 	}
 	isWanted := i >= 0 && !it.Delete
 	isOurs := now.Mark == in.Owner.Mark() || now.Mark == (reconcile.Mark{}) && known
-	isRetired := now.Mark.Integration == integration && !slices.Contains(s.live, now.Mark.Caller)
-	isTaken := now.Mark == (reconcile.Mark{}) && isWanted && (it.Claim == reconcile.Adopt || it.Claim == reconcile.AdoptOrTakeOver) || isRetired && i >= 0 ||
-		now.Mark.Integration == integration && isWanted && (it.Claim == reconcile.TakeOver || it.Claim == reconcile.AdoptOrTakeOver)
+	isPeers := now.Mark.Integration == integration && now.Mark.Version != ""
+	isRetired := now.Mark.Integration == integration && !isPeers && !slices.Contains(s.live, now.Mark.Caller)
+	isFree := now.Mark.Caller == in.Owner.Caller || !slices.Contains(s.live, now.Mark.Caller)
+	isTaken := isPeers && s.peer && isFree && i >= 0 || !isPeers && (now.Mark == (reconcile.Mark{}) && isWanted && (it.Claim == reconcile.Adopt || it.Claim == reconcile.AdoptOrTakeOver) || isRetired && i >= 0 ||
+		now.Mark.Integration == integration && isWanted && (it.Claim == reconcile.TakeOver || it.Claim == reconcile.AdoptOrTakeOver))
 	isDeletion := step.Action == reconcile.Remove || step.Action == reconcile.Replace
 	switch {
+	case !isDeletion && isWanted && now.Body == 1 && it.Body == 2 && step.Thing.Body == now.Body:
+		return "it cannot be made so"
 	case !isOurs && !isTaken:
 		return fmt.Sprintf("it is marked %+v", now.Mark)
 	case isDeletion && !isOurs:
