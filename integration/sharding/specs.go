@@ -18,7 +18,9 @@ type Spec struct {
 	Suffix    string         // the end of its name
 	ExtraArgs string         // arguments that are added to its command
 	Override  *bundle.Object // the override for its object, nil if there is none
-	Disabled  bool           // whether it is deployed without replicas
+	// OverrideAt is the position of the override in shardSpecOverrides, if there is one.
+	OverrideAt int
+	Disabled   bool // whether it is deployed without replicas
 }
 
 // maxShards is the maximal number of static shards. A change could ask for any number.
@@ -31,6 +33,9 @@ func Specs(name string, options []string, managed *bundle.Object, from Source) (
 	rule := objectField(managed, "sharding")
 	strategy := rule.String("strategy")
 	if strategy == "" || strategy == staticStrategy {
+		if dividesShards(rule) {
+			return nil, fmt.Errorf("%s: static shards cannot be divided by subSharding; only shards by key can", name)
+		}
 		return divideSpec(Spec{ExtraArgs: extra}, rule, strategy != "")
 	}
 	s, r, ok := rowFor(strategy)
@@ -51,7 +56,10 @@ func Specs(name string, options []string, managed *bundle.Object, from Source) (
 	overrides := overridesByName(rule, from)
 	var specs []Spec
 	for _, o := range shards {
-		spec := Spec{Key: o.key, Suffix: "-" + o.key, ExtraArgs: extra + " " + r.option + " " + o.key, Override: overrides[o.name]}
+		spec := Spec{Key: o.key, Suffix: "-" + o.key, ExtraArgs: extra + " " + r.option + " " + o.key}
+		if found, ok := overrides[o.name]; ok {
+			spec.Override, spec.OverrideAt = found.fields, found.at
+		}
 		if r.lowerCaseNames {
 			spec.Suffix = strings.ToLower(spec.Suffix)
 		}
@@ -116,24 +124,6 @@ func divideSpec(spec Spec, rule *bundle.Object, ruled bool) ([]Spec, error) {
 		}
 	}
 	return specs, nil
-}
-
-// overridesByName returns the overrides of objects by the names of the objects. If an
-// object has several overrides, the last one counts.
-func overridesByName(rule *bundle.Object, from Source) map[string]*bundle.Object {
-	v, _ := rule.Get("shardSpecOverrides")
-	list, _ := v.([]any)
-	out := map[string]*bundle.Object{}
-	for _, v := range list {
-		override, ok := v.(*bundle.Object)
-		if !ok {
-			continue
-		}
-		if of, ok := from.Follow(objectField(override, "shard")); ok {
-			out[of.String("name")] = override
-		}
-	}
-	return out
 }
 
 // objectField returns the object in a field, or an empty object if there is none.

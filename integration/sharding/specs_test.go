@@ -63,6 +63,7 @@ func TestSpecsMistakes(t *testing.T) {
 		`{"strategy":"static"}`:                     "the number of shards must be from 1 to 1000",
 		`{"strategy":"static","shards":0}`:          "the number of shards must be from 1 to 1000",
 		`{"strategy":"static","shards":1000000000}`: "the number of shards must be from 1 to 1000",
+		`{"strategy":"static","shards":2,"shardSpecOverrides":[{"subSharding":{"strategy":"static","shards":2}}]}`:                                 "it: static shards cannot be divided by subSharding; only shards by key can",
 		`{"strategy":"per-openshift-cluster","shardSpecOverrides":[{"shard":{"$ref":"/c/one.yml"},"subSharding":{"strategy":"per-aws-account"}}]}`: `it: one: the strategy "per-aws-account" cannot divide a shard`,
 	} {
 		if got, err := specs(t, rule); err == nil || err.Error() != want {
