@@ -1,0 +1,34 @@
+package manager
+
+import (
+	"context"
+	"math"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/native"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// Name is the name of the native.
+const Name = "integrations-manager"
+
+// New returns the native integration.
+func New() integration.Native { return native.Make(parts()) }
+
+// parts returns what the native is made of.
+func parts() native.Integration {
+	refs := &resolver{}
+	return native.Integration{
+		Name: Name, Class: reconcile.Listing,
+		Desired: func(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
+			refs.forget() // a run begins
+			return desired(ctx, query, it)
+		},
+		Complete: completer(refs),
+		Limits:   &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
+		CheckSettings: func(own integration.OwnSettings) error {
+			_, err := readSettings(own)
+			return err
+		},
+	}
+}
