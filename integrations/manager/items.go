@@ -92,7 +92,7 @@ func (b *builder) selfLast(items []reconcile.Item) []reconcile.Item {
 	return items
 }
 
-// entryItems returns the items of an entry. If it has a mistake, it has no items.
+// entryItems returns the items of an entry. It has none if a mistake is no warning.
 func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Item, []mistake) {
 	if e.mistake != (mistake{}) {
 		return nil, []mistake{e.mistake}
@@ -108,17 +108,15 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 	if e.isDelete {
 		of = identityOf(of)
 	}
-	objects, err := render.Objects(of, values.values, b.options(e.definition.Name))
-	if objects == nil || err != nil {
-		if mistakes := renderMistakes(err, e.pointer()); len(mistakes) > 0 {
-			return nil, mistakes
-		}
-		return nil, []mistake{{code: codeRender, pointer: e.pointer(), message: "it has no objects"}}
+	objects, wrong := render.Objects(of, values.values, b.options(e.definition.Name))
+	mistakes := renderMistakes(wrong, e.pointer())
+	if len(objects) == 0 && len(mistakes) == 0 {
+		mistakes = []mistake{{code: codeRender, pointer: e.pointer(), message: "it has no objects"}}
 	}
 	items := make([]reconcile.Item, len(objects))
 	for i, o := range objects {
 		made := body{Integration: of.Name, Object: inNamespace(o, g.namespace.Name)}
-		if i < len(shards) && len(shards) == len(objects) {
+		if len(shards) == len(objects) {
 			made.Shards, _ = strconv.Atoi(shards[i].Shards)
 		}
 		made.Late = values.usedBy(o, of)
@@ -126,13 +124,13 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 			Place: reconcile.Place{File: e.definition.Path, Pointer: e.pointer()}}
 	}
 	if e.isDelete {
-		return items, nil
+		return items, mistakes
 	}
 	b.checkOverrides(e)
 	if len(objects) == len(shards) {
 		b.holdBack(items, shards, e)
 	}
-	return items, nil
+	return items, mistakes
 }
 
 // identityOf returns an integration whose objects have the same names and kinds, and nothing

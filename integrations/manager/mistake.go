@@ -1,7 +1,6 @@
 package manager
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,22 +76,12 @@ func pointerOf(path []any) string {
 }
 
 // renderMistakes returns what rendering says about an entry, which stands at a pointer.
-func renderMistakes(err error, at string) []mistake {
-	if err == nil {
-		return nil
+func renderMistakes(wrong []render.Mistake, at string) []mistake {
+	var out []mistake
+	for _, m := range wrong {
+		out = append(out, mistake{code: codeRender, pointer: at + m.Pointer, message: m.Message, warning: m.Warning})
 	}
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		var out []mistake
-		for _, e := range many.Unwrap() {
-			out = append(out, renderMistakes(e, at)...)
-		}
-		return out
-	}
-	m := mistake{code: codeRender, pointer: at, message: err.Error()}
-	if one := (*render.Mistake)(nil); errors.As(err, &one) {
-		m.pointer, m.message = at+one.Pointer, one.Message
-	}
-	return []mistake{m}
+	return out
 }
 
 // sortedKeys returns the keys of a map, sorted.
