@@ -45,6 +45,7 @@ type Environment struct {
 	Log      io.Writer     // takes the output of the integration
 	Report   func(Finding) // takes findings and effects; several goroutines may call it
 	Workers  int           // how many things may be read or written at once; 0 means one
+	Wait     time.Duration // how long to wait for what another run writes to; 0 is two minutes
 	Approve  Approvals     // what a person allowed by hand
 }
 

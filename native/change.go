@@ -50,19 +50,13 @@ func (d Desired) eachItem(do func(p Part, it reconcile.Item)) {
 	}
 }
 
-// ofThings are the codes of findings about what is there. They depend on nothing but the entry
-// and its thing.
-var ofThings = []reconcile.Code{
-	reconcile.CodeNotAdopted, reconcile.CodeOwnedByOther, reconcile.CodeProtected, reconcile.CodePolicy, reconcile.CodeSoftDeleted, reconcile.CodeCompare,
-}
-
 // isOld reports whether the change did not cause a finding.
 func (w *work) isOld(f reconcile.Finding) bool {
 	if w.old[identity(f)] {
 		return true
 	}
 	isNew := func(k reconcile.Key) bool { return !w.change.same[k] }
-	return w.hasBase && slices.Contains(ofThings, f.Code) && len(f.Keys) > 0 && !slices.ContainsFunc(f.Keys, isNew)
+	return w.hasBase && f.OfThing && len(f.Keys) > 0 && !slices.ContainsFunc(f.Keys, isNew)
 }
 
 // checkChange asks the gate about the deletions that the change itself asks for, in all parts.

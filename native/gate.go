@@ -9,6 +9,9 @@ import (
 // gate returns the gate that the settings of base describe.
 func (w *work) gate() reconcile.Gate {
 	limits, s := reconcile.DefaultLimits(), w.env.Settings.Deletes
+	if w.Limits != nil {
+		limits = *w.Limits
+	}
 	for _, l := range []struct {
 		of   *int
 		said *int
@@ -37,8 +40,13 @@ func (w *work) make(u *unit) {
 		u.input.Gate.Confirmed = digest
 		u.plan = reconcile.Make(u.input)
 	}
-	if w.env.Approve.Adopt {
+	switch {
+	case w.env.Approve.TakeOver:
+		w.onlyTaken(u)
+	case w.env.Approve.Adopt:
 		u.plan.Steps = onlyMarks(u.plan.Steps)
+	case u.isLeft && !w.head.DeleteLeft:
+		leaveAll(u.plan)
 	}
 }
 

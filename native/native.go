@@ -23,9 +23,10 @@ type Integration struct {
 	// Current returns what is there, at the target of one part. An error means that the
 	// target cannot be asked.
 	Current func(ctx context.Context, env integration.Environment, part Part) (Current, error)
-	// Complete returns a part with what only services know, such as the commit of a branch. It
-	// is called before Current, and not for the desired state. It only reads. If it is nil,
-	// parts are complete.
+	// Complete returns a part whose items have what only services know, such as the commit of a
+	// branch, or the mistake that nobody knows it. Nothing but items counts, and their keys stay
+	// the same. It is called before Current for parts that have items, and not for the desired
+	// state. It only reads. An error is one of the part. If it is nil, parts are complete.
 	Complete func(ctx context.Context, env integration.Environment, part Part) (Part, error)
 	// Compare returns how a thing differs from its item. It asks nobody.
 	Compare reconcile.Compare
@@ -34,9 +35,10 @@ type Integration struct {
 	Try func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step) ([]reconcile.Change, error)
 	// Doer returns what reads and writes single things of a part. A dry run does not call it.
 	Doer func(ctx context.Context, env integration.Environment, act integration.Actors, part Part) (reconcile.Doer, error)
-	// Settle waits until what was written works, before anything is deleted, and returns the
-	// errors of those that do not. The steps are those that succeeded. If it is nil, nothing
-	// is waited for.
+	// Settle waits until what was written works, and returns the errors of those that do not. It
+	// is called after each wave with the steps of the wave that succeeded, so before what needs
+	// them is written and before anything is deleted. Deletions are not waited for. If it is
+	// nil, nothing is waited for.
 	Settle func(ctx context.Context, env integration.Environment, part Part, done []reconcile.Step) map[reconcile.Key]error
 	// Limits are those of deletions where the settings say nothing; nil is
 	// [reconcile.DefaultLimits].

@@ -29,6 +29,9 @@ type shelf struct {
 	partly  error         // something could not be read
 
 	address map[string]string // target of a shard with a book of this title
+
+	with   func(*native.Integration) // changes the integration
+	desire func(*native.Desired)     // changes what the data say
 }
 
 func (s *shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error) {
@@ -58,7 +61,7 @@ func (s *shelf) Write(_ context.Context, step reconcile.Step, _ *reconcile.Thing
 // books is an integration whose data are {"SHARD": {"KEY": "TITLE"}}; the title "!" says delete, and "?" is a mistake.
 // The shard "approvals" has the deletions that the data allow, with their last day.
 func (s *shelf) books() integration.Native {
-	return native.Make(native.Integration{
+	made := native.Integration{
 		Name: "books", Class: reconcile.Listing,
 		Desired: func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
 			raw, err := query(ctx, "", nil)
@@ -91,6 +94,9 @@ func (s *shelf) books() integration.Native {
 				}
 				d.Parts, d.Callers = append(d.Parts, p), append(d.Callers, shard)
 			}
+			if s.desire != nil {
+				s.desire(&d)
+			}
 			return d, nil
 		},
 		Current: func(_ context.Context, _ integration.Environment, p native.Part) (native.Current, error) {
@@ -119,7 +125,11 @@ func (s *shelf) books() integration.Native {
 		Doer: func(context.Context, integration.Environment, integration.Actors, native.Part) (reconcile.Doer, error) {
 			return s, nil
 		},
-	})
+	}
+	if s.with != nil {
+		s.with(&made)
+	}
+	return native.Make(made)
 }
 
 // answer returns a query function that answers with some data.

@@ -23,9 +23,16 @@ func (w *work) reportFindings() {
 		w.find(reconcile.Finding{Code: codeNoLock, Severity: reconcile.Note, Message: "the system has no conditional writes: what somebody else changes at the same moment may be overwritten"})
 	}
 	for _, u := range w.units {
+		if u.isLeft {
+			w.reportLeft(u)
+		}
 		switch {
+		case u.lost != nil:
 		case u.err != nil:
 			w.find(reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()})
+			for _, f := range w.offline(u.part) {
+				w.find(f)
+			}
 		case u.plan != nil:
 			for _, f := range u.plan.Findings {
 				if !w.env.Approve.Adopt || f.Severity == reconcile.Error {
@@ -33,7 +40,11 @@ func (w *work) reportFindings() {
 				}
 			}
 			for _, err := range u.input.Errors {
-				w.find(reconcile.Finding{Code: reconcile.CodeIncomplete, Severity: reconcile.Error, Message: inPart(u.part, "not everything could be read: "+err.Error())})
+				severity := reconcile.Error
+				if u.isLeft && !w.head.DeleteLeft {
+					severity = reconcile.Warning
+				}
+				w.find(reconcile.Finding{Code: reconcile.CodeIncomplete, Severity: severity, Message: inPart(u.part, "not everything could be read: "+err.Error())})
 			}
 		default:
 			w.reportUnasked(u)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,45 +38,78 @@ func (m made) Run(ctx context.Context, env integration.Environment, act integrat
 	}
 	w.plan(ctx)
 	w.reportFindings()
-	errs, err := w.each(ctx, func(ctx context.Context, u *unit, workers int) error { return w.execute(ctx, u, act, workers) })
-	if err != nil {
-		return classed(err)
+	if err := w.rememberParts(ctx, act.State); err != nil {
+		return nothingDone(reconcile.Transient(err))
+	}
+	var errs []error
+	for _, last := range []bool{false, true} {
+		errs = append(errs, w.executeUnits(ctx, act, last)...)
 	}
 	return w.join(errs)
 }
 
-// each does something for all units at once, and divides the workers among them.
-func (w *work) each(ctx context.Context, do func(ctx context.Context, u *unit, workers int) error) ([]error, error) {
-	if len(w.units) == 0 {
-		return nil, nil
+// executeUnits does the plans of the units that come last, or of the others. It returns their
+// errors.
+func (w *work) executeUnits(ctx context.Context, act integration.Actors, last bool) []error {
+	units := slices.DeleteFunc(slices.Clone(w.units), func(u *unit) bool { return u.part.Last != last })
+	groups := w.groups(units)
+	errs := make([][]error, len(groups))
+	broken := each(ctx, len(groups), w.env.Workers, func(ctx context.Context, i, workers int) error {
+		errs[i] = w.executeGroup(ctx, groups[i], act, workers)
+		return nil
+	})
+	var out []error
+	for i, g := range groups {
+		out = append(out, broken[i])
+		for j, err := range errs[i] {
+			out = append(out, w.named(g.units[j], err))
+		}
 	}
-	var numbers []string
-	for i := range w.units {
-		numbers = append(numbers, strconv.Itoa(i))
+	return out
+}
+
+// named returns an error with the name of its part.
+func (w *work) named(u *unit, err error) error {
+	if err == nil {
+		return nil
 	}
-	return reconcile.Each(ctx, numbers, w.env.Workers, 0, func(ctx context.Context, number string, workers int) error {
+	return fmt.Errorf("%s: %w", cmp.Or(u.part.Shard, w.env.Integration), err)
+}
+
+// each does something for n things at once, and divides the workers among them. It returns n
+// errors.
+func each(ctx context.Context, n, workers int, do func(ctx context.Context, i, workers int) error) []error {
+	if n == 0 {
+		return nil
+	}
+	numbers := make([]string, n)
+	for i := range numbers {
+		numbers[i] = strconv.Itoa(i)
+	}
+	errs, err := reconcile.Each(ctx, numbers, workers, 0, func(ctx context.Context, number string, workers int) error {
 		i, err := strconv.Atoi(number)
 		if err != nil {
 			return err
 		}
-		u := w.units[i]
-		err = do(ctx, u, workers)
-		if err == nil || err == u.err { //nolint:errorlint // it is the same error, which names the shard
-			return err
-		}
-		return fmt.Errorf("%s: %w", cmp.Or(u.part.Shard, w.env.Integration), err)
+		return do(ctx, i, workers)
 	})
+	if err != nil {
+		return slices.Repeat([]error{err}, n)
+	}
+	return errs
 }
 
 // plan reads all targets and makes the plans.
 func (w *work) plan(ctx context.Context) {
-	errs, err := w.each(ctx, func(ctx context.Context, u *unit, _ int) error { return w.read(ctx, u) })
+	errs := each(ctx, len(w.units), w.env.Workers, func(ctx context.Context, i, _ int) error { return w.read(ctx, w.units[i]) })
 	for i, u := range w.units {
-		if u.err = err; err == nil {
-			u.err = errs[i]
-		}
-		if u.err == nil && u.isAsked {
+		switch err := errs[i]; {
+		case err == nil && u.isAsked && u.lost == nil:
 			w.make(u)
+		case u.isLeft && !w.head.DeleteLeft:
+			u.lost = cmp.Or(u.lost, err)
+		default:
+			u.err = w.named(u, err)
 		}
 	}
 	w.passGate()
@@ -86,28 +120,68 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 	if !u.isAsked {
 		return nil
 	}
-	in := reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Desired: w.claimed(u.part.Items), Removed: u.removed, Compare: w.Compare, Gate: w.gate()}
-	if w.env.State != nil {
-		u.memory = newMemory(w.env.State, u.part)
-		if in.Known, err = u.memory.load(ctx); err != nil {
-			return reconcile.Transient(fmt.Errorf("reading the state: %w", err))
-		}
-	} else if w.Class == reconcile.Knowing {
-		return reconcile.Config(errors.New("it needs a state to know what it made: name the place with --state"))
+	if err := w.remember(ctx, u); err != nil || u.lost != nil {
+		return err
 	}
+	if err := w.complete(ctx, u); err != nil {
+		return err
+	}
+	u.input.Desired = w.claimed(u.part.Items)
 	current, err := w.Current(ctx, w.env, u.part)
 	if err != nil {
 		return err
 	}
 	for _, t := range current.Things {
 		if w.isOf(u, t.Key) {
-			in.Current = append(in.Current, t)
+			u.input.Current = append(u.input.Current, t)
 		}
 	}
-	maps.DeleteFunc(in.Known, func(k reconcile.Key, _ reconcile.Record) bool { return !w.isOf(u, k) })
-	in.Unread, in.Errors = current.Unread, current.Errors
-	u.input = in
+	u.input.Unread, u.input.Errors, u.input.Kept = current.Unread, current.Errors, current.Kept
 	return nil
+}
+
+// remember begins the input of a unit with what is remembered of it.
+func (w *work) remember(ctx context.Context, u *unit) (err error) {
+	u.input = reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare, Gate: w.gate()}
+	if u.isLeft {
+		w.setLeft(u)
+	}
+	if w.env.State != nil {
+		u.memory = newMemory(w.env.State, u.part)
+		if u.input.Known, err = u.memory.load(ctx); err != nil {
+			return reconcile.Transient(fmt.Errorf("reading the state: %w", err))
+		}
+	} else if w.Class == reconcile.Knowing {
+		return reconcile.Config(errors.New("it needs a state to know what it made: name the place with --state"))
+	}
+	maps.DeleteFunc(u.input.Known, func(k reconcile.Key, _ reconcile.Record) bool { return !w.isOf(u, k) })
+	return nil
+}
+
+// complete completes the entries of a unit. They stay the same entries at the same target.
+func (w *work) complete(ctx context.Context, u *unit) error {
+	if w.Complete == nil || len(u.part.Items) == 0 {
+		return nil
+	}
+	full, err := w.Complete(ctx, w.env, u.part)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(full.keys(), u.part.keys()) {
+		return errors.New("completing it changed which entries it has, which is a mistake of the integration")
+	}
+	u.part.Items = full.Items
+	return nil
+}
+
+// keys returns the keys of the entries of a part, sorted.
+func (p Part) keys() []reconcile.Key {
+	var out []reconcile.Key
+	for _, it := range p.Items {
+		out = append(out, it.Key)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // isOf reports whether a unit works on the thing of a key: no other part has its entry, and it
@@ -159,7 +233,13 @@ func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, wor
 		}
 		defer end()
 	}
-	_, err = reconcile.Execute(ctx, u.plan, doer, memory, reconcile.Options{Limit: workers, Grace: stepGrace, Done: func(r reconcile.Result) { w.tellResult(u, r, act) }})
+	opts := reconcile.Options{Limit: workers, Grace: stepGrace, Done: func(r reconcile.Result) { w.tellResult(u, r, act) }}
+	if w.Settle != nil {
+		opts.Settle = func(ctx context.Context, done []reconcile.Step) map[reconcile.Key]error {
+			return w.Settle(ctx, w.env, u.part, done)
+		}
+	}
+	_, err = reconcile.Execute(ctx, u.plan, doer, memory, opts)
 	return err
 }
 

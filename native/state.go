@@ -30,6 +30,8 @@ type partState struct {
 	Caller string      `json:"caller"`
 	Target string      `json:"target"` // JSON
 	Skip   string      `json:"skip,omitempty"`
+	Last   bool        `json:"last,omitempty"`
+	Lease  string      `json:"lease,omitempty"`
 	Items  []itemState `json:"items"`
 }
 
@@ -37,6 +39,7 @@ type itemState struct {
 	Key       reconcile.Key     `json:"key"`
 	Body      string            `json:"body"` // JSON
 	Needs     []reconcile.Key   `json:"needs,omitempty"`
+	After     []reconcile.Key   `json:"after,omitempty"`
 	Delete    bool              `json:"delete,omitempty"`
 	Protected bool              `json:"protected,omitempty"`
 	Recover   bool              `json:"recover,omitempty"`
@@ -110,10 +113,10 @@ func (p Part) checkComparable() error {
 
 // state returns what a part contributes to the desired state.
 func (p Part) state() partState {
-	out := partState{Shard: p.Shard, Caller: p.Caller, Target: text(p.Target), Skip: p.Skip, Items: []itemState{}}
+	out := partState{Shard: p.Shard, Caller: p.Caller, Target: text(p.Target), Skip: p.Skip, Last: p.Last, Lease: p.Lease, Items: []itemState{}}
 	for _, it := range p.Items {
-		needs := slices.Sorted(slices.Values(it.Needs))
-		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
+		needs, after := slices.Sorted(slices.Values(it.Needs)), slices.Sorted(slices.Values(it.After))
+		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, after, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
 	}
 	slices.SortStableFunc(out.Items, func(a, b itemState) int { return cmp.Compare(a.Key, b.Key) })
 	return out

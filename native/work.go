@@ -19,13 +19,15 @@ import (
 
 // The codes of findings that are made here.
 const (
-	codeNoLock    reconcile.Code = "NO_LOCK"         // two who write at once may overwrite each other
-	codeEmpty     reconcile.Code = "EMPTY"           // there is nothing to work on
-	codeUntrusted reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
-	codeSkipped   reconcile.Code = "LEFT_OUT"        // the data leave a part out
-	codeTarget    reconcile.Code = "UNREACHABLE"     // a target could not be read
-	codeFinished  reconcile.Code = "FINISHED"        // an entry can be removed
-	codeBase      reconcile.Code = "BASE_UNREADABLE" // the data of base cannot be read
+	codeNoLock     reconcile.Code = "NO_LOCK"         // two who write at once may overwrite each other
+	codeEmpty      reconcile.Code = "EMPTY"           // there is nothing to work on
+	codeUntrusted  reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
+	codeSkipped    reconcile.Code = "LEFT_OUT"        // the data leave a part out
+	codeTarget     reconcile.Code = "UNREACHABLE"     // a target could not be read
+	codeLeft       reconcile.Code = "LEFT_BEHIND"     // things of a part that left the data
+	codeLeftByPeer reconcile.Code = "LEFT_BY_PEER"    // things of another version that no entry names
+	codeFinished   reconcile.Code = "FINISHED"        // an entry can be removed
+	codeBase       reconcile.Code = "BASE_UNREADABLE" // the data of base cannot be read
 )
 
 // A work is one dry run or one run.
@@ -38,6 +40,7 @@ type work struct {
 	units   []*unit // sorted by shard and caller
 	change  change
 	home    map[reconcile.Key]string // see home
+	written map[string]written       // parts that were written, by name
 
 	mu   sync.Mutex
 	told map[string]bool // findings that were reported
@@ -52,6 +55,8 @@ type unit struct {
 	removed []reconcile.Item // entries that base has here and head has nowhere
 	isAsked bool             // the target may be asked
 	isGone  bool             // head has no such part any more
+	isLeft  bool             // the state remembers the part, and the data have it no more
+	lost    error            // why a part that is left cannot be looked at
 	input   reconcile.Input
 	plan    *reconcile.Plan // nil if the target could not be read
 	memory  *memory         // nil if nothing is remembered
@@ -99,6 +104,12 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 		}
 	}
 	w.addUnits()
+	if err := w.addLeft(ctx); err != nil {
+		return nil, reconcile.Transient(err)
+	}
+	slices.SortStableFunc(w.units, func(a, b *unit) int {
+		return cmp.Or(strings.Compare(a.part.Shard, b.part.Shard), strings.Compare(a.part.Caller, b.part.Caller))
+	})
 	if w.env.Shard != "" && len(w.units) == 0 {
 		return nil, reconcile.Config(fmt.Errorf("there is no shard %q", w.env.Shard))
 	}
@@ -120,68 +131,11 @@ func (d Desired) check() error {
 	return nil
 }
 
-// maxText is the maximal length of a key and of a caller in bytes.
-const maxText = 1024
-
-// withMistakes returns the data in which entries say that they cannot be used: those with a
-// wrong key or caller, and those of several parts with one key.
-func (d Desired) withMistakes() Desired {
-	parts := map[reconcile.Key]int{} // how many parts name a key
-	for _, p := range d.Parts {
-		seen := map[reconcile.Key]bool{}
-		for _, it := range p.Items {
-			if !seen[it.Key] {
-				parts[it.Key]++
-			}
-			seen[it.Key] = true
-		}
-	}
-	d.Parts = slices.Clone(d.Parts)
-	for i := range d.Parts {
-		p := &d.Parts[i]
-		wrong := checkText(p.Caller)
-		p.Items = slices.Clone(p.Items)
-		for j := range p.Items {
-			it := &p.Items[j]
-			switch bad := checkText(string(it.Key)); {
-			case it.Mistake != (reconcile.Mistake{}):
-			case wrong != "":
-				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: "its caller " + wrong}
-			case bad != "" || it.Key == "":
-				it.Mistake = reconcile.Mistake{Code: reconcile.CodeType, Message: describeKey(bad)}
-			case parts[it.Key] > 1:
-				it.Mistake = reconcile.Mistake{Code: reconcile.CodeDuplicate, Message: "several parts have an entry with this key"}
-			}
-		}
-	}
-	return d
-}
-
 // offline returns the mistakes of a part that the data alone show. Nothing is known of what is
 // there.
 func (w *work) offline(p Part) []reconcile.Finding {
 	made := reconcile.Make(reconcile.Input{Owner: w.owner(p), Class: w.Class, Desired: p.Items, Compare: w.Compare})
 	return slices.DeleteFunc(made.Findings, func(f reconcile.Finding) bool { return f.Severity != reconcile.Error })
-}
-
-// describeKey says what is wrong with a key; bad is what [checkText] says about it.
-func describeKey(bad string) string {
-	if bad == "" {
-		return "it has no key"
-	}
-	return "its key " + bad
-}
-
-// checkText returns what is wrong with a text that becomes a mark or a key.
-func checkText(s string) string {
-	switch {
-	case len(s) > maxText:
-		return fmt.Sprintf("has more than %d bytes", maxText)
-	case s != strings.ToValidUTF8(s, ""):
-		return "is not UTF-8"
-	default:
-		return ""
-	}
 }
 
 // addUnits finds the parts to work on. The target of a part may be asked if base has it, or if
@@ -196,6 +150,9 @@ func (w *work) addUnits() {
 	trusted := map[string]bool{} // targets of base
 	for _, p := range w.base.Parts {
 		trusted[text(p.Target)] = true
+	}
+	for _, target := range w.base.Targets {
+		trusted[text(target)] = true
 	}
 	at := map[string]*unit{}
 	for _, p := range w.head.Parts {
@@ -217,9 +174,6 @@ func (w *work) addUnits() {
 		}
 		u.removed = append(u.removed, inHead(removed)...)
 	}
-	slices.SortStableFunc(w.units, func(a, b *unit) int {
-		return cmp.Or(strings.Compare(a.part.Shard, b.part.Shard), strings.Compare(a.part.Caller, b.part.Caller))
-	})
 }
 
 // isSelected reports whether a part belongs to the shard to work on.
@@ -241,7 +195,7 @@ func (w *work) isMine(k reconcile.Key) bool {
 
 // owner returns the owner of what a part makes.
 func (w *work) owner(p Part) reconcile.Owner {
-	o := reconcile.Owner{Integration: w.env.Integration, Caller: p.Caller, From: w.env.Settings.TakeOverFrom}
+	o := reconcile.Owner{Integration: w.env.Integration, Caller: p.Caller, From: w.env.Settings.TakeOverFrom, TakeOver: w.env.Approve.TakeOver}
 	switch {
 	case w.head.Callers == nil:
 	case w.env.Base == nil:
@@ -277,11 +231,13 @@ func nothingDone(err error) error {
 func (w *work) join(errs []error) error {
 	asked, failed := 0, 0
 	for _, u := range w.units {
-		if u.isAsked {
+		if u.isAsked && !u.isLeft {
 			asked++
 		}
 		if u.err != nil {
-			failed++
+			if !u.isLeft {
+				failed++
+			}
 			errs = append(errs, u.err)
 		}
 	}
