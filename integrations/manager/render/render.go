@@ -1,6 +1,9 @@
 package render
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/integration/template"
 )
@@ -42,6 +45,7 @@ type Shard struct {
 	ImageRef                           string // of the override
 	Resources                          *Resources
 	Disabled                           bool
+	Override                           string // pointer to the override below the entry; "" if there is none
 }
 
 // Options say how objects are rendered.
@@ -49,7 +53,7 @@ type Options struct {
 	Parity   bool           // exactly as the chart of qontract-reconcile does
 	GovSlack bool           // logs go to the Slack of the government as well
 	Pod      *PodTemplate   // replaces our own template of pods; nil is our own
-	Self     string         // name of the integration that renders
+	Self     string         // name of the integration that renders; "" is integrations-manager
 	Process  *NativeProcess // the integration is a native of prcheck; nil if it is none
 }
 
@@ -57,11 +61,8 @@ type Options struct {
 type NativeProcess struct {
 	Image   string   // reference of the image of prcheck
 	Command []string // replaces the entry point; usually empty
-	Args    []string
+	Args    []string // none means reconcile
 }
-
-// A PodTemplate is a template of pods that an installation brings.
-type PodTemplate struct{}
 
 // A Mistake says what is wrong with an entry.
 type Mistake struct {
@@ -70,27 +71,153 @@ type Mistake struct {
 	Warning bool // the objects are made nevertheless
 }
 
-// Parameters returns the parameters that the objects of integrations use, with their defaults.
-func Parameters(of ...Integration) []template.Parameter { return nil }
-
 // Objects returns the objects of an integration with the values of parameters filled in.
 // Values that only the run knows are those of Late. Objects stand in the order of shards; there
 // are none if a mistake is no warning.
 func Objects(of Integration, values map[string]string, o Options) ([]manifests.Object, []Mistake) {
-	return nil, nil
+	r := newRenderer(of, values, o)
+	r.checkSpec()
+	shards := of.Shards
+	if of.Spec.Cron != "" {
+		shards = []Shard{{ExtraArgs: of.Spec.ExtraArgs}} // schedules are not divided
+	}
+	names := map[string]bool{}
+	var out []manifests.Object
+	for _, shard := range shards {
+		name, ok := r.name(shard)
+		if !ok {
+			continue
+		}
+		if names[name] {
+			r.mistake(overridePointer(shard), "two shards have the name %s; %s is one of them", name, shard)
+			continue
+		}
+		names[name] = true
+		if object := r.object(shard, name); object != nil {
+			out = append(out, object)
+		}
+	}
+	if r.failed() {
+		return nil, r.mistakes
+	}
+	return out, r.mistakes
+}
+
+// A renderer renders one integration.
+type renderer struct {
+	Options
+	of         Integration
+	kind       manifests.Kind
+	parameters []template.Parameter
+	values     map[string]string // of all parameters
+	mistakes   []Mistake
+	hasWarned  bool // of extraEnv
+}
+
+func newRenderer(of Integration, given map[string]string, o Options) *renderer {
+	r := &renderer{Options: o, of: of, kind: kindOf(of.Spec), parameters: Parameters(of)}
+	if o.GovSlack {
+		r.parameters = append(r.parameters, parameter("GOV_SLACK", "true"))
+	}
+	if o.Self == "" {
+		r.Self = "integrations-manager"
+	}
+	r.values, _ = (&template.Template{Parameters: r.parameters}).Values(given) // none is required
+	return r
+}
+
+// kindOf returns the kind of the objects of an integration. That it has state makes no
+// StatefulSet.
+func kindOf(spec Spec) manifests.Kind {
+	switch {
+	case spec.Cron != "":
+		return manifests.CronJob
+	case spec.Cache:
+		return manifests.StatefulSet
+	}
+	return manifests.Deployment
+}
+
+// object returns the object of a shard. It returns nil after a mistake.
+func (r *renderer) object(shard Shard, name string) manifests.Object {
+	pod, ok := r.pod(shard)
+	if !ok {
+		return nil
+	}
+	var object manifests.Object
+	if r.kind == manifests.CronJob {
+		object = r.cronJob(name, pod)
+	} else {
+		object = r.workload(shard, name, pod)
+	}
+	filled, err := template.Fill(object, r.values)
+	if err != nil {
+		r.mistake("", "its objects cannot be made: %v", err)
+		return nil
+	}
+	object = filled.(manifests.Object)
+	cleanImages(object)
+	r.checkObject(shard, object)
+	return object
 }
 
 // Service returns the Service that all integrations of a namespace share.
-func Service() manifests.Object { return nil }
-
-// Late returns the text that stands for a parameter whose value only the run knows. Fill
-// replaces it.
-func Late(name string) string { return "${late:" + name + "}" }
-
-// Fill returns an object with the values of late parameters.
-func Fill(object manifests.Object, values map[string]string) (manifests.Object, error) {
-	return nil, nil
+func Service() manifests.Object {
+	return manifests.Object{
+		"apiVersion": "v1",
+		"kind":       "Service",
+		"metadata":   fields{"name": component, "labels": fields{"app": component}},
+		"spec": fields{
+			"ports":    list{fields{"protocol": "TCP", "port": int64(80), "targetPort": int64(9090), "name": "http"}},
+			"selector": fields{"component": component},
+		},
+	}
 }
 
-// ObjectName returns a name that Kubernetes accepts for the object of an integration.
-func ObjectName(kind manifests.Kind, integration, suffix string) string { return "" }
+// mistake notes what is wrong at a pointer.
+func (r *renderer) mistake(pointer, format string, args ...any) {
+	r.note(Mistake{Pointer: pointer, Message: fmt.Sprintf(format, args...)})
+}
+
+// warn notes what people should know about the place at a pointer.
+func (r *renderer) warn(pointer, format string, args ...any) {
+	r.note(Mistake{Pointer: pointer, Message: fmt.Sprintf(format, args...), Warning: true})
+}
+
+// note keeps a mistake, once: many shards may have the same.
+func (r *renderer) note(m Mistake) {
+	if !slices.Contains(r.mistakes, m) {
+		r.mistakes = append(r.mistakes, m)
+	}
+}
+
+// failed reports whether there is a mistake that is no warning.
+func (r *renderer) failed() bool {
+	for _, m := range r.mistakes {
+		if !m.Warning {
+			return true
+		}
+	}
+	return false
+}
+
+// String returns how messages name the shard.
+func (s Shard) String() string {
+	switch {
+	case s.Key != "" && s.ID != "":
+		return fmt.Sprintf("the shard %.80q, part %s", s.Key, s.ID)
+	case s.Key != "":
+		return fmt.Sprintf("the shard %.80q", s.Key)
+	case s.ID != "":
+		return "the shard " + s.ID
+	}
+	return "the only shard"
+}
+
+// overridePointer returns the pointer to the override of a shard, or to the sharding.
+func overridePointer(s Shard) string {
+	if s.Override != "" {
+		return s.Override
+	}
+	return "/sharding"
+}

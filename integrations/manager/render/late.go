@@ -1,0 +1,84 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration/manifests"
+)
+
+// Late returns the text that stands for a value that only the run knows. Fill replaces it.
+func Late(name string) string { return latePrefix + name + "}" }
+
+const latePrefix = "${late:"
+
+var late = regexp.MustCompile(`\$\{late:[^}]*\}`)
+
+// isLate reports whether a text holds a value that only the run knows.
+func isLate(text string) bool { return strings.Contains(text, latePrefix) }
+
+// Fill returns an object with the values of late parameters. The object is not changed. It is
+// an error if a value is missing, or if an image or a quantity is none with its value.
+func Fill(object manifests.Object, values map[string]string) (manifests.Object, error) {
+	f := lateFiller{values: values}
+	filled, _ := f.fill(object).(manifests.Object)
+	if f.missing != "" {
+		return nil, fmt.Errorf("no value is known for %s", f.missing)
+	}
+	cleanImages(filled)
+	var wrong []error
+	for _, c := range containers(filled) {
+		if err := checkImage(textOf(c["image"])); err != nil {
+			wrong = append(wrong, fmt.Errorf("container %s: %w", textOf(c["name"]), err))
+		}
+		for path, text := range containerQuantities(c) {
+			if err := manifests.CheckQuantity(text); err != nil {
+				wrong = append(wrong, fmt.Errorf("container %s: %s: %w", textOf(c["name"]), path, err))
+			}
+		}
+	}
+	if err := errors.Join(wrong...); err != nil {
+		return nil, err
+	}
+	return filled, nil
+}
+
+type lateFiller struct {
+	values  map[string]string
+	missing string // the first name, by the alphabet, that has no value
+}
+
+func (f *lateFiller) fill(value any) any {
+	switch value := value.(type) {
+	case string:
+		return late.ReplaceAllStringFunc(value, func(found string) string {
+			name := strings.TrimSuffix(strings.TrimPrefix(found, latePrefix), "}")
+			text, ok := f.values[name]
+			if !ok && (f.missing == "" || name < f.missing) {
+				f.missing = name
+			}
+			return text
+		})
+	case list:
+		out := make(list, len(value))
+		for i, item := range value {
+			out[i] = f.fill(item)
+		}
+		return out
+	case fields:
+		out := make(fields, len(value))
+		for key, item := range value {
+			out[key] = f.fill(item)
+		}
+		return out
+	}
+	return value
+}
+
+// textOf returns a value that is a text, "" if it is none.
+func textOf(value any) string {
+	text, _ := value.(string)
+	return text
+}
