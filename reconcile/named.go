@@ -126,6 +126,9 @@ func (m *maker) planChange(it *Item, thing Thing, last Record, wish Wish) {
 		s.Action, s.Reason = takingAction(v), takingReason(v, m.markOf(thing))
 	}
 	m.step(s)
+	for _, text := range d.Warnings {
+		m.find(Finding{Severity: Warning, Keys: []Key{it.Key}, Place: it.Place, Message: text, OfThing: true})
+	}
 	if isTaken {
 		m.find(Finding{Severity: Warning, Keys: []Key{it.Key}, Place: it.Place, Message: takingReason(v, m.markOf(thing))})
 	}

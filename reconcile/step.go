@@ -65,6 +65,9 @@ type Difference struct {
 	// Mistake says why the thing cannot be made as the item says, for instance because somebody
 	// else has set a field of it. It is blocked then.
 	Mistake Mistake
+	// Warnings say what people must know of the change although it can be made, for instance
+	// that a part of the thing stays as it is.
+	Warnings []string
 }
 
 // Compare returns how a thing differs from its item. The record says what was written last; it

@@ -1,7 +1,7 @@
 package manifests
 
 import (
-	"encoding/json"
+	"slices"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/reconcile"
@@ -18,6 +18,12 @@ const DigestAnnotation = "prcheck/manifest-sha256"
 // its integration.
 const InstanceLabel = "app.kubernetes.io/instance"
 
+// The codes of mistakes.
+const (
+	CodeConflict  reconcile.Code = "FIELD_CONFLICT"  // another field manager owns a field
+	CodeImmutable reconcile.Code = "IMMUTABLE_FIELD" // a field cannot be changed
+)
+
 // A Kind is a type of objects that this package knows.
 type Kind string
 
@@ -29,38 +35,56 @@ const (
 	Service     Kind = "Service"
 )
 
-// A Live is an object as it was read. It is the body of a [reconcile.Thing].
-type Live struct {
-	Object                     Object
-	Kind                       Kind
-	Namespace, Name            string
-	UID, Version               string
-	HasOwner, IsDeleting, Ours bool // Ours: a field manager of ours applied it
+// Kinds returns all kinds.
+func Kinds() []Kind { return []Kind{CronJob, Deployment, Service, StatefulSet} }
+
+// Resource returns the type of objects that a kind is. The zero value is no known kind.
+func (k Kind) Resource() integration.Resource {
+	switch k {
+	case Deployment:
+		return integration.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
+	case StatefulSet:
+		return integration.Resource{Group: "apps", Version: "v1", Plural: "statefulsets"}
+	case CronJob:
+		return integration.Resource{Group: "batch", Version: "v1", Plural: "cronjobs"}
+	case Service:
+		return integration.Resource{Version: "v1", Plural: "services"}
+	}
+	return integration.Resource{}
+}
+
+// Ref names an object of a kind.
+func (k Kind) Ref(namespace, name string) integration.ObjectRef {
+	return integration.ObjectRef{Resource: k.Resource(), Namespace: namespace, Name: name}
 }
 
 // Options say how objects are compared and applied.
 type Options struct {
 	Manager         string   // our field manager, prcheck-NAME
-	TakeFrom        []string // managers whose fields become ours, see [integration.ClusterWriter]
-	Override        []string // managers whose fields may be overridden
-	MigrateSelector bool     // a Deployment whose selector must change is made anew
+	TakeFrom        []string // managers whose fields become ours; nil is [Appliers]
+	Override        []string // managers that lose the fields in which they differ
+	MigrateSelector bool     // an object whose selector must change is made anew
 }
 
-// Read reads a live object.
-func Read(of Kind, raw json.RawMessage, o Options) (*Live, error) { return nil, nil }
-
-// Diff returns how a live object differs from its manifest: in fields that the manifest has, in
-// fields that it no longer has, and in field managers. It asks nobody.
-func Diff(want Object, is *Live, o Options) (reconcile.Difference, error) {
-	return reconcile.Difference{}, nil
+// Appliers returns the field managers of programs that apply whole objects from a client: those
+// of kubectl and oc, and the one under which a server notes fields that are older than managers.
+func Appliers() []string {
+	return []string{"before-first-apply", "kubectl-client-side-apply", "kubectl-create", "kubectl-replace", "oc"}
 }
 
-// Resource returns the type of objects that a kind is.
-func (k Kind) Resource() integration.Resource { return integration.Resource{} }
-
-// A Health says whether the processes of an object work.
-type Health struct {
-	Ready  bool
-	Failed bool   // it will not become ready by itself
-	Reason string // why it is not ready, for people
+// takeFrom returns the managers whose fields become ours.
+func (o Options) takeFrom() []string {
+	if o.TakeFrom == nil {
+		return Appliers()
+	}
+	return o.TakeFrom
 }
+
+// takes reports whether the fields of an entry become ours, as
+// [integration.ClusterWriter.TakeFields] does it.
+func (o Options) takes(m managed) bool {
+	return m.Operation == "Update" && m.Subresource == "" && (m.Manager == o.Manager || slices.Contains(o.takeFrom(), m.Manager))
+}
+
+// isOurs reports whether an entry is one of our field manager.
+func (o Options) isOurs(m managed) bool { return m.Manager == o.Manager && m.Subresource == "" }

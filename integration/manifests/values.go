@@ -29,3 +29,10 @@ func equalQuantities(a, b string) bool {
 	y, errY := resource.ParseQuantity(b)
 	return errX == nil && errY == nil && x.Cmp(y) == 0
 }
+
+// isSmaller reports whether a quantity is smaller than another one. A text that is none is not.
+func isSmaller(a, b string) bool {
+	x, errX := resource.ParseQuantity(a)
+	y, errY := resource.ParseQuantity(b)
+	return errX == nil && errY == nil && x.Cmp(y) < 0
+}

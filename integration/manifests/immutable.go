@@ -1,0 +1,93 @@
+package manifests
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// changeable are the members of the spec of a StatefulSet that the server lets change.
+var changeable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
+	"minReadySeconds"}
+
+// judgeImmutable adds to d what follows from fields that cannot be changed:
+//
+//	Deployment   the selector      replaced if the options say so, otherwise a mistake
+//	StatefulSet  the selector      replaced if the options say so, otherwise a mistake
+//	StatefulSet  size of a claim   replaced if it grows, a mistake if it shrinks
+//	StatefulSet  other fields      replaced, but for those of changeable
+//	Service      the cluster's IP  a mistake
+func (c *comparison) judgeImmutable(d *reconcile.Difference, want Object, found []difference) {
+	for _, f := range found {
+		if f.at.name(0) != "spec" {
+			continue
+		}
+		field := f.at.name(1)
+		isSelector := field == "selector" && (c.live.Kind == Deployment || c.live.Kind == StatefulSet)
+		switch {
+		case isSelector && !c.options.MigrateSelector:
+			d.Mistake = immutable("spec.selector", "the settings must say migrate_selector: true, then it is deleted and made anew")
+		case isSelector:
+			d.Replace = true
+		case c.live.Kind == StatefulSet && !slices.Contains(changeable, field):
+			d.Replace = true
+		case c.live.Kind == Service && slices.Contains([]string{"clusterIP", "clusterIPs", "ipFamilies"}, field):
+			d.Mistake = immutable("spec."+field, "delete the Service by hand, then it is made anew")
+		}
+	}
+	if c.live.Kind == StatefulSet && d.Replace {
+		c.judgeClaims(d, want)
+	}
+}
+
+func immutable(field, remedy string) reconcile.Mistake {
+	return reconcile.Mistake{Code: CodeImmutable, Message: field + " cannot be changed: " + remedy}
+}
+
+// judgeClaims adds to d what follows from changed templates of claims.
+func (c *comparison) judgeClaims(d *reconcile.Difference, want Object) {
+	before := map[string]claim{}
+	for _, old := range claimsOf(c.live.Object) {
+		before[old.name] = old
+	}
+	for _, now := range claimsOf(want) {
+		old, isThere := before[now.name]
+		if !isThere {
+			continue
+		}
+		if isSmaller(now.storage, old.storage) {
+			d.Mistake = immutable("spec.volumeClaimTemplates", fmt.Sprintf("the claim %.60q would shrink from %.20s to %.20s, "+
+				"and claims only grow; ask for %.20s or delete the StatefulSet and its claims by hand", now.name, old.storage, now.storage, old.storage))
+		}
+		if now.class != old.class && now.class != "" {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("claims %.60q that exist keep the storage class %.60q; only new ones get %.60q", now.name, old.class, now.class))
+		}
+	}
+}
+
+// A claim is a template of claims of a StatefulSet.
+type claim struct{ name, class, storage string }
+
+// claimsOf returns the templates of claims of a StatefulSet.
+func claimsOf(o Object) []claim {
+	var out []claim
+	templates, _ := at(o, "spec", "volumeClaimTemplates").([]any)
+	for _, t := range templates {
+		one := claim{name: text(at(t, "metadata", "name")), class: text(at(t, "spec", "storageClassName")),
+			storage: text(at(t, "spec", "resources", "requests", "storage"))}
+		if one.name != "" {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// text returns a scalar as text, "" if there is none.
+func text(v any) string {
+	switch v.(type) {
+	case nil, map[string]any, []any:
+		return ""
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,157 @@
+package manifests
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A Live is an object as it was read. It is the body of a [reconcile.Thing].
+type Live struct {
+	Object                     Object
+	Kind                       Kind
+	Namespace, Name            string
+	UID, Version               string
+	HasOwner, IsDeleting, Ours bool // Ours: a field manager of ours set a field of it
+
+	managed []managed
+}
+
+// A managed entry says which fields a field manager owns.
+type managed struct {
+	Manager, Operation, Subresource string
+	FieldsV1                        json.RawMessage
+
+	fields func() (*fieldpath.Set, error) // reads FieldsV1 once
+}
+
+// Read reads a live object.
+func Read(of Kind, raw json.RawMessage, o Options) (*Live, error) {
+	var is struct {
+		Kind     string
+		Metadata struct {
+			Namespace, Name, UID, ResourceVersion string
+			DeletionTimestamp                     string
+			OwnerReferences                       []json.RawMessage
+			ManagedFields                         []managed
+		}
+	}
+	object, err := decode(raw)
+	if err == nil {
+		err = json.Unmarshal(raw, &is)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a %s: %w", of, err)
+	}
+	m := is.Metadata
+	switch {
+	case is.Kind != "" && is.Kind != string(of): // items of a list may say no kind
+		return nil, fmt.Errorf("reading a %s: it is a %.40q", of, is.Kind)
+	case m.Name == "" || m.UID == "" || m.ResourceVersion == "":
+		return nil, fmt.Errorf("reading a %s %.100q: it has no name, uid or resourceVersion", of, m.Name)
+	}
+	out := &Live{
+		Object: object, Kind: of, Namespace: m.Namespace, Name: m.Name, UID: m.UID, Version: m.ResourceVersion,
+		HasOwner: len(m.OwnerReferences) > 0, IsDeleting: m.DeletionTimestamp != "", managed: m.ManagedFields,
+	}
+	for i := range out.managed {
+		entry := &out.managed[i]
+		out.Ours = out.Ours || o.isOurs(*entry)
+		entry.fields = sync.OnceValues(func() (*fieldpath.Set, error) { return readFields(entry.FieldsV1) })
+	}
+	return out, nil
+}
+
+// decode returns JSON as an object. Its numbers are json.Number.
+func decode(raw []byte) (Object, error) {
+	var out Object
+	numbers := json.NewDecoder(bytes.NewReader(raw))
+	numbers.UseNumber()
+	if err := numbers.Decode(&out); err != nil {
+		return nil, err
+	}
+	if out == nil {
+		return nil, errors.New("it is null")
+	}
+	return out, nil
+}
+
+// readFields reads the fields that a manager owns.
+func readFields(raw json.RawMessage) (*fieldpath.Set, error) {
+	out := fieldpath.NewSet()
+	if len(raw) == 0 {
+		return out, nil
+	}
+	if err := out.FromJSON(bytes.NewReader(raw)); err != nil {
+		return nil, fmt.Errorf("reading managedFields: %w", err)
+	}
+	return out, nil
+}
+
+// Ref names the object.
+func (l *Live) Ref() integration.ObjectRef { return l.Kind.Ref(l.Namespace, l.Name) }
+
+// Preconditions name this state of the object.
+func (l *Live) Preconditions() integration.Preconditions {
+	return integration.Preconditions{UID: l.UID, ResourceVersion: l.Version}
+}
+
+// Mark returns the mark on the object.
+func (l *Live) Mark() reconcile.Mark { return reconcile.MarkOfAnnotations(l.annotations()) }
+
+// Deletable reports whether the object may be deleted at all: nothing owns it, and we set fields
+// of it. A mark alone does not suffice, because others copy labels and annotations.
+func (l *Live) Deletable() bool { return l.Ours && !l.HasOwner }
+
+// Thing returns the object as a thing. A thing that no entry names must be left out unless it is
+// [Live.Deletable].
+func (l *Live) Thing(key reconcile.Key) reconcile.Thing {
+	return reconcile.Thing{Key: key, Body: l, Mark: l.Mark(), SoftDeleted: l.IsDeleting, Version: l.Version}
+}
+
+// annotations returns the annotations of the object.
+func (l *Live) annotations() map[string]string { return texts(at(l.Object, "metadata", "annotations")) }
+
+// texts returns the members of an object that are texts.
+func texts(value any) map[string]string {
+	out := map[string]string{}
+	members, _ := value.(map[string]any)
+	for name, member := range members {
+		if text, ok := member.(string); ok {
+			out[name] = text
+		}
+	}
+	return out
+}
+
+// at returns the value at a place of nested objects, nil if there is none.
+func at(value any, names ...string) any {
+	for _, name := range names {
+		members, _ := value.(map[string]any)
+		value = members[name]
+	}
+	return value
+}
+
+// appliedBefore are the annotations in which clients note what they applied.
+const appliedBefore = "kubectl.kubernetes.io/last-applied-configuration"
+
+// isNoted reports whether an annotation or label is a note about the object and no part of its
+// manifest: the mark, the digest, and what kubectl applied.
+func isNoted(name string) bool {
+	if name == DigestAnnotation || strings.HasPrefix(name, appliedBefore) {
+		return true
+	}
+	mark := reconcile.Mark{Integration: "i", Version: "1", Caller: "c"}
+	_, isAnnotation := mark.Annotations()[name]
+	_, isLabel := mark.Labels()[name]
+	return isAnnotation || isLabel
+}
