@@ -33,9 +33,9 @@ const partsKey = "parts.json"
 var partsKind = state.Kind[partsDocument]{Version: recordsVersion}
 
 // addLeft adds a unit for each part that a run wrote and that the data no longer have. In a
-// change only parts of base and head count.
+// change only parts of base and head count, and whoever adopts or takes over does nothing else.
 func (w *work) addLeft(ctx context.Context) error {
-	if w.head.Left == nil || w.env.Base != nil || w.env.State == nil {
+	if a := w.env.Approve; w.head.Left == nil || w.env.Base != nil || w.env.State == nil || a.Adopt || a.TakeOver {
 		return nil
 	}
 	doc, err := partsKind.Read(ctx, w.env.State, partsKey)

@@ -24,6 +24,7 @@ func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 		return nothingDone(err)
 	}
 	w.plan(ctx)
+	w.try(ctx)
 	w.reportFindings()
 	w.checkChange()
 	w.reportSteps()

@@ -24,6 +24,7 @@ const (
 	codeUntrusted  reconcile.Code = "NEW_TARGET"      // the change alters how a target is reached
 	codeSkipped    reconcile.Code = "LEFT_OUT"        // the data leave a part out
 	codeTarget     reconcile.Code = "UNREACHABLE"     // a target could not be read
+	codeTried      reconcile.Code = "TRIED"           // how a dry run asked, and what the server refused
 	codeLeft       reconcile.Code = "LEFT_BEHIND"     // things of a part that left the data
 	codeLeftByPeer reconcile.Code = "LEFT_BY_PEER"    // things of another version that no entry names
 	codeFinished   reconcile.Code = "FINISHED"        // an entry can be removed
