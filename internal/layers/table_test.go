@@ -56,7 +56,7 @@ var owners = map[string][]string{
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
 	"github.com/robfig/cron/v3":                {"integration/manifests"},
 	"k8s.io":                                   {"kube", "integration/manifests", "internal/kubetest"},
-	"sigs.k8s.io/structured-merge-diff/v6":      {"kube", "integration/manifests", "internal/kubetest"},
+	"sigs.k8s.io/structured-merge-diff/v6":     {"kube", "integration/manifests", "internal/kubetest"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
