@@ -53,8 +53,8 @@ func readAudit(t testing.TB, raw []byte, user string) []Request {
 			t.Fatal(err)
 		}
 		if e.User.Username == user {
-			path, _, _ := strings.Cut(e.RequestURI, "?")
-			out = append(out, Request{e.Verb, path, e.ResponseStatus.Code})
+			path, query, _ := strings.Cut(e.RequestURI, "?")
+			out = append(out, Request{e.Verb, path, e.ResponseStatus.Code, strings.Contains("&"+query+"&", "&dryRun=All&")})
 		}
 	}
 	return out

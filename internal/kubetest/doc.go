@@ -2,9 +2,10 @@
 // kube-apiserver on this machine ([Start]).
 //
 // The one in memory knows objects of any resource that has a kind ([Server.Kinds]). It reads,
-// lists in pages, creates, applies and deletes, all with preconditions, and notes all requests.
-// It is strict where clients make mistakes (tokens, names, versions, conflicts of managers) and
-// leaves out what only the inside of a cluster needs: controllers, defaults, validation of
-// fields, other patches than server-side apply. Lists of an object are one value: fields of
-// their elements have no managers. The test of package kube asks both servers the same questions.
+// lists in pages, creates, applies, patches and deletes, all with preconditions and dryRun=All,
+// and notes all requests. The managers of fields are kept by the code that a real server uses, by
+// the types of the kinds in core, apps and batch. Defaults and rules are our own, for what decides
+// how objects are changed: selectors, strategies, what cannot change, containers. It has no roles,
+// no quotas and one version of each kind. The tests of package kube ask both servers the same
+// questions.
 package kubetest

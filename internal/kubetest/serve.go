@@ -93,7 +93,7 @@ func (s *Server) note(r *http.Request, code int) {
 			verb = "list"
 		}
 	}
-	s.requests = append(s.requests, Request{verb, r.URL.Path, code})
+	s.requests = append(s.requests, Request{verb, r.URL.Path, code, isDry(r)})
 }
 
 // answer does what a request asks for.
@@ -117,13 +117,13 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	case r.Method == http.MethodPost && at.name == "":
 		s.create(w, r, at, body)
 	case r.Method == http.MethodPatch && at.name != "":
-		s.apply(w, r, at, body)
+		s.patch(w, r, at, body)
 	case s.objects[at.path] == nil && (r.Method == http.MethodGet || r.Method == http.MethodDelete) && at.name != "":
 		refuse(w, at, http.StatusNotFound, "NotFound", fmt.Sprintf("%s %q not found", at.resource, at.name), nil)
 	case r.Method == http.MethodGet:
-		_, _ = w.Write(encode(s.objects[at.path].render()))
+		_, _ = w.Write(s.objects[at.path].raw)
 	case r.Method == http.MethodDelete && at.name != "":
-		s.delete(w, at, body)
+		s.delete(w, r, at, body)
 	default:
 		refuse(w, at, http.StatusMethodNotAllowed, "MethodNotAllowed", "the server does not allow this method on the requested resource", nil)
 	}
@@ -160,7 +160,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 				return
 			}
 			if fits && is.resource == at.resource && is.apiVersion == at.apiVersion && (at.namespace == "" || at.namespace == is.namespace) {
-				rest = append(rest, path+"\n"+string(encode(o.item())))
+				rest = append(rest, path+"\n"+string(o.item))
 			}
 		}
 		slices.Sort(rest)
@@ -180,13 +180,8 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, at place) {
 		at.kind+"List", at.apiVersion, version, next, strings.Join(items, ","))
 }
 
-// item returns the object as it stands in a list: without its type, which the list has.
-func (o *object) item() map[string]any {
-	body := o.render()
-	delete(body, "apiVersion")
-	delete(body, "kind")
-	return body
-}
+// isDry reports whether the server keeps nothing of a request.
+func isDry(r *http.Request) bool { return slices.Contains(r.URL.Query()["dryRun"], "All") }
 
 // matches reports whether the labels of an object fit to a selector such as a=b,c!=d,e,!f.
 func matches(body map[string]any, selector string) (bool, error) {

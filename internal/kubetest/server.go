@@ -6,12 +6,16 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	numbers "k8s.io/apimachinery/pkg/util/json"
 )
 
 // A Server is an API server in memory. Objects are named by their path, such as
@@ -25,6 +29,8 @@ type Server struct {
 	// Finalizing says that a deleted namespace stays until [Server.Finalize].
 	Finalizing bool
 
+	models map[schema.GroupVersionKind]*model // what the server knows of kinds
+
 	mu       sync.Mutex
 	fault    func(r *http.Request) *Fault
 	version  int                 // of the newest object
@@ -37,11 +43,18 @@ type Server struct {
 type Request struct {
 	Verb string // get, list, create, patch or delete
 	Path string
-	Code int // status of the answer
+	Code int  // status of the answer
+	Dry  bool // it asked for dryRun=All
 }
 
 // String returns the request on one line.
-func (r Request) String() string { return fmt.Sprintf("%s %s %d", r.Verb, r.Path, r.Code) }
+func (r Request) String() string {
+	text := fmt.Sprintf("%s %s %d", r.Verb, r.Path, r.Code)
+	if r.Dry {
+		text += " dry"
+	}
+	return text
+}
 
 // Fail asks a function before each request from now on. Nil, and the answer nil, mean that the
 // server works.
@@ -66,8 +79,12 @@ func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
 		Token: "token-of-the-test-server",
-		Kinds: map[string]string{"namespaces": "Namespace", "configmaps": "ConfigMap", "secrets": "Secret", "deployments": "Deployment"},
-
+		Kinds: map[string]string{
+			"namespaces": "Namespace", "configmaps": "ConfigMap", "secrets": "Secret", "services": "Service", "serviceaccounts": "ServiceAccount",
+			"pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment", "replicasets": "ReplicaSet",
+			"statefulsets": "StatefulSet", "cronjobs": "CronJob", "jobs": "Job",
+		},
+		models:  map[schema.GroupVersionKind]*model{},
 		objects: map[string]*object{}, pages: map[string][]string{},
 	}
 	h := httptest.NewServer(http.HandlerFunc(s.serve))
@@ -83,9 +100,10 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Writes returns the requests until now that were not get or list.
+// Writes returns the requests until now that were not get or list, without those with
+// dryRun=All.
 func (s *Server) Writes() []Request {
-	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Verb == "get" || r.Verb == "list" })
+	return slices.DeleteFunc(s.Requests(), func(r Request) bool { return r.Verb == "get" || r.Verb == "list" || r.Dry })
 }
 
 // Forget empties the list of requests.
@@ -100,7 +118,7 @@ func (s *Server) Object(path string) map[string]any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if o := s.objects[path]; o != nil {
-		return copyOf(o.render())
+		return copyOf(o.body)
 	}
 	return nil
 }
@@ -113,7 +131,7 @@ func (s *Server) Paths() []string {
 }
 
 // Edit lets another program change an object, or make it if there is none. The fields that
-// change belong to its manager from then on.
+// change belong to its manager from then on. The rules for changes do not hold for it.
 func (s *Server) Edit(t testing.TB, manager, path string, change func(object map[string]any)) {
 	t.Helper()
 	s.mu.Lock()
@@ -122,13 +140,30 @@ func (s *Server) Edit(t testing.TB, manager, path string, change func(object map
 	if !ok || at.name == "" {
 		t.Fatalf("%s names no object", path)
 	}
-	o := s.objects[path]
-	if o == nil {
-		o = s.make(at)
+	if err := s.edit(at, manager, change); err != nil {
+		t.Fatal(err)
 	}
-	body := copyOf(o.body)
-	change(body)
-	s.save(path, o.edited(manager, body))
+}
+
+// edit is Edit under the lock.
+func (s *Server) edit(at place, manager string, change func(object map[string]any)) error {
+	m, live := s.model(at), blank(at)
+	if o := s.objects[at.path]; o != nil {
+		live = o.body
+	} else {
+		live = s.born(live, at)
+	}
+	next := copyOf(live)
+	change(next)
+	next, err := m.complete(copyOf(next))
+	if err == nil {
+		next, err = m.update(live, next, manager)
+	}
+	if err == nil {
+		countGeneration(next, live)
+		s.save(at.path, next)
+	}
+	return err
 }
 
 // Remove removes an object and all that is in it, as nobody else does.
@@ -143,7 +178,7 @@ func (s *Server) Finalize() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path, o := range maps.Clone(s.objects) {
-		if dig(o.body, "metadata")["deletionTimestamp"] != nil {
+		if o.body["kind"] == "Namespace" && dig(o.body, "metadata")["deletionTimestamp"] != nil {
 			s.remove(path)
 		}
 	}
@@ -159,31 +194,28 @@ func (s *Server) remove(path string) {
 	maps.DeleteFunc(s.objects, func(p string, _ *object) bool { return strings.Contains(p, "/namespaces/"+name+"/") })
 }
 
-// make returns a new object, which is not saved yet.
-func (s *Server) make(at place) *object {
-	s.version++
-	metadata := map[string]any{"name": at.name, "uid": "uid-" + strconv.Itoa(s.version), "creationTimestamp": "2026-01-01T00:00:00Z"}
-	body := map[string]any{"apiVersion": at.apiVersion, "kind": at.kind, "metadata": metadata}
-	if at.namespace != "" {
-		metadata["namespace"] = at.namespace
-	}
-	if at.kind == "Namespace" {
-		metadata["labels"] = map[string]any{"kubernetes.io/metadata.name": at.name}
-		body["spec"] = map[string]any{"finalizers": []any{"kubernetes"}}
-		body["status"] = map[string]any{"phase": "Active"}
-	}
-	return &object{body: body, owners: map[owner]fields{}}
+// An object is what is kept of one object. It does not change any more.
+type object struct {
+	body map[string]any
+	raw  []byte // the body as JSON
+	item []byte // as it stands in a list: without its type, which the list has
 }
 
 // save keeps an object, with a new version if it differs from the one before.
-func (s *Server) save(path string, o *object) {
+func (s *Server) save(path string, body map[string]any) {
 	old := s.objects[path]
-	if old != nil && equal(old.render(), o.render()) {
+	if old != nil && equal(old.body, body) {
 		return
 	}
 	s.version++
-	dig(o.body, "metadata")["resourceVersion"] = strconv.Itoa(s.version)
-	s.objects[path] = o
+	dig(body, "metadata")["resourceVersion"] = strconv.Itoa(s.version)
+	item := maps.Clone(body)
+	delete(item, "apiVersion")
+	delete(item, "kind")
+	s.objects[path] = &object{body, encode(body), encode(item)}
+	if m := dig(body, "metadata"); m["deletionTimestamp"] != nil && body["kind"] != "Namespace" && len(listOf(m["finalizers"])) == 0 && body["kind"] != "Pod" {
+		s.remove(path)
+	}
 }
 
 // dig returns the map at a field of another one, and makes it if there is none.
@@ -194,6 +226,12 @@ func dig(m map[string]any, field string) map[string]any {
 		m[field] = inner
 	}
 	return inner
+}
+
+// decode reads an object. Whole numbers become int64.
+func decode(raw []byte) (map[string]any, error) {
+	var out map[string]any
+	return out, numbers.Unmarshal(raw, &out)
 }
 
 // copyOf returns a copy that shares nothing.
@@ -213,4 +251,16 @@ func encode(v any) []byte {
 	return raw
 }
 
-func equal(a, b any) bool { return string(encode(a)) == string(encode(b)) }
+func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// listOf returns a list, nil if it is none.
+func listOf(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+// textOf returns a text, "" if it is none.
+func textOf(v any) string {
+	text, _ := v.(string)
+	return text
+}

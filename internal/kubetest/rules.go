@@ -1,0 +1,136 @@
+package kubetest
+
+import (
+	"fmt"
+	"slices"
+)
+
+// check returns what a real server refuses in an object: in what it says, and in how it differs
+// from the object that is there, nil for none. It knows the rules that decide how objects are
+// changed, and not all of the others.
+func check(kind string, next, live map[string]any) []cause {
+	spec := dig(next, "spec")
+	var was map[string]any
+	if live != nil {
+		was = dig(live, "spec")
+	}
+	switch kind {
+	case "Deployment", "ReplicaSet", "StatefulSet":
+		causes := append(checkSelector(spec, was), checkPod(dig(dig(spec, "template"), "spec"), "spec.template.spec", listOf(spec["volumeClaimTemplates"])...)...)
+		if kind == "StatefulSet" && was != nil {
+			return append(causes, checkStateful(spec, was)...)
+		}
+		return append(causes, checkStrategy(kind, spec)...)
+	case "CronJob":
+		at := "spec.jobTemplate.spec.template.spec"
+		pod := dig(dig(dig(dig(spec, "jobTemplate"), "spec"), "template"), "spec")
+		causes := checkPod(pod, at)
+		if pod["restartPolicy"] == "Always" {
+			causes = append(causes, cause{at + ".restartPolicy", `Unsupported value: "Always": supported values: "OnFailure", "Never"`})
+		}
+		return causes
+	case "Pod":
+		return checkPod(spec, "spec")
+	case "Service":
+		if was != nil && spec["clusterIP"] != was["clusterIP"] {
+			return []cause{{"spec.clusterIPs[0]", fmt.Sprintf("Invalid value: %s: may not change once set", encode(spec["clusterIPs"]))}}
+		}
+	}
+	return nil
+}
+
+// checkSelector returns what is wrong with the selector of what makes pods.
+func checkSelector(spec, was map[string]any) []cause {
+	selector, _ := spec["selector"].(map[string]any)
+	if len(selector) == 0 {
+		return []cause{{"spec.selector", "Required value"}}
+	}
+	var causes []cause
+	labels := dig(dig(dig(spec, "template"), "metadata"), "labels")
+	if !selects(selector, labels) {
+		causes = append(causes, cause{"spec.template.metadata.labels", fmt.Sprintf("Invalid value: %s: `selector` does not match template `labels`", encode(labels))})
+	}
+	if was != nil && !equal(selector, was["selector"]) {
+		causes = append(causes, cause{"spec.selector", fmt.Sprintf("Invalid value: %s: field is immutable", encode(selector))})
+	}
+	return causes
+}
+
+// selects reports whether a selector fits to labels. It heeds matchLabels alone.
+func selects(selector, labels map[string]any) bool {
+	wanted, _ := selector["matchLabels"].(map[string]any)
+	for name, value := range wanted {
+		if labels[name] != value {
+			return false
+		}
+	}
+	return len(wanted) > 0
+}
+
+func checkStrategy(kind string, spec map[string]any) []cause {
+	if strategy, _ := spec["strategy"].(map[string]any); kind == "Deployment" && strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
+		return []cause{{"spec.strategy.rollingUpdate", "Forbidden: may not be specified when strategy `type` is 'Recreate'"}}
+	}
+	return nil
+}
+
+// growable are the fields of a StatefulSet that can change.
+var growable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}
+
+func checkStateful(spec, was map[string]any) []cause {
+	for _, fields := range []map[string]any{spec, was} {
+		for name := range fields {
+			if !slices.Contains(growable, name) && !equal(spec[name], was[name]) {
+				return []cause{{"spec", "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"}}
+			}
+		}
+	}
+	return nil
+}
+
+// checkPod returns what is wrong with the containers of a pod, which can mount claims as well.
+func checkPod(spec map[string]any, at string, claims ...any) []cause {
+	containers := listOf(spec["containers"])
+	if len(containers) == 0 {
+		return []cause{{at + ".containers", "Required value"}}
+	}
+	var causes []cause
+	for i, c := range containers {
+		container, _ := c.(map[string]any)
+		here := fmt.Sprintf("%s.containers[%d]", at, i)
+		if textOf(container["image"]) == "" {
+			causes = append(causes, cause{here + ".image", "Required value"})
+		}
+		for n, m := range listOf(container["volumeMounts"]) {
+			mount, _ := m.(map[string]any)
+			if name := textOf(mount["name"]); !hasVolume(spec, claims, name) {
+				causes = append(causes, cause{fmt.Sprintf("%s.volumeMounts[%d].name", here, n), fmt.Sprintf("Not found: %q", name)})
+			}
+		}
+	}
+	return causes
+}
+
+func hasVolume(spec map[string]any, claims []any, name string) bool {
+	for _, v := range listOf(spec["volumes"]) {
+		if volume, _ := v.(map[string]any); volume["name"] == name {
+			return true
+		}
+	}
+	return slices.ContainsFunc(claims, func(c any) bool {
+		claim, _ := c.(map[string]any)
+		return dig(claim, "metadata")["name"] == name
+	})
+}
+
+// keepAllocated keeps what the server gave an object and a client does not name.
+func keepAllocated(next, live map[string]any) {
+	if live["kind"] != "Service" {
+		return
+	}
+	for _, field := range []string{"clusterIP", "clusterIPs"} {
+		if spec := dig(next, "spec"); spec[field] == nil {
+			spec[field] = dig(live, "spec")[field]
+		}
+	}
+}
