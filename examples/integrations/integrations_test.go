@@ -1,0 +1,45 @@
+package integrations_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/validator"
+)
+
+// section returns a part of the checkout.
+func section(dir string) bundler.Section {
+	return bundler.Section{Tree: bundler.Folder("."), Dir: dir, Shown: dir, Optional: dir == "resources"}
+}
+
+// The checkout has no mistakes.
+func TestCheckout(t *testing.T) {
+	made, problems, err := bundler.Make(t.Context(), bundler.Input{
+		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),
+	}, bundler.Options{})
+	if err != nil || len(problems) > 0 {
+		t.Fatal(err, problems)
+	}
+	defer made.Close()
+	var raw bytes.Buffer
+	if _, err := made.WriteTo(&raw); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Parse(raw.Bytes(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := validator.Check(t.Context(), b, validator.Options{Scope: validator.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Errorf("%+v", f)
+	}
+	if all, err := integration.List(b); err != nil || len(all) != 2 {
+		t.Errorf("got %v, %v, want two integrations", all, err)
+	}
+}
