@@ -55,7 +55,11 @@ func mistakesIn(answer *integration.AnswerError, list string) (map[int]mistake, 
 			return nil, false
 		}
 		if _, known := out[int(at)]; !known {
-			out[int(at)] = mistake{code: reconcile.CodeType, pointer: pointerOf(f.Path[2:]), message: f.Message}
+			m := mistake{code: reconcile.CodeType, pointer: pointerOf(f.Path[2:]), message: f.Message}
+			if f.Path[len(f.Path)-1] == "sharding" { // the answer speaks of types of GraphQL
+				m.message = "the strategy is not known; say static, per-aws-account, per-openshift-cluster or per-ocm-organization"
+			}
+			out[int(at)] = m
 		}
 	}
 	return out, true
