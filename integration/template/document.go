@@ -129,11 +129,11 @@ func (d *Document) Mentions() []Mention {
 		if n.Kind != yaml.ScalarNode {
 			continue
 		}
-		if len(Names(n.Value)) == 1 {
-			out = append(out, Mention{Names(n.Value)[0], n.Line + lineWithin(n, 0)})
-			continue
-		}
-		for i, line := range strings.Split(n.Value, "\n") {
+		lines := strings.Split(n.Value, "\n")
+		for i, line := range lines {
+			if _, isWhole := wholeName(line); isWhole && len(lines) > 1 {
+				continue // it is a reference only if it is the whole text
+			}
 			for _, name := range Names(line) {
 				out = append(out, Mention{name, n.Line + lineWithin(n, i)})
 			}

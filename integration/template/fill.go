@@ -6,16 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"regexp"
 	"slices"
 	"strings"
-)
-
-// A reference names a parameter. A whole reference is a text that becomes a value of any type.
-var (
-	reference      = regexp.MustCompile(`\$\{[a-zA-Z0-9_]+\}`)
-	wholeReference = regexp.MustCompile(`^\$\{\{([a-zA-Z0-9_]+)\}\}$`)
 )
 
 // The limits of what is filled in. A value may stand in many places, so a small template could
@@ -66,8 +58,22 @@ func (f *filler) fill(value any) (any, error) {
 
 func (f *filler) fillMap(in map[string]any) (any, error) {
 	out := make(map[string]any, len(in))
-	for _, key := range slices.Sorted(maps.Keys(in)) {
-		value, err := f.fill(in[key])
+	var keys []string // those that may become others
+	for key, value := range in {
+		if strings.Contains(key, "${") {
+			keys = append(keys, key)
+			continue
+		}
+		filled, err := f.fill(value)
+		if err != nil {
+			return nil, err
+		}
+		f.left -= len(key)
+		out[key] = filled
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		filled, err := f.fill(in[key])
 		if err != nil {
 			return nil, err
 		}
@@ -75,19 +81,19 @@ func (f *filler) fillMap(in map[string]any) (any, error) {
 		if _, isTwice := out[name]; isTwice {
 			return nil, fmt.Errorf("two keys become the key %.80q", name)
 		}
-		out[name] = value
+		out[name] = filled
 	}
-	return out, nil
+	return out, f.checkSize()
 }
 
 // scalar returns the value that a text becomes.
 func (f *filler) scalar(text string) (any, error) {
-	found := wholeReference.FindStringSubmatch(text)
-	if found == nil {
+	name, isWhole := wholeName(text)
+	if !isWhole {
 		out := f.text(text)
 		return out, f.checkSize()
 	}
-	value, ok := f.values[found[1]]
+	value, ok := f.values[name]
 	if !ok {
 		return text, nil
 	}
@@ -98,26 +104,28 @@ func (f *filler) scalar(text string) (any, error) {
 // text returns a text with values in place of references. It returns "" once all texts
 // together are too large.
 func (f *filler) text(text string) string {
-	if !strings.Contains(text, "${") {
-		f.left -= len(text)
-		return text
-	}
 	var out strings.Builder
-	end := 0
-	for _, at := range reference.FindAllStringIndex(text, -1) {
-		value, ok := f.values[text[at[0]+2:at[1]-1]]
-		if !ok {
-			continue
+	for {
+		begin, end := findReference(text)
+		if end < 0 {
+			break
 		}
-		if f.left -= at[0] - end + len(value); f.left < 0 {
+		value, ok := f.values[text[begin+2:end-1]]
+		if !ok {
+			value = text[begin:end]
+		}
+		if f.left -= begin + len(value); f.left < 0 {
 			return ""
 		}
-		out.WriteString(text[end:at[0]])
+		out.WriteString(text[:begin])
 		out.WriteString(value)
-		end = at[1]
+		text = text[end:]
 	}
-	f.left -= len(text) - end
-	out.WriteString(text[end:])
+	f.left -= len(text)
+	if out.Len() == 0 {
+		return text
+	}
+	out.WriteString(text)
 	return out.String()
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // A Template is a list of objects with the parameters that occur in them.
@@ -115,23 +114,12 @@ func dropNamespace(object map[string]any) map[string]any {
 	if !ok {
 		return object
 	}
-	if name, _ := metadata["namespace"].(string); reference.MatchString(name) {
+	name, _ := metadata["namespace"].(string)
+	if _, end := findReference(name); end > 0 {
 		return object
 	}
 	object, metadata = maps.Clone(object), maps.Clone(metadata)
 	delete(metadata, "namespace")
 	object["metadata"] = metadata
 	return object
-}
-
-// Names returns the names that a text refers to, in their order.
-func Names(text string) []string {
-	if found := wholeReference.FindStringSubmatch(text); found != nil {
-		return found[1:]
-	}
-	var names []string
-	for _, found := range reference.FindAllString(text, -1) {
-		names = append(names, strings.TrimSuffix(strings.TrimPrefix(found, "${"), "}"))
-	}
-	return names
 }

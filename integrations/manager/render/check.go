@@ -138,8 +138,12 @@ func (r *renderer) checkObject(shard Shard, object manifests.Object) {
 
 // checkImageOf checks the image of a container.
 func (r *renderer) checkImageOf(shard Shard, container, image string) {
+	if r.goodImages[image] {
+		return
+	}
 	err := checkImage(image)
 	if err == nil {
+		r.goodImages[image] = true
 		return
 	}
 	pointer := "/namespace"
@@ -155,7 +159,7 @@ func containerQuantities(container fields) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, group := range []string{"limits", "requests"} {
 			of, _ := resources[group].(fields)
-			for _, name := range slices.Sorted(maps.Keys(of)) {
+			for _, name := range sortedKeys(of) {
 				if text, ok := of[name].(string); ok && !yield(group+"/"+name, text) {
 					return
 				}
@@ -163,3 +167,6 @@ func containerQuantities(container fields) iter.Seq2[string, string] {
 		}
 	}
 }
+
+// sortedKeys returns the keys of a map in their order.
+func sortedKeys(of fields) []string { return slices.Sorted(maps.Keys(of)) }

@@ -2,17 +2,12 @@ package render
 
 import "github.com/app-sre/prcheck/integration/manifests"
 
-// cronJob returns the CronJob of an integration.
-func (r *renderer) cronJob(name string, p pod) manifests.Object {
+// cronJob returns the CronJob of an integration, without its pods.
+func (r *renderer) cronJob(_ Shard, name string) manifests.Object {
 	spec := r.of.Spec
 	overlap := "Forbid"
 	if r.Parity {
 		overlap = "Allow"
-	}
-	p.spec["restartPolicy"] = orDefault(spec.RestartPolicy, "OnFailure")
-	pods := fields{"spec": p.spec}
-	if len(p.metadata) > 0 {
-		pods["metadata"] = p.metadata
 	}
 	return manifests.Object{
 		"apiVersion": "batch/v1",
@@ -27,7 +22,7 @@ func (r *renderer) cronJob(name string, p pod) manifests.Object {
 			"concurrencyPolicy":          orDefault(spec.ConcurrencyPolicy, overlap),
 			"successfulJobsHistoryLimit": limitOr(spec.SuccessfulJobHistoryLimit, 3),
 			"failedJobsHistoryLimit":     limitOr(spec.FailedJobHistoryLimit, 1),
-			"jobTemplate":                fields{"spec": fields{"template": pods}},
+			"jobTemplate":                fields{"spec": fields{"template": fields{}}},
 		},
 	}
 }
@@ -77,5 +72,5 @@ func (r *renderer) cronEnvironment(shard Shard) list {
 			fromSecret("PUSHGATEWAY_USERNAME", secret, "username"),
 			fromSecret("PUSHGATEWAY_PASSWORD", secret, "password"))
 	}
-	return r.withExtra(before, after)
+	return r.withExtra(before, r.extraVariables(), after)
 }

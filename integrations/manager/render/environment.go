@@ -39,7 +39,7 @@ func (r *renderer) environment(shard Shard) list {
 	if spec.EnvironmentAware {
 		out = append(out, r.environmentVariables()...)
 	}
-	return r.withExtra(out, nil)
+	return r.withExtra(out, r.extraVariables(), nil)
 }
 
 // sleepDuration returns the reference to how many seconds the integration sleeps.
@@ -123,8 +123,8 @@ func (r *renderer) checkExtraEnv() {
 
 // withExtra returns variables with those of extraEnv between them. Of several variables of one
 // name only the last stays.
-func (r *renderer) withExtra(before, after list) list {
-	all := slices.Concat(before, r.extraVariables(), after)
+func (r *renderer) withExtra(before, extra, after list) list {
+	all := slices.Concat(before, extra, after)
 	last := map[any]int{}
 	for i, v := range all {
 		last[nameOf(v)] = i
@@ -151,12 +151,12 @@ func (r *renderer) warnOfTwice(all list, last map[any]int, begin int) {
 		name, at := nameOf(v), fmt.Sprintf("/spec/extraEnv/%d", i-begin)
 		switch {
 		case i < begin:
+			seen[name] = true
 		case last[name] != i:
 			r.warn(at, "the variable %.80s is set again after this entry, so this value is not used", name)
 		case seen[name]:
 			r.warn(at, "the variable %.80s is set before this entry already; the value of this entry is used", name)
 		}
-		seen[name] = true
 	}
 }
 

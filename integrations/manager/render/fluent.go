@@ -27,13 +27,17 @@ func (s section) write(out *strings.Builder, indent string) {
 // shipperScript returns the script that writes the configuration of the log shipper. The shell
 // puts the values of variables into it.
 func (r *renderer) shipperScript() string {
+	if r.script != "" {
+		return r.script
+	}
 	var out strings.Builder
 	out.WriteString("cat > /fluentd/etc/fluent.conf <<EOF\n")
 	for _, s := range r.shipperSections() {
 		s.write(&out, "")
 	}
 	out.WriteString("EOF\n")
-	return out.String()
+	r.script = out.String()
+	return r.script
 }
 
 // shipperSections returns the configuration of the log shipper: read the log file, drop noise,

@@ -75,13 +75,13 @@ func cleanImages(object manifests.Object) {
 	}
 }
 
-// podSpec returns the spec of the pods of an object.
-func podSpec(object manifests.Object) fields {
-	at := object
-	path := []string{"spec", "template", "spec"}
+// podTemplate returns the template that an object has for its pods.
+func podTemplate(object manifests.Object) fields {
+	path := []string{"spec", "template"}
 	if object["kind"] == string(manifests.CronJob) {
-		path = []string{"spec", "jobTemplate", "spec", "template", "spec"}
+		path = []string{"spec", "jobTemplate", "spec", "template"}
 	}
+	at := object
 	for _, step := range path {
 		at, _ = at[step].(fields)
 	}
@@ -91,7 +91,7 @@ func podSpec(object manifests.Object) fields {
 // containers returns the containers of the pods of an object, those that run first before the
 // others.
 func containers(object manifests.Object) []fields {
-	spec := podSpec(object)
+	spec, _ := podTemplate(object)["spec"].(fields)
 	var out []fields
 	for _, group := range []string{"initContainers", "containers"} {
 		all, _ := spec[group].(list)

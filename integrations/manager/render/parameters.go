@@ -54,18 +54,25 @@ func parameterPrefix(integration string) string {
 }
 
 // A quantity is one of the four of resources.
-type quantity struct{ group, resource, parameter, value string }
+type quantity struct {
+	group, resource, parameter string
+	value                      string
+}
+
+// allQuantities are the four quantities of resources, without values.
+var allQuantities = []quantity{
+	{group: "limits", resource: "cpu", parameter: "CPU_LIMIT"},
+	{group: "limits", resource: "memory", parameter: "MEMORY_LIMIT"},
+	{group: "requests", resource: "cpu", parameter: "CPU_REQUEST"},
+	{group: "requests", resource: "memory", parameter: "MEMORY_REQUEST"},
+}
 
 // quantities returns those of the four quantities that are said.
 func (r Resources) quantities() []quantity {
+	values := []string{r.Limits.CPU, r.Limits.Memory, r.Requests.CPU, r.Requests.Memory}
 	var out []quantity
-	for _, q := range []quantity{
-		{"limits", "cpu", "CPU_LIMIT", r.Limits.CPU},
-		{"limits", "memory", "MEMORY_LIMIT", r.Limits.Memory},
-		{"requests", "cpu", "CPU_REQUEST", r.Requests.CPU},
-		{"requests", "memory", "MEMORY_REQUEST", r.Requests.Memory},
-	} {
-		if q.value != "" {
+	for i, q := range allQuantities {
+		if q.value = values[i]; q.value != "" {
 			out = append(out, q)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/integration/template"
 )
 
 // The maps and lists of objects.
@@ -12,22 +13,28 @@ type (
 	list   = []any
 )
 
-// A pod is the template of the pods of an object.
+// A pod is the template of the pods of an object, with values.
 type pod struct{ metadata, spec fields }
 
 // pod returns the template of the pods of a shard. It reports false after a mistake.
 func (r *renderer) pod(shard Shard) (pod, bool) {
-	switch {
-	case r.Pod != nil:
+	if r.Pod != nil {
 		return r.ownPod(shard)
-	case r.kind == manifests.CronJob:
-		return pod{spec: r.cronPod(shard)}, true
 	}
-	return pod{spec: r.workloadPod(shard)}, true
+	spec := r.workloadPod
+	if r.kind == manifests.CronJob {
+		spec = r.cronPod
+	}
+	filled, err := template.Fill(spec(shard), r.values)
+	if err != nil {
+		r.mistake("", "its pods cannot be made: %v", err)
+		return pod{}, false
+	}
+	return pod{spec: filled.(fields)}, true
 }
 
-// workload returns the Deployment or StatefulSet of a shard.
-func (r *renderer) workload(shard Shard, name string, p pod) manifests.Object {
+// workload returns the Deployment or StatefulSet of a shard, without its pods.
+func (r *renderer) workload(shard Shard, name string) manifests.Object {
 	labels := fields{"app": r.app()}
 	if !r.Parity {
 		labels[manifests.InstanceLabel] = name
@@ -42,7 +49,7 @@ func (r *renderer) workload(shard Shard, name string, p pod) manifests.Object {
 		"revisionHistoryLimit": int64(5),
 		"replicas":             replicas,
 		"selector":             fields{"matchLabels": maps.Clone(labels)},
-		"template":             fields{"metadata": p.withLabels(podLabels), "spec": p.spec},
+		"template":             fields{"metadata": fields{"labels": podLabels}},
 	}
 	switch {
 	case r.kind == manifests.StatefulSet:
@@ -70,19 +77,24 @@ func (r *renderer) workload(shard Shard, name string, p pod) manifests.Object {
 // cpuHint is the annotation that tells kube-linter not to ask for limits of CPU.
 const cpuHint = "ignore-check.kube-linter.io/unset-cpu-requirements"
 
-// withLabels returns the metadata of pods with labels that win over those of the template.
-func (p pod) withLabels(labels fields) fields {
+// putInto puts the pod into the template that an object has for its pods. What is there wins.
+func (p pod) putInto(at fields) {
+	at["spec"] = p.spec
+	if len(p.metadata) == 0 {
+		return
+	}
 	metadata := maps.Clone(p.metadata)
-	if metadata == nil {
-		metadata = fields{}
+	own, _ := at["metadata"].(fields)
+	labels, _ := metadata["labels"].(fields)
+	if ownLabels, ok := own["labels"].(fields); ok {
+		labels = maps.Clone(labels)
+		if labels == nil {
+			labels = fields{}
+		}
+		maps.Copy(labels, ownLabels)
+		metadata["labels"] = labels
 	}
-	all := fields{}
-	if of, ok := metadata["labels"].(fields); ok {
-		maps.Copy(all, of)
-	}
-	maps.Copy(all, labels)
-	metadata["labels"] = all
-	return metadata
+	at["metadata"] = metadata
 }
 
 // cacheClaim returns the claim for the volume of the cache.

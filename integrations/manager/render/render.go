@@ -93,9 +93,14 @@ func Objects(of Integration, values map[string]string, o Options) ([]manifests.O
 			continue
 		}
 		names[name] = true
-		if object := r.object(shard, name); object != nil {
-			out = append(out, object)
+		object := r.object(shard, name)
+		if object == nil {
+			continue
 		}
+		if r.addSize(object); r.isTooLarge {
+			return nil, r.mistakes
+		}
+		out = append(out, object)
 	}
 	if r.failed() {
 		return nil, r.mistakes
@@ -112,10 +117,14 @@ type renderer struct {
 	values     map[string]string // of all parameters
 	mistakes   []Mistake
 	hasWarned  bool // of extraEnv
+	size       int  // of all texts of the objects
+	isTooLarge bool
+	goodImages map[string]bool // that were checked
+	script     string          // of the log shipper; it is the same for all shards
 }
 
 func newRenderer(of Integration, given map[string]string, o Options) *renderer {
-	r := &renderer{Options: o, of: of, kind: kindOf(of.Spec), parameters: Parameters(of)}
+	r := &renderer{Options: o, of: of, kind: kindOf(of.Spec), parameters: Parameters(of), goodImages: map[string]bool{}}
 	if o.GovSlack {
 		r.parameters = append(r.parameters, parameter("GOV_SLACK", "true"))
 	}
@@ -144,18 +153,18 @@ func (r *renderer) object(shard Shard, name string) manifests.Object {
 	if !ok {
 		return nil
 	}
-	var object manifests.Object
+	frame := r.workload
 	if r.kind == manifests.CronJob {
-		object = r.cronJob(name, pod)
-	} else {
-		object = r.workload(shard, name, pod)
+		pod.spec["restartPolicy"] = orDefault(r.of.Spec.RestartPolicy, "OnFailure")
+		frame = r.cronJob
 	}
-	filled, err := template.Fill(object, r.values)
+	filled, err := template.Fill(frame(shard, name), r.values)
 	if err != nil {
-		r.mistake("", "its objects cannot be made: %v", err)
+		r.mistake("", "its object cannot be made: %v", err)
 		return nil
 	}
-	object = filled.(manifests.Object)
+	object := filled.(manifests.Object)
+	pod.putInto(podTemplate(object))
 	cleanImages(object)
 	r.checkObject(shard, object)
 	return object
