@@ -63,6 +63,7 @@ var keyDescriptions = map[string]string{
 	"deletes.approved.[].until": "The last day on which it may be deleted, such as 2026-01-31.",
 	"adopt":                     "Patterns of the keys of things without an owner that the native integration may take.",
 	"take_over":                 "Patterns of the keys of things of another caller that the native integration may take.",
+	"server_dry_run":            "Whether the dry run of the native integration asks clusters to try its writes, which needs the rights to write.",
 	"take_over_from":            "Name of another integration whose things the native integration takes over.",
 
 	"shards":            "How the integration runs on single shards of its work.",

@@ -77,6 +77,9 @@ type Integration struct {
 	TakeOver       []string // keys of things of other callers that a native may take
 	// TakeOverFrom is the name of another integration whose things a native takes over.
 	TakeOverFrom string
+	// ServerDryRun allows dry runs of a native to ask clusters to try writes. Kubernetes
+	// authorizes that like writes.
+	ServerDryRun bool
 	NativeKeys   []Name // the keys of these that the settings have, with their lines
 	// Harmless tells that no bundle needs to define the integration, since its settings only
 	// say which resources it does not ask for.

@@ -42,6 +42,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"adopt", a.Adopt, b.Adopt},
 		{"take_over", a.TakeOver, b.TakeOver},
 		{"take_over_from", a.TakeOverFrom, b.TakeOverFrom},
+		{"server_dry_run", a.ServerDryRun, b.ServerDryRun},
 		{"trust", s.trustKeys(), other.trustKeys()},
 	} {
 		if !reflect.DeepEqual(part.a, part.b) {

@@ -64,6 +64,8 @@ integrations:
 		{"an approved deletion", "trace: static", "trace: static, deletes: {approved: [{key: x, until: 2026-01-31}]}", "|deletes|"},
 		{"what it adopts", "trace: static", "trace: static, adopt: [x]", "|adopt|"},
 		{"what it takes over", "trace: static", "trace: static, take_over: [x]", "|take_over|"},
+		{"whether clusters try writes", "trace: static", "trace: static, server_dry_run: true", "|server_dry_run|"},
+		{"that clusters do not try writes", "trace: static", "trace: static, server_dry_run: false", "||"},
 		{"from whom it takes over", "trace: static", "trace: static, take_over_from: x", "|take_over_from|"},
 		{"trust", "version: 1", "version: 1\ntrust: {new_integrations: true}", "trust|trust|trust"},
 		{"CI files", "version: 1", "version: 1\ntrust: {ci_files: [x]}", "trust|trust|trust"},

@@ -18,7 +18,7 @@ const (
 )
 
 // nativeKeys are the keys of an integration that only natives use.
-var nativeKeys = []string{"native", "settings", "deletes", "adopt", "take_over", "take_over_from"}
+var nativeKeys = []string{"native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run"}
 
 // readNative reads the keys that only natives use into it.
 func (r *settingsReader) readNative(keys map[string]*yaml.Node, at string, it *Integration) {
@@ -35,6 +35,9 @@ func (r *settingsReader) readNative(keys map[string]*yaml.Node, at string, it *I
 	}
 	if n := keys["deletes"]; n != nil {
 		it.Deletes = r.readDeletes(n, at+".deletes")
+	}
+	if n := keys["server_dry_run"]; n != nil {
+		it.ServerDryRun = r.readBool(n, at+".server_dry_run")
 	}
 	if n := keys["adopt"]; n != nil {
 		it.Adopt = r.readKeyPatterns(n, at+".adopt")

@@ -46,6 +46,9 @@ var nativeMistakes = []mistake{
 	{"take over by many patterns", inIntegration("take_over: [" + strings.Repeat("x, ", 101) + "]"), "4: integrations.a.take_over: has more than 100 patterns"},
 	{"take over from itself", inIntegration("take_over_from: a"), "4: integrations.a.take_over_from: names this integration; name another one, whose things it takes over"},
 	{"take over from a list", inIntegration("take_over_from: [b]"), "4: integrations.a.take_over_from: must be a string, got a list"},
+	{"server dry run as word", inIntegration("server_dry_run: yes"), `4: integrations.a.server_dry_run: must be true or false, got the string "yes"`},
+	{"server dry run as list", inIntegration("server_dry_run: [true]"), `4: integrations.a.server_dry_run: must be true or false, got a list`},
+	{"general server dry run", "version: 1\nserver_dry_run: true\n", `2: unknown key "server_dry_run"`},
 	{"general deletes", "version: 1\ndeletes: {max: 1}\n", `2: unknown key "deletes"`},
 }
 
@@ -79,6 +82,7 @@ integrations:
     adopt: [c1/*, "/subscriptions/**"]
     take_over: ["**"]
     take_over_from: openshift-namespaces
+    server_dry_run: true
     shards: {strategy: per-openshift-cluster}
 `)
 	zero, all := 0, 100
@@ -87,10 +91,10 @@ integrations:
 	if !reflect.DeepEqual(got.Deletes, want) {
 		t.Errorf("got %+v, want %+v", got.Deletes, want)
 	}
-	if got.Native != "namespaces" || got.TakeOverFrom != "openshift-namespaces" || got.Own.Line != 5 || got.Own.At != "integrations.a.settings" {
+	if got.Native != "namespaces" || got.TakeOverFrom != "openshift-namespaces" || !got.ServerDryRun || got.Own.Line != 5 || got.Own.At != "integrations.a.settings" {
 		t.Errorf("got %+v", got)
 	}
-	keys := []Name{{"native", 4}, {"settings", 5}, {"deletes", 7}, {"adopt", 13}, {"take_over", 14}, {"take_over_from", 15}}
+	keys := []Name{{"native", 4}, {"settings", 5}, {"deletes", 7}, {"adopt", 13}, {"take_over", 14}, {"take_over_from", 15}, {"server_dry_run", 16}}
 	if !reflect.DeepEqual(got.NativeKeys, keys) {
 		t.Errorf("got the keys %v, want %v", got.NativeKeys, keys)
 	}

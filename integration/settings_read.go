@@ -215,7 +215,7 @@ func (r *settingsReader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, ke
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
 	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from")
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run")
 	r.readNative(keys, at, &it)
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)

@@ -40,8 +40,8 @@ func TestReadSettings(t *testing.T) {
 	own.PassEnv = []string{}
 	own.Timeout = 90 * time.Second
 	effects := []EffectRule{
-		{Match: regexp.MustCompile("^would create (?P<subject>.+)$"), Kind: plan.EffectCreate, Subject: "$subject", Line: 48},
-		{Ready: EffectsOfReconcile, Line: 46},
+		{Match: regexp.MustCompile("^would create (?P<subject>.+)$"), Kind: plan.EffectCreate, Subject: "$subject", Line: 49},
+		{Ready: EffectsOfReconcile, Line: 47},
 	}
 	want := &Settings{
 		effects: effectSettings{effects, EffectPolicy{true, 3 * time.Minute, map[plan.EffectKind]string{plan.EffectDelete: "deletions-reviewed"}}},
@@ -81,9 +81,9 @@ func TestReadSettings(t *testing.T) {
 				Deletes:    Deletes{Max: number(5), Percent: number(10), Floor: number(1), Approved: []Approval{{"c1/old", "2026-01-31", 40}}},
 				Adopt:      []string{"c1/*"},
 				TakeOver:   []string{"c2/**"},
-				NativeKeys: []Name{{"native", 38}, {"settings", 39}, {"deletes", 40}, {"adopt", 41}, {"take_over", 42}, {"take_over_from", 43}},
+				NativeKeys: []Name{{"native", 38}, {"settings", 39}, {"deletes", 40}, {"adopt", 41}, {"take_over", 42}, {"take_over_from", 43}, {"server_dry_run", 44}},
 
-				TakeOverFrom: "openshift-namespaces", Own: s.For("bound").Own,
+				TakeOverFrom: "openshift-namespaces", ServerDryRun: true, Own: s.For("bound").Own,
 			},
 		},
 		digest: digest(raw), text: raw,

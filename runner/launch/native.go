@@ -81,7 +81,8 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 }
 
 // readable returns an environment with everything that a task may read beside the data: its
-// settings, live systems and what its integration remembers. Nothing in it can write.
+// settings, live systems and what its integration remembers. Nothing in it can write: where the
+// settings allow it, clusters try writes that they do not keep.
 func (r runner) readable(task plan.Task) integration.Environment {
 	env := integration.Environment{
 		Integration: task.Integration, Settings: r.settings.For(task.Integration),
@@ -91,7 +92,10 @@ func (r runner) readable(task plan.Task) integration.Environment {
 	if r.systems != nil {
 		from = r.systems(task.Integration)
 	}
-	env.Secret, env.Cluster, env.Bucket = from.Secret, from.Reader, from.BucketReader
+	env.Secret, env.Cluster, env.Bucket, env.Variable = from.Secret, from.Reader, from.BucketReader, from.Variable
+	if env.Settings.ServerDryRun {
+		env.Trial = from.Trial
+	}
 	if r.state != nil {
 		env.State = state.ReadOnly(state.ForNative(r.state, task.Integration))
 	}

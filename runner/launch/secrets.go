@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 )
-
-// secretWords are the words in a variable's name that mark its value as a secret.
-var secretWords = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "JWT"}
 
 // minUnlisted is the minimum length in bytes of a secret whose variable the settings do
 // not name. A shorter value is more likely a switch such as "true". GitLab masks no
@@ -40,7 +38,7 @@ func (e Environment) Secrets(tasks []plan.Task) []string {
 		for name, v := range exec.Env {
 			from := integration.EnvPlaceholderNames(v)
 			switch {
-			case !isSecretName(name):
+			case !mask.IsSecretName(name):
 			case len(from) == 0:
 				add(v)
 			default:
@@ -50,7 +48,7 @@ func (e Environment) Secrets(tasks []plan.Task) []string {
 			}
 		}
 		for _, name := range names {
-			if isSecretName(name) {
+			if mask.IsSecretName(name) {
 				add(e.Getenv(name))
 			}
 		}
@@ -68,7 +66,7 @@ func (e Environment) environSecrets() []string {
 	var out []string
 	for _, entry := range e.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
-		if isSecretName(name) {
+		if mask.IsSecretName(name) {
 			out = append(out, value)
 		}
 		for _, m := range passwordInURL.FindAllStringSubmatch(value, -1) {
@@ -79,16 +77,4 @@ func (e Environment) environSecrets() []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(v string) bool { return len(v) < minUnlisted })
-}
-
-// isSecretName reports whether a variable is named like a secret. AUTHOR is not, although
-// it contains AUTH: GitLab uses it for the author of a commit.
-func isSecretName(name string) bool {
-	for part := range strings.SplitSeq(strings.ToUpper(name), "_") {
-		hasWord := func(w string) bool { return strings.Contains(part, w) }
-		if part != "AUTHOR" && slices.ContainsFunc(secretWords, hasWord) {
-			return true
-		}
-	}
-	return false
 }

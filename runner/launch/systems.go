@@ -12,7 +12,9 @@ import (
 type Systems interface {
 	Secret(ctx context.Context, ref integration.SecretRef) (string, error)
 	Reader(ctx context.Context, ref integration.ClusterRef) (integration.ClusterReader, error)
+	Trial(ctx context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error)
 	BucketReader(ctx context.Context, place string) (integration.BucketReader, error)
+	Variable(name string) (string, bool)
 }
 
 // errNowhere says that there is nothing to read.
@@ -26,6 +28,12 @@ func (nowhere) Secret(context.Context, integration.SecretRef) (string, error) { 
 func (nowhere) Reader(context.Context, integration.ClusterRef) (integration.ClusterReader, error) {
 	return nil, errNowhere
 }
+
+func (nowhere) Trial(context.Context, integration.ClusterRef) (integration.ClusterTrial, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) Variable(string) (string, bool) { return "", false }
 
 func (nowhere) BucketReader(context.Context, string) (integration.BucketReader, error) {
 	return nil, errNowhere

@@ -156,6 +156,12 @@ func (nowhere) Reader(context.Context, integration.ClusterRef) (integration.Clus
 	return nil, errNowhere
 }
 
+func (nowhere) Trial(context.Context, integration.ClusterRef) (integration.ClusterTrial, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) Variable(name string) (string, bool) { return "value of " + name, true }
+
 func (nowhere) Writer(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
 	return nil, errNowhere
 }

@@ -162,11 +162,14 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 	env := integration.Environment{
 		Integration: w.in.Integration, Settings: w.settings.For(w.in.Integration), Query: query,
 		Shard: w.opts.Shard, Static: w.opts.Static,
-		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader,
+		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader, Variable: w.systems.Variable,
 		Now: time.Now, Log: log, Report: w.collector.report, Workers: w.opts.Workers, Approve: w.opts.Approve,
 	}
 	if own != nil {
 		env.State = state.ReadOnly(own)
+	}
+	if !w.opts.Writes && env.Settings.ServerDryRun {
+		env.Trial = w.systems.Trial
 	}
 	if !w.opts.Writes {
 		return n.DryRun(ctx, env)

@@ -95,6 +95,39 @@ func TestDryRunCannotWrite(t *testing.T) {
 	}
 }
 
+// Only a dry run whose settings say so may ask clusters to try writes.
+func TestTrials(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings string
+		writes   bool
+		want     bool
+	}{
+		"by default": {"{}", false, false}, "off": {"{server_dry_run: false}", false, false},
+		"allowed": {"{server_dry_run: true}", false, true}, "a run": {"{server_dry_run: true}", true, false},
+	} {
+		var got *integration.Environment
+		in, _ := input(fake{
+			dry: func(_ context.Context, env integration.Environment) error { got = &env; return nil },
+			run: func(_ context.Context, env integration.Environment, _ integration.Actors) error {
+				got = &env
+				return nil
+			},
+		})
+		settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  it: "+c.settings+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Settings = func(context.Context) (*integration.Settings, error) { return settings, nil }
+		in.State = newMemory()
+		if r := once(t, in, Options{Writes: c.writes, Wait: time.Minute}); got == nil || (got.Trial != nil) != c.want {
+			t.Fatalf("%s: got %+v, %q", name, got, r.Errors)
+		}
+		if value, ok := got.Variable("IMAGE_TAG"); !ok || value != "value of IMAGE_TAG" {
+			t.Errorf("%s: got %q", name, value)
+		}
+	}
+}
+
 // A bundle that is older than the last one is refused, by this process and by the next one.
 func TestOlderBundles(t *testing.T) {
 	a, b := strings.Repeat("a", 64), strings.Repeat("b", 64)

@@ -11,7 +11,9 @@ import (
 type Systems interface {
 	Secret(ctx context.Context, ref integration.SecretRef) (string, error)
 	Reader(ctx context.Context, ref integration.ClusterRef) (integration.ClusterReader, error)
+	Trial(ctx context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error)
 	Writer(ctx context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error)
 	BucketReader(ctx context.Context, place string) (integration.BucketReader, error)
 	BucketWriter(ctx context.Context, place string) (integration.BucketWriter, error)
+	Variable(name string) (string, bool)
 }

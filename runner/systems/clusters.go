@@ -22,6 +22,7 @@ type openCluster struct {
 	token  string
 	reader *kube.Objects
 	writer *kube.Writer
+	trial  *kube.Trial
 }
 
 // Reader returns what reads the objects of a cluster. It sends no request to the cluster yet.
@@ -43,11 +44,23 @@ func (s *Systems) Writer(ctx context.Context, ref integration.ClusterRef) (integ
 	return c.writer, nil
 }
 
+// Trial returns what lets a cluster try writes. It sends no request to the cluster yet.
+func (s *Systems) Trial(ctx context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error) {
+	c, err := s.cluster(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.trial, nil
+}
+
 // cluster returns a connection. A token that was replaced makes a new one.
 func (s *Systems) cluster(ctx context.Context, ref integration.ClusterRef) (openCluster, error) {
 	token, err := s.Secret(ctx, ref.Token)
 	if err != nil {
 		return openCluster{}, fmt.Errorf("the token of cluster %.100q: %w", ref.Name, err)
+	}
+	if err := s.checkServer(ctx, ref); err != nil {
+		return openCluster{}, fmt.Errorf("cluster %.100q: %w", ref.Name, err)
 	}
 	key := clusterKey{s.integration, ref}
 	s.mu.Lock()
@@ -61,6 +74,9 @@ func (s *Systems) cluster(ctx context.Context, ref integration.ClusterRef) (open
 		return openCluster{}, err
 	}
 	if c.writer, err = kube.OpenWriter(access); err != nil {
+		return openCluster{}, err
+	}
+	if c.trial, err = kube.OpenTrial(access); err != nil {
 		return openCluster{}, err
 	}
 	if len(s.clusters) < maxClusters {

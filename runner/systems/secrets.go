@@ -22,8 +22,9 @@ const (
 
 // A known is a secret that was read.
 type known struct {
-	value string
-	until time.Time
+	value   string
+	until   time.Time
+	learned bool // whoever must mask it knows it
 }
 
 // Secret returns a secret. The error names it and has a class, see
@@ -43,35 +44,45 @@ func (s *shared) secret(ctx context.Context, ref integration.SecretRef) (string,
 	if err := checkRef(ref); err != nil {
 		return "", err
 	}
-	if value, ok := s.recall(ref); ok {
-		return value, nil
+	k, err := s.read(ctx, ref)
+	if err != nil || k.learned {
+		return k.value, err
+	}
+	s.learn(k.value)
+	k.learned = true
+	return k.value, s.keep(ref, k)
+}
+
+// read returns a secret that whoever must mask it may not know yet.
+func (s *shared) read(ctx context.Context, ref integration.SecretRef) (known, error) {
+	if k, ok := s.recall(ref); ok {
+		return k, nil
 	}
 	value, err := s.source.read(ctx, ref)
 	switch {
 	case err != nil:
-		return "", err
+		return known{}, err
 	case value == "":
-		return "", wrong("it is empty: store a value there")
+		return known{}, wrong("it is empty: store a value there")
 	case len(value) > maxSecret:
-		return "", wrong(fmt.Sprintf("it has more than %d bytes", maxSecret))
+		return known{}, wrong(fmt.Sprintf("it has more than %d bytes", maxSecret))
 	}
-	s.learn(value)
-	return value, s.keep(ref, value)
+	return known{value: value, until: s.now().Add(keepSecret)}, nil
 }
 
 // recall returns a secret that was read a short time ago.
-func (s *shared) recall(ref integration.SecretRef) (string, bool) {
+func (s *shared) recall(ref integration.SecretRef) (known, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k, ok := s.known[ref]
 	if !ok || s.now().After(k.until) {
-		return "", false
+		return known{}, false
 	}
-	return k.value, true
+	return k, true
 }
 
 // keep keeps a secret for a short time.
-func (s *shared) keep(ref integration.SecretRef, value string) error {
+func (s *shared) keep(ref integration.SecretRef, k known) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.known) >= maxSecrets {
@@ -80,7 +91,7 @@ func (s *shared) keep(ref integration.SecretRef, value string) error {
 	if _, ok := s.known[ref]; !ok && len(s.known) >= maxSecrets {
 		return wrong(fmt.Sprintf("more than %d secrets are asked for within %v", maxSecrets, keepSecret))
 	}
-	s.known[ref] = known{value, s.now().Add(keepSecret)}
+	s.known[ref] = k
 	return nil
 }
 

@@ -3,10 +3,12 @@ package systems
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/objects"
 )
 
@@ -29,6 +31,8 @@ type Systems struct {
 // Shared are the secrets and connections that all integrations of a process share.
 type shared struct {
 	source source // nil if the settings name none
+	getenv func(string) string
+	own    string // how the names of variables with secrets begin; "" if there are none
 	learn  func(string)
 	now    func() time.Time
 
@@ -52,13 +56,14 @@ func New(o Options) *Systems {
 		o.Learn = func(string) {}
 	}
 	s := &shared{
-		learn: o.Learn, now: time.Now,
+		learn: o.Learn, getenv: o.Getenv, now: time.Now,
 		known: map[integration.SecretRef]known{}, clusters: map[clusterKey]openCluster{}, buckets: map[string]*objects.Bucket{},
 	}
 	switch from := o.Settings.Secrets(); {
 	case from.Files != "":
 		s.source = files{from.Files}
 	case from.Env != "":
+		s.own = from.Env
 		s.source = &variables{prefix: from.Env, getenv: o.Getenv, readFor: map[string]integration.SecretRef{}}
 	case from.Vault != nil:
 		s.source = newVault(*from.Vault, o.Getenv, o.Learn)
@@ -69,6 +74,16 @@ func New(o Options) *Systems {
 // For returns the same systems for an integration. Its name becomes a part of what it writes:
 // the fields of objects that it applies belong to it.
 func (s *Systems) For(integration string) *Systems { return &Systems{s.shared, integration} }
+
+// Variable returns a variable of the environment of the process; false if it is not set. Names
+// come from the data, so variables that are named like secrets are as if they were not set.
+func (s *Systems) Variable(name string) (string, bool) {
+	if mask.IsSecretName(name) || s.own != "" && strings.HasPrefix(name, s.own+"_") {
+		return "", false
+	}
+	value := s.getenv(name)
+	return value, value != ""
+}
 
 // asConfig gives an error the class config: data, settings or rights must change.
 func asConfig(err error) error { return integration.Failure(integration.FailureOfConfig, err) }
