@@ -42,7 +42,7 @@ type Environment struct {
 	Trial    func(ctx context.Context, ref ClusterRef) (ClusterTrial, error)
 	Variable func(name string) (string, bool) // a variable of the environment of the process; nil if there are none
 	Now      func() time.Time
-	Log      io.Writer     // takes the output of the integration
+	Log      io.Writer     // takes the output of the integration, line by line
 	Report   func(Finding) // takes findings and effects; several goroutines may call it
 	Workers  int           // how many things may be read or written at once; 0 means one
 	Wait     time.Duration // how long to wait for what another run writes to; 0 is two minutes

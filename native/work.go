@@ -69,6 +69,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	if env.Log == nil {
 		env.Log = io.Discard
 	}
+	env.Log = &lockedLog{to: env.Log} // parts are read and written at once
 	if env.Report == nil {
 		env.Report = func(integration.Finding) {}
 	}

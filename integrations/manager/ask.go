@@ -20,7 +20,7 @@ type world struct {
 	unnamed     []string // mistakes of clusters that cannot be told by name
 	hashLength  int      // of abbreviated commits; 0 if the data do not say
 	objects     sharding.Answers
-	template    string // text of the resource with the pod template
+	template    *string // text of the resource with the template of pods; nil: there is none
 }
 
 // A definition is the definition of an integration, as far as it says where it runs.
@@ -187,8 +187,8 @@ func (w *world) askSettings(ctx context.Context, query integration.QueryFunc) er
 	return nil
 }
 
-// askTemplate asks for the text of a resource.
-func askTemplate(ctx context.Context, query integration.QueryFunc, path string) (string, error) {
+// askTemplate asks for the text of a resource, which is nil if there is none.
+func askTemplate(ctx context.Context, query integration.QueryFunc, path string) (*string, error) {
 	answer, err := integration.Ask[struct {
 		Resources []struct {
 			Path    string `json:"path"`
@@ -196,10 +196,12 @@ func askTemplate(ctx context.Context, query integration.QueryFunc, path string) 
 		} `json:"resources"`
 	}](ctx, query, resourceQuery, map[string]any{"path": path})
 	if err != nil {
-		return "", fmt.Errorf("asking for the template: %w", err)
+		return nil, fmt.Errorf("asking for the template: %w", err)
 	}
-	if len(answer.Resources) != 1 || answer.Resources[0].Path != path {
-		return "", fmt.Errorf("there is no resource %q, which the settings name as the template", path)
+	for _, r := range answer.Resources {
+		if r.Path == path {
+			return &r.Content, nil
+		}
 	}
-	return answer.Resources[0].Content, nil
+	return nil, nil
 }

@@ -119,7 +119,13 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 		if len(shards) == len(objects) {
 			made.Shards, _ = strconv.Atoi(shards[i].Shards)
 		}
-		made.Late = values.usedBy(o, of)
+		var err error
+		if made.Late, err = values.usedBy(o, of); err != nil {
+			return nil, []mistake{{code: codeRender, pointer: e.pointer(), message: err.Error()}}
+		}
+		if e.isDelete {
+			made.Object, made.Late = nameOf(made.Object), nil
+		}
 		items[i] = reconcile.Item{Key: itemKey(g.namespace.key(), o), Body: made, Delete: e.isDelete,
 			Place: reconcile.Place{File: e.definition.Path, Pointer: e.pointer()}}
 	}
@@ -131,6 +137,15 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 		b.holdBack(items, shards, e)
 	}
 	return items, mistakes
+}
+
+// nameOf returns an object with nothing but its name.
+func nameOf(o manifests.Object) manifests.Object {
+	meta := field(o, "metadata")
+	return manifests.Object{
+		"apiVersion": o["apiVersion"], "kind": o["kind"],
+		"metadata": manifests.Object{"name": meta["name"], "namespace": meta["namespace"]},
+	}
 }
 
 // identityOf returns an integration whose objects have the same names and kinds, and nothing

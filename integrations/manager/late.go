@@ -3,6 +3,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
@@ -12,20 +13,29 @@ import (
 	"github.com/app-sre/prcheck/reconcile"
 )
 
-// usedBy returns the open values of an object of an integration, with their defaults.
-func (p params) usedBy(o manifests.Object, of render.Integration) map[string]late {
-	if len(p.late) == 0 {
-		return nil
-	}
-	found := map[string]late{}
+// latePrefix is what open values begin with.
+var latePrefix = strings.TrimSuffix(render.Late(""), "}")
+
+// usedBy returns the open values of an object of an integration, with their defaults. It is an
+// error if a text of the data looks like one.
+func (p params) usedBy(o manifests.Object, of render.Integration) (map[string]late, error) {
+	var found map[string]late
+	var err error
 	eachText(o, func(text string) {
-		if !strings.Contains(text, "${") {
+		marks := strings.Count(text, latePrefix)
+		if marks == 0 {
 			return
 		}
 		for name, l := range p.late {
-			if strings.Contains(text, render.Late(name)) {
+			if n := strings.Count(text, render.Late(name)); n > 0 {
+				if marks -= n; found == nil {
+					found = map[string]late{}
+				}
 				found[name] = l
 			}
+		}
+		if marks > 0 {
+			err = fmt.Errorf("a value has the text %s, which is reserved", latePrefix)
 		}
 	})
 	for name, l := range found {
@@ -34,10 +44,7 @@ func (p params) usedBy(o manifests.Object, of render.Integration) map[string]lat
 			found[name] = l
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
-	return found
+	return found, err
 }
 
 // defaultOf returns the default of a parameter.
@@ -77,48 +84,58 @@ func completer(r *resolver) func(context.Context, integration.Environment, nativ
 		if err != nil {
 			return p, reconcile.Config(err)
 		}
-		items := make([]reconcile.Item, len(p.Items))
-		for i, it := range p.Items {
-			made, ok := it.Body.(body)
+		p.Items = slices.Clone(p.Items)
+		for i := range p.Items {
+			made, ok := p.Items[i].Body.(body)
 			if !ok {
-				return p, fmt.Errorf("item %q has a body of type %T", it.Key, it.Body)
+				return p, fmt.Errorf("item %q has a body of type %T", p.Items[i].Key, p.Items[i].Body)
 			}
-			if it.Body, err = complete(ctx, env, r, s.GitHub, it.Key, made); err != nil {
-				return p, err
+			values, why, err := findAll(ctx, env, r, s.GitHub, made.Late)
+			if err != nil {
+				return p, err // nothing of the part is written or deleted
 			}
-			items[i] = it
+			p.Items[i] = complete(p.Items[i], made, values)
+			if image := imageOf(p.Items[i].Body.(body).Object); image != "" {
+				_, _ = fmt.Fprintf(env.Log, "image of %s: %s, %s\n", p.Items[i].Key, image, why) // the log is for people
+			}
 		}
-		p.Items = items
 		return p, nil
 	}
 }
 
-// complete returns a body without open values, and logs its image.
-func complete(ctx context.Context, env integration.Environment, r *resolver, at gitHub, key reconcile.Key, b body) (body, error) {
-	values := map[string]string{}
-	why := "as the data say"
-	for _, name := range sortedKeys(b.Late) {
-		value, source, err := b.Late[name].find(ctx, env, r, at, name)
+// complete returns an item without open values, or with a mistake if they do not fit.
+func complete(it reconcile.Item, b body, values map[string]string) reconcile.Item {
+	if len(values) == 0 {
+		return it
+	}
+	object, err := render.Fill(b.Object, values)
+	if err != nil {
+		it.Mistake = reconcile.Mistake{Code: codeRender, Message: err.Error()}
+		return it
+	}
+	b.Object, b.Late = object, nil
+	it.Body = b
+	return it
+}
+
+// findAll returns values by their names, and says why the image is what it is.
+func findAll(ctx context.Context, env integration.Environment, r *resolver, at gitHub, all map[string]late) (values map[string]string, why string, err error) {
+	values, why = map[string]string{}, fromData
+	for _, name := range sortedKeys(all) {
+		value, source, err := all[name].find(ctx, env, r, at, name)
 		if err != nil {
-			return b, err
+			return nil, "", err
 		}
 		values[name] = value
-		if name == tagParameter || name == imageParameter || name == digestParameter {
+		if source != fromData && slices.Contains([]string{tagParameter, imageParameter, digestParameter}, name) {
 			why = source
 		}
 	}
-	if len(values) > 0 {
-		object, err := render.Fill(b.Object, values)
-		if err != nil {
-			return b, reconcile.Config(fmt.Errorf("%s: %w", key, err))
-		}
-		b.Object, b.Late = object, nil
-	}
-	if image := imageOf(b.Object); image != "" {
-		_, _ = fmt.Fprintf(env.Log, "image of %s: %s, %s\n", key, image, why) // the log is for people
-	}
-	return b, nil
+	return values, why, nil
 }
+
+// fromData says why an image is what it is.
+const fromData = "as the data say"
 
 // find returns the value, and says where it is from.
 func (l late) find(ctx context.Context, env integration.Environment, r *resolver, at gitHub, name string) (value, source string, err error) {
@@ -135,9 +152,9 @@ func (l late) find(ctx context.Context, env integration.Environment, r *resolver
 		}
 	}
 	if l.Default == nil {
-		return "", "as the data say", nil
+		return "", fromData, nil
 	}
-	return *l.Default, "as the data say", nil
+	return *l.Default, fromData, nil
 }
 
 // imageOf returns the image of the process of an object, "" if it has none.
