@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration/manifests"
@@ -51,7 +52,8 @@ func manifest(t testing.TB, of manifests.Kind) manifests.Object {
 			"spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "gp2", "resources": {"requests": {"storage": "1Gi"}}}}]}}`)
 	case manifests.CronJob:
 		return parse(t, `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "a", "namespace": "n"},
-			"spec": {"schedule": "1 * * * *", "jobTemplate": {"spec": {"template": `+pod+`}}}}`)
+			"spec": {"schedule": "1 * * * *", "jobTemplate": {"spec": {"template": `+
+			strings.Replace(pod, `"spec": {`, `"spec": {"restartPolicy": "OnFailure", `, 1)+`}}}}`)
 	default:
 		return parse(t, `{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "namespace": "n"},
 			"spec": {"selector": {"app": "a"}, "ports": [{"name": "http", "port": 80, "targetPort": 9090}]}}`)
