@@ -2,6 +2,7 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -22,7 +23,7 @@ type processCase struct {
 			Required bool   `json:"required,omitempty"`
 			Generate string `json:"generate,omitempty"`
 		}
-		Values map[string]string
+		Values map[string]any
 	}
 	Expected struct {
 		Object  map[string]any
@@ -59,7 +60,7 @@ func TestProcessCases(t *testing.T) {
 		var got []map[string]any
 		parsed, err := Read("case", c.document(t))
 		if err == nil {
-			got, err = Process(parsed, c.Input.Values)
+			got, err = Process(parsed, texts(c.Input.Values))
 		}
 		if (err != nil) != wantsError {
 			t.Fatalf("got the error %v, want one: %t", err, wantsError)
@@ -72,6 +73,15 @@ func TestProcessCases(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
+}
+
+// texts returns values as texts.
+func texts(of map[string]any) map[string]string {
+	out := map[string]string{}
+	for name, value := range of {
+		out[name] = fmt.Sprint(value)
+	}
+	return out
 }
 
 // throughJSON returns a value as JSON decodes it, so that numbers compare.

@@ -3,6 +3,7 @@ package render
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 
@@ -29,20 +30,31 @@ func Fill(object manifests.Object, values map[string]string) (manifests.Object, 
 	}
 	cleanImages(filled)
 	var wrong []error
-	for _, c := range containers(filled) {
-		if err := checkImage(textOf(c["image"])); err != nil {
-			wrong = append(wrong, fmt.Errorf("container %s: %w", textOf(c["name"]), err))
-		}
-		for path, text := range containerQuantities(c) {
-			if err := manifests.CheckQuantity(text); err != nil {
-				wrong = append(wrong, fmt.Errorf("container %s: %s: %w", textOf(c["name"]), path, err))
-			}
-		}
+	before := containers(object)
+	for i, c := range containers(filled) {
+		wrong = append(wrong, checkFilled(before[i], c))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err
 	}
 	return filled, nil
+}
+
+// checkFilled checks the image and the quantities of a container that have late values.
+func checkFilled(before, is fields) error {
+	name := textOf(is["name"])
+	if image := textOf(is["image"]); image != before["image"] {
+		if err := checkImage(image); err != nil {
+			return fmt.Errorf("container %s: %w", name, err)
+		}
+	}
+	was := maps.Collect(containerQuantities(before))
+	for path, text := range containerQuantities(is) {
+		if err := manifests.CheckQuantity(text); err != nil && text != was[path] {
+			return fmt.Errorf("container %s: %s: %w", name, path, err)
+		}
+	}
+	return nil
 }
 
 type lateFiller struct {
@@ -53,6 +65,9 @@ type lateFiller struct {
 func (f *lateFiller) fill(value any) any {
 	switch value := value.(type) {
 	case string:
+		if !isLate(value) {
+			return value
+		}
 		return late.ReplaceAllStringFunc(value, func(found string) string {
 			name := strings.TrimSuffix(strings.TrimPrefix(found, latePrefix), "}")
 			text, ok := f.values[name]

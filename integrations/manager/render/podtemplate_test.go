@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -164,6 +165,30 @@ func TestParsePodTemplateMistakes(t *testing.T) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
+	}
+}
+
+// The page about templates of pods has a template that can be read, and names every name.
+func TestPodTemplatePage(t *testing.T) {
+	raw, err := os.ReadFile("../../../docs/pod-template.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(raw)
+	_, rest, _ := strings.Cut(page, "```yaml\n")
+	text, _, ok := strings.Cut(rest, "```")
+	pods, err := ParsePodTemplate("docs/pod-template.md", []byte(text))
+	if !ok || err != nil {
+		t.Fatal(err)
+	}
+	if objects, mistakes := Objects(plain(nil), nil, Options{Pod: pods}); len(objects) != 1 || len(mistakes) > 0 {
+		t.Errorf("got %d objects and %v", len(objects), mistakes)
+	}
+	_, names, _ := strings.Cut(page, "## Names")
+	for _, name := range processNames {
+		if !strings.Contains(names, "`"+name+"`") {
+			t.Errorf("the page does not name %s", name)
+		}
 	}
 }
 
