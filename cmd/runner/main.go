@@ -24,12 +24,12 @@ func runWith(ctx context.Context, env cli.Env, natives []integration.Native) err
 		Short: "Run the dry-runs of a plan and report their results",
 		Long: `runner runs the tasks of a plan that planner made, in parallel, and reports their
 results. Each task gets a server of its own on the loopback interface, which answers
-queries over both bundles. A task that is not in the plan does not run. Only reconcile runs
-without a plan.
+queries over both bundles. A task that is not in the plan does not run. Only reconcile and take-over
+run without a plan.
 
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
-	root.AddCommand(runCommand(env), precheckCommand(env), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env), reconcileCommand(env, natives), initCommand(env))
+	root.AddCommand(runCommand(env), precheckCommand(env), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env), reconcileCommand(env, natives), takeOverCommand(env, natives), initCommand(env))
 	return cli.Execute(ctx, env, root)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
@@ -31,7 +32,7 @@ type reconcileFlags struct {
 func reconcileCommand(env cli.Env, natives []integration.Native) *cobra.Command {
 	f := reconcileFlags{form: cli.OneOf("text", "json")}
 	cmd := &cobra.Command{
-		Use:   "reconcile NAME --bundle REF [flags]",
+		Use:   "reconcile [NAME] --bundle REF [flags]",
 		Short: "Make the world as the data say, with a native integration",
 		Long: `reconcile runs the native integration of a definition outside of a plan. It is a dry run
 unless --no-dry-run says otherwise: then nothing is written, and the report says what
@@ -47,7 +48,9 @@ shard rarely act at once, and remembers what it made.
 
 The variables that deployments of qontract-reconcile set count where no flag is given:
 DRY_RUN (--dry-run, --no-dry-run, true or false), SLEEP_DURATION_SECS and RUN_ONCE (for
---every), SHARD_KEY (for --shard), SHARDS and SHARD_ID (for --static).
+--every), SHARD_KEY (for --shard), SHARDS and SHARD_ID (for --static). Without NAME it is
+the process of such a deployment: INTEGRATION_NAME is the name, INTEGRATION_EXTRA_ARGS has
+further flags, and metrics are served at :9090.
 
 After ctrl-C or SIGTERM no new step starts, the step that runs has 20 seconds to end,
 and what was done so far is reported.
@@ -58,37 +61,54 @@ rest is done; 2 wrong usage; 3 nothing could be done, or a round was interrupted
 		Example: `  runner reconcile openshift-namespaces --bundle git:main --config base:prcheck.yaml
   runner reconcile openshift-namespaces --bundle bundle.json --state s3://memory/prcheck --no-dry-run
   runner reconcile openshift-namespaces --bundle https://qontract.example/graphql --state state --no-dry-run --every 15m --metrics :9090
-  runner reconcile openshift-namespaces --bundle git:main --finished`,
-		Args: cli.Takes("NAME"),
+  runner reconcile openshift-namespaces --bundle git:main --finished
+  INTEGRATION_NAME=openshift-namespaces SLEEP_DURATION_SECS=300 runner reconcile --bundle https://qontract.example/graphql`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return cli.Takes("NAME")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				name, err := f.fillProcess(cmd.Flags(), env.Getenv)
+				if err != nil {
+					return cli.Usage(err)
+				}
+				args = []string{name}
+			}
 			if err := f.complete(cmd.Flags().Changed, env.Getenv); err != nil {
 				return cli.Usage(err)
 			}
 			return f.run(cmd.Context(), env, natives, args[0])
 		},
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
+	f.registerRounds(cmd.Flags())
 	return cmd
 }
 
-// register adds the flags to the command.
-func (f *reconcileFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
+// registerRounds adds the flags that only reconcile has.
+func (f *reconcileFlags) registerRounds(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.Every, "every", 0, "pause between two rounds, such as 15m, to which up to a tenth is added (default: one round)")
+	flags.BoolVar(&f.Approve.Adopt, "adopt", false, "put the mark of the integration on things of the data that exist without one, and do nothing else")
+	flags.StringArrayVar(&f.Approve.Deletions, "confirm-deletions", nil, "`digest` of deletions that the gate refused and that are allowed for this run (repeatable)")
+	flags.BoolVar(&f.finished, "finished", false, "list the entries of the data that are done with and can be removed, and nothing else")
+	flags.StringVar(&f.metrics, "metrics", "", "address to serve /metrics and /healthz at, such as :9090 (default: none)")
+}
+
+// register adds the flags that all commands have which run a native integration.
+func (f *reconcileFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.bundle, "bundle", "", "the data that are to become true: a bundle file, git:REV, dir:PATH, s3://BUCKET/KEY, or http(s)://SERVER/graphql for the newest bundle of a running qontract-server (required)")
 	flags.StringVar(&f.config, "config", "", "settings: a file, base:PATH of --bundle git:REV, or git:REV[@DIR]:PATH (default prcheck.yaml, if it exists)")
 	flags.StringVar(&f.state, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what was made and has the leases (default: nothing is remembered)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "write nothing, and say what would be done (the default)")
 	flags.BoolVar(&f.noDryRun, "no-dry-run", false, "write")
-	flags.DurationVar(&f.Every, "every", 0, "pause between two rounds, such as 15m, to which up to a tenth is added (default: one round)")
 	flags.StringVar(&f.Shard, "shard", "", "key of the shard to work on (default: all shards)")
 	flags.Var(&f.Static, "static", "static shard to work on, such as 1/3 for the first of three (default: everything)")
-	flags.BoolVar(&f.Approve.Adopt, "adopt", false, "put the mark of the integration on things of the data that exist without one, and do nothing else")
-	flags.StringArrayVar(&f.Approve.Deletions, "confirm-deletions", nil, "`digest` of deletions that the gate refused and that are allowed for this run (repeatable)")
-	flags.BoolVar(&f.finished, "finished", false, "list the entries of the data that are done with and can be removed, and nothing else")
 	flags.BoolVar(&f.AllowOlder, "allow-older", false, "allow a bundle that is older than that of the last run, for this run")
 	flags.Var(&f.form, "format", "format of the report: text, or json (one line for each round)")
 	flags.StringVar(&f.journal, "journal", "", "file to which each step is appended as a line of JSON when it ends (default: none)")
-	flags.StringVar(&f.metrics, "metrics", "", "address to serve /metrics and /healthz at, such as :9090 (default: none)")
 	flags.DurationVar(&f.Timeout, "timeout", time.Hour, "longest time of a round")
 	flags.DurationVar(&f.Wait, "wait", 2*time.Minute, "how long a round waits for another run of the same integration and shard")
 	flags.IntVar(&f.Workers, "jobs", 8, "how many things are read or written at once")

@@ -76,9 +76,6 @@ func (f *reconcileFlags) fillShards(isGiven func(string) bool, getenv func(strin
 	if !isGiven("shard") {
 		f.Shard = getenv("SHARD_KEY")
 	}
-	if f.Static.Of == 1 {
-		f.Static = plan.Fraction{} // it is the whole
-	}
 	shards, id := getenv("SHARDS"), getenv("SHARD_ID")
 	if isGiven("static") || isGiven("shard") || shards == "" && id == "" {
 		return nil
@@ -102,6 +99,9 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // check returns an error if options do not go together.
 func (f *reconcileFlags) check(getenv func(string) string) error {
+	if f.Static.Of == 1 {
+		f.Static = plan.Fraction{} // it is the whole
+	}
 	isRepeated := f.Every != 0
 	switch {
 	case f.bundle == "":

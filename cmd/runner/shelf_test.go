@@ -22,6 +22,7 @@ import (
 //
 //   - The file KEY.down makes a thing's system unreachable, KEY.full refuses writes, KEY.panic
 //     makes reading panic.
+//   - A thing's file has its size and its mark: 70 INTEGRATION[@VERSION]/CALLER.
 //   - While the file slow exists, a write makes the file started and waits for the file go.
 func keeper() {
 	natives := []integration.Native{
@@ -108,7 +109,8 @@ func (s shelf) Read(_ context.Context, k reconcile.Key) (*reconcile.Thing, error
 	size, owner, _ := strings.Cut(strings.TrimSpace(string(raw)), " ")
 	t := &reconcile.Thing{Key: k, Body: size}
 	if of, caller, marked := strings.Cut(owner, "/"); marked {
-		t.Mark = reconcile.Mark{Integration: of, Caller: caller}
+		of, version, _ := strings.Cut(of, "@")
+		t.Mark = reconcile.Mark{Integration: of, Version: version, Caller: caller}
 	}
 	return t, nil
 }

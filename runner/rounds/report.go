@@ -13,7 +13,8 @@ type Report struct {
 	Version      string    `json:"version"`
 	Integration  string    `json:"integration"`
 	DryRun       bool      `json:"dry_run"`
-	Adopt        bool      `json:"adopt,omitempty"` // it only put marks on what exists
+	Adopt        bool      `json:"adopt,omitempty"`     // it only put marks on what exists
+	TakeOver     bool      `json:"take_over,omitempty"` // it only took what another version made
 	Shard        string    `json:"shard,omitempty"`
 	Static       string    `json:"static,omitempty"` // the static shard, such as 1/3
 	Bundle       *Bundle   `json:"bundle,omitempty"` // nil if it could not be opened

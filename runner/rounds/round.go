@@ -35,7 +35,7 @@ func (r *Runner) Round(ctx context.Context) *Report {
 		defer cancel()
 	}
 	w := &round{Runner: r, report: &Report{
-		Version: plan.Version, Integration: r.in.Integration, DryRun: !r.opts.Writes, Adopt: r.opts.Approve.Adopt,
+		Version: plan.Version, Integration: r.in.Integration, DryRun: !r.opts.Writes, Adopt: r.opts.Approve.Adopt, TakeOver: r.opts.Approve.TakeOver,
 		Shard: r.opts.Shard, Static: r.opts.Static.String(),
 	}}
 	w.collector = newCollector(r.in.Masker, func(d integration.Deed) {
@@ -163,7 +163,7 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 		Integration: w.in.Integration, Settings: w.settings.For(w.in.Integration), Query: query,
 		Shard: w.opts.Shard, Static: w.opts.Static,
 		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader, Variable: w.systems.Variable,
-		Now: time.Now, Log: log, Report: w.collector.report, Workers: w.opts.Workers, Approve: w.opts.Approve,
+		Now: time.Now, Log: log, Report: w.collector.report, Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
 	}
 	if own != nil {
 		env.State = state.ReadOnly(own)

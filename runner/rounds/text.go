@@ -44,6 +44,9 @@ func (r *Report) title() string {
 	if r.Adopt {
 		kind += " that only adopts"
 	}
+	if r.TakeOver {
+		kind += " that only takes over"
+	}
 	of := r.Integration
 	if r.Shard != "" {
 		of += ", shard " + r.Shard
