@@ -67,7 +67,7 @@ type OverrideMistake struct {
 // divided: those of objects that do not exist or are no shards, second ones for one object,
 // and those that divide a shard that cannot be divided.
 func CheckOverrides(name string, managed *bundle.Object, from Source) []OverrideMistake {
-	rule := objectField(managed, "sharding")
+	rule := shardingOf(managed)
 	s, r, ok := rowFor(rule.String("strategy"))
 	if !ok || r.schema == "" {
 		return nil

@@ -17,7 +17,7 @@ import (
 func DeclaredStrategy(managed []*bundle.Object) (integration.Strategy, error) {
 	var words []string
 	for _, m := range managed {
-		words = append(words, objectField(m, "sharding").String("strategy"))
+		words = append(words, shardingOf(m).String("strategy"))
 	}
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -52,7 +52,7 @@ type Part struct {
 // the first of them. It is an error if the parts cannot be determined.
 func ListParts(name string, s integration.Strategy, managed []*bundle.Object, sides ...Source) ([]Part, error) {
 	elements := slices.DeleteFunc(slices.Clone(managed), func(m *bundle.Object) bool {
-		return objectField(m, "sharding").String("strategy") != s.String()
+		return shardingOf(m).String("strategy") != s.String()
 	})
 	if len(elements) == 0 {
 		if s == integration.StrategyStatic {
@@ -128,7 +128,7 @@ func describePart(key string) string {
 func OverrideImages(managed []*bundle.Object) []string {
 	var out []string
 	for _, m := range managed {
-		v, _ := objectField(m, "sharding").Get("shardSpecOverrides")
+		v, _ := shardingOf(m).Get("shardSpecOverrides")
 		list, _ := v.([]any)
 		for _, v := range list {
 			if o, ok := v.(*bundle.Object); ok && o.String("imageRef") != "" {

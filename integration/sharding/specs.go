@@ -30,7 +30,7 @@ const maxShards = 1000
 // are the options that the command of the integration has.
 func Specs(name string, options []string, managed *bundle.Object, from Source) ([]Spec, error) {
 	extra := objectField(managed, "spec").String("extraArgs")
-	rule := objectField(managed, "sharding")
+	rule := shardingOf(managed)
 	strategy := rule.String("strategy")
 	if strategy == "" || strategy == staticStrategy {
 		if dividesShards(rule) {
@@ -70,6 +70,16 @@ func Specs(name string, options []string, managed *bundle.Object, from Source) (
 		specs = append(specs, parts...)
 	}
 	return specs, nil
+}
+
+// shardingOf returns the sharding of an element of managed. Before there was a field of this
+// name, spec.shardingStrategy named the strategy; it is read as the strategy of today.
+func shardingOf(managed *bundle.Object) *bundle.Object {
+	now, _ := managed.Get("sharding")
+	if old := objectField(managed, "spec").String("shardingStrategy"); old != "" && now == nil {
+		return bundle.NewObject(bundle.Member{Key: "strategy", Value: old})
+	}
+	return objectField(managed, "sharding")
 }
 
 // staticStrategy is the name of the strategy that divides the work by [Index].

@@ -38,13 +38,27 @@ type definition struct {
 type entry struct {
 	Delete    json.RawMessage `json:"delete"`
 	Namespace *namespace      `json:"namespace"`
-	Spec      render.Spec     `json:"spec"`
+	Spec      spec            `json:"spec"`
 	Sharding  *struct {
 		Strategy           string      `json:"strategy"`
 		ShardSpecOverrides []*override `json:"shardSpecOverrides"`
 	} `json:"sharding"`
 
 	raw json.RawMessage
+}
+
+// A spec says what an integration runs with.
+type spec struct {
+	render.Spec
+	ShardingStrategy string `json:"shardingStrategy"` // of schemas without sharding
+}
+
+// strategy returns the name of the strategy by which the integration is divided, or "".
+func (e entry) strategy() string {
+	if e.Sharding == nil {
+		return e.Spec.ShardingStrategy
+	}
+	return e.Sharding.Strategy
 }
 
 // An override is what an element of shardSpecOverrides changes.
@@ -95,7 +109,7 @@ func ask(ctx context.Context, query integration.QueryFunc, s settings) (*world, 
 	if err := w.askSettings(ctx, query); err != nil {
 		return nil, err
 	}
-	if w.objects, err = sharding.Ask(ctx, query, w.strategies()...); err != nil {
+	if w.objects, err = askObjects(ctx, query, w); err != nil {
 		return nil, err
 	}
 	if s.Template != "" {
@@ -158,17 +172,17 @@ func (d *definition) readEntries() error {
 	return nil
 }
 
-// strategies returns the strategies by which integrations are divided. Objects of others are
-// not asked for: they decide nothing.
-func (w *world) strategies() []integration.Strategy {
-	var out []integration.Strategy
+// askObjects asks for the objects by which integrations are divided. Others are not asked for:
+// they decide nothing.
+func askObjects(ctx context.Context, query integration.QueryFunc, w *world) (sharding.Answers, error) {
+	var used []integration.Strategy
 	for _, s := range []integration.Strategy{integration.PerAWSAccount, integration.PerOpenShiftCluster, integration.PerOCMOrganization} {
-		isUsed := func(e entry) bool { return e.Sharding != nil && e.Sharding.Strategy == s.String() }
+		isUsed := func(e entry) bool { return e.strategy() == s.String() }
 		if slices.ContainsFunc(w.definitions, func(d definition) bool { return slices.ContainsFunc(d.entries, isUsed) }) {
-			out = append(out, s)
+			used = append(used, s)
 		}
 	}
-	return out
+	return sharding.Ask(ctx, query, used...)
 }
 
 // askSettings asks how long abbreviated commits are.

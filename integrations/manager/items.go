@@ -104,7 +104,7 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 	if len(shards) == 0 {
 		return nil, []mistake{{code: codeSharding, pointer: e.pointer() + "/sharding", warning: true, message: "no object is a shard of it, so it runs nowhere"}}
 	}
-	of := render.Integration{Name: e.definition.Name, Spec: e.entry.Spec, Shards: shards}
+	of := render.Integration{Name: e.definition.Name, Spec: e.entry.Spec.Spec, Shards: shards}
 	if e.isDelete {
 		of = identityOf(of)
 	}

@@ -47,7 +47,7 @@ var specFields = []string{
 	"cache", "command", "concurrencyPolicy", "cron", "dashdotdb", "disableUnleash", "enablePushgateway", "environmentAware",
 	"extraArgs", "extraEnv { name value secretName secretKey }", "failedJobHistoryLimit", "fluentdResources" + resourceFields,
 	"imageRef", "internalCertificates", "logs { slack googleChat slackErrorFilter govSlack }", "resources" + resourceFields,
-	"restartPolicy", "sleepDurationSecs", "state", "storage", "storageClassName", "successfulJobHistoryLimit", "trigger",
+	"restartPolicy", "shardingStrategy", "sleepDurationSecs", "state", "storage", "storageClassName", "successfulJobHistoryLimit", "trigger",
 	"unleashConnectionPool",
 }
 
