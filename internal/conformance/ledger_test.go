@@ -20,11 +20,15 @@ var tested = map[string][]string{
 	"delete_flow":             {"reconcile TestDeleteFlow"},
 	"delete_gate":             {"reconcile TestDeleteGate"},
 	"delete_pattern":          {"reconcile TestDeletePattern"},
-	"image":                   {"integrations/manager/render TestImageCases"},
+	"early_exit":              {"integrations/manager TestEarlyExitCases"}, // its cases of generic resources wait for integrations/generic
+	"filter":                  {"integrations/manager TestFilterCases"},
+	"params":                  {"integrations/manager TestParamsCases"},
+	"shards":                  {"integrations/manager TestShardsCases"},
+	"image":                   {"integrations/manager/render TestImageCases", "integrations/manager TestRefCases"},
 	"manifest":                {"integrations/manager/render TestManifestCases"},
 	"manifest_rule":           {"integrations/manager/render TestManifestRuleCases"},
 	"object_name":             {"integrations/manager/render TestObjectNameCases"},
-	"resources":               {"integrations/manager/render TestResourcesCases"},
+	"resources":               {"integrations/manager/render TestResourcesCases", "integrations/manager TestResourcesCases"},
 	"order":                   {"reconcile TestOrder"},
 	"ownership":               {"reconcile TestOwnership"},
 	"wrapper_pool":            {"reconcile TestWrapperPool"},
@@ -44,8 +48,7 @@ var tested = map[string][]string{
 	"task_result_is_error":    {"wrapper TestTaskResultIsError"},
 }
 
-// later names the package that will test an area once the package exists. The area early_exit
-// has cases of two packages; the first is named.
+// later names the package that will test an area once the package exists.
 var later = map[string]string{
 	"actions":               "integrations/manager",
 	"admission":             "integrations/generic",
@@ -58,10 +61,8 @@ var later = map[string]string{
 	"crash":                 "integrations/saas",
 	"decision":              "integrations/saas",
 	"delete":                "integrations/saas",
-	"early_exit":            "integrations/manager",
 	"edit":                  "integrations/saas",
 	"error_class":           "integrations/generic",
-	"filter":                "integrations/manager",
 	"hierarchy":             "integrations/generic",
 	"image_check":           "integrations/saas",
 	"image_tag":             "integrations/saas",
@@ -73,7 +74,6 @@ var later = map[string]string{
 	"namespace_selector":    "integrations/saas",
 	"offline_check":         "integrations/generic",
 	"parameters":            "integrations/saas",
-	"params":                "integrations/manager",
 	"pipelinerun":           "integrations/saas",
 	"promotion_diff":        "integrations/saas",
 	"promotion_head":        "integrations/saas",
@@ -85,7 +85,6 @@ var later = map[string]string{
 	"resource_id":           "integrations/generic",
 	"rollout":               "integrations/manager",
 	"saas_validate":         "integrations/saas",
-	"shards":                "integrations/manager",
 	"state_key":             "integrations/saas",
 	"take_over":             "integrations/saas",
 	"target_uid":            "integrations/saas",
