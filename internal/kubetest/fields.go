@@ -117,6 +117,18 @@ func (m *model) complete(body map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
+// empty returns an object of the kind that says nothing.
+func (m *model) empty() map[string]any {
+	body := map[string]any{"metadata": map[string]any{}}
+	if o, err := types().New(m.gvk); m.isTyped && err == nil {
+		if out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o); err == nil {
+			body = out
+		}
+	}
+	body["apiVersion"], body["kind"] = m.gvk.GroupVersion().String(), m.gvk.Kind
+	return body
+}
+
 // unknownFields returns an error if a body has a field that its type does not know.
 func (m *model) unknownFields(body map[string]any) error {
 	if !m.isTyped {
@@ -195,6 +207,12 @@ func (s *Server) born(body map[string]any, at place) map[string]any {
 	delete(body, "status")
 	if hasGeneration[at.kind] {
 		body["status"] = map[string]any{}
+		switch at.kind {
+		case "StatefulSet":
+			body["status"] = map[string]any{"replicas": int64(0), "availableReplicas": int64(0)}
+		case "ReplicaSet":
+			body["status"] = map[string]any{"replicas": int64(0)}
+		}
 		m["generation"] = int64(1)
 	}
 	switch at.kind {

@@ -2,6 +2,7 @@ package kubetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -27,6 +28,10 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place, raw []b
 	}
 	m := s.model(at)
 	next, err := patched(m, copyOf(old.body), raw)
+	if invalid := (*stepError)(nil); errors.As(err, &invalid) {
+		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", err.Error(), nil)
+		return
+	}
 	if err != nil {
 		refuse(w, at, http.StatusBadRequest, "BadRequest", err.Error(), nil)
 		return
@@ -36,7 +41,11 @@ func (s *Server) patch(w http.ResponseWriter, r *http.Request, at place, raw []b
 		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", `"" is invalid: patch: `+message, []any{map[string]any{"reason": "FieldValueInvalid", "message": message, "field": "patch"}})
 		return
 	}
+	managed, has := mapOf(next["metadata"])["managedFields"]
 	if next, err = m.complete(next); err == nil {
+		if has {
+			dig(next, "metadata")["managedFields"] = managed // an empty list removes all managers
+		}
 		next, err = m.update(old.body, keepStatus(next, old.body), managerOf(r))
 	}
 	if err != nil {
@@ -74,7 +83,7 @@ var patches = map[string]func(m *model, body map[string]any, patch []byte) (map[
 		all := map[string]any{"": body}
 		for _, step := range steps {
 			if err := step.do(all); err != nil {
-				return nil, err
+				return nil, &stepError{err}
 			}
 		}
 		return decode(encode(all[""]))
@@ -99,6 +108,9 @@ func merge(body, patch map[string]any) map[string]any {
 	}
 	return body
 }
+
+// A stepError is a step of a JSON patch that cannot be taken.
+type stepError struct{ error }
 
 // A patchStep is one step of a JSON patch: add, remove, replace or test.
 type patchStep struct {

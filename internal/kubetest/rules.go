@@ -9,21 +9,17 @@ import (
 // from the object that is there, nil for none. It knows the rules that decide how objects are
 // changed, and not all of the others.
 func check(kind string, next, live map[string]any) []cause {
-	spec := dig(next, "spec")
-	var was map[string]any
-	if live != nil {
-		was = dig(live, "spec")
-	}
+	spec, was := mapOf(next["spec"]), mapOf(live["spec"])
 	switch kind {
 	case "Deployment", "ReplicaSet", "StatefulSet":
-		causes := append(checkSelector(spec, was), checkPod(dig(dig(spec, "template"), "spec"), "spec.template.spec", listOf(spec["volumeClaimTemplates"])...)...)
+		causes := append(checkSelector(spec, was), checkPod(mapOf(spec["template"], "spec"), "spec.template.spec", listOf(spec["volumeClaimTemplates"])...)...)
 		if kind == "StatefulSet" && was != nil {
 			return append(causes, checkStateful(spec, was)...)
 		}
 		return append(causes, checkStrategy(kind, spec)...)
 	case "CronJob":
 		at := "spec.jobTemplate.spec.template.spec"
-		pod := dig(dig(dig(dig(spec, "jobTemplate"), "spec"), "template"), "spec")
+		pod := mapOf(spec["jobTemplate"], "spec", "template", "spec")
 		causes := checkPod(pod, at)
 		if pod["restartPolicy"] == "Always" {
 			causes = append(causes, cause{at + ".restartPolicy", `Unsupported value: "Always": supported values: "OnFailure", "Never"`})
@@ -41,12 +37,12 @@ func check(kind string, next, live map[string]any) []cause {
 
 // checkSelector returns what is wrong with the selector of what makes pods.
 func checkSelector(spec, was map[string]any) []cause {
-	selector, _ := spec["selector"].(map[string]any)
+	selector := mapOf(spec["selector"])
 	if len(selector) == 0 {
 		return []cause{{"spec.selector", "Required value"}}
 	}
 	var causes []cause
-	labels := dig(dig(dig(spec, "template"), "metadata"), "labels")
+	labels := mapOf(spec["template"], "metadata", "labels")
 	if !selects(selector, labels) {
 		causes = append(causes, cause{"spec.template.metadata.labels", fmt.Sprintf("Invalid value: %s: `selector` does not match template `labels`", encode(labels))})
 	}
@@ -58,7 +54,7 @@ func checkSelector(spec, was map[string]any) []cause {
 
 // selects reports whether a selector fits to labels. It heeds matchLabels alone.
 func selects(selector, labels map[string]any) bool {
-	wanted, _ := selector["matchLabels"].(map[string]any)
+	wanted := mapOf(selector["matchLabels"])
 	for name, value := range wanted {
 		if labels[name] != value {
 			return false
@@ -68,7 +64,7 @@ func selects(selector, labels map[string]any) bool {
 }
 
 func checkStrategy(kind string, spec map[string]any) []cause {
-	if strategy, _ := spec["strategy"].(map[string]any); kind == "Deployment" && strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
+	if strategy := mapOf(spec["strategy"]); kind == "Deployment" && strategy["type"] == "Recreate" && strategy["rollingUpdate"] != nil {
 		return []cause{{"spec.strategy.rollingUpdate", "Forbidden: may not be specified when strategy `type` is 'Recreate'"}}
 	}
 	return nil
@@ -96,14 +92,13 @@ func checkPod(spec map[string]any, at string, claims ...any) []cause {
 	}
 	var causes []cause
 	for i, c := range containers {
-		container, _ := c.(map[string]any)
+		container := mapOf(c)
 		here := fmt.Sprintf("%s.containers[%d]", at, i)
 		if textOf(container["image"]) == "" {
 			causes = append(causes, cause{here + ".image", "Required value"})
 		}
 		for n, m := range listOf(container["volumeMounts"]) {
-			mount, _ := m.(map[string]any)
-			if name := textOf(mount["name"]); !hasVolume(spec, claims, name) {
+			if name := textOf(mapOf(m)["name"]); !hasVolume(spec, claims, name) {
 				causes = append(causes, cause{fmt.Sprintf("%s.volumeMounts[%d].name", here, n), fmt.Sprintf("Not found: %q", name)})
 			}
 		}
@@ -113,13 +108,12 @@ func checkPod(spec map[string]any, at string, claims ...any) []cause {
 
 func hasVolume(spec map[string]any, claims []any, name string) bool {
 	for _, v := range listOf(spec["volumes"]) {
-		if volume, _ := v.(map[string]any); volume["name"] == name {
+		if mapOf(v)["name"] == name {
 			return true
 		}
 	}
 	return slices.ContainsFunc(claims, func(c any) bool {
-		claim, _ := c.(map[string]any)
-		return dig(claim, "metadata")["name"] == name
+		return mapOf(c, "metadata")["name"] == name
 	})
 }
 

@@ -133,10 +133,12 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 func refuse(w http.ResponseWriter, at place, code int, reason, message string, causes []any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(encode(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message, "reason": reason, "code": code,
-		"details": map[string]any{"name": at.name, "group": at.group, "kind": at.resource, "causes": causes},
-	}))
+	status := map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "message": message, "reason": reason, "code": code,
+		"details": map[string]any{"name": at.name, "group": at.group, "kind": at.resource, "causes": causes}}
+	if reason == "" {
+		delete(status, "reason")
+	}
+	_, _ = w.Write(encode(status))
 }
 
 // list answers with one page of a list. All pages show the same objects.

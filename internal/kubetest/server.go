@@ -93,6 +93,18 @@ func New(t testing.TB) *Server {
 	return s
 }
 
+// Send sends a request and returns the answer. It is for what a test does beside the code that
+// it tests; the request is noted as all others.
+func (s *Server) Send(t testing.TB, method, path, kind, body string) (code int, answer []byte) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+s.Token)
+	r.Header.Set("Content-Type", kind)
+	w := httptest.NewRecorder()
+	s.answer(w, r)
+	return w.Code, w.Body.Bytes()
+}
+
 // Requests returns all requests until now.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -147,11 +159,11 @@ func (s *Server) Edit(t testing.TB, manager, path string, change func(object map
 
 // edit is Edit under the lock.
 func (s *Server) edit(at place, manager string, change func(object map[string]any)) error {
-	m, live := s.model(at), blank(at)
+	m, live := s.model(at), map[string]any{}
 	if o := s.objects[at.path]; o != nil {
 		live = o.body
 	} else {
-		live = s.born(live, at)
+		live = s.born(m.empty(), at)
 	}
 	next := copyOf(live)
 	change(next)
@@ -252,6 +264,15 @@ func encode(v any) []byte {
 }
 
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// mapOf returns a map, nil if it is none. A nil map is for reading alone.
+func mapOf(v any, fields ...string) map[string]any {
+	m, _ := v.(map[string]any)
+	for _, f := range fields {
+		m, _ = m[f].(map[string]any)
+	}
+	return m
+}
 
 // listOf returns a list, nil if it is none.
 func listOf(v any) []any {

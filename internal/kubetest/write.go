@@ -33,7 +33,8 @@ func (s *Server) read(w http.ResponseWriter, at place, raw []byte) (body map[str
 	case id.APIVersion != at.apiVersion || id.Kind != at.kind || m.Namespace != "" && m.Namespace != at.namespace || at.name != "" && m.Name != at.name:
 		refuse(w, at, http.StatusBadRequest, "BadRequest", "the object is not that of the URL", nil)
 	case m.Name == "" || strings.ToLower(m.Name) != m.Name || len(m.Name) > longestName(at.kind):
-		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf("%s %q is invalid: metadata.name", at.kind, m.Name), nil)
+		refuse(w, at, http.StatusUnprocessableEntity, "Invalid", fmt.Sprintf("%s %q is invalid: metadata.name: Invalid value: %q", at.kind, m.Name, m.Name),
+			[]any{map[string]any{"reason": "FieldValueInvalid", "field": "metadata.name"}})
 	default:
 		return body, id, true
 	}
@@ -88,7 +89,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request, at place, raw []
 	}
 	next, err := m.complete(body)
 	if err == nil {
-		next, err = m.update(blank(at), keepStatus(next, blank(at)), managerOf(r))
+		next, err = m.update(m.empty(), keepStatus(next, m.empty()), managerOf(r))
 	}
 	if err != nil {
 		fail(w, at, err)
@@ -254,10 +255,11 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, at place, raw []
 		s.refuseChanged(w, at, "Precondition failed: ResourceVersion in precondition: "+*p)
 		return
 	}
-	if !isDry(r) && !slices.Contains(options.DryRun, "All") {
+	dry := slices.Contains(options.DryRun, "All") || len(raw) == 0 && isDry(r) // a body replaces the query
+	if !dry {
 		s.doom(at, options.PropagationPolicy)
 	}
-	if left := s.objects[at.path]; left != nil {
+	if left := s.objects[at.path]; left != nil && !dry {
 		_, _ = w.Write(left.raw)
 		return
 	}
