@@ -35,6 +35,10 @@ type Integration struct {
 	Try func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step) ([]reconcile.Change, error)
 	// Doer returns what reads and writes single things of a part. A dry run does not call it.
 	Doer func(ctx context.Context, env integration.Environment, act integration.Actors, part Part) (reconcile.Doer, error)
+	// Prepare does what must be done before the first step of a part, such as to stop processes
+	// that would get in the way of new ones, and returns the errors of steps that must not be
+	// done. If it is nil, nothing is prepared.
+	Prepare func(ctx context.Context, env integration.Environment, act integration.Actors, part Part, plan *reconcile.Plan) map[reconcile.Key]error
 	// Settle waits until what was written works, and returns the errors of those that do not. It
 	// is called after each wave with the steps of the wave that succeeded, so before what needs
 	// them is written and before anything is deleted. Deletions are not waited for. If it is

@@ -235,6 +235,11 @@ func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, wor
 		defer end()
 	}
 	opts := reconcile.Options{Limit: workers, Grace: stepGrace, Done: func(r reconcile.Result) { w.tellResult(u, r, act) }}
+	if w.Prepare != nil {
+		opts.Prepare = func(ctx context.Context, p *reconcile.Plan) map[reconcile.Key]error {
+			return w.Prepare(ctx, w.env, act, u.part, p)
+		}
+	}
 	if w.Settle != nil {
 		opts.Settle = func(ctx context.Context, done []reconcile.Step) map[reconcile.Key]error {
 			return w.Settle(ctx, w.env, u.part, done)

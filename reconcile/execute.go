@@ -30,6 +30,9 @@ type Options struct {
 	Limit int           // how many steps run at once; 0 means one
 	Grace time.Duration // how long a step may go on after the context has ended
 	Done  func(Result)  // is told of each result as it comes; nil tells nobody
+	// Prepare does what must be done before the first step that writes, and returns the errors of
+	// steps that must not be done; these are not run. Nil prepares nothing.
+	Prepare func(ctx context.Context, p *Plan) map[Key]error
 	// Settle waits after each wave until what was written in it works, and returns the errors of
 	// those that do not. These steps count as failed from then on, and Done is told of them
 	// again. Deletions are not waited for. Nil waits for nothing.
@@ -79,6 +82,9 @@ func Execute(ctx context.Context, p *Plan, doer Doer, memory Memory, opts Option
 			}
 		}
 	}
+	if opts.Prepare != nil && last > 0 && ctx.Err() == nil {
+		e.refused = guarded(e.writing(), func() map[Key]error { return opts.Prepare(ctx, p) })
+	}
 	for wave := range last + 1 {
 		e.runWave(ctx, lasting, wave)
 		e.settleWave(ctx, wave)
@@ -95,6 +101,7 @@ type execution struct {
 	results []Result
 	at      map[Key]int   // index of the step
 	users   map[Key][]Key // things that are written and used another one
+	refused map[Key]error // steps that must not be done
 	telling sync.Mutex
 }
 
@@ -184,6 +191,9 @@ func (e *execution) runStep(ctx, lasting context.Context, s Step) (out Result) {
 func (e *execution) mayRun(ctx context.Context, s Step) error {
 	if err := ctx.Err(); err != nil {
 		return Transient(fmt.Errorf("not run: %w", err))
+	}
+	if err := e.refused[s.Key]; err != nil {
+		return err
 	}
 	before := s.Needs
 	if s.Action == Remove {

@@ -128,7 +128,7 @@ func (m *maker) step(s Step) *Step {
 
 // block adds a step that may not be done.
 func (m *maker) block(it *Item, code Code, reason string, owner Whose) {
-	m.step(Step{Key: it.Key, Action: Blocked, Code: code, Reason: reason, Owner: owner, Item: it})
+	m.step(Step{Key: it.Key, Action: Blocked, Code: code, Reason: reason, Owner: owner, Item: it, Thing: m.current[it.Key]})
 }
 
 // fail adds a step that may not be done, and tells people.

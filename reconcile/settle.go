@@ -22,7 +22,7 @@ func (e *execution) settleWave(ctx context.Context, wave int) {
 	if len(done) == 0 {
 		return
 	}
-	wrong := e.callSettle(ctx, done)
+	wrong := guarded(done, func() map[Key]error { return e.opts.Settle(ctx, done) })
 	for _, k := range slices.Sorted(maps.Keys(wrong)) {
 		i, planned := e.at[k]
 		if !planned || wrong[k] == nil {
@@ -35,15 +35,20 @@ func (e *execution) settleWave(ctx context.Context, wave int) {
 	}
 }
 
-// callSettle calls the function of the options. A panic is the error of all steps.
-func (e *execution) callSettle(ctx context.Context, done []Step) (wrong map[Key]error) {
+// guarded calls a function that returns the errors of steps. A panic is the error of all steps.
+func guarded(steps []Step, call func() map[Key]error) (wrong map[Key]error) {
 	defer func() {
 		if p := recover(); p != nil {
 			wrong = map[Key]error{}
-			for _, s := range done {
+			for _, s := range steps {
 				wrong[s.Key] = fmt.Errorf("panic: %v", p)
 			}
 		}
 	}()
-	return e.opts.Settle(ctx, done)
+	return call()
+}
+
+// writing returns the steps that write.
+func (e *execution) writing() []Step {
+	return slices.DeleteFunc(slices.Clone(e.plan.Steps), func(s Step) bool { return !s.Action.Writes() })
 }
