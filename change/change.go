@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/manager"
 	"github.com/app-sre/prcheck/integrations/namespaces"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/live"
@@ -128,12 +129,6 @@ func (c *Change) Verify(ctx context.Context, p *plan.Plan) (proof.Report, error)
 	return report, c.trouble(ctx, err)
 }
 
-// With hands everything that a plan is made from to a function, and returns its error as
-// [Change.Plan] does.
-func (c *Change) With(ctx context.Context, do func(planner.Input) error) error {
-	return c.trouble(ctx, do(c.input))
-}
-
 // trouble returns why a decision about the change cannot be used: a live server gave no
 // answer, or else the error of the decision, which is of the user's making.
 func (c *Change) trouble(ctx context.Context, err error) error {
@@ -157,4 +152,4 @@ func invalid(ctx context.Context, err error) error {
 
 // Natives returns the integrations that are part of the programs. Each runs only for the
 // definitions to which the settings bind it.
-func Natives() []integration.Native { return []integration.Native{namespaces.New()} }
+func Natives() []integration.Native { return []integration.Native{manager.New(), namespaces.New()} }

@@ -24,8 +24,8 @@ func parts() native.Integration {
 			refs.forget() // a run begins
 			return desired(ctx, query, it)
 		},
-		Complete: completer(refs),
-		Limits:   &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
+		Complete: completer(refs), Current: current, Compare: compare, Doer: newDoer, Try: try, Prepare: prepare, Settle: settle,
+		Limits: &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
 		CheckSettings: func(own integration.OwnSettings) error {
 			_, err := readSettings(own)
 			return err

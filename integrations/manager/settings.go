@@ -30,7 +30,7 @@ type settings struct {
 	MigrateSelector  bool                `yaml:"migrate_selector"`
 	OverrideManagers []string            `yaml:"override_managers"`
 	TakeFieldsFrom   []string            `yaml:"take_fields_from"`
-	Wait             time.Duration       `yaml:"wait"`
+	Wait             *time.Duration      `yaml:"wait"`
 	Natives          natives             `yaml:"natives"`
 }
 
@@ -103,7 +103,6 @@ func defaultSettings() settings {
 	return settings{
 		GitHub:         gitHub{URL: "https://api.github.com"},
 		TakeFieldsFrom: []string{"kubectl-client-side-apply"},
-		Wait:           5 * time.Minute,
 	}
 }
 
@@ -132,8 +131,8 @@ func (s settings) check(own integration.OwnSettings) error {
 			return own.Mistake(message, "image_tag_from_ref", environment)
 		}
 	}
-	if s.Wait < 0 {
-		return own.Mistake("must not be negative", "wait")
+	if s.Wait != nil && *s.Wait <= 0 {
+		return own.Mistake("must be more than nothing; leave it out to wait for canaries alone", "wait")
 	}
 	if len(s.Natives.Names) > 0 && s.Natives.Image == "" {
 		return own.Mistake("must name the image of prcheck", "natives", "image")

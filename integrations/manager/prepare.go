@@ -1,0 +1,154 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/native"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// prepare stops the processes that would do the same work as new ones, and waits until they are
+// gone: if an integration has three static shards in place of two, the number changes for all. It
+// returns the errors of steps that must not be done.
+func prepare(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part, plan *reconcile.Plan) map[reconcile.Key]error {
+	v, err := newView(env, p)
+	r := newRollout(plan)
+	if err == nil && len(r.stops) > 0 {
+		err = v.stop(ctx, act, slices.Collect(maps.Values(r.stops)))
+	}
+	for key := range r.starts {
+		if err != nil && r.wrong[key] == nil {
+			r.wrong[key] = fmt.Errorf("an old process must end before it: %w", err)
+		}
+	}
+	return r.wrong
+}
+
+// A rollout says what must end before what begins.
+type rollout struct {
+	wrong  map[reconcile.Key]error // steps that must not be done
+	stops  map[reconcile.Key]*manifests.Live
+	starts map[reconcile.Key]bool // steps that begin after all that must end
+}
+
+// newRollout returns what must end before the steps of a plan.
+func newRollout(plan *reconcile.Plan) rollout {
+	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]*manifests.Live{}, map[reconcile.Key]bool{}}
+	old := map[string][]running{} // by integration
+	for _, s := range plan.Steps {
+		if l := liveOf(s); l != nil {
+			if share, runs := shareOf(l.Object); runs {
+				old[share.integration] = append(old[share.integration], running{s, l, share})
+			}
+		}
+	}
+	byKey := map[reconcile.Key]reconcile.Step{}
+	for _, s := range plan.Steps {
+		byKey[s.Key] = s
+	}
+	for _, s := range plan.Steps {
+		share, runs := shareOf(objectOf(s))
+		if !runs || !s.Action.Writes() || s.Action == reconcile.Remove {
+			continue
+		}
+		r.holdBack(s, byKey)
+		for _, o := range old[share.integration] {
+			if o.step.Key != s.Key && share.overlaps(o.share) {
+				r.meet(s, share, o)
+			}
+		}
+	}
+	return r
+}
+
+// A running process is one that is there.
+type running struct {
+	step reconcile.Step
+	*manifests.Live
+	share share
+}
+
+// meet decides what becomes of a process that is there and does work of one that is to be
+// written.
+func (r *rollout) meet(s reconcile.Step, share share, o running) {
+	wanted, isWanted := shareOf(objectOf(o.step))
+	switch {
+	case isWanted && share.overlaps(wanted):
+		return // the data want both
+	case o.step.Action.Writes():
+		r.stops[o.step.Key] = o.Live
+		r.starts[s.Key] = true
+	default:
+		r.wrong[s.Key] = fmt.Errorf("%s does the same work and stays: %s", o.step.Key, o.step.Reason)
+	}
+}
+
+// holdBack refuses a step whose canary was written before and does not work.
+func (r *rollout) holdBack(s reconcile.Step, steps map[reconcile.Key]reconcile.Step) {
+	for _, key := range s.Needs {
+		canary, planned := steps[key]
+		l := liveOf(canary)
+		if !planned || canary.Action.Writes() || l == nil {
+			continue
+		}
+		if h := manifests.HealthOf(l, nil); !h.Ready {
+			r.wrong[s.Key] = fmt.Errorf("its canary %s is not ready: %s", key, h.Reason)
+		}
+	}
+}
+
+// objectOf returns what the object of a step should be, nil if it must go or if no entry names it.
+func objectOf(s reconcile.Step) manifests.Object {
+	if s.Item == nil || s.Item.Delete {
+		return nil
+	}
+	b, _ := s.Item.Body.(body)
+	return b.Object
+}
+
+// liveOf returns the object of a step as it was read, nil if it is not there.
+func liveOf(s reconcile.Step) *manifests.Live {
+	if s.Thing == nil {
+		return nil
+	}
+	p, _ := s.Thing.Body.(process)
+	return p.Live
+}
+
+// stop scales processes down and waits until none of them is left.
+func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifests.Live) error {
+	writer, err := act.Cluster(ctx, v.cluster)
+	if err != nil {
+		return err
+	}
+	d := manifests.Doer{Writer: writer, Options: v.options}
+	for _, l := range old {
+		if !l.Deletable() {
+			return fmt.Errorf("%s does the same work and is not ours to stop", v.key(l.Kind, l.Name))
+		}
+		if err := d.Scale(ctx, l, 0); err != nil {
+			return fmt.Errorf("stopping %s: %w", v.key(l.Kind, l.Name), err)
+		}
+	}
+	limit, cancel := context.WithTimeout(ctx, v.settings.patience())
+	defer cancel()
+	for _, l := range old {
+		err := poll(limit, func() (bool, error) {
+			is, err := d.Read(ctx, l.Kind, l.Namespace, l.Name)
+			if err != nil || is == nil {
+				return is == nil, err
+			}
+			pods, err := d.Pods(ctx, is)
+			return err == nil && manifests.HealthOf(is, pods).Ready, err
+		})
+		if err != nil {
+			return fmt.Errorf("waiting until %s has ended: %w", v.key(l.Kind, l.Name), err)
+		}
+	}
+	return nil
+}

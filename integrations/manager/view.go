@@ -1,0 +1,74 @@
+package manager
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/native"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A view is how one namespace of a cluster is looked at.
+type view struct {
+	settings  settings
+	cluster   integration.ClusterRef
+	shard     string // cluster/namespace
+	namespace string
+	self      string // the integration that runs
+	options   manifests.Options
+	stays     map[reconcile.Key]bool // entries, by whether their object stays
+	broken    map[string]string      // integrations that cannot be rendered, with the reason
+}
+
+// newView returns how the namespace of a part is looked at.
+func newView(env integration.Environment, p native.Part) (*view, error) {
+	s, err := readSettings(env.Settings.Own)
+	if err != nil {
+		return nil, reconcile.Config(err)
+	}
+	ref, ok := p.Target.(integration.ClusterRef)
+	if !ok {
+		return nil, fmt.Errorf("part %q has a target of type %T", p.Shard, p.Target)
+	}
+	v := &view{
+		settings: s, cluster: ref, shard: p.Shard, namespace: p.Shard[strings.LastIndexByte(p.Shard, '/')+1:], self: env.Integration,
+		options: manifests.Options{Manager: "prcheck-" + env.Integration, TakeFrom: s.TakeFieldsFrom, Override: s.OverrideManagers, MigrateSelector: s.MigrateSelector},
+		stays:   map[reconcile.Key]bool{}, broken: map[string]string{},
+	}
+	for _, it := range p.Items {
+		b, _ := it.Body.(body)
+		if b.Object == nil {
+			v.broken[b.Integration] = it.Mistake.Message
+			continue
+		}
+		v.stays[it.Key] = !it.Delete
+	}
+	return v, nil
+}
+
+// key returns the key of an object of the namespace.
+func (v *view) key(k manifests.Kind, name string) reconcile.Key {
+	return reconcile.Key(fmt.Sprintf("%s/%s/%s", v.shard, k, name))
+}
+
+// object returns what a key names.
+func (v *view) object(key reconcile.Key) (manifests.Kind, integration.ObjectRef) {
+	kind, name, _ := strings.Cut(strings.TrimPrefix(string(key), v.shard+"/"), "/")
+	k := manifests.Kind(kind)
+	return k, k.Ref(v.namespace, name)
+}
+
+// namePrefix is what the names of objects, and the values of the label app, begin with.
+const namePrefix = "qontract-reconcile-"
+
+// integrationOf returns the integration that an object runs, by its label; "" if it runs none.
+func integrationOf(o manifests.Object) string {
+	app, _ := field(field(o, "metadata"), "labels")["app"].(string)
+	name, ok := strings.CutPrefix(app, namePrefix)
+	if !ok {
+		return ""
+	}
+	return name
+}
