@@ -6,6 +6,11 @@
 // and notes all requests. The managers of fields are kept by the code that a real server uses, by
 // the types of the kinds in core, apps and batch. Defaults and rules are our own, for what decides
 // how objects are changed: selectors, strategies, what cannot change, containers. It has no roles,
-// no quotas and one version of each kind. The tests of package kube ask both servers the same
-// questions.
+// no quotas and one version of each kind. A table of requests goes to both servers, and the answers
+// must be the same.
+//
+// Controllers of Deployments, ReplicaSets and StatefulSets, the one that deletes what has no owner
+// any more, and machines work only when a test says so ([Server.Settle], [Server.Step],
+// [Server.Working]). A test says what becomes of pods ([Server.Fate]), and asks how many there were
+// at once ([Server.MostPods]). There is no controller of Jobs and CronJobs.
 package kubetest

@@ -106,6 +106,9 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Working {
+		s.step()
+	}
 	at, known := s.parse(r.URL.Path)
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+s.Token:

@@ -1,12 +1,10 @@
 package kubetest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	numbers "k8s.io/apimachinery/pkg/util/json"
 )
 
 // A Server is an API server in memory. Objects are named by their path, such as
@@ -28,12 +25,23 @@ type Server struct {
 	Kinds map[string]string
 	// Finalizing says that a deleted namespace stays until [Server.Finalize].
 	Finalizing bool
+	// Fate says what becomes of a pod; nil means that all are ready. It must not call the server.
+	Fate func(pod map[string]any) Fate
+	// Working says that the controllers take a step before each request. By default they work
+	// only in [Server.Settle] and [Server.Step].
+	Working bool
+	// Overdue says that Deployments which are not done have missed their deadline.
+	Overdue bool
 
 	models map[schema.GroupVersionKind]*model // what the server knows of kinds
 
 	mu       sync.Mutex
 	fault    func(r *http.Request) *Fault
 	version  int                 // of the newest object
+	changes  int                 // how often anything changed
+	pods     int                 // that were made
+	roots    map[string]string   // what pods and ReplicaSets were made for: the path of a Deployment or StatefulSet
+	most     map[string]int      // of its pods at once, by that path
 	objects  map[string]*object  // by path
 	pages    map[string][]string // what is left of a list, by its token
 	requests []Request
@@ -85,7 +93,7 @@ func New(t testing.TB) *Server {
 			"statefulsets": "StatefulSet", "cronjobs": "CronJob", "jobs": "Job",
 		},
 		models:  map[schema.GroupVersionKind]*model{},
-		objects: map[string]*object{}, pages: map[string][]string{},
+		objects: map[string]*object{}, pages: map[string][]string{}, roots: map[string]string{}, most: map[string]int{},
 	}
 	h := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(h.Close)
@@ -198,6 +206,7 @@ func (s *Server) Finalize() {
 
 // remove removes an object, and from a namespace everything in it.
 func (s *Server) remove(path string) {
+	s.changes++
 	delete(s.objects, path)
 	name, isNamespace := strings.CutPrefix(path, "/api/v1/namespaces/")
 	if !isNamespace || strings.Contains(name, "/") {
@@ -220,6 +229,7 @@ func (s *Server) save(path string, body map[string]any) {
 		return
 	}
 	s.version++
+	s.changes++
 	dig(body, "metadata")["resourceVersion"] = strconv.Itoa(s.version)
 	item := maps.Clone(body)
 	delete(item, "apiVersion")
@@ -228,60 +238,4 @@ func (s *Server) save(path string, body map[string]any) {
 	if m := dig(body, "metadata"); m["deletionTimestamp"] != nil && body["kind"] != "Namespace" && len(listOf(m["finalizers"])) == 0 && body["kind"] != "Pod" {
 		s.remove(path)
 	}
-}
-
-// dig returns the map at a field of another one, and makes it if there is none.
-func dig(m map[string]any, field string) map[string]any {
-	inner, ok := m[field].(map[string]any)
-	if !ok {
-		inner = map[string]any{}
-		m[field] = inner
-	}
-	return inner
-}
-
-// decode reads an object. Whole numbers become int64.
-func decode(raw []byte) (map[string]any, error) {
-	var out map[string]any
-	return out, numbers.Unmarshal(raw, &out)
-}
-
-// copyOf returns a copy that shares nothing.
-func copyOf(m map[string]any) map[string]any {
-	out, err := decode(encode(m))
-	if err != nil {
-		panic(err) // it was JSON before
-	}
-	return out
-}
-
-func encode(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // it was JSON before
-	}
-	return raw
-}
-
-func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
-
-// mapOf returns a map, nil if it is none. A nil map is for reading alone.
-func mapOf(v any, fields ...string) map[string]any {
-	m, _ := v.(map[string]any)
-	for _, f := range fields {
-		m, _ = m[f].(map[string]any)
-	}
-	return m
-}
-
-// listOf returns a list, nil if it is none.
-func listOf(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
-
-// textOf returns a text, "" if it is none.
-func textOf(v any) string {
-	text, _ := v.(string)
-	return text
 }
