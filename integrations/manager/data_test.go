@@ -125,7 +125,10 @@ func queryOf(t testing.TB, b *bundle.Bundle) integration.QueryFunc {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := gql.New(b, schema)
+	return queryWith(gql.New(b, schema))
+}
+
+func queryWith(engine *gql.Engine) integration.QueryFunc {
 	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 		text, err := json.Marshal(variables)
 		if err != nil {
