@@ -62,7 +62,7 @@ func randomModel(r *rand.Rand) *model {
 		m.clusters = append(m.clusters, modelObject{name: fmt.Sprintf("c-%d", i), address: "https://c"})
 	}
 	for range 1 + r.IntN(2) {
-		m.environments = append(m.environments, modelEnvironment{tag: "t"})
+		m.environments = append(m.environments, modelEnvironment{tag: "t", ref: []string{"", "main"}[r.IntN(2)]})
 	}
 	for range 1 + r.IntN(3) {
 		m.namespaces = append(m.namespaces, modelNamespace{r.IntN(len(m.clusters)), r.IntN(len(m.environments))})
