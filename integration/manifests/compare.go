@@ -20,6 +20,8 @@ const maxDepth = 60
 
 // A comparison compares a manifest with a live object.
 type comparison struct {
+	want    Object // adapted to the live object
+	digest  string // of the manifest
 	live    *Live
 	options Options
 	found   []difference

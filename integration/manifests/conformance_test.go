@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -223,11 +224,65 @@ func TestImmutable(t *testing.T) {
 		if d, err = manifests.Diff(want, read(t, is, opts), opts); err != nil {
 			t.Fatal(err)
 		}
-		if got := actionOf(d); c.Expected.Action != "" && got != c.Expected.Action || c.Expected.Told != "" && got != c.Expected.Told {
+		got := actionOf(d)
+		if c.Expected.Action != "" && got != c.Expected.Action || c.Expected.Told != "" && got != c.Expected.Told {
 			t.Errorf("got %s (%+v), want %s%s", got, d, c.Expected.Action, c.Expected.Told)
+		}
+		if got == "recreate" {
+			checkRecreation(t, c)
 		}
 		if strings.Contains(c.Expected.Note, "warning") && len(d.Warnings) != 1 {
 			t.Errorf("warnings: %q, want one: %s", d.Warnings, c.Expected.Note)
 		}
 	})
+}
+
+// checkRecreation makes an object, and replaces it on a server.
+func checkRecreation(t *testing.T, c immutableCase) {
+	t.Helper()
+	cl, want := newCluster(t), manifest(t, c.Input.Kind)
+	cl.opts.MigrateSelector = true
+	if err := cl.run(t, want); err != nil {
+		t.Fatal(err)
+	}
+	want, _ = differing(t, c)
+	for name, value := range want["spec"].(map[string]any)["selector"].(map[string]any)["matchLabels"].(map[string]any) {
+		setAt(want, []string{"spec", "template", "metadata", "labels", name}, value)
+	}
+	cl.sent = nil
+	if c.Expected.Writes != nil && *c.Expected.Writes == 0 {
+		return // the comparison was the dry run, and it has no cluster
+	}
+	if c.Expected.CrashAfter == "delete" {
+		cl.left = 1
+		if err := cl.run(t, want); !errors.Is(err, errKilled) {
+			t.Fatalf("got %v, want it to be killed", err)
+		}
+		cl.left = 1000
+	}
+	if err := cl.run(t, want); err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, request := range cl.sent {
+		word, rest, _ := strings.Cut(request, " ")
+		if word == "delete" {
+			if c.Expected.Cascade != "" && !strings.HasSuffix(strings.ToLower(rest), c.Expected.Cascade) {
+				t.Errorf("sent %s, want the cascade %s", request, c.Expected.Cascade)
+			}
+			order = append(order, "delete", "gone")
+			continue
+		}
+		order = append(order, word)
+	}
+	wanted := []string{"delete", "gone", "create"}
+	if c.Expected.Order != nil {
+		wanted = c.Expected.Order
+	}
+	if !slices.Equal(order, wanted) {
+		t.Errorf("the order is %q, want %q", order, wanted)
+	}
+	if c.Expected.NextRun != "" && order[len(order)-1] != c.Expected.NextRun {
+		t.Errorf("the run after the crash does %q, want %s", order, c.Expected.NextRun)
+	}
 }

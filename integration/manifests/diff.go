@@ -21,7 +21,7 @@ func Diff(want Object, is *Live, o Options) (reconcile.Difference, error) {
 		return reconcile.Difference{}, err
 	}
 	var d reconcile.Difference
-	c.judgeImmutable(&d, Adapt(want, is, o), found)
+	c.judgeImmutable(&d, found)
 	if m := c.conflict(found); m != (reconcile.Mistake{}) {
 		d.Mistake = m
 	}
@@ -32,7 +32,7 @@ func Diff(want Object, is *Live, o Options) (reconcile.Difference, error) {
 	if left := len(d.Changes) - maxChanges; left > 0 {
 		d.Changes = append(d.Changes[:maxChanges:maxChanges], reconcile.Change{Path: "", New: fmt.Sprintf("and %d more", left)})
 	}
-	d.Changes = append(d.Changes, c.noteChanges(Digest(Adapt(want, is, o)), len(found) > 0)...)
+	d.Changes = append(d.Changes, c.noteChanges(len(found) > 0)...)
 	return d, c.err
 }
 
@@ -45,26 +45,26 @@ func differences(want Object, is *Live, o Options) ([]difference, *comparison, e
 		return nil, nil, fmt.Errorf("%.40s %.100q cannot be compared with %s %.100q", kind, name, is.Kind, is.Name)
 	}
 	want = Adapt(want, is, o)
-	c := &comparison{live: is, options: o}
+	c := &comparison{want: want, digest: Digest(want), live: is, options: o}
 	c.compare(nil, want, is.Object)
-	if is.annotations()[DigestAnnotation] != Digest(want) || len(c.taken()) > 0 {
-		c.found = append(c.found, c.removed(want)...)
+	if is.digest() != c.digest || len(c.taken()) > 0 {
+		c.found = append(c.found, c.removed()...)
 	}
 	return c.found, c, c.err
 }
 
 // noteChanges returns the changes of what the object says about its manifest: its digest, if
 // nothing else explains the write, and the managers whose fields are to become ours.
-func (c *comparison) noteChanges(digest string, isExplained bool) []reconcile.Change {
+func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 	var out []reconcile.Change
 	taken := c.taken()
 	if len(taken) > 0 {
 		out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: cut("updated by " + strings.Join(taken, ", ")),
 			New: cut("applied by " + c.options.Manager)})
 	}
-	if old := c.live.annotations()[DigestAnnotation]; old != digest && !isExplained && len(taken) == 0 {
+	if old := c.live.digest(); old != c.digest && !isExplained && len(taken) == 0 {
 		p := place{}.member("metadata").member("annotations").member(DigestAnnotation)
-		out = append(out, reconcile.Change{Path: p.pointer(), Old: shortDigest(old), New: shortDigest(digest)})
+		out = append(out, reconcile.Change{Path: p.pointer(), Old: shortDigest(old), New: shortDigest(c.digest)})
 	}
 	return out
 }

@@ -12,7 +12,8 @@
 // the manifest must be in the object with the same value; what the server or others added is
 // left alone. Quantities are compared as numbers. Lists whose items have a key, such as
 // containers by their names, are compared item by item in any order; of all other lists the
-// length and each index count. A field whose value is empty (an empty text, 0, false) and that
+// length and each index count. Another order in the manifest is written by the next apply, because
+// the digest differs; another order that somebody else made is left alone. A field whose value is empty (an empty text, 0, false) and that
 // the server dropped is equal if the server says that it is ours.
 //
 // # Fields of others

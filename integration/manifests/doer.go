@@ -19,8 +19,8 @@ import (
 // run then goes on from what is there:
 //
 //   - Update sets fields by an update, takes fields, applies. An update of ours is a difference,
-//     and so are fields that were not taken, so that the next run updates again. After fields
-//     were taken the digest is missing or old, which is a difference until the apply writes it.
+//     and so are fields that were not taken, so that the next run updates again. When fields
+//     are taken the digest is missing or old, which is a difference until the apply writes it.
 //   - Replace grows claims, deletes, waits, creates. Claims that have grown are as the manifest
 //     says. What is deleted and not made anew is not there, so that the next run creates it.
 //   - Mark sets the mark by an update, and takes this update. An update that was not taken is a
@@ -84,7 +84,7 @@ func (d Doer) Update(ctx context.Context, want Object, fresh *Live, mark reconci
 	case len(diff.Changes) == 0 && fresh.hasMark(mark):
 		return nil
 	}
-	patch, err := c.updateFirst(Adapt(want, fresh, d.Options), found)
+	patch, err := c.updateFirst(found)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (d Doer) Mark(ctx context.Context, fresh *Live, mark reconcile.Mark) error 
 		return nil
 	}
 	labels, annotations := map[string]any{}, map[string]any{}
-	for name := range (reconcile.Mark{Integration: "i", Version: "1", Caller: "c"}).Annotations() {
+	for name := range everyMark.Annotations() {
 		annotations[name] = nil // a part that the mark does not have goes
 	}
 	for name, value := range mark.Annotations() {

@@ -201,6 +201,11 @@ func changes() []change {
 		{name: "a variable less", kind: manifests.Deployment, want: func(o manifests.Object) { container(o)["env"] = container(o)["env"].([]any)[:1] }, sent: "apply deployments"},
 		{name: "made by kubectl", kind: manifests.Deployment, bare: true, before: byKubectl, want: recreate, sent: "merge deployments, take deployments, apply deployments"},
 		{name: "made by kubectl, keeps its selector", kind: manifests.Deployment, bare: true, before: byKubectl, want: instance, sent: "take deployments, apply deployments"},
+		{name: "applied by kubectl again", kind: manifests.Deployment, before: func(t testing.TB, c *cluster) {
+			c.Edit(t, "kubectl-client-side-apply", deploymentPath, func(o map[string]any) {
+				o["metadata"].(map[string]any)["labels"].(map[string]any)["more"] = "x"
+			})
+		}, sent: "merge deployments, take deployments, apply deployments"},
 		{name: "older than field managers", kind: manifests.Deployment, bare: true, before: untracked, sent: "apply deployments, take deployments, apply deployments"},
 		{name: "scaled by us", kind: manifests.Deployment, sent: "take deployments, apply deployments", before: func(t testing.TB, c *cluster) {
 			is, err := c.doer().Read(t.Context(), manifests.Deployment, "n", "a")

@@ -18,7 +18,7 @@ var changeable = []string{"replicas", "ordinals", "template", "updateStrategy", 
 //	StatefulSet  size of a claim   replaced if it grows, a mistake if it shrinks
 //	StatefulSet  other fields      replaced, but for those of changeable
 //	Service      the cluster's IP  a mistake
-func (c *comparison) judgeImmutable(d *reconcile.Difference, want Object, found []difference) {
+func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference) {
 	for _, f := range found {
 		if f.at.name(0) != "spec" {
 			continue
@@ -37,7 +37,7 @@ func (c *comparison) judgeImmutable(d *reconcile.Difference, want Object, found 
 		}
 	}
 	if c.live.Kind == StatefulSet && d.Replace {
-		c.judgeClaims(d, want)
+		c.judgeClaims(d)
 	}
 }
 
@@ -46,12 +46,12 @@ func immutable(field, remedy string) reconcile.Mistake {
 }
 
 // judgeClaims adds to d what follows from changed templates of claims.
-func (c *comparison) judgeClaims(d *reconcile.Difference, want Object) {
+func (c *comparison) judgeClaims(d *reconcile.Difference) {
 	before := map[string]claim{}
 	for _, old := range claimsOf(c.live.Object) {
 		before[old.name] = old
 	}
-	for _, now := range claimsOf(want) {
+	for _, now := range claimsOf(c.want) {
 		old, isThere := before[now.name]
 		if !isThere {
 			continue

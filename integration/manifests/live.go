@@ -28,44 +28,35 @@ type Live struct {
 // A managed entry says which fields a field manager owns.
 type managed struct {
 	Manager, Operation, Subresource string
-	FieldsV1                        json.RawMessage
-
-	fields func() (*fieldpath.Set, error) // reads FieldsV1 once
+	fields                          func() (*fieldpath.Set, error) // reads them once
 }
 
 // Read reads a live object.
 func Read(of Kind, raw json.RawMessage, o Options) (*Live, error) {
-	var is struct {
-		Kind     string
-		Metadata struct {
-			Namespace, Name, UID, ResourceVersion string
-			DeletionTimestamp                     string
-			OwnerReferences                       []json.RawMessage
-			ManagedFields                         []managed
-		}
-	}
 	object, err := decode(raw)
-	if err == nil {
-		err = json.Unmarshal(raw, &is)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a %s: %w", of, err)
 	}
-	m := is.Metadata
-	switch {
-	case is.Kind != "" && is.Kind != string(of): // items of a list may say no kind
-		return nil, fmt.Errorf("reading a %s: it is a %.40q", of, is.Kind)
-	case m.Name == "" || m.UID == "" || m.ResourceVersion == "":
-		return nil, fmt.Errorf("reading a %s %.100q: it has no name, uid or resourceVersion", of, m.Name)
-	}
+	meta, _ := object["metadata"].(map[string]any)
 	out := &Live{
-		Object: object, Kind: of, Namespace: m.Namespace, Name: m.Name, UID: m.UID, Version: m.ResourceVersion,
-		HasOwner: len(m.OwnerReferences) > 0, IsDeleting: m.DeletionTimestamp != "", managed: m.ManagedFields,
+		Object: object, Kind: of, Namespace: text(meta["namespace"]), Name: text(meta["name"]), UID: text(meta["uid"]),
+		Version: text(meta["resourceVersion"]), IsDeleting: meta["deletionTimestamp"] != nil,
 	}
-	for i := range out.managed {
-		entry := &out.managed[i]
-		out.Ours = out.Ours || o.isOurs(*entry)
-		entry.fields = sync.OnceValues(func() (*fieldpath.Set, error) { return readFields(entry.FieldsV1) })
+	kind := text(object["kind"])
+	switch {
+	case kind != "" && kind != string(of): // items of a list may say no kind
+		return nil, fmt.Errorf("reading a %s: it is a %.40q", of, kind)
+	case out.Name == "" || out.UID == "" || out.Version == "":
+		return nil, fmt.Errorf("reading a %s %.100q: it has no name, uid or resourceVersion", of, out.Name)
+	}
+	owners, _ := meta["ownerReferences"].([]any)
+	out.HasOwner = len(owners) > 0
+	entries, _ := meta["managedFields"].([]any)
+	for _, entry := range entries {
+		m := managed{Manager: text(at(entry, "manager")), Operation: text(at(entry, "operation")), Subresource: text(at(entry, "subresource"))}
+		m.fields = sync.OnceValues(func() (*fieldpath.Set, error) { return readFields(at(entry, "fieldsV1")) })
+		out.managed = append(out.managed, m)
+		out.Ours = out.Ours || o.isOurs(m)
 	}
 	return out, nil
 }
@@ -85,12 +76,12 @@ func decode(raw []byte) (Object, error) {
 }
 
 // readFields reads the fields that a manager owns.
-func readFields(raw json.RawMessage) (*fieldpath.Set, error) {
+func readFields(fields any) (*fieldpath.Set, error) {
 	out := fieldpath.NewSet()
-	if len(raw) == 0 {
+	if fields == nil {
 		return out, nil
 	}
-	if err := out.FromJSON(bytes.NewReader(raw)); err != nil {
+	if err := out.FromJSON(strings.NewReader(canonical(fields))); err != nil {
 		return nil, fmt.Errorf("reading managedFields: %w", err)
 	}
 	return out, nil
@@ -150,8 +141,15 @@ func isNoted(name string) bool {
 	if name == DigestAnnotation || strings.HasPrefix(name, appliedBefore) {
 		return true
 	}
-	mark := reconcile.Mark{Integration: "i", Version: "1", Caller: "c"}
-	_, isAnnotation := mark.Annotations()[name]
-	_, isLabel := mark.Labels()[name]
+	_, isAnnotation := everyMark.Annotations()[name]
+	_, isLabel := everyMark.Labels()[name]
 	return isAnnotation || isLabel
+}
+
+// everyMark is a mark with all of its parts.
+var everyMark = reconcile.Mark{Integration: "i", Version: "1", Caller: "c"}
+
+// digest returns the digest of the manifest that was applied last, "" if there is none.
+func (l *Live) digest() string {
+	return text(at(l.Object, "metadata", "annotations", DigestAnnotation))
 }

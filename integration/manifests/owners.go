@@ -67,10 +67,10 @@ func (c *comparison) taken() []string {
 
 // removed returns the values that are ours or become ours, and that the manifest does not have.
 // An apply removes them.
-func (c *comparison) removed(want Object) []difference {
+func (c *comparison) removed() []difference {
 	var out []difference
 	seen := map[string]bool{}
-	want = withNotes(want, c.live.Object)
+	want := withNotes(c.want, c.live.Object)
 	for _, m := range c.live.managed {
 		if !c.options.isOurs(m) && !c.options.takes(m) {
 			continue

@@ -28,10 +28,14 @@ func (l *Live) isApplied(o Options) bool {
 // tries an apply before that may report conflicts that the update will not have.
 func (o Options) Takes(is *Live) []string { return (&comparison{live: is, options: o}).taken() }
 
-// updateFirst returns the merge patch that comes before an apply, nil if there is none. It sets
-// the fields of managers that are overridden. And it removes what the server refuses beside the
-// strategy Recreate and what nobody owns, so that no apply can remove it.
-func (c *comparison) updateFirst(want Object, found []difference) (Object, error) {
+// updateFirst returns the merge patch that comes before an apply, nil if there is none:
+//
+//   - It sets the fields of managers that are overridden.
+//   - It removes what the server refuses beside the strategy Recreate, and what an apply cannot
+//     remove because nobody owns it.
+//   - It removes the digest if fields of others are to be taken, since they may be more than the
+//     manifest has. Otherwise nobody would notice that an apply is missing after they were taken.
+func (c *comparison) updateFirst(found []difference) (Object, error) {
 	live, _ := copyOf(c.live.Object).(map[string]any)
 	patch := Object{}
 	for _, f := range c.overridden(found) {
@@ -42,9 +46,13 @@ func (c *comparison) updateFirst(want Object, found []difference) (Object, error
 		value, _ := valueAt(live, top)
 		patch = with(patch, value, names(top)...)
 	}
-	isRecreated := text(at(want, "spec", "strategy", "type")) == "Recreate"
+	isRecreated := text(at(c.want, "spec", "strategy", "type")) == "Recreate"
 	if c.live.Kind == Deployment && isRecreated && at(c.live.Object, "spec", "strategy", "rollingUpdate") != nil {
 		patch = with(patch, map[string]any{"type": "Recreate", "rollingUpdate": nil}, "spec", "strategy")
+	}
+	takesOthers := slices.ContainsFunc(c.taken(), func(manager string) bool { return manager != c.options.Manager })
+	if takesOthers && c.live.digest() == c.digest {
+		patch = with(patch, nil, "metadata", "annotations", DigestAnnotation)
 	}
 	if len(patch) == 0 {
 		return nil, nil

@@ -14,6 +14,7 @@ import (
 
 // tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
+	"actions":                 {"integration/manifests TestActions"},
 	"affected_shards":         {"affected TestConformance"},
 	"caller_pattern":          {"reconcile TestCallerPattern"},
 	"delete_decision":         {"reconcile TestDeleteDecision"},
@@ -38,6 +39,7 @@ var tested = map[string][]string{
 	"gql_schema_validation":   {"server TestSchemaValidation"},
 	"pr_check_exit_code":      {"wrapper TestPRCheckExitCode"},
 	"process":                 {"integration/template TestProcessCases"},
+	"rollout":                 {"integration/manifests TestRollout"},
 	"runner_flow":             {"affected TestRunnerFlow", "wrapper TestRunnerFlow"},
 	"select_integrations":     {"schemafilter TestSelectIntegrations", "planner TestImagesOfShards"},
 	"immutable":               {"integration/manifests TestImmutable"},
@@ -50,7 +52,6 @@ var tested = map[string][]string{
 
 // later names the package that will test an area once the package exists.
 var later = map[string]string{
-	"actions":               "integrations/manager",
 	"admission":             "integrations/generic",
 	"candidate":             "integrations/saas",
 	"change_tester":         "integrations/saas",
@@ -83,7 +84,6 @@ var later = map[string]string{
 	"record":                "integrations/saas",
 	"request":               "integrations/generic",
 	"resource_id":           "integrations/generic",
-	"rollout":               "integrations/manager",
 	"saas_validate":         "integrations/saas",
 	"state_key":             "integrations/saas",
 	"take_over":             "integrations/saas",
