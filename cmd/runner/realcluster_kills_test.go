@@ -80,9 +80,7 @@ func (f *fleet) kill(t *testing.T, caller string, random *rand.Rand) bool {
 	more := []string{"--no-dry-run"}
 	if random.IntN(2) == 0 {
 		place := filepath.Join(f.dir, "state-"+caller)
-		if err := os.RemoveAll(filepath.Join(place, "leases")); err != nil {
-			t.Error(err)
-		}
+		removeLeases(t, place)
 		more = append(more, "--state", place)
 	}
 	cmd := f.command(t, caller, caller, more...)

@@ -6,8 +6,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -51,4 +53,19 @@ func probe(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s%s does not say %q", args[0], args[1], args[2])
+}
+
+// removeLeases removes the leases of a killed run: that of the run, and those of the parts that it
+// wrote.
+func removeLeases(t *testing.T, state string) {
+	t.Helper()
+	folders, err := filepath.Glob(filepath.Join(state, "native", "*", "leases"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, folder := range append(folders, filepath.Join(state, "leases")) {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	}
 }

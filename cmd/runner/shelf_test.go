@@ -133,7 +133,11 @@ func (s shelf) Write(ctx context.Context, step reconcile.Step, _ *reconcile.Thin
 	if step.Action == reconcile.AdoptIt {
 		body = step.Thing.Body
 	}
-	return os.WriteFile(name, fmt.Appendf(nil, "%v %s/%s\n", body, mark.Integration, mark.Caller), 0o600)
+	// A killed run leaves the file as it was, or writes it whole.
+	if err := os.WriteFile(name+".new", fmt.Appendf(nil, "%v %s/%s\n", body, mark.Integration, mark.Caller), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
 }
 
 // waitToGo waits for the file go.
