@@ -44,7 +44,7 @@ func (r *reader) readBundle(reuse *Bundle) error {
 	if !seen["data"] {
 		return errors.New(`not a bundle: it has no "data"`)
 	}
-	r.groupBySchema()
+	r.b.groupBySchema()
 	return nil
 }
 
@@ -197,9 +197,9 @@ func (r *reader) readSchema(f *File) error {
 }
 
 // groupBySchema builds the list of datafiles for each schema.
-func (r *reader) groupBySchema() {
-	r.b.bySchema = map[Schema][]*File{}
-	for _, f := range r.b.datafiles.files {
-		r.b.bySchema[f.Schema] = append(r.b.bySchema[f.Schema], f)
+func (b *Bundle) groupBySchema() {
+	b.bySchema = map[Schema][]*File{}
+	for _, f := range b.datafiles.files {
+		b.bySchema[f.Schema] = append(b.bySchema[f.Schema], f)
 	}
 }

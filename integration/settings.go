@@ -223,6 +223,17 @@ func (s *Settings) For(name string) Integration {
 	return it
 }
 
+// With returns a copy of the settings with other settings for one integration.
+func (s *Settings) With(it Integration) *Settings {
+	out := *s
+	out.integrations = maps.Clone(s.integrations)
+	if out.integrations == nil {
+		out.integrations = map[string]Integration{}
+	}
+	out.integrations[it.Name] = it
+	return &out
+}
+
 // Names returns the integrations that the file names, sorted.
 func (s *Settings) Names() []string {
 	return slices.Sorted(maps.Keys(s.integrations))

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
@@ -17,17 +16,8 @@ import (
 // task that was left out because it passed with the same inputs must still be remembered,
 // whatever its age is by now.
 func Verify(ctx context.Context, in Input, p *plan.Plan) (proof.Report, error) {
-	for _, s := range []struct {
-		side      string
-		have, was string
-	}{
-		{"base", in.Base.SHA256(), p.Base.SHA256},
-		{"head", in.Head.SHA256(), p.Head.SHA256},
-		{"settings", in.Settings.Digest(), p.Config},
-	} {
-		if s.have != s.was {
-			return proof.Report{}, fmt.Errorf("%s: not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
-		}
+	if err := CheckInput(in, p); err != nil {
+		return proof.Report{}, err
 	}
 	l, err := newLadder(in)
 	if err != nil {

@@ -281,9 +281,9 @@ func ExamplePlanMarkdown() {
 
 func ExampleExplainText() {
 	p, _ := newExample()
-	check(report.ExplainText(os.Stdout, p, "dns"))
-	check(report.ExplainText(os.Stdout, p, "dsn"))
-	check(report.ExplainText(os.Stdout, p, "user"))
+	check(report.ExplainText(os.Stdout, p, "dns", nil))
+	check(report.ExplainText(os.Stdout, p, "dsn", nil))
+	check(report.ExplainText(os.Stdout, p, "user", nil))
 	// Output:
 	// dns runs in full
 	//   reason  it may read /dns/zone-1.yml

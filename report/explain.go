@@ -19,8 +19,9 @@ var ErrUnknown = errors.New("unknown integration")
 
 // ExplainText writes why one integration runs, runs on some shards or is
 // skipped: the reason, the rung, the evidence and the tasks. For a name that is not
-// in the plan it returns an [ErrUnknown] that suggests similar names.
-func ExplainText(w io.Writer, p *plan.Plan, name string) error {
+// in the plan it returns an [ErrUnknown] that suggests similar names. flips are what would
+// have decided otherwise; nil if that was not looked for.
+func ExplainText(w io.Writer, p *plan.Plan, name string, flips *plan.Flips) error {
 	d, ok := p.Decision(name)
 	if !ok {
 		return fmt.Errorf("%w %q; %s", ErrUnknown, cleanLine(name), suggestNames(p, name))
@@ -41,6 +42,9 @@ func ExplainText(w io.Writer, p *plan.Plan, name string) error {
 		if task, ok := p.Task(id); ok {
 			t.writePlannedTask(task)
 		}
+	}
+	if flips != nil {
+		t.writeFlips(d, *flips)
 	}
 	return t.writeTo(w)
 }

@@ -52,7 +52,7 @@ func renderAll(t testing.TB, p *plan.Plan, r *plan.Results) (text, markdown stri
 	rep := report.New(p, r)
 	for _, err := range []error{
 		report.Text(&txt, rep, report.Style{}), report.PlanText(&txt, p, report.Style{}),
-		report.ExplainText(&txt, p, p.Integrations[0].Name),
+		report.ExplainText(&txt, p, p.Integrations[0].Name, nil),
 		report.Markdown(&md, rep), report.PlanMarkdown(&md, p), report.JSON(io.Discard, rep),
 	} {
 		if err != nil {

@@ -261,9 +261,11 @@ func (rep *Report) shownRungs() []Rung {
 }
 
 // JSON writes the report as indented JSON.
-func JSON(w io.Writer, rep *Report) error {
+func JSON(w io.Writer, rep *Report) error { return encodeJSON(w, rep) }
+
+func encodeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(rep)
+	return enc.Encode(v)
 }

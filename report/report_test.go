@@ -219,7 +219,7 @@ func TestGolden(t *testing.T) {
 		"reused.md":          func(w io.Writer) error { return report.Markdown(w, again) },
 		"reused.json":        func(w io.Writer) error { return report.JSON(w, again) },
 		"reused.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Input{Plan: before, Report: again}) },
-		"explain-reused":     func(w io.Writer) error { return report.ExplainText(w, before, "users") },
+		"explain-reused":     func(w io.Writer) error { return report.ExplainText(w, before, "users", nil) },
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },
 		"failed.codequality": func(w io.Writer) error { return report.CodeQuality(w, findings) },
 		"failed.metrics":     func(w io.Writer) error { return report.Metrics(w, findings) },
@@ -240,10 +240,10 @@ func TestGolden(t *testing.T) {
 		"nothing.json":       func(w io.Writer) error { return report.JSON(w, nothing) },
 		"plan.txt":           func(w io.Writer) error { return report.PlanText(w, p, report.Style{}) },
 		"plan.md":            func(w io.Writer) error { return report.PlanMarkdown(w, p) },
-		"explain-shards":     func(w io.Writer) error { return report.ExplainText(w, p, "terraform-users") },
-		"explain-run":        func(w io.Writer) error { return report.ExplainText(w, p, "user-validator") },
-		"explain-skip":       func(w io.Writer) error { return report.ExplainText(w, p, "github-users") },
-		"explain-blocked":    func(w io.Writer) error { return report.ExplainText(w, p, "new-thing") },
+		"explain-shards":     func(w io.Writer) error { return report.ExplainText(w, p, "terraform-users", nil) },
+		"explain-run":        func(w io.Writer) error { return report.ExplainText(w, p, "user-validator", nil) },
+		"explain-skip":       func(w io.Writer) error { return report.ExplainText(w, p, "github-users", nil) },
+		"explain-blocked":    func(w io.Writer) error { return report.ExplainText(w, p, "new-thing", nil) },
 	}
 	for name, render := range tests {
 		t.Run(name, func(t *testing.T) { compareGolden(t, name, render) })
@@ -302,7 +302,7 @@ func TestUnknownNames(t *testing.T) {
 		"\x1b[31mdnss":   `unknown integration "dnss"`,
 	}
 	for name, want := range tests {
-		err := report.ExplainText(io.Discard, p, name)
+		err := report.ExplainText(io.Discard, p, name, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", name, err, want)
 		}

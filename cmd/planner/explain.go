@@ -19,15 +19,22 @@ import (
 )
 
 func explainCommand(env cli.Env) *cobra.Command {
-	var name, folder string
+	var name string
+	var in change.Inputs
+	form := cli.OneOf("text", "json")
 	cmd := &cobra.Command{
-		Use:   "explain --plan FILE INTEGRATION",
+		Use:   "explain --plan FILE [--base REF --head REF] INTEGRATION",
 		Short: "Tell why an integration runs, runs sharded or is skipped",
 		Long: `explain tells what was decided about one integration of a plan: the rung of the
 ladder that decided, the reason, the evidence and the tasks. With --state it also
-tells how old the traces are that were looked at, and what was asked in them.`,
+tells how old the traces are that were looked at, and what was asked in them.
+
+With --base and --head, the bundles of the plan, it ends with the smallest known
+change that would have decided otherwise. Each one was tried: the plan was made
+again with it. Give the --config and --state that the plan was made with.`,
 		Example: `  planner explain --plan plan.json terraform-users
-  planner explain --plan plan.json --state .prcheck terraform-users`,
+  planner explain --plan plan.json --state .prcheck terraform-users
+  planner explain --plan plan.json --base base.json --head head.json --config prcheck.yaml terraform-users`,
 		Args: cli.Takes("INTEGRATION"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return completeNames(name, args, typed), cobra.ShellCompDirectiveNoFileComp
@@ -37,18 +44,49 @@ tells how old the traces are that were looked at, and what was asked in them.`,
 			if err != nil {
 				return err
 			}
-			if err := report.ExplainText(env.Stdout, p, args[0]); err != nil {
+			flips, err := findFlips(cmd.Context(), env, in, p, args[0])
+			if err != nil {
+				return err
+			}
+			write := report.ExplainText
+			if form.String() == "json" {
+				write = report.ExplainJSON
+			}
+			if err := write(env.Stdout, p, args[0], flips); err != nil {
 				if _, known := p.Decision(args[0]); known {
 					return err
 				}
 				return cli.Usage(err)
 			}
-			return writeTraces(cmd.Context(), env, p, args[0], folder, time.Now())
+			if form.String() == "json" {
+				return nil
+			}
+			return writeTraces(cmd.Context(), env, p, args[0], in.State, time.Now())
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan that planner wrote (required)")
-	cmd.Flags().StringVar(&folder, "state", "", "folder, or s3://BUCKET/PREFIX, that the plan was made with (default: traces are only named)")
+	cmd.Flags().Var(&form, "format", "how to write it: text or json")
+	addInputFlags(cmd, &in)
+	cmd.Flags().Lookup("base").Usage = "bundle before the change, to find what would have decided otherwise: " + references
 	return cmd
+}
+
+// findFlips finds what would have decided otherwise about an integration, nil if no bundles
+// are named or the plan does not have the integration.
+func findFlips(ctx context.Context, env cli.Env, in change.Inputs, p *plan.Plan, name string) (*plan.Flips, error) {
+	if _, known := p.Decision(name); !known || in.Base == "" && in.Head == "" {
+		return nil, nil
+	}
+	in, err := in.Complete(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := in.Open(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	flips, err := opened.Flips(ctx, p, name)
+	return &flips, err
 }
 
 // completeNames returns the integrations of a plan whose names begin with what was typed,

@@ -10,7 +10,7 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state"},
 	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "runner/rounds", "change", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
@@ -68,7 +68,7 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"schemafilter", "affected", "planner", "planner/proof", "planner/rules", "plan", "report", "report/insights", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	pure      = []string{"schemafilter", "affected", "planner", "planner/flip", "planner/proof", "planner/rules", "plan", "report", "report/insights", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}

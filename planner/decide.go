@@ -1,0 +1,70 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/flip"
+)
+
+// Decide returns the decision about one integration, as [Make] makes it. It is false if
+// neither side defines the integration. The errors are those of Make.
+func Decide(ctx context.Context, in Input, name string) (plan.Decision, bool, error) {
+	l, err := newLadder(in)
+	if err != nil {
+		return plan.Decision{}, false, err
+	}
+	for _, o := range l.outcomes() {
+		if o.Name == name {
+			d, _ := l.climb(ctx, o).decision(name)
+			return d, true, ctx.Err()
+		}
+	}
+	return plan.Decision{}, false, ctx.Err()
+}
+
+// CheckInput returns an error if a plan was not made from these bundles and settings.
+func CheckInput(in Input, p *plan.Plan) error {
+	for _, s := range []struct {
+		side      string
+		have, was string
+	}{
+		{"base", in.Base.SHA256(), p.Base.SHA256},
+		{"head", in.Head.SHA256(), p.Head.SHA256},
+		{"settings", in.Settings.Digest(), p.Config},
+	} {
+		if s.have != s.was {
+			return fmt.Errorf("%s: not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
+		}
+	}
+	return nil
+}
+
+// Flips finds the changes that would have decided otherwise about an integration of a plan.
+// The input must be that of the plan.
+func Flips(ctx context.Context, in Input, p *plan.Plan, name string) (plan.Flips, error) {
+	if err := CheckInput(in, p); err != nil {
+		return plan.Flips{}, err
+	}
+	was, _ := p.Decision(name)
+	now, known, err := Decide(ctx, in, name)
+	if err != nil {
+		return plan.Flips{}, err
+	}
+	if !known || now.Decision != was.Decision || now.Rung != was.Rung || now.Code != was.Code {
+		return plan.Flips{Known: []plan.Flip{}, Why: "planned again, the decision is another one: give the --state that the plan was made with, as it was then"}, nil
+	}
+	return flip.Find(ctx, flip.Case{
+		Variant: flip.Variant{Base: in.Base, Head: in.Head, Settings: in.Settings}, Decision: now,
+		Decide: func(ctx context.Context, v flip.Variant) (plan.Decision, error) {
+			other := in
+			other.Base, other.Head, other.Settings = v.Base, v.Head, v.Settings
+			d, known, err := Decide(ctx, other, name)
+			if err == nil && !known { // an integration that nobody defines does not run
+				d = plan.Decision{Name: name, Decision: plan.Skip, Rung: plan.RungDefinition}
+			}
+			return d, err
+		},
+	})
+}
