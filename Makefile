@@ -1,6 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench fuzz build golden
+.PHONY: help check test lint bench fuzz build golden score
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -22,6 +22,9 @@ fuzz: ## every fuzz target for a minute
 
 build: ## planner and runner into bin/
 	go build -trimpath -o bin/ ./cmd/...
+
+score: ## score selectors on the cases of conformance/
+	go test ./conformance -run TestScore -v -count 1
 
 golden: ## rewrite the golden files; review the diff like code
 	go test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update

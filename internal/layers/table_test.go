@@ -23,7 +23,7 @@ var side = []string{"examples/qontract-reconcile", "internal/cli", "internal/fak
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
-var programs = []string{"examples"}
+var programs = []string{"examples", "conformance"}
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
 // and acting are separate: they meet in the plan.
