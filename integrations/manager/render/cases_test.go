@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration/manifests"
@@ -33,14 +32,14 @@ func TestManifestCases(t *testing.T) {
 		bases[c.Name] = c
 	}
 	shared.Each(t, "manifest", func(t *testing.T, c manifestCase) {
-		in, hasService := readCase(t, c.Input.Spec, c.Input.Change)
-		rendered, mistakes := Objects(in, nil, Options{Parity: true})
+		in, values := readCase(t, c.Input.Spec, c.Input.Change)
+		rendered, mistakes := Objects(in, nil, Options{Parity: true, GovSlack: asText(values["govslack"]) == "true"})
 		for _, m := range mistakes {
 			if !m.Warning {
 				t.Error(m)
 			}
 		}
-		if hasService {
+		if values["excludeservice"] != true {
 			rendered = append(rendered, Service())
 		}
 		got := decoded(t, rendered).([]any)
@@ -115,68 +114,6 @@ func firstDifference(at string, got, want any) string {
 	return fmt.Sprintf("%s: got %v, want %v", at, got, want)
 }
 
-// takeFluent replaces the text with the configuration of the log shipper by "(fluent.conf)", as
-// the cases do, and returns the configuration as a tree, that of the first object.
-func takeFluent(t *testing.T, objects []any) any {
-	t.Helper()
-	var tree any = []any(nil)
-	for _, object := range objects {
-		for _, c := range containers(object.(map[string]any)) {
-			if c["name"] != "config" {
-				continue
-			}
-			args := c["args"].([]any)
-			_, rest, _ := strings.Cut(args[0].(string), "<<EOF\n")
-			text, _, ok := strings.Cut(rest, "EOF\n")
-			if !ok {
-				t.Fatalf("no configuration in %s", args[0])
-			}
-			if children, ok := parseSection(t, strings.Split(text, "\n"))["children"]; ok && tree.([]any) == nil {
-				tree = children
-			}
-			args[0] = "(fluent.conf)"
-		}
-	}
-	return tree
-}
-
-// parseSection returns the lines of a section as the cases write it.
-func parseSection(t *testing.T, lines []string) map[string]any {
-	t.Helper()
-	top := map[string]any{}
-	stack := []map[string]any{top}
-	for _, line := range lines {
-		line = strings.TrimSpace(line)
-		in := stack[len(stack)-1]
-		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
-		case strings.HasPrefix(line, "</"):
-			stack = stack[:len(stack)-1]
-		case strings.HasPrefix(line, "<"):
-			name, of, hasOf := strings.Cut(strings.Trim(line, "<>"), " ")
-			child := map[string]any{"section": name}
-			if hasOf {
-				child["match"] = of
-			}
-			children, _ := in["children"].([]any)
-			in["children"] = append(children, child)
-			stack = append(stack, child)
-		default:
-			key, value, _ := strings.Cut(line, " ")
-			set, _ := in["set"].(map[string]any)
-			if set == nil {
-				set = map[string]any{}
-				in["set"] = set
-			}
-			set[key] = value
-		}
-	}
-	if len(stack) != 1 {
-		t.Fatalf("a section does not end in %q", lines)
-	}
-	return top
-}
-
 // decoded returns a value as JSON decodes it.
 func decoded(t *testing.T, value any) any {
 	t.Helper()
@@ -193,7 +130,7 @@ func decoded(t *testing.T, value any) any {
 
 // An imageCase is a case of the area image.
 type imageCase struct {
-	Input    map[string]string
+	Input    map[string]any
 	Expected map[string]any
 }
 
@@ -202,14 +139,20 @@ func TestImageCases(t *testing.T) {
 		if _, ok := c.Input["IMAGE"]; !ok {
 			t.Skip("about what the data say, not about rendering")
 		}
-		in := Integration{Name: "integ", Shards: []Shard{{Shards: "1", ID: "0", ImageRef: c.Input["shard.imageRef"]}}}
-		in.Spec.ImageRef = c.Input["spec.imageRef"]
+		in := Integration{Name: "integ", Shards: []Shard{{Shards: "1", ID: "0", ImageRef: asText(c.Input["shard.imageRef"])}}}
+		in.Spec.ImageRef = asText(c.Input["spec.imageRef"])
 		if c.Input["kind"] == string(manifests.CronJob) {
 			in.Spec.Cron = "* * * * *"
 		}
-		objects, mistakes := Objects(in, c.Input, Options{})
-		if len(objects) != 1 || len(mistakes) > 0 {
-			t.Fatalf("got %d objects and %v", len(objects), mistakes)
+		values := map[string]string{}
+		for name, value := range c.Input {
+			values[name] = asText(value)
+		}
+		objects, mistakes := Objects(in, values, Options{})
+		if wantsError := c.Expected["error"] == true; wantsError != (len(objects) == 0) || wantsError != (len(mistakes) > 0) {
+			t.Fatalf("got %d objects and %v, want %v", len(objects), mistakes, c.Expected)
+		} else if wantsError {
+			return
 		}
 		if got := workOf(objects[0])["image"]; got != c.Expected["image"] {
 			t.Errorf("got %v, want %v", got, c.Expected["image"])
@@ -229,14 +172,30 @@ func workOf(object manifests.Object) fields {
 
 func TestObjectNameCases(t *testing.T) {
 	shared.Each(t, "object_name", func(t *testing.T, c struct {
-		Input    struct{ Integration, Suffix, Kind string }
+		Input    map[string]any
 		Expected struct {
 			Name  string
 			Error any
 		}
 	}) {
-		kind := manifests.Kind(orDefault(c.Input.Kind, string(manifests.Deployment)))
-		if got := ObjectName(kind, c.Input.Integration, c.Input.Suffix); got != c.Expected.Name {
+		in := Integration{Name: asText(c.Input["integration"]), Shards: []Shard{{Suffix: asText(c.Input["suffix"])}}}
+		for _, suffix := range asList(c.Input["suffixes"]) {
+			in.Shards = append(in.Shards, Shard{Suffix: asText(suffix)})
+		}
+		switch c.Input["kind"] {
+		case string(manifests.CronJob):
+			in.Spec.Cron = "* * * * *"
+		case string(manifests.StatefulSet):
+			in.Spec.Cache = true
+		}
+		objects, mistakes := Objects(in, nil, Options{})
+		wantsError := c.Expected.Error != nil && c.Expected.Error != false
+		if wantsError != (len(objects) == 0) || wantsError != (len(mistakes) > 0) {
+			t.Fatalf("got %d objects and %v, want %+v", len(objects), mistakes, c.Expected)
+		} else if wantsError {
+			return
+		}
+		if got := objects[0]["metadata"].(fields)["name"]; got != c.Expected.Name {
 			t.Errorf("got %q, want %q", got, c.Expected.Name)
 		}
 	})
@@ -258,6 +217,9 @@ func TestManifestRuleCases(t *testing.T) {
 		var got []string
 		for _, object := range objects {
 			got = append(got, fmt.Sprint(object["kind"], "/", object["metadata"].(fields)["name"]))
+		}
+		if c.Expected.Objects == nil && c.Expected.Kind == "" {
+			t.Fatal("the case expects nothing that this test knows")
 		}
 		if c.Expected.Objects != nil && !reflect.DeepEqual(got, c.Expected.Objects) {
 			t.Errorf("got %v, want %v", got, c.Expected.Objects)

@@ -37,7 +37,7 @@ func ObjectName(kind manifests.Kind, integration, suffix string) string {
 	}
 	if limit := nameLimit(kind); len(name) > limit {
 		digest := sha256.Sum256([]byte(full))
-		head := strings.TrimRight(name[:limit-digestLength-1], "-.")
+		head := strings.TrimRight(name[:limit-digestLength-1], ".") // no dash may follow a dot
 		name = head + "-" + hex.EncodeToString(digest[:])[:digestLength]
 	}
 	if !safeName.MatchString(name) {

@@ -12,10 +12,11 @@ import (
 )
 
 // readCase returns the integration of a case: a spec with its shards, and keys that are set
-// over it. It reports whether the namespace has a Service.
-func readCase(t *testing.T, spec, change map[string]any) (in Integration, hasService bool) {
+// over it. The other values are those of the whole namespace.
+func readCase(t *testing.T, spec, change map[string]any) (in Integration, values map[string]any) {
 	t.Helper()
-	top, values := map[string]any{}, map[string]any{}
+	top := map[string]any{}
+	values = map[string]any{}
 	for key, value := range decoded(t, spec).(map[string]any) {
 		top[plainKey(key)] = value
 	}
@@ -43,7 +44,7 @@ func readCase(t *testing.T, spec, change map[string]any) (in Integration, hasSer
 	delete(top, "name")
 	delete(top, "shardspecs")
 	setFields(t, reflect.ValueOf(&in.Spec).Elem(), top)
-	return in, values["excludeservice"] != true
+	return in, values
 }
 
 func asList(v any) []any {
@@ -133,8 +134,11 @@ func readShard(t *testing.T, raw map[string]any) Shard {
 }
 
 func asText(v any) string {
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return fmt.Sprint(v)
 }
@@ -185,7 +189,7 @@ type patchStep struct {
 // applyPatch returns objects with a patch. The objects are not changed.
 func applyPatch(t *testing.T, objects []any, patch []patchStep) []any {
 	t.Helper()
-	var top any = decoded(t, objects)
+	top := decoded(t, objects)
 	for _, step := range patch {
 		keys := strings.Split(strings.TrimPrefix(step.Path, "/"), "/")
 		for i := range keys {
