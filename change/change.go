@@ -129,6 +129,12 @@ func (c *Change) Verify(ctx context.Context, p *plan.Plan) (proof.Report, error)
 	return report, c.trouble(ctx, err)
 }
 
+// With hands everything that a plan is made from to a function, and returns its error as
+// [Change.Plan] does.
+func (c *Change) With(ctx context.Context, do func(planner.Input) error) error {
+	return c.trouble(ctx, do(c.input))
+}
+
 // trouble returns why a decision about the change cannot be used: a live server gave no
 // answer, or else the error of the decision, which is of the user's making.
 func (c *Change) trouble(ctx context.Context, err error) error {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/selftest"
+)
+
+func selftestCommand(env cli.Env) *cobra.Command {
+	var in change.Inputs
+	form := cli.OneOf("text", "json")
+	cmd := &cobra.Command{
+		Use:   "selftest --base REF --head REF [--config FILE]",
+		Short: "Check laws of the planner on your own bundles",
+		Long: `selftest checks promises that hold for every change, on the two bundles that you
+name: a change of nothing plans nothing, base and head swapped select the same, the
+order of files and keys does not matter, and others. It makes variants of the
+bundles, plans them and compares the plans. Nothing is run and nothing is written.
+
+One line is printed for each law: ok, broken with the smallest counterexample that
+was found, or not applicable with the reason. A broken law is a bug of the planner:
+please report it. Exit code 1 when a law is broken.`,
+		Example: `  planner selftest --base base.json --head head.json --config prcheck.yaml
+  planner selftest --base git:origin/main --head dir:.
+  planner selftest --base base.json --head head.json --format json | jq '.laws[] | select(.status == "broken")'`,
+		Args: cli.Takes(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			in, err := in.Complete(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			opened, err := in.Open(cmd.Context(), env)
+			if err != nil {
+				return err
+			}
+			var results []selftest.Result
+			err = opened.With(cmd.Context(), func(of planner.Input) (err error) {
+				results, err = selftest.Check(cmd.Context(), of, selftest.Options{Sources: []selftest.Source{{Name: "from a server", Open: openServed}}})
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if err := writeSelftest(env, form.String(), results); err != nil {
+				return err
+			}
+			if slices.ContainsFunc(results, func(r selftest.Result) bool { return r.Status == selftest.Broken }) {
+				return cli.ErrFailed
+			}
+			return nil
+		},
+	}
+	addInputFlags(cmd, &in)
+	cmd.Flags().Var(&form, "format", "how to write the results: text or json")
+	return cmd
+}
+
+func writeSelftest(env cli.Env, form string, results []selftest.Result) error {
+	if form == "text" {
+		return selftest.WriteText(env.Stdout, results)
+	}
+	enc := json.NewEncoder(env.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(struct {
+		Version string            `json:"version"`
+		Laws    []selftest.Result `json:"laws"`
+	}{plan.Version, results})
+}
