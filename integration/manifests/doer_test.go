@@ -25,9 +25,44 @@ var mark = reconcile.Mark{Integration: "integrations-manager", Caller: "up"}
 // errKilled ends a run.
 var errKilled = errors.New("killed")
 
-// A cluster is an API server in memory, with what a run does to it.
+// A server is an API server, with what others do to its objects.
+type server interface {
+	Edit(t testing.TB, manager, path string, change func(object map[string]any))
+	Object(path string) map[string]any
+	Remove(path string)
+	// Post makes an object, as a program that is no client of ours.
+	Post(t testing.TB, manager, path string, object []byte)
+	// Untrack forgets who owns the fields of an object.
+	Untrack(t testing.TB, path string)
+}
+
+// A memory is the server in memory.
+type memory struct{ *kubetest.Server }
+
+func (m memory) Post(t testing.TB, manager, path string, object []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.URL+path+"?fieldManager="+manager, bytes.NewReader(object))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+m.Token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil || res.StatusCode != http.StatusCreated {
+		t.Fatalf("making an object: %v, %+v", err, res)
+	}
+	_ = res.Body.Close()
+}
+
+func (m memory) Untrack(t testing.TB, path string) {
+	t.Helper()
+	body := m.Object(path)
+	m.Remove(path)
+	m.Edit(t, "", path, func(o map[string]any) { o["spec"] = body["spec"] }) // it tracks no maker
+}
+
+// A cluster is an API server, with what a run does to it.
 type cluster struct {
-	*kubetest.Server
+	server
 	integration.ClusterWriter
 	opts manifests.Options
 	left int  // how many more requests that write are sent; then a run is killed
@@ -35,15 +70,22 @@ type cluster struct {
 	sent []string
 }
 
-func newCluster(t testing.TB) *cluster {
+// newServer returns an empty server and what reaches it. A test of a real server replaces it.
+var newServer = func(t testing.TB) (server, kube.Access) {
 	t.Helper()
 	s := kubetest.New(t)
 	s.Edit(t, "test", "/api/v1/namespaces/n", func(map[string]any) {})
-	w, err := kube.OpenWriter(kube.Access{Name: "c1", Server: s.URL, Token: s.Token, Integration: "integrations-manager"})
+	return memory{s}, kube.Access{Name: "c1", Server: s.URL, Token: s.Token, Integration: "integrations-manager"}
+}
+
+func newCluster(t testing.TB) *cluster {
+	t.Helper()
+	s, access := newServer(t)
+	w, err := kube.OpenWriter(access)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{Server: s, ClusterWriter: w, opts: options, left: 1000}
+	return &cluster{server: s, ClusterWriter: w, opts: options, left: 1000}
 }
 
 // send sends a request unless the run is killed.
@@ -163,26 +205,15 @@ func byKubectl(t testing.TB, c *cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := c.URL + path.Dir(deploymentPath) + "?fieldManager=kubectl-client-side-apply"
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+c.Token)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil || res.StatusCode != http.StatusCreated {
-		t.Fatalf("making a Deployment: %v, %+v", err, res)
-	}
-	_ = res.Body.Close()
+	c.Post(t, "kubectl-client-side-apply", path.Dir(deploymentPath), raw)
 }
 
 // untracked makes a Deployment whose fields nobody owns, as old clusters have it.
 func untracked(t testing.TB, c *cluster) {
 	t.Helper()
-	c.Edit(t, "test", deploymentPath, func(o map[string]any) {
-		o["spec"] = manifest(t, manifests.Deployment)["spec"]
-		specOf(o)["minReadySeconds"], specOf(o)["replicas"] = int64(5), int64(3)
-	})
+	byKubectl(t, c)
+	c.Edit(t, "test", deploymentPath, func(o map[string]any) { specOf(o)["replicas"] = int64(3) })
+	c.Untrack(t, deploymentPath)
 }
 
 func changes() []change {
@@ -228,7 +259,9 @@ func changes() []change {
 			sent: "delete deployments Foreground, create deployments"},
 		{name: "claims grow", kind: manifests.StatefulSet, want: grow, before: func(t testing.TB, c *cluster) {
 			c.Edit(t, "controller", claimPath, func(o map[string]any) {
-				o["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+				o["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"}, "storageClassName": "gp2", "volumeName": "v",
+					"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+				o["status"] = map[string]any{"phase": "Bound"}
 			})
 		}, sent: "merge persistentvolumeclaims, delete statefulsets Orphan, create statefulsets"},
 		{name: "claims grow, and the label of instances is new", kind: manifests.StatefulSet, want: func(o manifests.Object) { grow(o); instance(o) },

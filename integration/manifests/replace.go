@@ -156,7 +156,7 @@ func (d Doer) isGone(ctx context.Context, was *Live, pods []Pod) (bool, error) {
 }
 
 // growClaims makes the claims of a StatefulSet as large as its manifest says. Those that are
-// large enough stay as they are.
+// large enough stay as they are. A server lets only claims grow that have a volume.
 func (d Doer) growClaims(ctx context.Context, want Object, is *Live) error {
 	templates := claimsOf(want)
 	if is.Kind != StatefulSet || len(templates) == 0 {
@@ -171,22 +171,33 @@ func (d Doer) growClaims(ctx context.Context, want Object, is *Live) error {
 		if err != nil {
 			return fmt.Errorf("reading a claim: %w", err)
 		}
-		name := text(at(o, "metadata", "name"))
 		for _, t := range templates {
-			isOfTemplate := isNumbered(name, t.name+"-"+is.Name)
-			if !isOfTemplate || !isSmaller(text(at(o, "spec", "resources", "requests", "storage")), t.storage) {
-				continue
-			}
-			patch, err := json.Marshal(with(nil, t.storage, "spec", "resources", "requests", "storage"))
-			if err != nil {
-				return err
-			}
-			was := integration.Preconditions{UID: text(at(o, "metadata", "uid")), ResourceVersion: text(at(o, "metadata", "resourceVersion"))}
-			ref := integration.ObjectRef{Resource: claimType, Namespace: is.Namespace, Name: name}
-			if _, err := d.Writer.Merge(ctx, ref, patch, was); err != nil {
-				return fmt.Errorf("growing the claim %.100s to %.20s: %w", name, t.storage, conflicting(err))
+			isOfTemplate := isNumbered(text(at(o, "metadata", "name")), t.name+"-"+is.Name)
+			if isOfTemplate && isSmaller(text(at(o, "spec", "resources", "requests", "storage")), t.storage) {
+				if err := d.growClaim(ctx, o, is.Namespace, t.storage); err != nil {
+					return err
+				}
 			}
 		}
+	}
+	return nil
+}
+
+// growClaim makes a claim larger.
+func (d Doer) growClaim(ctx context.Context, o Object, namespace, storage string) error {
+	name := text(at(o, "metadata", "name"))
+	if text(at(o, "status", "phase")) != "Bound" {
+		return reconcile.Transient(fmt.Errorf("the claim %.100s must grow to %.20s and has no volume yet: the next run tries again; "+
+			"if it never gets one, delete it", name, storage))
+	}
+	patch, err := json.Marshal(with(nil, storage, "spec", "resources", "requests", "storage"))
+	if err != nil {
+		return err
+	}
+	was := integration.Preconditions{UID: text(at(o, "metadata", "uid")), ResourceVersion: text(at(o, "metadata", "resourceVersion"))}
+	ref := integration.ObjectRef{Resource: claimType, Namespace: namespace, Name: name}
+	if _, err := d.Writer.Merge(ctx, ref, patch, was); err != nil {
+		return fmt.Errorf("growing the claim %.100s to %.20s: %w", name, storage, conflicting(err))
 	}
 	return nil
 }
