@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/manifests"
 )
 
-// Late returns the text that stands for a value that only the run knows. Fill replaces it.
+// Late returns the text that stands for a value that only the run knows. Fill replaces it. That
+// no text of the data looks like one is for the caller to check.
 func Late(name string) string { return latePrefix + name + "}" }
 
 const latePrefix = "${late:"
@@ -56,40 +56,6 @@ func checkFilled(before, is fields) error {
 		}
 	}
 	return nil
-}
-
-// strayLate returns a text for a late value that no parameter has, so that the data have
-// written it themselves; "" if there is none. Of several it returns the first by the alphabet.
-func (r *renderer) strayLate(value any) string {
-	stray := ""
-	switch value := value.(type) {
-	case string:
-		if !isLate(value) {
-			return ""
-		}
-		for _, found := range late.FindAllString(value, -1) {
-			if !slices.ContainsFunc(r.lateValues, func(known string) bool { return strings.Contains(known, found) }) {
-				stray = firstText(stray, found)
-			}
-		}
-	case list:
-		for _, item := range value {
-			stray = firstText(stray, r.strayLate(item))
-		}
-	case fields:
-		for key, item := range value {
-			stray = firstText(stray, firstText(r.strayLate(key), r.strayLate(item)))
-		}
-	}
-	return stray
-}
-
-// firstText returns the first of two texts by the alphabet; "" counts for nothing.
-func firstText(a, b string) string {
-	if a == "" || b != "" && b < a {
-		return b
-	}
-	return a
 }
 
 type lateFiller struct {

@@ -115,7 +115,6 @@ type renderer struct {
 	kind       manifests.Kind
 	parameters []template.Parameter
 	values     map[string]string // of all parameters
-	lateValues []string          // those of parameters that only the run knows
 	mistakes   []Mistake
 	hasWarned  bool // of extraEnv
 	size       int  // of all texts of the objects
@@ -133,11 +132,6 @@ func newRenderer(of Integration, given map[string]string, o Options) *renderer {
 		r.Self = "integrations-manager"
 	}
 	r.values, _ = (&template.Template{Parameters: r.parameters}).Values(given) // none is required
-	for _, value := range r.values {
-		if isLate(value) {
-			r.lateValues = append(r.lateValues, value)
-		}
-	}
 	return r
 }
 

@@ -84,7 +84,6 @@ func TestMistakes(t *testing.T) {
 		{"extraEnv twice", func(it *Integration) { it.Spec.ExtraEnv = []Variable{{Name: "A", Value: "x"}, {Name: "A", Value: "y"}} }, nil, "warning /spec/extraEnv/0: the variable A is set again after this entry"},
 		{"extraEnv that a schedule replaces", cron(func(s *Spec) { s.ExtraEnv = []Variable{{Name: "KUBE_SA_TOKEN_PATH", Value: "x"}} }), nil, "warning /spec/extraEnv/0: the variable KUBE_SA_TOKEN_PATH is set again after this entry"},
 		{"a value that becomes a number", func(it *Integration) { it.Spec.ExtraEnv = []Variable{{Name: "A", Value: "${{USER_ID}}"}} }, map[string]string{"USER_ID": "5"}, "/spec: the value of the variable A is no text"},
-		{"a text that is reserved", func(it *Integration) { it.Spec.ImageRef = "${late:TAG}" }, map[string]string{"IMAGE_TAG": Late("IMAGE_TAG")}, "/spec: the text ${late:TAG} is reserved"},
 		{"a key with a blank", func(it *Integration) { it.Shards = append(it.Shards, Shard{Key: "two words", Suffix: "-two words"}) }, nil, `/sharding: the shard "two words": its key has a blank`},
 		{"a key that can be no name", func(it *Integration) { it.Shards[0] = Shard{Key: "ä", Suffix: "-ä"} }, nil, `/sharding: the shard "ä": "qontract-reconcile-integ-ä" can be no name`},
 		{"two shards with one name", func(it *Integration) {
