@@ -209,6 +209,9 @@ func askTemplate(ctx context.Context, query integration.QueryFunc, path string) 
 			Content string `json:"content"`
 		} `json:"resources"`
 	}](ctx, query, resourceQuery, map[string]any{"path": path})
+	if partial := (*integration.AnswerError)(nil); errors.As(err, &partial) && slices.Equal(partial.Errors[0].Path, []any{"resources", 0.0}) {
+		return nil, nil // so answers the server if there is no resource of this path
+	}
 	if err != nil {
 		return nil, fmt.Errorf("asking for the template: %w", err)
 	}

@@ -21,7 +21,13 @@ func (b *builder) readTemplate() string {
 	if err == nil {
 		return ""
 	}
-	message := err.Error() + ", so nothing is deployed"
-	b.tell(reconcile.Finding{Code: codeTemplate, Severity: reconcile.Error, Place: reconcile.Place{File: path}, Message: message})
-	return message
+	all := []error{err}
+	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only joined mistakes are told one by one
+		all = many.Unwrap()
+	}
+	for _, one := range all {
+		b.tell(reconcile.Finding{Code: codeTemplate, Severity: reconcile.Error, Place: reconcile.Place{File: path},
+			Message: one.Error() + "; nothing is deployed until the template of pods is correct"})
+	}
+	return "the template of pods " + path + " has mistakes"
 }
