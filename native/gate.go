@@ -1,6 +1,8 @@
 package native
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/app-sre/prcheck/reconcile"
@@ -8,6 +10,9 @@ import (
 
 // gate returns the gate that the settings of base describe.
 func (w *work) gate() reconcile.Gate {
+	if w.env.Approve.TakeOver { // its deletions are left out, so none needs to be refused
+		return reconcile.Gate{Limits: reconcile.Limits{Floor: math.MaxInt}, MayEmpty: true, Today: w.env.Now()}
+	}
 	limits, s := reconcile.DefaultLimits(), w.env.Settings.Deletes
 	if w.Limits != nil {
 		limits = *w.Limits
@@ -62,6 +67,19 @@ func onlyMarks(steps []reconcile.Step) []reconcile.Step {
 		out = append(out, s)
 	}
 	return out
+}
+
+// sayRefused names all deletions that the gate refused in the log; the finding names the first
+// ones. A dry run names them among its steps.
+func (w *work) sayRefused() {
+	for _, u := range w.units {
+		if u.plan == nil || u.plan.Refused.Code == "" {
+			continue
+		}
+		for _, k := range u.plan.Refused.Keys {
+			w.say(fmt.Sprintf("blocked %s: %s", k, u.plan.Refused.Reason))
+		}
+	}
 }
 
 func (w *work) isConfirmed(digest string) bool {

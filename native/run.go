@@ -39,6 +39,7 @@ func (m made) Run(ctx context.Context, env integration.Environment, act integrat
 	}
 	w.plan(ctx)
 	w.reportFindings()
+	w.sayRefused()
 	if err := w.rememberParts(ctx, act.State); err != nil {
 		return nothingDone(reconcile.Transient(err))
 	}

@@ -18,7 +18,7 @@ func (w *work) onlyTaken(u *unit) {
 		isAbout := func(k reconcile.Key) bool { return isTaken[k] }
 		return f.Severity != reconcile.Error && !slices.ContainsFunc(f.Keys, isAbout)
 	})
-	u.plan.Deletions.Keys = nil
+	u.plan.Deletions.Keys, u.plan.Refused = nil, reconcile.Refusal{}
 	for _, t := range u.input.Current {
 		if _, isNamed := w.home[t.Key]; !isNamed && t.Mark.Integration == w.env.Integration && t.Mark.Version != "" {
 			u.plan.Findings = append(u.plan.Findings, reconcile.Finding{Code: codeLeftByPeer, Severity: reconcile.Note, Keys: []reconcile.Key{t.Key},

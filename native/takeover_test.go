@@ -2,6 +2,7 @@ package native_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,9 @@ func TestTakeOverOfAnotherVersion(t *testing.T) {
 		"goes": {Body: "G", Mark: peers("upstream")}, "left": {Body: "L", Mark: peers("north")},
 		"own": {Body: "old", Mark: ours}, "over": {Body: "O", Mark: ours}, "free": {Body: "F"}, "foreign": {Body: "X", Mark: reconcile.Mark{Integration: "papers", Version: "1.2.0", Caller: "north"}},
 	}
+	for i := range 12 {
+		before[reconcile.Key(fmt.Sprintf("over-%d", i))] = reconcile.Thing{Body: "O", Mark: ours}
+	}
 	const data = `{"north": {"same": "S", "other": "new", "rival": "R", "goes": "!", "own": "new", "fresh": "N", "foreign": "Y"}, "south": {}}`
 	for _, c := range []struct {
 		name    string
@@ -33,8 +37,8 @@ func TestTakeOverOfAnotherVersion(t *testing.T) {
 	}{
 		{"a usual run", false, []string{
 			`error NOT_ADOPTED same: it belongs to another version of the integration, "1.2.0", and its caller "upstream": take it over with runner take-over books`,
-			"error NOT_ADOPTED other", "error NOT_ADOPTED rival", "error NOT_ADOPTED goes"}, []string{"left"},
-			[]string{"change own", "create fresh", "delete over"}},
+			"error NOT_ADOPTED other", "error NOT_ADOPTED rival", "error NOT_ADOPTED goes", "error TOO_MANY_DELETES"}, []string{"left"},
+			[]string{"change own", "create fresh"}},
 		{"a take-over", true, []string{"error OWNED_BY_OTHER rival", "note LEFT_BY_PEER left: ", "warning  same: it is taken over from version"},
 			[]string{"note LEFT_BY_PEER goes", "note LEFT_BY_PEER foreign", "TOO_MANY", "EMPTY", "error DELETE"}, []string{"change goes", "change other", "change same"}},
 	} {

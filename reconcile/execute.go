@@ -173,7 +173,7 @@ func (e *execution) runStep(ctx, lasting context.Context, s Step) (out Result) {
 		}
 		out.Err = e.write(lasting, s)
 	case s.Action == Forget:
-		out.Err = e.forget(lasting, s.Key)
+		out.Err = e.forgetGone(lasting, s)
 	case s.Action == None && s.learn:
 		out.Err = e.remember(lasting, s)
 	default:
@@ -256,42 +256,4 @@ func (e *execution) recheck(s Step, fresh *Thing) (isDone bool, err error) {
 		return false, Transient(errors.New("it is protected now, or no longer ours"))
 	}
 	return false, nil
-}
-
-// settle tells the memory what was done.
-func (e *execution) settle(ctx context.Context, s Step, isDone bool) error {
-	if !isDone || e.memory == nil {
-		return nil
-	}
-	if s.Action != Remove {
-		return e.remember(ctx, s)
-	}
-	left, err := e.doer.Read(ctx, s.Key)
-	if err != nil {
-		return fmt.Errorf("looking whether it is gone: %w", err)
-	}
-	if left != nil {
-		return nil // deleting takes time; the state forgets it when it is gone
-	}
-	return e.forget(ctx, s.Key)
-}
-
-func (e *execution) remember(ctx context.Context, s Step) error {
-	if e.memory == nil {
-		return nil
-	}
-	if err := e.memory.Remember(ctx, s.Key, Record{Applied: s.Item.Body, Policy: s.Item.Policy, Deleting: s.Item.Delete}); err != nil {
-		return fmt.Errorf("it is done, but not remembered: %w", err)
-	}
-	return nil
-}
-
-func (e *execution) forget(ctx context.Context, k Key) error {
-	if e.memory == nil {
-		return nil
-	}
-	if err := e.memory.Forget(ctx, k); err != nil {
-		return fmt.Errorf("it is gone, but not forgotten: %w", err)
-	}
-	return nil
 }
