@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ type Result struct {
 	Conditions     string          `json:"conditions"`
 	Status         Status          `json:"status"`
 	Checked        int             `json:"checked"`       // how many comparisons were made
-	Why            string          `json:"why,omitempty"` // it is not applicable
+	Why            string          `json:"why,omitempty"` // it is not applicable, or what could not be compared
 	Counterexample *Counterexample `json:"counterexample,omitempty"`
 }
 
@@ -95,7 +96,7 @@ type tester struct {
 // A finding is what the check of a law found on one pair of bundles.
 type finding struct {
 	checked int
-	why     string // the law is not applicable
+	why     string // what could not be compared; without a comparison the law is not applicable
 	broken  *Counterexample
 }
 
@@ -127,11 +128,10 @@ func (t *tester) checkLaw(ctx context.Context, l Law) (Result, error) {
 			break
 		}
 		r.Counterexample = t.shrink(ctx, l, f.broken)
-	case f.why != "" || f.checked == 0:
-		r.Status, r.Why = NotApplicable, f.why
-		if r.Why == "" {
-			r.Why = "there is nothing to compare"
-		}
+	case f.checked == 0:
+		r.Status, r.Why = NotApplicable, cmp.Or(f.why, "there is nothing to compare")
+	default:
+		r.Why = f.why
 	}
 	return r, ctx.Err()
 }
