@@ -1,7 +1,7 @@
 package kubetest
 
 import (
-	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -21,9 +21,10 @@ import (
 	"time"
 )
 
-// A Real is a real API server with an etcd of its own, both on this machine, without any
-// controller: what others do inside of a cluster, the test has to do. Access is by roles
-// (RBAC); the user "admin" may do everything.
+// A Real is a real API server with an etcd of its own, both on this machine. What others do
+// inside of a cluster, the test has to do, unless it starts controllers ([Real.Control]) and
+// machines that run pods ([Real.RunPods]). Access is by roles (RBAC); the user "admin" may do
+// everything.
 type Real struct {
 	URL    string // https; the certificate is signed by nobody
 	dir    string
@@ -193,19 +194,28 @@ func (r *Real) Send(t testing.TB, user, method, path, kind, body string) (code i
 }
 
 func (r *Real) send(user, method, path, kind, body string) (int, []byte, error) {
-	req, err := http.NewRequest(method, r.URL+path, bytes.NewReader([]byte(body)))
+	answer, err := r.open(context.Background(), user, method, path, kind, body)
 	if err != nil {
 		return 0, nil, err
+	}
+	raw, err := readAll(answer)
+	return answer.StatusCode, raw, err
+}
+
+// open sends a request and returns the answer, which is not read yet.
+func (r *Real) open(ctx context.Context, user, method, path, kind, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.URL+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+r.tokens[user])
 	if kind != "" {
 		req.Header.Set("Content-Type", kind)
 	}
-	answer, err := r.client.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
+	return r.client.Do(req)
+}
+
+func readAll(answer *http.Response) ([]byte, error) {
 	defer func() { _ = answer.Body.Close() }() // it was read
-	raw, err := io.ReadAll(answer.Body)
-	return answer.StatusCode, raw, err
+	return io.ReadAll(answer.Body)
 }
