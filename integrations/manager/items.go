@@ -195,6 +195,7 @@ func (b *builder) shardsOf(e placed) ([]render.Shard, *mistake) {
 		if s.Override != nil {
 			o := e.entry.Sharding.ShardSpecOverrides[s.OverrideAt]
 			out[i].ImageRef, out[i].Resources = o.ImageRef, o.Resources
+			out[i].Override = fmt.Sprintf("/sharding/shardSpecOverrides/%d", s.OverrideAt)
 		}
 	}
 	return out, nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"github.com/app-sre/prcheck/integration/manifests"
 )
 
 // environment returns the variables of an integration, in the order of the chart.
@@ -44,7 +46,7 @@ func (r *renderer) environment(shard Shard) list {
 
 // sleepDuration returns the reference to how many seconds the integration sleeps.
 func (r *renderer) sleepDuration() string {
-	if r.of.Spec.SleepDurationSecs != "" {
+	if r.of.Spec.SleepDurationSecs != "" && r.kind != manifests.CronJob { // a schedule has no such parameter
 		return "${" + parameterPrefix(r.of.Name) + "SLEEP_DURATION_SECS}"
 	}
 	return "${SLEEP_DURATION_SECS}"

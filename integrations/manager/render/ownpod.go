@@ -88,11 +88,11 @@ func (r *renderer) processValues(shard Shard) map[string]string {
 	if r.kind == manifests.CronJob {
 		values["RUN_ONCE"] = "true"
 	}
-	for prefix, resources := range map[string]fields{"": r.resources(shard), "FLUENTD_": r.parameterResources(r.of.Spec.FluentdResources, "FLUENTD_")} {
-		for _, q := range allQuantities {
-			group, _ := resources[q.group].(fields)
-			values[prefix+q.parameter] = r.fill(textOf(group[q.resource]))
-		}
+	work := r.resources(shard)
+	for _, q := range allQuantities {
+		group, _ := work[q.group].(fields)
+		values[q.parameter] = r.fill(textOf(group[q.resource]))
+		values["FLUENTD_"+q.parameter] = r.values[parameterPrefix(r.of.Name)+"FLUENTD_"+q.parameter]
 	}
 	return values
 }

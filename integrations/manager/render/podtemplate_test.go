@@ -32,6 +32,7 @@ spec:
     - {name: RUN_ONCE, value: "${RUN_ONCE}"}
     - {name: SLEEP, value: "${SLEEP_DURATION_SECS}"}
     - {name: EMPTY, value: ""}
+    - {name: SHIPPER, value: "${FLUENTD_CPU_REQUEST}"}
     - {name: OLD, value: of the template}
   - name: beside
     image: quay.io/shop/beside:1
@@ -109,8 +110,11 @@ func TestOwnPodKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	it := shopIntegration()
-	it.Spec.Cron = "0 * * * *"
+	it.Spec.Cron, it.Spec.FluentdResources = "0 * * * *", it.Spec.Resources
 	objects, _ := Objects(it, nil, Options{Pod: pods})
+	if raw, _ := json.Marshal(objects); strings.Contains(string(raw), "${") {
+		t.Errorf("a reference is left in %s", raw)
+	}
 	spec, _ := podTemplate(objects[0])["spec"].(fields)
 	if got := fmt.Sprint(workOf(objects[0])["env"], spec["restartPolicy"]); !strings.Contains(got, "RUN_ONCE value:true") || !strings.Contains(got, "OnFailure") {
 		t.Errorf("a CronJob: got %s, want RUN_ONCE and OnFailure", got)
