@@ -37,7 +37,7 @@
 //	left_behind         report                       report, or delete: what is in namespaces that no entry names any more
 //	migrate_selector    false                        objects whose selector must change are made anew
 //	override_managers   none                         field managers whose fields may be overridden
-//	take_fields_from    [kubectl-client-side-apply]  field managers whose fields become ours, once
+//	take_fields_from    those of kubectl and oc      field managers whose fields become ours, once
 //	wait                5m, for canaries alone       how long to wait until what was written is ready; if it is set, for all shards
 //	natives.names       none                         integrations that run as natives of prcheck
 //	natives.image       none                         reference of the image of prcheck that runs them

@@ -27,14 +27,21 @@ func (s share) overlaps(t share) bool {
 	}
 }
 
-// shareOf returns the share of an object that runs all the time. It returns false if the object
-// runs nothing, because it has no replicas, or if it is of another kind.
-func shareOf(o manifests.Object) (share, bool) {
-	kind := manifests.Kind(fmt.Sprint(o["kind"]))
-	spec := field(o, "spec")
-	if kind != manifests.Deployment && kind != manifests.StatefulSet || fmt.Sprint(spec["replicas"]) == "0" {
+// kindOf returns the kind of a manifest. Objects of a list say none.
+func kindOf(o manifests.Object) manifests.Kind { return manifests.Kind(fmt.Sprint(o["kind"])) }
+
+// runs reports whether the processes of an object are to run: it has replicas.
+func runs(o manifests.Object) bool {
+	return o != nil && fmt.Sprint(field(o, "spec")["replicas"]) != "0"
+}
+
+// shareOf returns the share of an object. It returns false if the object does not run all the
+// time, as a Deployment and a StatefulSet do, or runs no integration.
+func shareOf(of manifests.Kind, o manifests.Object) (share, bool) {
+	if of != manifests.Deployment && of != manifests.StatefulSet {
 		return share{}, false
 	}
+	spec := field(o, "spec")
 	s := share{}
 	eachContainer(field(field(spec, "template"), "spec")["containers"], func(c manifests.Object) {
 		if c["name"] != "int" {

@@ -18,11 +18,11 @@ import (
 func prepare(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part, plan *reconcile.Plan) map[reconcile.Key]error {
 	v, err := newView(env, p)
 	r := newRollout(plan)
-	if err == nil && len(r.stops) > 0 {
-		err = v.stop(ctx, act, slices.Collect(maps.Values(r.stops)))
+	if old := r.stops(); err == nil && len(old) > 0 {
+		err = v.stop(ctx, act, old)
 	}
-	for key := range r.starts {
-		if err != nil && r.wrong[key] == nil {
+	for key := range r.before {
+		if err != nil {
 			r.wrong[key] = fmt.Errorf("an old process must end before it: %w", err)
 		}
 	}
@@ -31,29 +31,27 @@ func prepare(ctx context.Context, env integration.Environment, act integration.A
 
 // A rollout says what must end before what begins.
 type rollout struct {
-	wrong  map[reconcile.Key]error // steps that must not be done
-	stops  map[reconcile.Key]*manifests.Live
-	starts map[reconcile.Key]bool // steps that begin after all that must end
+	wrong  map[reconcile.Key]error                             // steps that must not be done
+	before map[reconcile.Key]map[reconcile.Key]*manifests.Live // processes that must end before a step
 }
 
 // newRollout returns what must end before the steps of a plan.
 func newRollout(plan *reconcile.Plan) rollout {
-	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]*manifests.Live{}, map[reconcile.Key]bool{}}
+	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]map[reconcile.Key]*manifests.Live{}}
 	old := map[string][]running{} // by integration
+	byKey := map[reconcile.Key]reconcile.Step{}
 	for _, s := range plan.Steps {
+		byKey[s.Key] = s
 		if l := liveOf(s); l != nil {
-			if share, runs := shareOf(l.Object); runs {
+			if share, ok := shareOf(l.Kind, l.Object); ok {
 				old[share.integration] = append(old[share.integration], running{s, l, share})
 			}
 		}
 	}
-	byKey := map[reconcile.Key]reconcile.Step{}
 	for _, s := range plan.Steps {
-		byKey[s.Key] = s
-	}
-	for _, s := range plan.Steps {
-		share, runs := shareOf(objectOf(s))
-		if !runs || !s.Action.Writes() || s.Action == reconcile.Remove {
+		o := objectOf(s)
+		share, ok := shareOf(kindOf(o), o)
+		if !ok || !runs(o) || !s.Action.Writes() || s.Action == reconcile.Remove {
 			continue
 		}
 		r.holdBack(s, byKey)
@@ -63,10 +61,43 @@ func newRollout(plan *reconcile.Plan) rollout {
 			}
 		}
 	}
+	r.spare()
 	return r
 }
 
-// A running process is one that is there.
+// spare lets everything run that would have to end for a step that must not be done, and refuses
+// the steps for which something would have to end that would not be started again.
+func (r *rollout) spare() {
+	for isChanged := true; isChanged; {
+		isChanged = false
+		for key, stops := range r.before {
+			for other := range stops {
+				if r.wrong[key] == nil && r.wrong[other] != nil {
+					r.wrong[key] = fmt.Errorf("%s does the same work, and cannot be changed: %w", other, r.wrong[other])
+				}
+			}
+			if r.wrong[key] != nil {
+				delete(r.before, key)
+				isChanged = true
+			}
+		}
+	}
+}
+
+// stops returns the processes that must end.
+func (r *rollout) stops() []*manifests.Live {
+	all := map[reconcile.Key]*manifests.Live{}
+	for _, stops := range r.before {
+		maps.Copy(all, stops)
+	}
+	var out []*manifests.Live
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[key])
+	}
+	return out
+}
+
+// A running process is one that is there. It may have been stopped.
 type running struct {
 	step reconcile.Step
 	*manifests.Live
@@ -76,13 +107,15 @@ type running struct {
 // meet decides what becomes of a process that is there and does work of one that is to be
 // written.
 func (r *rollout) meet(s reconcile.Step, share share, o running) {
-	wanted, isWanted := shareOf(objectOf(o.step))
+	wanted, isWanted := shareOf(kindOf(objectOf(o.step)), objectOf(o.step))
 	switch {
-	case isWanted && share.overlaps(wanted):
+	case isWanted && runs(objectOf(o.step)) && share.overlaps(wanted):
 		return // the data want both
-	case o.step.Action.Writes():
-		r.stops[o.step.Key] = o.Live
-		r.starts[s.Key] = true
+	case o.step.Action.Writes() || !runs(o.Object): // its pods may still be ending
+		if r.before[s.Key] == nil {
+			r.before[s.Key] = map[reconcile.Key]*manifests.Live{}
+		}
+		r.before[s.Key][o.step.Key] = o.Live
 	default:
 		r.wrong[s.Key] = fmt.Errorf("%s does the same work and stays: %s", o.step.Key, o.step.Reason)
 	}

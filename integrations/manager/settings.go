@@ -100,10 +100,7 @@ func (l *leftBehind) UnmarshalText(text []byte) error {
 
 // defaultSettings returns the settings of an installation that says nothing.
 func defaultSettings() settings {
-	return settings{
-		GitHub:         gitHub{URL: "https://api.github.com"},
-		TakeFieldsFrom: []string{"kubectl-client-side-apply"},
-	}
+	return settings{GitHub: gitHub{URL: "https://api.github.com"}}
 }
 
 // readSettings reads and checks the settings.

@@ -33,7 +33,7 @@ func settle(ctx context.Context, env integration.Environment, p native.Part, don
 	waiting := map[reconcile.Key]error{} // with why they are not ready
 	for _, s := range done {
 		b, _ := s.Item.Body.(body)
-		if _, runs := shareOf(b.Object); err == nil && runs && (b.Await || v.settings.Wait != nil) {
+		if _, ok := shareOf(kindOf(b.Object), b.Object); err == nil && ok && (b.Await || v.settings.Wait != nil) {
 			waiting[s.Key] = errors.New("nobody has looked")
 		}
 	}
@@ -126,13 +126,16 @@ func (v *view) lookAtPods(ctx context.Context, reader integration.ClusterReader,
 	return nil
 }
 
-// pollPause is the pause between two looks at a cluster.
-const pollPause = 2 * time.Second
+// The pauses between two looks at a cluster: the first one, and the longest one.
+const (
+	firstPause = 50 * time.Millisecond
+	maxPause   = 2 * time.Second
+)
 
 // poll looks again and again until something is so, or the context ends. What fails may pass: it
 // is told if the time is over.
 func poll(ctx context.Context, look func() (bool, error)) error {
-	for {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		is, err := look()
 		if is && err == nil {
 			return nil
@@ -140,7 +143,7 @@ func poll(ctx context.Context, look func() (bool, error)) error {
 		select {
 		case <-ctx.Done():
 			return reconcile.Join(reconcile.Transient(ctx.Err()), err)
-		case <-time.After(pollPause):
+		case <-time.After(pause):
 		}
 	}
 }

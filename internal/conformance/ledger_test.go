@@ -16,6 +16,7 @@ import (
 var tested = map[string][]string{
 	"actions":                 {"integration/manifests TestActions"},
 	"affected_shards":         {"affected TestConformance"},
+	"prune_guard":             {"integrations/manager TestPruneGuard"},
 	"caller_pattern":          {"reconcile TestCallerPattern"},
 	"delete_decision":         {"reconcile TestDeleteDecision"},
 	"delete_flow":             {"reconcile TestDeleteFlow"},
@@ -80,7 +81,6 @@ var later = map[string]string{
 	"promotion_head":        "integrations/saas",
 	"promotion_publish":     "integrations/saas",
 	"promotion_validate":    "integrations/saas",
-	"prune_guard":           "integrations/manager",
 	"record":                "integrations/saas",
 	"request":               "integrations/generic",
 	"resource_id":           "integrations/generic",

@@ -1,0 +1,178 @@
+package manager
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// A label and annotations that somebody copied delete nothing, and neither does an owner reference.
+func TestCopied(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t)
+	ours := s.cluster.Object(path("Deployment", terraform("staging")))
+	for _, name := range []string{"copied", "owned"} {
+		s.cluster.Edit(t, "operator", path("Deployment", name), func(o map[string]any) {
+			o["spec"] = ours["spec"]
+			m := o["metadata"].(map[string]any)
+			of := ours["metadata"].(map[string]any)
+			m["labels"], m["annotations"] = of["labels"], of["annotations"]
+		})
+	}
+	s.cluster.Edit(t, "prcheck-"+Name, path("Deployment", "owned"), func(o map[string]any) {
+		m := o["metadata"].(map[string]any)
+		m["ownerReferences"] = []any{map[string]any{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "u"}}
+	})
+	if w := s.mustRun(t); len(w) > 0 {
+		t.Errorf("wrote %q", w)
+	}
+	delete(s.Data, "/accounts/staging.yml")
+	if w := s.mustRun(t); !slices.Equal(w, []string{"delete " + terraform("staging")}) {
+		t.Errorf("wrote %q", w)
+	}
+}
+
+// Two managers that want one object: the first has it, the other tells it and writes nothing.
+func TestTwoManagers(t *testing.T) {
+	first, second := newScene(t), newScene(t)
+	second.cluster = first.cluster
+	first.own, second.own = "upstream: "+exampleUpstream, "upstream: https://github.com/other/upstream"
+	for _, s := range []*scene{first, second} {
+		s.copyOf(terraformFile, "/integrations/other.yml", object{"upstream": "https://github.com/other/upstream"})
+	}
+	// Both definitions have one name, which data cannot have; each manager sees its own.
+	first.Data["/integrations/other.yml"]["name"] = "other"
+	second.Data[terraformFile]["name"] = "other"
+	first.mustRun(t)
+	for range 2 {
+		writes, err := second.run(t)
+		if !second.fails(err) || len(writes) > 0 || !second.says("OWNED_BY_OTHER", exampleUpstream) {
+			t.Errorf("wrote %q: %v %q", writes, err, second.said)
+		}
+		if w := first.mustRun(t); len(w) > 0 {
+			t.Errorf("the first wrote %q", w)
+		}
+	}
+}
+
+// A shard that somebody paused stays paused, and is told with manager and field.
+func TestPaused(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t)
+	s.cluster.Edit(t, "kubectl-scale", path("Deployment", terraform("staging")), func(o map[string]any) {
+		o["spec"].(map[string]any)["replicas"] = 0
+	})
+	writes, err := s.run(t)
+	if !s.fails(err) || len(writes) > 0 || !s.says("FIELD_CONFLICT", "kubectl-scale", "replicas") {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	}
+	s.own = "override_managers: [kubectl-scale]"
+	s.mustRun(t)
+	if w := s.mustRun(t); len(w) > 0 {
+		t.Errorf("wrote %q", w)
+	}
+}
+
+// A namespace that left the data is told with its objects in each run, until the settings say
+// that they go.
+func TestLeftBehind(t *testing.T) {
+	s := newScene(t)
+	s.copyOf(namespaceFile, "/namespaces/second.yml", object{"name": "second"})
+	s.cluster.Edit(t, "kubectl", "/api/v1/namespaces/second", func(map[string]any) {})
+	list := s.Data[terraformFile]["managed"].([]any)
+	second := object{"namespace": ref("/namespaces/second.yml"), "spec": s.entry(terraformFile, 0)["spec"]}
+	s.Data[terraformFile]["managed"] = append(list, second)
+	s.mustRun(t)
+	s.Data[terraformFile]["managed"] = list
+	for range 2 {
+		writes, err := s.run(t)
+		if err != nil || len(writes) > 0 || !s.says("LEFT_BEHIND", "reconcile-01/second", "Deployment/"+namePrefix+"terraform-resources") {
+			t.Errorf("wrote %q: %v %q", writes, err, s.said)
+		}
+	}
+	s.own = "left_behind: delete"
+	if w := s.mustRun(t); !slices.Equal(w, []string{"delete qontract-reconcile", "delete " + namePrefix + "terraform-resources"}) {
+		t.Errorf("wrote %q", w)
+	}
+	s.mustRun(t)
+	if w := s.mustRun(t); len(w) > 0 || s.says("LEFT_BEHIND") {
+		t.Errorf("wrote %q %q", w, s.said)
+	}
+}
+
+// The settings, or an entry, say that the objects of a namespace go: then all of them may go, and
+// the report says that the entry can be removed.
+func TestDeletePattern(t *testing.T) {
+	s := newScene(t)
+	s.Data[managerFile]["managed"] = []any{}
+	s.mustRun(t)
+	s.own = "delete: [" + exampleShard + "]"
+	s.settings = func(it *integration.Integration) { it.Deletes.Percent = new(int); *it.Deletes.Percent = 100 }
+	if w := s.mustRun(t); len(w) != 3 {
+		t.Errorf("wrote %q", w)
+	}
+	if w := s.mustRun(t); len(w) > 0 || !s.says("FINISHED") {
+		t.Errorf("wrote %q %q", w, s.said)
+	}
+}
+
+// A namespace that would lose everything because the data shrink loses nothing, and still gets
+// what is new.
+func TestNeverToNothing(t *testing.T) {
+	s := newScene(t)
+	s.Data[managerFile]["managed"] = []any{}
+	s.own = "exclude_service: true"
+	s.addAccounts("a", "b")
+	s.mustRun(t)
+	for _, name := range []string{"a", "b", "production", "staging"} {
+		delete(s.Data, "/accounts/"+name+".yml")
+	}
+	s.copyOf(clusterFile, "/accounts/new.yml", object{})
+	s.Data["/accounts/new.yml"] = example(t).Data["/accounts/staging.yml"]
+	s.Data["/accounts/new.yml"]["name"] = "new"
+	writes, err := s.run(t)
+	if !s.fails(err) || !slices.Equal(writes, []string{"patch " + terraform("new")}) || !s.says("TOO_MANY_DELETES", terraform("a")) {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	}
+	delete(s.Data, "/accounts/new.yml")
+	writes, err = s.run(t)
+	if !s.fails(err) || len(writes) > 0 {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	}
+}
+
+// Objects that kubectl applied are adopted, when the settings allow it, and their fields become
+// ours; pods stay as they are.
+func TestAdopted(t *testing.T) {
+	s := newScene(t)
+	s.own = "mode: parity"
+	name := path("Deployment", terraform("staging"))
+	spec := item(t, s.desired(t, s.own), exampleItems+"Deployment/"+terraform("staging")).Body.(body).Object["spec"]
+	s.cluster.Edit(t, "kubectl-client-side-apply", name, func(o map[string]any) {
+		o["spec"] = maps.Clone(spec.(object))
+		o["spec"].(object)["minReadySeconds"] = 7
+		o["metadata"].(object)["annotations"] = object{"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+	})
+	s.run(t) // makes the others
+	if writes, err := s.run(t); !s.fails(err) || len(writes) > 0 || !s.says("NOT_ADOPTED") {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	}
+	s.settings = func(it *integration.Integration) { it.Adopt = []string{"**"} }
+	s.mustRun(t)
+	is := s.cluster.Object(name)
+	if _, left := is["spec"].(map[string]any)["minReadySeconds"]; left && is["spec"].(map[string]any)["minReadySeconds"] != nil {
+		t.Errorf("a field that no entry wants stays: %v", is["spec"].(map[string]any)["minReadySeconds"])
+	}
+	for key := range is["metadata"].(map[string]any)["annotations"].(map[string]any) {
+		if strings.HasPrefix(key, "kubectl") {
+			t.Errorf("%s stays", key)
+		}
+	}
+	s.settings = nil
+	if w := s.mustRun(t); len(w) > 0 {
+		t.Errorf("wrote %q", w)
+	}
+}
