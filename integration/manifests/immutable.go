@@ -30,7 +30,7 @@ func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference)
 			d.Mistake = immutable("spec.selector", "the settings must say migrate_selector: true, then it is deleted and made anew")
 		case isSelector:
 			d.Replace = true
-		case c.live.Kind == StatefulSet && !slices.Contains(changeable, field):
+		case c.live.Kind == StatefulSet && !slices.Contains(changeable, field) && !f.isDefault():
 			d.Replace = true
 		case c.live.Kind == Service && slices.Contains([]string{"clusterIP", "clusterIPs", "ipFamilies"}, field):
 			d.Mistake = immutable("spec."+field, "delete the Service by hand, then it is made anew")
@@ -39,6 +39,12 @@ func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference)
 	if c.live.Kind == StatefulSet && d.Replace {
 		c.judgeClaims(d)
 	}
+}
+
+// isDefault reports whether a value of a StatefulSet goes that the server sets again by itself.
+// An update makes its client the owner of all defaults, so those of kubectl have some.
+func (d difference) isDefault() bool {
+	return d.want == nil && d.at.name(1) == "podManagementPolicy" && text(d.is) == "OrderedReady"
 }
 
 func immutable(field, remedy string) reconcile.Mistake {

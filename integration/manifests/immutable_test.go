@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -50,6 +51,17 @@ func TestRemovedImmutableField(t *testing.T) {
 	d, err := manifests.Diff(want, is, options)
 	if err != nil || !d.Replace {
 		t.Errorf("got %+v, %v, want a replacement", d, err)
+	}
+}
+
+// The owner of a default loses it without any change of the StatefulSet: the server sets it again.
+func TestRemovedDefault(t *testing.T) {
+	want := manifest(t, manifests.StatefulSet)
+	live := lived(t, want)
+	own(t, live, managed{"kubectl-client-side-apply", "Update", "", json.RawMessage(`{"f:spec":{"f:podManagementPolicy":{}}}`)})
+	d, err := manifests.Diff(want, read(t, live, options), options)
+	if err != nil || d.Replace || len(d.Changes) == 0 {
+		t.Errorf("got %+v, %v, want an update", d, err)
 	}
 }
 
