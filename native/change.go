@@ -63,7 +63,7 @@ func (w *work) isOld(f reconcile.Finding) bool {
 // A merge request is checked shard by shard, and each shard may be within the limits although
 // the run over all of them is not; and a target that is not asked has no gate of its own.
 func (w *work) checkChange() {
-	isUnasked := func(u *unit) bool { return !u.isAsked }
+	isUnasked := func(u *unit) bool { return !u.isAsked || u.err != nil }
 	if !w.hasBase || w.env.Shard == "" && !slices.ContainsFunc(w.units, isUnasked) {
 		return // the gate over all parts has decided
 	}

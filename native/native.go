@@ -15,6 +15,9 @@ type Integration struct {
 	// Unconditional tells that the system has no conditional writes. The report says so.
 	Unconditional bool
 	Prune         bool // things that no entry names any more are deleted; see [reconcile.Input]
+	// Offline says that the data alone are worth a check: a target that cannot be asked fails no
+	// dry run of a change. The report tells what was not asked.
+	Offline bool
 
 	// Desired returns what the data say. It depends on the answers of query and on the
 	// settings alone. An error means that nothing can be said; a mistake of one entry is a

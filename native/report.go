@@ -29,7 +29,7 @@ func (w *work) reportFindings() {
 		switch {
 		case u.lost != nil:
 		case u.err != nil:
-			w.find(reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()})
+			w.find(w.unreachable(u))
 			for _, f := range w.offline(u.part) {
 				w.find(f)
 			}
@@ -51,6 +51,19 @@ func (w *work) reportFindings() {
 		}
 	}
 }
+
+// unreachable returns the finding that a target could not be asked.
+func (w *work) unreachable(u *unit) reconcile.Finding {
+	f := reconcile.Finding{Code: codeTarget, Severity: reconcile.Error, Message: u.err.Error()}
+	if w.mayBeOffline() {
+		f.Severity = reconcile.Warning
+		f.Message = fmt.Sprintf("%d entries are checked by the data alone, and not compared with what is there: %v", len(u.part.Items), u.err)
+	}
+	return f
+}
+
+// mayBeOffline reports whether a target that cannot be asked fails nothing.
+func (w *work) mayBeOffline() bool { return w.Offline && w.env.Base != nil }
 
 // finished gives a code to the finding that an entry can be removed.
 func finished(f reconcile.Finding) reconcile.Finding {

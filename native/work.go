@@ -236,7 +236,7 @@ func (w *work) join(errs []error) error {
 		if u.isAsked && !u.isLeft {
 			asked++
 		}
-		if u.err != nil {
+		if u.err != nil && !w.mayBeOffline() {
 			if !u.isLeft {
 				failed++
 			}

@@ -19,7 +19,7 @@ func New() integration.Native { return native.Make(parts()) }
 func parts() native.Integration {
 	refs := &resolver{}
 	return native.Integration{
-		Name: Name, Class: reconcile.Listing,
+		Name: Name, Class: reconcile.Listing, Offline: true,
 		Desired: func(ctx context.Context, query integration.QueryFunc, it integration.Integration) (native.Desired, error) {
 			refs.forget() // a run begins
 			return desired(ctx, query, it)

@@ -176,3 +176,33 @@ func TestAdopted(t *testing.T) {
 		t.Errorf("wrote %q", w)
 	}
 }
+
+// In a merge request a cluster that does not answer fails nothing: what the data say is checked,
+// and the report tells what was not asked. Mistakes fail it all the same, and so does a run.
+func TestOffline(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t)
+	s.away["reconcile-01"] = true
+	base := s.clone()
+	s.addAccounts("lake")
+	if err := s.dryRun(t, base); s.fails(err) || !s.says("warning UNREACHABLE", "5 entries are checked by the data alone") {
+		t.Errorf("%v %q", err, s.said)
+	}
+	if err := s.dryRun(t, nil); !s.fails(err) {
+		t.Errorf("a dry run without a change passed: %q", s.said)
+	}
+	if writes, err := s.run(t); !s.fails(err) || len(writes) > 0 {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	}
+	base = s.clone()
+	for _, name := range []string{"lake", "production", "staging"} {
+		delete(s.Data, "/accounts/"+name+".yml")
+	}
+	if err := s.dryRun(t, base); !s.fails(err) || !s.says("TOO_MANY_DELETES") {
+		t.Errorf("most of what is desired goes, and nobody says so: %q", s.said)
+	}
+	s.copyOf("/integrations/integrations-manager.yml", "/integrations/bad.yml", object{"name": "bad"})["managed"].([]any)[0].(object)["spec"].(object)["cron"] = "now"
+	if err := s.dryRun(t, base); !s.fails(err) {
+		t.Errorf("a key with a blank passed: %q", s.said)
+	}
+}
