@@ -231,17 +231,3 @@ func item(t testing.TB, d native.Desired, key string) reconcile.Item {
 	}
 	return out
 }
-
-// stateText returns the desired state as the planner compares it.
-func (d *testData) stateText(t testing.TB, own string) string {
-	t.Helper()
-	v, err := New().(integration.Stater).DesiredState(t.Context(), d.query(t), settingsOf(t, own))
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(raw)
-}

@@ -85,6 +85,7 @@ func completer(r *resolver) func(context.Context, integration.Environment, nativ
 			return p, reconcile.Config(err)
 		}
 		p.Items = slices.Clone(p.Items)
+		images := map[string][]string{} // objects, by image and why
 		for i := range p.Items {
 			made, ok := p.Items[i].Body.(body)
 			if !ok {
@@ -96,11 +97,26 @@ func completer(r *resolver) func(context.Context, integration.Environment, nativ
 			}
 			p.Items[i] = complete(p.Items[i], made, values)
 			if image := imageOf(p.Items[i].Body.(body).Object); image != "" {
-				_, _ = fmt.Fprintf(env.Log, "image of %s: %s, %s\n", p.Items[i].Key, image, why) // the log is for people
+				text := image + ", " + why
+				images[text] = append(images[text], strings.TrimPrefix(string(p.Items[i].Key), p.Shard+"/"))
 			}
+		}
+		for _, text := range sortedKeys(images) {
+			_, _ = fmt.Fprintf(env.Log, "image %s: %s of %s\n", text, shortList(images[text]), p.Shard) // the log is for people
 		}
 		return p, nil
 	}
+}
+
+// maxListed is how many names a line of the log has.
+const maxListed = 10
+
+// shortList names some things of a list.
+func shortList(names []string) string {
+	if left := len(names) - maxListed; left > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), left)
+	}
+	return strings.Join(names, ", ")
 }
 
 // complete returns an item without open values, or with a mistake if they do not fit.

@@ -22,7 +22,7 @@ func (b *builder) readTemplate() string {
 		return ""
 	}
 	all := []error{err}
-	if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // only joined mistakes are told one by one
+	if many, ok := err.(interface{ Unwrap() []error }); ok { // joined mistakes are told one by one
 		all = many.Unwrap()
 	}
 	for _, one := range all {

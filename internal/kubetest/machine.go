@@ -77,7 +77,7 @@ func (m *Machines) MostPods(path string) int {
 
 // work follows the pods of the server. It sees each of their changes, in order.
 func (m *Machines) work(ctx context.Context) error {
-	answer, err := m.open(ctx, http.MethodGet, "/api/v1/pods", "")
+	answer, err := m.open(ctx, http.MethodGet, "/api/v1/pods", "") //nolint:bodyclose // readAll closes it
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func looks(status map[string]any) string {
 // try sends a request about a pod. It does not matter if the pod is gone or was changed
 // meanwhile, because its next state is seen as well.
 func (m *Machines) try(ctx context.Context, method, path, body string) {
-	answer, err := m.open(ctx, method, path, body)
+	answer, err := m.open(ctx, method, path, body) //nolint:bodyclose // readAll closes it
 	if err != nil {
 		return // the pod is tried again with the next watch
 	}

@@ -167,7 +167,8 @@ func (s *Server) Edit(t testing.TB, manager, path string, change func(object map
 
 // edit is Edit under the lock.
 func (s *Server) edit(at place, manager string, change func(object map[string]any)) error {
-	m, live := s.model(at), map[string]any{}
+	m := s.model(at)
+	var live map[string]any
 	if o := s.objects[at.path]; o != nil {
 		live = o.body
 	} else {
