@@ -10,13 +10,12 @@ import (
 	"github.com/app-sre/prcheck/validator"
 )
 
-// section returns a part of the checkout.
-func section(dir string) bundler.Section {
-	return bundler.Section{Tree: bundler.Folder("."), Dir: dir, Shown: dir, Optional: dir == "resources"}
-}
-
-// The checkout has no mistakes.
-func TestCheckout(t *testing.T) {
+// open returns the bundle of the checkout in a folder.
+func open(t *testing.T, folder string) *bundle.Bundle {
+	t.Helper()
+	section := func(dir string) bundler.Section {
+		return bundler.Section{Tree: bundler.Folder(folder), Dir: dir, Shown: dir, Optional: dir == "resources"}
+	}
 	made, problems, err := bundler.Make(t.Context(), bundler.Input{
 		Data: section("data"), Resources: section("resources"), Schemas: section("schemas"), GraphQL: section("graphql-schemas/schema.yml"),
 	}, bundler.Options{})
@@ -32,6 +31,12 @@ func TestCheckout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// The checkout has no mistakes.
+func TestCheckout(t *testing.T) {
+	b := open(t, ".")
 	report, err := validator.Check(t.Context(), b, validator.Options{Scope: validator.All})
 	if err != nil {
 		t.Fatal(err)
