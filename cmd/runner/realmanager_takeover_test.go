@@ -19,11 +19,11 @@ import (
 	"github.com/app-sre/prcheck/integrations/manager"
 )
 
-// rendered returns the manifests that the data ask for.
-func (in *installation) rendered(t *testing.T) []datafile {
+// rendered returns the manifests that the data ask for, and publishes the data.
+func (in *installation) rendered(t *testing.T, name string) []datafile {
 	t.Helper()
-	in.publish(t, "rendered")
-	raw, err := os.ReadFile(filepath.Join(in.dir, "rendered.json"))
+	in.publish(t, name)
+	raw, err := os.ReadFile(filepath.Join(in.dir, name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func (in *installation) rendered(t *testing.T) []datafile {
 		var answer struct{ Data json.RawMessage }
 		return answer.Data, json.Unmarshal(engine.Answer(ctx, gql.Request{Query: text}).JSON(), &answer)
 	}
-	config, err := os.ReadFile(filepath.Join(in.dir, "rendered-write.yaml"))
+	config, err := os.ReadFile(filepath.Join(in.dir, name+"-write.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestRealManagerTakeOver(t *testing.T) {
 	}
 	in.define("by-number", 3, datafile{}, datafile{"strategy": "static", "shards": 17})
 	var paths []string
-	for _, o := range in.rendered(t) {
+	for _, o := range in.rendered(t, "rendered") {
 		in.applyAsPeer(t, o)
 		_, path := pathOfObject(o)
 		paths = append(paths, path)
