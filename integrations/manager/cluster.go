@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -123,6 +124,18 @@ func (w *world) place(p *native.Part, name, self string) *reconcile.Finding {
 	}
 	p.Skip = f.Message
 	return f
+}
+
+// namespaceName is what Kubernetes accepts as the name of a namespace. A slash would name another.
+var namespaceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// unusable returns what is wrong with the name of a namespace, nil if nothing is.
+func (n namespace) unusable() *reconcile.Finding {
+	if namespaceName.MatchString(n.Name) {
+		return nil
+	}
+	return &reconcile.Finding{Code: codeNamespace, Severity: reconcile.Error, Place: reconcile.Place{File: n.Path, Pointer: "/name"},
+		Message: fmt.Sprintf("%.80q can be no namespace of Kubernetes, so nothing is done there; use lower-case letters, digits and dashes, at most 63", n.Name)}
 }
 
 // pointer returns the place of the problem in the datafile.

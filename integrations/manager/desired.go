@@ -198,6 +198,11 @@ func (b *builder) part(g *group, template string) native.Part {
 	if f := b.world.place(&p, n.Cluster.Name, b.self); f != nil {
 		b.tell(*f)
 	}
+	if f := n.unusable(); f != nil {
+		b.tell(*f)
+		p.Skip = f.Message
+		return p
+	}
 	values, wrong := b.paramsOf(n.Environment, g.upstream)
 	switch {
 	case wrong != nil:
