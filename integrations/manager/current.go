@@ -64,15 +64,14 @@ func (v *view) add(l *manifests.Live, out *native.Current) {
 	if !isNamed && !l.Deletable() {
 		return
 	}
-	of := integrationOf(l.Object)
-	if why, isBroken := v.broken[of]; isBroken && !isNamed {
+	if of, why, isBroken := v.whyBroken(l.Object); isBroken && !isNamed {
 		out.Kept[t.Key] = fmt.Sprintf("it stays, because %s cannot be rendered: %s", of, why)
 		return
 	}
 	if !stays && !l.Deletable() {
 		t.Mark = reconcile.Mark{}
 	}
-	t.Protected = !stays && of == v.self && v.self != ""
+	t.Protected = !stays && v.self != "" && belongs(l.Object, v.self)
 	out.Things = append(out.Things, t)
 }
 

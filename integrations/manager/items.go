@@ -116,9 +116,12 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 	items := make([]reconcile.Item, len(objects))
 	for i, o := range objects {
 		made := body{Integration: of.Name, Object: inNamespace(o, g.namespace.Name)}
+		noted := share{integration: of.Name}
 		if len(shards) == len(objects) {
 			made.Shards, _ = strconv.Atoi(shards[i].Shards)
+			noted = share{of.Name, shards[i].Key, shards[i].Shards, shards[i].ID}
 		}
+		made.Object = withShare(made.Object, noted)
 		var err error
 		if made.Late, err = values.usedBy(o, of); err != nil {
 			return nil, []mistake{{code: codeRender, pointer: e.pointer(), message: err.Error()}}

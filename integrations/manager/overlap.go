@@ -1,7 +1,9 @@
 package manager
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 
 	"github.com/app-sre/prcheck/integration/manifests"
 )
@@ -35,11 +37,45 @@ func runs(o manifests.Object) bool {
 	return o != nil && fmt.Sprint(field(o, "spec")["replicas"]) != "0"
 }
 
-// shareOf returns the share of an object. It returns false if the object does not run all the
-// time, as a Deployment and a StatefulSet do, or runs no integration.
+// shareAnnotation has the share of an object as JSON. The pod cannot say it for certain: a template
+// of the installation may have no such variables, and extraEnv may replace them.
+const shareAnnotation = "qontract.share"
+
+// withShare returns an object with its share as an annotation.
+func withShare(o manifests.Object, s share) manifests.Object {
+	raw, _ := json.Marshal(map[string]string{"integration": s.integration, "key": s.key, "shards": s.shards, "id": s.id}) // texts do not fail
+	meta := maps.Clone(field(o, "metadata"))
+	notes := maps.Clone(field(meta, "annotations"))
+	if notes == nil {
+		notes = manifests.Object{}
+	}
+	notes[shareAnnotation] = string(raw)
+	meta["annotations"] = notes
+	o = maps.Clone(o)
+	o["metadata"] = meta
+	return o
+}
+
+// notedShare returns the share that the annotation of an object says.
+func notedShare(o manifests.Object) (share, bool) {
+	text, _ := field(field(o, "metadata"), "annotations")[shareAnnotation].(string)
+	var is struct{ Integration, Key, Shards, ID string }
+	err := json.Unmarshal([]byte(text), &is)
+	return share{is.Integration, is.Key, is.Shards, is.ID}, err == nil && is.Integration != ""
+}
+
+// isProcess reports whether the objects of a kind run all the time.
+func isProcess(k manifests.Kind) bool { return k == manifests.Deployment || k == manifests.StatefulSet }
+
+// shareOf returns the share of an object: as its annotation says, or else the environment of its
+// process, as in objects that somebody else made. It returns false if the object does not run all
+// the time, or runs no integration.
 func shareOf(of manifests.Kind, o manifests.Object) (share, bool) {
-	if of != manifests.Deployment && of != manifests.StatefulSet {
+	if !isProcess(of) {
 		return share{}, false
+	}
+	if s, ok := notedShare(o); ok {
+		return s, true
 	}
 	spec := field(o, "spec")
 	s := share{}

@@ -33,7 +33,7 @@ func settle(ctx context.Context, env integration.Environment, p native.Part, don
 	waiting := map[reconcile.Key]error{} // with why they are not ready
 	for _, s := range done {
 		b, _ := s.Item.Body.(body)
-		if _, ok := shareOf(kindOf(b.Object), b.Object); err == nil && ok && (b.Await || v.settings.Wait != nil) {
+		if err == nil && isProcess(kindOf(b.Object)) && (b.Await || v.settings.Wait != nil) {
 			waiting[s.Key] = errors.New("nobody has looked")
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/integrations/manager/render"
 	"github.com/app-sre/prcheck/native"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -63,12 +64,28 @@ func (v *view) object(key reconcile.Key) (manifests.Kind, integration.ObjectRef)
 // namePrefix is what the names of objects, and the values of the label app, begin with.
 const namePrefix = "qontract-reconcile-"
 
-// integrationOf returns the integration that an object runs, by its label; "" if it runs none.
-func integrationOf(o manifests.Object) string {
-	app, _ := field(field(o, "metadata"), "labels")["app"].(string)
-	name, ok := strings.CutPrefix(app, namePrefix)
-	if !ok {
-		return ""
+// belongs reports whether an object is one of an integration. Its annotation says so, or else its
+// label. If somebody changed the label, its name counts: in doubt an object is kept.
+func belongs(o manifests.Object, integration string) bool {
+	if s, ok := notedShare(o); ok {
+		return s.integration == integration
 	}
-	return name
+	short := strings.TrimPrefix(render.ObjectName(manifests.Deployment, integration, ""), namePrefix) // as a label that is too long
+	app, _ := field(field(o, "metadata"), "labels")["app"].(string)
+	if of, ok := strings.CutPrefix(app, namePrefix); ok {
+		return of == integration || of == short
+	}
+	name, _ := field(o, "metadata")["name"].(string)
+	of, ok := strings.CutPrefix(name, namePrefix)
+	return ok && (of == short || strings.HasPrefix(of, short+"-"))
+}
+
+// whyBroken returns an integration that cannot be rendered and has an object, with the reason.
+func (v *view) whyBroken(o manifests.Object) (integration, reason string, ok bool) {
+	for _, name := range sortedKeys(v.broken) {
+		if belongs(o, name) {
+			return name, v.broken[name], true
+		}
+	}
+	return "", "", false
 }

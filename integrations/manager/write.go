@@ -29,12 +29,16 @@ func newDoer(ctx context.Context, env integration.Environment, act integration.A
 	return doer{v, manifests.Doer{Writer: writer, Options: v.options, Limit: v.settings.patience()}}, nil
 }
 
-// Read implements [reconcile.Doer].
+// Read implements [reconcile.Doer]. An object that no entry names and that is not ours is as if it
+// were not there: somebody made it in the place of one of ours.
 func (d doer) Read(ctx context.Context, key reconcile.Key) (*reconcile.Thing, error) {
 	kind, ref := d.object(key)
 	l, err := d.objects.Read(ctx, kind, ref.Namespace, ref.Name)
 	if err != nil || l == nil {
 		return nil, err
+	}
+	if _, isNamed := d.stays[key]; !isNamed && !l.Deletable() {
+		return nil, nil
 	}
 	t := d.thing(l)
 	return &t, nil
