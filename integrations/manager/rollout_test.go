@@ -202,3 +202,41 @@ func TestLingeringDivision(t *testing.T) {
 		}
 	}
 }
+
+// Pods of an installation's own template have variables of any names. Old ones end first as well.
+func TestOwnPodDivision(t *testing.T) {
+	s := newScene(t)
+	s.Resources["/manager/pod.yaml"] = object{"path": "/manager/pod.yaml", "sha256sum": "x", "$schema": nil, "content": `
+spec:
+  containers:
+  - name: int
+    image: ${IMAGE_REFERENCE}
+    env:
+    - {name: WHAT, value: "${INTEGRATION_NAME}"}
+    - {name: TOTAL, value: "total ${SHARDS}"}
+    - {name: NUMBER, value: "${SHARD_ID}"}
+`}
+	s.own = "template: /manager/pod.yaml"
+	entry := s.entry(terraformFile, 0)
+	entry["sharding"] = object{"strategy": "static", "shards": 2}
+	stop := s.play(func() {
+		totals := map[string]bool{}
+		for _, p := range s.cluster.Paths() {
+			raw, _ := json.Marshal(s.cluster.Object(p))
+			for _, total := range []string{"total 2", "total 3"} {
+				if strings.Contains(p, "/pods/"+namePrefix+"terraform") && strings.Contains(string(raw), total) {
+					totals[total] = true
+				}
+			}
+		}
+		if len(totals) > 1 {
+			t.Error("old and new processes run at once")
+		}
+	})
+	defer stop()
+	s.mustRun(t)
+	entry["sharding"] = object{"strategy": "static", "shards": 3}
+	if w := s.mustRun(t); len(w) != 7 { // two are stopped, taken and applied, and one is made
+		t.Errorf("wrote %q", w)
+	}
+}
