@@ -15,12 +15,13 @@ import (
 // A memory knows what was made for one part. It has 16 documents, for as many groups of
 // keys, so that a step rewrites little.
 type memory struct {
-	store  state.Store
-	folder string
+	store     state.Store
+	folder    string
+	remembers func(body any) any // nil keeps bodies
 }
 
-func newMemory(s state.Store, p Part) *memory {
-	return &memory{s, "known/" + p.name()}
+func (w *work) newMemory(s state.Store, p Part) *memory {
+	return &memory{s, "known/" + p.name(), w.Remembers}
 }
 
 // A records document holds the records of some keys.
@@ -76,6 +77,9 @@ func decode(raw []byte) (*records, error) {
 
 // Remember implements [reconcile.Memory].
 func (m *memory) Remember(ctx context.Context, k reconcile.Key, r reconcile.Record) error {
+	if m.remembers != nil {
+		r.Applied = m.remembers(r.Applied)
+	}
 	return m.change(ctx, k, func(all map[reconcile.Key]reconcile.Record) { all[k] = r })
 }
 

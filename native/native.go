@@ -36,6 +36,9 @@ type Integration struct {
 	// Try asks the system whether it would do a step, in a dry run whose settings allow it, and
 	// returns what would change. It writes nothing. If it is nil, the system is not asked.
 	Try func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step) ([]reconcile.Change, error)
+	// Remembers returns what the state keeps of a body that was written, for Compare; nil keeps
+	// the body. What is not needed is best left out: it is read in each run.
+	Remembers func(body any) any
 	// Doer returns what reads and writes single things of a part. A dry run does not call it.
 	Doer func(ctx context.Context, env integration.Environment, act integration.Actors, part Part) (reconcile.Doer, error)
 	// Prepare does what must be done before the first step of a part, such as to stop processes

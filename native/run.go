@@ -149,7 +149,7 @@ func (w *work) remember(ctx context.Context, u *unit) (err error) {
 		w.setLeft(u)
 	}
 	if w.env.State != nil {
-		u.memory = newMemory(w.env.State, u.part)
+		u.memory = w.newMemory(w.env.State, u.part)
 		if u.input.Known, err = u.memory.load(ctx); err != nil {
 			return reconcile.Transient(fmt.Errorf("reading the state: %w", err))
 		}

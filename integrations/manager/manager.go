@@ -25,7 +25,8 @@ func parts() native.Integration {
 			return desired(ctx, query, it)
 		},
 		Complete: completer(refs), Current: current, Compare: compare, Doer: newDoer, Try: try, Prepare: prepare, Settle: settle,
-		Limits: &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
+		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
+		Limits:    &reconcile.Limits{Percent: 25, Floor: 2, Max: math.MaxInt32},
 		CheckSettings: func(own integration.OwnSettings) error {
 			_, err := readSettings(own)
 			return err

@@ -2,6 +2,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -161,10 +162,7 @@ func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifest
 	}
 	d := manifests.Doer{Writer: writer, Options: v.options}
 	for _, l := range old {
-		if !l.Deletable() {
-			return fmt.Errorf("%s does the same work and is not ours to stop", v.key(l.Kind, l.Name))
-		}
-		if err := d.Scale(ctx, l, 0); err != nil {
+		if err := scaleDown(ctx, d, l); err != nil {
 			return fmt.Errorf("stopping %s: %w", v.key(l.Kind, l.Name), err)
 		}
 	}
@@ -184,4 +182,29 @@ func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifest
 		}
 	}
 	return nil
+}
+
+// maxConflicts is how often a process is stopped anew when others change it all the time.
+const maxConflicts = 5
+
+// scaleDown takes all replicas of a process that is ours. Its status changes all the time, so it is
+// read again if somebody was faster.
+func scaleDown(ctx context.Context, d manifests.Doer, l *manifests.Live) error {
+	var err error
+	for range maxConflicts {
+		switch {
+		case l == nil:
+			return nil // it is gone
+		case !l.Deletable():
+			return errors.New("it does the same work, and is not ours to stop")
+		}
+		if err = d.Scale(ctx, l, 0); !errors.Is(err, reconcile.ErrConflict) {
+			return err
+		}
+		var again error
+		if l, again = d.Read(ctx, l.Kind, l.Namespace, l.Name); again != nil {
+			return again
+		}
+	}
+	return err
 }
