@@ -2,6 +2,7 @@ package manager
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -117,8 +118,8 @@ func (s settings) check(own integration.OwnSettings) error {
 	if s.Template != "" && !strings.HasPrefix(s.Template, "/") {
 		return own.Mistake("must be the path of a resource, such as /manager/pod.yaml", "template")
 	}
-	if u, err := url.Parse(s.GitHub.URL); err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && u.Scheme != "http" {
-		return own.Mistake("must be an address, such as https://api.github.com", "github", "url")
+	if message := s.GitHub.checkURL(); message != "" {
+		return own.Mistake(message, "github", "url")
 	}
 	if t := s.GitHub.Token; t != nil && (t.Path == "" || t.Field == "") {
 		return own.Mistake("must have a path and a field", "github", "token")
@@ -135,6 +136,19 @@ func (s settings) check(own integration.OwnSettings) error {
 		return own.Mistake("must name the image of prcheck", "natives", "image")
 	}
 	return s.checkLists(own)
+}
+
+// checkURL returns what is wrong with the address of GitHub, or "".
+func (g gitHub) checkURL() string {
+	u, err := url.Parse(g.URL)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "must be an address, such as https://api.github.com"
+	}
+	ip, _ := netip.ParseAddr(u.Hostname()) // the zero value is no address of this machine
+	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+		return "must begin with https://, since commits that run, and a token, come and go there; http:// is allowed for this machine alone"
+	}
+	return ""
 }
 
 // checkLists returns the first mistake in the lists of the settings.
