@@ -84,7 +84,7 @@ func (w *work) checkChange() {
 		}
 	})
 	if w.Class == reconcile.Listing || w.Class == reconcile.Knowing && w.Prune {
-		maps.Copy(asked, w.change.removed)
+		maps.Copy(asked, w.dropped())
 	}
 	d.Keys = slices.Sorted(maps.Keys(asked))
 	if refused := w.gate().Decide(d); refused.Code != "" {
@@ -100,5 +100,21 @@ func home(base, head Desired) map[reconcile.Key]string {
 	for _, d := range []Desired{base, head} {
 		d.eachItem(func(p Part, it reconcile.Item) { out[it.Key] = p.name() })
 	}
+	return out
+}
+
+// dropped returns the entries that the change removes and whose things a run deletes then. Nobody
+// looks at a part that leaves the data as a whole, unless what is left behind is deleted.
+func (w *work) dropped() map[reconcile.Key]bool {
+	stays := map[string]bool{}
+	for _, p := range w.head.Parts {
+		stays[p.name()] = true
+	}
+	out := map[reconcile.Key]bool{}
+	w.base.eachItem(func(p Part, it reconcile.Item) {
+		if w.change.removed[it.Key] && (stays[p.name()] || w.head.DeleteLeft) {
+			out[it.Key] = true
+		}
+	})
 	return out
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -51,8 +52,14 @@ type Thing struct {
 	Parent      Key    // "" if it has none
 	Needs       []Key  // things that it uses
 	Protected   bool   // the system refuses to delete it
+	Protection  string // why it is protected and what to do, for people; "" is a lock of the system
 	SoftDeleted bool   // it was deleted, and the system still keeps it
 	Version     string // of the reading, for a conditional write
+}
+
+// protection says why a thing is protected.
+func (t Thing) protection() string {
+	return cmp.Or(t.Protection, "the system protects it: its lock is removed by hand")
 }
 
 // A Record is what the state knows of a thing that we made.

@@ -81,7 +81,7 @@ func (m *maker) planRemoval(it *Item, thing Thing, wish Wish) {
 	case v.Act && it.Protected:
 		m.fail(it, CodeProtected, "the entry says protected: take that out in a change of its own", v.Owner)
 	case v.Act && thing.Protected:
-		m.fail(it, CodeProtected, "the system protects it: its lock is removed by hand", v.Owner)
+		m.fail(it, CodeProtected, thing.protection(), v.Owner)
 	case v.Act:
 		m.step(Step{Key: it.Key, Action: Remove, Owner: v.Owner, Reason: "the entry says delete", Item: it, Thing: &thing, wish: wish})
 	case v.Owner == RetiredCaller, v.Owner == OtherVersion && wanted.Act:

@@ -51,8 +51,8 @@ func (m *maker) planLeftover(thing Thing) {
 	case m.in.Class == Knowing && !m.in.Prune && !last.Deleting:
 		m.leave(thing, v, "no entry names it any more; it stays")
 	case thing.Protected:
-		m.step(Step{Key: thing.Key, Action: Blocked, Code: CodeProtected, Owner: v.Owner, Reason: "the system protects it: its lock is removed by hand", Thing: &thing})
-		m.find(Finding{Code: CodeProtected, Severity: Error, Keys: []Key{thing.Key}, Message: "no entry names it, but the system protects it"})
+		m.step(Step{Key: thing.Key, Action: Blocked, Code: CodeProtected, Owner: v.Owner, Reason: thing.protection(), Thing: &thing})
+		m.find(Finding{Code: CodeProtected, Severity: Error, Keys: []Key{thing.Key}, Message: "no entry names it, but " + thing.protection()})
 	default:
 		m.step(Step{Key: thing.Key, Action: Remove, Owner: v.Owner, Reason: "no entry names it", Thing: &thing, wish: wish})
 	}

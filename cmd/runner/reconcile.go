@@ -75,9 +75,6 @@ rest is done; 2 wrong usage; 3 nothing could be done, or a round was interrupted
 			return cli.Takes("NAME")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if env.Getenv("GOGC") == "" {
-				defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-			}
 			if len(args) == 0 {
 				name, err := f.fillProcess(cmd.Flags(), env.Getenv)
 				if err != nil {
@@ -124,6 +121,9 @@ func (f *reconcileFlags) register(flags *pflag.FlagSet) {
 }
 
 func (f *reconcileFlags) run(ctx context.Context, env cli.Env, natives []integration.Native, name string) (err error) {
+	if env.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	}
 	if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{f.journal}}); err != nil {
 		return err
 	}

@@ -71,7 +71,9 @@ func (v *view) add(l *manifests.Live, out *native.Current) {
 	if !stays && !l.Deletable() {
 		t.Mark = reconcile.Mark{}
 	}
-	t.Protected = !stays && v.self != "" && belongs(l.Object, v.self)
+	if !stays && v.self != "" && belongs(l.Object, v.self) {
+		t.Protected, t.Protection = true, "it runs "+v.self+" itself, which never deletes itself: delete it by hand"
+	}
 	out.Things = append(out.Things, t)
 }
 

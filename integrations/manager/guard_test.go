@@ -211,7 +211,7 @@ func testSelf(t *testing.T, c guardCase) {
 	s.mustRun(t)
 	s.Data[managerFile]["managed"] = []any{}
 	_, err := s.run(t)
-	if !s.fails(err) || s.cluster.Object(path("Deployment", c.Input.RunningAs)) == nil {
+	if !s.fails(err) || s.cluster.Object(path("Deployment", c.Input.RunningAs)) == nil || !s.says("PROTECTED", "never deletes itself") {
 		t.Errorf("%v %q", err, s.said)
 	}
 }

@@ -206,3 +206,21 @@ func TestOffline(t *testing.T) {
 		t.Errorf("a key with a blank passed: %q", s.said)
 	}
 }
+
+// A merge request that moves a namespace to another cluster deletes nothing: what is there stays
+// behind. It would delete everything if the settings said so, and then the gate counts.
+func TestMovedNamespace(t *testing.T) {
+	s := newScene(t)
+	s.addAccounts("a", "b")
+	s.mustRun(t)
+	base := s.clone()
+	s.copyOf(clusterFile, "/clusters/new.yml", object{"name": "new"})
+	s.copyOf(namespaceFile, namespaceFile, object{"cluster": ref("/clusters/new.yml")})
+	if err := s.dryRun(t, base); s.fails(err) || !s.says("ORPHAN") {
+		t.Errorf("%v %q", err, s.said)
+	}
+	s.own = "left_behind: delete"
+	if err := s.dryRun(t, base); !s.fails(err) || !s.says("TOO_MANY_DELETES") {
+		t.Errorf("%v %q", err, s.said)
+	}
+}
