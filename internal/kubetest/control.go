@@ -156,7 +156,9 @@ func (s *Server) change(path string, change func(body map[string]any)) {
 
 // setStatus sets the status of an object.
 func (s *Server) setStatus(path string, status map[string]any) {
-	s.change(path, func(body map[string]any) { body["status"] = copyOf(status) })
+	if next := copyOf(status); !equal(mapOf(s.objects[path].body["status"]), next) {
+		s.change(path, func(body map[string]any) { body["status"] = next })
+	}
 }
 
 // spawn makes an object that an owner controls, next to it.

@@ -190,7 +190,7 @@ func isDry(r *http.Request) bool { return slices.Contains(r.URL.Query()["dryRun"
 
 // matches reports whether the labels of an object fit to a selector such as a=b,c!=d,e,!f.
 func matches(body map[string]any, selector string) (bool, error) {
-	labels := dig(dig(body, "metadata"), "labels")
+	labels := mapOf(body["metadata"], "labels")
 	for term := range strings.SplitSeq(selector, ",") {
 		key, want, hasWant := strings.Cut(term, "=")
 		key, isNot := strings.CutSuffix(key, "!")
