@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -27,6 +28,8 @@ type Access struct {
 	// Integration is the name of the integration that asks. The fields that it applies belong
 	// to the field manager "prcheck-NAME".
 	Integration string
+	// Pause is the longest pause before a request is sent a second time; 0 is half a second.
+	Pause time.Duration
 }
 
 // Open returns what reads the objects of a cluster. It sends no request yet. Its connection
@@ -66,6 +69,7 @@ func OpenTrial(a Access) (*Trial, error) {
 // went wrong cannot either.
 const (
 	requestTime    = 30 * time.Second
+	firstPause     = 500 * time.Millisecond
 	requestsPerSec = 300
 	requestsAtOnce = 300
 	maxAnswer      = 32 << 20 // bytes
@@ -106,10 +110,11 @@ func connect(a Access) (*connection, error) {
 		return nil, err
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	pause := cmp.Or(a.Pause, firstPause)
 	return &connection{
 		cluster: a.Name, token: a.Token, manager: manager, base: base, client: client,
 		limit:   flowcontrol.NewTokenBucketRateLimiter(requestsPerSec, requestsAtOnce),
-		retries: retry.Policy{Attempts: 4, FirstPause: 500 * time.Millisecond, MaxPause: 5 * time.Second, Spread: time.Second, Within: time.Minute},
+		retries: retry.Policy{Attempts: 4, FirstPause: pause, MaxPause: 10 * pause, Spread: time.Second, Within: time.Minute},
 		largest: maxAnswer,
 	}, nil
 }
