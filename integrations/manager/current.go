@@ -64,7 +64,7 @@ func (v *view) add(l *manifests.Live, out *native.Current) {
 	if !isNamed && !l.Deletable() {
 		return
 	}
-	if of, why, isBroken := v.whyBroken(l.Object); isBroken && !isNamed {
+	if of, why, isBroken := v.whyBroken(l.Object); isBroken && !stays { // another entry may want it
 		out.Kept[t.Key] = fmt.Sprintf("it stays, because %s cannot be rendered: %s", of, why)
 		return
 	}

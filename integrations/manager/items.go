@@ -105,8 +105,11 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 		return nil, []mistake{{code: codeSharding, pointer: e.pointer() + "/sharding", warning: true, message: "no object is a shard of it, so it runs nowhere"}}
 	}
 	of := render.Integration{Name: e.definition.Name, Spec: e.entry.Spec.Spec, Shards: shards}
-	if e.isDelete {
+	switch {
+	case e.isDelete:
 		of = identityOf(of)
+	case of.Spec.Resources == nil: // a spec that is no object looks like this
+		return nil, []mistake{{code: codeRender, pointer: e.pointer() + "/spec", message: "it has no resources, which each spec must have: is it an object?"}}
 	}
 	objects, wrong := render.Objects(of, values.values, b.options(e.definition.Name))
 	mistakes := renderMistakes(wrong, e.pointer())
