@@ -81,12 +81,6 @@ func (d Doer) Pods(ctx context.Context, is *Live) ([]Pod, error) {
 	return PodsOf(is, sets, pods)
 }
 
-// Gone reports whether no process of a Deployment or StatefulSet is left.
-func (d Doer) Gone(ctx context.Context, is *Live) (bool, error) {
-	pods, err := d.Pods(ctx, is)
-	return err == nil && Running(pods) == 0, err
-}
-
 // selector returns the labels by which an object selects its pods; "" if that says more than
 // labels can say.
 func selector(o Object) string {

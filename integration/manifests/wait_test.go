@@ -46,8 +46,8 @@ func TestReplaceWaitsForPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := c.doer().Gone(t.Context(), is); err != nil || gone {
-		t.Errorf("gone: %t, %v, want a pod that is left", gone, err)
+	if pods, err := c.doer().Pods(t.Context(), is); err != nil || manifests.Running(pods) == 0 {
+		t.Errorf("%v, %v, want a pod that is left", pods, err)
 	}
 	for _, at := range [][]string{{"spec", "selector", "matchLabels"}, {"spec", "template", "metadata", "labels"}} {
 		setAt(want, append(at, manifests.InstanceLabel), "a")
@@ -63,8 +63,8 @@ func TestReplaceWaitsForPods(t *testing.T) {
 		t.Errorf("sent %s, want the deletion alone", got)
 	}
 	c.Remove(podPath)
-	if gone, err := d.Gone(t.Context(), is); err != nil || !gone {
-		t.Errorf("gone: %t, %v", gone, err)
+	if pods, err := d.Pods(t.Context(), is); err != nil || manifests.Running(pods) != 0 {
+		t.Errorf("%v, %v, want no pod", pods, err)
 	}
 	if err := c.run(t, want); err != nil || c.Object(deploymentPath) == nil {
 		t.Errorf("the next run: %v, want the Deployment to be there", err)

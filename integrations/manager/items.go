@@ -18,7 +18,6 @@ type body struct {
 	Integration string           `json:"integration,omitempty"` // "" is the Service, which all share
 	Object      manifests.Object `json:"object,omitempty"`      // with values that are open until Complete
 	Late        map[string]late  `json:"late,omitempty"`        // the open values of the object
-	Shards      int              `json:"shards,omitempty"`      // number of static shards, also of one key; 0: no static shards
 	Await       bool             `json:"await,omitempty"`       // it must be ready before others are written
 }
 
@@ -121,7 +120,6 @@ func (b *builder) entryItems(g *group, e placed, values params) ([]reconcile.Ite
 		made := body{Integration: of.Name, Object: inNamespace(o, g.namespace.Name)}
 		noted := share{integration: of.Name}
 		if len(shards) == len(objects) {
-			made.Shards, _ = strconv.Atoi(shards[i].Shards)
 			noted = share{of.Name, shards[i].Key, shards[i].Shards, shards[i].ID}
 		}
 		made.Object = withShare(made.Object, noted)
