@@ -14,8 +14,9 @@ import (
 
 // Decode reads the settings into a pointer to a struct. The names of keys are those of the
 // yaml tags, or else the names of the fields in lower case. Structs, lists, maps by strings
-// and pointers may be nested; a time.Duration is written as 10m, and what implements
-// [encoding.TextUnmarshaler] reads its own text.
+// and pointers may be nested, and the fields of an embedded struct stand beside those around
+// it; a time.Duration is written as 10m, and what implements [encoding.TextUnmarshaler] reads
+// its own text.
 //
 // Decode is strict: an unknown key, a value of another type, a number that is out of range and
 // a key without a value are mistakes. The error joins one [SettingsError] per mistake. What no
@@ -87,26 +88,35 @@ func (r *settingsReader) decodeText(n *yaml.Node, at string, v reflect.Value) bo
 
 // decodeStruct reads a mapping with known keys.
 func (r *settingsReader) decodeStruct(n *yaml.Node, at string, v reflect.Value) {
-	fields := map[string]int{}
-	var known []string
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if name == "-" || !f.IsExported() {
-			continue
-		}
-		if name == "" {
-			name = strings.ToLower(f.Name)
-		}
-		fields[name] = i
-		known = append(known, name)
-	}
+	fields := map[string]reflect.Value{}
+	known := knownKeys(v, fields, nil)
 	keys := r.readObject(n, at, known...)
 	for _, name := range known {
 		if value := keys[name]; value != nil {
-			r.decode(value, at+"."+name, v.Field(fields[name]))
+			r.decode(value, at+"."+name, fields[name])
 		}
 	}
+}
+
+// knownKeys notes the fields of a struct by their keys, and returns the keys added to known. The
+// fields of an embedded struct stand beside those around it.
+func knownKeys(v reflect.Value, fields map[string]reflect.Value, known []string) []string {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			known = knownKeys(v.Field(i), fields, known)
+			continue
+		case name == "-" || !f.IsExported():
+			continue
+		case name == "":
+			name = strings.ToLower(f.Name)
+		}
+		fields[name] = v.Field(i)
+		known = append(known, name)
+	}
+	return known
 }
 
 // decodeMap reads a mapping with any keys.

@@ -71,6 +71,25 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestDecodeEmbedded holds that the keys of an embedded struct stand beside the others.
+func TestDecodeEmbedded(t *testing.T) {
+	var into struct {
+		Shared
+		Wait time.Duration `yaml:"wait"`
+	}
+	if err := own(t, "hosts: [a, b]\nwait: 10m").Decode(&into); err != nil || len(into.Hosts) != 2 || into.Wait != 10*time.Minute {
+		t.Errorf("got %+v, %v", into, err)
+	}
+	if err := own(t, "host: [a]").Decode(&into); err == nil || !strings.Contains(err.Error(), "host") {
+		t.Errorf("got %v, want an unknown key", err)
+	}
+}
+
+// Shared are settings that several natives have.
+type Shared struct {
+	Hosts []string `yaml:"hosts"`
+}
+
 func TestDecodeMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "txt: a", `5: unknown key "txt" (did you mean "text"?)`},

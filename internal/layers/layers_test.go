@@ -56,9 +56,9 @@ func TestCheck(t *testing.T) {
 		{"native integration sends requests", "integrations/github/a.go", `package github; import "net/http"; var _ = http.DefaultClient`, []string{
 			"integrations/github/a.go:1: uses net/http.DefaultClient; a native integration sends requests with the client of its environment"}},
 		{"native integration imports another", "integrations/github/teams/a.go", `package teams; import _ "` + module + `/integrations/gitlab"`, []string{
-			"integrations/github/teams/a.go:1: imports " + module + "/integrations/gitlab: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/template"}},
+			"integrations/github/teams/a.go:1: imports " + module + "/integrations/gitlab: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
 		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
-			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/template"}},
+			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
 		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{

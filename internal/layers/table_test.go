@@ -8,7 +8,7 @@ const module = "github.com/app-sre/prcheck"
 // that folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state"},
-	{"gql", "server/metrics", "integration", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
 	{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
@@ -36,7 +36,7 @@ var never = map[string][]string{
 // only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
 	"planner/proof":  {"bundle", "gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"integrations/*": {"integration", "native", "reconcile", "plan", "state", "integration/sharding", "integration/manifests", "integration/template"},
+	"integrations/*": {"integration", "native", "reconcile", "plan", "state", "integration/sharding", "integration/manifests", "integration/services", "integration/template"},
 }
 
 // owners lists, for each outside library, the packages that may import it. Packages below

@@ -1,0 +1,60 @@
+package saas
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// Settings are those that all natives of saas files share. A native embeds them in its own.
+type Settings struct {
+	// Hosts are the only hosts that get credentials which the data name: of repositories,
+	// registries, build servers and sources of measurements.
+	Hosts []string `yaml:"hosts"`
+	// Records is the place of the records of promotions, above the folder state of
+	// qontract-reconcile: s3://BUCKET or s3://BUCKET/PREFIX. "" is no records.
+	Records string `yaml:"records"`
+	Soak    Soak   `yaml:"soak"`
+	// FIPS makes the identities of targets as qontract-reconcile does in FIPS mode.
+	FIPS bool `yaml:"fips"`
+}
+
+// A Soak says how the time for which a commit ran is counted over several publishers.
+type Soak string
+
+// The ways. Sum is the zero value.
+const (
+	Sum  Soak = ""     // the times of all publishers together
+	Each Soak = "each" // every publisher on its own
+)
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *Soak) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "sum":
+		*s = Sum
+	case "each":
+		*s = Each
+	default:
+		return fmt.Errorf("must be sum or each, got %.40q", text)
+	}
+	return nil
+}
+
+// Check returns the first mistake that the types of the settings do not show.
+func (s Settings) Check(own integration.OwnSettings) error {
+	for i, host := range s.Hosts {
+		if host == "" || strings.ContainsAny(host, "/@ ") || host != strings.ToLower(host) {
+			return own.Mistake("must be the name of a host in lower case, such as github.com", "hosts", fmt.Sprint(i))
+		}
+	}
+	if s.Records != "" && !strings.HasPrefix(s.Records, "s3://") {
+		return own.Mistake("must be s3://BUCKET or s3://BUCKET/PREFIX", "records")
+	}
+	return nil
+}
+
+// MayGet reports whether a host gets credentials.
+func (s Settings) MayGet(host string) bool { return slices.Contains(s.Hosts, strings.ToLower(host)) }
