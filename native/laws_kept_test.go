@@ -82,7 +82,7 @@ func TestLeftStaysUntilAsked(t *testing.T) {
 		isAsked := false
 		r.shelf.desire = func(d *native.Desired) {
 			d.DeleteLeft = isAsked
-			d.Left = func(shard, _ string) (native.Part, error) { return native.Part{Target: shard}, nil }
+			d.Left = func(was native.Part) (native.Part, error) { return native.Part{Target: was.Shard}, nil }
 		}
 		run := func() string {
 			said, err := r.shelf.runWith(t, r.json(t), func(e *integration.Environment) { wide(e); e.State = remembered }, integration.Actors{State: remembered})

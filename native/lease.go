@@ -49,11 +49,11 @@ func (w *work) groups(units []*unit) []*group {
 func (w *work) leaseOf(p Part) string {
 	kind, name, static := "lease", p.Lease, ""
 	if name == "" {
-		kind, name, static = "part", cmp.Or(p.Shard, p.Caller), w.env.Static.String()
+		kind, name, static = "part", cmp.Or(p.Shard, p.Caller, p.At), w.env.Static.String()
 	}
 	id := state.Name(p.Lease)
 	if p.Lease == "" {
-		id = state.Name(p.Shard, p.Caller, static)
+		id = p.name(static)
 	}
 	return "write/" + kind + "/" + strings.ToValidUTF8(name[:min(len(name), 100)], "") + "/" + id
 }

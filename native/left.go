@@ -17,6 +17,7 @@ import (
 type written struct {
 	Shard  string `json:"shard"`
 	Caller string `json:"caller"`
+	At     string `json:"at,omitempty"`
 }
 
 // A partsDocument names the parts that runs wrote, so that a part that leaves the data is still
@@ -51,15 +52,16 @@ func (w *work) addLeft(ctx context.Context) error {
 		delete(left, p.name())
 	}
 	for _, was := range left {
-		p := Part{Shard: was.Shard, Caller: was.Caller}
+		p := Part{Shard: was.Shard, Caller: was.Caller, At: was.At}
 		if !w.isSelected(p) {
 			continue
 		}
 		u := &unit{isLeft: true}
-		if u.part, u.lost = w.head.Left(was.Shard, was.Caller); u.lost != nil {
+		if u.part, u.lost = w.head.Left(p); u.lost != nil {
 			u.part = p
 		}
-		u.part.Shard, u.part.Caller, u.part.Items, u.part.Skip = was.Shard, was.Caller, nil, ""
+		u.part.Shard, u.part.Caller, u.part.At = was.Shard, was.Caller, was.At
+		u.part.Items, u.part.Skip = nil, ""
 		w.units = append(w.units, u)
 		u.isAsked = true
 	}
@@ -132,7 +134,7 @@ func (w *work) rememberParts(ctx context.Context, s state.Store) error {
 		case u.isLeft:
 			ended[name] = w.isEmpty(u)
 		case !known && (hasWork(u.plan) || u.plan.Deletions.Managed > 0):
-			begun[name] = written{u.part.Shard, u.part.Caller}
+			begun[name] = written{u.part.Shard, u.part.Caller, u.part.At}
 		}
 	}
 	maps.DeleteFunc(ended, func(_ string, isEmpty bool) bool { return !isEmpty })

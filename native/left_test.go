@@ -72,11 +72,11 @@ func TestPartsThatLeft(t *testing.T) {
 			}
 			s.desire = func(d *native.Desired) {
 				d.DeleteLeft = c.delete
-				d.Left = func(shard, caller string) (native.Part, error) {
-					if shard != caller || c.left != nil {
+				d.Left = func(was native.Part) (native.Part, error) {
+					if was.Shard != was.Caller || c.left != nil {
 						return native.Part{}, c.left
 					}
-					return native.Part{Target: shard, Items: []reconcile.Item{{Key: "never"}}, Skip: "never"}, nil
+					return native.Part{Target: was.Shard, Items: []reconcile.Item{{Key: "never"}}, Skip: "never"}, nil
 				}
 			}
 			run := func(data string, isDry bool) (string, error) {
@@ -116,7 +116,7 @@ func TestPartsOfTheState(t *testing.T) {
 	remembered := openState(t)
 	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
 	s.desire = func(d *native.Desired) {
-		d.Left = func(shard, _ string) (native.Part, error) { return native.Part{Target: shard}, nil }
+		d.Left = func(was native.Part) (native.Part, error) { return native.Part{Target: was.Shard}, nil }
 	}
 	use := func(e *integration.Environment) { e.State = remembered }
 	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {}}`, use, integration.Actors{State: remembered}); err != nil {

@@ -71,17 +71,20 @@ type Desired struct {
 	// Targets are known besides those of the parts. What base knows may be asked in the dry run
 	// of a change, see [Part].
 	Targets []any
-	// Left returns the part, without items, that the state remembers and the data no longer
-	// have, or an error if its target is not known any more. If it is nil, such parts are
+	// Left returns a part that the state remembers and the data no longer have, or an error if
+	// its target is not known any more. It gets the shard, the caller and At. If it is nil, such parts are
 	// forgotten. The things of such a part are told in each run, and deleted if DeleteLeft.
-	Left       func(shard, caller string) (Part, error)
+	Left       func(was Part) (Part, error)
 	DeleteLeft bool
 }
 
 // A Part is what one shard does at one target.
 type Part struct {
-	Shard  string // key of the shard; two parts of one shard have different callers
+	Shard  string // key of the shard
 	Caller string // whose mark the things get
+	// At tells parts of one shard and caller apart, such as the cluster and namespace; "" if the
+	// shard and the caller suffice.
+	At string
 	// Target is how the target is reached, such as an [integration.ClusterRef]. It is
 	// compared as JSON, and must have everything that Current and Doer use of the data.
 	Target any
@@ -95,8 +98,14 @@ type Part struct {
 	Last  bool // it is worked on after the other parts
 }
 
-// name returns the name of a part in the state.
-func (p Part) name() string { return state.Name(p.Shard, p.Caller) }
+// name returns the name of a part in the state, or with more texts that of a share of it.
+func (p Part) name(more ...string) string {
+	texts := append([]string{p.Shard, p.Caller}, more...)
+	if p.At != "" {
+		texts = append(texts, "at", p.At)
+	}
+	return state.Name(texts...)
+}
 
 // Current is what is there.
 type Current struct {

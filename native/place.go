@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/jsonpointer"
@@ -23,4 +24,17 @@ func inHead(items []reconcile.Item) []reconcile.Item {
 		out = append(out, it)
 	}
 	return out
+}
+
+// comparePlaces orders parts by shard, caller and At.
+func comparePlaces(a, b Part) int {
+	return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller), strings.Compare(a.At, b.At))
+}
+
+// atSuffix returns At of a part for a message.
+func atSuffix(p Part) string {
+	if p.At == "" {
+		return ""
+	}
+	return " at " + p.At
 }

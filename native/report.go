@@ -100,7 +100,7 @@ func inPart(p Part, message string) string {
 	if p.Shard == "" {
 		return message
 	}
-	return p.Shard + ": " + message
+	return p.Shard + atSuffix(p) + ": " + message
 }
 
 // effects are the kinds of effects by the actions that have them.

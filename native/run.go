@@ -75,7 +75,7 @@ func (w *work) named(u *unit, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", cmp.Or(u.part.Shard, w.env.Integration), err)
+	return fmt.Errorf("%s%s: %w", cmp.Or(u.part.Shard, w.env.Integration), atSuffix(u.part), err)
 }
 
 // each does something for n things at once, and divides the workers among them. It returns n

@@ -28,6 +28,7 @@ type desiredState struct {
 type partState struct {
 	Shard  string      `json:"shard"`
 	Caller string      `json:"caller"`
+	At     string      `json:"at,omitempty"`
 	Target string      `json:"target"` // JSON
 	Skip   string      `json:"skip,omitempty"`
 	Last   bool        `json:"last,omitempty"`
@@ -74,7 +75,7 @@ func (m made) DesiredState(ctx context.Context, query integration.QueryFunc, set
 		out.Parts = append(out.Parts, p.state())
 	}
 	slices.SortFunc(out.Parts, func(a, b partState) int {
-		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller))
+		return cmp.Or(strings.Compare(a.Shard, b.Shard), strings.Compare(a.Caller, b.Caller), strings.Compare(a.At, b.At))
 	})
 	for _, f := range d.Findings {
 		out.Findings = append(out.Findings, findingText{f.Code, f.Severity, f.Keys, f.Message})
@@ -113,7 +114,7 @@ func (p Part) checkComparable() error {
 
 // state returns what a part contributes to the desired state.
 func (p Part) state() partState {
-	out := partState{Shard: p.Shard, Caller: p.Caller, Target: text(p.Target), Skip: p.Skip, Last: p.Last, Lease: p.Lease, Items: []itemState{}}
+	out := partState{Shard: p.Shard, Caller: p.Caller, At: p.At, Target: text(p.Target), Skip: p.Skip, Last: p.Last, Lease: p.Lease, Items: []itemState{}}
 	for _, it := range p.Items {
 		needs, after := slices.Sorted(slices.Values(it.Needs)), slices.Sorted(slices.Values(it.After))
 		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, after, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})

@@ -1,13 +1,11 @@
 package native
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -110,7 +108,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 		return nil, reconcile.Transient(err)
 	}
 	slices.SortStableFunc(w.units, func(a, b *unit) int {
-		return cmp.Or(strings.Compare(a.part.Shard, b.part.Shard), strings.Compare(a.part.Caller, b.part.Caller))
+		return comparePlaces(a.part, b.part)
 	})
 	if w.env.Shard != "" && len(w.units) == 0 {
 		return nil, reconcile.Config(fmt.Errorf("there is no shard %q", w.env.Shard))
@@ -126,7 +124,7 @@ func (d Desired) check() error {
 			return err
 		}
 		if known[p.name()] {
-			return fmt.Errorf("two parts of shard %q have the caller %q", p.Shard, p.Caller)
+			return fmt.Errorf("two parts of shard %q have the caller %q%s", p.Shard, p.Caller, atSuffix(p))
 		}
 		known[p.name()] = true
 	}
@@ -171,7 +169,7 @@ func (w *work) addUnits() {
 		removed := slices.DeleteFunc(slices.Clone(w.share(p).Items), func(it reconcile.Item) bool { return named[it.Key] })
 		u := at[p.name()]
 		if u == nil {
-			u = &unit{part: Part{Shard: p.Shard, Caller: p.Caller, Target: p.Target}, isGone: true}
+			u = &unit{part: Part{Shard: p.Shard, Caller: p.Caller, At: p.At, Target: p.Target}, isGone: true}
 			w.units = append(w.units, u)
 		}
 		u.removed = append(u.removed, inHead(removed)...)

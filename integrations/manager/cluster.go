@@ -150,8 +150,8 @@ func (c cluster) pointer() string {
 }
 
 // left returns the part of a namespace that left the data.
-func (b *builder) left(shard, caller string) (native.Part, error) {
-	p := native.Part{Shard: shard, Caller: caller}
+func (b *builder) left(p native.Part) (native.Part, error) {
+	shard, caller := p.Shard, p.Caller
 	for _, d := range b.world.definitions {
 		for _, e := range d.entries {
 			if d.upstream() == caller && e.Namespace != nil && e.Namespace.key() == shard {

@@ -265,7 +265,7 @@ func TestFilters(t *testing.T) {
 		{"moon/gone", "b"}:                   `the cluster "moon" is not in the data any more`,
 		{"x", "b"}:                           `the cluster "" is not in the data any more`,
 	} {
-		p, err := got.Left(of[0], of[1])
+		p, err := got.Left(native.Part{Shard: of[0], Caller: of[1]})
 		if text := errText(err); text != want {
 			t.Errorf("%q: got %+v, %v", of, p, err)
 		}
