@@ -14,6 +14,9 @@ import (
 
 // tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
+	"record":                  {"integrations/saas/promotion TestRecordCases"},
+	"promotion_publish":       {"integrations/saas/promotion TestPublishCases"},
+	"promotion_validate":      {"integrations/saas/promotion TestValidateCases"},
 	"actions":                 {"integration/manifests TestActions"},
 	"affected_shards":         {"affected TestConformance"},
 	"prune_guard":             {"integrations/manager TestPruneGuard"},
@@ -54,16 +57,16 @@ var tested = map[string][]string{
 // later names the package that will test an area once the package exists.
 var later = map[string]string{
 	"admission":             "integrations/generic",
-	"candidate":             "integrations/saas",
+	"candidate":             "integrations/saas/promotions",
 	"change_tester":         "integrations/saas",
 	"classify_rule":         "integrations/generic",
 	"classify_spec":         "integrations/generic",
-	"components":            "integrations/saas",
+	"components":            "integrations/saas/promotions",
 	"config_hash":           "integrations/saas",
 	"crash":                 "integrations/saas",
 	"decision":              "integrations/saas",
 	"delete":                "integrations/saas",
-	"edit":                  "integrations/saas",
+	"edit":                  "integrations/saas/promotions",
 	"error_class":           "integrations/generic",
 	"hierarchy":             "integrations/generic",
 	"image_check":           "integrations/saas",
@@ -72,16 +75,13 @@ var later = map[string]string{
 	"import":                "integrations/generic",
 	"lro":                   "integrations/generic",
 	"managed_types":         "integrations/saas",
-	"merge_request":         "integrations/saas",
+	"merge_request":         "integrations/saas/promotions",
 	"namespace_selector":    "integrations/saas",
 	"offline_check":         "integrations/generic",
 	"parameters":            "integrations/saas",
 	"pipelinerun":           "integrations/saas",
-	"promotion_diff":        "integrations/saas",
-	"promotion_head":        "integrations/saas",
-	"promotion_publish":     "integrations/saas",
-	"promotion_validate":    "integrations/saas",
-	"record":                "integrations/saas",
+	"promotion_diff":        "integrations/saas/promotions",
+	"promotion_head":        "integrations/saas/promotions",
 	"request":               "integrations/generic",
 	"resource_id":           "integrations/generic",
 	"saas_validate":         "integrations/saas",
@@ -94,7 +94,7 @@ var later = map[string]string{
 	"trigger_images":        "integrations/saas",
 	"trigger_moving_commit": "integrations/saas",
 	"trigger_upstream":      "integrations/saas",
-	"window":                "integrations/saas",
+	"window":                "integrations/saas/promotions",
 }
 
 // untested says why an area does not apply to us.

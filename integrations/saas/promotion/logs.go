@@ -1,0 +1,28 @@
+package promotion
+
+// A Place is where the records of a publisher in one channel are.
+type Place struct{ Channel, UID string }
+
+// A Log is what is known of the records of one place, by commit.
+type Log struct {
+	Records map[string]Record
+	Wrong   map[string]error // records that cannot be used
+	// Err says why nothing is known of records that are not in Records or Wrong, nil if there
+	// are none.
+	Err error
+}
+
+// Logs are logs by place.
+type Logs map[Place]Log
+
+// record returns the record of a commit, nil if there is none, or why it is not known.
+func (l Logs) record(at Place, commit string) (*Record, error) {
+	log := l[at]
+	if err := log.Wrong[commit]; err != nil {
+		return nil, err
+	}
+	if r, ok := log.Records[commit]; ok {
+		return &r, nil
+	}
+	return nil, log.Err
+}
