@@ -13,53 +13,54 @@ import (
 // maxBody is the largest body of a note, in code points.
 const maxBody = 1_000_000
 
-// shape returns a note as the API writes it.
-func (n Note) shape() map[string]any {
+// shapeIn returns a note of a merge request as the API writes it.
+func (n Note) shapeIn(iid int) map[string]any {
 	name := map[int]string{Bot: "prcheck", Human: "Jane"}[n.Author]
 	return map[string]any{
 		"id": n.ID, "type": nil, "body": n.Body, "attachment": nil,
 		"author":     map[string]any{"id": n.Author, "username": strings.ToLower(name), "name": name, "state": "active"},
 		"created_at": "2026-01-19T08:40:25.934Z", "updated_at": "2026-01-19T08:40:25.934Z",
-		"system": n.System, "noteable_id": 377, "noteable_type": "MergeRequest", "project_id": Project, "noteable_iid": IID, //nolint:misspell // the word of the API
+		"system": n.System, "noteable_id": 377, "noteable_type": "MergeRequest", "project_id": Project, "noteable_iid": iid, //nolint:misspell // the word of the API
 		"resolvable": false, "confidential": false, "internal": false, "commands_changes": map[string]any{},
 	}
 }
 
-func (s *Server) allNotes(a *answer, r *http.Request) {
+// allNotes lists the notes of a merge request, or adds one.
+func (s *Server) allNotes(a *answer, r *http.Request, notes *[]Note, iid int) {
 	switch r.Method {
 	case http.MethodGet:
 		if q := r.URL.Query(); q.Get("sort") != "asc" || q.Get("order_by") != "created_at" {
 			s.report("notes are listed in an order that new ones shift")
 		}
-		paged(s, a, r, s.notes, Note.shape, "sort", "order_by")
+		paged(s, a, r, *notes, func(n Note) map[string]any { return n.shapeIn(iid) }, "sort", "order_by")
 	case http.MethodPost:
 		if text, ok := s.text(a, r); ok {
 			n := Note{ID: s.next(), Author: Bot, Body: text}
-			s.notes = append(s.notes, n)
-			a.json(http.StatusCreated, n.shape())
+			*notes = append(*notes, n)
+			a.json(http.StatusCreated, n.shapeIn(iid))
 		}
 	default:
 		a.refuse(http.StatusMethodNotAllowed, "Method Not Allowed")
 	}
 }
 
-func (s *Server) oneNote(a *answer, r *http.Request, id int) {
-	i := slices.IndexFunc(s.notes, func(n Note) bool { return n.ID == id })
+func (s *Server) oneNote(a *answer, r *http.Request, notes *[]Note, iid, id int) {
+	i := slices.IndexFunc(*notes, func(n Note) bool { return n.ID == id })
 	switch {
 	case i < 0:
 		a.refuse(http.StatusNotFound, "Not found")
 	case r.Method == http.MethodGet:
-		a.json(http.StatusOK, s.notes[i].shape())
-	case s.notes[i].Author != Bot || s.notes[i].System:
+		a.json(http.StatusOK, (*notes)[i].shapeIn(iid))
+	case (*notes)[i].Author != Bot || (*notes)[i].System:
 		s.report("%s of a note of somebody else", r.Method)
 		a.refuse(http.StatusForbidden, "Forbidden")
 	case r.Method == http.MethodPut:
 		if text, ok := s.text(a, r); ok {
-			s.notes[i].Body = text
-			a.json(http.StatusOK, s.notes[i].shape())
+			(*notes)[i].Body = text
+			a.json(http.StatusOK, (*notes)[i].shapeIn(iid))
 		}
 	case r.Method == http.MethodDelete:
-		s.notes = slices.Delete(s.notes, i, i+1)
+		*notes = slices.Delete(*notes, i, i+1)
 		a.status = http.StatusNoContent
 	default:
 		a.refuse(http.StatusMethodNotAllowed, "Method Not Allowed")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,9 @@ const (
 	Pipeline = 100
 	Bot      = 42 // the user of the token
 	Human    = 5  // another user
-	SHA      = "18f3e63d05582537db6d183d9d557be09e1f90c8"
+	// ProjectPath is the name of the project in addresses.
+	ProjectPath = "group/project"
+	SHA         = "18f3e63d05582537db6d183d9d557be09e1f90c8"
 )
 
 // A Note is a note of the merge request.
@@ -69,6 +72,9 @@ type Server struct {
 	// none.
 	ArtifactsAt string
 	Rights      Rights
+	// Repository has the branches and merge requests of the project. Without one there is only
+	// the merge request IID, and no branch.
+	Repository *Repository
 
 	mu       sync.Mutex
 	labels   []string // of the merge request
@@ -95,6 +101,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(fault.Delayed):
 		case <-r.Context().Done():
 		}
+	}
+	if s.isGit(r) && fault.Status == 0 && !fault.Drop {
+		s.serveGit(w, r)
+		return
 	}
 	a := &answer{status: http.StatusGatewayTimeout, header: http.Header{}}
 	if !fault.Undone {
@@ -163,8 +173,13 @@ func (s *Server) answer(a *answer, r *http.Request) {
 	}
 	bot := r.Header.Get("PRIVATE-TOKEN") == s.Token && s.Token != ""
 	job := r.Header.Get("JOB-TOKEN") == s.JobToken && s.JobToken != ""
-	path, known := strings.CutPrefix(r.URL.Path, "/api/v4")
+	path, known := strings.CutPrefix(r.URL.EscapedPath(), "/api/v4")
 	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for i, part := range parts { // a name with a slash is one part
+		if text, err := url.PathUnescape(part); err == nil {
+			parts[i] = text
+		}
+	}
 	switch {
 	case !known:
 		s.report("%s %s is not an address of the API", r.Method, r.URL)
@@ -177,7 +192,7 @@ func (s *Server) answer(a *answer, r *http.Request) {
 		a.json(http.StatusOK, map[string]any{"id": Bot, "username": "project_7_bot", "name": "prcheck", "state": "active"})
 	case path == "/personal_access_tokens/self" && r.Method == http.MethodGet:
 		s.self(a)
-	case path == "/projects/"+strconv.Itoa(Project) && r.Method == http.MethodGet:
+	case len(parts) == 2 && parts[0] == "projects" && (parts[1] == strconv.Itoa(Project) || parts[1] == ProjectPath) && r.Method == http.MethodGet:
 		s.aboutProject(a)
 	default:
 		s.project(a, r, parts)
@@ -186,8 +201,11 @@ func (s *Server) answer(a *answer, r *http.Request) {
 
 // project answers requests below /projects/7.
 func (s *Server) project(a *answer, r *http.Request, parts []string) {
-	if len(parts) < 3 || parts[0] != "projects" || parts[1] != strconv.Itoa(Project) {
+	if len(parts) < 3 || parts[0] != "projects" || parts[1] != strconv.Itoa(Project) && parts[1] != ProjectPath {
 		a.refuse(http.StatusNotFound, "Project Not Found")
+		return
+	}
+	if s.Repository != nil && s.Repository.serve(s, a, r, parts[2:]) {
 		return
 	}
 	notes := fmt.Sprintf("merge_requests/%d/notes", IID)
@@ -195,9 +213,9 @@ func (s *Server) project(a *answer, r *http.Request, parts []string) {
 	case rest == fmt.Sprintf("merge_requests/%d", IID) && r.Method == http.MethodGet:
 		s.mergeRequest(a)
 	case rest == notes:
-		s.allNotes(a, r)
+		s.allNotes(a, r, &s.notes, IID)
 	case strings.HasPrefix(rest, notes+"/"):
-		s.oneNote(a, r, number(parts[len(parts)-1]))
+		s.oneNote(a, r, &s.notes, IID, number(parts[len(parts)-1]))
 	case parts[2] == "repository" && len(parts) == 6 && parts[3] == "commits" && parts[5] == "statuses" && s.knows(parts[4]) && r.Method == http.MethodGet:
 		s.listStatuses(a, r)
 	case parts[2] == "statuses" && r.Method == http.MethodPost:

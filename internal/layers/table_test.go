@@ -64,7 +64,7 @@ var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "ci/pipeline", "validator"},
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "wrapper", "runner/guard", "internal/kubetest", "internal/script"}, // git has one owner: nobody else starts it
+	"os/exec":                                  {"internal/git", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

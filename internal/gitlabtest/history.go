@@ -1,0 +1,193 @@
+package gitlabtest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// DefaultBranch is the branch that a [Repository] starts with.
+const DefaultBranch = "main"
+
+// refPath returns the file that holds a reference.
+func (s *store) refPath(ref string) string { return filepath.Join(s.dir, filepath.FromSlash(ref)) }
+
+// head returns the commit of a branch, "" if there is no such branch.
+func (s *store) head(branch string) string {
+	raw, err := os.ReadFile(s.refPath("refs/heads/" + branch))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// point lets a reference point to a commit, or removes it if the id is "". It reports whether the
+// name can be had: a and a/b cannot both be branches.
+func (s *store) point(ref, id string) bool {
+	path := s.refPath(ref)
+	if id == "" {
+		return os.Remove(path) == nil
+	}
+	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return false
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() && os.Remove(path) != nil {
+		return false
+	}
+	must(os.WriteFile(path+".new", []byte(id+"\n"), 0o644))
+	return os.Rename(path+".new", path) == nil
+}
+
+// branches returns the names of all branches, sorted.
+func (s *store) branches() []string {
+	root := s.refPath("refs/heads")
+	var out []string
+	must(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !strings.HasSuffix(path, ".lock") {
+			out = append(out, filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator))))
+		}
+		return err
+	}))
+	slices.Sort(out)
+	return out
+}
+
+// resolve returns the commit that a branch, a reference or an id names; false if there is none.
+func (s *store) resolve(rev string) (commit, bool) {
+	if rev == "HEAD" {
+		rev = DefaultBranch
+	}
+	if id := s.head(rev); id != "" {
+		return s.commit(id)
+	}
+	if raw, err := os.ReadFile(s.refPath(rev)); err == nil && strings.HasPrefix(rev, "refs/") {
+		return s.commit(strings.TrimSpace(string(raw)))
+	}
+	return s.commit(rev)
+}
+
+// isAncestor reports whether a commit is another one or comes before it.
+func (s *store) isAncestor(old, young string) bool {
+	bottom, seen, open := s.depth(old), map[string]bool{}, []string{young}
+	for len(open) > 0 {
+		id := open[len(open)-1]
+		open = open[:len(open)-1]
+		if id == old {
+			return true
+		}
+		if seen[id] || s.depth(id) <= bottom {
+			continue
+		}
+		seen[id] = true
+		c, _ := s.commit(id)
+		open = append(open, c.parents...)
+	}
+	return false
+}
+
+// depth returns how many commits the longest way from a commit to a first one has.
+func (s *store) depth(id string) int {
+	if d := s.depths[id]; d > 0 {
+		return d
+	}
+	c, ok := s.commit(id)
+	if !ok {
+		return 0
+	}
+	d := 1
+	for _, p := range c.parents {
+		d = max(d, s.depth(p)+1)
+	}
+	s.depths[id] = d
+	return d
+}
+
+// walk visits a commit and those before it once each, the newest time first, until visit
+// answers false.
+func (s *store) walk(from string, visit func(commit) bool) {
+	seen := map[string]bool{}
+	var open []commit
+	add := func(id string) {
+		if c, ok := s.commit(id); ok && !seen[id] {
+			seen[id] = true
+			at, _ := slices.BinarySearchFunc(open, c, func(a, b commit) int { return a.when.Compare(b.when) })
+			open = slices.Insert(open, at, c)
+		}
+	}
+	for add(from); len(open) > 0; {
+		c := open[len(open)-1]
+		open = open[:len(open)-1]
+		if !visit(c) {
+			return
+		}
+		for _, p := range c.parents {
+			add(p)
+		}
+	}
+}
+
+// lastCommit returns the newest commit of a history that changed a path, as git log finds it: a
+// merge that has the path as one of its parents has leaves the question to that parent.
+func (s *store) lastCommit(from, path string) string {
+	for {
+		c, ok := s.commit(from)
+		if !ok {
+			return ""
+		}
+		mine, has := s.find(c.tree, path)
+		next := ""
+		for _, p := range c.parents {
+			parent, _ := s.commit(p)
+			if theirs, had := s.find(parent.tree, path); had == has && theirs == mine {
+				next = p
+				break
+			}
+		}
+		switch {
+		case next != "":
+			from = next
+		case !has && len(c.parents) == 0:
+			return ""
+		default:
+			return c.id
+		}
+	}
+}
+
+// mergeBase returns the commit that two histories share, "" if they share none.
+func (s *store) mergeBase(a, b string) string {
+	if a == b {
+		return a
+	}
+	base, _ := s.ask("merge-base", a, b)
+	return base
+}
+
+// merge returns the tree of a merge of two commits, and whether git can merge them.
+func (s *store) merge(ours, theirs string) (tree string, ok bool) {
+	out, ok := s.ask("merge-tree", "--write-tree", "--allow-unrelated-histories", "--no-messages", ours, theirs)
+	tree, _, _ = strings.Cut(out, "\n")
+	return tree, ok
+}
+
+// changed returns the paths that differ between two commits, sorted.
+func (s *store) changed(from, to string) []string {
+	a, _ := s.commit(from)
+	b, _ := s.commit(to)
+	old, young := s.files(a.tree, "", map[string]string{}), s.files(b.tree, "", map[string]string{})
+	var out []string
+	for path, id := range young {
+		if old[path] != id {
+			out = append(out, path)
+		}
+	}
+	for path := range old {
+		if young[path] == "" {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,268 @@
+package gitlabtest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A Person is somebody who commits, or who did something to a merge request.
+type Person struct {
+	ID                    int
+	Username, Name, Email string
+}
+
+// The people of a server: the user of the token, and somebody else.
+var (
+	TheBot = Person{Bot, "project_7_bot", "prcheck", "project_7_bot@noreply.test"}
+	Jane   = Person{Human, "jane", "Jane", "jane@people.test"}
+)
+
+// A Repository is a project with a real, bare git repository, and with the merge requests of
+// it. Set Server.Repository to let a server answer for it. What is said below "may" is a setting
+// of the project; set it before the first request.
+type Repository struct {
+	// Approvals is how many people must approve a merge request.
+	Approvals int
+	// ResetApprovals says that a push to a branch removes approvals.
+	ResetApprovals bool
+	// Pipelines says that each push starts a pipeline, and that a merge request is merged only
+	// after its pipeline succeeded. See [Repository.EndPipeline].
+	Pipelines bool
+	// FastForward says that branches are merged only if they are on top of their target.
+	FastForward bool
+	// Late says that the server finds conflicts late: the first answer after a push says
+	// that it is checking.
+	Late bool
+
+	mu        sync.Mutex
+	git       *store
+	requests  []*mergeRequest
+	pipelines map[string]string // state by commit
+	clock     time.Time
+	last      int // the last id
+}
+
+// NewRepository makes a repository that ends with the test. Its branch main has one commit with
+// these files, by path.
+func NewRepository(t testing.TB, files map[string]string) *Repository {
+	t.Helper()
+	git, err := newStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Repository{git: git, pipelines: map[string]string{}, clock: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
+	if _, err := r.Commit(Change{By: Jane, Branch: DefaultBranch, Message: "begin", Files: files}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Dir returns the folder of the bare repository.
+func (r *Repository) Dir() string { return r.git.dir }
+
+// A Change is one commit.
+type Change struct {
+	By      Person
+	Branch  string // which gets the commit, and is made if it is not there
+	Start   string // what the commit is on top of; "" is the branch, or else main
+	Message string
+	Files   map[string]string // content by path
+	Remove  []string          // paths
+}
+
+// Commit commits and pushes a change, and returns the commit. It fails if Start is given and the
+// branch would lose commits: people do not force.
+func (r *Repository) Commit(c Change) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refresh()
+	on, tree, old := c.Start, "", r.git.head(c.Branch)
+	if on == "" {
+		if on = old; on == "" {
+			on = r.git.head(DefaultBranch)
+		}
+	}
+	var parents []string
+	if at, ok := r.git.resolve(on); ok {
+		parents, tree = []string{at.id}, at.tree
+		if old != "" && !r.git.isAncestor(old, at.id) {
+			return "", fmt.Errorf("%s moved: the push is rejected", c.Branch)
+		}
+	}
+	for path, text := range c.Files {
+		tree = r.git.put(tree, path, modeFile, r.git.write("blob", []byte(text)))
+	}
+	for _, path := range c.Remove {
+		tree = r.git.put(tree, path, "", "")
+	}
+	id := r.commit(c.By, c.Message, tree, parents...)
+	if !r.git.point("refs/heads/"+c.Branch, id) {
+		return "", fmt.Errorf("the branch %s cannot be made", c.Branch)
+	}
+	r.refresh()
+	return id, nil
+}
+
+// commit writes a commit a second after the last one.
+func (r *Repository) commit(by Person, message, tree string, parents ...string) string {
+	if tree == "" {
+		tree = r.git.write("tree", nil)
+	}
+	return r.git.writeCommit(commit{tree: tree, parents: parents, name: by.Name, email: by.Email, when: r.tick(), message: message})
+}
+
+// tick returns the time of the server, which goes on by a second.
+func (r *Repository) tick() time.Time {
+	r.clock = r.clock.Add(time.Second)
+	return r.clock
+}
+
+// SetTime sets the clock of the server, which only goes forward.
+func (r *Repository) SetTime(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.After(r.clock) {
+		r.clock = now
+	}
+}
+
+// Head returns the commit of a branch, "" if there is no such branch.
+func (r *Repository) Head(branch string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.git.head(branch)
+}
+
+// Branches returns the names of all branches, sorted.
+func (r *Repository) Branches() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.git.branches()
+}
+
+// File returns a file of a branch, a reference or a commit; false if it is not there.
+func (r *Repository) File(rev, path string) (string, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, _ := r.git.resolve(rev)
+	at, ok := r.git.find(c.tree, path)
+	o, _ := r.git.read(at.id)
+	return string(o.data), ok && o.kind == "blob"
+}
+
+// Parents returns the parents of a commit.
+func (r *Repository) Parents(rev string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, _ := r.git.resolve(rev)
+	return c.parents
+}
+
+// Git runs git in the repository and returns what it prints, for what a test wants to know.
+func (r *Repository) Git(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := r.git.git(args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// refresh lets the server see what was pushed since it looked last, in whatever way: merge
+// requests get their new commits, and those that are armed are merged if they can be.
+func (r *Repository) refresh() {
+	for again := true; again; {
+		again = false
+		for _, m := range r.requests {
+			if m.State == opened {
+				r.look(m)
+			}
+			if m.State == opened && m.Armed && r.mergeable(m) == mergeable {
+				again = r.merge(m, TheBot) == nil
+			}
+		}
+	}
+}
+
+// look brings one merge request up to date with its branches.
+func (r *Repository) look(m *mergeRequest) {
+	head, target := r.git.head(m.Source), r.git.head(m.Target)
+	switch {
+	case head == "":
+		r.close(m, TheBot) // GitLab closes what lost its branch
+	case head != m.Head:
+		m.Pushes++
+		m.Head, m.Armed, m.checked = head, false, ""
+		if r.ResetApprovals {
+			m.approvers = nil
+		}
+		r.startPipeline(head)
+		r.git.point(fmt.Sprintf("refs/merge-requests/%d/head", m.IID), head)
+	}
+	// What somebody merged by hand counts as merged.
+	if isNew := target != m.target; isNew {
+		m.target = target
+		if m.State == opened && m.start != target && m.Head != m.start && r.git.isAncestor(m.Head, target) {
+			m.State, m.mergedBy = merged, Jane
+		}
+	}
+}
+
+func (r *Repository) startPipeline(sha string) {
+	if r.Pipelines && r.pipelines[sha] == "" {
+		r.pipelines[sha] = "running"
+	}
+}
+
+// EndPipeline ends the pipeline of a commit: "success", "failed" or "canceled".
+func (r *Repository) EndPipeline(sha, state string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pipelines[sha] = state
+	r.refresh()
+}
+
+// next returns a new id.
+func (r *Repository) next() int {
+	r.last++
+	return r.last
+}
+
+// A refusal is an answer of the server that is not a success.
+type refusal struct {
+	status  int
+	message any
+}
+
+func refuse(status int, format string, args ...any) *refusal {
+	return &refusal{status, fmt.Sprintf(format, args...)}
+}
+
+// Error implements [error].
+func (f *refusal) Error() string { return fmt.Sprintf("status %d: %v", f.status, f.message) }
+
+// send answers with a value, or with a refusal.
+func (f *refusal) send(a *answer, status int, value any) {
+	switch {
+	case f != nil:
+		a.json(f.status, map[string]any{"message": f.message})
+	case status == http.StatusNoContent:
+		a.status = status
+	default:
+		a.json(status, value)
+	}
+}
+
+// labelsOf splits the labels of a request, as the API takes them.
+func labelsOf(text string) []string {
+	out := strings.Split(text, ",")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return slices.DeleteFunc(out, func(l string) bool { return l == "" })
+}
