@@ -12,7 +12,7 @@ import (
 
 // The limits of a document. Aliases may repeat a part of it.
 const (
-	maxDocument = 4 << 20 // bytes
+	maxDocument = 8 << 20 // bytes
 	maxValues   = 200_000
 )
 

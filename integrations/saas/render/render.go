@@ -2,8 +2,11 @@ package render
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/template"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -30,13 +33,12 @@ func (m *Mistake) Error() string { return m.Message }
 // FailureClass returns the class of the failure, see [integration.ClassOfFailure].
 func (m *Mistake) FailureClass() string { return string(integration.FailureOfConfig) }
 
-// A FilesFunc returns the files at a path of a commit of a repository, see
-// [services.Repositories.Files].
-//
-// [services.Repositories.Files]: https://pkg.go.dev/github.com/app-sre/prcheck/integration/services#Repositories
+// A FilesFunc returns the files at a path of a commit of a repository, as
+// services.Repositories does.
 type FilesFunc func(ctx context.Context, url, commit, path string, deep bool) (map[string][]byte, error)
 
-// A HelmFunc renders a chart, given as its files by path. It returns YAML documents.
+// A HelmFunc renders a chart, given as its files by path, with values that are decoded JSON. It
+// returns YAML documents. An error of the class transient is none of the chart.
 type HelmFunc func(ctx context.Context, chart map[string][]byte, values map[string]any, name, namespace string) ([]byte, error)
 
 // An Input is a target with all that rendering needs.
@@ -73,5 +75,75 @@ func Render(ctx context.Context, in Input) (Output, error) {
 	if in.Target.Delete {
 		return Output{}, nil
 	}
-	return Output{}, &Mistake{Code: CodeTemplate, Message: "targets cannot be rendered yet"}
+	r := &renderer{in: in, out: &Output{}}
+	if err := r.readFiles(ctx); err != nil {
+		return Output{}, err
+	}
+	if err := r.readSecrets(ctx); err != nil {
+		return Output{}, err
+	}
+	if err := r.render(ctx); err != nil {
+		return Output{}, err
+	}
+	if err := r.checkImages(ctx); err != nil {
+		return Output{}, err
+	}
+	return *r.out, nil
+}
+
+// A renderer renders one target.
+type renderer struct {
+	in      Input
+	files   map[string][]byte // of the template
+	secrets *secrets
+	out     *Output
+	parsed  *template.Template // nil until it is read
+	image   *imageDigest       // nil until the template asks for it
+}
+
+// render fills in the objects, with the places of secrets.
+func (r *renderer) render(ctx context.Context) error {
+	shown, err := r.process(ctx, r.secrets.value)
+	if len(r.secrets.values) == 0 {
+		if err != nil {
+			return err
+		}
+		return r.keep(shown, shown)
+	}
+	hidden, failed := r.process(ctx, r.secrets.placeholder)
+	if err != nil {
+		return r.secrets.clean(err, failed)
+	}
+	if failed != nil || len(shown) != len(hidden) {
+		r.out.Unchecked = append(r.out.Unchecked, "which places hold values of secrets: no place is shown")
+		hidden = make([]any, len(shown))
+	}
+	return r.keep(shown, hidden)
+}
+
+// label returns kind and name of an object for people, without a name that holds a secret.
+func (o *Output) label(i int) string { return label(o.Objects[i], o.Masked[i]) }
+
+// label returns kind and name of an object for people.
+func label(object map[string]any, masked []string) string {
+	kind, _ := object["kind"].(string)
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	if isBelow("/kind", masked) {
+		kind = mask
+	}
+	if isBelow("/metadata/name", masked) {
+		name = mask
+	}
+	return fmt.Sprintf("%.60s %.253q", kind, name)
+}
+
+// mask stands for values of secrets in messages.
+const mask = "***"
+
+// isBelow reports whether a place is one of the masked ones or below one.
+func isBelow(pointer string, masked []string) bool {
+	return slices.ContainsFunc(masked, func(m string) bool {
+		return len(pointer) >= len(m) && pointer[:len(m)] == m && (len(pointer) == len(m) || pointer[len(m)] == '/')
+	})
 }
