@@ -44,6 +44,32 @@ type Resource struct {
 	Plural         string // as in addresses: "namespaces"
 }
 
+// A Kind is a kind of objects of Kubernetes, with the resource by which a cluster knows it.
+type Kind struct {
+	Resource
+	Name       string // as objects have it: "Namespace"
+	Namespaced bool   // its objects are in namespaces
+}
+
+// String returns the name.
+func (k Kind) String() string { return k.Name }
+
+// APIVersion returns the group and version as objects have them.
+func (k Kind) APIVersion() string {
+	if k.Group == "" {
+		return k.Version
+	}
+	return k.Group + "/" + k.Version
+}
+
+// Ref names an object of the kind. The namespace does not count if the kind has none.
+func (k Kind) Ref(namespace, name string) ObjectRef {
+	if !k.Namespaced {
+		namespace = ""
+	}
+	return ObjectRef{Resource: k.Resource, Namespace: namespace, Name: name}
+}
+
 // An ObjectRef names an object of a cluster.
 type ObjectRef struct {
 	Resource
@@ -58,6 +84,11 @@ type ClusterReader interface {
 	// List returns all objects of a resource, in one namespace or ("") in all, with a label
 	// selector or ("") without. It returns all of them or an error.
 	List(ctx context.Context, of Resource, namespace, labels string) ([]json.RawMessage, error)
+	// Kind returns what the cluster calls a kind of objects, such as "apps/v1" and "Deployment".
+	// A group without version ("apps/") stands for the version that the cluster prefers, and ""
+	// for any group: the core group counts first, then the groups in the order of the cluster.
+	// The error is [ErrNotThere] if the cluster says that it has no such kind.
+	Kind(ctx context.Context, apiVersion, kind string) (Kind, error)
 }
 
 // A ClusterWriter changes objects of one cluster.

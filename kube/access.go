@@ -86,6 +86,7 @@ type connection struct {
 	limit   flowcontrol.RateLimiter
 	retries retry.Policy
 	largest int // size of the largest answer that is read, in bytes
+	known   discovery
 }
 
 func connect(a Access) (*connection, error) {

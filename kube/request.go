@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
@@ -20,13 +22,18 @@ type call struct {
 	method string
 	verbs  string // what a role must allow, such as "get"
 	ref    integration.ObjectRef
+	path   []string // of the address, if the call is not about objects
 	query  url.Values
 	kind   string // media type of the body
+	accept string // media types of the answer; "" is JSON
 	body   []byte
 }
 
 // String returns what the call does, for messages.
 func (c call) String() string {
+	if c.path != nil {
+		return c.verbs + " /" + strings.Join(c.path, "/")
+	}
 	text := c.verbs + " " + resourceName(c.ref.Resource)
 	if c.ref.Name != "" {
 		text += fmt.Sprintf(" %q", c.ref.Name)
@@ -61,6 +68,9 @@ func (c *connection) address(of call) (*url.URL, error) {
 	path = append(path, r.Plural)
 	if of.method != http.MethodGet || r.Name != "" {
 		path = append(path, r.Name)
+	}
+	if of.path != nil {
+		path = of.path
 	}
 	for _, part := range path {
 		if !segment.MatchString(part) {
@@ -109,7 +119,7 @@ func (c *connection) try(ctx context.Context, of call, u *url.URL) ([]byte, erro
 	if err != nil {
 		return nil, &trouble{text: err.Error()}
 	}
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", cmp.Or(of.accept, "application/json"))
 	if of.kind != "" {
 		req.Header.Set("Content-Type", of.kind)
 	}

@@ -86,7 +86,7 @@ func TestServers(t *testing.T) {
 			w := start(t)
 			for name, test := range map[string]func(*testing.T, world, *Writer){
 				"create": tryCreate, "apply": tryApply, "conflict": tryConflict, "delete": tryDelete, "list": tryList, "missing": tryMissing,
-				"merge": tryMerge, "take": tryTake, "trial": tryTrial,
+				"merge": tryMerge, "take": tryTake, "trial": tryTrial, "kind": tryKind,
 			} {
 				t.Run(name, func(t *testing.T) {
 					k, err := OpenWriter(w.access)

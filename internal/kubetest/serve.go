@@ -113,6 +113,7 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+s.Token:
 		refuse(w, at, http.StatusUnauthorized, "Unauthorized", "Unauthorized", nil)
+	case s.discover(w, r):
 	case !known:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	case r.Method == http.MethodGet && at.name == "":

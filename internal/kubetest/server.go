@@ -23,6 +23,12 @@ type Server struct {
 	// Kinds has the kind of each resource that the server knows, by the plural name. Tests may
 	// add to it before the first request.
 	Kinds map[string]string
+	// Versions has the apiVersion of kinds that tests add, by the plural name, for those who ask
+	// which kinds there are. Without one it is that of the kinds in core, apps and batch.
+	Versions map[string]string
+	// ClusterScoped are the plural names of kinds, beside namespaces, that are in no namespace.
+	ClusterScoped []string
+	Old           bool // it lists its kinds as servers before Kubernetes 1.27 do
 	// Finalizing says that a deleted namespace stays until [Server.Finalize].
 	Finalizing bool
 	// Fate says what becomes of a pod; nil means that all are ready. It must not call the server.
@@ -92,8 +98,9 @@ func New(t testing.TB) *Server {
 			"pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment", "replicasets": "ReplicaSet",
 			"statefulsets": "StatefulSet", "cronjobs": "CronJob", "jobs": "Job",
 		},
-		models:  map[schema.GroupVersionKind]*model{},
-		objects: map[string]*object{}, pages: map[string][]string{}, roots: map[string]string{}, most: map[string]int{},
+		Versions: map[string]string{},
+		models:   map[schema.GroupVersionKind]*model{},
+		objects:  map[string]*object{}, pages: map[string][]string{}, roots: map[string]string{}, most: map[string]int{},
 	}
 	h := httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(h.Close)
