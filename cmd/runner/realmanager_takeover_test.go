@@ -92,7 +92,7 @@ func at(o datafile, names ...string) datafile {
 // pathOfObject returns the path of an object, and that of its list.
 func pathOfObject(o datafile) (list, path string) {
 	m := at(o, "metadata")
-	r := manifests.Kind(fmt.Sprint(o["kind"])).Resource()
+	r := manifests.Named(fmt.Sprint(o["kind"]))
 	list = fmt.Sprintf("/apis/%s/%s/namespaces/%v/%s", r.Group, r.Version, m["namespace"], r.Plural)
 	if r.Group == "" {
 		list = fmt.Sprintf("/api/%s/namespaces/%v/%s", r.Version, m["namespace"], r.Plural)

@@ -61,7 +61,7 @@ func (in *installation) Delete(ctx context.Context, ref integration.ObjectRef, w
 func named(t testing.TB, id string) manifests.Object {
 	t.Helper()
 	kind, name, _ := strings.Cut(id, "/")
-	o := manifest(t, manifests.Kind(kind))
+	o := manifest(t, manifests.Named(kind))
 	setAt(o, []string{"metadata", "name"}, name)
 	return o
 }
@@ -69,7 +69,7 @@ func named(t testing.TB, id string) manifests.Object {
 // Read implements [reconcile.Doer].
 func (in *installation) Read(ctx context.Context, k reconcile.Key) (*reconcile.Thing, error) {
 	kind, name, _ := strings.Cut(string(k), "/")
-	is, err := in.doer().Read(ctx, manifests.Kind(kind), "n", name)
+	is, err := in.doer().Read(ctx, manifests.Named(kind), "n", name)
 	if is == nil || err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (in *installation) Write(ctx context.Context, s reconcile.Step, fresh *reco
 	d.Writer = in
 	switch s.Action {
 	case reconcile.Create:
-		return d.Create(ctx, "n", s.Item.Body.(manifests.Object), mark)
+		return d.Create(ctx, kindOf(s.Item.Body.(manifests.Object)), "n", s.Item.Body.(manifests.Object), mark)
 	case reconcile.Remove:
 		return d.Remove(ctx, fresh.Body.(*manifests.Live))
 	case reconcile.AdoptIt, reconcile.MarkIt:
@@ -107,8 +107,8 @@ func (in *installation) plan(t *testing.T) *reconcile.Plan {
 		}
 		input.Desired = append(input.Desired, it)
 	}
-	for _, kind := range manifests.Kinds() {
-		all, err := in.List(t.Context(), kind.Resource(), "n", "")
+	for _, kind := range kinds {
+		all, err := in.List(t.Context(), kind.Resource, "n", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func (in *installation) plan(t *testing.T) *reconcile.Plan {
 			if err != nil {
 				t.Fatal(err)
 			}
-			id := string(kind) + "/" + is.Name
+			id := kind.Name + "/" + is.Name
 			if is.Deletable() || slices.Contains(in.desired, id) {
 				input.Current = append(input.Current, is.Thing(reconcile.Key(id)))
 			}
@@ -139,13 +139,13 @@ func install(t *testing.T, c actionsCase) *installation {
 	}
 	for _, is := range c.Input.Current {
 		kind, name, _ := strings.Cut(is.ID, "/")
-		path := "/apis/apps/v1/namespaces/n/" + manifests.Kind(kind).Resource().Plural + "/" + name
+		path := "/apis/apps/v1/namespaces/n/" + manifests.Named(kind).Plural + "/" + name
 		mark := reconcile.Mark{}
 		if is.Owner != nil {
 			mark = reconcile.Mark{Integration: is.Owner.Integration, Caller: is.Owner.Caller}
 		}
 		if len(is.Managers) == 0 {
-			if err := in.doer().Create(t.Context(), "n", named(t, is.ID), mark); err != nil {
+			if err := in.doer().Create(t.Context(), kindOf(named(t, is.ID)), "n", named(t, is.ID), mark); err != nil {
 				t.Fatal(err)
 			}
 		} else {

@@ -113,7 +113,7 @@ func TestEqual(t *testing.T) {
 
 type immutableCase struct {
 	Input struct {
-		Kind     manifests.Kind
+		Kind     string
 		Field    string
 		From, To any
 	}
@@ -176,9 +176,9 @@ func setPointer(t *testing.T, o map[string]any, pointer string, change func(any)
 // that the manifest does not have is one that the server sets.
 func differing(t *testing.T, c immutableCase) (manifests.Object, manifests.Object) {
 	t.Helper()
-	want := manifest(t, c.Input.Kind)
+	want := manifest(t, manifests.Named(c.Input.Kind))
 	is := lived(t, want)
-	if c.Input.Kind == manifests.Service && c.Input.Field == "/spec/clusterIP" && c.Input.To == nil {
+	if c.Input.Kind == manifests.Service.Name && c.Input.Field == "/spec/clusterIP" && c.Input.To == nil {
 		setPointer(t, is, c.Input.Field, func(any) any { return "10.0.0.9" })
 		return want, is
 	}
@@ -240,7 +240,7 @@ func TestImmutable(t *testing.T) {
 // checkRecreation makes an object, and replaces it on a server.
 func checkRecreation(t *testing.T, c immutableCase) {
 	t.Helper()
-	cl, want := newCluster(t), manifest(t, c.Input.Kind)
+	cl, want := newCluster(t), manifest(t, manifests.Named(c.Input.Kind))
 	cl.opts.MigrateSelector = true
 	if err := cl.run(t, want); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func differences(want Object, is *Live, o Options) ([]difference, *comparison, e
 	if is == nil {
 		return nil, nil, fmt.Errorf("there is no object to compare with")
 	}
-	if kind, name := text(want["kind"]), text(at(want, "metadata", "name")); kind != string(is.Kind) || name != is.Name {
+	if kind, name := text(want["kind"]), text(at(want, "metadata", "name")); kind != is.Kind.Name || name != is.Name {
 		return nil, nil, fmt.Errorf("%.40s %.100q cannot be compared with %s %.100q", kind, name, is.Kind, is.Name)
 	}
 	want = Adapt(want, is, o)

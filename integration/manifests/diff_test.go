@@ -14,7 +14,7 @@ import (
 
 // What was applied does not differ, of no kind, whatever the server and others added.
 func TestAppliedDoesNotDiffer(t *testing.T) {
-	for _, kind := range manifests.Kinds() {
+	for _, kind := range kinds {
 		want := manifest(t, kind)
 		o := lived(t, want)
 		o["status"] = map[string]any{"replicas": 1}

@@ -50,17 +50,17 @@ func (d Doer) Read(ctx context.Context, of Kind, namespace, name string) (*Live,
 	return Read(of, raw, d.Options)
 }
 
-// Create makes an object in a namespace.
-func (d Doer) Create(ctx context.Context, namespace string, want Object, mark reconcile.Mark) error {
-	want, err := d.adaptToOrphans(ctx, namespace, want)
+// Create makes an object in a namespace, "" for a kind that has none.
+func (d Doer) Create(ctx context.Context, of Kind, namespace string, want Object, mark reconcile.Mark) error {
+	want, err := d.adaptToOrphans(ctx, of, namespace, want)
 	if err != nil {
 		return err
 	}
-	raw, err := Applied(want, nil, namespace, d.Options, mark)
+	raw, err := Applied(of, want, nil, namespace, d.Options, mark)
 	if err != nil {
 		return err
 	}
-	_, err = d.Writer.Create(ctx, refOf(want, namespace), raw)
+	_, err = d.Writer.Create(ctx, of.Ref(namespace, text(at(want, "metadata", "name"))), raw)
 	return conflicting(err)
 }
 
@@ -92,7 +92,7 @@ func (d Doer) Update(ctx context.Context, want Object, fresh *Live, mark reconci
 	if err != nil {
 		return err
 	}
-	raw, err := Applied(want, is, is.Namespace, d.Options, mark)
+	raw, err := Applied(is.Kind, want, is, is.Namespace, d.Options, mark)
 	if err != nil {
 		return err
 	}
@@ -123,8 +123,12 @@ func (d Doer) prepare(ctx context.Context, is *Live, patch Object) (*Live, error
 // track makes a server note who owns the fields of an object that is older than field managers:
 // an apply of no field gives all of them to a manager of [Appliers].
 func (d Doer) track(ctx context.Context, is *Live) (*Live, error) {
-	raw, err := json.Marshal(Object{"apiVersion": is.Object["apiVersion"], "kind": string(is.Kind), "metadata": map[string]any{
-		"name": is.Name, "namespace": is.Namespace, "uid": is.UID, "resourceVersion": is.Version}})
+	nothing := Object{"apiVersion": is.Kind.APIVersion(), "kind": is.Kind.Name, "metadata": map[string]any{
+		"name": is.Name, "uid": is.UID, "resourceVersion": is.Version}}
+	if is.Namespace != "" {
+		nothing = with(nothing, is.Namespace, "metadata", "namespace")
+	}
+	raw, err := json.Marshal(nothing)
 	if err != nil {
 		return nil, err
 	}
@@ -211,22 +215,19 @@ func conflicting(err error) error {
 	return err
 }
 
-// refOf names the object of a manifest.
-func refOf(want Object, namespace string) integration.ObjectRef {
-	return Kind(text(want["kind"])).Ref(namespace, text(at(want, "metadata", "name")))
-}
-
 // Applied returns what is applied to make an object as its manifest says: with the mark, with the
 // digest, and with the preconditions of the live object unless that is nil. The manifest is
 // adapted to the live object.
-func Applied(want Object, is *Live, namespace string, o Options, mark reconcile.Mark) (json.RawMessage, error) {
-	kind, name := Kind(text(want["kind"])), text(at(want, "metadata", "name"))
-	if kind.Resource() == (integration.Resource{}) || name == "" {
-		return nil, reconcile.Config(fmt.Errorf("the manifest is a %.40q with the name %.100q: this kind is not known, or there is no name", kind, name))
+func Applied(of Kind, want Object, is *Live, namespace string, o Options, mark reconcile.Mark) (json.RawMessage, error) {
+	kind, version, name := text(want["kind"]), text(want["apiVersion"]), text(at(want, "metadata", "name"))
+	if kind != of.Name || version != of.APIVersion() || name == "" {
+		return nil, reconcile.Config(fmt.Errorf("the manifest is a %.40q of %.100q with the name %.100q, and must be a %s of %s with a name", kind, version, name, of, of.APIVersion()))
 	}
 	want = Adapt(want, is, o)
 	out := with(want, Digest(want), "metadata", "annotations", DigestAnnotation)
-	out = with(out, cmp.Or(namespace, text(at(want, "metadata", "namespace"))), "metadata", "namespace")
+	if of.Namespaced {
+		out = with(out, cmp.Or(namespace, text(at(want, "metadata", "namespace"))), "metadata", "namespace")
+	}
 	for name, value := range mark.Annotations() {
 		out = with(out, value, "metadata", "annotations", name)
 	}

@@ -141,12 +141,12 @@ func (c *cluster) doer() manifests.Doer {
 func (c *cluster) run(t testing.TB, want manifests.Object) error {
 	t.Helper()
 	ctx, d := t.Context(), c.doer()
-	is, err := d.Read(ctx, manifests.Kind(want["kind"].(string)), "n", "a")
+	is, err := d.Read(ctx, kindOf(want), "n", "a")
 	if err != nil {
 		return err
 	}
 	if is == nil {
-		return d.Create(ctx, "n", want, mark)
+		return d.Create(ctx, kindOf(want), "n", want, mark)
 	}
 	diff, err := manifests.Diff(want, is, c.opts)
 	switch {
@@ -304,7 +304,7 @@ func (ch change) start(t testing.TB) (*cluster, manifests.Object) {
 }
 
 func (ch change) path() string {
-	return "/apis/apps/v1/namespaces/n/" + ch.kind.Resource().Plural + "/a"
+	return "/apis/apps/v1/namespaces/n/" + ch.kind.Plural + "/a"
 }
 
 // Each change sends the requests that it needs, and then none.

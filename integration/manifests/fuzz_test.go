@@ -10,7 +10,7 @@ import (
 // What a cluster answers is foreign: whatever it is, it is compared or refused.
 func FuzzRead(f *testing.F) {
 	want := map[manifests.Kind]manifests.Object{}
-	for _, kind := range manifests.Kinds() {
+	for _, kind := range kinds {
 		want[kind] = manifest(f, kind)
 		raw, err := json.Marshal(lived(f, want[kind]))
 		if err != nil {
@@ -27,7 +27,7 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			_, _ = manifests.Diff(o, is, options)
-			_, _ = manifests.Applied(o, is, "n", options, mark)
+			_, _ = manifests.Applied(is.Kind, o, is, "n", options, mark)
 			pods, _ := manifests.PodsOf(is, []json.RawMessage{raw}, []json.RawMessage{raw})
 			_ = manifests.HealthOf(is, pods)
 		}

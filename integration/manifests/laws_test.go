@@ -177,7 +177,7 @@ func TestDiffAgreesWithServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := manifests.Applied(want, is, "n", options, mark)
+		raw, err := manifests.Applied(is.Kind, want, is, "n", options, mark)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func Read(of Kind, raw json.RawMessage, o Options) (*Live, error) {
 	}
 	kind := text(object["kind"])
 	switch {
-	case kind != "" && kind != string(of): // items of a list may say no kind
+	case kind != "" && kind != of.Name: // items of a list may say no kind
 		return nil, fmt.Errorf("reading a %s: it is a %.40q", of, kind)
 	case out.Name == "" || out.UID == "" || out.Version == "":
 		return nil, fmt.Errorf("reading a %s %.100q: it has no name, uid or resourceVersion", of, out.Name)

@@ -24,38 +24,31 @@ const (
 	CodeImmutable reconcile.Code = "IMMUTABLE_FIELD" // a field cannot be changed
 )
 
-// A Kind is a type of objects that this package knows.
-type Kind string
+// A Kind is a kind of objects, with the resource by which a cluster knows it. Kinds that are not
+// among those of this package come from [integration.ClusterReader].
+type Kind = integration.Kind
 
-// The kinds.
-const (
-	Deployment  Kind = "Deployment"
-	StatefulSet Kind = "StatefulSet"
-	CronJob     Kind = "CronJob"
-	Service     Kind = "Service"
+// Kinds about which this package knows more than that they are objects.
+var (
+	Deployment  = builtin("apps", "Deployment", "deployments")
+	StatefulSet = builtin("apps", "StatefulSet", "statefulsets")
+	CronJob     = builtin("batch", "CronJob", "cronjobs")
+	Job         = builtin("batch", "Job", "jobs")
+	Service     = builtin("", "Service", "services")
 )
 
-// Kinds returns all kinds.
-func Kinds() []Kind { return []Kind{CronJob, Deployment, Service, StatefulSet} }
-
-// Resource returns the type of objects that a kind is. The zero value is no known kind.
-func (k Kind) Resource() integration.Resource {
-	switch k {
-	case Deployment:
-		return integration.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
-	case StatefulSet:
-		return integration.Resource{Group: "apps", Version: "v1", Plural: "statefulsets"}
-	case CronJob:
-		return integration.Resource{Group: "batch", Version: "v1", Plural: "cronjobs"}
-	case Service:
-		return integration.Resource{Version: "v1", Plural: "services"}
+// Named returns the kind of this package with a name, the zero value if there is none.
+func Named(name string) Kind {
+	for _, k := range []Kind{Deployment, StatefulSet, CronJob, Job, Service} {
+		if k.Name == name {
+			return k
+		}
 	}
-	return integration.Resource{}
+	return Kind{}
 }
 
-// Ref names an object of a kind.
-func (k Kind) Ref(namespace, name string) integration.ObjectRef {
-	return integration.ObjectRef{Resource: k.Resource(), Namespace: namespace, Name: name}
+func builtin(group, name, plural string) Kind {
+	return Kind{Resource: integration.Resource{Group: group, Version: "v1", Plural: plural}, Name: name, Namespaced: true}
 }
 
 // Options say how objects are compared and applied.

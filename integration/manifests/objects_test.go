@@ -211,9 +211,15 @@ func read(t testing.TB, o manifests.Object, opts manifests.Options) *manifests.L
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := manifests.Read(manifests.Kind(o["kind"].(string)), raw, opts)
+	is, err := manifests.Read(kindOf(o), raw, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return is
 }
+
+// kinds are those that the manager of integrations uses.
+var kinds = []manifests.Kind{manifests.CronJob, manifests.Deployment, manifests.Service, manifests.StatefulSet}
+
+// kindOf returns the kind of a manifest.
+func kindOf(o manifests.Object) manifests.Kind { return manifests.Named(o["kind"].(string)) }

@@ -58,7 +58,7 @@ func (d Doer) Replace(ctx context.Context, want Object, fresh *Live, mark reconc
 	if err := d.waitUntilGone(ctx, fresh, before); err != nil {
 		return err
 	}
-	return d.Create(ctx, fresh.Namespace, want, mark)
+	return d.Create(ctx, fresh.Kind, fresh.Namespace, want, mark)
 }
 
 // Pods returns the pods of a Deployment or StatefulSet.
@@ -199,10 +199,10 @@ func (d Doer) growClaim(ctx context.Context, o Object, namespace, storage string
 // adaptToOrphans returns the manifest that is right for pods that a StatefulSet of this name left
 // behind, when a run was killed between its deletion and its creation: without the label of
 // [InstanceLabel] if they do not have it, or else they would be in the way for ever.
-func (d Doer) adaptToOrphans(ctx context.Context, namespace string, want Object) (Object, error) {
+func (d Doer) adaptToOrphans(ctx context.Context, of Kind, namespace string, want Object) (Object, error) {
 	name := text(at(want, "metadata", "name"))
 	labels := texts(at(want, "spec", "selector", "matchLabels"))
-	if text(want["kind"]) != string(StatefulSet) || labels[InstanceLabel] == "" || d.Options.MigrateSelector {
+	if of != StatefulSet || labels[InstanceLabel] == "" || d.Options.MigrateSelector {
 		return want, nil
 	}
 	old := without(want, "spec", "selector", "matchLabels", InstanceLabel)

@@ -107,7 +107,7 @@ func TestWritesAreConditional(t *testing.T) {
 			return d.Replace(t.Context(), want, is, mark)
 		},
 		"create": func(d manifests.Doer, want manifests.Object, _ *manifests.Live) error {
-			return d.Create(t.Context(), "n", want, mark)
+			return d.Create(t.Context(), kindOf(want), "n", want, mark)
 		},
 	} {
 		c, want := newCluster(t), manifest(t, manifests.Deployment)
@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 	if is, err := c.doer().Read(t.Context(), manifests.Deployment, "n", "none"); is != nil || err != nil {
 		t.Errorf("got %v, %v, want nothing", is, err)
 	}
-	if err := c.doer().Create(t.Context(), "n", manifests.Object{"kind": "Secret"}, mark); err == nil || reconcile.ClassOf(err) != reconcile.ClassConfig {
+	if err := c.doer().Create(t.Context(), manifests.Service, "n", manifests.Object{"kind": "Secret"}, mark); err == nil || reconcile.ClassOf(err) != reconcile.ClassConfig {
 		t.Errorf("got %v, want an error about the kind", err)
 	}
 	if len(c.sent) > 0 {

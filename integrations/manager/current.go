@@ -23,8 +23,8 @@ func current(ctx context.Context, env integration.Environment, p native.Part) (n
 		return native.Current{}, err
 	}
 	out := native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{}}
-	for _, k := range manifests.Kinds() {
-		list, err := reader.List(ctx, k.Resource(), v.namespace, "")
+	for _, k := range kinds() {
+		list, err := reader.List(ctx, k.Resource, v.namespace, "")
 		if err != nil && integration.ClassOfFailure(err) != integration.FailureOfConfig {
 			return native.Current{}, err
 		}
@@ -41,7 +41,7 @@ func current(ctx context.Context, env integration.Environment, p native.Part) (n
 			v.add(l, &out)
 		}
 	}
-	if len(out.Errors) == len(manifests.Kinds()) {
+	if len(out.Errors) == len(kinds()) {
 		return native.Current{}, errors.Join(out.Errors...)
 	}
 	return out, nil

@@ -30,7 +30,7 @@ func (s share) overlaps(t share) bool {
 }
 
 // kindOf returns the kind of a manifest. Objects of a list say none.
-func kindOf(o manifests.Object) manifests.Kind { return manifests.Kind(fmt.Sprint(o["kind"])) }
+func kindOf(o manifests.Object) manifests.Kind { return manifests.Named(fmt.Sprint(o["kind"])) }
 
 // runs reports whether the processes of an object are to run: it has replicas.
 func runs(o manifests.Object) bool {

@@ -82,7 +82,7 @@ func (v *view) look(ctx context.Context, env integration.Environment, keys []rec
 		if !slices.ContainsFunc(keys, isWanted) {
 			continue
 		}
-		list, err := reader.List(ctx, k.Resource(), v.namespace, "")
+		list, err := reader.List(ctx, k.Resource, v.namespace, "")
 		if err != nil {
 			return nil, err
 		}

@@ -57,8 +57,13 @@ func (v *view) key(k manifests.Kind, name string) reconcile.Key {
 // object returns what a key names.
 func (v *view) object(key reconcile.Key) (manifests.Kind, integration.ObjectRef) {
 	kind, name, _ := strings.Cut(strings.TrimPrefix(string(key), v.shard+"/"), "/")
-	k := manifests.Kind(kind)
+	k := manifests.Named(kind)
 	return k, k.Ref(v.namespace, name)
+}
+
+// kinds are those of the objects that integrations become.
+func kinds() []manifests.Kind {
+	return []manifests.Kind{manifests.CronJob, manifests.Deployment, manifests.Service, manifests.StatefulSet}
 }
 
 // namePrefix is what the names of objects, and the values of the label app, begin with.

@@ -65,7 +65,7 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 	case !ok || b.Object == nil:
 		return fmt.Errorf("there is no manifest: %T", s.Item.Body)
 	case s.Action == reconcile.Create:
-		return d.objects.Create(ctx, d.namespace, b.Object, mark)
+		return d.objects.Create(ctx, kindOf(b.Object), d.namespace, b.Object, mark)
 	case s.Action == reconcile.Replace:
 		return d.objects.Replace(ctx, b.Object, l, mark)
 	default:
@@ -89,7 +89,7 @@ func try(ctx context.Context, env integration.Environment, p native.Part, s reco
 	if err != nil {
 		return nil, err
 	}
-	raw, err := manifests.Applied(b.Object, l, v.namespace, v.options, reconcile.Mark{Integration: v.self, Caller: p.Caller})
+	raw, err := manifests.Applied(kindOf(b.Object), b.Object, l, v.namespace, v.options, reconcile.Mark{Integration: v.self, Caller: p.Caller})
 	if err != nil {
 		return nil, err
 	}

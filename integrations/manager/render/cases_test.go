@@ -141,7 +141,7 @@ func TestImageCases(t *testing.T) {
 		}
 		in := Integration{Name: "integ", Shards: []Shard{{Shards: "1", ID: "0", ImageRef: asText(c.Input["shard.imageRef"])}}}
 		in.Spec.ImageRef = asText(c.Input["spec.imageRef"])
-		if c.Input["kind"] == string(manifests.CronJob) {
+		if c.Input["kind"] == manifests.CronJob.Name {
 			in.Spec.Cron = "* * * * *"
 		}
 		values := map[string]string{}
@@ -183,9 +183,9 @@ func TestObjectNameCases(t *testing.T) {
 			in.Shards = append(in.Shards, Shard{Suffix: asText(suffix)})
 		}
 		switch c.Input["kind"] {
-		case string(manifests.CronJob):
+		case manifests.CronJob.Name:
 			in.Spec.Cron = "* * * * *"
-		case string(manifests.StatefulSet):
+		case manifests.StatefulSet.Name:
 			in.Spec.Cache = true
 		}
 		objects, mistakes := Objects(in, nil, Options{})

@@ -11,7 +11,7 @@ func (r *renderer) cronJob(_ Shard, name string) manifests.Object {
 	}
 	return manifests.Object{
 		"apiVersion": "batch/v1",
-		"kind":       string(manifests.CronJob),
+		"kind":       manifests.CronJob.Name,
 		"metadata": fields{
 			"name":        name,
 			"labels":      fields{"app": r.app()},

@@ -78,7 +78,7 @@ func cleanImages(object manifests.Object) {
 // podTemplate returns the template that an object has for its pods.
 func podTemplate(object manifests.Object) fields {
 	path := []string{"spec", "template"}
-	if object["kind"] == string(manifests.CronJob) {
+	if object["kind"] == manifests.CronJob.Name {
 		path = []string{"spec", "jobTemplate", "spec", "template"}
 	}
 	at := object

@@ -59,7 +59,7 @@ func (r *renderer) workload(shard Shard, name string) manifests.Object {
 	}
 	return manifests.Object{
 		"apiVersion": "apps/v1",
-		"kind":       string(r.kind),
+		"kind":       r.kind.Name,
 		"metadata": fields{
 			"name":   name,
 			"labels": labels,

@@ -44,7 +44,7 @@ func accepts(t *testing.T, real *kubetest.Real, object manifests.Object) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	resource := manifests.Kind(object["kind"].(string)).Resource()
+	resource := manifests.Named(object["kind"].(string))
 	at := "/apis/" + resource.Group + "/" + resource.Version
 	if resource.Group == "" {
 		at = "/api/" + resource.Version
