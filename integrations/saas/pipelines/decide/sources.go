@@ -48,7 +48,7 @@ type CommitSource struct {
 
 // Signal returns the signal of the branch.
 func (s CommitSource) Signal() Signal {
-	out := Signal{Kind: Commit, Value: s.Head, Unknown: s.Unknown, Ref: s.Branch, Reason: s.URL + "/commit/" + s.Head}
+	out := Signal{Kind: Commit, Value: s.Head, Unknown: s.Unknown, Ref: s.Head, Reason: s.URL + "/commit/" + s.Head}
 	if out.Unknown == "" && s.Head == "" {
 		out.Unknown = fmt.Sprintf("%s has no branch %q", s.URL, s.Branch)
 	}
