@@ -14,7 +14,8 @@ import (
 	gitlab "github.com/xanzy/go-gitlab"
 )
 
-// A goGitLab is the api, made with the library go-gitlab. No other file uses the library.
+// A goGitLab is the api, made with the library go-gitlab. This file and gitlab_forge.go alone use
+// the library.
 // Each method sends one request and returns errors of this package.
 type goGitLab struct {
 	client *gitlab.Client
