@@ -9,8 +9,8 @@ const module = "github.com/app-sre/prcheck"
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "plan", "state"},
 	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "wrapper", "report", "ci/pipeline", "ci/revisions"},
-	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "planner/rules", "trace", "validator", "ci/note"},
+	{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "runner/rounds", "change", "planner/selftest", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
@@ -18,8 +18,8 @@ var floors = [][]string{
 
 // side lists the packages beside the floors. Every package may import them, and they import
 // only each other.
-var side = []string{"examples/qontract-reconcile", "internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jsonpointer", "internal/kubetest", "internal/layers",
-	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+var side = []string{"examples/qontract-reconcile", "internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers",
+	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/slotest", "internal/suggest"}
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
