@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	roughWorlds = flag.Int("rough", 12, "how many worlds with random faults are tried")
+	roughWorlds = flag.Int("rough", 6, "how many worlds with random faults are tried")
 	firstRough  = flag.Int("rough-from", 0, "number of the first world with random faults")
 )
 

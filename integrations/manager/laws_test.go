@@ -15,7 +15,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/manager/render"
 )
 
-var worlds = flag.Int("worlds", 1500, "how many pairs of worlds the laws try")
+var worlds = flag.Int("worlds", 400, "how many pairs of worlds the laws try")
 
 // A model is a small world as its author thinks of it.
 type model struct {
