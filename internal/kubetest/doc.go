@@ -13,4 +13,7 @@
 // any more, and machines work only when a test says so ([Server.Settle], [Server.Step],
 // [Server.Working]). A test says what becomes of pods ([Server.Fate]), and asks how many there were
 // at once ([Server.MostPods]). There is no controller of Jobs and CronJobs.
+//
+// Both servers learn the kinds of Tekton with AddTekton. There is no controller of Tekton either: a
+// test says what becomes of a run with PlayRun.
 package kubetest

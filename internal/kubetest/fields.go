@@ -216,6 +216,8 @@ func (s *Server) born(body map[string]any, at place) map[string]any {
 		m["generation"] = int64(1)
 	}
 	switch at.kind {
+	case custom[at.resource]:
+		m["generation"] = int64(1)
 	case "Pod", "PersistentVolumeClaim":
 		body["status"] = map[string]any{"phase": "Pending"}
 	case "Namespace":
@@ -241,7 +243,7 @@ func countGeneration(next, live map[string]any) {
 	kind, _ := live["kind"].(string)
 	m, was := dig(next, "metadata"), dig(live, "metadata")
 	n, _ := was["generation"].(int64)
-	if !hasGeneration[kind] {
+	if !hasGeneration[kind] && kind != custom["pipelines"] && kind != custom["pipelineruns"] {
 		return
 	}
 	if !equal(next["spec"], live["spec"]) || kind == "Deployment" && !equal(m["annotations"], was["annotations"]) {

@@ -10,6 +10,9 @@ import (
 // changed, and not all of the others.
 func check(kind string, next, live map[string]any) []cause {
 	spec, was := mapOf(next["spec"]), mapOf(live["spec"])
+	if causes := checkLabels(next); len(causes) > 0 {
+		return causes
+	}
 	switch kind {
 	case "Deployment", "ReplicaSet", "StatefulSet":
 		causes := append(checkSelector(spec, was), checkPod(mapOf(spec["template"], "spec"), "spec.template.spec", listOf(spec["volumeClaimTemplates"])...)...)
