@@ -1,6 +1,8 @@
 package saas
 
 import (
+	"sync"
+
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -14,6 +16,12 @@ type Model struct {
 	// Findings are mistakes in the data that hold a file, a template or a target. What they hold
 	// is marked, see [Target.Broken], and the rest goes on.
 	Findings []reconcile.Finding
+
+	// unread has, by the name of a channel or [anyChannel], a datafile that cannot be used and may
+	// publish it.
+	unread     map[string]string
+	once       sync.Once // guards publishers
+	publishers map[string][]*Target
 }
 
 // A File is a saas file.
@@ -41,6 +49,8 @@ type File struct {
 	Templates []*Template
 	// Broken says why nothing of the file can be used, "" if it can.
 	Broken string
+
+	fips bool
 }
 
 // ManagedNames are the only names of a kind that are deployed.
@@ -99,6 +109,8 @@ type Target struct {
 	Selected bool // it comes from a selector of namespaces
 	// Broken says why the target cannot be used, "" if it can.
 	Broken string
+
+	explicit explicit
 }
 
 // A Namespace is where a target deploys.
@@ -175,6 +187,7 @@ type Image struct {
 type SecretParameter struct {
 	Name   string
 	Secret integration.SecretRef
+	Format string // how the value is written, "" if the data do not say
 }
 
 // A BlockRule blocks patterns of images in environments that have all of its labels.
@@ -188,6 +201,10 @@ type SLODocument struct {
 	Path, Name string
 	Namespaces []SLONamespace
 	SLOs       []SLO
+	// Broken says why the document cannot be used, "" if it can.
+	Broken string
+
+	content any // as targets remember it
 }
 
 // An SLONamespace is where an SLO document is measured.
