@@ -80,7 +80,7 @@ func (c *comparison) compareObjects(p place, want map[string]any, is any) {
 		c.add(p, want, is)
 		return
 	}
-	if isExact(p) {
+	if isExact(p) && !c.isForeign() {
 		for name := range members {
 			if _, wanted := want[name]; !wanted {
 				c.add(p, want, is)
@@ -102,7 +102,14 @@ func (c *comparison) compareLists(p place, want []any, is any) {
 		}
 		return
 	}
-	if isSet(p.last()) {
+	if c.isShared(p) {
+		if !hasAll(items, want) {
+			c.add(p, want, is)
+		}
+		return
+	}
+	members, isOfTexts := c.keysOf(p, want)
+	if isOfTexts {
 		for i, item := range want {
 			if !slices.ContainsFunc(items, func(v any) bool { return reflect.DeepEqual(v, item) }) {
 				c.add(p.inList(segment{index: i, item: item}), item, nil)
@@ -110,7 +117,6 @@ func (c *comparison) compareLists(p place, want []any, is any) {
 		}
 		return
 	}
-	members := keysOf(p.last(), want)
 	if members == nil && len(want) != len(items) {
 		c.add(p, want, is)
 		return

@@ -83,7 +83,9 @@ func (c *comparison) conflict(found []difference) reconcile.Mistake {
 		if f.want == nil {
 			continue // an apply leaves to others what it no longer sets
 		}
-		by := slices.DeleteFunc(c.contenders(f.at), func(manager string) bool { return slices.Contains(c.options.Override, manager) })
+		by := slices.DeleteFunc(c.contenders(f.at), func(manager string) bool {
+			return slices.Contains(c.options.Override, manager) || c.isShared(f.at)
+		})
 		switch {
 		case len(by) == 0:
 		case len(fields) == maxNamed:

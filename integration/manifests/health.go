@@ -21,10 +21,10 @@ const maxRestarts = 5
 // A Deployment or StatefulSet is ready if its controller has seen the newest manifest and all
 // of its pods are those of the newest manifest, are available, and no others are left. It has
 // failed if its controller gave up, or if a pod of the newest manifest crashes again and again or
-// cannot get its image. All other kinds are ready at once.
+// cannot get its image. For the health of other kinds see [healthOf].
 func HealthOf(is *Live, pods []Pod) Health {
 	if is.Kind != Deployment && is.Kind != StatefulSet {
-		return Health{Ready: true}
+		return is.healthOf()
 	}
 	want, isSaid := whole(at(is.Object, "spec", "replicas"))
 	if !isSaid {

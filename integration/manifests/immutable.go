@@ -11,6 +11,16 @@ import (
 var changeable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
 	"minReadySeconds"}
 
+// fixedInJobs are the members of the spec of a Job that the server lets nobody change. Who made a
+// Job by an update owns all defaults of the server: their removal is none before we applied it.
+var fixedInJobs = []string{"template", "selector", "manualSelector", "completions", "completionMode", "podFailurePolicy", "successPolicy",
+	"backoffLimitPerIndex", "maxFailedIndexes", "podReplacementPolicy", "managedBy"}
+
+// isBinding reports whether the objects of a kind bind a role to accounts.
+func isBinding(k Kind) bool {
+	return k.Name == "RoleBinding" || k.Name == "ClusterRoleBinding"
+}
+
 // judgeImmutable adds to d what follows from fields that cannot be changed:
 //
 //	Deployment   the selector      replaced if the options say so, otherwise a mistake
@@ -18,8 +28,17 @@ var changeable = []string{"replicas", "ordinals", "template", "updateStrategy", 
 //	StatefulSet  size of a claim   replaced if it grows, a mistake if it shrinks
 //	StatefulSet  other fields      replaced, but for those of changeable
 //	Service      the cluster's IP  a mistake
+//	Job          what its pods are replaced
+//	Secret       its type          replaced
+//	Secret, ConfigMap  anything    replaced if it says that it is immutable
+//	RoleBinding  its role          replaced
 func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference) {
+	isFixed := (c.live.Kind == secret || c.live.Kind == configMap) && c.live.Object["immutable"] == true
 	for _, f := range found {
+		switch top := f.at.name(0); {
+		case isFixed && top != "metadata", c.live.Kind == secret && top == "type" && f.want != nil, isBinding(c.live.Kind) && top == "roleRef":
+			d.Replace = true
+		}
 		if f.at.name(0) != "spec" {
 			continue
 		}
@@ -29,6 +48,8 @@ func (c *comparison) judgeImmutable(d *reconcile.Difference, found []difference)
 		case isSelector && !c.options.MigrateSelector:
 			d.Mistake = immutable("spec.selector", "the settings must say migrate_selector: true, then it is deleted and made anew")
 		case isSelector:
+			d.Replace = true
+		case c.live.Kind == Job && slices.Contains(fixedInJobs, field) && (f.want != nil || c.live.isApplied(c.options)):
 			d.Replace = true
 		case c.live.Kind == StatefulSet && !slices.Contains(changeable, field) && !f.isDefault():
 			d.Replace = true

@@ -1,6 +1,12 @@
 package manifests
 
-import "slices"
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
 
 // A member that is a part of a key, with its value if it is missing.
 type keyMember struct {
@@ -8,8 +14,94 @@ type keyMember struct {
 	fallback any
 }
 
-// keysOf returns the members by which the items of a list are known; nil if the list has no
-// keys. The names of lists mean the same in all kinds.
+// isForeign reports whether the object is of a kind that is no part of Kubernetes, so that the
+// names of its members say nothing about them.
+func (c *comparison) isForeign() bool {
+	return strings.Contains(c.live.Kind.Group, ".") && !strings.HasSuffix(c.live.Kind.Group, ".k8s.io")
+}
+
+// keysOf returns the members by which the items of a list are known, nil if the list has no keys;
+// or that the list is a set of texts. In kinds of Kubernetes the names of lists tell. Of all others
+// the server tells in the fields that it notes for managers; if it does not, each index counts.
+func (c *comparison) keysOf(p place, want []any) (members []keyMember, isOfTexts bool) {
+	if !c.isForeign() {
+		if members := keysOf(p.last(), want); members != nil {
+			return members, false
+		}
+	}
+	if isSet(p.last()) {
+		return nil, true
+	}
+	if g := c.live.Kind.Group; g == "apps" || g == "batch" {
+		return nil, false // the names of their lists are all known
+	}
+	members, isOfTexts = c.keysByServer(p)
+	for _, item := range want {
+		if members != nil && keysIn(members, item) == nil {
+			return nil, false
+		}
+	}
+	return members, isOfTexts
+}
+
+// isShared reports whether a place is a list of secrets of a ServiceAccount. OpenShift adds secrets
+// to it, and is then the owner of the whole list: it is set by an update.
+func (c *comparison) isShared(p place) bool {
+	return c.live.Kind == serviceAccount && len(p) == 1 && (p[0].name == "secrets" || p[0].name == "imagePullSecrets")
+}
+
+// hasAll reports whether a list has items of these names.
+func hasAll(items, want []any) bool {
+	return !slices.ContainsFunc(want, func(w any) bool {
+		return !slices.ContainsFunc(items, func(item any) bool { return text(at(item, "name")) == text(at(w, "name")) })
+	})
+}
+
+// keysByServer returns what the fields of managers say about a list.
+func (c *comparison) keysByServer(p place) (members []keyMember, isOfTexts bool) {
+	path := p.path()
+	for _, m := range c.live.managed {
+		fields, err := m.fields()
+		if err != nil {
+			c.err = err
+			continue
+		}
+		for _, element := range path {
+			fields = fields.WithPrefix(element)
+		}
+		for e := range elementsOf(fields) {
+			switch {
+			case e.Key != nil:
+				for _, f := range *e.Key {
+					members = append(members, keyMember{name: f.Name})
+				}
+				return members, false
+			case e.Value != nil:
+				return nil, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// elementsOf returns the first elements of the paths of a set of fields.
+func elementsOf(fields *fieldpath.Set) iter.Seq[fieldpath.PathElement] {
+	return func(yield func(fieldpath.PathElement) bool) {
+		for e := range fields.Members.All() {
+			if !yield(e) {
+				return
+			}
+		}
+		for e := range fields.Children.All() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// keysOf returns the members by which the items of a list of Kubernetes are known; nil if the list
+// has no keys. The names of lists mean the same in all kinds.
 func keysOf(list string, items []any) []keyMember {
 	switch list {
 	case "containers", "initContainers", "ephemeralContainers", "env", "volumes", "imagePullSecrets", "resourceClaims",

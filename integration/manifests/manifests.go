@@ -35,6 +35,10 @@ var (
 	CronJob     = builtin("batch", "CronJob", "cronjobs")
 	Job         = builtin("batch", "Job", "jobs")
 	Service     = builtin("", "Service", "services")
+
+	secret         = builtin("", "Secret", "secrets")
+	configMap      = builtin("", "ConfigMap", "configmaps")
+	serviceAccount = builtin("", "ServiceAccount", "serviceaccounts")
 )
 
 // Named returns the kind of this package with a name, the zero value if there is none.
@@ -57,6 +61,9 @@ type Options struct {
 	TakeFrom        []string // managers whose fields become ours; nil is [Appliers]
 	Override        []string // managers that lose the fields in which they differ
 	MigrateSelector bool     // an object whose selector must change is made anew
+	// AsWritten says that the labels of a manifest stay as they are: the label of [InstanceLabel]
+	// is never left out for a live object that does not have it in its selector.
+	AsWritten bool
 }
 
 // Appliers returns the field managers of programs that apply whole objects from a client: those

@@ -48,6 +48,9 @@ func (d Doer) Replace(ctx context.Context, want Object, fresh *Live, mark reconc
 		return err
 	}
 	dependents := integration.Foreground
+	if fresh.Kind == secret || fresh.Kind == configMap || isBinding(fresh.Kind) {
+		dependents = integration.Background // nothing depends on them
+	}
 	if fresh.Kind == StatefulSet && canonical(at(want, "spec", "selector")) == canonical(at(fresh.Object, "spec", "selector")) {
 		dependents, before = integration.Orphan, nil
 	}
@@ -202,7 +205,7 @@ func (d Doer) growClaim(ctx context.Context, o Object, namespace, storage string
 func (d Doer) adaptToOrphans(ctx context.Context, of Kind, namespace string, want Object) (Object, error) {
 	name := text(at(want, "metadata", "name"))
 	labels := texts(at(want, "spec", "selector", "matchLabels"))
-	if of != StatefulSet || labels[InstanceLabel] == "" || d.Options.MigrateSelector {
+	if of != StatefulSet || labels[InstanceLabel] == "" || d.Options.MigrateSelector || d.Options.AsWritten {
 		return want, nil
 	}
 	old := without(want, "spec", "selector", "matchLabels", InstanceLabel)
