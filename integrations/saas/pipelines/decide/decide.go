@@ -119,7 +119,14 @@ func (d *Decision) wait(c Cell, diff difference) {
 	it := d.Memory.Intent
 	d.State, d.Reasons, d.Fingerprint = Busy, it.Reasons, it.Fingerprint
 	d.Hold = "run " + it.Run + " is under way"
-	d.Create = it.Phase == Pending && c.Runs.Unknown == ""
+	if it.Phase == Pending {
+		other, isLive := stranger(c, d.Memory)
+		d.Create = !isLive && c.Runs.Unknown == ""
+		d.Hold = "run " + it.Run + " is to be created"
+		if isLive {
+			d.Hold += " after run " + other.Name + ", which somebody else started"
+		}
+	}
 	then := d.Memory.clone()
 	then.apply(it.Holds, it.Keys, it.Configs)
 	after := compare(c, then)
@@ -260,7 +267,8 @@ func (d *Decision) finish(c Cell) {
 	for _, t := range c.Targets {
 		s, ok := t.signal(Config)
 		was := d.Memory.Targets[t.UID]
-		if t.Delete && ok && was.Key == t.Key && was.Values[Config] != "" && (was.Values[Config] == s.Value || sameContent(was.Config, s.Content)) && (d.Memory.Failed == nil || !d.Memory.Failed.has(t, Config)) {
+		inDoubt := d.Memory.Failed != nil && d.Memory.Failed.has(t, Config)
+		if t.Delete && ok && was.Key == t.Key && was.Values[Config] != "" && was.has(s) && !inDoubt {
 			d.Finished = append(d.Finished, t)
 		}
 	}

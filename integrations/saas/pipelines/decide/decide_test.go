@@ -82,7 +82,7 @@ func (c decisionCase) fingerprints() scene {
 	want := "f0"
 	if f := c.Input.Failed; f != nil {
 		s.memory.Failed = &Failure{ID: "failed", Fingerprint: holding(f.Fp).Fingerprint(), Run: "run-failed", Runs: max(f.Runs, 1), Since: noon.Add(-time.Hour), Why: "it failed",
-			Holds: holding(f.Fp), Keys: map[string]string{"t": "t"}}
+			Own: holding(f.Fp), Holds: holding(f.Fp), Keys: map[string]string{"t": "t"}}
 		want = f.Fp
 	}
 	if it := c.Input.Intent; it != nil {

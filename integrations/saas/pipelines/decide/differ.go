@@ -44,6 +44,15 @@ func compare(c Cell, m Memory) difference {
 			for kind, value := range first {
 				d.hold(t.UID, Signal{Kind: kind, Value: value})
 			}
+		case !was.TakenOver:
+			// Nobody knows what was deployed of it.
+			for _, s := range t.Signals {
+				if value, ok := first[s.Kind]; ok && value != Unseen {
+					d.hold(t.UID, s)
+					reasons[s.Kind] = append(reasons[s.Kind], Reason{s.Kind, t.Label, s.Ref, s.Reason})
+					d.changed[t.UID] = true
+				}
+			}
 		default:
 			maps.DeleteFunc(first, func(_ Kind, value string) bool { return value == Unseen })
 			if len(first) > 0 {
@@ -74,7 +83,7 @@ func (d *difference) judge(t Target, s Signal, m Memory, was Applied, isKnown bo
 	if s.Wait != "" {
 		d.waits = append(d.waits, s.Wait)
 	}
-	before, isSeen := was.Values[s.Kind]
+	_, isSeen := was.Values[s.Kind]
 	inDoubt := m.Failed != nil && m.Failed.has(t, s.Kind)
 	switch isFirst := !isKnown || !isSeen && !inDoubt; {
 	case s.Kind != Config && isFirst:
@@ -87,12 +96,18 @@ func (d *difference) judge(t Target, s Signal, m Memory, was Applied, isKnown bo
 		return s.Kind, isSame
 	case s.Value == "":
 		return s.Kind, isSame
-	case !isFirst && !inDoubt && (s.Value == before || s.Kind == Config && sameContent(was.Config, s.Content)):
+	case !isFirst && !inDoubt && was.has(s):
 		return s.Kind, isSame
 	case s.Kind == Config && !isFirst && s.Auto && isPromotion(was.Config, s.Content):
 		return Promotion, isChanged
 	}
 	return s.Kind, isChanged
+}
+
+// has reports whether the value of a signal is applied.
+func (a Applied) has(s Signal) bool {
+	before := a.Values[s.Kind]
+	return s.Value == before || s.Kind == Config && before != Unseen && sameContent(a.Config, s.Content)
 }
 
 // value returns the value of a signal, or that nobody saw it.

@@ -14,6 +14,6 @@
 //     different until a run succeeds, also if the data go back to what was applied before.
 //   - A cell whose values failed is held until a value changes, until the policy of retries
 //     allows another run, or until a person names the fingerprint in the settings.
-//   - A value that is seen for the first time at a target that was applied before, such as after
-//     a take-over, is remembered without a run.
+//   - A value that is seen for the first time at a target that another program applied, after a
+//     take-over, is remembered without a run.
 package decide

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// keepGone is how long targets are remembered that are no longer in the data. A file that is
+// KeepGone is how long targets are remembered that are no longer in the data. A file that is
 // renamed by mistake and back again starts nothing.
-const keepGone = 7 * 24 * time.Hour
+const KeepGone = 7 * 24 * time.Hour
 
 // Forget decides about targets that the data no longer have. It takes the targets that are
 // remembered, those that the data have, and since when others are gone; it returns which are to
@@ -24,7 +24,7 @@ func Forget(known, named map[string]bool, gone map[string]time.Time, now time.Ti
 			delete(still, uid)
 		case !wasGone:
 			still[uid] = now
-		case now.Sub(since) >= keepGone:
+		case now.Sub(since) >= KeepGone:
 			forget[uid] = true
 			delete(still, uid)
 		}

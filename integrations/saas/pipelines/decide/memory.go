@@ -19,6 +19,9 @@ type Applied struct {
 	Key    string          `json:"key"` // as [Target.Key]; another key is another target
 	Values Values          `json:"values"`
 	Config json.RawMessage `json:"config,omitempty"` // content of the value of the kind Config
+	// TakenOver says that another program applied it. What that program did not remember is
+	// remembered at first sight, and starts nothing.
+	TakenOver bool `json:"taken_over,omitzero"`
 }
 
 // A Phase is how far an intent is.
@@ -47,17 +50,19 @@ type Intent struct {
 
 // A Failure is the last run of a cell, which did not succeed.
 type Failure struct {
-	ID          string                     `json:"id"` // of the intent
-	Fingerprint string                     `json:"fingerprint"`
-	Run         string                     `json:"run"`
-	Runs        int                        `json:"runs"` // how often the fingerprint failed
-	Since       time.Time                  `json:"since"`
-	Why         string                     `json:"why"`
-	Lost        bool                       `json:"lost,omitzero"` // nobody knows how the run ended
-	Holds       Holding                    `json:"holds"`
-	Keys        map[string]string          `json:"keys"`
-	Configs     map[string]json.RawMessage `json:"configs,omitempty"`
-	AskedFor    bool                       `json:"asked_for,omitzero"`
+	ID          string    `json:"id"` // of the intent
+	Fingerprint string    `json:"fingerprint"`
+	Run         string    `json:"run"`
+	Runs        int       `json:"runs"` // how often the fingerprint failed
+	Since       time.Time `json:"since"`
+	Why         string    `json:"why"`
+	Lost        bool      `json:"lost,omitzero"` // nobody knows how the run ended
+	Own         Holding   `json:"own"`           // what the run held
+	// Holds is what is in doubt: what the run held, and what runs held that failed before it.
+	Holds    Holding                    `json:"holds"`
+	Keys     map[string]string          `json:"keys"`
+	Configs  map[string]json.RawMessage `json:"configs,omitempty"`
+	AskedFor bool                       `json:"asked_for,omitzero"`
 }
 
 // A Reason says why a run starts.
@@ -87,18 +92,33 @@ func (v Values) overlay(over Values) Values {
 	return out
 }
 
-// apply makes what a run held applied, and forgets the failure.
+// apply makes what a run held applied, and forgets the failure. What was in doubt and was not held
+// by the run stays in doubt: nobody saw what the run deployed of it.
 func (m *Memory) apply(holds Holding, keys map[string]string, configs map[string]json.RawMessage) {
 	for uid, values := range holds {
 		was := m.Targets[uid]
 		if was.Key != keys[uid] {
 			was = Applied{Key: keys[uid]}
 		}
-		was.Values = was.Values.overlay(values)
+		was.Values, was.TakenOver = was.Values.overlay(values), false
 		if raw, ok := configs[uid]; ok {
 			was.Config = raw
 		}
 		m.Targets[uid] = was
+	}
+	if m.Failed == nil {
+		return
+	}
+	for uid, values := range m.Failed.Holds {
+		was, isKnown := m.Targets[uid]
+		for kind := range values {
+			if _, isHeld := holds[uid][kind]; !isHeld && isKnown && was.Key == m.Failed.Keys[uid] {
+				was.Values = was.Values.overlay(Values{kind: Unseen})
+			}
+		}
+		if isKnown {
+			m.Targets[uid] = was
+		}
 	}
 	m.Failed = nil
 }

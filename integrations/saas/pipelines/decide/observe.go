@@ -80,7 +80,7 @@ func (m *Memory) observeAgain(runs []Run) []string {
 	for _, r := range runs {
 		if r.Intent == m.Failed.ID && r.Phase == Succeeded {
 			was := m.Failed
-			m.apply(was.Holds, was.Keys, was.Configs)
+			m.apply(was.Own, was.Keys, was.Configs)
 			return []string{fmt.Sprintf("run %s of %s, which a person started, succeeded", r.Name, was.Fingerprint)}
 		}
 	}
@@ -98,7 +98,7 @@ func (m *Memory) fail(c Cell, why string, now time.Time, lost bool) {
 	it, was := m.Intent, m.Failed
 	f := &Failure{
 		ID: it.ID, Fingerprint: it.Fingerprint, Run: it.Run, Runs: 1, Since: now, Why: why, Lost: lost,
-		Holds: it.Holds, Keys: it.Keys, Configs: it.Configs, AskedFor: it.AskedFor,
+		Own: it.Holds, Holds: it.Holds, Keys: it.Keys, Configs: it.Configs, AskedFor: it.AskedFor,
 	}
 	if was != nil {
 		if was.Fingerprint == it.Fingerprint {

@@ -69,7 +69,7 @@ func valid(d *Document) error {
 		if it := c.Intent; it != nil && (it.ID == "" || it.Run == "" || it.Phase != decide.Pending && it.Phase != decide.Running || it.Holds.Fingerprint() != it.Fingerprint) {
 			return fmt.Errorf("the intent of the cell %.60q is incomplete, or its fingerprint is wrong", env)
 		}
-		if f := c.Failed; f != nil && (f.ID == "" || f.Fingerprint == "" || f.Runs < 1 || len(f.Holds) == 0) {
+		if f := c.Failed; f != nil && (f.ID == "" || f.Fingerprint == "" || f.Runs < 1 || len(f.Own) == 0 || len(f.Holds) == 0) {
 			return fmt.Errorf("the failure of the cell %.60q is incomplete", env)
 		}
 	}
@@ -100,18 +100,31 @@ func (d *Document) With(env string, m decide.Memory) *Document {
 	return &out
 }
 
-// WithoutGone returns the document without the targets that are gone for long. The targets that
-// the data have are named. The document is empty if nothing of it is left.
-func (d *Document) WithoutGone(named map[string]bool, now time.Time) *Document {
+// WithoutGone returns the document without the targets and the cells that are gone for long. The
+// data have the named targets and environments.
+func (d *Document) WithoutGone(named, environments map[string]bool, now time.Time) *Document {
 	known := map[string]bool{}
 	for uid := range d.Targets {
 		known[uid] = true
 	}
 	forget, gone := decide.Forget(known, named, d.Gone, now)
 	out := *d
-	out.Gone, out.Targets = gone, maps.Clone(d.Targets)
+	out.Gone, out.Targets, out.Cells = gone, maps.Clone(d.Targets), maps.Clone(d.Cells)
 	maps.DeleteFunc(out.Targets, func(uid string, _ decide.Applied) bool { return forget[uid] })
+	maps.DeleteFunc(out.Cells, func(env string, c Cell) bool { return !environments[env] && c.isOld(now) })
 	return &out
+}
+
+// isOld reports whether nothing happened in a cell for long.
+func (c Cell) isOld(now time.Time) bool {
+	last := time.Time{}
+	if c.Intent != nil {
+		last = c.Intent.Since
+	}
+	if c.Failed != nil && c.Failed.Since.After(last) {
+		last = c.Failed.Since
+	}
+	return now.Sub(last) >= decide.KeepGone
 }
 
 // IsEmpty reports whether nothing is remembered.

@@ -1,0 +1,163 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
+	"github.com/app-sre/prcheck/integrations/saas/pipelines/executor"
+	"github.com/app-sre/prcheck/integrations/saas/pipelines/ledger"
+	"github.com/app-sre/prcheck/state"
+)
+
+// A work is the iteration over one saas file.
+type work struct {
+	*Loop
+	file     File
+	doc      *ledger.Document
+	readAt   time.Time
+	err      error // why nothing is done
+	outcomes []Outcome
+}
+
+// setAside keeps a copy of a document that cannot be read.
+func (w *work) setAside(ctx context.Context) {
+	if w.Writes == nil || !errors.Is(w.err, state.ErrCorrupt) {
+		return
+	}
+	if err := ledger.SetAside(ctx, w.Writes, w.file.Name); err != nil {
+		w.err = fmt.Errorf("%w; keeping a copy: %w", w.err, err)
+	}
+}
+
+// run makes the iteration.
+func (w *work) run(ctx context.Context) {
+	next := w.decide(ctx)
+	if w.err != nil || w.Writes == nil {
+		return
+	}
+	if next != w.doc && !next.Same(w.doc) {
+		was, err := ledger.Write(ctx, w.Writes, w.doc, next, w.Writer)
+		if err != nil {
+			w.fail(fmt.Errorf("remembering the decisions: %w", err))
+			return
+		}
+		w.doc = was
+	}
+	w.start(ctx)
+}
+
+// decide decides about all cells, and returns the document with the decisions.
+func (w *work) decide(ctx context.Context) *ledger.Document {
+	next := w.doc
+	for _, c := range w.file.Cells {
+		out := Outcome{File: w.file.Name, Environment: c.Environment}
+		if w.err != nil {
+			out.Decision = decide.Decision{Cell: c.Key, State: decide.Broken, Hold: w.err.Error(), Errors: []string{w.err.Error()}}
+			w.outcomes = append(w.outcomes, out)
+			continue
+		}
+		out.Decision = w.decideCell(ctx, c)
+		next = next.With(c.Environment, out.Memory)
+		w.outcomes = append(w.outcomes, out)
+	}
+	if w.err != nil {
+		return w.doc
+	}
+	return next.WithoutGone(w.file.Named, w.file.Environments, w.Now())
+}
+
+// decideCell decides about one cell. The gates are asked only if a run would start.
+func (w *work) decideCell(ctx context.Context, c Cell) decide.Decision {
+	var uids []string
+	for _, t := range c.Targets {
+		uids = append(uids, t.UID)
+	}
+	m := w.doc.Memory(c.Environment, uids)
+	c.Runs = w.runsOf(ctx, c, m)
+	d := decide.Decide(c.Cell, m, w.Policy, w.Now())
+	if !d.NeedsGates {
+		return d
+	}
+	c.Gates = &decide.Gates{}
+	missing, err := c.Executor.Missing(ctx, c.Order)
+	if err != nil {
+		c.Gates.Unknown = err.Error()
+	}
+	c.Gates.NoPipeline = missing
+	if missing == "" && err == nil && w.Gates != nil {
+		c.Gates.Gates = w.Gates(ctx, c)
+	}
+	return decide.Decide(c.Cell, m, w.Policy, w.Now())
+}
+
+// runsOf returns the runs of a cell.
+func (w *work) runsOf(ctx context.Context, c Cell, m decide.Memory) decide.Runs {
+	if c.Executor == nil {
+		return decide.Runs{Unknown: "nobody knows where its runs are"}
+	}
+	of := w.Loop.runs[c.Order.Place]
+	switch {
+	case of == nil:
+		return decide.Runs{Unknown: "its runs were not listed"}
+	case of.err != nil:
+		return decide.Runs{Unknown: of.err.Error()}
+	}
+	out := decide.Runs{List: of.runs[w.file.Name+"/"+c.Environment]}
+	isMine := func(r decide.Run) bool { return m.Intent != nil && r.Intent == m.Intent.ID }
+	if it := m.Intent; it != nil && it.Phase == decide.Running && w.Recorded != nil && !slices.ContainsFunc(out.List, isMine) {
+		out.Gone = w.Recorded(ctx, c, it)
+	}
+	return out
+}
+
+// start creates the runs of pending intents, and remembers that they were created.
+func (w *work) start(ctx context.Context) {
+	next := w.doc
+	for i, c := range w.file.Cells {
+		out := &w.outcomes[i]
+		it := w.doc.Cells[c.Environment].Intent
+		if !out.Create || it == nil || it.Phase != decide.Pending {
+			continue
+		}
+		if age := w.Now().Sub(w.readAt); age > maxAge || age < -maxAge || ctx.Err() != nil {
+			out.Errors = append(out.Errors, "its run is not created now: too much time went by; the next round goes on")
+			continue
+		}
+		order := c.Order
+		order.Intent = it
+		err := c.Executor.Start(ctx, order)
+		m := out.Memory
+		switch {
+		case err == nil:
+			out.Started = true
+			started := *it
+			started.Phase = decide.Running
+			m.Intent = &started
+		case errors.Is(err, executor.ErrTaken):
+			m.Intent = nil // it never had a run; the next round makes another intent
+			fallthrough
+		default:
+			out.Errors = append(out.Errors, fmt.Sprintf("creating run %s: %v", it.Run, err))
+		}
+		out.Memory = m
+		next = next.With(c.Environment, m)
+	}
+	if next == w.doc || next.Same(w.doc) {
+		return
+	}
+	_, err := ledger.Write(ctx, w.Writes, w.doc, next, w.Writer+"-started")
+	if err != nil && !errors.Is(err, ledger.ErrChanged) {
+		w.fail(fmt.Errorf("remembering that runs were created: %w", err))
+	}
+}
+
+// fail tells an error of the saas file at each of its cells. Nothing else starts.
+func (w *work) fail(err error) {
+	for i := range w.outcomes {
+		w.outcomes[i].Errors = append(w.outcomes[i].Errors, err.Error())
+	}
+}
