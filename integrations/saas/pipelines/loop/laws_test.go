@@ -251,7 +251,7 @@ func TestMutants(t *testing.T) {
 		m   mutant
 		law string
 	}{
-		"ids come back":                {mutant{sameID: true}, "no run that held it succeeded"},
+		"ids come back":                {mutant{sameID: true}, "no run was made for it"},
 		"names are not unique":         {mutant{anyName: true}, "two live runs"},
 		"runs cannot be seen":          {mutant{blind: true}, "two live runs"},
 		"failures count as successes":  {mutant{lies: true}, "no run that held it succeeded"},

@@ -2,11 +2,13 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/executor"
+	"github.com/app-sre/prcheck/integrations/saas/pipelines/ledger"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -41,6 +43,7 @@ func (s testStore) Update(_ context.Context, key string, change func([]byte) ([]
 		}
 		if raw != nil {
 			s.world.writes++
+			s.noteIntents(old, raw)
 			if !s.m.forgetful || s.rng.IntN(4) > 0 {
 				s.docs[key] = raw
 			}
@@ -98,4 +101,36 @@ func (w *world) Runs(context.Context, executor.Place) ([]executor.Run, error) {
 		}
 	}
 	return out, nil
+}
+
+// noteIntents notes the intents that a write adds. It holds that an intent goes only after a run
+// that was made for it.
+func (w *world) noteIntents(old, raw []byte) {
+	was, is := intentsOf(old), intentsOf(raw)
+	for id, phase := range is {
+		if _, wasThere := was[id]; !wasThere && phase == decide.Pending {
+			w.tick++
+			w.intended[id] = w.tick
+		}
+	}
+	for id := range was {
+		if _, isThere := is[id]; !isThere && w.born[id] < w.intended[id] {
+			w.breaks("intent %s is done with, and no run was made for it", id)
+		}
+	}
+}
+
+// intentsOf returns the phases of the intents of a document, by id.
+func intentsOf(raw []byte) map[string]decide.Phase {
+	var doc ledger.Document
+	out := map[string]decide.Phase{}
+	if raw == nil || json.Unmarshal(raw, &doc) != nil {
+		return out
+	}
+	for _, c := range doc.Cells {
+		if c.Intent != nil {
+			out[c.Intent.ID] = c.Intent.Phase
+		}
+	}
+	return out
 }

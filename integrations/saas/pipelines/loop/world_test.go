@@ -46,6 +46,9 @@ type world struct {
 	m       mutant
 
 	succeeded map[string]bool // uid, kind and value that a run that succeeded held
+	tick      int             // grows with each intent and each run
+	intended  map[string]int  // the tick of an intent, by id
+	born      map[string]int  // the tick of the last run of an intent, by id
 	broken    []string        // laws that were broken
 }
 
@@ -76,7 +79,7 @@ func uidOf(file, env string, n int) string { return fmt.Sprintf("%s-%s-%d", file
 func newWorld(seed uint64, m mutant) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 16)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), docs: map[string][]byte{},
 		values: map[string]map[decide.Kind]string{}, unknown: map[string]map[decide.Kind]bool{}, gates: map[string]decide.Gate{}, gone: map[string]bool{},
-		succeeded: map[string]bool{}, m: m}
+		succeeded: map[string]bool{}, intended: map[string]int{}, born: map[string]int{}, m: m}
 	for _, f := range testFiles {
 		for _, e := range testEnvs {
 			for n := range 2 {
@@ -139,6 +142,8 @@ func (w *world) create(o executor.Order) {
 		}
 	}
 	w.creates++
+	w.tick++
+	w.born[r.Intent] = w.tick
 	w.runs = append(w.runs, r)
 }
 
