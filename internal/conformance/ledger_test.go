@@ -14,6 +14,11 @@ import (
 
 // tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
+	"window":                  {"integrations/saas/schedule TestWindowCases"},
+	"components":              {"integrations/saas/promotion TestComponentsCases"},
+	"candidate":               {"integrations/saas/promotion TestCandidateCases"},
+	"promotion_diff":          {"integrations/saas/promotion TestDiffCases"},
+	"promotion_head":          {"integrations/saas/promotion TestHeadCases"},
 	"record":                  {"integrations/saas/promotion TestRecordCases"},
 	"promotion_publish":       {"integrations/saas/promotion TestPublishCases"},
 	"promotion_validate":      {"integrations/saas/promotion TestValidateCases"},
@@ -69,11 +74,9 @@ var tested = map[string][]string{
 // later names the package that will test an area once the package exists.
 var later = map[string]string{
 	"admission":             "integrations/generic",
-	"candidate":             "integrations/saas/promotions",
 	"change_tester":         "integrations/saas/deploy",
 	"classify_rule":         "integrations/generic",
 	"classify_spec":         "integrations/generic",
-	"components":            "integrations/saas/promotions",
 	"crash":                 "integrations/saas/pipelines",
 	"delete":                "integrations/saas/deploy",
 	"edit":                  "integrations/saas/promotions",
@@ -83,8 +86,6 @@ var later = map[string]string{
 	"lro":                   "integrations/generic",
 	"merge_request":         "integrations/saas/promotions",
 	"offline_check":         "integrations/generic",
-	"promotion_diff":        "integrations/saas/promotions",
-	"promotion_head":        "integrations/saas/promotions",
 	"request":               "integrations/generic",
 	"resource_id":           "integrations/generic",
 	"take_over":             "integrations/saas/pipelines",
@@ -94,7 +95,6 @@ var later = map[string]string{
 	"trigger_images":        "integrations/saas/pipelines",
 	"trigger_moving_commit": "integrations/saas/pipelines",
 	"trigger_upstream":      "integrations/saas/pipelines",
-	"window":                "integrations/saas/promotions",
 }
 
 // untested says why an area does not apply to us.

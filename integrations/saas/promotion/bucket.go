@@ -1,7 +1,6 @@
 package promotion
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,9 +14,6 @@ import (
 // Root is the folder of the records, as qontract-reconcile has it.
 const Root = "state/openshift-saas-deploy/promotions_v2/"
 
-// maxTries is how often a record is written again because somebody else was faster.
-const maxTries = 8
-
 // Records reads the records of promotions. What was read once is not read again, so one Records
 // is for one loop. Several goroutines may use it at once.
 type Records struct {
@@ -26,6 +22,7 @@ type Records struct {
 
 	mu    sync.Mutex
 	lists map[Place]*listing
+	lines map[Place]*lining
 	read  map[string]*reading // by key
 }
 
@@ -34,6 +31,13 @@ type listing struct {
 	once    sync.Once
 	commits []string
 	err     error
+}
+
+// A lining is the timeline of a place.
+type lining struct {
+	once sync.Once
+	runs []Run
+	err  error
 }
 
 // A reading is one record; found is false if there is none.
@@ -48,7 +52,7 @@ type reading struct {
 // NewRecords returns the records of a bucket. It reads with so many workers at once, at least
 // one.
 func NewRecords(bucket integration.BucketReader, workers int) *Records {
-	return &Records{bucket: bucket, workers: max(workers, 1), lists: map[Place]*listing{}, read: map[string]*reading{}}
+	return &Records{bucket: bucket, workers: max(workers, 1), lists: map[Place]*listing{}, lines: map[Place]*lining{}, read: map[string]*reading{}}
 }
 
 // Key returns the key of a record.
@@ -84,7 +88,10 @@ func (r *Records) Log(ctx context.Context, at Place) Log {
 	if err != nil {
 		return Log{Err: err}
 	}
-	return r.get(ctx, at, commits)
+	out := r.get(ctx, at, commits)
+	line, err := r.timeline(ctx, at)
+	out.Runs, out.Err = line, errors.Join(out.Err, err)
+	return out
 }
 
 // some returns the records of some commits of a place.
@@ -139,6 +146,22 @@ func (r *Records) list(ctx context.Context, at Place) ([]string, error) {
 	return l.commits, l.err
 }
 
+// timeline reads the timeline of a place.
+func (r *Records) timeline(ctx context.Context, at Place) ([]Run, error) {
+	r.mu.Lock()
+	l := r.lines[at]
+	if l == nil {
+		l = &lining{}
+		r.lines[at] = l
+	}
+	r.mu.Unlock()
+	l.once.Do(func() {
+		line, _, err := readTimeline(ctx, r.bucket, at)
+		l.runs, l.err = line.Runs, err
+	})
+	return l.runs, l.err
+}
+
 // get reads the records of commits, several at once.
 func (r *Records) get(ctx context.Context, at Place, commits []string) Log {
 	out := Log{Records: map[string]Record{}, Wrong: map[string]error{}}
@@ -191,70 +214,4 @@ func (r *Records) one(ctx context.Context, at Place, commit string) *reading {
 		}
 	})
 	return f
-}
-
-// Publish writes the record of a run of a commit at a place, on top of the one that is there. A
-// record that cannot be used is left alone, which is an error. A run that the record says already
-// writes nothing.
-func Publish(ctx context.Context, bucket integration.BucketWriter, at Place, commit string, run Result) error {
-	key, err := Key(at, commit)
-	if err != nil {
-		return err
-	}
-	doing := fmt.Sprintf("writing the record of %.12s at %s in the channel %s", commit, at.UID, at.Channel)
-	for range maxTries {
-		if err = publishOnce(ctx, bucket, at, commit, key, run); !errors.Is(err, integration.ErrChanged) {
-			break
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	return nil
-}
-
-// publishOnce tries once to write a record.
-func publishOnce(ctx context.Context, bucket integration.BucketWriter, at Place, commit, key string, run Result) error {
-	raw, version, err := bucket.Get(ctx, key)
-	var old *Record
-	switch {
-	case errors.Is(err, integration.ErrNotThere):
-		version = ""
-	case err != nil:
-		return err
-	default:
-		r, err := ParseRecord(raw)
-		if err != nil {
-			return fmt.Errorf("the one that is there is left alone: %w", err)
-		}
-		old = &r
-		if r.Success && run.Success {
-			run.Replaced = run.Replaced || replaced(ctx, bucket, at, commit, r)
-		}
-	}
-	next := run.Next(old).Bytes()
-	if bytes.Equal(next, raw) {
-		return nil
-	}
-	_, err = bucket.Put(ctx, key, next, version)
-	return err
-}
-
-// replaced reports whether another commit ran at a place since a record was made. What cannot be
-// read counts as another commit: then the commit only soaks for longer.
-func replaced(ctx context.Context, bucket integration.BucketReader, at Place, commit string, was Record) bool {
-	since, ok := was.Since()
-	if !ok {
-		return true
-	}
-	log := NewRecords(bucket, 1).Log(ctx, at)
-	if log.Err != nil || len(log.Wrong) > 0 {
-		return true
-	}
-	for sha, r := range log.Records {
-		if at, ok := r.Since(); ok && sha != commit && at.After(since) {
-			return true
-		}
-	}
-	return false
 }

@@ -7,6 +7,8 @@ type Place struct{ Channel, UID string }
 type Log struct {
 	Records map[string]Record
 	Wrong   map[string]error // records that cannot be used
+	// Runs are what the publisher ran, oldest first, as far as it is noted; see timeline.
+	Runs []Run
 	// Err says why nothing is known of records that are not in Records or Wrong, nil if there
 	// are none.
 	Err error

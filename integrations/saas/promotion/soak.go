@@ -87,8 +87,8 @@ func staysOf(s Subject, commit string, logs Logs, now time.Time) ([]stay, error)
 }
 
 // spansOf returns the times during which a publisher ran a commit, by its records of some
-// channels: from the time of the commit's record until the time of the next record of another
-// commit. A record that says no time counts nothing and ends nothing.
+// channels: from the time of the commit's record until the time of the next record or run of
+// another commit. A record that says no time counts nothing and ends nothing.
 func spansOf(places []Place, commit string, logs Logs, now time.Time) ([]span, error) {
 	var starts, others []time.Time
 	for _, at := range places {
@@ -98,6 +98,11 @@ func spansOf(places []Place, commit string, logs Logs, now time.Time) ([]span, e
 		}
 		for _, sha := range sortedKeys(log.Wrong) {
 			return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: the record of %.12s: %w", commit, at.UID, sha, log.Wrong[sha])
+		}
+		for _, run := range log.Runs {
+			if run.Commit != commit {
+				others = append(others, run.At)
+			}
 		}
 		for sha, r := range log.Records {
 			since, ok := r.Since()

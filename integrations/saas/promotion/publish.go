@@ -1,0 +1,85 @@
+package promotion
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// maxTries is how often an object is written again because somebody else was faster.
+const maxTries = 8
+
+// Publish writes the record of a run of a commit at a place, on top of the one that is there. A
+// record that cannot be used is left alone, which is an error. A run that the record says already
+// writes nothing.
+func Publish(ctx context.Context, bucket integration.BucketWriter, at Place, commit string, run Result) error {
+	key, err := Key(at, commit)
+	if err != nil {
+		return err
+	}
+	switch wasReplaced, err := noteRun(ctx, bucket, at, commit, run.At); {
+	case err != nil:
+		return fmt.Errorf("noting the run of %.12s at %s in the channel %s: %w", commit, at.UID, at.Channel, err)
+	default:
+		run.Replaced = run.Replaced || wasReplaced
+	}
+	doing := fmt.Sprintf("writing the record of %.12s at %s in the channel %s", commit, at.UID, at.Channel)
+	for range maxTries {
+		if err = publishOnce(ctx, bucket, at, commit, key, run); !errors.Is(err, integration.ErrChanged) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}
+
+// publishOnce tries once to write a record.
+func publishOnce(ctx context.Context, bucket integration.BucketWriter, at Place, commit, key string, run Result) error {
+	raw, version, err := bucket.Get(ctx, key)
+	var old *Record
+	switch {
+	case errors.Is(err, integration.ErrNotThere):
+		version = ""
+	case err != nil:
+		return err
+	default:
+		r, err := ParseRecord(raw)
+		if err != nil {
+			return fmt.Errorf("the one that is there is left alone: %w", err)
+		}
+		old = &r
+		if r.Success && run.Success {
+			run.Replaced = run.Replaced || replaced(ctx, bucket, at, commit, r)
+		}
+	}
+	next := run.Next(old).Bytes()
+	if bytes.Equal(next, raw) {
+		return nil
+	}
+	_, err = bucket.Put(ctx, key, next, version)
+	return err
+}
+
+// replaced reports whether another commit ran at a place since a record was made. What cannot be
+// read counts as another commit: then the commit only soaks for longer.
+func replaced(ctx context.Context, bucket integration.BucketReader, at Place, commit string, was Record) bool {
+	since, ok := was.Since()
+	if !ok {
+		return true
+	}
+	log := NewRecords(bucket, 1).Log(ctx, at)
+	if log.Err != nil || len(log.Wrong) > 0 {
+		return true
+	}
+	for sha, r := range log.Records {
+		if at, ok := r.Since(); ok && sha != commit && at.After(since) {
+			return true
+		}
+	}
+	return false
+}
