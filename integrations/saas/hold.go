@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/app-sre/prcheck/integrations/saas/schedule"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -114,10 +116,10 @@ func holdTarget(m *Model, t *Target) {
 		}
 	}
 	if t.Promotion.Schedule != "" {
-		switch s, err := ParseSchedule(t.Promotion.Schedule); {
+		switch s, err := schedule.Parse(t.Promotion.Schedule); {
 		case err != nil:
 			m.breakTarget(t, CodeSchedule, "/promotion/schedule", err.Error())
-		case !s.Opens():
+		case s.Next(time.Time{}).IsZero():
 			m.breakTarget(t, CodeSchedule, "/promotion/schedule", fmt.Sprintf("the window %q never opens", t.Promotion.Schedule))
 		}
 	}

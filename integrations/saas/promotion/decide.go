@@ -84,6 +84,9 @@ func Decide(q Question) Decision {
 	case d.Candidate == "" && q.Pin != "":
 		d.Hold = fmt.Sprintf("pinned below %.12s, since somebody went back to %.12s", q.Pin, q.Ref) + after(d.Hold)
 	}
+	if q.Broken != "" {
+		return d
+	}
 	notes, err := q.notes(d.Ref)
 	d.Data, d.Err = notes, errors.Join(d.Err, err)
 	if !Differs(q.Ref, Notes(q.Subject.Data), d.Ref, d.Data) {
@@ -106,6 +109,9 @@ func after(hold string) string {
 
 // newer returns the commits that may be chosen, newest first, or why there are none.
 func (q Question) newer() (commits []string, problem string) {
+	if q.Broken != "" {
+		return nil, "the target cannot be used: " + q.Broken
+	}
 	if len(q.Channels) == 0 || len(q.Branches) == 0 {
 		return nil, "it subscribes to no channel that has a publisher"
 	}

@@ -20,10 +20,13 @@ type Verdict struct {
 }
 
 // Gate says whether a subject may run a commit. The steps are those of qontract-reconcile, in
-// its order: a target that subscribes to nothing may run everything; a blocked commit is refused;
+// its order, after that of mistakes in the data, which allow nothing: a target that subscribes to nothing may run everything; a blocked commit is refused;
 // a hotfix is let through; each publisher must have run the commit with success; the promotion
 // data of the target must name the configuration of a publisher; the commit must have soaked.
 func Gate(s Subject, commit string, logs Logs, now time.Time) Verdict {
+	if s.Broken != "" {
+		return closed("the target cannot be used: %s", s.Broken)
+	}
 	if len(s.Channels) == 0 {
 		return Verdict{Open: true}
 	}

@@ -1,6 +1,8 @@
 package promotion
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/app-sre/prcheck/integrations/saas"
@@ -9,6 +11,7 @@ import (
 // A Subject is a target with all that the data say about what it may run.
 type Subject struct {
 	Label    string // for people
+	Broken   string // why the target cannot be used, "" if it can
 	Ref      string // as the data have it
 	Channels []Channel
 	Data     []saas.ChannelData // promotion_data of the target
@@ -25,6 +28,29 @@ type Subject struct {
 type Channel struct {
 	Name       string
 	Publishers []string // uids
+}
+
+// Of returns the subject that a target of a model is. The target's own mistakes, and those of
+// publishers that nobody can name, close its gate.
+func Of(m *saas.Model, t *saas.Target, settings saas.Settings) Subject {
+	of := m.Component(t)
+	s := Subject{Label: t.Label(), Broken: cmp.Or(t.Template.File.Broken, t.Broken), Ref: t.Ref, Blocked: of.Blocked, Hotfix: of.Hotfix, Soak: settings.Soak}
+	p := t.Promotion
+	if p == nil {
+		return s
+	}
+	s.Data, s.SoakTime, s.Schedule, s.Redeploy = p.Data, days(p.SoakDays), p.Schedule, p.Redeploy
+	for i, name := range p.Subscribe {
+		if slices.Contains(p.Subscribe[:i], name) {
+			continue
+		}
+		c := Channel{Name: name}
+		for _, from := range m.Publishers(name) {
+			c.Publishers = append(c.Publishers, from.UID())
+		}
+		s.Channels = append(s.Channels, c)
+	}
+	return s
 }
 
 // places returns where the records of the publishers of a subject are.
