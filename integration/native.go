@@ -44,9 +44,13 @@ type Environment struct {
 	Now      func() time.Time
 	Log      io.Writer     // takes the output of the integration, line by line
 	Report   func(Finding) // takes findings and effects; several goroutines may call it
-	Workers  int           // how many things may be read or written at once; 0 means one
-	Wait     time.Duration // how long to wait for what another run writes to; 0 is two minutes
-	Approve  Approvals     // what a person allowed by hand
+	// Stand takes how each unit of work stands, for tables and metrics; nil if nobody asks. Several
+	// goroutines may call it.
+	Stand   func(Standing)
+	Commit  string        // of the data that are to become true; "" if nobody knows it
+	Workers int           // how many things may be read or written at once; 0 means one
+	Wait    time.Duration // how long to wait for what another run writes to; 0 is two minutes
+	Approve Approvals     // what a person allowed by hand
 }
 
 // Approvals are what a person allowed by hand for one run.
@@ -64,6 +68,19 @@ type Actors struct {
 	Cluster func(ctx context.Context, ref ClusterRef) (ClusterWriter, error)
 	Bucket  func(ctx context.Context, place string) (BucketWriter, error)
 	Did     func(Deed) // takes each step as it ends; several goroutines may call it
+}
+
+// A Standing is how one unit of work stands at the end of a run, also if nothing is done with it.
+type Standing struct {
+	Key     string   `json:"key"`
+	State   string   `json:"state"`             // a word of the integration, such as same or held
+	Reasons []string `json:"reasons,omitempty"` // kinds of what differs, in the order of the integration
+	Hold    string   `json:"hold,omitempty"`    // what it waits for
+	// Opens is when the wait ends, and Since when it began; zero if nobody knows.
+	Opens time.Time `json:"opens,omitzero"`
+	Since time.Time `json:"since,omitzero"`
+	// Started says that something was started, for the reasons.
+	Started bool `json:"started,omitzero"`
 }
 
 // A Deed is a step that was taken or would be taken, for reports, the journal and the metrics.

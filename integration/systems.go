@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 )
 
 // Errors of live systems that callers tell apart.
@@ -161,6 +162,18 @@ type BucketReader interface {
 	Get(ctx context.Context, key string) (raw []byte, version string, err error)
 	// Keys returns the keys below a prefix, sorted.
 	Keys(ctx context.Context, prefix string) ([]string, error)
+}
+
+// A BucketEntry is an object of a list.
+type BucketEntry struct {
+	Key     string
+	Written time.Time
+}
+
+// A BucketLister is a BucketReader that knows when objects were written.
+type BucketLister interface {
+	// Entries returns the objects below a prefix, sorted by key.
+	Entries(ctx context.Context, prefix string) ([]BucketEntry, error)
 }
 
 // A BucketWriter writes objects below a place of a bucket.

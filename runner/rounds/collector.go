@@ -18,7 +18,7 @@ import (
 
 // The bounds of a report.
 const (
-	maxSteps    = 10_000
+	maxSteps    = 10_000  // also of units
 	maxFindings = 5_000   // of each severity
 	maxErrors   = 1_000   // lines
 	maxRaw      = 1 << 20 // bytes of a text before it is cleaned
@@ -38,6 +38,8 @@ type collector struct {
 	severities   map[plan.Severity]int
 	moreFindings int
 	fails        bool // a finding fails the round
+	standings    []integration.Standing
+	moreUnits    int
 }
 
 func newCollector(m *mask.Masker, journal func(integration.Deed)) *collector {
@@ -121,6 +123,24 @@ func (c *collector) report(f integration.Finding) {
 	c.findings[out.Severity] = append(c.findings[out.Severity], Finding{Finding: out})
 }
 
+// stand takes how a unit of work stands. It is the function Stand of the environment.
+func (c *collector) stand(s integration.Standing) {
+	for _, text := range []*string{&s.Key, &s.State, &s.Hold} {
+		*text = c.clean(*text)
+	}
+	s.Reasons = slices.Clone(s.Reasons)
+	for i := range s.Reasons {
+		s.Reasons[i] = c.clean(s.Reasons[i])
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.standings) == maxSteps {
+		c.moreUnits++
+		return
+	}
+	c.standings = append(c.standings, s)
+}
+
 func (c *collector) add(s Step) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,6 +168,8 @@ func (c *collector) fill(ctx context.Context, r *Report, where func(ctx context.
 		r.Findings = append(r.Findings, list...)
 	}
 	r.MoreSteps, r.MoreFindings = c.moreSteps, c.moreFindings
+	r.Units, r.MoreUnits = slices.Clone(c.standings), c.moreUnits
+	slices.SortStableFunc(r.Units, func(a, b integration.Standing) int { return strings.Compare(a.Key, b.Key) })
 	r.stepCounts, r.findCounts = c.counts, c.severities
 	if where == nil {
 		return

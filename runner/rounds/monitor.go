@@ -32,6 +32,7 @@ type Monitor struct {
 	rounds   map[Outcome]int
 	steps    map[stepKind]int
 	findings map[plan.Severity]int // of the last round
+	units    unitCount
 }
 
 // NewMonitor returns a monitor for rounds with these options.
@@ -71,6 +72,9 @@ func (m *Monitor) end(r *Report) {
 		m.steps[kind] += n
 	}
 	m.findings = maps.Clone(r.findCounts)
+	if r.Outcome == Done || r.Outcome == Failed {
+		m.units.count(r.Units, time.Now())
+	}
 	if r.Outcome == Done {
 		m.lastGood = time.Now()
 	}
@@ -171,6 +175,7 @@ func (m *Monitor) text() string {
 	family("rounds_total", "counter", "Rounds by how they ended.", rounds...)
 	family("steps_total", "counter", "Steps that were taken, or that a dry run would take, by action and status.", steps...)
 	family("findings", "gauge", "Findings of the last round by severity.", findings...)
+	m.units.families(time.Now(), family, sample)
 	family("last_round_seconds", "gauge", "How long the last round took.", sample("", m.took.Seconds()))
 	if !m.lastGood.IsZero() {
 		family("last_good_round_timestamp_seconds", "gauge", "When the last round that was done ended.", sample("", float64(m.lastGood.UnixMilli())/1000))

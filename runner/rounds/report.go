@@ -8,7 +8,7 @@ import (
 )
 
 // A Report is what one round did or would do. It is a contract with programs: fields are only
-// added. It has no times and durations, so that reports can be compared.
+// added. It has no times and durations but those of units, so that reports can be compared.
 type Report struct {
 	Version      string    `json:"version"`
 	Integration  string    `json:"integration"`
@@ -24,7 +24,10 @@ type Report struct {
 	Findings     []Finding `json:"findings"`                // the worst first
 	MoreFindings int       `json:"more_findings,omitempty"` // as for steps
 	Errors       []string  `json:"errors"`
-	Misused      bool      `json:"-"` // the settings are wrong, or nobody knows an integration of this name
+	// Units are how the units of work stand, by key, of integrations that tell it.
+	Units     []integration.Standing `json:"units,omitempty"`
+	MoreUnits int                    `json:"more_units,omitempty"` // as for steps
+	Misused   bool                   `json:"-"`                    // the settings are wrong, or nobody knows an integration of this name
 
 	took        time.Duration
 	stepCounts  map[stepKind]int // of all steps

@@ -163,7 +163,7 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 		Integration: w.in.Integration, Settings: w.settings.For(w.in.Integration), Query: query,
 		Shard: w.opts.Shard, Static: w.opts.Static,
 		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader, Variable: w.systems.Variable,
-		Now: time.Now, Log: log, Report: w.collector.report, Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
+		Now: time.Now, Log: log, Report: w.collector.report, Stand: w.stand, Commit: w.data.Bundle.Commit, Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
 	}
 	if own != nil {
 		env.State = state.ReadOnly(own)

@@ -18,6 +18,7 @@ func (r *Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode
 func (r *Report) WriteText(w io.Writer) error {
 	var out strings.Builder
 	out.WriteString(r.title())
+	out.WriteString(r.table())
 	for _, s := range r.Steps {
 		out.WriteString("  " + s.text() + "\n")
 	}

@@ -92,6 +92,19 @@ func (b bucket) Get(ctx context.Context, key string) (raw []byte, version string
 
 // Keys implements [integration.BucketReader].
 func (b bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
+	list, err := b.Entries(ctx, prefix)
+	out := make([]string, 0, len(list))
+	for _, e := range list {
+		out = append(out, e.Key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Entries implements [integration.BucketLister].
+func (b bucket) Entries(ctx context.Context, prefix string) ([]integration.BucketEntry, error) {
 	if !isKey(b.prefix + prefix) {
 		return nil, b.explain("listing", prefix, errKey)
 	}
@@ -99,13 +112,13 @@ func (b bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 	if err != nil {
 		return nil, b.explain("listing", prefix, err)
 	}
-	out := make([]string, 0, len(list))
+	out := make([]integration.BucketEntry, 0, len(list))
 	for _, o := range list {
 		if key, ok := strings.CutPrefix(o.Key, b.prefix); ok && key != "" { // the place itself may be an object as well
-			out = append(out, key)
+			out = append(out, integration.BucketEntry{Key: key, Written: o.Written})
 		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b integration.BucketEntry) int { return strings.Compare(a.Key, b.Key) })
 	return out, nil
 }
 

@@ -1,0 +1,113 @@
+package rounds
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// table returns the units of work of a dry run, one in a line, with aligned columns. A run tells
+// its steps instead.
+func (r *Report) table() string {
+	if !r.DryRun || len(r.Units) == 0 {
+		return ""
+	}
+	rows := [][]string{{"UNIT", "STATE", "REASONS", "OPENS", "WAITS FOR"}}
+	for _, u := range r.Units {
+		rows = append(rows, []string{u.Key, u.State, dash(strings.Join(u.Reasons, ",")), dash(when(u.Opens)), dash(u.Hold)})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, text := range row {
+			widths[i] = max(widths[i], len([]rune(text)))
+		}
+	}
+	var out strings.Builder
+	for _, row := range rows {
+		line := "  "
+		for i, text := range row {
+			line += text + strings.Repeat(" ", widths[i]-len([]rune(text))+2)
+		}
+		out.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if r.MoreUnits > 0 {
+		fmt.Fprintf(&out, "  and %d more units\n", r.MoreUnits)
+	}
+	return out.String()
+}
+
+// dash returns a text, or a hyphen for no text.
+func dash(text string) string { return cmp.Or(text, "-") }
+
+// when returns a time for people.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02 15:04Z")
+}
+
+// A unitCount counts units of work for metrics.
+type unitCount struct {
+	states  map[string]int       // units of the last round, by state
+	waiting map[string]time.Time // since when units wait, by key
+	starts  map[string]int       // of all rounds, by reason
+}
+
+// count takes the units of a round.
+func (c *unitCount) count(units []integration.Standing, now time.Time) {
+	if c.starts == nil {
+		c.starts = map[string]int{}
+	}
+	c.states = map[string]int{}
+	waiting := map[string]time.Time{}
+	for _, u := range units {
+		c.states[u.State]++
+		if u.Hold != "" {
+			waiting[u.Key] = now
+			if before, ok := c.waiting[u.Key]; ok {
+				waiting[u.Key] = before
+			}
+			if !u.Since.IsZero() {
+				waiting[u.Key] = u.Since
+			}
+		}
+		for _, reason := range slices.Compact(slices.Sorted(slices.Values(u.Reasons))) {
+			if u.Started {
+				c.starts[reason]++
+			}
+		}
+	}
+	c.waiting = waiting
+}
+
+// oldest returns for how long the unit waits that waits the longest.
+func (c *unitCount) oldest(now time.Time) time.Duration {
+	var out time.Duration
+	for _, since := range c.waiting {
+		out = max(out, now.Sub(since))
+	}
+	return out
+}
+
+// families writes the metrics of units, if there are any.
+func (c *unitCount) families(now time.Time, family func(name, kind, help string, samples ...string), sample func(more string, value float64) string) {
+	if c.states == nil || len(c.states)+len(c.starts) == 0 {
+		return
+	}
+	var states, starts []string
+	for _, s := range slices.Sorted(maps.Keys(c.states)) {
+		states = append(states, sample(",state="+quote(s), float64(c.states[s])))
+	}
+	for _, s := range slices.Sorted(maps.Keys(c.starts)) {
+		starts = append(starts, sample(",reason="+quote(s), float64(c.starts[s])))
+	}
+	family("units", "gauge", "Units of work of the last round by state.", states...)
+	family("oldest_wait_seconds", "gauge", "For how long the unit waits that waits the longest.", sample("", c.oldest(now).Seconds()))
+	family("starts_total", "counter", "What was started, by reason. What has several reasons counts for each of them.", starts...)
+}
