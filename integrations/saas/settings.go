@@ -2,6 +2,7 @@ package saas
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,9 @@ type Settings struct {
 	// Hosts are the only hosts that get credentials which the data name: of repositories,
 	// registries, build servers and sources of measurements.
 	Hosts []string `yaml:"hosts"`
+	// Logins are those of hosts, by name, whatever the data say: for a GitLab that all saas files
+	// use, for instance.
+	Logins map[string]Login `yaml:"logins"`
 	// Records is the place of the records of promotions, above the folder state of
 	// qontract-reconcile: s3://BUCKET or s3://BUCKET/PREFIX. "" is no records.
 	Records string `yaml:"records"`
@@ -48,6 +52,14 @@ func (s Settings) Check(own integration.OwnSettings) error {
 	for i, host := range s.Hosts {
 		if host == "" || strings.ContainsAny(host, "/@ ") || host != strings.ToLower(host) {
 			return own.Mistake("must be the name of a host in lower case, such as github.com", "hosts", fmt.Sprint(i))
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(s.Logins)) {
+		switch l := s.Logins[host]; {
+		case host == "" || strings.ContainsAny(host, "/@: ") || host != strings.ToLower(host):
+			return own.Mistake("must be the name of a host in lower case, such as gitlab.example.com", "logins", host)
+		case l.Path == "" || l.Field == "":
+			return own.Mistake("must have path and field of the secret with its token", "logins", host)
 		}
 	}
 	if s.Records != "" && !strings.HasPrefix(s.Records, "s3://") {

@@ -1,0 +1,63 @@
+package saas_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/integrations/saas"
+)
+
+// A host gets a secret only if the settings name the host, and a secret that the data name only
+// if base names it too.
+func TestCredentials(t *testing.T) {
+	code, image := &integration.SecretRef{Path: "app/code", Field: "token"}, &integration.SecretRef{Path: "app/image", Field: "any"}
+	other := &integration.SecretRef{Path: "sre/root", Field: "token"}
+	with := func(code, image *integration.SecretRef) *saas.File { return &saas.File{Name: "shop", Code: code, Image: image} }
+	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost"}, Logins: map[string]saas.Login{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
+	for _, c := range []struct {
+		name, url, image string
+		file             *saas.File
+		base             *saas.Model
+		repository       string // user:password
+		login            string
+		isWrong          bool
+	}{
+		{name: "a host of the settings", url: "https://github.com/a/b", image: "quay.io/a/b:1", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "another way to write it", url: "https://GitHub.com:443/a/b", image: "QUAY.io:443/a/b", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "a host of nobody", url: "https://github.com.evil.example/a", image: "quay.io.evil.example/a", file: with(code, image), repository: ":", login: ":"},
+		{name: "no credentials", url: "https://github.com/a/b", image: "quay.io/a/b", file: with(nil, nil), repository: ":", login: ":"},
+		{name: "a login of the settings", url: "https://gitlab.example.com/a", image: "gitlab.example.com/a:1", file: with(code, image), repository: "bot:ci#pat", login: "bot:ci#pat"},
+		{name: "the same in base", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
+			repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "a change names another secret", url: "https://github.com/a/b", image: "quay.io/a", file: with(other, other), base: &saas.Model{Files: []*saas.File{with(code, image)}}, repository: ":", login: ":"},
+		{name: "a new saas file", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{}, repository: ":", login: ":"},
+		{name: "not encrypted", url: "http://github.com/a/b", image: "x", file: with(code, nil), isWrong: true},
+		{name: "this machine", url: "http://localhost:1/a", image: "localhost:1/a", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "a user in the address", url: "https://github.com@evil.example/a", image: "x", file: with(code, nil), isWrong: true},
+		{name: "another protocol", url: "file:///etc", image: "x", file: with(code, nil), isWrong: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cred := saas.Credentials{Settings: settings, Base: c.base, Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
+				return ref.Path + "#" + ref.Field, nil
+			}}
+			r, err := cred.Repository(t.Context(), &saas.Template{File: c.file, URL: c.url})
+			if got := r.User + ":" + r.Password; !c.isWrong && (got != c.repository || err != nil) || c.isWrong && (err == nil || r.Password != "") {
+				t.Errorf("the repository gets %q, %v", got, err)
+			}
+			l, err := cred.Image(t.Context(), c.file, c.image)
+			if got := l.User + ":" + l.Password; !c.isWrong && (got != c.login || err != nil) {
+				t.Errorf("the registry gets %q, %v", got, err)
+			}
+		})
+	}
+	away := saas.Credentials{Settings: settings, Secret: func(context.Context, integration.SecretRef) (string, error) { return "x", fmt.Errorf("it is sealed") }}
+	if l, err := away.Image(t.Context(), with(nil, image), "quay.io/a"); err == nil || l != (services.Login{}) {
+		t.Errorf("got %+v, %v", l, err)
+	}
+	if _, err := (saas.Credentials{Settings: settings}).Repository(t.Context(), &saas.Template{File: with(code, nil), URL: "https://github.com/a"}); err == nil {
+		t.Error("there is no source of secrets, and no error")
+	}
+}
