@@ -15,7 +15,9 @@ import (
 func TestCredentials(t *testing.T) {
 	code, image := &integration.SecretRef{Path: "app/code", Field: "token"}, &integration.SecretRef{Path: "app/image", Field: "any"}
 	other := &integration.SecretRef{Path: "sre/root", Field: "token"}
-	with := func(code, image *integration.SecretRef) *saas.File { return &saas.File{Name: "shop", Code: code, Image: image} }
+	with := func(code, image *integration.SecretRef) *saas.File {
+		return &saas.File{Name: "shop", Code: code, Image: image}
+	}
 	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost"}, Logins: map[string]saas.Login{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
 	for _, c := range []struct {
 		name, url, image string
