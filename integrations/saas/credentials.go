@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
@@ -113,8 +113,7 @@ func hostOf(address string) (string, error) {
 	if err != nil || u.Hostname() == "" || u.User != nil {
 		return "", errAddress
 	}
-	ip := net.ParseIP(u.Hostname())
-	isThisMachine := u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	isThisMachine := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 	if u.Scheme != "https" && (u.Scheme != "http" || !isThisMachine) {
 		return "", errAddress
 	}
