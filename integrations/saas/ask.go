@@ -1,6 +1,7 @@
 package saas
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,7 @@ func (l list) ask(ctx context.Context, query integration.QueryFunc, known types)
 // readRows reads an answer. It returns false if the answer has no list, or an entry is null.
 func readRows(raw json.RawMessage, wrong map[int]*mistake) ([]row, bool, error) {
 	var answer struct {
-		List []json.RawMessage `json:"list"`
+		List []*entry `json:"list"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, false, err
@@ -62,19 +63,35 @@ func readRows(raw json.RawMessage, wrong map[int]*mistake) ([]row, bool, error) 
 		return nil, false, nil
 	}
 	out := make([]row, len(answer.List))
-	for i, entry := range answer.List {
-		var of *struct {
-			Path string `json:"path"`
-		}
-		if err := json.Unmarshal(entry, &of); err != nil {
-			return nil, false, err
-		}
-		if of == nil || of.Path == "" {
+	for i, e := range answer.List {
+		if e == nil || e.path == "" {
 			return nil, false, nil
 		}
-		out[i] = row{raw: entry, path: of.Path, wrong: wrong[i]}
+		out[i] = row{raw: e.raw, path: e.path, wrong: wrong[i]}
 	}
 	return out, true, nil
+}
+
+// An entry is an entry of a list, of which the path is read alone.
+type entry struct {
+	raw  json.RawMessage
+	path string
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (e *entry) UnmarshalJSON(raw []byte) error {
+	e.raw = bytes.Clone(raw)
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	for range 2 { // the bracket and the first key: the path is asked for first
+		token, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		if token == "path" {
+			return dec.Decode(&e.path)
+		}
+	}
+	return errors.New("an entry of the answer does not begin with its path")
 }
 
 // mistakesIn returns the first mistake of each entry that an answer tells of, by position. It
@@ -165,8 +182,25 @@ func decode[T any](r *row) (out T) {
 	if r.wrong != nil {
 		return out
 	}
-	if err := integration.DecodeAnswer(r.raw, &out); err != nil {
+	err := decodeInto(r.raw, &out)
+	if err != nil {
 		r.wrong = &mistake{message: err.Error()}
 	}
 	return out
+}
+
+// decodeInto reads an entry. Types that know themselves what they need are read once; for all
+// others that is found out by reading the entry another time.
+func decodeInto(raw json.RawMessage, out any) error {
+	of, ok := out.(interface{ missing() string })
+	if !ok {
+		return integration.DecodeAnswer(raw, out)
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return err
+	}
+	if name := of.missing(); name != "" {
+		return fmt.Errorf("%s is missing: %w", name, integration.ErrNotWhole)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package saas
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -33,7 +34,7 @@ func (m *Model) Cells() []Cell {
 }
 
 // Publishers returns the targets that publish a channel, in the order of the data. Those that must
-// go are left out.
+// go are left out. The targets must not change after the first call.
 func (m *Model) Publishers(channel string) []*Target {
 	m.once.Do(func() {
 		m.publishers = map[string][]*Target{}
@@ -97,3 +98,6 @@ func allows(allowed []string, path string) bool {
 	}
 	return slices.ContainsFunc(allowed, func(a string) bool { return a != "" && (path == a || strings.HasPrefix(path, a+"/")) })
 }
+
+// sortedKeys returns the keys of a map, sorted.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -2,8 +2,6 @@ package saas
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,15 +27,15 @@ func hold(m *Model) {
 		}
 		cells[name][key] = append(cells[name][key], t)
 	})
-	for _, uid := range slices.Sorted(maps.Keys(seen)) {
+	for _, uid := range sortedKeys(seen) {
 		for _, t := range seen[uid] {
 			if len(seen[uid]) > 1 {
 				m.breakTarget(t, CodeName, "", fmt.Sprintf("%d targets are %s; give them different names", len(seen[uid]), t.Label()))
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(cells)) {
-		keys := slices.Sorted(maps.Keys(cells[name]))
+	for _, name := range sortedKeys(cells) {
+		keys := sortedKeys(cells[name])
 		wrong := wrongName(name)
 		for _, key := range keys {
 			for _, t := range cells[name][key] {
@@ -196,7 +194,7 @@ func holdCircles(m *Model) {
 		})
 	}
 	each(func(_ *Target, from, to string) { c.next[from] = append(c.next[from], to) })
-	for _, channel := range slices.Sorted(maps.Keys(c.next)) {
+	for _, channel := range sortedKeys(c.next) {
 		if c.index[channel] == 0 {
 			c.visit(channel)
 		}

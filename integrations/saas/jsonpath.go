@@ -26,13 +26,11 @@ func parsePath(text string) (selection, error) {
 	if !p.skip("namespace") || !p.skip("[") {
 		return s, errors.New("it must begin with namespace[")
 	}
-	for isFirst := true; isFirst || p.skip("["); isFirst = false {
-		if err := p.bracket(&s); err != nil {
-			return s, err
-		}
+	if err := p.bracket(&s); err != nil {
+		return s, err
 	}
 	if p.rest != "" {
-		return s, fmt.Errorf("it must end behind the brackets, got %.40q", p.rest)
+		return s, fmt.Errorf("it must end behind the bracket, got %.40q", p.rest)
 	}
 	return s, nil
 }
@@ -49,7 +47,7 @@ func (p *pathReader) skip(text string) bool {
 	return ok
 }
 
-// bracket reads what stands in brackets, and the closing bracket.
+// bracket reads what stands in the bracket, and its end.
 func (p *pathReader) bracket(s *selection) error {
 	switch {
 	case p.skip("*"):
@@ -60,13 +58,13 @@ func (p *pathReader) bracket(s *selection) error {
 	default:
 		digits := p.take(func(c byte) bool { return c >= '0' && c <= '9' })
 		n, err := strconv.Atoi(digits)
-		if err != nil || s.position >= 0 || len(s.conditions) > 0 {
-			return errors.New("a bracket must hold *, a position, or ? with conditions")
+		if err != nil {
+			return errors.New("the bracket must hold *, a position, or ? with conditions")
 		}
 		s.position = n
 	}
 	if !p.skip("]") {
-		return fmt.Errorf("a bracket is not closed, got %.40q", p.rest)
+		return fmt.Errorf("the bracket is not closed, got %.40q", p.rest)
 	}
 	return nil
 }

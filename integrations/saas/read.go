@@ -142,7 +142,7 @@ func (r *reader) readEnvironments(rows []row) {
 	each(r, rows, func(path string, a environmentAnswer) {
 		labels, err := readLabels(a.Labels)
 		if err == nil {
-			err = checkParameters(a.Parameters)
+			_, err = readParameters(a.Parameters)
 		}
 		if err != nil {
 			r.isWrong(row{path: path, wrong: &mistake{message: err.Error()}})
@@ -178,19 +178,20 @@ func readLabels(text *string) (map[string]string, error) {
 	return out, nil
 }
 
-// checkParameters returns an error if parameters are no JSON object.
-func checkParameters(text *string) error {
+// readParameters reads parameters, a JSON object; nil if there are none.
+func readParameters(text *string) (*ordered, error) {
 	if text == nil {
-		return nil
+		return nil, nil
 	}
 	v, err := readJSON(*text)
 	if err != nil {
-		return fmt.Errorf("reading parameters: %w", err)
+		return nil, fmt.Errorf("reading parameters: %w", err)
 	}
-	if _, ok := v.(*ordered); !ok {
-		return fmt.Errorf("parameters must be an object, got %.40q", *text)
+	out, ok := v.(*ordered)
+	if !ok {
+		return nil, fmt.Errorf("parameters must be an object, got %.40q", *text)
 	}
-	return nil
+	return out, nil
 }
 
 // readClusters reads the clusters.

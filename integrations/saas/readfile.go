@@ -28,7 +28,7 @@ func (r *reader) readFile(ctx context.Context, query integration.QueryFunc, of *
 		f.Code, f.Image = a.Authentication.Code.ref(), a.Authentication.Image.ref()
 	}
 	r.model.Files = append(r.model.Files, f)
-	if err := checkParameters(a.Parameters); err != nil {
+	if _, err := readParameters(a.Parameters); err != nil {
 		r.breakFile(f, CodeParameters, "/parameters", err.Error())
 	}
 	if app := r.apps[a.App.Path]; app != nil {
@@ -145,7 +145,7 @@ func (r *reader) readTemplate(f *File, a *templateAnswer, pointer string) {
 	default:
 		r.breakFile(f, CodeParameters, pointer+"/provider", fmt.Sprintf("%.40q is not known; say %s, %s or %s", t.Kind, OpenShift, Directory, Helm))
 	}
-	if err := checkParameters(a.Parameters); err != nil {
+	if _, err := readParameters(a.Parameters); err != nil {
 		r.breakFile(f, CodeParameters, pointer+"/parameters", err.Error())
 	}
 	f.Templates = append(f.Templates, t)

@@ -29,13 +29,11 @@ func (r *reader) resolve(t *Target, text *string) (string, error) {
 	if text == nil {
 		return "", nil
 	}
-	if err := checkParameters(text); err != nil {
+	parameters, err := readParameters(text)
+	if err != nil {
 		t.Parameters = text
 		return "/parameters", err
 	}
-	v, _ := readJSON(*text)
-	parameters := v.(*ordered)
-	t.Parameters = compact(text)
 	for _, key := range parameters.keys {
 		old, isText := parameters.values[key].(string)
 		if !isText {
@@ -43,6 +41,7 @@ func (r *reader) resolve(t *Target, text *string) (string, error) {
 		}
 		out, err := expand(old, fields)
 		if err != nil {
+			t.Parameters = text
 			return jsonpointer.Append("/parameters", key), err
 		}
 		parameters.set(key, out)

@@ -32,7 +32,7 @@ var tested = map[string][]string{
 	"delete_flow":             {"reconcile TestDeleteFlow"},
 	"delete_gate":             {"reconcile TestDeleteGate"},
 	"delete_pattern":          {"reconcile TestDeletePattern"},
-	"early_exit":              {"integrations/manager TestEarlyExitCases"}, // its cases of generic resources wait for integrations/generic
+	"early_exit":              {"integrations/manager TestEarlyExitCases", "integrations/saas TestEarlyExitCases"}, // its cases of generic resources wait for integrations/generic
 	"filter":                  {"integrations/manager TestFilterCases"},
 	"params":                  {"integrations/manager TestParamsCases"},
 	"shards":                  {"integrations/manager TestShardsCases"},
