@@ -285,8 +285,11 @@ func isProgram(pkg string) bool {
 	})
 }
 
-// listed returns the row of a table whose name covers pkg.
+// listed returns the row of a table whose name covers pkg: that of its own name, if there is one.
 func listed(table map[string][]string, pkg string) ([]string, bool) {
+	if row, ok := table[pkg]; ok {
+		return row, true
+	}
 	for name, row := range table {
 		if covers(name, pkg) {
 			return row, true
