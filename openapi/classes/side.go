@@ -1,0 +1,169 @@
+package classes
+
+import (
+	"github.com/app-sre/prcheck/openapi"
+)
+
+// A side is what one body says about a property.
+type side struct {
+	presence Presence
+	schema   *openapi.Schema
+}
+
+func rootSide(has bool, s *openapi.Schema) side {
+	switch {
+	case !has:
+		return side{presence: NoBody}
+	case s == nil:
+		return side{presence: Unknown}
+	}
+	return side{Present, s}
+}
+
+// A step is a part of a path: a property, or any item of a list, or any value of a map.
+type step struct {
+	kind stepKind
+	name string
+}
+
+type stepKind int
+
+const (
+	property stepKind = iota
+	item
+	mapValue
+)
+
+// child returns what a body says about a part of a property.
+func (s side) child(st step) (side, error) {
+	if s.presence != Present {
+		return s, nil
+	}
+	c, err := s.described(st)
+	if err != nil {
+		return side{}, err
+	}
+	if c == nil && st.kind == property { // a map may have a value of this name
+		if c, err = s.schema.ValuesOf(); err != nil {
+			return side{}, err
+		}
+	}
+	if c != nil {
+		return side{Present, c}, nil
+	}
+	isOpen, err := s.schema.IsOpen()
+	if err != nil {
+		return side{}, err
+	}
+	any, err := s.schema.Keyword("additionalProperties")
+	if err != nil {
+		return side{}, err
+	}
+	if isOpen || any.Value.Is() {
+		return side{presence: Unknown}, nil
+	}
+	return side{presence: Missing}, nil
+}
+
+func (s side) described(st step) (*openapi.Schema, error) {
+	switch st.kind {
+	case item:
+		return s.schema.ItemsOf()
+	case mapValue:
+		return s.schema.ValuesOf()
+	}
+	return s.schema.Property(st.name)
+}
+
+// has reports whether a body is there and has a property.
+func (s side) has() bool { return s.presence == Present }
+
+// lacks reports whether a body proves that it has no such property. A body that is not there
+// proves it too.
+func (s side) lacks() bool { return s.presence == Missing || s.presence == NoBody }
+
+// keyword returns a keyword of a schema, without a value if there is none.
+func (s side) keyword(name string) (openapi.Place, error) { return s.schema.Keyword(name) }
+
+// sides are the bodies of a type.
+type sides struct {
+	get, put, post, patch side
+}
+
+// requests returns the bodies that are sent, the one that decides first.
+func (s sides) requests() []side { return []side{s.put, s.post, s.patch} }
+
+func (s sides) all() []side { return []side{s.put, s.post, s.get, s.patch} }
+
+func (s sides) child(st step) (sides, error) {
+	var out sides
+	for _, f := range []struct {
+		from side
+		to   *side
+	}{{s.get, &out.get}, {s.put, &out.put}, {s.post, &out.post}, {s.patch, &out.patch}} {
+		var err error
+		if *f.to, err = f.from.child(st); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// isDescribed reports whether any body has a property.
+func (s sides) isDescribed() bool {
+	return s.get.has() || s.put.has() || s.post.has() || s.patch.has()
+}
+
+// first returns the first of the bodies that has a property.
+func first(all ...side) side {
+	for _, s := range all {
+		if s.has() {
+			return s
+		}
+	}
+	return side{presence: Missing}
+}
+
+// firstKeyword returns a keyword from the first of the bodies that have it.
+func firstKeyword(name string, all ...side) (openapi.Place, error) {
+	for _, s := range all {
+		p, err := s.keyword(name)
+		if err != nil || p.Value != nil {
+			return p, err
+		}
+	}
+	return openapi.Place{}, nil
+}
+
+// steps returns the parts that the bodies describe, in the order of their names.
+func (s sides) steps() ([]step, error) {
+	var out []step
+	seen := map[step]bool{}
+	add := func(st step) {
+		if !seen[st] {
+			seen[st] = true
+			out = append(out, st)
+		}
+	}
+	for _, one := range s.all() {
+		names, err := one.schema.Properties()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			add(step{property, name})
+		}
+		if c, err := one.schema.ItemsOf(); err != nil {
+			return nil, err
+		} else if c != nil {
+			add(step{kind: item})
+		}
+		if c, err := one.schema.ValuesOf(); err != nil {
+			return nil, err
+		} else if c != nil {
+			add(step{kind: mapValue})
+		}
+	}
+	sortSteps(out)
+	return out, nil
+}

@@ -1,0 +1,195 @@
+package openapi
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A parser reads one JSON text (RFC 8259). It is stricter than encoding/json: a key that
+// stands twice in an object and invalid UTF-8 are mistakes.
+type parser struct {
+	text   string
+	at     int
+	values int // that may still be made
+	depth  int // of levels that may still be opened
+}
+
+// A syntaxError is a mistake in a JSON text.
+type syntaxError struct {
+	line    int
+	message string
+}
+
+func (e *syntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
+
+// parse reads a JSON text. It returns how many values the text has.
+func parse(raw []byte, limits Limits) (*Value, int, error) {
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	if i := invalidUTF8(raw); i >= 0 {
+		return nil, 0, &syntaxError{1 + bytes.Count(raw[:i], []byte("\n")), "it is not valid UTF-8"}
+	}
+	p := &parser{text: string(raw), values: limits.Values, depth: limits.Depth}
+	p.blanks()
+	v, err := p.value(nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	if p.blanks(); p.at < len(p.text) {
+		return nil, 0, p.wrong("there is text after the end of the document")
+	}
+	return v, limits.Values - p.values, nil
+}
+
+func invalidUTF8(raw []byte) int {
+	if utf8.Valid(raw) {
+		return -1
+	}
+	for i := 0; i < len(raw); {
+		r, size := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && size < 2 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+func (p *parser) wrong(format string, args ...any) error {
+	return &syntaxError{1 + strings.Count(p.text[:min(p.at, len(p.text))], "\n"), fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) blanks() {
+	for p.at < len(p.text) {
+		switch p.text[p.at] {
+		case ' ', '\t', '\n', '\r':
+			p.at++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+func (p *parser) value(parent *Value) (*Value, error) {
+	if p.values--; p.values < 0 {
+		return nil, p.wrong("it has too many values")
+	}
+	v := &Value{parent: parent}
+	var err error
+	switch c := p.peek(); {
+	case c == '{' || c == '[':
+		err = p.composite(v, c)
+	case c == '"':
+		v.Kind = String
+		v.text, err = p.str()
+	case c == '-' || c >= '0' && c <= '9':
+		v.Kind = Number
+		v.text, err = p.number()
+	default:
+		err = p.word(v)
+	}
+	return v, err
+}
+
+func (p *parser) word(v *Value) error {
+	for _, w := range []struct {
+		text string
+		kind Kind
+	}{{"null", Null}, {"true", Bool}, {"false", Bool}} {
+		if strings.HasPrefix(p.text[p.at:], w.text) {
+			p.at += len(w.text)
+			v.Kind, v.text = w.kind, w.text
+			return nil
+		}
+	}
+	if p.at >= len(p.text) {
+		return p.wrong("the document ends too early")
+	}
+	return p.wrong("a JSON value is wanted, not %q", p.rune())
+}
+
+func (p *parser) rune() string {
+	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	return string(r)
+}
+
+// composite reads a list or an object.
+func (p *parser) composite(v *Value, begin byte) error {
+	if p.depth--; p.depth < 0 {
+		return p.wrong("its values are nested too deeply")
+	}
+	v.Kind = Array
+	end := byte(']')
+	if begin == '{' {
+		v.Kind, end = Object, '}'
+	}
+	p.at++
+	for p.blanks(); p.peek() != end; p.blanks() {
+		if len(v.items) > 0 {
+			if p.peek() != ',' {
+				return p.wrong("a comma or %q is wanted", end)
+			}
+			p.at++
+			p.blanks()
+		}
+		if v.Kind == Object {
+			if err := p.name(v); err != nil {
+				return err
+			}
+		}
+		item, err := p.value(v)
+		if err != nil {
+			return err
+		}
+		v.items = append(v.items, item)
+	}
+	p.at++
+	p.depth++
+	return nil
+}
+
+// name reads the name of the next member of an object, and the colon behind it.
+func (p *parser) name(v *Value) error {
+	if p.peek() != '"' {
+		return p.wrong("the name of a member is wanted, in quotes")
+	}
+	name, err := p.str()
+	if err != nil {
+		return err
+	}
+	if v.find(name) >= 0 {
+		return p.wrong("the key %s stands twice in %q", shorten(strconv.Quote(name)), v.Pointer())
+	}
+	v.names = append(v.names, name)
+	switch n := len(v.names); {
+	case n == manyMembers:
+		v.index = make(map[string]int, 2*n)
+		for i, name := range v.names {
+			v.index[name] = i
+		}
+	case n > manyMembers:
+		v.index[name] = n - 1
+	}
+	if p.blanks(); p.peek() != ':' {
+		return p.wrong("a colon is wanted")
+	}
+	p.at++
+	p.blanks()
+	return nil
+}
+
+// ParseValue reads a JSON text that is no document, such as a value in an override.
+func ParseValue(raw []byte) (*Value, error) {
+	v, _, err := parse(raw, Limits{}.withDefaults())
+	return v, err
+}
