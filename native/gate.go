@@ -38,6 +38,15 @@ func (w *work) gate() reconcile.Gate {
 	return g
 }
 
+// gateOf returns the gate of a part.
+func (w *work) gateOf(p Part) reconcile.Gate {
+	g := w.gate()
+	if p.Clear {
+		g.MayEmpty, g.Limits.Floor = true, math.MaxInt
+	}
+	return g
+}
+
 // make makes the plan of a unit. Deletions that a person confirmed pass the gate.
 func (w *work) make(u *unit) {
 	u.plan = reconcile.Make(u.input)
@@ -96,8 +105,8 @@ func (w *work) passGate() {
 			continue
 		}
 		d := u.plan.Deletions
-		if u.plan.Refused.Code != "" {
-			d.Keys = nil // they were refused
+		if u.plan.Refused.Code != "" || u.part.Clear {
+			d.Keys = nil // they were refused, or the data want them
 		}
 		all = all.Plus(d)
 		if len(d.Keys) > 0 {

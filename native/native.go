@@ -96,6 +96,9 @@ type Part struct {
 	// itself.
 	Lease string
 	Last  bool // it is worked on after the other parts
+	// Clear says that the data want all things of the part to go: no limit on deletions holds
+	// them back, unless the settings say that each one must be approved.
+	Clear bool
 }
 
 // name returns the name of a part in the state, or with more texts that of a share of it.

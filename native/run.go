@@ -144,7 +144,7 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 
 // remember begins the input of a unit with what is remembered of it.
 func (w *work) remember(ctx context.Context, u *unit) (err error) {
-	u.input = reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare, Gate: w.gate()}
+	u.input = reconcile.Input{Owner: w.owner(u.part), Class: w.Class, Prune: w.Prune, Removed: u.removed, Compare: w.Compare, Gate: w.gateOf(u.part)}
 	if u.isLeft {
 		w.setLeft(u)
 	}

@@ -33,6 +33,7 @@ type partState struct {
 	Skip   string      `json:"skip,omitempty"`
 	Last   bool        `json:"last,omitempty"`
 	Lease  string      `json:"lease,omitempty"`
+	Clear  bool        `json:"clear,omitempty"`
 	Items  []itemState `json:"items"`
 }
 
@@ -114,7 +115,7 @@ func (p Part) checkComparable() error {
 
 // state returns what a part contributes to the desired state.
 func (p Part) state() partState {
-	out := partState{Shard: p.Shard, Caller: p.Caller, At: p.At, Target: text(p.Target), Skip: p.Skip, Last: p.Last, Lease: p.Lease, Items: []itemState{}}
+	out := partState{Shard: p.Shard, Caller: p.Caller, At: p.At, Target: text(p.Target), Skip: p.Skip, Last: p.Last, Lease: p.Lease, Clear: p.Clear, Items: []itemState{}}
 	for _, it := range p.Items {
 		needs, after := slices.Sorted(slices.Values(it.Needs)), slices.Sorted(slices.Values(it.After))
 		out.Items = append(out.Items, itemState{it.Key, text(it.Body), needs, after, it.Delete, it.Protected, it.Recover, it.Policy, it.Claim, it.Mistake})
