@@ -14,6 +14,7 @@ import (
 
 // tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
+	"edit":                    {"integrations/saas/edit TestEditCases"},
 	"window":                  {"integrations/saas/schedule TestWindowCases"},
 	"components":              {"integrations/saas/promotion TestComponentsCases"},
 	"candidate":               {"integrations/saas/promotion TestCandidateCases"},
@@ -81,7 +82,6 @@ var later = map[string]string{
 	"change_tester":         "integrations/saas/deploy",
 	"crash":                 "integrations/saas/pipelines",
 	"delete":                "integrations/saas/deploy",
-	"edit":                  "integrations/saas/promotions",
 	"error_class":           "integrations/generic",
 	"import":                "integrations/generic",
 	"lro":                   "integrations/generic",

@@ -1,0 +1,172 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile is the size of the largest file that is changed, in bytes.
+const maxFile = 8 << 20
+
+// A Change says what a target is to have.
+type Change struct {
+	Template  string // name of the template, if the target stands in a saas file
+	Namespace string // path of the namespace; "" for a target that selects its namespaces
+	Name      string // "" if the target has none
+	Ref       string
+	Notes     []Note // config hashes of publishers
+}
+
+// A Note is the config hash of a publisher of a channel.
+type Note struct{ Channel, Saas, Hash string }
+
+// A Refusal says why a file cannot be changed, for people.
+type Refusal struct{ Reason string }
+
+// Error returns the reason.
+func (r *Refusal) Error() string { return "the file cannot be changed: " + r.Reason }
+
+func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+
+// valuePattern matches what may become a ref or a hash: it needs no escapes in any style.
+var valuePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$`)
+
+// Apply returns a file with a change. The file is returned as it is if it has everything. The
+// error is a [*Refusal] if the change cannot be made.
+func Apply(file []byte, c Change) ([]byte, error) {
+	for _, v := range append([]string{c.Ref}, hashes(c.Notes)...) {
+		if !valuePattern.MatchString(v) {
+			return nil, refuse("%.40q is no ref and no hash", v)
+		}
+	}
+	root, err := parse(file)
+	if err != nil {
+		return nil, err
+	}
+	e := &editor{text: newText(file)}
+	target, err := e.find(root, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.set(target, "ref", c.Ref); err != nil {
+		return nil, err
+	}
+	if len(c.Notes) > 0 {
+		if err := e.setNotes(root, target, c.Notes); err != nil {
+			return nil, err
+		}
+	}
+	out := e.text.with(e.cuts)
+	if err := check(root, out, e); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func hashes(notes []Note) []string {
+	var out []string
+	for _, n := range notes {
+		out = append(out, n.Hash)
+	}
+	return out
+}
+
+// parse reads a file that is one document with a mapping.
+func parse(file []byte) (*yaml.Node, error) {
+	switch {
+	case len(file) > maxFile:
+		return nil, refuse("it has more than %d bytes", maxFile)
+	case !utf8.Valid(file):
+		return nil, refuse("it is not UTF-8")
+	case bytes.HasPrefix(file, []byte("\ufeff")):
+		return nil, refuse("it begins with a byte order mark")
+	}
+	d := yaml.NewDecoder(bytes.NewReader(file))
+	var doc, more yaml.Node
+	if err := d.Decode(&doc); err != nil {
+		return nil, refuse("it is no YAML: %v", err)
+	}
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, refuse("it is not exactly one document")
+	}
+	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, refuse("it is no mapping")
+	}
+	return doc.Content[0], nil
+}
+
+// An editor gathers the changes of one file.
+type editor struct {
+	text text
+	cuts []cut
+	// wants are the values that scalars are to have, adds the nodes that lists and mappings are to
+	// have in addition.
+	wants map[*yaml.Node]string
+	adds  map[*yaml.Node][]*yaml.Node
+}
+
+// set sets the scalar below a key.
+func (e *editor) set(mapping *yaml.Node, key, value string) error {
+	node, err := child(mapping, key)
+	switch {
+	case err != nil:
+		return err
+	case node == nil:
+		return refuse("line %d has no %s", mapping.Line, key)
+	}
+	if err := plain(node, yaml.ScalarNode); err != nil {
+		return err
+	}
+	if node.Value == value {
+		return nil
+	}
+	from, length, quote, err := e.text.scalar(node)
+	if err != nil {
+		return err
+	}
+	if quote == "" && !isPlain(value) {
+		quote = "'"
+	}
+	e.cuts = append(e.cuts, cut{from, length, quote + value + quote})
+	if e.wants == nil {
+		e.wants = map[*yaml.Node]string{}
+	}
+	e.wants[node] = value
+	return nil
+}
+
+// check parses a changed file, and compares it with what it is to be.
+func check(root *yaml.Node, out []byte, e *editor) error {
+	is, err := parse(out)
+	if err != nil {
+		return refuse("the change would damage it: %v", err)
+	}
+	if !e.same(root, is) {
+		return refuse("the change would alter more than its values")
+	}
+	return nil
+}
+
+// same reports whether a node of the changed file is what the node of the file is to be.
+func (e *editor) same(was, is *yaml.Node) bool {
+	if value, changes := e.wants[was]; changes {
+		return is.Kind == yaml.ScalarNode && is.Value == value && is.ShortTag() == "!!str" && is.Anchor == ""
+	}
+	want := slices.Concat(was.Content, e.adds[was])
+	if was.Kind != is.Kind || was.Value != is.Value || was.Anchor != is.Anchor || was.ShortTag() != is.ShortTag() || len(want) != len(is.Content) {
+		return false
+	}
+	for i := range want {
+		if !e.same(want[i], is.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
