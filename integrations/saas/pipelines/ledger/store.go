@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/app-sre/prcheck/state"
 )
@@ -77,14 +78,23 @@ func Write(ctx context.Context, s state.Store, was, next *Document, writer strin
 	return &out, nil
 }
 
-// Remove forgets the document of a saas file if it is still the one that was listed. Nobody wrote
-// it since, as its age tells.
-func Remove(ctx context.Context, s state.Store, e state.Entry) error { return s.Discard(ctx, e) }
-
 // All returns the entries of all documents.
 func All(ctx context.Context, s state.Store) ([]state.Entry, error) { return s.List(ctx, Folder) }
 
-// ReadEntry returns the document of an entry.
-func ReadEntry(ctx context.Context, s state.Store, e state.Entry) (*Document, error) {
-	return kind.Read(ctx, s, e.Key)
+// Forget notes that the data no longer have the saas file of a document, and removes the document
+// when it is gone for long. A document that cannot be read stays.
+func Forget(ctx context.Context, s state.Store, e state.Entry, now time.Time, writer string) error {
+	doc, err := kind.Read(ctx, s, e.Key)
+	if err != nil {
+		return err
+	}
+	next := doc.WithoutGone(nil, nil, now)
+	if next.IsEmpty() {
+		return s.Discard(ctx, e)
+	}
+	if next.Same(doc) {
+		return nil
+	}
+	_, err = Write(ctx, s, doc, next, writer)
+	return err
 }

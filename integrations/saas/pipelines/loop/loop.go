@@ -30,6 +30,9 @@ type Cell struct {
 	Environment string
 	Order       executor.Order    // without an intent
 	Executor    executor.Executor // nil if the cell has a mistake
+	// Look returns the targets with all signals, when it is known what is applied of them, so that
+	// what is applied need not be asked for. If it is nil, the targets have their signals.
+	Look func(ctx context.Context, applied map[string]decide.Applied) []decide.Target
 }
 
 // A Loop makes one iteration.
@@ -44,7 +47,7 @@ type Loop struct {
 	// Recorded says how the run of an intent ended that is gone; nil if nothing tells.
 	Recorded func(ctx context.Context, c Cell, it *decide.Intent) *decide.RunPhase
 	// Begin returns what is known of a saas file of which nothing is remembered; nil is nothing.
-	Begin   func(ctx context.Context, file string, doc *ledger.Document) (*ledger.Document, error)
+	Begin   func(ctx context.Context, doc *ledger.Document) (*ledger.Document, error)
 	Workers int
 
 	runs map[executor.Place]*listing
@@ -107,16 +110,16 @@ func (l *Loop) read(ctx context.Context, files []File) ([]*work, error) {
 	l.each(ctx, len(files), func(ctx context.Context, i int) {
 		w := &work{Loop: l, file: files[i], readAt: l.Now()}
 		w.doc, w.err = ledger.Read(ctx, l.State, files[i].Name)
+		if w.err == nil && w.doc.Generation == 0 && l.Begin != nil {
+			w.begin(ctx)
+		}
 		works[i] = w
 	})
 	for _, w := range works {
 		switch {
 		case w == nil:
 			return nil, fmt.Errorf("%w: %w", ErrState, context.Cause(ctx))
-		case w.err == nil && w.doc.Generation == 0 && l.Begin != nil:
-			if w.doc, w.err = l.Begin(ctx, w.file.Name, w.doc); w.err != nil {
-				w.err = fmt.Errorf("what other programs remember is not taken over: %w", w.err)
-			}
+		case w.isHeld:
 		case errors.Is(w.err, state.ErrCorrupt), errors.Is(w.err, state.ErrOtherVersion), errors.Is(w.err, state.ErrUntrusted):
 			w.setAside(ctx)
 		case w.err != nil:

@@ -17,10 +17,22 @@ import (
 type work struct {
 	*Loop
 	file     File
-	doc      *ledger.Document
+	doc      *ledger.Document // as it is in the state
+	begun    *ledger.Document // what other programs remember; nil if nothing is taken over
 	readAt   time.Time
 	err      error // why nothing is done
+	isHeld   bool  // what other programs remember cannot be taken over
 	outcomes []Outcome
+}
+
+// begin fills a new document with what other programs remember.
+func (w *work) begin(ctx context.Context) {
+	doc, err := w.Begin(ctx, w.doc)
+	if err != nil {
+		w.err, w.isHeld = fmt.Errorf("what other programs remember is not taken over: %w", err), true
+		return
+	}
+	w.begun = doc
 }
 
 // setAside keeps a copy of a document that cannot be read.
@@ -53,6 +65,9 @@ func (w *work) run(ctx context.Context) {
 // decide decides about all cells, and returns the document with the decisions.
 func (w *work) decide(ctx context.Context) *ledger.Document {
 	next := w.doc
+	if w.begun != nil {
+		next = w.begun
+	}
 	for _, c := range w.file.Cells {
 		out := Outcome{File: w.file.Name, Environment: c.Environment}
 		if w.err != nil {
@@ -60,7 +75,7 @@ func (w *work) decide(ctx context.Context) *ledger.Document {
 			w.outcomes = append(w.outcomes, out)
 			continue
 		}
-		out.Decision = w.decideCell(ctx, c)
+		out.Decision = w.decideCell(ctx, c, next)
 		next = next.With(c.Environment, out.Memory)
 		w.outcomes = append(w.outcomes, out)
 	}
@@ -71,12 +86,15 @@ func (w *work) decide(ctx context.Context) *ledger.Document {
 }
 
 // decideCell decides about one cell. The gates are asked only if a run would start.
-func (w *work) decideCell(ctx context.Context, c Cell) decide.Decision {
+func (w *work) decideCell(ctx context.Context, c Cell, doc *ledger.Document) decide.Decision {
 	var uids []string
 	for _, t := range c.Targets {
 		uids = append(uids, t.UID)
 	}
-	m := w.doc.Memory(c.Environment, uids)
+	m := doc.Memory(c.Environment, uids)
+	if c.Look != nil && c.Mistake == "" && !c.Deprecated {
+		c.Targets = c.Look(ctx, m.Targets)
+	}
 	c.Runs = w.runsOf(ctx, c, m)
 	d := decide.Decide(c.Cell, m, w.Policy, w.Now())
 	if !d.NeedsGates {
