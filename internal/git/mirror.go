@@ -1,0 +1,172 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Mirror is a bare repository with parts of one that a server has. It is fetched from by the
+// names of objects alone, so it has no branches.
+//
+// The git that fetches reads no settings of the machine or of a user, follows no redirect and
+// runs no hook. Credentials are neither among its arguments nor in a file.
+type Mirror struct{ dir string }
+
+// A Remote is where a mirror is fetched from.
+type Remote struct {
+	URL           string
+	Authorization string // value of the header of this name, "" sends none
+}
+
+// ErrNotOurs says that the server has no object of this name.
+var ErrNotOurs = errors.New("the server has no such commit")
+
+// ErrNotInstalled says that there is no program git.
+var ErrNotInstalled = errors.New("git is not installed, and without it no files of repositories can be read")
+
+// NewMirror makes an empty mirror in a folder, which must not be there yet. url must begin with
+// https:// or http://.
+func NewMirror(ctx context.Context, dir, url string) (*Mirror, error) {
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsAny(url, "\n\r\x00 ") {
+		return nil, errors.New("a mirror needs an address of HTTP")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	m := &Mirror{dir}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", "--template="},
+		{"config", "remote.origin.url", url},
+		{"config", "remote.origin.promisor", "true"}, // it may leave out files
+	} {
+		if _, err := m.run(ctx, Remote{}, nil, args...); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// FetchCommit fetches a commit with the names of its files.
+func (m *Mirror) FetchCommit(ctx context.Context, from Remote, commit string) error {
+	return m.fetch(ctx, from, []string{commit}, "--depth=1", "--filter=blob:none")
+}
+
+// FetchLog fetches a commit and those before it, if possible without their files. depth is how
+// far back it goes at most.
+func (m *Mirror) FetchLog(ctx context.Context, from Remote, commit string, depth int) error {
+	return m.fetch(ctx, from, []string{commit}, "--depth="+strconv.Itoa(depth), "--filter=tree:0")
+}
+
+// FetchFiles fetches contents of files by git's id.
+func (m *Mirror) FetchFiles(ctx context.Context, from Remote, ids []string) error {
+	return m.fetch(ctx, from, ids, "--filter=blob:none")
+}
+
+// fetch fetches objects by their names.
+func (m *Mirror) fetch(ctx context.Context, from Remote, ids []string, options ...string) error {
+	bounded, cancel := context.WithTimeout(ctx, maxFetch)
+	defer cancel()
+	args := append([]string{"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance", "--stdin"}, options...)
+	_, err := m.run(bounded, from, strings.NewReader(strings.Join(ids, "\n")+"\n"), append(args, "origin")...)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case bounded.Err() != nil:
+		return fmt.Errorf("fetching from the server took longer than %s", maxFetch)
+	}
+	return err
+}
+
+// maxPrinted bounds what git may print about one commit, in bytes.
+const maxPrinted = 8 << 20
+
+// run runs git in the mirror.
+func (m *Mirror) run(ctx context.Context, from Remote, in io.Reader, args ...string) ([]byte, error) {
+	protocols := []string{"-c", "protocol.allow=never"}
+	if from.URL != "" {
+		protocols = append(protocols, "-c", "protocol.https.allow=always", "-c", "protocol.http.allow=always")
+	}
+	fixed := append([]string{"-C", m.dir, "--bare", "--literal-pathspecs", "--no-replace-objects", "--no-pager"}, protocols...)
+	fixed = append(fixed, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "http.followRedirects=false", "-c", "http.emptyAuth=false",
+		"-c", "credential.helper=", "-c", "core.askPass=", "-c", "gc.auto=0", "-c", "core.quotePath=false", "-c", "protocol.version=2")
+	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
+	cmd.Env = m.environment(cmd.Environ(), from)
+	var out, printed limited
+	out.left, printed.left = maxPrinted, 1<<16
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = in, &out, &printed, time.Second
+	err := cmd.Run()
+	switch text := printed.String(); {
+	case out.isFull:
+		return nil, fmt.Errorf("git %s prints more than %d MiB", firstCommand(args), maxPrinted>>20)
+	case err == nil:
+		return out.Bytes(), nil
+	case strings.Contains(text, "not our ref"), strings.Contains(text, "no such remote ref"):
+		return nil, ErrNotOurs
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, ErrNotInstalled
+	}
+	return nil, fmt.Errorf("git %s failed: %w", firstCommand(args), err) // what it prints may repeat a server's words
+}
+
+// firstCommand returns the command among the arguments of git.
+func firstCommand(args []string) string {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "-c" {
+			i++
+			continue
+		}
+		return args[i]
+	}
+	return ""
+}
+
+// environment returns the variables for git: no settings of others, and the header with the
+// credentials as a setting that is in no file.
+func (m *Mirror) environment(of []string, from Remote) []string {
+	var out []string
+	authority := ""
+	for _, v := range of {
+		name, value, _ := strings.Cut(v, "=")
+		switch {
+		case name == "SSL_CERT_FILE" && authority == "", name == "GIT_SSL_CAINFO":
+			authority = value
+		case name == "GIT_EXEC_PATH":
+		case strings.HasPrefix(name, "GIT_"), strings.HasPrefix(name, "SSH_"), name == "HOME", strings.HasPrefix(name, "XDG_"):
+			continue
+		}
+		out = append(out, v)
+	}
+	out = append(out, "HOME="+m.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
+	if authority != "" {
+		out = append(out, "GIT_SSL_CAINFO="+authority)
+	}
+	if from.Authorization != "" {
+		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: "+from.Authorization)
+	}
+	return out
+}
+
+// A limited buffer keeps a number of bytes and refuses more.
+type limited struct {
+	bytes.Buffer
+	left   int
+	isFull bool
+}
+
+// Write implements [io.Writer].
+func (l *limited) Write(p []byte) (int, error) {
+	if len(p) > l.left {
+		l.isFull = true
+		return 0, errors.New("it is too long")
+	}
+	l.left -= len(p)
+	return l.Buffer.Write(p)
+}

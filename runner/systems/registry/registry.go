@@ -1,0 +1,206 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/retry"
+)
+
+// Options say whom a registry may trust.
+type Options struct {
+	// Realms are the only hosts of tokens, other than a registry itself, that get the login of a
+	// registry.
+	Realms []string
+}
+
+// A Registry reads registries of images. Several goroutines may use it at once.
+type Registry struct {
+	realms    []string
+	transport http.RoundTripper
+	timeout   time.Duration // of one request
+	policy    retry.Policy
+	now       func() time.Time
+
+	mu     sync.Mutex
+	tokens map[tokenKey]token
+}
+
+var _ services.Registry = (*Registry)(nil)
+
+// New returns a reader of registries. It asks nobody.
+func New(o Options) *Registry {
+	return &Registry{
+		realms: o.Realms, transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 20 * time.Second, now: time.Now,
+		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
+		tokens: map[tokenKey]token{},
+	}
+}
+
+// accepted are the types of manifests: lists for several platforms first.
+var accepted = strings.Join([]string{
+	"application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json",
+	"application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json",
+}, ", ")
+
+// Digest implements [services.Registry].
+func (r *Registry) Digest(ctx context.Context, image string, login services.Login) (string, error) {
+	of, ok := parse(image)
+	if !ok {
+		return "", wrong("%.200q is no name of an image", image)
+	}
+	var digest string
+	err := r.policy.Do(ctx, func(ctx context.Context) (err error) {
+		digest, err = r.digest(ctx, of, login)
+		return err
+	}, func(err error) (time.Duration, bool) {
+		var busy *busyError
+		if errors.As(err, &busy) {
+			return busy.after, true
+		}
+		return 0, integration.ClassOfFailure(err) == integration.FailureTransient
+	})
+	if err != nil {
+		return "", fmt.Errorf("asking %s for %.200q: %w", of.host, image, err)
+	}
+	return digest, nil
+}
+
+// digest asks once, and again with a token if the registry wants one.
+func (r *Registry) digest(ctx context.Context, of reference, login services.Login) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	key := tokenKey{of.host, of.repository, login}
+	sent := r.token(key)
+	status, header, err := r.head(ctx, of, sent)
+	if err == nil && status == http.StatusUnauthorized {
+		r.forget(key)
+		if sent, err = r.authorize(ctx, of, login, header.Values("WWW-Authenticate")); err == nil {
+			status, header, err = r.head(ctx, of, sent)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return answer(of, status, header, r.now())
+}
+
+// answer returns what a registry says about an image.
+func answer(of reference, status int, header http.Header, now time.Time) (string, error) {
+	switch digest := header.Get("Docker-Content-Digest"); {
+	case status == http.StatusOK && digestForm.MatchString(of.tag) && digest != of.tag:
+		return "", lost("the registry answers for another digest")
+	case status == http.StatusOK && digestForm.MatchString(digest):
+		return digest, nil
+	case status == http.StatusOK:
+		return "", lost("the registry does not tell the digest")
+	case status == http.StatusNotFound:
+		return "", services.ErrNotThere
+	default:
+		return "", failed(status, header, now)
+	}
+}
+
+// failed returns the error for an answer that is none.
+func failed(status int, header http.Header, now time.Time) error {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return wrong("it answers %d: look at the login for images, and whether it may read them", status)
+	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500:
+		after, _ := retry.After(header, now)
+		return &busyError{status, after}
+	case status >= 300 && status < 400:
+		return wrong("it sends us to another address (%d)", status)
+	}
+	return lost("it answers %d", status)
+}
+
+// head asks for an image. An answer of a registry has the header of its API, so that a page of
+// something else is not taken for one.
+func (r *Registry) head(ctx context.Context, of reference, authorization string) (int, http.Header, error) {
+	res, err := r.send(ctx, http.MethodHead, r.base(of.host)+"/v2/"+of.repository+"/manifests/"+of.tag, authorization, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := res.Body.Close(); err != nil {
+		return 0, nil, lost("the connection failed")
+	}
+	isRegistry := strings.HasPrefix(res.Header.Get("Docker-Distribution-Api-Version"), "registry/") || strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
+	if res.StatusCode == http.StatusNotFound && !isRegistry {
+		return 0, nil, lost("it does not answer as a registry does")
+	}
+	return res.StatusCode, res.Header, nil
+}
+
+// base returns the address of a registry. Only this machine is asked without TLS.
+func (r *Registry) base(host string) string {
+	if isLocal(host) {
+		return "http://" + host
+	}
+	return "https://" + host
+}
+
+// isLocal reports whether a host, with or without a port, is this machine.
+func isLocal(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func (r *Registry) send(ctx context.Context, method, address, authorization string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, wrong("%.200q is no address", address)
+	}
+	req.Header.Set("Accept", accepted)
+	req.Header.Set("User-Agent", "prcheck")
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	res, err := r.transport.RoundTrip(req)
+	var connection *net.OpError
+	switch {
+	case err == nil:
+		return res, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, lost("it does not answer in time")
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, &connection):
+		return nil, lost("reaching it: %w", connection)
+	}
+	return nil, lost("the connection to it failed")
+}
+
+// wrong returns an error of the class config.
+func wrong(format string, args ...any) error {
+	return integration.Failure(integration.FailureOfConfig, fmt.Errorf(format, args...))
+}
+
+// lost returns an error of the class transient.
+func lost(format string, args ...any) error {
+	return integration.Failure(integration.FailureTransient, fmt.Errorf(format, args...))
+}
+
+// A busyError is the answer of a registry that may answer otherwise later.
+type busyError struct {
+	status int
+	after  time.Duration // as it asks, or 0
+}
+
+// Error returns the status.
+func (e *busyError) Error() string { return fmt.Sprintf("it answers %d", e.status) }
+
+// FailureClass returns the class.
+func (e *busyError) FailureClass() string { return string(integration.FailureTransient) }

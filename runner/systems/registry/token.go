@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/integration/services"
+)
+
+// A tokenKey says what a token is for.
+type tokenKey struct {
+	host, repository string
+	login            services.Login
+}
+
+// A token is the value of the header Authorization.
+type token struct {
+	value string
+	until time.Time
+}
+
+// The bounds of tokens.
+const (
+	maxToken  = 64 << 10
+	leastLife = time.Minute // what a token lives that does not say it
+	maxTokens = 10_000
+)
+
+func (r *Registry) token(key tokenKey) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.tokens[key]; r.now().Before(t.until) {
+		return t.value
+	}
+	return ""
+}
+
+func (r *Registry) forget(key tokenKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.tokens, key)
+}
+
+func (r *Registry) keep(key tokenKey, t token) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.tokens) >= maxTokens {
+		clear(r.tokens)
+	}
+	r.tokens[key] = t
+}
+
+// authorize returns what a registry wants to see, by its challenges.
+func (r *Registry) authorize(ctx context.Context, of reference, login services.Login, challenges []string) (string, error) {
+	for _, challenge := range challenges {
+		scheme, rest, _ := strings.Cut(challenge, " ")
+		switch {
+		case strings.EqualFold(scheme, "Bearer"):
+			return r.fetchToken(ctx, of, login, parameters(rest))
+		case strings.EqualFold(scheme, "Basic") && login != services.Login{}:
+			value := basic(login)
+			r.keep(tokenKey{of.host, of.repository, login}, token{value, r.now().Add(leastLife)})
+			return value, nil
+		}
+	}
+	return "", failed(http.StatusUnauthorized, nil, r.now())
+}
+
+func basic(login services.Login) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(login.User+":"+login.Password))
+}
+
+// parameterForm matches one parameter of a challenge.
+var parameterForm = regexp.MustCompile(`([a-zA-Z]+)="([^"\\]*)"`)
+
+// parameters returns the parameters of a challenge, by name.
+func parameters(challenge string) map[string]string {
+	out := map[string]string{}
+	for _, found := range parameterForm.FindAllStringSubmatch(challenge, -1) {
+		out[strings.ToLower(found[1])] = found[2]
+	}
+	return out
+}
+
+// fetchToken fetches a token for reading one repository, whatever else the registry names.
+func (r *Registry) fetchToken(ctx context.Context, of reference, login services.Login, challenge map[string]string) (string, error) {
+	realm, err := url.Parse(challenge["realm"])
+	if err != nil || realm.Hostname() == "" || realm.User != nil || realm.Scheme != "https" && (realm.Scheme != "http" || !isLocal(realm.Host)) {
+		return "", lost("it does not say where its tokens come from")
+	}
+	query := realm.Query()
+	query.Set("service", challenge["service"])
+	query.Set("scope", "repository:"+of.repository+":pull")
+	realm.RawQuery = query.Encode()
+	authorization := ""
+	if (login != services.Login{}) {
+		if !r.mayGet(of.host, realm.Host) {
+			return "", wrong("it wants its login sent to %.100q for a token, which the settings do not name as a host: name it there if it is trusted", realm.Host)
+		}
+		authorization = basic(login)
+	}
+	res, err := r.send(ctx, http.MethodGet, realm.String(), authorization, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	t, err := r.readToken(res)
+	if err != nil {
+		return "", err
+	}
+	r.keep(tokenKey{of.host, of.repository, login}, t)
+	return t.value, nil
+}
+
+// belong are hosts of tokens that belong to a registry of another name.
+var belong = map[string]string{hub: "auth.docker.io"}
+
+// mayGet reports whether the host of tokens gets the login of a registry.
+func (r *Registry) mayGet(registry, realm string) bool {
+	realm = strings.ToLower(realm)
+	name, _, _ := strings.Cut(realm, ":")
+	return realm == registry || belong[registry] == realm || slices.Contains(r.realms, realm) || slices.Contains(r.realms, name)
+}
+
+// readToken reads the answer with a token.
+func (r *Registry) readToken(res *http.Response) (t token, err error) {
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	if res.StatusCode != http.StatusOK {
+		if res.StatusCode == http.StatusNotFound {
+			return t, lost("the place of its tokens answers 404")
+		}
+		return t, failed(res.StatusCode, res.Header, r.now())
+	}
+	var answer struct {
+		Token       string  `json:"token"`
+		AccessToken string  `json:"access_token"`
+		ExpiresIn   float64 `json:"expires_in"` // seconds
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxToken+1))
+	if err != nil || len(raw) > maxToken || json.Unmarshal(raw, &answer) != nil {
+		return t, lost("the place of its tokens answers nonsense")
+	}
+	value := answer.Token
+	if value == "" {
+		value = answer.AccessToken
+	}
+	if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		return t, lost("the place of its tokens answers nonsense")
+	}
+	life := leastLife
+	if 0 < answer.ExpiresIn && answer.ExpiresIn < 24*3600 {
+		life = time.Duration(answer.ExpiresIn * float64(time.Second))
+	}
+	return token{"Bearer " + value, r.now().Add(life * 2 / 3)}, nil
+}

@@ -1,0 +1,142 @@
+package repositories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/retry"
+)
+
+// Repositories read git repositories. Several goroutines may use them at once.
+type Repositories struct {
+	transport http.RoundTripper
+	timeout   time.Duration // of one request
+	policy    retry.Policy
+
+	mu      sync.Mutex
+	folder  string                 // "" until it is needed
+	places  map[string]*place      // by address without .git
+	mirrors map[string]*git.Mirror // by folder
+}
+
+var _ services.Repositories = (*Repositories)(nil)
+
+// A place is where a repository answers.
+type place struct {
+	mu      sync.Mutex // held while the repository is fetched from
+	address string     // "" until it answered
+	isOld   bool       // it does not speak version 2
+}
+
+// New returns a reader of repositories. It asks nobody.
+func New() *Repositories {
+	return &Repositories{
+		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 30 * time.Second,
+		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
+		places: map[string]*place{}, mirrors: map[string]*git.Mirror{},
+	}
+}
+
+// Close removes what was fetched. The reader fetches again if it is used afterwards.
+func (r *Repositories) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	folder := r.folder
+	r.folder, r.mirrors = "", map[string]*git.Mirror{}
+	if folder == "" {
+		return nil
+	}
+	return os.RemoveAll(folder)
+}
+
+// place returns what is known of a repository.
+func (r *Repositories) place(address string) *place {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.places[address]
+	if !ok {
+		known = &place{}
+		r.places[address] = known
+	}
+	return known
+}
+
+// wrong returns an error of the class config.
+func wrong(format string, args ...any) error {
+	return integration.Failure(integration.FailureOfConfig, fmt.Errorf(format, args...))
+}
+
+// lost returns an error of the class transient.
+func lost(format string, args ...any) error {
+	return integration.Failure(integration.FailureTransient, fmt.Errorf(format, args...))
+}
+
+// check returns the address of a repository without .git at its end.
+func check(of services.Repository) (string, error) {
+	u, err := url.Parse(of.URL)
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
+		return "", wrong("%.200q is no address of a repository such as https://HOST/PATH", withoutUser(of.URL))
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(of.URL, "\n\r\x00 '\"\\"):
+		return "", wrong("the address %.200q must have no user, no query and no other signs", withoutUser(of.URL))
+	case of.Password != "" && u.Scheme == "http" && !isLocal(u.Hostname()):
+		return "", wrong("the repository %.200q asks for a password over http: name it with https", of.URL)
+	}
+	return strings.TrimSuffix(strings.TrimRight(of.URL, "/"), ".git"), nil
+}
+
+// withoutUser returns an address without what may be credentials.
+func withoutUser(address string) string {
+	begin, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return "(address)"
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	return begin + "://" + rest
+}
+
+// isLocal reports whether a host is this machine.
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// isClassed reports whether somebody said what kind of failure an error is.
+func isClassed(err error) bool { return integration.ClassOfFailure(err) != "" }
+
+// again repeats a request that may succeed later.
+func (r *Repositories) again(ctx context.Context, do func(context.Context) error) error {
+	return r.policy.Do(ctx, do, func(err error) (time.Duration, bool) {
+		var busy *busyError
+		if errors.As(err, &busy) {
+			return busy.after, true
+		}
+		return 0, integration.ClassOfFailure(err) == integration.FailureTransient
+	})
+}
+
+// A busyError is the answer of a server that may answer otherwise later.
+type busyError struct {
+	status int
+	after  time.Duration // as it asks, or 0
+}
+
+// Error returns the status.
+func (e *busyError) Error() string { return fmt.Sprintf("the server answers %d", e.status) }
+
+// FailureClass returns the class.
+func (e *busyError) FailureClass() string { return string(integration.FailureTransient) }
