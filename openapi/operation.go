@@ -207,3 +207,14 @@ func (o Operation) Header(name string) (Place, error) {
 	}
 	return Place{}, nil
 }
+
+// Asks reports whether an operation needs a parameter in the query, but for one.
+func (o Operation) Asks(except string) (bool, error) {
+	all, err := parameters(o.place, o.item)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(all, func(p Place) bool {
+		return p.Value.Get("in").Text() == "query" && p.Value.Get("required").Is() && p.Value.Get("name").Text() != except
+	}), nil
+}

@@ -253,3 +253,17 @@ func (s *Schema) Place() Place {
 	}
 	return s.places[0]
 }
+
+// Required returns the names of the properties that an object must have.
+func (s *Schema) Required() ([]string, error) {
+	if err := s.expand(); err != nil || s == nil {
+		return nil, err
+	}
+	var out []string
+	for _, l := range s.layers {
+		if !l.isChoice {
+			out = append(out, l.Value.Get("required").Strings()...)
+		}
+	}
+	return out, nil
+}

@@ -45,11 +45,11 @@ func (c *Classifier) describe(n *node, p *Property, _ *inherited) error {
 		return err
 	}
 	if n.parent != nil && n.step.kind == property {
-		required, err := first(n.parent.requests()...).keyword("required")
+		required, err := first(n.parent.requests()...).schema.Required()
 		if err != nil {
 			return err
 		}
-		p.Required = slices.Contains(required.Value.Strings(), n.step.name)
+		p.Required = slices.Contains(required, n.step.name)
 	}
 	return c.atomic(n, p)
 }

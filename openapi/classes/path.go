@@ -134,7 +134,7 @@ func (c *Classifier) named(n *node, name string) (*node, error) {
 			return c.child(n, st)
 		}
 	}
-	message := fmt.Sprintf("%q has no property %q", n.where(), shorten(name))
+	message := fmt.Sprintf("%s has no property %q", n.where(), shorten(name))
 	if near := suggest.Words(name, words, 1+len(name)/4); len(name) < 100 && len(near) > 0 {
 		message += fmt.Sprintf("; do you mean %q?", near[0])
 	}
@@ -145,7 +145,7 @@ func (n *node) where() string {
 	if n.path == "" {
 		return "the resource"
 	}
-	return n.path
+	return fmt.Sprintf("%q", n.path)
 }
 
 // A PathError says that a type has no property of a path.

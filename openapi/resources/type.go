@@ -150,19 +150,23 @@ func joinsOf(t *Type, below []openapi.Address) ([]string, error) {
 		case a.Has("put"), a.Has("delete"), o.Keyword("x-ms-pageable") != nil:
 			continue
 		}
-		isList, err := answersList(o)
+		isOther, err := answersOther(o)
 		if err != nil {
 			return nil, err
 		}
-		if !isList {
+		if !isOther {
 			out = append(out, part)
 		}
 	}
 	return out, nil
 }
 
-// answersList reports whether an operation answers a list, by itself or as value.
-func answersList(o openapi.Operation) (bool, error) {
+// answersOther reports whether an operation answers something else than a part of a resource:
+// a list, by itself or as value, or what a question in its query is about.
+func answersOther(o openapi.Operation) (bool, error) {
+	if asks, err := o.Asks("api-version"); err != nil || asks {
+		return asks, err
+	}
 	answer, err := o.Answer(o.Place().Document.View())
 	if err != nil || answer == nil {
 		return false, err

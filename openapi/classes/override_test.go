@@ -1,0 +1,142 @@
+package classes_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/openapi"
+	"github.com/app-sre/prcheck/openapi/classes"
+)
+
+// The shipped overrides can be read, and each is about a property that a shared specification
+// has.
+func TestShippedMatch(t *testing.T) {
+	shipped, err := classes.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range corpusTypes(t) {
+		if _, err := classes.New(one, shipped); err != nil {
+			t.Errorf("%s: %v", one.ID(), err)
+		}
+	}
+	for _, err := range shipped.Unused(true) {
+		t.Error(err)
+	}
+}
+
+// Each shipped override changes what the rules say, or makes what they only infer certain.
+func TestShippedSaySomething(t *testing.T) {
+	shipped, err := classes.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range corpusTypes(t) {
+		plain, err := classes.New(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range shipped.Entries {
+			if e.Class == "" || !strings.EqualFold(e.Type, one.Name) {
+				continue
+			}
+			p, err := plain.Explain(e.Path)
+			if err != nil {
+				continue // this version does not have it
+			}
+			grounds := map[string]*classes.Ground{"readOnly": p.ReadOnly, "createOnly": p.CreateOnly, "writeOnly": p.WriteOnly, "secret": p.Secret}
+			if g := grounds[e.Class]; g != nil && g.Source != classes.Inferred {
+				t.Errorf("%s %s: the override %s is needless: %+v", one.ID(), e.Path, e.Class, g)
+			}
+		}
+	}
+}
+
+// What other tools confirm, and what no rule can find, is create-only with the shipped
+// overrides.
+func TestShippedConfirmed(t *testing.T) {
+	type confirmedCase struct {
+		Input     struct{ File, Path string }
+		Confirmed []string `json:"create_only_confirmed"`
+		Needs     []string `json:"create_only_needs_override"`
+	}
+	dir := shared.Path(t, "data", "specs")
+	for _, c := range shared.Cases[confirmedCase](t, "classify_spec") {
+		shipped, err := classes.Shipped()
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := openapi.NewSet(files(dir), openapi.Limits{})
+		one := typeAt(t, set, strings.TrimPrefix(c.Input.File, "data/specs/"), c.Input.Path)
+		classifier, err := classes.New(one, shipped)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Concat(c.Confirmed, c.Needs) {
+			if p, err := classifier.Explain(name); err != nil || p.CreateOnly == nil {
+				t.Errorf("%s %s: got %+v, %v", one.ID(), name, p, err)
+			}
+		}
+	}
+}
+
+func TestReadOverridesMistakes(t *testing.T) {
+	for _, test := range []struct{ entry, want string }{
+		{`{"type":"T","path":"a","class":"readOnly"}`, "needs a reason"},
+		{`{"type":"T","path":"a","class":"readOnly","reason":" "}`, "needs a reason"},
+		{`{"path":"a","class":"readOnly","reason":"r"}`, "needs a type"},
+		{`{"type":"T","class":"readOnly","reason":"r"}`, "needs a path"},
+		{`{"type":"T","path":"a","reason":"r"}`, "says nothing"},
+		{`{"type":"T","path":"a","class":"readonly","reason":"r"}`, `no class "readonly"`},
+		{`{"type":"T","path":"a","format":"x","reason":"r"}`, `no format "x"`},
+		{`{"type":"T","path":"a","list":"x","reason":"r"}`, `no kind of list "x"`},
+		{`{"type":"T","path":"a","list":"map","reason":"r"}`, "needs keys"},
+		{`{"type":"T","path":"a","list":"set","keys":["k"],"reason":"r"}`, "only a list of the kind map"},
+		{`{"type":"T","path":"","patch":"x","reason":"r"}`, `no way to patch "x"`},
+		{`{"type":"T","path":"a","patch":"merge","reason":"r"}`, "its path is empty"},
+		{`{"type":"T","path":"a","clas":"x","reason":"r"}`, `unknown field "clas"`},
+		{`{"type":"T","path":"a","default":{"a":1,"a":2},"reason":"r"}`, "stands twice"},
+		{`null`, "is null"},
+	} {
+		_, err := classes.ReadOverrides("o.json", []byte(`{"overrides":[`+test.entry+`]}`))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", test.entry, err, test.want)
+		}
+	}
+	if _, err := classes.ReadOverrides("o.json", []byte(`{"overrides":[]} x`)); err == nil {
+		t.Error("text after the end is no mistake")
+	}
+}
+
+// An override that matches nothing, or contradicts another one, is a mistake.
+func TestOverrideMatches(t *testing.T) {
+	spec := plainSpec(`{"type":"object","properties":{"a":{"type":"string"},"capacity":{},"tags":{"type":"object","additionalProperties":{"type":"string"}}}}`)
+	for _, test := range []struct{ name, entries, inNew, unused string }{
+		{"good", `{"type":"THINGS","path":"/a","class":"readOnly","reason":"r"}`, "", ""},
+		{"unknown property", `{"type":"things","path":"capcity","class":"readOnly","reason":"r"}`, `overrides/0: the resource has no property "capcity"; do you mean "capacity"?`, ""},
+		{"unknown type", `{"type":"thing","path":"a","class":"readOnly","reason":"r"}`, "", `no specification has the type "thing"`},
+		{"one key of a map", `{"type":"things","path":"tags.x","class":"readOnly","reason":"r"}`, `all of "tags{}"; write it so`, ""},
+		{"contradiction", `{"type":"things","path":"a","class":"readOnly","reason":"r"},{"type":"things","path":"/a","class":"createOnly","reason":"r"}`, "overrides/1: it contradicts", ""},
+		{"two classes that go together", `{"type":"things","path":"a","class":"secret","reason":"r"},{"type":"things","path":"a","class":"writeOnly","reason":"r"}`, "", ""},
+	} {
+		o, err := classes.ReadOverrides("o.json", json.RawMessage(`{"overrides":[`+test.entries+`]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = classes.New(typeOf(t, spec), o)
+		if (err == nil) != (test.inNew == "") || err != nil && !strings.Contains(err.Error(), test.inNew) {
+			t.Errorf("%s: got %v, want %q", test.name, err, test.inNew)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		unused := o.Unused(true)
+		if (len(unused) == 0) != (test.unused == "") || len(unused) > 0 && !strings.Contains(unused[0].Error(), test.unused) {
+			t.Errorf("%s: got %v, want %q", test.name, unused, test.unused)
+		}
+	}
+}

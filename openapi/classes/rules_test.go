@@ -1,0 +1,94 @@
+package classes_test
+
+import (
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"github.com/app-sre/prcheck/openapi"
+	"github.com/app-sre/prcheck/openapi/classes"
+	"github.com/app-sre/prcheck/openapi/resources"
+)
+
+// plainSpec returns a specification of OpenAPI 3.1 with one type, whose GET and PUT have one
+// schema.
+func plainSpec(schema string) string {
+	return spec31(schema, schema, "")
+}
+
+// spec31 returns a specification of one type at /things/{name}. An operation without a schema
+// is left out.
+func spec31(get, put, post string) string {
+	content := func(schema string) string { return `{"content":{"application/json":{"schema":` + schema + `}}}` }
+	item := `"get":{"responses":{"200":` + content(get) + `}},"delete":{}`
+	if put != "" {
+		item += `,"put":{"requestBody":` + content(put) + `}`
+	}
+	collection := ""
+	if post != "" {
+		collection = `"/things":{"post":{"requestBody":` + content(post) + `}},`
+	}
+	return fmt.Sprintf(`{"openapi":"3.1.0","paths":{%s"/things/{name}":{%s}}}`, collection, item)
+}
+
+// typeOf returns the only type of a specification.
+func typeOf(t testing.TB, spec string) *resources.Type {
+	t.Helper()
+	set := openapi.NewSet(func(name string, _ int64) ([]byte, error) {
+		if name != "spec.json" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(spec), nil
+	}, openapi.Limits{})
+	return typeAt(t, set, "spec.json", "/things/{name}")
+}
+
+// Rules that the shared cases do not have.
+func TestRules(t *testing.T) {
+	for _, test := range []struct {
+		name, spec, path string
+		want             string // class and source, or "" if it can be changed
+		is               func(*classes.Property) *classes.Ground
+	}{
+		{"POST takes it and PUT does not: create-only",
+			spec31(`{"properties":{"a":{},"b":{}}}`, `{"properties":{"a":{}}}`, `{"properties":{"a":{},"b":{}}}`), "b", "inferred", createOnly},
+		{"POST and PUT take it",
+			spec31(`{"properties":{"a":{}}}`, `{"properties":{"a":{}}}`, `{"properties":{"a":{}}}`), "a", "", createOnly},
+		{"a body of any members proves nothing",
+			spec31(`{"properties":{"a":{"properties":{"x":{}}}}}`, `{"properties":{"a":{"type":"object"}}}`, ""), "a.x", "", readOnly},
+		{"additionalProperties: true proves nothing",
+			spec31(`{"properties":{"x":{}}}`, `{"properties":{"a":{}},"additionalProperties":true}`, ""), "x", "", readOnly},
+		{"GET without a schema proves nothing",
+			spec31(`{}`, `{"properties":{"a":{}}}`, ""), "a", "", writeOnly},
+		{"writeOnly", plainSpec(`{"properties":{"a":{"type":"string","writeOnly":true}}}`), "a", "declared", writeOnly},
+		{"a transition rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}`), "a", "declared", createOnly},
+		{"another rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self >= oldSelf"}]}}}`), "a", "", createOnly},
+		{"readOnly in allOf", plainSpec(`{"properties":{"a":{"allOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
+		{"readOnly of one choice of many", plainSpec(`{"properties":{"a":{"oneOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "", readOnly},
+		{"readOnly of the only choice beside null", plainSpec(`{"properties":{"a":{"anyOf":[{"type":"null"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
+		{"readOnly is inherited", plainSpec(`{"properties":{"a":{"readOnly":true,"properties":{"x":{}}}}}`), "a.x", "declared", readOnly},
+		{"mutability is inherited", plainSpec(`{"properties":{"a":{"x-ms-mutability":["create","read"],"properties":{"x":{}}}}}`), "a.x", "declared", createOnly},
+		{"what is inside of a create-only object is so too", plainSpec(`{"properties":{"a":{"x-ms-mutability":["create"],"properties":{"x":{"x-ms-mutability":["create","update","read"]}}}}}`), "a.x", "declared", createOnly},
+	} {
+		c, err := classes.New(typeOf(t, test.spec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Explain(test.path)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		got := ""
+		if g := test.is(p); g != nil {
+			got = string(g.Source)
+		}
+		if got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func createOnly(p *classes.Property) *classes.Ground { return p.CreateOnly }
+func readOnly(p *classes.Property) *classes.Ground   { return p.ReadOnly }
+func writeOnly(p *classes.Property) *classes.Ground  { return p.WriteOnly }
