@@ -89,7 +89,7 @@ func TestRender(t *testing.T) {
 		{name: "two secrets that make up a text", secrets: map[string]string{"A": "x", "B": "y"}, files: configMap("{x: '${A}${B}', y: xy}"), want: dataOf(`{"x":"xy","y":"xy"}`), masked: hide("/data/x")},
 		{name: "a secret with base64", secrets: secret("cHc="), files: map[string]string{"": head + "objects: [{apiVersion: v1, kind: Secret, metadata: {name: c}, data: {p: '${A}', q: cHc=}}]\nparameters: [{name: A}]"},
 			want: `[{"apiVersion":"v1","data":{"p":"cHc=","q":"cHc="},"kind":"Secret","metadata":{"name":"c"}}]`, masked: hide("/data/p")},
-		{name: "a chart that encodes a secret", kind: saas.Helm, secrets: secret("pw"), files: map[string]string{"Chart.yaml": "name: x"}, change: encode,
+		{name: "a chart that encodes a secret", kind: saas.Helm, secrets: secret("pw"), files: map[string]string{"Chart.yaml": "name: x"}, change: encodeA,
 			want: dataOf(`{"p":"cHc=","tag":"0123456"}`), masked: hide("/data/p")},
 		{name: "a chart that works only with the secret hides whole objects", kind: saas.Helm, secrets: secret("pw"), files: map[string]string{"Chart.yaml": "name: x"}, change: onlyFor("pw"),
 			want: dataOf(`{}`), masked: hide("")},
@@ -150,8 +150,8 @@ func noFiles(context.Context, string, string, string, bool) (map[string][]byte, 
 	return nil, services.ErrNotThere
 }
 
-// encode is a program helm that encodes the secret A.
-func encode(in *Input) {
+// encodeA is a program helm that encodes the secret A.
+func encodeA(in *Input) {
 	in.Helm = func(_ context.Context, _ map[string][]byte, values map[string]any, _, _ string) ([]byte, error) {
 		tag := values["image"].(map[string]any)["tag"]
 		return fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {p: %q, tag: %q}\n", base64.StdEncoding.EncodeToString([]byte(values["A"].(string))), tag), nil
