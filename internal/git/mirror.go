@@ -103,11 +103,11 @@ func (m *Mirror) run(ctx context.Context, from Remote, in io.Reader, args ...str
 	out.left, printed.left = maxPrinted, 1<<16
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = in, &out, &printed, time.Second
 	err := cmd.Run()
-	switch text := printed.String(); {
+	switch text := printed.kept.String(); {
 	case out.isFull:
 		return nil, fmt.Errorf("git %s prints more than %d MiB", firstCommand(args), maxPrinted>>20)
 	case err == nil:
-		return out.Bytes(), nil
+		return out.kept.Bytes(), nil
 	case strings.Contains(text, "not our ref"), strings.Contains(text, "no such remote ref"):
 		return nil, ErrNotOurs
 	case errors.Is(err, exec.ErrNotFound):
@@ -156,7 +156,7 @@ func (m *Mirror) environment(of []string, from Remote) []string {
 
 // A limited buffer keeps a number of bytes and refuses more.
 type limited struct {
-	bytes.Buffer
+	kept   bytes.Buffer // not embedded: its ReadFrom would go around Write
 	left   int
 	isFull bool
 }
@@ -168,5 +168,5 @@ func (l *limited) Write(p []byte) (int, error) {
 		return 0, errors.New("it is too long")
 	}
 	l.left -= len(p)
-	return l.Buffer.Write(p)
+	return l.kept.Write(p)
 }

@@ -10,7 +10,7 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "openapi", "plan", "state"},
 	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"affected", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "runner/rounds", "change", "planner/selftest", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
@@ -64,7 +64,7 @@ var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/saas/edit", "ci/pipeline", "validator"},
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

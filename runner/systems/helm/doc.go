@@ -1,0 +1,8 @@
+// Package helm renders charts with the program helm, if it is there.
+//
+//   - A chart is written to a fresh folder, which goes away afterwards. A file whose name leads
+//     out of the folder is refused, and there are no links.
+//   - The program gets no variables of the environment, no settings and no cluster. It fetches
+//     nothing: what a chart depends on must be among its files.
+//   - Time and output are bounded. The memory of the program is not.
+package helm
