@@ -88,7 +88,7 @@ func AllowedSecret(base *Model, t *Target, path string) bool {
 		return true
 	}
 	f := base.File(t.Template.File.Name)
-	return f != nil && f.Broken == "" && allows(f.AllowedSecretPaths, path)
+	return f != nil && allows(f.AllowedSecretPaths, path)
 }
 
 // allows reports whether one of some paths of secrets is a path or a folder above it.

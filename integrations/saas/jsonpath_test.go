@@ -24,6 +24,7 @@ func TestSelectors(t *testing.T) {
 		{"an order", `namespace[?@.name >= "other"]`, "", "other-shop-production other-shop-stage"},
 		{"labels of an environment", `namespace[?@.environment.labels.type = "stage" & @.app.name = "example"]`, "", "example-02"},
 		{"names in quotes", `namespace[?@.'app'.name="example"]`, "", "example-01 example-02"},
+		{"a text and no text", `namespace[?@.app != "x" & @.cluster.name="app-interface-infra"]`, "", "app-interface-integration"},
 		{"nothing", `namespace[?@.nosuch.field="x"]`, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestParsePathRefuses(t *testing.T) {
 	for _, text := range []string{"", "namespace", "$", "namespace[", "namespace[]", "namespace[?]", "namespace[?()GARBAGE]", "namespace[?@]", "namespace[?@.]",
 		`namespace[?@.name=]`, `namespace[?@.name="x]`, `namespace[?@.name=x]`, `namespace[?@.name="x"].cluster`, `namespace[?@.name=~"x"]`,
 		`namespace[?(@.name="x"]`, `namespace[?@.name="x" | @.name="y"]`, `$..namespace[*]`, `cluster[*]`, `namespace[-1]`, `namespace[1:2]`,
-		"namespace[?@.a & ]", "namespace[*][0]", "namespace[*]" + strings.Repeat(" ", maxPath) + "x"} {
+		"namespace[?@.a & ]", "namespace[*][0]", `namespace[?@.name="` + strings.Repeat("x", maxPath) + `"]`} {
 		if s, err := parsePath(text); err == nil {
 			t.Errorf("%.60q: got %+v, want an error", text, s)
 		}

@@ -61,7 +61,12 @@ func TestPreview(t *testing.T) {
 			w.Set(saastest.File, w.Data[saastest.File]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:1], "resourceTemplates", 0, "targets")
 		}, []string{"promotion drop " + production + ": it is gone from the data",
 			"unknown held " + production + ": it is gone from the data without delete: true before, so nothing starts, and its objects stay"}},
-		"deprecated": {func(w *saastest.World) { w.Set(saastest.File, true, "deprecated") }, []string{"promotion drop " + production + ": its saas file is deprecated"}},
+		"a publisher of a branch": {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["ref"] = "stable" },
+			[]string{"run shop/stage: " + stage + " changes: ref from main to stable"}},
+		"deprecated": {func(w *saastest.World) {
+			w.Set(saastest.File, true, "deprecated")
+			w.Set(saastest.File, object{"A": "b"}, "parameters")
+		}, []string{"promotion drop " + production + ": its saas file is deprecated"}},
 		"a file that cannot be read": {func(w *saastest.World) { w.Set(saastest.File, object{}, "timeout") },
 			[]string{"unknown held shop: its cells are held: " + saastest.File + " cannot be used: String cannot represent value: {}"}},
 	} {

@@ -28,6 +28,9 @@ func (o *ordered) set(key string, value any) {
 	o.values[key] = value
 }
 
+// MarshalJSON implements [json.Marshaler].
+func (o *ordered) MarshalJSON() ([]byte, error) { return json.Marshal(o.values) }
+
 // maxDepth is how deep values may be nested that the data hold as JSON texts.
 const maxDepth = 200
 

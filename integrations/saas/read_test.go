@@ -82,6 +82,12 @@ func TestReadHoldsTheSmallestPart(t *testing.T) {
 			w.Data["/environments/odd.yml"] = object{"$schema": "/app-sre/environment-1.yml", "name": "odd", "labels": []any{1}}
 			w.Set("/services/app-001/namespaces/app-001-stage.yml", saastest.Ref("/environments/odd.yml"), "environment")
 		}, "app-001, app-001-0 production", "/environments/odd.yml"},
+		"a namespace that cannot be read, and a selector": {func(w *saastest.World) {
+			w.Set("/services/app-003/namespaces/app-003-stage.yml", object{"a": 1}, "delete")
+			of := w.Target("/services/app-001/saas.yml", 0, 0)
+			delete(of, "namespace")
+			of["provider"], of["namespaceSelector"] = "dynamic", object{"jsonPathSelectors": object{"include": []any{`namespace[?@.name="app-001-stage"]`}}}
+		}, "app-001, app-003, app-001-0 production, app-003-0 production", "/services/app-003/namespaces/app-003-stage.yml/delete"},
 		"parameters that are a list": {func(w *saastest.World) { w.Set("/services/app-001/saas.yml", []any{1}, "parameters") }, "app-001", "/services/app-001/saas.yml/parameters: parameters must be an object"},
 		"a selector that is none": {func(w *saastest.World) {
 			of := w.Target("/services/app-001/saas.yml", 0, 0)
@@ -151,6 +157,8 @@ func TestContent(t *testing.T) {
 	of["secretParameters"] = []any{object{"name": "S", "secret": object{"path": "app/shop/{{{ resource.namespace.environment.name }}}", "field": "f", "version": 2}}}
 	of["parameters"] = object{"A": "{{{ resource.namespace.name }}}-{{{resource.namespace.labels['team']}}}\n", "B": "é𝄞", "C": 1.5, "D": object{"x": nil}}
 	w.Set(saastest.File, []any{object{"resource": "Secret", "resourceNames": []any{"a"}}}, "managedResourceNames")
+	w.Set(saastest.File, []any{object{"name": "F", "secret": object{"path": "app/shop", "field": "f", "format": "base64"}}}, "secretParameters")
+	w.Set(saastest.File, []any{object{"name": "T", "secret": object{"path": "app/shop", "field": "f"}}}, "resourceTemplates", 0, "secretParameters")
 	target := read(t, w).Files[0].Templates[0].Targets[1]
 	raw, err := json.Marshal(target.Content())
 	if err != nil {
@@ -167,16 +175,22 @@ func TestContent(t *testing.T) {
 		"secretParameters":                 `[{"name":"S","secret":{"field":"f","format":null,"path":"app/shop/production","version":2}}]`,
 		"images":                           `[{"name":"shop","org":{"instance":{"url":"quay.io"},"name":"acme"}}]`,
 		"saas_file_managed_resource_names": `[{"resource":"Secret","resource_names":["a"]}]`,
-		"rt_parameters":                    `"{\"LOG_LEVEL\":\"info\"}"`,
-		"namespace":                        `{"app":{"name":"shop"},"cluster":{"name":"c-1","serverUrl":"https://api.c-1.example.com:6443"},"name":"shop-production"}`,
+		"slos": `[{"name":"shop","namespaces":[{"SLONamespace":null,"namespace":{"app":{"name":"shop"},"cluster":{"automationToken":{"field":"token","format":null,"path":"app/cluster/c-1","version":null},` +
+			`"name":"c-1","prometheusUrl":"https://prometheus.c-1.example.com","spec":null},"name":"shop-production"},"prometheusAccess":null}],` +
+			`"slos":[{"SLIType":"availability","SLOParameters":{"window":"28d"},"SLOTarget":0.95,"SLOTargetUnit":"percent_0_1","expr":"sum(rate(ok[{{window}}]))","name":"availability"}]}]`,
+		"saas_file_secretparameters": `[{"name":"F","secret":{"field":"f","path":"app/shop","q_format":"base64","version":null}}]`,
+		"rt_secretparameters":        `[{"name":"T","secret":{"field":"f","path":"app/shop","q_format":null,"version":null}}]`,
+		"rt_parameters":              `"{\"LOG_LEVEL\":\"info\"}"`,
+		"namespace":                  `{"app":{"name":"shop"},"cluster":{"name":"c-1","serverUrl":"https://api.c-1.example.com:6443"},"name":"shop-production"}`,
 	} {
 		if string(got[key]) != want {
 			t.Errorf("%s: got %s, want %s", key, got[key], want)
 		}
 	}
-	for _, missing := range []string{"rt_secretparameters", "saas_file_secretparameters"} {
-		if got[missing] != nil {
-			t.Errorf("got %s: %s", missing, got[missing])
+	without := read(t, saastest.New()).Files[0].Templates[0].Targets[1].Content().(map[string]any)
+	for _, missing := range []string{"rt_secretparameters", "saas_file_secretparameters", "saas_file_managed_resource_names"} {
+		if _, isThere := without[missing]; isThere {
+			t.Errorf("a target without them has %s", missing)
 		}
 	}
 }

@@ -47,6 +47,7 @@ func sloContent(raw []byte) any {
 	if err != nil || !ok {
 		return nil
 	}
+	delete(o.values, "path")
 	o.keys = slices.DeleteFunc(o.keys, func(key string) bool { return key == "path" })
 	return o
 }

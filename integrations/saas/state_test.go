@@ -148,7 +148,7 @@ func TestCellState(t *testing.T) {
 		want   string
 	}{
 		"nothing":                  {func(*saastest.World) {}, ""},
-		"an image pattern":         {func(w *saastest.World) { change(t, w, earlyFile, "/imagePatterns") }, app1},
+		"an image pattern":         {func(w *saastest.World) { w.Set(earlyFile, []any{"quay.io/other/"}, "imagePatterns") }, app1},
 		"credentials":              {func(w *saastest.World) { w.Set(earlyFile, nil, "authentication") }, app1},
 		"how a template is made":   {func(w *saastest.World) { w.Set(earlyFile, "directory", "resourceTemplates", 0, "provider") }, app1},
 		"the length of tags":       {func(w *saastest.World) { w.Set(earlyFile, 9, "resourceTemplates", 1, "hash_length") }, app1},
@@ -157,6 +157,9 @@ func TestCellState(t *testing.T) {
 		"a publisher": {func(w *saastest.World) {
 			w.Target(earlyFile, 0, 0)["promotion"].(object)["publish"] = []any{"app-001-0-stage", "app-002-0-stage"}
 		}, "app-001/stage app-002/production"},
+		"another publisher of the same repository": {func(w *saastest.World) {
+			w.Target(earlyFile, 1, 0)["promotion"].(object)["publish"] = []any{"app-001-1-stage", "app-001-0-stage"}
+		}, "app-001/production app-001/stage"},
 		"the address of a cluster": {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "https://new", "serverUrl") }, app1},
 		"a token":                  {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "other", "automationToken", "path") }, app1},
 		"a rule that blocks images": {func(w *saastest.World) {

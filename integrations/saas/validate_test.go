@@ -1,0 +1,170 @@
+package saas
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integrations/saas/saastest"
+)
+
+const at = saastest.File + "/resourceTemplates/0/targets/1"
+
+// Each mistake is told at its place, once, and alone.
+func TestValidate(t *testing.T) {
+	production := func(w *saastest.World) object { return w.Target(saastest.File, 0, 1) }
+	promotion := func(w *saastest.World) object { return production(w)["promotion"].(object) }
+	for name, c := range map[string]struct {
+		change func(w *saastest.World)
+		want   []string // what the lines begin with
+	}{
+		"auto with a branch": {func(w *saastest.World) { production(w)["ref"] = "main" }, []string{"error SAAS_REF " + at + "/ref: auto promotion needs the full sha"}},
+		"upstream with a commit": {func(w *saastest.World) {
+			production(w)["upstream"] = object{"instance": saastest.Ref(saastest.Jenkins), "name": "job"}
+		}, []string{"error SAAS_REF " + at + "/ref: a target with upstream needs a branch"}},
+		"promotion_data of another channel": {func(w *saastest.World) { promotion(w)["promotion_data"] = []any{object{"channel": "x"}} },
+			[]string{"error SAAS_CHANNEL " + at + "/promotion/promotion_data/0: the target does not subscribe to the channel x"}},
+		"a channel that nobody publishes": {func(w *saastest.World) { promotion(w)["subscribe"] = []any{"shop-stage", "x"} },
+			[]string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/1: no target publishes the channel x"}},
+		"a publisher that must go": {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["delete"] = true },
+			[]string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/0: no target publishes the channel shop-stage"}},
+		"IMAGE_TAG": {func(w *saastest.World) { production(w)["parameters"] = object{"IMAGE_TAG": saastest.Sha[:7]} },
+			[]string{"error SAAS_PARAMETERS " + at + "/parameters/IMAGE_TAG: IMAGE_TAG 0123456 is the beginning of the ref"}},
+		"IMAGE_TAG as a number": {func(w *saastest.World) {
+			production(w)["parameters"] = object{"IMAGE_TAG": 123}
+			production(w)["ref"] = "123" + saastest.Sha[3:]
+		}, []string{"error SAAS_PARAMETERS " + at + "/parameters/IMAGE_TAG"}},
+		"a parameter that names itself": {func(w *saastest.World) { production(w)["parameters"] = object{"A": "x ${A}"} },
+			[]string{"error SAAS_PARAMETERS " + at + "/parameters: the parameter A refers to itself"}},
+		"a value of the environment": {func(w *saastest.World) {
+			w.Data[saastest.ProductionEnv]["parameters"] = object{"DOMAIN": "a.example.com"}
+			production(w)["parameters"] = object{"HOST": "shop.a.example.com"}
+		}, []string{"error SAAS_PARAMETERS " + at + "/parameters: the parameter HOST repeats a value of the environment production; use ${DOMAIN}"}},
+		"a secret": {func(w *saastest.World) {
+			production(w)["secretParameters"] = []any{object{"name": "S", "secret": object{"path": "app/other", "field": "f"}}}
+		}, []string{"error SAAS_SECRET " + at + "/secretParameters/0/secret/path: allowedSecretParameterPaths of " + saastest.File + " does not allow the path app/other"}},
+		"a secret of the environment": {func(w *saastest.World) {
+			w.Data[saastest.ProductionEnv]["secretParameters"] = []any{object{"name": "S", "secret": object{"path": "app/other", "field": "f"}}}
+		}, []string{"error SAAS_SECRET " + at + "/namespace: allowedSecretParameterPaths does not allow the path app/other of the environment production"}},
+		"a secret of the file": {func(w *saastest.World) {
+			w.Set(saastest.File, []any{object{"name": "S", "secret": object{"path": "x", "field": "f"}}}, "secretParameters")
+		}, []string{"error SAAS_SECRET " + saastest.File + "/secretParameters/0/secret/path"}},
+		"a secret of the template": {func(w *saastest.World) {
+			w.Set(saastest.File, []any{object{"name": "S", "secret": object{"path": "x", "field": "f"}}}, "resourceTemplates", 0, "secretParameters")
+		}, []string{"error SAAS_SECRET " + saastest.File + "/resourceTemplates/0/secretParameters/0/secret/path"}},
+		"a target out of the app": {func(w *saastest.World) {
+			w.Data["/apps/other.yml"] = object{"$schema": "/app-sre/app-1.yml", "name": "other"}
+			w.Set(saastest.Production, saastest.Ref("/apps/other.yml"), "app")
+			w.Set(saastest.File, true, "validateTargetsInApp")
+		}, []string{"error SAAS_APP " + at + "/namespace: the namespace belongs to the app other"}},
+		"a target in the parent of the app": {func(w *saastest.World) {
+			w.Data["/apps/other.yml"] = object{"$schema": "/app-sre/app-1.yml", "name": "other"}
+			w.Set(saastest.Production, saastest.Ref("/apps/other.yml"), "app")
+			w.Set(saastest.App, saastest.Ref("/apps/other.yml"), "parentApp")
+			w.Set(saastest.File, true, "validateTargetsInApp")
+		}, nil},
+		"an app without owners":    {func(w *saastest.World) { w.Set(saastest.App, nil, "serviceOwners") }, []string{"error SAAS_APP " + saastest.File + "/app: the app shop has no serviceOwners"}},
+		"an unknown repository":    {func(w *saastest.World) { w.Set(saastest.App, nil, "codeComponents") }, []string{"error SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no app has the repository"}},
+		"an upper-case name":       {func(w *saastest.World) { w.Set(saastest.File, "Shop", "name") }, []string{"error SAAS_NAME " + saastest.File + "/name: no cluster accepts the pipeline name o-openshift-saas-deploy-Shop: it has upper-case letters"}},
+		"a long name":              {func(w *saastest.World) { w.Set(saastest.File, strings.Repeat("a", 39), "name") }, []string{"error SAAS_NAME " + saastest.File + "/name: Pipeline name o-openshift-saas-deploy-aaa"}},
+		"a short timeout":          {func(w *saastest.World) { w.Set(saastest.File, "59m", "timeout") }, []string{"error SAAS_TIMEOUT " + saastest.File + "/timeout: the timeout 59m is below one hour"}},
+		"a timeout of an hour":     {func(w *saastest.World) { w.Set(saastest.File, "60m", "timeout") }, nil},
+		"no timeout":               {func(w *saastest.World) { w.Set(saastest.File, "soon", "timeout") }, []string{"error SAAS_TIMEOUT " + saastest.File + `/timeout: "soon" is no time`}},
+		"a pattern without an end": {func(w *saastest.World) { w.Set(saastest.File, []any{"quay.io/", "quay.io/acme"}, "imagePatterns") }, []string{"warning SAAS_IMAGES " + saastest.File + "/imagePatterns/1: the pattern quay.io/acme allows"}},
+		"messages to Slack": {func(w *saastest.World) {
+			w.Data["/slack.yml"] = object{"$schema": "/dependencies/slack-workspace-1.yml", "name": "s"}
+			w.Set(saastest.File, object{"workspace": saastest.Ref("/slack.yml"), "channel": "c"}, "slack")
+		}, []string{"note SAAS_UNUSED " + saastest.File + "/slack: messages to Slack are not sent"}},
+		"negative soakDays": {func(w *saastest.World) { promotion(w)["soakDays"] = -1 }, []string{"error SAAS_SCHEDULE " + at + "/promotion/soakDays"}},
+		"no schedule":       {func(w *saastest.World) { promotion(w)["schedule"] = "* * * * * ? 2099" }, []string{"error SAAS_SCHEDULE " + at + "/promotion/schedule"}},
+		"a colon in a name": {func(w *saastest.World) { production(w)["name"] = "a:b" }, []string{"error SAAS_NAME " + at + "/name"}},
+		"a target in a file of its own": {func(w *saastest.World) {
+			of := w.Clone().Target(saastest.File, 0, 1)
+			of["$schema"], of["ref"] = "/app-sre/saas-file-target-1.yml", "main"
+			first := w.Clone().Target(saastest.File, 0, 0)
+			first["$schema"] = "/app-sre/saas-file-target-1.yml"
+			w.Data["/targets/stage.yml"], w.Data["/targets/production.yml"] = first, of
+			w.Set(saastest.File, []any{saastest.Ref("/targets/stage.yml"), saastest.Ref("/targets/production.yml")}, "resourceTemplates", 0, "targets")
+		}, []string{"error SAAS_REF /targets/production.yml/ref: auto promotion needs the full sha"}},
+		"a mistake of a selector is told once": {func(w *saastest.World) {
+			of := production(w)
+			w.Target(saastest.File, 0, 0)["name"] = "first"
+			delete(of, "namespace")
+			of["ref"], of["provider"], of["namespaceSelector"] = "main", "dynamic", object{"jsonPathSelectors": object{"include": []any{"namespace[*]"}}}
+		}, []string{"error SAAS_REF " + at + "/ref: auto promotion needs the full sha"}},
+		"combos that are equal after the cut": {func(w *saastest.World) {
+			long := strings.Repeat("e", 60)
+			w.Data[saastest.StageEnv]["name"], w.Data[saastest.ProductionEnv]["name"] = long+"1", long+"2"
+		}, []string{"error SAAS_NAME " + strings.TrimSuffix(at, "1") + "0: the cells shop/eee", "error SAAS_NAME " + at + ": the cells shop/eee"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := saastest.New()
+			c.change(w)
+			m := read(t, w)
+			got := lines(Validate(m))
+			if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+			if again := lines(Validate(m)); !slices.Equal(got, again) {
+				t.Errorf("validating twice gives %q and %q", got, again)
+			}
+		})
+	}
+}
+
+// A channel is published by all targets that name it, except those that must go.
+func TestPublishers(t *testing.T) {
+	w := saastest.Large(3, 6)
+	for i, file := range []string{"/services/app-000/saas.yml", "/services/app-001/saas.yml", "/services/app-002/saas.yml"} {
+		w.Target(file, 0, 0)["promotion"] = object{"publish": []any{"all", "all"}}
+		w.Target(file, 0, 0)["delete"] = i == 1
+		w.Target(file, 0, 0)["disable"] = i == 2
+	}
+	var got []string
+	for _, p := range read(t, w).Publishers("all") {
+		got = append(got, p.Template.Name)
+	}
+	if want := []string{"app-000-0", "app-002-0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The versions of a repository are those that the app of the saas file names, in all entries of
+// the repository. Those of another app do not count.
+func TestComponent(t *testing.T) {
+	w := saastest.New()
+	url := "https://github.com/acme/shop"
+	w.Set(saastest.App, []any{object{"name": "a", "resource": "upstream", "url": url, "blockedVersions": []any{"1"}},
+		object{"name": "b", "resource": "upstream", "url": url, "blockedVersions": []any{"2"}, "hotfixVersions": []any{"3"}}}, "codeComponents")
+	w.Data["/apps/other.yml"] = object{"$schema": "/app-sre/app-1.yml", "name": "other",
+		"codeComponents": []any{object{"name": "a", "resource": "upstream", "url": url, "blockedVersions": []any{"4"}}}}
+	m := read(t, w)
+	got := m.Component(m.Files[0].Templates[0].Targets[0])
+	if !slices.Equal(got.Blocked, []string{"1", "2"}) || !slices.Equal(got.Hotfix, []string{"3"}) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A subscriber is held if the publishers of its channel are not all known.
+func TestUnknownPublishersHoldSubscribers(t *testing.T) {
+	held := func(w *saastest.World) []string {
+		var out []string
+		m := read(t, w)
+		m.eachTarget(func(of *Target) {
+			if of.Broken != "" {
+				out = append(out, of.Template.Name+" "+of.Env())
+			}
+		})
+		return out
+	}
+	w := saastest.Large(3, 6)
+	w.Set("/services/app-001/saas.yml", object{}, "timeout")
+	w.Target("/services/app-001/saas.yml", 0, 0)["promotion"] = object{"publish": []any{"app-002-0-stage"}}
+	if got, want := held(w), []string{"app-002-0 production"}; !slices.Equal(got, want) {
+		t.Errorf("a file whose channels can be read: got %q, want %q", got, want)
+	}
+	w.Set("/services/app-001/saas.yml", object{}, "resourceTemplates", 0, "targets", 0, "promotion", "publish")
+	if got, want := held(w), []string{"app-000-0 production", "app-002-0 production"}; !slices.Equal(got, want) {
+		t.Errorf("a file whose channels cannot be read: got %q, want %q", got, want)
+	}
+}
