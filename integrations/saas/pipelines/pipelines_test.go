@@ -1,0 +1,162 @@
+package pipelines
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integrations/saas"
+	"github.com/app-sre/prcheck/integrations/saas/saastest"
+)
+
+// publish lets the publisher of the world of [saastest.New] have run the commit of production.
+func publish(t *testing.T, s *testScene) {
+	t.Helper()
+	m, err := saas.Read(t.Context(), s.query, saas.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range m.Publishers("shop-stage") {
+		s.bucket.record("shop-stage", p.UID(), saastest.Sha, "2026-01-01 00:00:00+00:00")
+	}
+}
+
+func TestFirstRuns(t *testing.T) {
+	s := newTestScene(t, saastest.New())
+	if err := s.run(); err != nil {
+		t.Fatal(err, s.log.String())
+	}
+	if u := s.unit("shop/production"); u.State != "held" || !strings.Contains(u.Hold, "promotion") {
+		t.Errorf("production is %+v, want it to wait for the publisher", u)
+	}
+	if u := s.unit("shop/stage"); u.State != "start" || !u.Started || !slices.Equal(u.Reasons, []string{"config"}) || len(s.created) != 1 {
+		t.Errorf("stage is %+v, created %v, want one run", u, s.created)
+	}
+	publish(t, s)
+	s.settle()
+	before := s.state
+	if err := s.run(); err != nil || len(s.created) > 0 || s.unit("shop/stage").State != "same" || s.unit("shop/production").State != "same" {
+		t.Errorf("then %v, %v, %v in %v", err, s.created, s.units, before)
+	}
+	s.heads["https://github.com/acme/shop main"] = saastest.Shas(2)[1]
+	if err := s.run(); err != nil || len(s.created) != 1 || !slices.Equal(s.unit("shop/stage").Reasons, []string{"commit"}) {
+		t.Errorf("after a commit %v, %v, %v", err, s.created, s.units)
+	}
+	if err := s.run(); err != nil || len(s.created) != 0 || s.unit("shop/stage").State != "running" {
+		t.Errorf("while it runs %v, %v, %v", err, s.created, s.units)
+	}
+	s.end("False")
+	if err := s.run(); err != nil || len(s.created) != 0 || s.unit("shop/stage").State != "failed" {
+		t.Errorf("after it failed %v, %v, %v", err, s.created, s.units)
+	}
+}
+
+func TestSourcesThatDoNotAnswer(t *testing.T) {
+	for what, cell := range map[string]string{"heads": "shop/stage", "list pipelineruns": "shop/production", "get pipelines": "shop/stage"} {
+		t.Run(what, func(t *testing.T) {
+			s := newTestScene(t, saastest.New())
+			publish(t, s)
+			if what != "get pipelines" {
+				s.settle()
+			}
+			s.fail[what] = errDown
+			err := s.run()
+			if err == nil || len(s.created) > 0 || !strings.Contains(strings.Join(s.errorsFound(), "\n"), errDown.Error()) {
+				t.Errorf("%v, created %v, found %v", err, s.created, s.errorsFound())
+			}
+			if u := s.unit(cell); u.Hold == "" {
+				t.Errorf("%s is %+v, want a word about it", cell, u)
+			}
+		})
+	}
+}
+
+func TestDryRunWritesNothing(t *testing.T) {
+	s := newTestScene(t, saastest.New())
+	publish(t, s)
+	if err := s.dry(); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.created) > 0 || s.unit("shop/stage").State != "start" || s.unit("shop/production").State != "start" {
+		t.Errorf("created %v, %v", s.created, s.units)
+	}
+	if list, err := s.state.List(t.Context(), ""); err != nil || len(list) > 0 {
+		t.Errorf("the state has %v, %v", list, err)
+	}
+	var starts int
+	for _, f := range s.findings {
+		if f.Effect != nil && f.Action == actionStart {
+			starts++
+		}
+	}
+	if starts != 2 {
+		t.Errorf("findings %+v, want two runs that would start", s.findings)
+	}
+}
+
+func TestSecretsStay(t *testing.T) {
+	s := newTestScene(t, saastest.New())
+	s.own = "{records: s3://records, hosts: [github.com], trace: true, repository: https://example.com/data}"
+	publish(t, s)
+	s.settle()
+	list, err := s.state.List(t.Context(), "")
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	all := s.log.String()
+	for _, e := range list {
+		raw, err := s.state.Read(t.Context(), e.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(raw)
+	}
+	for _, o := range s.objects {
+		all += string(o)
+	}
+	if strings.Contains(all, "secret-") {
+		t.Error("a secret is in the state, in the log or in a run")
+	}
+	if !strings.Contains(all, "https://example.com/data/commit/c0ffee") {
+		t.Error("no run says which commit of the data started it")
+	}
+}
+
+// Without an entry among the hosts nobody gets credentials.
+func TestHostsAreNamed(t *testing.T) {
+	s := newTestScene(t, saastest.New())
+	if err := s.run(); err != nil || s.asked["secret"] > 0 {
+		t.Errorf("%v: %d secrets were read", err, s.asked["secret"])
+	}
+	s.own = "{records: s3://records, hosts: [github.com]}"
+	if err := s.run(); err != nil || s.asked["secret"] == 0 {
+		t.Errorf("%v: no secret was read", err)
+	}
+}
+
+func TestNoState(t *testing.T) {
+	s := newTestScene(t, saastest.New())
+	env := s.env()
+	env.State = nil
+	if err := New(s.services()).DryRun(t.Context(), env); err == nil {
+		t.Error("a loop without memory decided")
+	}
+}
+
+func TestShards(t *testing.T) {
+	s := newTestScene(t, saastest.Large(4, 16))
+	env := s.env()
+	env.Shard = "app-002"
+	if err := New(s.services()).DryRun(t.Context(), env); err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range s.units {
+		if !strings.HasPrefix(u.Key, "app-002/") {
+			t.Errorf("%s is not of the shard", u.Key)
+		}
+	}
+	env.Shard = "nobody"
+	if err := New(s.services()).DryRun(t.Context(), env); err == nil {
+		t.Error("a shard that is not there was worked on")
+	}
+}
