@@ -22,8 +22,6 @@ type Model struct {
 	unread     map[string]string
 	once       sync.Once // guards publishers
 	publishers map[string][]*Target
-	checking   sync.Once                      // guards checked
-	checked    map[string][]reconcile.Finding // what validation says, by datafile
 }
 
 // A File is a saas file.

@@ -2,10 +2,8 @@ package saas
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/reconcile"
 )
 
 // A cellState is all of the data that rendering, checks and the gate of a cell read.
@@ -15,8 +13,6 @@ type cellState struct {
 	File   fileState     `json:"file"`
 	Env    envState      `json:"environment"`
 	Of     []targetState `json:"targets"`
-	// Findings are what validation says about the file and the targets.
-	Findings []reconcile.Finding `json:"findings,omitempty"`
 }
 
 type fileState struct {
@@ -66,8 +62,8 @@ type channelState struct {
 
 // CellState returns all of the data that rendering, checks and the gate of a cell read, with more
 // than the config hash has: what it leaves out triggers no deploy, but changes what a deploy does.
-// It can be encoded as JSON, and is the same for the same data. The position of targets is not
-// part of it, unless a finding names it.
+// It can be encoded as JSON, and is the same for the same data. Positions of targets and what
+// [Validate] says are not part of it: a new target would change them for all others.
 func (m *Model) CellState(c Cell) any {
 	f := c.File
 	out := cellState{Key: c.Key(), Broken: f.Broken, File: fileState{Path: f.Path, App: f.App, ManagedNames: f.ManagedNames,
@@ -77,7 +73,6 @@ func (m *Model) CellState(c Cell) any {
 		out.Of = append(out.Of, m.targetState(t))
 		out.Env = m.envState(t.Namespace.Environment)
 	}
-	out.Findings = m.cellFindings(c)
 	return out
 }
 
@@ -136,34 +131,4 @@ func (m *Model) targetState(t *Target) targetState {
 		out.Channels = append(out.Channels, channel)
 	}
 	return out
-}
-
-// cellFindings returns what validation says about the file and the targets of a cell.
-func (m *Model) cellFindings(c Cell) []reconcile.Finding {
-	m.checking.Do(func() {
-		m.checked = map[string][]reconcile.Finding{}
-		for _, f := range Validate(m) {
-			m.checked[f.Place.File] = append(m.checked[f.Place.File], f)
-		}
-	})
-	var out []reconcile.Finding
-	for _, f := range m.checked[c.File.Path] {
-		isOfFile := !strings.Contains(f.Place.Pointer, "/targets/")
-		if isOfFile || slices.ContainsFunc(c.Targets, func(t *Target) bool { return t.Place.File == c.File.Path && isBelow(f.Place.Pointer, t.Place.Pointer) }) {
-			out = append(out, f)
-		}
-	}
-	for i, t := range c.Targets {
-		isNew := !slices.ContainsFunc(c.Targets[:i], func(o *Target) bool { return o.Place.File == t.Place.File })
-		if t.Place.File != c.File.Path && isNew {
-			out = append(out, m.checked[t.Place.File]...)
-		}
-	}
-	return out
-}
-
-// isBelow reports whether a pointer is another one, or goes on behind it.
-func isBelow(pointer, above string) bool {
-	rest, ok := strings.CutPrefix(pointer, above)
-	return ok && (rest == "" || rest[0] == '/')
 }

@@ -170,7 +170,13 @@ func TestCellState(t *testing.T) {
 		}, ""},
 		"a label of a namespace":    {func(w *saastest.World) { w.Set(earlyDatafiles["namespace"], "x", "labels", "team") }, ""},
 		"the address of a console":  {func(w *saastest.World) { w.Set("/clusters/c-2.yml", "https://new", "consoleUrl") }, ""},
-		"another app without owner": {func(w *saastest.World) { w.Set("/services/app-002/app.yml", nil, "serviceOwners") }, "app-002/production app-002/stage"},
+		"another app without owner": {func(w *saastest.World) { w.Set("/services/app-002/app.yml", nil, "serviceOwners") }, ""},
+		"a target before the others": {func(w *saastest.World) {
+			templates := w.Data[earlyFile]["resourceTemplates"].([]any)
+			first := w.Clone().Data[earlyFile]["resourceTemplates"].([]any)[0].(object)
+			first["name"], first["targets"] = "first", first["targets"].([]any)[1:]
+			w.Set(earlyFile, append([]any{first}, templates...), "resourceTemplates")
+		}, "app-001/production"},
 		"a cell that is gone": {func(w *saastest.World) {
 			w.Target(earlyFile, 0, 0)["disable"], w.Target(earlyFile, 1, 0)["disable"] = true, true
 		}, "app-001/stage"},
