@@ -191,7 +191,13 @@ func (w *World) Bundle(t testing.TB) []byte {
 // Query returns what answers queries over the world. Errors in an answer are as runners tell them.
 func (w *World) Query(t testing.TB) integration.QueryFunc {
 	t.Helper()
-	b, err := bundle.Parse(w.Bundle(t), nil)
+	return QueryOf(t, w.Bundle(t))
+}
+
+// QueryOf returns what answers queries over a bundle, like [World.Query].
+func QueryOf(t testing.TB, raw []byte) integration.QueryFunc {
+	t.Helper()
+	b, err := bundle.Parse(raw, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
