@@ -14,6 +14,7 @@ import (
 
 // tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
+	"merge_request":           {"integrations/saas/promotions TestMergeRequestCases"},
 	"edit":                    {"integrations/saas/edit TestEditCases"},
 	"window":                  {"integrations/saas/schedule TestWindowCases"},
 	"components":              {"integrations/saas/promotion TestComponentsCases"},
@@ -91,7 +92,6 @@ var later = map[string]string{
 	"error_class":   "integrations/generic",
 	"import":        "integrations/generic",
 	"lro":           "integrations/generic",
-	"merge_request": "integrations/saas/promotions",
 	"offline_check": "integrations/generic",
 	"request":       "integrations/generic",
 	"three_way":     "integrations/generic",

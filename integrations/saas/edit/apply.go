@@ -20,20 +20,27 @@ type Change struct {
 	Template  string // name of the template, if the target stands in a saas file
 	Namespace string // path of the namespace; "" for a target that selects its namespaces
 	Name      string // "" if the target has none
-	Ref       string
-	Notes     []Note // config hashes of publishers
+	// Was is the ref that the target is expected to have; "" is any. A target with neither this one
+	// nor Ref is refused, see [Refusal.Moved].
+	Was   string
+	Ref   string
+	Notes []Note // config hashes of publishers
 }
 
 // A Note is the config hash of a publisher of a channel.
 type Note struct{ Channel, Saas, Hash string }
 
 // A Refusal says why a file cannot be changed, for people.
-type Refusal struct{ Reason string }
+type Refusal struct {
+	Reason string
+	// Moved tells that the target has another ref than expected, so that somebody changed it.
+	Moved bool
+}
 
 // Error returns the reason.
 func (r *Refusal) Error() string { return "the file cannot be changed: " + r.Reason }
 
-func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error { return &Refusal{Reason: fmt.Sprintf(format, args...)} }
 
 // valuePattern matches what may become a ref or a hash: it needs no escapes in any style.
 var valuePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$`)
@@ -54,6 +61,9 @@ func Apply(file []byte, c Change) ([]byte, error) {
 	target, err := e.find(root, c)
 	if err != nil {
 		return nil, err
+	}
+	if is, err := word(target, "ref"); err == nil && c.Was != "" && is != c.Was && is != c.Ref {
+		return nil, &Refusal{Reason: fmt.Sprintf("the target in line %d has the ref %.40q by now, not %.40q", target.Line, is, c.Was), Moved: true}
 	}
 	if err := e.set(target, "ref", c.Ref); err != nil {
 		return nil, err

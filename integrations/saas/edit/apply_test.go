@@ -164,3 +164,16 @@ func TestApplyRefuses(t *testing.T) {
 		t.Error("a ref with a comment was written")
 	}
 }
+
+func TestApplyRefusesWhatSomebodyChanged(t *testing.T) {
+	file := []byte("namespace: {$ref: /ns}\nref: NEWER\n")
+	var refused *Refusal
+	if _, err := Apply(file, Change{Namespace: "/ns", Was: "OLD", Ref: "NEW"}); !errors.As(err, &refused) || !refused.Moved {
+		t.Errorf("got %v", err)
+	}
+	for _, was := range []string{"", "NEWER"} {
+		if _, err := Apply(file, Change{Namespace: "/ns", Was: was, Ref: "NEW"}); err != nil {
+			t.Errorf("%q: got %v", was, err)
+		}
+	}
+}

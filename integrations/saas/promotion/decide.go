@@ -1,6 +1,7 @@
 package promotion
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -97,6 +98,30 @@ func Decide(q Question) Decision {
 		return keep
 	}
 	return d
+}
+
+// Still says whether a promotion that is under way may stay as it is: to a commit that was chosen
+// earlier, though a newer one may be chosen by now, and though the window is over. The decision
+// has the reason if it may not.
+func Still(q Question, commit string) (Decision, bool) {
+	keep := Decision{Ref: q.Ref}
+	if commit != q.Ref {
+		if commits, problem := q.newer(); q.Rule == Newest && !slices.Contains(commits, commit) {
+			keep.Hold = cmp.Or(problem, fmt.Sprintf("%.12s is not newer than %.12s any more", commit, q.Ref))
+			return keep, false
+		}
+		if v := q.eligible(commit); !v.Open {
+			keep.Hold, keep.Opens, keep.Err = v.Reason, v.Opens, v.Err
+			return keep, false
+		}
+	}
+	d := Decision{Ref: commit, Candidate: commit}
+	d.Data, d.Err = q.notes(commit)
+	q.Schedule = ""
+	if keep.Hold, keep.Opens, keep.Err = q.held(commit); keep.Hold != "" {
+		return keep, false
+	}
+	return d, q.Broken == "" && Differs(q.Ref, Notes(q.Subject.Data), d.Ref, d.Data)
 }
 
 // after returns a reason that follows another one.

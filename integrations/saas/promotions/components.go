@@ -1,0 +1,229 @@
+package promotions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/integrations/saas/promotion"
+	"github.com/app-sre/prcheck/integrations/saas/schedule"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A component is subscribers whose changes are one merge request.
+type component struct {
+	branch      string
+	files       []string
+	subscribers []*subscriber
+
+	err  error
+	hold string
+}
+
+func compareText(a, b string) int { return strings.Compare(a, b) }
+
+// findComponents divides the subscribers into components.
+func (w *work) findComponents() {
+	files, by := map[string][]string{}, map[string][]*subscriber{}
+	for _, s := range w.all {
+		files[s.key] = append(files[s.key], w.settings.inProject(s.target().Place.File))
+		by[s.key] = append(by[s.key], s)
+	}
+	for _, c := range promotion.Components(files) {
+		out := &component{branch: c.Branch(), files: c.Files}
+		for _, key := range c.Subscribers {
+			out.subscribers = append(out.subscribers, by[key]...)
+		}
+		slices.SortStableFunc(out.subscribers, func(a, b *subscriber) int {
+			x, y := a.target().Place, b.target().Place
+			if n := compareText(x.File, y.File); n != 0 {
+				return n
+			}
+			return len(x.Pointer) - len(y.Pointer) + compareText(x.Pointer, y.Pointer)
+		})
+		w.components = append(w.components, out)
+	}
+}
+
+// readForge reads our branches and open merge requests. Those of components that are gone become
+// components without subscribers.
+func (w *work) readForge(ctx context.Context) error {
+	var err error
+	if w.heads, err = w.forge.Branches(ctx, promotion.BranchPrefix); err != nil {
+		return err
+	}
+	main, err := w.forge.Branches(ctx, w.settings.Branch)
+	if err != nil {
+		return err
+	}
+	if w.mainHead = main[w.settings.Branch]; w.mainHead == "" {
+		return fmt.Errorf("the project has no branch %s", w.settings.Branch)
+	}
+	open, err := w.forge.MergeRequests(ctx, promotion.BranchPrefix)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, c := range w.components {
+		known[c.branch] = true
+	}
+	gone := func(branch string) {
+		if isPromotion(branch) && !known[branch] {
+			known[branch] = true
+			w.components = append(w.components, &component{branch: branch})
+		}
+	}
+	w.open = map[string]*services.MergeRequest{}
+	for i := range open {
+		w.open[open[i].Branch] = &open[i]
+		gone(open[i].Branch)
+	}
+	for branch := range w.heads {
+		gone(branch)
+	}
+	slices.SortFunc(w.components, func(a, b *component) int { return compareText(a.branch, b.branch) })
+	return nil
+}
+
+// keep keeps all merge requests, one after the other, and returns the errors.
+func (w *work) keep(ctx context.Context) []error {
+	var errs []error
+	for _, c := range w.components {
+		if err := ctx.Err(); err != nil {
+			return append(errs, fmt.Errorf("%s: %w", c.branch, err))
+		}
+		k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch, head: w.heads[c.branch],
+			open: w.open[c.branch], memory: w.remembered[c.branch]}
+		unsure := false
+		k.wants, unsure = w.wants(c, k.open, k.memory)
+		err := w.keepOne(ctx, c, k, unsure)
+		c.hold = k.hold
+		if c.err = errors.Join(append(k.dropped, err)...); c.err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", strings.Join(append(c.files, c.branch), " "), c.err))
+		}
+		w.deeds(c, k, err)
+	}
+	return errs
+}
+
+// keepOne keeps one merge request, and remembers what was done even if it failed half-way.
+func (w *work) keepOne(ctx context.Context, c *component, k *keeper, unsure bool) error {
+	before := k.memory
+	var err error
+	if !unsure || len(k.wants) > 0 {
+		err = k.keep(ctx)
+	}
+	if w.windowOpen(c) {
+		k.memory.used(w.now, err == nil)
+	}
+	if before.equal(k.memory) {
+		return err
+	}
+	return errors.Join(err, updateDocument(context.WithoutCancel(ctx), w.act.State, componentsKey, func(of map[string]memory) {
+		if of[k.branch] = k.memory; k.memory.equal(memory{}) {
+			delete(of, k.branch)
+		}
+	}))
+}
+
+// windowOpen reports whether a window of a component is open that must be noted as used.
+func (w *work) windowOpen(c *component) bool {
+	for _, s := range c.subscribers {
+		if s.q.Schedule == "" || s.q.Schedule == schedule.Always {
+			continue
+		}
+		at, err := schedule.Parse(s.q.Schedule)
+		if err != nil {
+			continue
+		}
+		if open, _ := at.Window(w.now, s.q.Last, s.q.MaxGap); open {
+			return true
+		}
+	}
+	return false
+}
+
+// wants returns what a merge request is to promote. An open one keeps its content for some time,
+// though something newer may be promoted, since a push starts all checks anew; and it outlives the
+// window in which it was opened. What is not known stays as it is; unsure tells that something is
+// not known, so nothing may be closed.
+func (w *work) wants(c *component, open *services.MergeRequest, m memory) (out []entry, unsure bool) {
+	var shown []entry
+	if open != nil {
+		if b, ok := readBlock(open.Description); ok {
+			shown = b.Entries
+		}
+	}
+	var fresh, kept []entry
+	for _, s := range c.subscribers {
+		want := s.entry(w.settings, s.d)
+		i := slices.IndexFunc(shown, want.isSame)
+		switch {
+		case s.unknown != nil || s.d.Err != nil && !s.differs(s.d):
+			unsure = true
+			if i >= 0 {
+				kept, fresh = append(kept, shown[i].with(want)), append(fresh, shown[i].with(want))
+			}
+			continue
+		case s.differs(s.d):
+			fresh = append(fresh, want)
+		}
+		if i < 0 {
+			continue
+		}
+		if still, ok := promotion.Still(s.q, shown[i].Ref); ok {
+			kept = append(kept, s.entry(w.settings, still))
+			if !s.differs(s.d) {
+				fresh = append(fresh, s.entry(w.settings, still))
+			}
+		}
+	}
+	if open == nil || len(kept) == 0 || len(kept) < len(shown) || open.Checks == services.ChecksFailed || w.hasHotfix(c, kept) {
+		return fresh, unsure
+	}
+	since := m.At
+	if since.IsZero() {
+		since = open.Opened
+	}
+	if w.now.Sub(since) < w.settings.Patience {
+		return kept, unsure
+	}
+	return fresh, unsure
+}
+
+// with returns an entry of a description with what only the data say.
+func (e entry) with(data entry) entry {
+	e.key, e.was, e.label = data.key, data.was, data.label
+	return e
+}
+
+// hasHotfix reports whether a subscriber is to get a hotfix that is not among what is kept.
+func (w *work) hasHotfix(c *component, kept []entry) bool {
+	for _, s := range c.subscribers {
+		if s.differs(s.d) && slices.Contains(s.q.Hotfix, s.d.Ref) && !slices.ContainsFunc(kept, func(e entry) bool { return e.key == s.key && e.Ref == s.d.Ref }) {
+			return true
+		}
+	}
+	return false
+}
+
+// deeds tells what was written for a component.
+func (w *work) deeds(c *component, k *keeper, err error) {
+	for _, action := range k.did {
+		w.say(c.branch + ": " + action)
+		if w.act.Did != nil {
+			w.act.Did(integration.Deed{Key: c.branch, Action: action, Status: string(reconcile.StatusDone)})
+		}
+	}
+	if k.merged > 0 {
+		w.say(fmt.Sprintf("%s: merged %s after it was opened", c.branch, k.merged.Round(1e9)))
+		w.env.Stand(integration.Standing{Key: c.branch, State: "merged", Since: w.now.Add(-k.merged), Opens: w.now})
+	}
+	if err != nil && w.act.Did != nil {
+		w.act.Did(integration.Deed{Key: c.branch, Action: "promote", Status: string(reconcile.StatusFailed), Error: err.Error()})
+	}
+}

@@ -1,0 +1,31 @@
+// Package promotions is the native integration saas-promotions: it opens and keeps the merge
+// requests that promote targets to newer commits.
+//
+// Which commit a target is promoted to says package promotion; how a file is changed, package
+// edit. Here is what is between: who is asked, and what becomes of merge requests.
+//
+// Its settings, beside those of package saas:
+//
+//	forge: {url: https://gitlab.example.com, project: group/project, token: {path, field}}
+//	folder: data            # of the datafiles in the project; none if it is not said
+//	branch: main            # that the merge requests are for
+//	labels: [bot, approved] # of the merge requests
+//	note: /lgtm             # a note after each push, for bots that merge
+//	auto_merge: true        # GitLab merges as soon as it may
+//	candidate: head         # or newest: see package promotion
+//	patience: 1h            # for so long an open merge request is not changed for something newer
+//
+// There is one merge request for each component of files, so two of them never change one file.
+// Its branch is named by the files, and has one commit, made on the head of main:
+//
+//   - It is pushed if its content differs, if its files changed on main, or if there are conflicts,
+//     and left alone otherwise: a push starts all checks anew.
+//   - A branch with a commit of somebody else is never overwritten, and gets one note. A commit of
+//     ours that somebody put on a newer main is still ours: its changes are those of its message.
+//   - A merge request that a person closed is not opened again for the same content.
+//   - If checks fail, half of the targets are tried, until the one that fails is alone. It is held
+//     until its content changes.
+//   - What is not known changes nothing.
+//
+// In a merge request of a person it asks nobody: package saas says what the merge would do.
+package promotions

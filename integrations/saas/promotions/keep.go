@@ -1,0 +1,267 @@
+package promotions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/app-sre/prcheck/integration/services"
+)
+
+// maxCommits is how often a commit is tried if its files change on main at the same time.
+const maxCommits = 3
+
+// A keeper keeps the merge request of one component.
+type keeper struct {
+	settings settings
+	forge    services.ForgeWriter
+	now      time.Time
+	mainHead string // "" if it is not known
+
+	branch string
+	head   string                 // of the branch, "" if there is none
+	open   *services.MergeRequest // nil if there is none
+	wants  []entry
+	memory memory
+
+	did    []string // what was written, in order
+	hold   string   // why the merge request is not what is wanted, for people
+	merged time.Duration
+	// dropped are the targets that cannot be promoted. The others go on.
+	dropped []error
+}
+
+// errMoved says that files changed while a merge request was made, again and again.
+var errMoved = errors.New("its files change all the time")
+
+// keep makes the merge request what it is to be. An error says that it may be only half so; the
+// next loop goes on.
+func (k *keeper) keep(ctx context.Context) error {
+	if err := k.look(ctx); err != nil {
+		return err
+	}
+	entries := k.choose()
+	for range maxCommits {
+		r, err := k.render(ctx, entries)
+		if err != nil {
+			return err
+		}
+		k.dropped = r.dropped
+		if len(r.moved) > 0 {
+			k.hold = r.moved[0]
+		}
+		if len(r.changes) == 0 {
+			if k.hold != "" && k.open != nil || len(r.dropped) > 0 && k.open != nil {
+				return nil // it is not known that nothing is wanted
+			}
+			return k.drop(ctx)
+		}
+		if err = k.show(ctx, r); !errors.Is(err, services.ErrMoved) {
+			return err
+		}
+	}
+	return errMoved
+}
+
+// look notes what became of the merge request that was open last, and of its checks.
+func (k *keeper) look(ctx context.Context) error {
+	m := &k.memory
+	if k.open != nil {
+		m.Number, m.Opened = k.open.Number, k.open.Opened
+		if k.head == m.Pushed && k.open.Head == k.head && k.open.Checks == services.ChecksFailed {
+			m.fail(m.Content)
+		}
+		return nil
+	}
+	if m.Number == 0 {
+		return nil
+	}
+	past, err := k.forge.Past(ctx, k.branch)
+	if err != nil {
+		return err
+	}
+	for _, p := range past {
+		if p.Number == m.Number && p.State == services.MergeDone && !p.Merged.IsZero() {
+			k.merged = p.Merged.Sub(p.Opened)
+		}
+	}
+	m.Number, m.Opened = 0, time.Time{}
+	return nil
+}
+
+// choose returns the entries to try: all of them, or half of those whose checks failed together.
+// One that failed alone is left out, unless its merge request is open: people look at that.
+func (k *keeper) choose() []entry {
+	failed := func(e []entry) bool { return slices.Contains(k.memory.Failed, contentDigest(e)) }
+	var good, bad []entry
+	for _, e := range k.wants {
+		if failed([]entry{e}) {
+			bad = append(bad, e)
+		} else {
+			good = append(good, e)
+		}
+	}
+	for _, e := range bad {
+		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until its content %s changes", e.label, e.Ref, contentDigest([]entry{e}))
+	}
+	if len(good) == 0 && len(bad) > 0 && k.open != nil && k.memory.Content == contentDigest(bad[:1]) {
+		return bad[:1]
+	}
+	for len(good) > 1 && failed(good) {
+		good = good[:(len(good)+1)/2]
+	}
+	return good
+}
+
+// show makes the branch and the merge request show a rendering.
+func (k *keeper) show(ctx context.Context, r rendering) error {
+	digest := ""
+	if k.head != "" {
+		is, ours, err := k.isOurs(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !ours:
+			return k.leave(ctx)
+		}
+		digest = is
+		k.memory.Pushed, k.memory.Rendered = k.head, digest
+	}
+	if k.open == nil {
+		past, err := k.forge.Past(ctx, k.branch)
+		if err != nil {
+			return err
+		}
+		for _, p := range past {
+			if b, ok := readBlock(p.Description); ok && p.State == services.MergeClosed && !p.ClosedByUs && b.Content == r.content {
+				k.hold = fmt.Sprintf("somebody closed the merge request !%d with this content; it is not opened again", p.Number)
+				return nil
+			}
+		}
+	}
+	text := k.describe(r.entries)
+	pushed := k.head == "" || digest != r.digest || k.open != nil && k.open.Conflicts && (k.mainHead == "" || k.mainHead != k.memory.Base)
+	if pushed {
+		if err := k.push(ctx, r, text); err != nil {
+			return err
+		}
+	}
+	k.memory.Content = r.content
+	return k.present(ctx, text, r.content, pushed)
+}
+
+// push makes the branch one commit on main. Just before, it looks once more whether somebody
+// committed to the branch.
+func (k *keeper) push(ctx context.Context, r rendering, text services.MergeText) error {
+	if k.head != "" {
+		heads, err := k.forge.Branches(ctx, k.branch)
+		if err != nil {
+			return err
+		}
+		if heads[k.branch] != k.head {
+			return fmt.Errorf("the branch %s has another head than at the begin of the loop", k.branch)
+		}
+	}
+	sha, err := k.forge.Commit(ctx, services.ForgeCommit{Branch: k.branch, Start: k.settings.Branch, Message: text.Title + "\n\n" + blockOf(r.entries) + "\n", Changes: r.changes})
+	if err != nil {
+		return err
+	}
+	k.did = append(k.did, "commit")
+	k.head = sha
+	k.memory.Pushed, k.memory.At, k.memory.Base, k.memory.Rendered, k.memory.Content = sha, k.now, k.mainHead, r.digest, r.content
+	return nil
+}
+
+// present opens the merge request, or brings its text up to date, and asks for its merge after a
+// push.
+func (k *keeper) present(ctx context.Context, text services.MergeText, content string, pushed bool) error {
+	armed := false
+	if k.open == nil {
+		number, err := k.forge.Open(ctx, text)
+		if err != nil {
+			return err
+		}
+		k.did = append(k.did, "open")
+		k.memory.Number, k.memory.Opened = number, k.now
+		pushed = true
+	} else {
+		armed = k.open.Armed
+		if b, ok := readBlock(k.open.Description); !ok || b.Content != content {
+			if err := k.forge.Describe(ctx, k.open.Number, text); err != nil {
+				return err
+			}
+			k.did = append(k.did, "describe")
+		}
+	}
+	if pushed && k.settings.Note != "" {
+		if err := k.forge.Note(ctx, k.memory.Number, k.settings.Note); err != nil {
+			return err
+		}
+		k.did = append(k.did, "note")
+	}
+	if k.settings.AutoMerge && (pushed || !armed) {
+		return k.arm(ctx)
+	}
+	return nil
+}
+
+// arm lets the forge merge. A forge that refuses, since approvals are missing, is asked again in
+// the next loop.
+func (k *keeper) arm(ctx context.Context) error {
+	if err := k.forge.Arm(ctx, k.memory.Number, k.head); err != nil {
+		k.hold = "the forge does not merge it yet: " + err.Error()
+		return nil //nolint:nilerr // it is told
+	}
+	k.did = append(k.did, "arm")
+	return nil
+}
+
+// leave leaves a branch alone on which somebody else committed, and says so once.
+func (k *keeper) leave(ctx context.Context) error {
+	k.hold = fmt.Sprintf("somebody committed to the branch %s, so it is not changed", k.branch)
+	if k.open == nil || k.memory.Noted == k.head {
+		return nil
+	}
+	const text = "Somebody committed to this branch, so it is not kept up to date any more. " +
+		"Merge it, or remove the commit, or close the merge request and delete the branch: then it goes on by itself."
+	if err := k.forge.Note(ctx, k.open.Number, text); err != nil {
+		return err
+	}
+	k.did = append(k.did, "note")
+	k.memory.Noted = k.head
+	return nil
+}
+
+// drop closes the merge request and deletes the branch, since nothing is to be promoted.
+func (k *keeper) drop(ctx context.Context) error {
+	if k.head != "" {
+		switch _, ours, err := k.isOurs(ctx); {
+		case err != nil:
+			return err
+		case !ours:
+			return k.leave(ctx)
+		}
+	}
+	if k.open != nil {
+		if err := k.forge.Note(ctx, k.open.Number, "Nothing is to be promoted here any more."); err != nil {
+			return err
+		}
+		k.did = append(k.did, "note")
+		if err := k.forge.Close(ctx, k.open.Number); err != nil {
+			return err
+		}
+		k.did = append(k.did, "close")
+		k.memory.Number, k.memory.Opened = 0, time.Time{}
+	}
+	if k.head == "" {
+		return nil
+	}
+	if err := k.forge.DeleteBranch(ctx, k.branch); err != nil {
+		return err
+	}
+	k.did = append(k.did, "delete branch")
+	k.head, k.memory.Pushed, k.memory.Rendered = "", "", ""
+	return nil
+}
