@@ -155,39 +155,3 @@ func (s *store) lastCommit(from, path string) string {
 		}
 	}
 }
-
-// mergeBase returns the commit that two histories share, "" if they share none.
-func (s *store) mergeBase(a, b string) string {
-	if a == b {
-		return a
-	}
-	base, _ := s.ask("merge-base", a, b)
-	return base
-}
-
-// merge returns the tree of a merge of two commits, and whether git can merge them.
-func (s *store) merge(ours, theirs string) (tree string, ok bool) {
-	out, ok := s.ask("merge-tree", "--write-tree", "--allow-unrelated-histories", "--no-messages", ours, theirs)
-	tree, _, _ = strings.Cut(out, "\n")
-	return tree, ok
-}
-
-// changed returns the paths that differ between two commits, sorted.
-func (s *store) changed(from, to string) []string {
-	a, _ := s.commit(from)
-	b, _ := s.commit(to)
-	old, young := s.files(a.tree, "", map[string]string{}), s.files(b.tree, "", map[string]string{})
-	var out []string
-	for path, id := range young {
-		if old[path] != id {
-			out = append(out, path)
-		}
-	}
-	for path := range old {
-		if young[path] == "" {
-			out = append(out, path)
-		}
-	}
-	slices.Sort(out)
-	return out
-}

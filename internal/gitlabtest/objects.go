@@ -23,7 +23,8 @@ type store struct {
 	known   map[string]object // objects that were read or written, by id
 	commits map[string]commit
 	trees   map[string][]entry
-	depths  map[string]int    // of commits
+	depths  map[string]int // of commits
+	packer  *zlib.Writer
 	answers map[string]string // of git to questions about objects, which never change
 }
 
@@ -91,9 +92,14 @@ func (s *store) write(kind string, data []byte) string {
 	}
 	s.known[id] = object{kind, data}
 	var packed bytes.Buffer
-	w := zlib.NewWriter(&packed)
-	_, _ = w.Write(whole) // a buffer takes everything
-	_ = w.Close()
+	if s.packer == nil {
+		w, err := zlib.NewWriterLevel(&packed, zlib.NoCompression)
+		must(err)
+		s.packer = w
+	}
+	s.packer.Reset(&packed)
+	_, _ = s.packer.Write(whole) // a buffer takes everything
+	_ = s.packer.Close()
 	path := s.loose(id)
 	must(os.MkdirAll(filepath.Dir(path), 0o755))
 	if _, err := os.Stat(path); err != nil {
@@ -228,18 +234,6 @@ func (e entry) key() string {
 		return e.name + "/"
 	}
 	return e.name
-}
-
-// files returns the files of a tree by their path, with git's ids.
-func (s *store) files(tree, below string, into map[string]string) map[string]string {
-	for _, e := range s.entries(tree) {
-		if e.mode == modeFolder {
-			s.files(e.id, below+e.name+"/", into)
-		} else {
-			into[below+e.name] = e.id
-		}
-	}
-	return into
 }
 
 // A commit is a commit of git.

@@ -38,10 +38,15 @@ type Repository struct {
 	// Late says that the server finds conflicts late: the first answer after a push says
 	// that it is checking.
 	Late bool
+	// Started is called when a pipeline starts, and Ended when a merge request is merged or
+	// closed. They must not call the repository.
+	Started func(commit string)
+	Ended   func(MergeRequest)
 
 	mu        sync.Mutex
 	git       *store
 	requests  []*mergeRequest
+	open      []*mergeRequest   // those that are open, and perhaps others
 	pipelines map[string]string // state by commit
 	clock     time.Time
 	last      int // the last id
@@ -178,11 +183,9 @@ func (r *Repository) Git(t testing.TB, args ...string) string {
 func (r *Repository) refresh() {
 	for again := true; again; {
 		again = false
-		for _, m := range r.requests {
-			if m.State == opened {
-				r.look(m)
-			}
-			if m.State == opened && m.Armed && r.mergeable(m) == mergeable {
+		r.open = slices.DeleteFunc(r.open, func(m *mergeRequest) bool { return m.State != opened })
+		for _, m := range r.open {
+			if r.look(m); m.State == opened && m.Armed && r.mergeable(m) == mergeable {
 				again = r.merge(m, TheBot) == nil
 			}
 		}
@@ -208,7 +211,8 @@ func (r *Repository) look(m *mergeRequest) {
 	if isNew := target != m.target; isNew {
 		m.target = target
 		if m.State == opened && m.start != target && m.Head != m.start && r.git.isAncestor(m.Head, target) {
-			m.State, m.mergedBy = merged, Jane
+			m.State, m.mergedBy, m.Merged, m.Ended = merged, Jane, target, r.tick()
+			r.tellEnded(m)
 		}
 	}
 }
@@ -216,6 +220,15 @@ func (r *Repository) look(m *mergeRequest) {
 func (r *Repository) startPipeline(sha string) {
 	if r.Pipelines && r.pipelines[sha] == "" {
 		r.pipelines[sha] = "running"
+		if r.Started != nil {
+			r.Started(sha)
+		}
+	}
+}
+
+func (r *Repository) tellEnded(m *mergeRequest) {
+	if r.Ended != nil {
+		r.Ended(m.MergeRequest)
 	}
 }
 

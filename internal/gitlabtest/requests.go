@@ -63,12 +63,26 @@ func (r *Repository) MergeRequests() []MergeRequest {
 	return out
 }
 
+// OpenMergeRequests returns those that are open, the oldest first.
+func (r *Repository) OpenMergeRequests() []MergeRequest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refresh()
+	var out []MergeRequest
+	for _, m := range r.open {
+		if m.State == opened {
+			out = append(out, m.MergeRequest)
+		}
+	}
+	return out
+}
+
 // Open opens a merge request for a person, and returns its number.
 func (r *Repository) Open(t testing.TB, m MergeRequest) int {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	made, refused := r.open(m)
+	made, refused := r.add(m)
 	if refused != nil {
 		t.Fatal(refused)
 	}
@@ -139,8 +153,8 @@ func (r *Repository) find(iid int) *mergeRequest {
 	return r.requests[iid-1]
 }
 
-// open adds a merge request.
-func (r *Repository) open(m MergeRequest) (*mergeRequest, *refusal) {
+// add adds a merge request.
+func (r *Repository) add(m MergeRequest) (*mergeRequest, *refusal) {
 	head, target := r.git.head(m.Source), r.git.head(m.Target)
 	switch {
 	case m.Title == "":
@@ -155,7 +169,7 @@ func (r *Repository) open(m MergeRequest) (*mergeRequest, *refusal) {
 	}
 	m.IID, m.Head, m.State, m.Opened = len(r.requests)+1, head, opened, r.tick()
 	made := &mergeRequest{MergeRequest: m, start: target, target: target, updated: m.Opened}
-	r.requests = append(r.requests, made)
+	r.requests, r.open = append(r.requests, made), append(r.open, made)
 	r.startPipeline(head)
 	r.git.point("refs/merge-requests/"+itoa(m.IID)+"/head", head)
 	return made, nil
@@ -163,7 +177,7 @@ func (r *Repository) open(m MergeRequest) (*mergeRequest, *refusal) {
 
 // openOf returns the open merge request of two branches, nil if there is none.
 func (r *Repository) openOf(source, target string) *mergeRequest {
-	for _, m := range r.requests {
+	for _, m := range r.open {
 		if m.State == opened && m.Source == source && m.Target == target {
 			return m
 		}
@@ -174,6 +188,7 @@ func (r *Repository) openOf(source, target string) *mergeRequest {
 func (r *Repository) close(m *mergeRequest, by Person) {
 	if m.State == opened {
 		m.State, m.closedBy, m.Armed, m.Ended = closed, by, false, r.tick()
+		r.tellEnded(m)
 	}
 }
 
@@ -232,5 +247,6 @@ func (r *Repository) merge(m *mergeRequest, by Person) *refusal {
 	if m.removeSource {
 		r.git.point("refs/heads/"+m.Source, "")
 	}
+	r.tellEnded(m)
 	return nil
 }

@@ -176,7 +176,7 @@ func (r *Repository) addRequest(s *Server, a *answer, req *http.Request) {
 	if in.Title != nil {
 		m.Title = *in.Title
 	}
-	made, refused := r.open(m)
+	made, refused := r.add(m)
 	if refused != nil {
 		refused.send(a, 0, nil)
 		return
@@ -218,7 +218,7 @@ func (r *Repository) edit(s *Server, a *answer, req *http.Request, m *mergeReque
 		a.json(http.StatusConflict, map[string]any{"message": []string{"Another open merge request already exists for this source branch"}})
 		return
 	case in.StateEvent == "reopen":
-		m.State, m.closedBy = opened, Person{}
+		m.State, m.closedBy, r.open = opened, Person{}, append(r.open, m)
 	case in.StateEvent == "close":
 		r.close(m, TheBot)
 	}
