@@ -71,7 +71,7 @@ func (r *Repository) commitFor(in *commitRequest) (string, *refusal) {
 	by := TheBot
 	by.Name, by.Email = cmp.Or(in.AuthorName, by.Name), cmp.Or(in.AuthorEmail, by.Email)
 	id := r.commit(by, in.Message, tree, on.id)
-	if !r.git.point("refs/heads/"+in.Branch, id) {
+	if !r.git.point(heads+in.Branch, id) {
 		return "", refuse(http.StatusBadRequest, "Branch name is invalid")
 	}
 	return id, nil

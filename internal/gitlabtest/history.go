@@ -1,58 +1,6 @@
 package gitlabtest
 
-import (
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-)
-
-// DefaultBranch is the branch that a [Repository] starts with.
-const DefaultBranch = "main"
-
-// refPath returns the file that holds a reference.
-func (s *store) refPath(ref string) string { return filepath.Join(s.dir, filepath.FromSlash(ref)) }
-
-// head returns the commit of a branch, "" if there is no such branch.
-func (s *store) head(branch string) string {
-	raw, err := os.ReadFile(s.refPath("refs/heads/" + branch))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(raw))
-}
-
-// point lets a reference point to a commit, or removes it if the id is "". It reports whether the
-// name can be had: a and a/b cannot both be branches.
-func (s *store) point(ref, id string) bool {
-	path := s.refPath(ref)
-	if id == "" {
-		return os.Remove(path) == nil
-	}
-	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
-		return false
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && os.Remove(path) != nil {
-		return false
-	}
-	must(os.WriteFile(path+".new", []byte(id+"\n"), 0o644))
-	return os.Rename(path+".new", path) == nil
-}
-
-// branches returns the names of all branches, sorted.
-func (s *store) branches() []string {
-	root := s.refPath("refs/heads")
-	var out []string
-	must(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !strings.HasSuffix(path, ".lock") {
-			out = append(out, filepath.ToSlash(strings.TrimPrefix(path, root+string(filepath.Separator))))
-		}
-		return err
-	}))
-	slices.Sort(out)
-	return out
-}
+import "slices"
 
 // resolve returns the commit that a branch, a reference or an id names; false if there is none.
 func (s *store) resolve(rev string) (commit, bool) {
@@ -62,8 +10,8 @@ func (s *store) resolve(rev string) (commit, bool) {
 	if id := s.head(rev); id != "" {
 		return s.commit(id)
 	}
-	if raw, err := os.ReadFile(s.refPath(rev)); err == nil && strings.HasPrefix(rev, "refs/") {
-		return s.commit(strings.TrimSpace(string(raw)))
+	if id := s.allRefs()[rev]; id != "" {
+		return s.commit(id)
 	}
 	return s.commit(rev)
 }

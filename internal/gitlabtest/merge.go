@@ -22,8 +22,8 @@ func (s *store) mergeBase(ours, theirs string) string {
 }
 
 // merge returns the tree of a merge of two commits, and whether git can merge them. Git decides,
-// unless both sides only changed the content of files and no file was changed by both: a process
-// of git for each of those would make long tests slow.
+// unless both sides only changed lines of files far from each other: a process of git for each of
+// those would make long tests slow.
 func (s *store) merge(ours, theirs string) (tree string, ok bool) {
 	if tree, ok := s.mergeApart(ours, theirs); ok {
 		return tree, true
@@ -33,31 +33,103 @@ func (s *store) merge(ours, theirs string) (tree string, ok bool) {
 	return tree, ok
 }
 
-// mergeApart merges two commits that changed the content of different files; false if they did
-// anything else.
+// canMerge reports whether git can merge two commits.
+func (s *store) canMerge(ours, theirs string) bool {
+	key := ours + theirs
+	ok, known := s.clean[key]
+	if !known {
+		if _, isApart := s.apart(ours, theirs); isApart {
+			ok = true
+		} else {
+			_, ok = s.merge(ours, theirs)
+		}
+		s.clean[key] = ok
+	}
+	return ok
+}
+
+// mergeApart merges two commits that changed the content of files without adding or removing
+// lines, nowhere near each other; false if they did anything else.
 func (s *store) mergeApart(ours, theirs string) (tree string, ok bool) {
-	base, _ := s.commit(s.mergeBase(ours, theirs))
-	a, _ := s.commit(ours)
-	b, _ := s.commit(theirs)
-	if base.id == "" {
+	theirEdits, ok := s.apart(ours, theirs)
+	if !ok {
 		return "", false
 	}
-	mine, yours := s.diff(base.tree, a.tree, ""), s.diff(base.tree, b.tree, "")
-	taken := map[string]bool{}
-	for _, d := range mine {
-		if !d.isEdit() {
-			return "", false
-		}
-		taken[d.path] = true
-	}
-	tree = a.tree
-	for _, d := range yours {
-		if !d.isEdit() || taken[d.path] {
-			return "", false
-		}
-		tree = s.put(tree, d.path, d.is.mode, d.is.id)
+	c, _ := s.commit(ours)
+	tree = c.tree
+	for _, d := range theirEdits {
+		mine, _ := s.find(tree, d.path)
+		text, _ := s.mergeLines(d.was.id, mine.id, d.is.id) // apart says that it can
+		tree = s.put(tree, d.path, d.is.mode, s.write("blob", []byte(text)))
 	}
 	return tree, true
+}
+
+// apart returns what the second commit changed, if [store.mergeApart] can merge two commits.
+func (s *store) apart(ours, theirs string) ([]difference, bool) {
+	base, ok := s.commit(s.mergeBase(ours, theirs))
+	if !ok {
+		return nil, false
+	}
+	a, _ := s.commit(ours)
+	b, _ := s.commit(theirs)
+	yours := s.diff(base.tree, b.tree, "")
+	for _, d := range yours {
+		is, _ := s.find(a.tree, d.path)
+		if !d.isEdit() || is.mode != d.was.mode {
+			return nil, false
+		}
+		if _, ok := s.mergeLines(d.was.id, is.id, d.is.id); !ok {
+			return nil, false
+		}
+	}
+	for _, d := range s.diff(base.tree, a.tree, "") {
+		if !d.isEdit() {
+			return nil, false
+		}
+	}
+	return yours, true
+}
+
+// near is within how many lines two changes count as near each other. Git decides about those.
+const near = 4
+
+// mergeLines merges two versions of a text that have as many lines as the text before, and whose
+// changes are not near each other. It takes lines of the same number for the same lines, which git
+// does as well unless a text repeats itself all the time.
+func (s *store) mergeLines(was, ours, theirs string) (text string, ok bool) {
+	switch {
+	case ours == was:
+		o, _ := s.read(theirs)
+		return string(o.data), true
+	case theirs == was:
+		o, _ := s.read(ours)
+		return string(o.data), true
+	}
+	var lines [3][]string
+	for i, id := range []string{was, ours, theirs} {
+		o, _ := s.read(id)
+		lines[i] = strings.SplitAfter(string(o.data), "\n")
+	}
+	out := slices.Clone(lines[1])
+	if len(out) != len(lines[0]) || len(out) != len(lines[2]) {
+		return "", false
+	}
+	last := [3]int{-2 * near, -2 * near, -2 * near} // the last line that each side changed
+	for i, line := range lines[0] {
+		for side := 1; side <= 2; side++ {
+			if lines[side][i] == line {
+				continue
+			}
+			if last[side] = i; i-last[3-side] <= near {
+				return "", false
+			}
+		}
+		if lines[2][i] != line {
+			out[i] = lines[2][i]
+		}
+	}
+	return strings.Join(out, ""), true
 }
 
 // A difference is a file that differs between two trees. An entry without an id is not there.

@@ -12,12 +12,25 @@ func TestMergeAsGit(t *testing.T) {
 	w := newWorld(t, nil)
 	random := rand.New(rand.NewPCG(1, 1))
 	apart := 0
-	for i := range 60 {
+	for i := range 100 {
 		branch, start := fmt.Sprintf("b%d", i), w.Head(DefaultBranch)
 		edit := func(on string) {
 			path := fmt.Sprintf("data/%d/%d.yml", random.IntN(2), random.IntN(3))
-			c := Change{By: Jane, Branch: on, Message: "m", Files: map[string]string{path: strings.Repeat("x\n", random.IntN(4)) + fmt.Sprint(i) + strings.Repeat("\ny", random.IntN(4))}}
-			if _, has := w.File(on, path); has && random.IntN(8) == 0 {
+			text, has := w.File(on, path)
+			if !has {
+				for n := range 40 {
+					text += fmt.Sprintf("key-%d: value\nsame: same\n", n)
+				}
+			}
+			lines := strings.SplitAfter(text, "\n")
+			for range 1 + random.IntN(2) {
+				lines[random.IntN(len(lines))] = fmt.Sprintf("%d\n", random.IntN(1000))
+			}
+			if random.IntN(9) == 0 {
+				lines = lines[1:]
+			}
+			c := Change{By: Jane, Branch: on, Message: "m", Files: map[string]string{path: strings.Join(lines, "")}}
+			if has && random.IntN(12) == 0 {
 				c.Files, c.Remove = nil, []string{path}
 			}
 			if _, err := w.Commit(c); err != nil {

@@ -12,20 +12,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A store reads and writes the objects and branches of a bare git repository. It writes loose
 // objects as git does, because a process of git for each object would make long tests slow. What
-// git must decide, such as conflicts, it asks git.
+// git must decide, such as conflicts, it asks git. Nothing is on the disk before git is started.
 type store struct {
-	dir     string
-	known   map[string]object // objects that were read or written, by id
-	commits map[string]commit
-	trees   map[string][]entry
-	depths  map[string]int // of commits
-	packer  *zlib.Writer
-	answers map[string]string // of git to questions about objects, which never change
+	dir       string
+	known     map[string]object // objects that were read or written, by id
+	commits   map[string]commit
+	trees     map[string][]entry
+	depths    map[string]int    // of commits
+	clean     map[string]bool   // whether two commits can be merged, by both ids
+	answers   map[string]string // of git to questions about objects, which never change
+	refs      map[string]string // nil if they must be read from the disk
+	unwritten []string          // objects that are not on the disk
+	unpointed map[string]bool   // references that are not on the disk as they are
+	packer    *zlib.Writer
 }
 
 // An object is a blob, a tree or a commit of git.
@@ -36,7 +39,10 @@ type object struct {
 
 // newStore makes a bare repository with the branch main as its default.
 func newStore(dir string) (*store, error) {
-	s := &store{dir: dir, known: map[string]object{}, commits: map[string]commit{}, trees: map[string][]entry{}, depths: map[string]int{}, answers: map[string]string{}}
+	s := &store{
+		dir: dir, known: map[string]object{}, commits: map[string]commit{}, trees: map[string][]entry{}, depths: map[string]int{},
+		clean: map[string]bool{}, answers: map[string]string{}, refs: map[string]string{}, unpointed: map[string]bool{},
+	}
 	if _, err := s.git("init", "--quiet", "--bare", "--initial-branch="+DefaultBranch, dir); err != nil {
 		return nil, err
 	}
@@ -53,6 +59,7 @@ func newStore(dir string) (*store, error) {
 
 // command prepares a git that reads no settings but those of the repository.
 func (s *store) command(args ...string) *exec.Cmd {
+	s.flush()
 	cmd := exec.Command("git", append([]string{"-C", s.dir}, args...)...)
 	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") })
 	cmd.Env = append(cmd.Env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C")
@@ -82,15 +89,29 @@ func (s *store) ask(args ...string) (answer string, ok bool) {
 	return answer, ok
 }
 
-// write adds an object and returns its id.
+// write adds an object and returns its id. It comes to the disk when git is started.
 func (s *store) write(kind string, data []byte) string {
-	whole := append([]byte(fmt.Sprintf("%s %d\x00", kind, len(data))), data...)
+	whole := append(fmt.Appendf(nil, "%s %d\x00", kind, len(data)), data...)
 	sum := sha1.Sum(whole) //nolint:gosec // git names objects so
 	id := hex.EncodeToString(sum[:])
-	if _, is := s.known[id]; is {
-		return id
+	if _, is := s.known[id]; !is {
+		s.known[id] = object{kind, data}
+		s.unwritten = append(s.unwritten, id)
 	}
-	s.known[id] = object{kind, data}
+	return id
+}
+
+// flush writes objects and references to the disk, where git and its clients read them.
+func (s *store) flush() {
+	for _, id := range s.unwritten {
+		s.writeLoose(id, s.known[id])
+	}
+	s.unwritten = nil
+	s.flushRefs()
+}
+
+func (s *store) writeLoose(id string, o object) {
+	whole := append(fmt.Appendf(nil, "%s %d\x00", o.kind, len(o.data)), o.data...)
 	var packed bytes.Buffer
 	if s.packer == nil {
 		w, err := zlib.NewWriterLevel(&packed, zlib.NoCompression)
@@ -105,7 +126,6 @@ func (s *store) write(kind string, data []byte) string {
 	if _, err := os.Stat(path); err != nil {
 		must(os.WriteFile(path, packed.Bytes(), 0o444))
 	}
-	return id
 }
 
 // must ends the test program if the disk fails, since nothing would be true any more.
@@ -234,56 +254,4 @@ func (e entry) key() string {
 		return e.name + "/"
 	}
 	return e.name
-}
-
-// A commit is a commit of git.
-type commit struct {
-	id, tree    string
-	parents     []string
-	name, email string // of the author
-	when        time.Time
-	message     string
-}
-
-// writeCommit adds a commit and returns its id. The committer is the author.
-func (s *store) writeCommit(c commit) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "tree %s\n", c.tree)
-	for _, p := range c.parents {
-		fmt.Fprintf(&b, "parent %s\n", p)
-	}
-	who := fmt.Sprintf("%s <%s> %d +0000", c.name, c.email, c.when.Unix())
-	fmt.Fprintf(&b, "author %s\ncommitter %s\n\n%s\n", who, who, strings.TrimRight(c.message, "\n"))
-	return s.write("commit", []byte(b.String()))
-}
-
-// commit returns a commit; false if there is none of that id.
-func (s *store) commit(id string) (commit, bool) {
-	if c, ok := s.commits[id]; ok {
-		return c, true
-	}
-	o, ok := s.read(id)
-	if !ok || o.kind != "commit" {
-		return commit{}, false
-	}
-	c := commit{id: id}
-	head, message, _ := strings.Cut(string(o.data), "\n\n")
-	c.message = message
-	for line := range strings.Lines(head) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch key {
-		case "tree":
-			c.tree = value
-		case "parent":
-			c.parents = append(c.parents, value)
-		case "author":
-			name, rest, _ := strings.Cut(value, " <")
-			email, when, _ := strings.Cut(rest, "> ")
-			var seconds int64
-			_, _ = fmt.Sscan(when, &seconds) // git wrote it
-			c.name, c.email, c.when = name, email, time.Unix(seconds, 0).UTC()
-		}
-	}
-	s.commits[id] = c
-	return c, true
 }

@@ -23,6 +23,6 @@ func (r *Repository) rebase(m *mergeRequest) *refusal {
 		}
 		on = r.git.writeCommit(commit{tree: tree, parents: []string{on}, name: c.name, email: c.email, when: r.tick(), message: c.message})
 	}
-	r.git.point("refs/heads/"+m.Source, on)
+	r.git.point(heads+m.Source, on)
 	return nil
 }

@@ -67,8 +67,14 @@ func NewRepository(t testing.TB, files map[string]string) *Repository {
 	return r
 }
 
-// Dir returns the folder of the bare repository.
-func (r *Repository) Dir() string { return r.git.dir }
+// Dir returns the folder of the bare repository, as it is at this moment. It must not be changed
+// there; clients push through [Repository.ServeGit].
+func (r *Repository) Dir() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.git.flush()
+	return r.git.dir
+}
 
 // A Change is one commit.
 type Change struct {
@@ -106,7 +112,7 @@ func (r *Repository) Commit(c Change) (string, error) {
 		tree = r.git.put(tree, path, "", "")
 	}
 	id := r.commit(c.By, c.Message, tree, parents...)
-	if !r.git.point("refs/heads/"+c.Branch, id) {
+	if !r.git.point(heads+c.Branch, id) {
 		return "", fmt.Errorf("the branch %s cannot be made", c.Branch)
 	}
 	r.refresh()
@@ -171,7 +177,11 @@ func (r *Repository) Parents(rev string) []string {
 // Git runs git in the repository and returns what it prints, for what a test wants to know.
 func (r *Repository) Git(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := r.git.git(args...)
+	r.mu.Lock()
+	cmd := r.git.command(args...)
+	r.mu.Unlock()
+	raw, err := cmd.Output()
+	out := string(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

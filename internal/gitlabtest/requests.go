@@ -94,6 +94,21 @@ func (r *Repository) Merge(iid int, by Person) error {
 	return r.act(iid, func(m *mergeRequest) *refusal { return r.merge(m, by) })
 }
 
+// Arm lets a merge request be merged as soon as it can be.
+func (r *Repository) Arm(iid int) error {
+	return r.act(iid, func(m *mergeRequest) *refusal {
+		m.Armed = m.State == opened
+		return nil
+	})
+}
+
+// PipelineOf returns the state of the pipeline of a commit, "" if there is none.
+func (r *Repository) PipelineOf(sha string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pipelines[sha]
+}
+
 // Close lets a person close a merge request.
 func (r *Repository) Close(iid int, by Person) error {
 	return r.act(iid, func(m *mergeRequest) *refusal {
@@ -204,8 +219,7 @@ func (r *Repository) conflicts(m *mergeRequest) bool {
 	if m.Head == "" || target == "" || r.git.mergeBase(target, m.Head) == target {
 		return false
 	}
-	_, ok := r.git.merge(target, m.Head)
-	return !ok
+	return !r.git.canMerge(target, m.Head)
 }
 
 // mergeable says whether a merge request can be merged, in the word of the API.
@@ -242,10 +256,10 @@ func (r *Repository) merge(m *mergeRequest, by Person) *refusal {
 		tree, _ := r.git.merge(target, m.Head) // mergeable says that it can be
 		id = r.commit(by, "Merge branch '"+m.Source+"' into '"+m.Target+"'\n\n"+m.Title, tree, target, m.Head)
 	}
-	r.git.point("refs/heads/"+m.Target, id)
+	r.git.point(heads+m.Target, id)
 	m.State, m.Merged, m.mergedBy, m.Armed, m.Ended = merged, id, by, false, r.tick()
 	if m.removeSource {
-		r.git.point("refs/heads/"+m.Source, "")
+		r.git.point(heads+m.Source, "")
 	}
 	r.tellEnded(m)
 	return nil

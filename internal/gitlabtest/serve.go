@@ -118,7 +118,7 @@ func (r *Repository) addBranch(s *Server, a *answer, req *http.Request) {
 		a.json(http.StatusBadRequest, map[string]any{"message": "Branch already exists"})
 	case !ok:
 		a.json(http.StatusBadRequest, map[string]any{"message": "Invalid reference name: " + in.Ref})
-	case !isBranchName(in.Branch) || !r.git.point("refs/heads/"+in.Branch, c.id):
+	case !isBranchName(in.Branch) || !r.git.point(heads+in.Branch, c.id):
 		a.json(http.StatusBadRequest, map[string]any{"message": "Branch name is invalid"})
 	default:
 		a.json(http.StatusCreated, r.branchShape(in.Branch))
@@ -138,7 +138,7 @@ func (r *Repository) removeBranch(a *answer, name string) {
 	case name == DefaultBranch:
 		a.json(http.StatusMethodNotAllowed, map[string]any{"message": "Cannot remove HEAD branch"})
 	default:
-		r.git.point("refs/heads/"+name, "")
+		r.git.point(heads+name, "")
 		a.status = http.StatusNoContent
 	}
 }

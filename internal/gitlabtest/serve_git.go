@@ -34,6 +34,17 @@ func (r *Repository) ServeGit(below, user string) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		q.Header.Del("Authorization")
+		r.mu.Lock()
+		r.refresh()
+		r.git.flush()
+		r.mu.Unlock()
+		defer func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.git.flush(); strings.HasSuffix(q.URL.Path, "/git-receive-pack") {
+				r.git.refs = nil
+			}
+		}()
 		if protocol := q.Header.Get("Git-Protocol"); protocol != "" { // what git may speak
 			with := *h
 			with.Env = append(with.Env[:len(with.Env):len(with.Env)], "GIT_PROTOCOL="+protocol)

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
@@ -9,14 +10,14 @@ import (
 )
 
 var (
-	days = flag.Int("days", 7, "how many days are simulated; 90 is a quarter")
+	days = flag.Int("days", 0, "how many days are simulated; 90 is a quarter, 0 as many as are quick")
 	seed = flag.Uint64("seed", 1, "the seed of the simulation")
 )
 
 // TestQuarter plays a quarter, or a week of it, with both systems and prints the table.
 func TestQuarter(t *testing.T) {
 	s := quarter
-	s.days = *days
+	s.days = cmp.Or(*days, 7)
 	started := time.Now()
 	old := newWorld(*seed, s)
 	old.play(newToday(old))

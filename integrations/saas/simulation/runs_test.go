@@ -18,6 +18,15 @@ type figures struct {
 	forgotten           map[string]bool
 	unnamed             map[string]bool
 	held                int // targets at the end that are held or failed, and the system says so
+
+	promotions     int // targets whose commit was set by a merge request
+	mergeRequests  int // merged ones
+	pushes         int // to branches of promotions
+	ownConflicts   int // since another promotion was merged
+	otherConflicts int // since a person changed main
+	conflicting    map[string]bool
+	waits          []time.Duration // from when a commit could be promoted until one was
+	forever        map[string]bool
 }
 
 var errCall = errors.New("the server answered 503")
@@ -68,7 +77,21 @@ func (w *world) end(r *run, isGood bool) {
 	} else {
 		w.failed++
 	}
+	if w.data != nil {
+		w.publish(r)
+	}
 	w.ended(r)
+}
+
+// publish writes the records of a run, and looks what can be promoted.
+func (w *world) publish(r *run) {
+	for t, held := range r.holds {
+		if t.cell.env == "stage" {
+			w.record(t, held, r.isGood)
+			w.observe(t.cell.file.cells[1].targets[t.template])
+		}
+	}
+	w.promoter.wake()
 }
 
 // look compares what is deployed with what the data and the services say, when nobody works and
@@ -76,6 +99,9 @@ func (w *world) end(r *run, isGood bool) {
 // without a word of the system about it is unnamed.
 func (w *world) look() {
 	w.held = 0
+	if w.data != nil {
+		w.lookAtPromotions()
+	}
 	for _, t := range w.all {
 		is, want := t.deployed, t.now()
 		if is.config == want.config && is.follows == want.follows || len(t.cell.live) > 0 {

@@ -45,6 +45,7 @@ type file struct {
 	repo  *repo
 	cells []*cell // stage and production
 	slo   bool    // its service misses its objectives
+	seen  string  // text on main
 }
 
 // A cell is what one run deploys.
@@ -66,6 +67,10 @@ type target struct {
 	follows  decide.Kind // Config: it does not follow anything
 	version  int         // of what people write about it
 	ref      string      // of production; stage follows the branch
+	soakDays int
+	schedule string
+	asked    time.Time // when a promotion was decided on last
+	opens    time.Time // when it is to be decided on again
 	deployed snapshot
 	since    time.Time // when the run started that deployed it
 }
@@ -139,6 +144,8 @@ type world struct {
 	all    []*target
 	figures
 	system
+	promoter
+	*data
 	shas int
 }
 
@@ -157,7 +164,7 @@ type system interface {
 func newWorld(seed uint64, s size) *world {
 	w := &world{size: s, events: rand.New(rand.NewPCG(seed, 1)), luck: rand.New(rand.NewPCG(seed, 2))}
 	w.now = begin
-	w.lost, w.forgotten, w.unnamed = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	w.lost, w.forgotten, w.unnamed, w.forever, w.conflicting = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	each := s.targets / s.files / 2
 	for i := range s.files {
 		r := &repo{url: fmt.Sprintf("https://git.test/service-%03d", i), images: map[string]bool{}, weight: 1 / float64(i/4+1)}
@@ -172,7 +179,10 @@ func newWorld(seed uint64, s size) *world {
 			for k, c := range f.cells {
 				t := &target{cell: c, uid: fmt.Sprintf("%s-%d-%s", f.name, j, c.env), template: j, follows: decide.Config, ref: "main"}
 				if k == 1 {
-					t.ref = first
+					t.ref, t.soakDays = first, []int{0, 0, 1, 2, 0, 3, 0, 1}[(i+j)%8]
+					if (i+j)%5 == 0 {
+						t.schedule = "0 9 * * 1-5"
+					}
 				} else {
 					t.follows = []decide.Kind{decide.Upstream, decide.Image, decide.Commit}[min(j, 2)]
 				}
@@ -254,17 +264,22 @@ func (w *world) mergeByPerson() {
 	f := w.files[w.events.IntN(len(w.files))]
 	template, one := w.events.IntN(w.size.targets/w.size.files/2), w.events.IntN(2)
 	what := w.events.IntN(10)
+	var changed []*target
 	for k, c := range f.cells {
 		isTouched := false
 		for _, t := range c.targets {
 			if what < 5 || what < 8 && t.template == template || t.template == template && k == one {
 				t.version++
 				isTouched = true
+				changed = append(changed, t)
 			}
 		}
 		if isTouched {
 			c.merges = append(c.merges, &merge{at: w.now})
 		}
+	}
+	if w.data != nil {
+		w.commitByPerson(f, changed)
 	}
 	w.changed(f, decide.Config)
 }
@@ -276,5 +291,8 @@ func (w *world) breach() {
 	w.in(between(w.events, time.Hour, 6*time.Hour), func() {
 		f.slo = false
 		w.changed(f, decide.Config)
+		if w.promoter != nil {
+			w.promoter.wake()
+		}
 	})
 }

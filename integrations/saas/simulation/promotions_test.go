@@ -1,0 +1,35 @@
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// TestPromotions plays a quarter, or a week of it, with promotions.
+func TestPromotions(t *testing.T) {
+	s := quarter
+	s.days = cmp.Or(*days, 1)
+	started := time.Now()
+	old := newWorld(*seed, s)
+	old.openData(t)
+	old.system, old.promoter = newToday(old), newSAPM(old)
+	old.play(old.system)
+	t.Logf("%d days; took %s", s.days, time.Since(started).Round(time.Second))
+	for _, row := range []struct {
+		name string
+		of   func(f *figures) any
+	}{
+		{"promotions", func(f *figures) any { return f.promotions }},
+		{"merge requests that were merged", func(f *figures) any { return f.mergeRequests }},
+		{"pushes per promotion", func(f *figures) any { return fmt.Sprintf("%.2f", float64(f.pushes)/float64(max(f.promotions, 1))) }},
+		{"pushes per merged merge request", func(f *figures) any { return fmt.Sprintf("%.2f", float64(f.pushes)/float64(max(f.mergeRequests, 1))) }},
+		{"conflicts with own merge requests", func(f *figures) any { return f.ownConflicts }},
+		{"conflicts with people", func(f *figures) any { return f.otherConflicts }},
+		{"mean time from eligible to merged", func(f *figures) any { return meanTime(f.waits) }},
+		{"subscribers that waited over a week", func(f *figures) any { return len(f.forever) }},
+	} {
+		t.Logf("%-38s %10v", row.name, row.of(&old.figures))
+	}
+}
