@@ -104,15 +104,16 @@ func home(base, head Desired) map[reconcile.Key]string {
 }
 
 // dropped returns the entries that the change removes and whose things a run deletes then. Nobody
-// looks at a part that leaves the data as a whole, unless what is left behind is deleted.
+// looks at a part that leaves the data as a whole, unless what is left behind is deleted. A part
+// that is skipped deletes nothing, and of one that is cleared the data want it.
 func (w *work) dropped() map[reconcile.Key]bool {
-	stays, isClear := map[string]bool{}, map[string]bool{}
+	stays, isExempt := map[string]bool{}, map[string]bool{}
 	for _, p := range w.head.Parts {
-		stays[p.name()], isClear[p.name()] = true, p.Clear
+		stays[p.name()], isExempt[p.name()] = true, p.Clear || p.Skip != ""
 	}
 	out := map[reconcile.Key]bool{}
 	w.base.eachItem(func(p Part, it reconcile.Item) {
-		if w.change.removed[it.Key] && !isClear[p.name()] && (stays[p.name()] || w.head.DeleteLeft) {
+		if w.change.removed[it.Key] && !isExempt[p.name()] && (stays[p.name()] || w.head.DeleteLeft) {
 			out[it.Key] = true
 		}
 	})

@@ -1,0 +1,127 @@
+package deploy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/integrations/saas/render"
+	"github.com/app-sre/prcheck/native"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A body is what an object should be, or a target that could not be rendered.
+type body struct {
+	Object manifests.Object `json:"object,omitempty"` // nil for a target
+	Masked []string         `json:"masked,omitempty"` // places that are not shown
+	Target string           `json:"target"`           // label of the target
+}
+
+// desired returns the parts of the cells of a side.
+//
+// Callers are those of base in the dry run of a change: what is done in a cell must not depend on
+// which other saas files a change adds or removes, since the desired state of the cell does not.
+func (s *side) desired() native.Desired {
+	d := native.Desired{Callers: callers(s.model), Findings: s.findings}
+	if b := s.run.base; s.name == headSide && b != nil && b.err == nil {
+		d.Callers = callers(b.model)
+	}
+	for _, f := range s.model.Files {
+		for _, of := range f.Templates {
+			for _, t := range of.Targets {
+				if c := t.Namespace.Cluster; c != nil && c.Problem == "" && !slices.Contains(d.Targets, any(c.Ref)) {
+					d.Targets = append(d.Targets, c.Ref)
+				}
+			}
+		}
+	}
+	for _, c := range s.cells {
+		for _, at := range c.places() {
+			d.Parts = append(d.Parts, s.part(c, at, &d.Findings))
+		}
+	}
+	if s.run.env.Shard == "" || s.run.env.Shard == Validation {
+		d.Parts = append(d.Parts, native.Part{Shard: Validation, Skip: "it is checked by the data alone"})
+	}
+	return d
+}
+
+// part returns the part of a cell in one namespace.
+func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Part {
+	targets := slices.DeleteFunc(slices.Clone(c.targets), func(t *target) bool { return t.at() != at })
+	cluster := targets[0].Namespace.Cluster
+	p := native.Part{Shard: c.Key(), Caller: c.File.Name, At: at, Skip: c.closed, Target: cluster.Ref}
+	if s.run.isSingle() && c.File.ClusterAdmin && cluster.Admin != nil {
+		ref := cluster.Ref
+		ref.Token = *cluster.Admin
+		p.Target = ref
+	}
+	p.Clear = !slices.ContainsFunc(targets, func(t *target) bool { return !t.Delete })
+	switch {
+	case p.Skip != "":
+	case slices.Contains(cluster.Disabled, s.run.env.Integration):
+		p.Skip = fmt.Sprintf("the cluster %q disables %s", cluster.Name, s.run.env.Integration)
+	case cluster.Problem != "":
+		p.Skip = fmt.Sprintf("the cluster %q %s, so nothing is done there", cluster.Name, cluster.Problem)
+		*findings = append(*findings, reconcile.Finding{Code: CodeCluster, Severity: reconcile.Error, Place: reconcile.Place{File: cluster.Path}, Message: p.Skip})
+	case s.run.services.Repositories == nil:
+		p.Skip = "this program reads no repositories"
+	}
+	claim := reconcile.NoClaim
+	if s.run.isSingle() && c.File.Takeover {
+		claim = reconcile.Adopt
+	}
+	for _, t := range targets {
+		if p.Skip == "" {
+			p.Items = append(p.Items, t.items(claim)...)
+		}
+	}
+	s.run.see(s, c, p, targets)
+	return p
+}
+
+// isSingle reports whether one cell alone is worked on: only then some switches of saas files
+// count, as for qontract-reconcile.
+func (r *run) isSingle() bool { return r.env.Shard != "" }
+
+// items returns the entries of a target: its objects, or that it cannot be rendered.
+func (t *target) items(claim reconcile.Claim) []reconcile.Item {
+	if t.err != nil {
+		it := reconcile.Item{Key: reconcile.Key("target " + t.Label()), Place: t.Place, Body: body{Target: t.Label()}}
+		it.Mistake = reconcile.Mistake{Code: CodeUnknown, Message: "it is not rendered, and its objects stay as they are: " + t.err.Error()}
+		if m := (*render.Mistake)(nil); errors.As(t.err, &m) {
+			it.Mistake.Code, it.Place = m.Code, t.place(m.Pointer)
+		}
+		return []reconcile.Item{it}
+	}
+	var out []reconcile.Item
+	for i, o := range t.out.Objects {
+		o = manifests.Normal(o)
+		out = append(out, reconcile.Item{Key: keyOf(t.at(), o), Place: t.Place, Claim: claim, Body: body{Object: o, Masked: t.out.Masked[i], Target: t.Label()}})
+	}
+	return out
+}
+
+// keyOf returns the key of an object of a namespace: cluster/namespace/Kind.group/name.
+func keyOf(at string, o manifests.Object) reconcile.Key {
+	kind, _ := o["kind"].(string)
+	version, _ := o["apiVersion"].(string)
+	metadata, _ := o["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	group, _, hasGroup := strings.Cut(version, "/")
+	if !hasGroup {
+		group = ""
+	}
+	return objectKey(at, integration.Kind{Resource: integration.Resource{Group: group}, Name: kind}, name)
+}
+
+func objectKey(at string, k integration.Kind, name string) reconcile.Key {
+	kind := k.Name
+	if k.Group != "" {
+		kind += "." + k.Group
+	}
+	return reconcile.Key(at + "/" + kind + "/" + name)
+}
