@@ -9,12 +9,12 @@ import (
 	"github.com/app-sre/prcheck/integration"
 )
 
-// known are types that have what the tests ask for.
-var known = types{"T": {"path": true, "name": true}}
+// known are types that have what the tests ask for. They lack what [fileList] asks for beside.
+var known = types{"SaasFile_v2": {"path": true, "name": true}}
 
 // A list whose answer is null, or has an error that is about no entry, is asked for entry by entry.
 func TestAskEach(t *testing.T) {
-	l := list{"roots", []part{{"T", "path; name; nosuch"}}}
+	l := list{"roots", fileList.of}
 	partial := func(data string, path ...any) error {
 		return &integration.AnswerError{Data: []byte(data), Errors: []integration.FieldError{{Message: "wrong", Path: path}}}
 	}
@@ -27,7 +27,7 @@ func TestAskEach(t *testing.T) {
 	} {
 		query := func(_ context.Context, text string, variables map[string]any) ([]byte, error) {
 			switch {
-			case strings.Contains(text, "nosuch"):
+			case strings.Contains(text, "app"):
 				return nil, errors.New("a field was asked for that does not exist")
 			case variables["path"] == "/a":
 				return []byte(`{"list":[{"path":"/a","name":"a"}]}`), nil
@@ -47,7 +47,7 @@ func TestAskEach(t *testing.T) {
 
 // An answer that does not come, or is not whole, is an error.
 func TestAskRefuses(t *testing.T) {
-	l := list{"roots", []part{{"T", "path; name"}}}
+	l := list{"roots", fileList.of}
 	for name, answers := range map[string]func(variables map[string]any) (string, error){
 		"no answer": func(map[string]any) (string, error) { return "", errors.New("down") },
 		"no JSON":   func(map[string]any) (string, error) { return "{", nil },

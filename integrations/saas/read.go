@@ -35,7 +35,7 @@ type reader struct {
 // model, and mark what they hold as broken. An error means that nothing is known.
 func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model, error) {
 	lists := []list{fileList, appList, environmentList, clusterList, namespaceList, providerList, sloList, settingsList}
-	known, err := askTypes(ctx, query, lists...)
+	known, err := askTypes(ctx, query)
 	if err != nil {
 		return nil, err
 	}

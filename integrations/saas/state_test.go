@@ -105,7 +105,7 @@ func TestEarlyExitCases(t *testing.T) {
 			file, pointer = earlyFile, c.Input.Change
 		}
 		field, _, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
-		isOurs := strings.Contains(fileList.parts[0].fields, field+";") || strings.HasPrefix(field, "resourceTemplates") || field == "displayName"
+		isOurs := strings.Contains(selections[fileList.of], field+";") || strings.HasPrefix(field, "resourceTemplates") || field == "displayName"
 		if file == "" || file == earlyFile && !isOurs {
 			t.Skip("about another integration")
 		}

@@ -22,7 +22,7 @@ func BenchmarkQuiet(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric((cpuTime(b) - before).Seconds()/float64(b.N), "cpu-s/op")
+	b.ReportMetric((cpuTime(b)-before).Seconds()/float64(b.N), "cpu-s/op")
 	if len(s.units) < 600 {
 		b.Fatalf("%d cells", len(s.units))
 	}
