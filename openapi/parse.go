@@ -61,6 +61,14 @@ func (p *parser) wrong(format string, args ...any) error {
 	return &syntaxError{1 + strings.Count(p.text[:min(p.at, len(p.text))], "\n"), fmt.Sprintf(format, args...)}
 }
 
+// wanted is wrong, but for a text that ends before anything can be wrong.
+func (p *parser) wanted(format string, args ...any) error {
+	if p.at >= len(p.text) {
+		return p.wrong("the document ends too early")
+	}
+	return p.wrong(format, args...)
+}
+
 func (p *parser) blanks() {
 	for p.at < len(p.text) {
 		switch p.text[p.at] {
@@ -112,10 +120,7 @@ func (p *parser) word(v *Value) error {
 			return nil
 		}
 	}
-	if p.at >= len(p.text) {
-		return p.wrong("the document ends too early")
-	}
-	return p.wrong("a JSON value is wanted, not %q", p.rune())
+	return p.wanted("a JSON value is wanted, not %q", p.rune())
 }
 
 func (p *parser) rune() string {
@@ -137,7 +142,7 @@ func (p *parser) composite(v *Value, begin byte) error {
 	for p.blanks(); p.peek() != end; p.blanks() {
 		if len(v.items) > 0 {
 			if p.peek() != ',' {
-				return p.wrong("a comma or %q is wanted", end)
+				return p.wanted("a comma or %q is wanted", end)
 			}
 			p.at++
 			p.blanks()
@@ -161,7 +166,7 @@ func (p *parser) composite(v *Value, begin byte) error {
 // name reads the name of the next member of an object, and the colon behind it.
 func (p *parser) name(v *Value) error {
 	if p.peek() != '"' {
-		return p.wrong("the name of a member is wanted, in quotes")
+		return p.wanted("the name of a member is wanted, in quotes")
 	}
 	name, err := p.str()
 	if err != nil {
@@ -181,7 +186,7 @@ func (p *parser) name(v *Value) error {
 		v.index[name] = n - 1
 	}
 	if p.blanks(); p.peek() != ':' {
-		return p.wrong("a colon is wanted")
+		return p.wanted("a colon is wanted")
 	}
 	p.at++
 	p.blanks()

@@ -7,8 +7,8 @@ import (
 
 // Variants are the forms that an object takes by the value of one of its fields.
 type Variants struct {
-	Field  string              // the name of the field
-	Values map[string][]string // the names of the properties, sorted, by the value of the field
+	Field  string              `json:"field"`  // the name of the field
+	Values map[string][]string `json:"values"` // the names of the properties, sorted, by the value of the field
 }
 
 // discriminator returns the place of the keyword discriminator.

@@ -35,6 +35,7 @@ var documents = []document{
 	{name: "docs/crash-safety.md", prepare: office + bundles + "planner plan --base base.json --head head.json --out plan.json\n"},
 	{name: "docs/state.md", prepare: office + bundles},
 	{name: "docs/gitlab-note.md"}, {name: "docs/kubernetes.md"}, {name: "docs/serve.md"}, {name: "docs/installing.md"}, {name: "docs/reconcile.md"},
+	{name: "docs/api.md", prepare: "cp -r prcheck/examples/specs specs\n", whole: true},
 	{name: "docs/selftest.md", prepare: office + bundles, whole: true},
 	{name: "docs/manager.md", prepare: strings.ReplaceAll(office, "office", "integrations")},
 }

@@ -21,6 +21,12 @@ type multi []error
 func (multi) Error() string            { return "several errors occurred:\n\t* …" }
 func (m multi) WrappedErrors() []error { return m }
 
+// hollow is an error that wraps nothing, although it could.
+type hollow struct{}
+
+func (hollow) Error() string { return "the page is gone" }
+func (hollow) Unwrap() error { return nil }
+
 func TestRun(t *testing.T) {
 	disk := &fs.PathError{Op: "open", Path: "a.json", Err: fs.ErrNotExist}
 	broken := errors.New("no such flag")
@@ -52,6 +58,7 @@ func TestRun(t *testing.T) {
 			"planner: no such flag\nplanner: open a.json: file does not exist\n"},
 		{"a sentence about two errors", fmt.Errorf("%w: %w", fs.ErrInvalid, Usage(broken)), ExitUsage,
 			"planner: invalid argument: no such flag\n"},
+		{"an error that wraps nothing", Usage(hollow{}), ExitUsage, "planner: the page is gone\n"},
 		{"control characters", errors.New("reading \x1b[31m\"a\nb\"\r\n\t\u202e\u2028 done\n"), ExitTrouble,
 			"planner: reading \"a b\" done\n"},
 		{"canceled by nobody", context.Canceled, ExitTrouble, "planner: context canceled\n"},

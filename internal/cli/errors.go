@@ -98,7 +98,9 @@ func problems(err error, code int) []problem {
 	case interface{ Unwrap() []error }:
 		return joinedProblems(err, e.Unwrap(), code)
 	case interface{ Unwrap() error }:
-		return wrappedProblems(err, e.Unwrap(), code)
+		if inner := e.Unwrap(); inner != nil { // an error may wrap another one only sometimes
+			return wrappedProblems(err, inner, code)
+		}
 	}
 	return []problem{{text: err.Error(), code: code}}
 }

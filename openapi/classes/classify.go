@@ -43,7 +43,7 @@ func New(t *resources.Type, files ...*Overrides) (*Classifier, error) {
 // inherited is the classes that a property passes on to what is inside of it.
 type inherited struct {
 	readOnly, createOnly, writeOnly, secret, volatile *Ground
-	isMutable                                         bool // an override says so
+	mutable                                           *Ground // an override says so
 	mutability                                        openapi.Place
 }
 
@@ -59,7 +59,7 @@ func (c *Classifier) child(n *node, st step) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, g := range []**Ground{&in.readOnly, &in.createOnly, &in.writeOnly, &in.secret, &in.volatile} {
+	for _, g := range []**Ground{&in.readOnly, &in.createOnly, &in.mutable, &in.writeOnly, &in.secret, &in.volatile} {
 		if *g != nil && (*g).From == "" && p.Path != "" {
 			from := **g
 			from.From = p.Path
@@ -100,7 +100,7 @@ func (c *Classifier) decide(n *node) (*Property, inherited, error) {
 	p := &Property{Path: n.path, Pattern: n.pointer, Get: n.get.presence, Put: n.put.presence, Post: n.post.presence, Patched: n.patch.presence}
 	in := n.inherited
 	if n.path == "" {
-		return p, in, nil
+		return p, in, c.describe(n, p, &in)
 	}
 	for _, rule := range []func(*node, *Property, *inherited) error{
 		c.describe, c.mutability, c.readOnly, c.createOnly, c.writeOnly, c.secret, c.list, c.defaults, c.format,
@@ -110,7 +110,7 @@ func (c *Classifier) decide(n *node) (*Property, inherited, error) {
 		}
 	}
 	c.override(n, p, &in)
-	p.ReadOnly, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.writeOnly, in.secret, in.volatile
+	p.ReadOnly, p.Mutable, p.WriteOnly, p.Secret, p.Volatile = in.readOnly, in.mutable, in.writeOnly, in.secret, in.volatile
 	if p.CreateOnly = in.createOnly; p.ReadOnly != nil {
 		p.CreateOnly = nil
 	}
@@ -159,7 +159,7 @@ func (c *Classifier) readOnly(n *node, p *Property, in *inherited) error {
 		in.readOnly = declared(in.mutability, "x-ms-mutability is read only")
 	case c.isOfFamily(n.path):
 		in.readOnly = &Ground{Source: ByFamily, Text: "all services of the family " + c.family.Name + " fill it in"}
-	case in.isMutable:
+	case in.mutable != nil:
 	case n.get.has() && n.put.lacks() && n.post.lacks() && n.patch.lacks():
 		in.readOnly = inferred(n.get, "GET answers it and no request takes it")
 	}
@@ -186,7 +186,7 @@ func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
 		in.createOnly = declared(in.mutability, "x-ms-mutability has create and lacks update")
 	case rule.Value != nil:
 		in.createOnly = declared(rule, "a transition rule says self == oldSelf")
-	case canUpdate, in.isMutable:
+	case canUpdate, in.mutable != nil:
 	case n.step.kind == item, n.step.kind == mapValue: // what holds it decides
 	case c.patchKind == resources.PatchReal && n.put.has() && n.patch.presence == Missing:
 		in.createOnly = inferred(n.put, "PUT takes it and PATCH, which takes other properties, does not")

@@ -57,9 +57,9 @@ func typeAt(t testing.TB, set *openapi.Set, name, path string) *resources.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := resources.NewIndex([]*openapi.Document{d})
-	if err != nil {
-		t.Fatal(err)
+	index := resources.NewIndex([]*openapi.Document{d})
+	if mistakes := index.Mistakes(); mistakes != nil {
+		t.Fatal(mistakes)
 	}
 	for _, one := range index.Types() {
 		if one.Path == path {
@@ -138,9 +138,9 @@ func check(t *testing.T, one *resources.Type, want expectation, overrides ...*cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := c.All()
-	if err != nil {
-		t.Fatal(err)
+	all, isCut, err := c.All()
+	if err != nil || isCut {
+		t.Fatal(isCut, err)
 	}
 	// What a family has in common stands in the expectations of ARM only.
 	isOwn := func(g *classes.Ground) bool {

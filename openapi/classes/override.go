@@ -114,8 +114,8 @@ func (e *Entry) check() error {
 	return err
 }
 
-// isAbout reports whether an entry is about a type.
-func (e *Entry) isAbout(t *resources.Type) bool {
+// IsAbout reports whether an entry is about a type.
+func (e *Entry) IsAbout(t *resources.Type) bool {
 	return strings.EqualFold(e.Type, t.ID()) || strings.EqualFold(e.Type, t.Name)
 }
 
@@ -126,7 +126,7 @@ func (c *Classifier) addOverrides(t *resources.Type, files []*Overrides) error {
 	plain := &Classifier{family: c.family, sides: c.sides, patchKind: c.patchKind}
 	for _, f := range files {
 		for _, e := range f.Entries {
-			if !e.isAbout(t) {
+			if !e.IsAbout(t) {
 				continue
 			}
 			e.isKnown = true
@@ -136,7 +136,8 @@ func (c *Classifier) addOverrides(t *resources.Type, files []*Overrides) error {
 			case errors.As(err, &missing) && !strings.EqualFold(e.Type, t.ID()):
 				continue
 			case errors.As(err, &missing):
-				return fmt.Errorf("%s: %w", e.place(), err)
+				e.isUsed = true // it is told here
+				return fmt.Errorf("%s: %s: %w", e.place(), t.ID(), err)
 			case err != nil:
 				return err
 			case e.Path != n.path && e.Path != n.pointer:
@@ -194,11 +195,11 @@ func (c *Classifier) override(n *node, p *Property, in *inherited) {
 		g := &Ground{Source: Override, Place: e.place(), Text: e.Reason}
 		switch e.Class {
 		case "readOnly":
-			in.readOnly, in.createOnly, in.isMutable = g, nil, false
+			in.readOnly, in.createOnly, in.mutable = g, nil, nil
 		case "createOnly":
-			in.createOnly, in.readOnly, in.isMutable = g, nil, false
+			in.createOnly, in.readOnly, in.mutable = g, nil, nil
 		case "mutable":
-			in.createOnly, in.readOnly, in.isMutable, in.mutability = nil, nil, true, openapi.Place{}
+			in.createOnly, in.readOnly, in.mutable, in.mutability = nil, nil, g, openapi.Place{}
 		case "writeOnly":
 			in.writeOnly = g
 		case "secret":

@@ -116,7 +116,7 @@ func TestOverrideMatches(t *testing.T) {
 	spec := plainSpec(`{"type":"object","properties":{"a":{"type":"string"},"capacity":{},"tags":{"type":"object","additionalProperties":{"type":"string"}}}}`)
 	for _, test := range []struct{ name, entries, inNew, unused string }{
 		{"good", `{"type":"THINGS","path":"/a","class":"readOnly","reason":"r"}`, "", ""},
-		{"unknown property", `{"type":"things","path":"capcity","class":"readOnly","reason":"r"}`, `overrides/0: the resource has no property "capcity"; do you mean "capacity"?`, ""},
+		{"unknown property", `{"type":"things","path":"capcity","class":"readOnly","reason":"r"}`, `overrides/0: things: the resource has no property "capcity"; do you mean "capacity"?`, ""},
 		{"unknown type", `{"type":"thing","path":"a","class":"readOnly","reason":"r"}`, "", `no specification has the type "thing"`},
 		{"one key of a map", `{"type":"things","path":"tags.x","class":"readOnly","reason":"r"}`, `all of "tags{}"; write it so`, ""},
 		{"contradiction", `{"type":"things","path":"a","class":"readOnly","reason":"r"},{"type":"things","path":"/a","class":"createOnly","reason":"r"}`, "overrides/1: it contradicts", ""},

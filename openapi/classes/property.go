@@ -60,10 +60,11 @@ type Format struct {
 type Property struct {
 	Path    string `json:"path"`    // such as properties.rules[].action; "" is the whole body
 	Pattern string `json:"pattern"` // the same as a JSON pointer, with * for an item or a key
-	Type    string `json:"type,omitempty"`
+	Type    string `json:"valueType,omitempty"`
 
 	ReadOnly   *Ground `json:"readOnly,omitempty"`
 	CreateOnly *Ground `json:"createOnly,omitempty"`
+	Mutable    *Ground `json:"mutable,omitempty"` // only of an override
 	WriteOnly  *Ground `json:"writeOnly,omitempty"`
 	Secret     *Ground `json:"secret,omitempty"`
 	Volatile   *Ground `json:"volatile,omitempty"`

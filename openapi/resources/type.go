@@ -34,19 +34,17 @@ func (t *Type) ID() string {
 
 // An Index is the types of some specifications.
 type Index struct {
-	types []*Type // sorted by id, then by path
+	types    []*Type // sorted by id, then by path
+	mistakes []error
 }
 
 // NewIndex finds the types of specifications. Documents that are no specifications are left
 // out.
-func NewIndex(documents []*openapi.Document) (*Index, error) {
+func NewIndex(documents []*openapi.Document) *Index {
 	x := &Index{}
 	for _, d := range documents {
-		if d.Version() == "" {
-			continue
-		}
-		if err := x.add(d); err != nil {
-			return nil, err
+		if d.Version() != "" {
+			x.add(d)
 		}
 	}
 	slices.SortStableFunc(x.types, func(a, b *Type) int {
@@ -54,10 +52,13 @@ func NewIndex(documents []*openapi.Document) (*Index, error) {
 			strings.Compare(a.Path, b.Path), strings.Compare(a.Document.Name, b.Document.Name))
 	})
 	x.setParents()
-	return x, nil
+	return x
 }
 
-func (x *Index) add(d *openapi.Document) error {
+// Mistakes returns why some addresses could not be read. No type is made of them.
+func (x *Index) Mistakes() []error { return x.mistakes }
+
+func (x *Index) add(d *openapi.Document) {
 	addresses := d.Addresses()
 	byPath := map[string]openapi.Address{}
 	below := map[string][]openapi.Address{}
@@ -69,27 +70,38 @@ func (x *Index) add(d *openapi.Document) error {
 	}
 	isKubernetes := isKubernetes(d, addresses)
 	for _, a := range addresses {
-		collection := collectionOf(a, byPath)
-		if !isType(a, collection) {
+		types, err := typesAt(a, isKubernetes, collectionOf(a, byPath), below[normal(a.Path)])
+		if err != nil {
+			x.mistakes = append(x.mistakes, err)
 			continue
 		}
-		choices, err := a.Choices()
-		if err != nil {
-			return err
-		}
-		for _, s := range (Template{Path: a.Path, Choices: choices, IsKubernetes: isKubernetes}).shapes() {
-			t := &Type{Family: s.family, Name: s.name, Path: a.Path, IsSingleton: s.isSingleton,
-				Document: d, address: a, collection: collection, shape: s}
-			if s.family == ARM {
-				t.Version = d.Root.Get("info").Get("version").Text()
-			}
-			if t.Joins, err = joinsOf(t, below[normal(a.Path)]); err != nil {
-				return err
-			}
-			x.types = append(x.types, t)
-		}
+		x.types = append(x.types, types...)
 	}
-	return nil
+}
+
+// typesAt returns the types of an address, which gets its collection and the addresses that
+// have one more part.
+func typesAt(a openapi.Address, isKubernetes bool, collection *openapi.Address, below []openapi.Address) ([]*Type, error) {
+	if !isType(a, collection) {
+		return nil, nil
+	}
+	choices, err := a.Choices()
+	if err != nil {
+		return nil, err
+	}
+	var out []*Type
+	for _, s := range (Template{Path: a.Path, Choices: choices, IsKubernetes: isKubernetes}).shapes() {
+		t := &Type{Family: s.family, Name: s.name, Path: a.Path, IsSingleton: s.isSingleton,
+			Document: a.Place().Document, address: a, collection: collection, shape: s}
+		if s.family == ARM {
+			t.Version = t.Document.Root.Get("info").Get("version").Text()
+		}
+		if t.Joins, err = joinsOf(t, below); err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
 }
 
 // normal returns a path in lower case and without the names of parameters.
