@@ -160,3 +160,54 @@ func TestShards(t *testing.T) {
 		t.Error("a shard that is not there was worked on")
 	}
 }
+
+// A run that is gone is decided by the records of promotions, if they are newer than the run.
+func TestRunThatIsGone(t *testing.T) {
+	for name, c := range map[string]struct{ checkIn, want string }{
+		"a new record": {"2026-05-04 12:30:00+00:00", "same"},
+		"an old one":   {"2026-05-04 11:30:00+00:00", "start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newTestScene(t, saastest.New())
+			publish(t, s)
+			s.settle()
+			head := saastest.Shas(2)[1]
+			s.heads["https://github.com/acme/shop main"] = head
+			must(t, s.run())
+			m, err := saas.Read(t.Context(), s.query, saas.Settings{})
+			must(t, err)
+			s.bucket.record("shop-stage", m.Publishers("shop-stage")[0].UID(), head, c.checkIn)
+			for _, key := range s.runsOf("shop/stage") {
+				delete(s.objects, key)
+			}
+			must(t, s.run())
+			if u := s.unit("shop/stage"); u.State != c.want {
+				t.Errorf("stage is %+v, want %s", u, c.want)
+			}
+		})
+	}
+}
+
+func TestObjectives(t *testing.T) {
+	w := saastest.New()
+	w.Target(saastest.File, 0, 1)["slos"] = []any{saastest.Ref(saastest.SLOs)}
+	s := newTestScene(t, w)
+	publish(t, s)
+	if err := s.run(); err == nil || s.asked["secret"] > 0 || !strings.Contains(s.unit("shop/production").Hold, "do not name the host") {
+		t.Errorf("a host that the settings do not name: %v, %+v", err, s.unit("shop/production"))
+	}
+	s.own = "{records: s3://records, hosts: [prometheus.c-1.example.com]}"
+	s.value = 0.9
+	if err := s.run(); err != nil || s.unit("shop/production").State != "held" || !strings.Contains(s.unit("shop/production").Hold, "0.9 is below 0.95") {
+		t.Errorf("a breached objective: %v, %+v", err, s.unit("shop/production"))
+	}
+	s.fail["measure"] = errDown
+	if err := s.run(); err == nil || !strings.Contains(s.unit("shop/production").Hold, "slo unknown") {
+		t.Errorf("an unknown objective: %v, %+v", err, s.unit("shop/production"))
+	}
+	delete(s.fail, "measure")
+	s.value = 0.96
+	if err := s.run(); err != nil || !s.unit("shop/production").Started {
+		t.Errorf("an objective that is kept: %v, %+v", err, s.unit("shop/production"))
+	}
+}

@@ -57,9 +57,34 @@ func (w *work) run(ctx context.Context) {
 			w.fail(fmt.Errorf("remembering the decisions: %w", err))
 			return
 		}
-		w.doc = was
+		w.doc, w.readAt = was, w.Now()
+	}
+	if !slices.ContainsFunc(w.outcomes, func(o Outcome) bool { return o.Create }) {
+		return
+	}
+	if err := w.confirm(ctx); err != nil {
+		w.fail(fmt.Errorf("no run is created: %w", err))
+		return
 	}
 	w.start(ctx)
+}
+
+// confirm reads the document again if it was read some time ago. Other loops may have dealt with
+// its intents since then.
+func (w *work) confirm(ctx context.Context) error {
+	if age := w.Now().Sub(w.readAt); age >= 0 && age < maxAge/4 {
+		return nil
+	}
+	now := w.Now()
+	doc, err := ledger.Read(ctx, w.State, w.file.Name)
+	if err != nil {
+		return err
+	}
+	if doc.Generation != w.doc.Generation || doc.Writer != w.doc.Writer {
+		return ledger.ErrChanged
+	}
+	w.readAt = now
+	return nil
 }
 
 // decide decides about all cells, and returns the document with the decisions.
