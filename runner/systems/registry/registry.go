@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -124,21 +125,48 @@ func failed(status int, header http.Header, now time.Time) error {
 	return lost("it answers %d", status)
 }
 
-// head asks for an image. An answer of a registry has the header of its API, so that a page of
-// something else is not taken for one.
+// head asks for an image. A 404 counts only from a registry: with the header of its API, or with
+// an error of its API, for which the image is asked for once more. A page of something else says
+// nothing.
 func (r *Registry) head(ctx context.Context, of reference, authorization string) (int, http.Header, error) {
-	res, err := r.send(ctx, http.MethodHead, r.base(of.host)+"/v2/"+of.repository+"/manifests/"+of.tag, authorization, nil)
+	address := r.base(of.host) + "/v2/" + of.repository + "/manifests/" + of.tag
+	res, err := r.send(ctx, http.MethodHead, address, authorization, nil)
 	if err != nil {
 		return 0, nil, err
 	}
 	if err := res.Body.Close(); err != nil {
 		return 0, nil, lost("the connection failed")
 	}
-	isRegistry := strings.HasPrefix(res.Header.Get("Docker-Distribution-Api-Version"), "registry/") || strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
-	if res.StatusCode == http.StatusNotFound && !isRegistry {
+	if res.StatusCode != http.StatusNotFound || strings.HasPrefix(res.Header.Get("Docker-Distribution-Api-Version"), "registry/") {
+		return res.StatusCode, res.Header, nil
+	}
+	if res, err = r.send(ctx, http.MethodGet, address, authorization, nil); err != nil {
+		return 0, nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, maxToken))
+	err = errors.Join(err, res.Body.Close())
+	if err != nil || res.StatusCode != http.StatusNotFound || !isUnknown(raw) {
 		return 0, nil, lost("it does not answer as a registry does")
 	}
 	return res.StatusCode, res.Header, nil
+}
+
+// isUnknown reports whether an answer says, in the words of the API, that there is no such image.
+func isUnknown(raw []byte) bool {
+	var answer struct {
+		Errors []struct {
+			Code string `json:"code"`
+		} `json:"errors"`
+	}
+	if json.Unmarshal(raw, &answer) != nil {
+		return false
+	}
+	for _, e := range answer.Errors {
+		if e.Code == "MANIFEST_UNKNOWN" || e.Code == "NAME_UNKNOWN" || e.Code == "NOT_FOUND" {
+			return true
+		}
+	}
+	return false
 }
 
 // base returns the address of a registry. Only this machine is asked without TLS.

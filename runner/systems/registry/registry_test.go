@@ -194,8 +194,9 @@ func TestNonsense(t *testing.T) {
 		want   string
 		asked  int
 	}{
-		"a page that is not there": {say(404, "Content-Type", "text/html"), "it does not answer as a registry does (tried 3 times)", 3},
-		"plain text":               {say(404, "Content-Type", "text/plain"), "it does not answer as a registry does (tried 3 times)", 3},
+		"a page that is not there": {say(404, "Content-Type", "text/html"), "it does not answer as a registry does (tried 3 times)", 6},
+		"JSON of something else":   {page(404, `{"errors": [{"code": "OTHER"}]}`), "it does not answer as a registry does (tried 3 times)", 6},
+		"nothing at all":           {page(404, ""), "it does not answer as a registry does (tried 3 times)", 6},
 		"no digest":                {say(200), "the registry does not tell the digest (tried 3 times)", 3},
 		"a digest that is none":    {say(200, "Docker-Content-Digest", "sha256:zz"), "the registry does not tell the digest (tried 3 times)", 3},
 		"too many requests":        {say(429, "Retry-After", "0"), "it answers 429 (tried 3 times)", 3},
@@ -218,6 +219,24 @@ func TestNonsense(t *testing.T) {
 		if name != "the connection ends" && len(f.requests) != c.asked {
 			t.Errorf("%s: %d requests, want %d", name, len(f.requests), c.asked)
 		}
+	}
+}
+
+// A registry that does not name its API says by an error that it has no such image.
+func TestUnknownWithoutHeader(t *testing.T) {
+	f := newFake(t)
+	f.answer = page(404, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"x"}]}`)
+	if _, err := reader().Digest(t.Context(), f.host()+"/shop/web:1", services.Login{}); !errors.Is(err, services.ErrNotThere) || len(f.requests) != 2 {
+		t.Errorf("got %v after %q", err, f.requests)
+	}
+}
+
+// page answers without the header of the API.
+func page(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Del("Docker-Distribution-Api-Version")
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
 	}
 }
 
