@@ -38,6 +38,7 @@ var documents = []document{
 	{name: "docs/api.md", prepare: "cp -r prcheck/examples/specs specs\n", whole: true},
 	{name: "docs/selftest.md", prepare: office + bundles, whole: true},
 	{name: "docs/manager.md", prepare: strings.ReplaceAll(office, "office", "integrations")},
+	{name: "docs/saas.md", prepare: strings.ReplaceAll(office, "office", "saas")},
 }
 
 // office makes the repository of the tutorial.
