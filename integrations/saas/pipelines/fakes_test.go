@@ -64,7 +64,7 @@ func (c testCluster) Create(_ context.Context, ref integration.ObjectRef, object
 	}
 	c.objects[keyOf(ref)] = object
 	c.created = append(c.created, ref.Name)
-	return object, nil
+	return object, c.lost
 }
 
 // A testBucket is a bucket of foreign objects.

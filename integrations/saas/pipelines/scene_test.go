@@ -31,6 +31,7 @@ type testScene struct {
 	images  map[string]bool
 	value   float64 // of all objectives
 	fail    map[string]error
+	lost    error                      // runs are created, and nobody gets the answer
 	objects map[string]json.RawMessage // of the cluster, by resource, namespace and name
 	bucket  *testBucket
 

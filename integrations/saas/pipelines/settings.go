@@ -60,6 +60,9 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 	if s.Executor == jobs && s.Native.Image == "" {
 		return s, own.Mistake("is required: the image with the program runner, since executor is native", "native", "image")
 	}
+	if s.Trace && s.Repository == "" {
+		return s, own.Mistake("is required with trace: the address of the data, which runs get as their reason", "repository")
+	}
 	s.Repository = strings.TrimSuffix(s.Repository, "/")
 	return s, s.readRetry(own)
 }

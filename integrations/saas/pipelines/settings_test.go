@@ -52,6 +52,7 @@ func TestMistakesOfSettings(t *testing.T) {
 		"{hosts: [https://x]}":               "must be the name of a host",
 		"{records: bucket}":                  "must be s3://",
 		"{trace: 1}":                         "trace",
+		"{trace: true}":                      "repository: is required",
 		"{nothing: 1}":                       "nothing",
 		"{executor: native, native: {a: b}}": "native",
 	} {

@@ -38,8 +38,10 @@ type decisionCase struct {
 			Runs int
 		}
 		Fp           *string
-		Retry        int
+		Retry        any // how often a fingerprint may run, or the fingerprint that a person names
 		Backoff      string
+		Pipeline     string
+		Timeout      string
 		Observed     string
 		DryRun       bool `json:"dry_run"`
 		OtherCell    string
@@ -89,11 +91,10 @@ func (c decisionCase) fingerprints() scene {
 		s.memory.Intent = &Intent{ID: "now", Fingerprint: holding(it.Fp).Fingerprint(), Run: "run-now", Phase: Phase(it.Phase), Since: noon.Add(-time.Minute),
 			Holds: holding(it.Fp), Keys: map[string]string{"t": "t"}, Configs: map[string]json.RawMessage{"t": config(it.Fp).Content}}
 		want = it.Fp
-		phase := Live
-		if it.Observed != "" {
-			phase = RunPhase(strings.ToLower(it.Observed))
+		phases := map[string]RunPhase{"": Live, "running": Live, "succeeded": Succeeded, "failed": Errored, "cancelled": Errored}
+		if phase, isThere := phases[strings.ToLower(it.Observed)]; isThere && it.Phase != string(Pending) {
+			s.cell.Runs.List = append(s.cell.Runs.List, Run{Name: "run-now", Intent: "now", Phase: phase})
 		}
-		s.cell.Runs.List = append(s.cell.Runs.List, Run{Name: "run-now", Intent: "now", Phase: phase})
 	}
 	if c.Input.Fp != nil {
 		want = *c.Input.Fp
@@ -104,8 +105,19 @@ func (c decisionCase) fingerprints() scene {
 	if p := c.Input.Provider; p != "" && p != "tekton" {
 		s.cell.Mistake = "the provider of pipelines is unknown: " + p
 	}
+	if c.Input.Pipeline == "missing" {
+		s.gates.NoPipeline = "the pipeline is missing"
+	}
+	if d, err := time.ParseDuration(c.Input.Timeout); err == nil && d < time.Hour {
+		s.cell.Mistake = "timeout " + c.Input.Timeout + " is smaller than 60 minutes"
+	}
 	s.cell.Targets = []Target{{UID: "t", Key: "t", Label: "t", Signals: []Signal{config(want)}}}
-	s.policy.Max = c.Input.Retry
+	switch retry := c.Input.Retry.(type) {
+	case float64:
+		s.policy.Max = int(retry)
+	case string:
+		s.policy.Again = []string{holding(strings.TrimPrefix(retry, "retry: ")).Fingerprint()}
+	}
 	s.policy.Backoff = 10 * time.Minute
 	if c.Input.Backoff != "" && c.Input.Backoff != "over" {
 		s.policy.Backoff = 3 * time.Hour
@@ -136,6 +148,9 @@ func (c decisionCase) targets() scene {
 		if stored, ok := words["stored"]; !ok || stored != nil {
 			s.memory.Targets[uid] = applied
 		}
+		if isOff, _ := words["disable"].(bool); isOff {
+			continue
+		}
 		s.gates.Gates = append(s.gates.Gates, gatesOf(words)...)
 		s.cell.Targets = append(s.cell.Targets, t)
 	}
@@ -160,7 +175,7 @@ func signalOf(k Kind, word any, applied *Applied) Signal {
 		return Signal{Kind: k, Value: text, Reason: text}
 	}
 	var builds struct {
-		Stored int
+		Stored *int
 		Builds []struct {
 			N int
 			R string
@@ -168,10 +183,14 @@ func signalOf(k Kind, word any, applied *Applied) Signal {
 	}
 	raw, _ := json.Marshal(word)
 	_ = json.Unmarshal(raw, &builds)
-	applied.Values[k] = fmt.Sprint(builds.Stored)
+	delete(applied.Values, k)
+	applied.TakenOver = true
+	if builds.Stored != nil {
+		applied.Values[k] = fmt.Sprint(*builds.Stored)
+	}
 	of := UpstreamSource{Job: "j"}
 	for _, b := range builds.Builds {
-		of.Builds = append(of.Builds, services.Build{Number: b.N, Result: b.R})
+		of.Builds = append(of.Builds, services.Build{Number: b.N, Result: strings.TrimPrefix(b.R, "RUNNING")})
 	}
 	return of.Signal()
 }
@@ -180,7 +199,7 @@ func signalOf(k Kind, word any, applied *Applied) Signal {
 func gatesOf(words map[string]any) []Gate {
 	var out []Gate
 	switch slo, _ := words["slo"].(string); slo {
-	case "":
+	case "", "ok", "kept", "open":
 	case "unknown":
 		out = append(out, Gate{Kind: SLOGate, Unknown: "it does not answer"})
 	default:
@@ -231,16 +250,21 @@ func checkDecision(t *testing.T, c decisionCase, s scene, d Decision) {
 				t.Errorf("memory %+v, want it as it was", d.Memory)
 			}
 		case "next":
-			if d.Memory.Next != "" {
-				t.Errorf("next %q, want none", d.Memory.Next)
+			next := ""
+			if name, isSome := want.(string); isSome {
+				next = holding(name).Fingerprint()
+			}
+			if d.Memory.Next != next {
+				t.Errorf("next %q, want %v", d.Memory.Next, want)
 			}
 		case "applied":
 			if got := d.Memory.Targets["t"].Values[Config]; got != want {
 				t.Errorf("applied %q, want %q", got, want)
 			}
 		case "failed":
-			if d.Memory.Failed != nil {
-				t.Errorf("failed %+v, want nothing", d.Memory.Failed)
+			failed, isSome := want.(map[string]any)
+			if (d.Memory.Failed != nil) != isSome || isSome && d.Memory.Failed.Fingerprint != holding(fmt.Sprint(failed["fp"])).Fingerprint() {
+				t.Errorf("failed %+v, want %v", d.Memory.Failed, want)
 			}
 		case "applied_after", "after":
 			checkAfter(t, s, d, want)

@@ -30,8 +30,11 @@ type ConfigSource struct {
 // Signal returns the signal of the data.
 func (s ConfigSource) Signal() Signal {
 	out := Signal{Kind: Config, Value: s.Hash, Content: s.Content, Ref: s.Ref, Auto: s.Auto}
-	if s.Repository != "" && s.Commit != "" {
-		out.Reason = s.Repository + "/commit/" + s.Commit
+	if s.Repository != "" {
+		out.Reason = s.Repository
+		if s.Commit != "" {
+			out.Reason += "/commit/" + s.Commit
+		}
 		if s.Auto {
 			out.Reason += " [auto-promotion]"
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 )
 
@@ -90,17 +91,17 @@ func (o Order) first() decide.Reason {
 // minTimeout is the shortest timeout of a pipeline.
 const minTimeout = time.Hour
 
-// CheckTimeout returns what is wrong with the timeout of a saas file, such as 90m or 1h30m0s.
+// CheckTimeout returns what is wrong with the timeout of a saas file, such as 90m or 1h30m.
 func CheckTimeout(text string) error {
 	if text == "" {
 		return nil
 	}
-	d, err := time.ParseDuration(text)
+	d, err := saas.ParseTimeout(text)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the timeout %.40q is no duration, such as 90m", text)
+		return fmt.Errorf("timeout: %w", err)
 	case d < minTimeout:
-		return fmt.Errorf("the timeout %s is shorter than an hour", text)
+		return fmt.Errorf("timeout %s is smaller than 60 minutes", text)
 	}
 	return nil
 }

@@ -2,9 +2,9 @@ package executor
 
 import (
 	"context"
-	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 )
 
@@ -85,7 +85,7 @@ func (j Jobs) object(o Order) (map[string]any, error) {
 		"backoffLimit": 0, "ttlSecondsAfterFinished": keepJob,
 		"template": map[string]any{"metadata": map[string]any{"labels": metadata["labels"]}, "spec": pod},
 	}
-	if d, err := time.ParseDuration(o.Timeout); err == nil {
+	if d, err := saas.ParseTimeout(o.Timeout); err == nil {
 		spec["activeDeadlineSeconds"] = int(d.Seconds())
 	}
 	return map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}, nil
