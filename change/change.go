@@ -10,6 +10,9 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/manager"
 	"github.com/app-sre/prcheck/integrations/namespaces"
+	"github.com/app-sre/prcheck/integrations/saas/deploy"
+	"github.com/app-sre/prcheck/integrations/saas/pipelines"
+	"github.com/app-sre/prcheck/integrations/saas/promotions"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
@@ -156,6 +159,19 @@ func invalid(ctx context.Context, err error) error {
 	return cli.Invalid(err)
 }
 
-// Natives returns the integrations that are part of the programs. Each runs only for the
-// definitions to which the settings bind it.
-func Natives() []integration.Native { return []integration.Native{manager.New(), namespaces.New()} }
+// Services are what native integrations ask besides clusters and buckets. A program that only
+// plans has none of them: the zero value.
+type Services struct {
+	Deploy     deploy.Services
+	Pipelines  pipelines.Services
+	Promotions promotions.Services
+}
+
+// Natives returns the integrations that are part of the programs, without services. Each runs
+// only for the definitions to which the settings bind it.
+func Natives() []integration.Native { return NativesWith(Services{}) }
+
+// NativesWith returns the same integrations with services.
+func NativesWith(s Services) []integration.Native {
+	return []integration.Native{manager.New(), namespaces.New(), deploy.New(s.Deploy), pipelines.New(s.Pipelines), promotions.New(s.Promotions)}
+}

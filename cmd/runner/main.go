@@ -15,7 +15,15 @@ import (
 
 func main() { os.Exit(cli.Main("runner", run)) }
 
-func run(ctx context.Context, env cli.Env) error { return runWith(ctx, env, change.Natives()) }
+func run(ctx context.Context, env cli.Env) (err error) {
+	services, end := openServices()
+	defer func() {
+		if wrong := end(); err == nil {
+			err = wrong
+		}
+	}()
+	return runWith(ctx, env, change.NativesWith(services))
+}
 
 // runWith is run with these native integrations.
 func runWith(ctx context.Context, env cli.Env, natives []integration.Native) error {
@@ -30,6 +38,6 @@ run without a plan.
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
-	root.AddCommand(runCommand(env), precheckCommand(env), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env), reconcileCommand(env, natives), takeOverCommand(env, natives), initCommand(env))
+	root.AddCommand(runCommand(env, natives), precheckCommand(env, natives), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env), reconcileCommand(env, natives), takeOverCommand(env, natives), initCommand(env))
 	return cli.Execute(ctx, env, root)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -25,10 +26,11 @@ type precheckFlags struct {
 	form                     cli.Choice
 	look                     look
 	ci                       ciFiles
+	natives                  []integration.Native
 }
 
-func precheckCommand(env cli.Env) *cobra.Command {
-	f := precheckFlags{form: formats(), look: newLook(), validate: change.Validation()}
+func precheckCommand(env cli.Env, natives []integration.Native) *cobra.Command {
+	f := precheckFlags{natives: natives, form: formats(), look: newLook(), validate: change.Validation()}
 	cmd := &cobra.Command{
 		Use:   "precheck [flags]",
 		Short: "Plan, run and report in one command",
@@ -103,7 +105,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 		}
 	}
 	results, trouble := runner.Run(ctx, runner.Input{
-		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: change.Natives(),
+		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.natives,
 		Folder: opened.Settings.Folder(), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}, f.options(env))
 	if results == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner"
@@ -24,10 +25,11 @@ type runFlags struct {
 	state, out string
 	part       plan.Fraction
 	resume     bool
+	natives    []integration.Native
 }
 
-func runCommand(env cli.Env) *cobra.Command {
-	var f runFlags
+func runCommand(env cli.Env, natives []integration.Native) *cobra.Command {
+	f := runFlags{natives: natives}
 	cmd := &cobra.Command{
 		Use:   "run --plan FILE [flags]",
 		Short: "Run the tasks of a plan",
@@ -91,7 +93,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 
 // load opens the plan, and the bundles and settings that it was made from.
 func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err error) {
-	in = runner.Input{Natives: change.Natives(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ}
+	in = runner.Input{Natives: f.natives, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ}
 	if in.Plan, err = source.FetchPlan(ctx, f.plan); err != nil {
 		return in, err
 	}

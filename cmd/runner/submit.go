@@ -150,7 +150,7 @@ func (f submitFlags) files(ctx context.Context, env cli.Env, p *plan.Plan) (out 
 // checkRunFlags checks the flags for runner run before anything is uploaded. It refuses
 // unknown flags, and flags that submit itself sets in each pod.
 func checkRunFlags(env cli.Env, args []string) error {
-	flags := runCommand(env).Flags()
+	flags := runCommand(env, nil).Flags()
 	if err := flags.Parse(args); err != nil {
 		return cli.Usage(fmt.Errorf("after the dashes: %w (run 'runner run --help')", err))
 	}

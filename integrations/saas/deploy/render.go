@@ -138,7 +138,10 @@ func (s *side) filesOf(ctx context.Context, t *target, commit, path string, deep
 		if err != nil {
 			return nil, err
 		}
-		return s.run.services.Repositories.Files(ctx, of, commit, path, deep)
+		read := func(ctx context.Context, _, commit, path string, deep bool) (map[string][]byte, error) {
+			return s.run.services.Repositories.Files(ctx, of, commit, path, deep)
+		}
+		return render.Cached(s.run.store, read)(ctx, t.Template.URL, commit, path, deep)
 	})
 }
 

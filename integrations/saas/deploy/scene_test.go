@@ -195,6 +195,18 @@ func newScene(t testing.TB) *scene {
 	return s
 }
 
+// push makes a commit on main with another content of a file; "" removes it.
+func (s *scene) push(file, text string) {
+	heads, files := s.forge.heads[shopURL], s.forge.files[shopURL]
+	now := maps.Clone(files[heads["main"]])
+	now[file] = text
+	if text == "" {
+		delete(now, file)
+	}
+	sha := fmt.Sprintf("%039xa", len(files))
+	heads["main"], files[sha] = sha, now
+}
+
 // path returns the path of an object.
 func path(namespace, kind, name string) string {
 	if kind == "Deployment" {
