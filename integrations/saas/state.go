@@ -1,7 +1,9 @@
 package saas
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/integration"
 )
@@ -11,7 +13,7 @@ type cellState struct {
 	Key    string        `json:"key"`
 	Broken string        `json:"broken,omitempty"`
 	File   fileState     `json:"file"`
-	Env    envState      `json:"environment"`
+	Envs   []envState    `json:"environments"` // one, unless two environments have the same name
 	Of     []targetState `json:"targets"`
 }
 
@@ -26,25 +28,29 @@ type fileState struct {
 	HashLength    int                    `json:"hash_length"`
 	// Switches are the names of those that are on.
 	Switches []string `json:"switches,omitempty"`
+	Secrets  string   `json:"secret_parameters,omitempty"`
 }
 
 type envState struct {
-	Parameters       *string           `json:"parameters,omitempty"`
-	SecretParameters []SecretParameter `json:"secret_parameters,omitempty"`
-	Blocked          []BlockRule       `json:"blocked_images,omitempty"` // that count for its labels
+	Path       string      `json:"path"`
+	Parameters *string     `json:"parameters,omitempty"`
+	Secrets    string      `json:"secret_parameters,omitempty"`
+	Blocked    []BlockRule `json:"blocked_images,omitempty"` // that count for its labels
 }
 
 type targetState struct {
 	UID        string         `json:"uid"`
 	Broken     string         `json:"broken,omitempty"`
 	Content    any            `json:"content"`
-	Place      string         `json:"place"` // the file of a target that has one of its own
+	Secrets    string         `json:"secret_parameters,omitempty"` // of the template and of the target
+	Place      string         `json:"place"`                       // the file of a target that has one of its own
 	Kind       Kind           `json:"kind"`
 	HashLength int            `json:"hash_length,omitempty"`
 	Namespace  string         `json:"namespace"` // path of its datafile
 	Cluster    clusterState   `json:"cluster"`
 	Component  Component      `json:"component"`
 	Channels   []channelState `json:"channels,omitempty"`
+	Noted      string         `json:"noted,omitempty"` // config hashes of publishers, in their order
 }
 
 type clusterState struct {
@@ -68,12 +74,27 @@ func (m *Model) CellState(c Cell) any {
 	f := c.File
 	out := cellState{Key: c.Key(), Broken: f.Broken, File: fileState{Path: f.Path, App: f.App, ManagedNames: f.ManagedNames,
 		ImagePatterns: f.ImagePatterns, Code: f.Code, Image: f.Image, AllowedPaths: f.AllowedSecretPaths, HashLength: m.HashLength,
-		Switches: f.switches()}}
+		Switches: f.switches(), Secrets: inOrder(f.SecretParameters)}}
 	for _, t := range c.Targets {
 		out.Of = append(out.Of, m.targetState(t))
-		out.Env = m.envState(t.Namespace.Environment)
+		env := t.Namespace.Environment
+		if !slices.ContainsFunc(out.Envs, func(e envState) bool { return e.Path == env.Path }) {
+			out.Envs = append(out.Envs, m.envState(env))
+		}
 	}
 	return out
+}
+
+// inOrder returns lists of parameters as one text: of two with one name the last one counts. The
+// order of most other lists means nothing, so that of lists does not count when states are compared.
+func inOrder(lists ...[]SecretParameter) string {
+	var b strings.Builder
+	for i, list := range lists {
+		for _, p := range list {
+			_, _ = fmt.Fprintf(&b, "%d %q %q %q %q %q\n", i, p.Name, p.Secret.Path, p.Secret.Field, p.Secret.Version, p.Format) // never fails
+		}
+	}
+	return b.String()
 }
 
 // switches returns the names of the switches of a saas file that are on.
@@ -92,7 +113,7 @@ func (f *File) switches() []string {
 
 // envState returns what of an environment is read.
 func (m *Model) envState(e *Environment) envState {
-	out := envState{Parameters: e.Parameters, SecretParameters: e.SecretParameters}
+	out := envState{Path: e.Path, Parameters: e.Parameters, Secrets: inOrder(e.SecretParameters)}
 	for _, b := range m.Blocks {
 		if b.Covers(e) {
 			out.Blocked = append(out.Blocked, b)
@@ -114,7 +135,7 @@ func (b BlockRule) Covers(e *Environment) bool {
 // targetState returns what of a target is read.
 func (m *Model) targetState(t *Target) targetState {
 	cluster := t.Namespace.Cluster
-	out := targetState{UID: t.UID(), Broken: t.Broken, Content: t.Content(), Kind: t.Template.Kind, HashLength: t.Template.HashLength,
+	out := targetState{UID: t.UID(), Broken: t.Broken, Content: t.Content(), Secrets: inOrder(t.Template.SecretParameters, t.SecretParameters), Kind: t.Template.Kind, HashLength: t.Template.HashLength,
 		Namespace: t.Namespace.Path, Component: m.Component(t),
 		Cluster: clusterState{Ref: cluster.Ref, Admin: cluster.Admin, Disable: cluster.Disabled, Problem: cluster.Problem}}
 	if t.Place.File != t.Template.File.Path {
@@ -122,6 +143,11 @@ func (m *Model) targetState(t *Target) targetState {
 	}
 	if t.Promotion == nil {
 		return out
+	}
+	for _, of := range t.Promotion.Data {
+		for _, parent := range of.Parents {
+			out.Noted += fmt.Sprintf("%q %q %q\n", of.Channel, parent.Saas, parent.Hash)
+		}
 	}
 	for _, name := range t.Promotion.Subscribe {
 		channel := channelState{Name: name, Publishers: []string{}}

@@ -2,6 +2,7 @@ package saas
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -221,4 +222,76 @@ func TestAllowedSecret(t *testing.T) {
 	if AllowedSecret(&Model{}, target, "app/shop") {
 		t.Error("a saas file that base does not have allows itself a secret")
 	}
+}
+
+// TestCellStateOrder holds that a state tells the orders that mean something, also when the order
+// of its lists does not count.
+func TestCellStateOrder(t *testing.T) {
+	parameter := func(path string) object {
+		return object{"name": "TOKEN", "secret": object{"path": path, "field": "f"}}
+	}
+	hash := func(value string) object {
+		return object{"channel": "app-000-0-stage", "data": []any{object{"type": "parent_saas_config", "parent_saas": "app-000", "target_config_hash": value}}}
+	}
+	for name, set := range map[string]func(w *saastest.World, a, b int){
+		"secrets of a file": func(w *saastest.World, a, b int) {
+			list := []any{parameter("p/0"), parameter("p/1")}
+			w.Set(earlyFile, []any{list[a], list[b]}, "secretParameters")
+		},
+		"secrets of a template": func(w *saastest.World, a, b int) {
+			list := []any{parameter("p/0"), parameter("p/1")}
+			w.Set(earlyFile, []any{list[a], list[b]}, "resourceTemplates", 0, "secretParameters")
+		},
+		"noted hashes": func(w *saastest.World, a, b int) {
+			list := []any{hash("h0"), hash("h1")}
+			w.Target(earlyFile, 0, 1)["promotion"] = object{"auto": true, "subscribe": []any{"app-000-0-stage"}, "promotion_data": []any{list[a], list[b]}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, other := saastest.Large(4, 16), saastest.Large(4, 16)
+			set(one, 0, 1)
+			set(other, 1, 0)
+			if a, b := unordered(t, one), unordered(t, other); a == b {
+				t.Error("the states are the same")
+			}
+		})
+	}
+}
+
+// unordered returns the states of all cells as text, with sorted lists.
+func unordered(t *testing.T, w *saastest.World) string {
+	t.Helper()
+	m := read(t, w)
+	var value any
+	var states []any
+	for _, c := range m.Cells() {
+		states = append(states, m.CellState(c))
+	}
+	raw, err := json.Marshal(states)
+	if err == nil {
+		err = json.Unmarshal(raw, &value)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sortedLists(value)
+}
+
+// sortedLists returns a value as text, with sorted lists.
+func sortedLists(v any) string {
+	var items []string
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			items = append(items, key+":"+sortedLists(value))
+		}
+	case []any:
+		for _, value := range v {
+			items = append(items, sortedLists(value))
+		}
+	default:
+		return fmt.Sprint(v)
+	}
+	slices.Sort(items)
+	return fmt.Sprint(items)
 }
