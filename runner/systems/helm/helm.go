@@ -106,7 +106,7 @@ func (p *Program) run(ctx context.Context, folder string, args ...string) ([]byt
 	cmd := exec.CommandContext(bounded, p.path, args...)
 	cmd.Dir = folder
 	cmd.Env = []string{"HOME=" + folder, "HELM_CACHE_HOME=" + folder + "/.cache", "HELM_CONFIG_HOME=" + folder + "/.config", "HELM_DATA_HOME=" + folder + "/.data",
-		"KUBECONFIG=/dev/null", "HELM_KUBEAPISERVER=https://127.0.0.1:1", "LC_ALL=C"}
+		"KUBECONFIG=" + folder + "/.none", "HELM_KUBEAPISERVER=https://127.0.0.1:1", "LC_ALL=C"}
 	out, printed := &limited{left: maxOutput}, &limited{left: maxError, cuts: true}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, printed, time.Second
 	err := cmd.Run()
@@ -125,6 +125,7 @@ func (p *Program) run(ctx context.Context, folder string, args ...string) ([]byt
 		return nil, lost("running helm: %w", err)
 	}
 	text := strings.ReplaceAll(printed.kept.String(), folder+"/", "")
+	text, _, _ = strings.Cut(text, "\nUse --debug")
 	return nil, fmt.Errorf("helm: %s", strings.Join(strings.Fields(text), " "))
 }
 
