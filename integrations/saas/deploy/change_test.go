@@ -214,3 +214,13 @@ func TestDesiredState(t *testing.T) {
 		}
 	}
 }
+
+// A place below one that holds a secret may have the secret in its names.
+func TestPlacesOfSecrets(t *testing.T) {
+	masked := []string{"/data", "/spec/a"}
+	for path, want := range map[string]string{"/data/s3cret": "/data", "/data": "/data", "/spec": "/spec", "/spec/ab": "/spec/ab", "/spec/a/0/x": "/spec/a"} {
+		if got := above(path, masked); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/saas/render"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/reconcile"
@@ -88,68 +88,38 @@ func (r *run) reportObjects(was, now *target) {
 		}
 		return
 	}
-	old, next := was.objects(), now.objects()
-	told := 0
-	for _, key := range slices.Sorted(maps.Keys(union(old, next))) {
-		message := describeObject(old[key], next[key])
-		if message == "" {
-			continue
+	changes := render.Compare(was.out, now.out)
+	for i, c := range changes {
+		if i == maxTold {
+			r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change alters %d more objects", now.Label(), len(changes)-maxTold))
+			return
 		}
-		if told++; told <= maxTold {
-			r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change %s %s", now.Label(), message, key))
-		}
-	}
-	if told > maxTold {
-		r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change alters %d more objects", now.Label(), told-maxTold))
+		r.note(CodeChange, now.Place, fmt.Sprintf("%s: the change %s", now.Label(), describeChange(c)))
 	}
 }
 
-// A rendered object is an object of a target with its places of secrets.
-type rendered struct {
-	object map[string]any
-	masked []string
-}
-
-// objects returns the objects of a target by kind and name.
-func (t *target) objects() map[string]*rendered {
-	out := map[string]*rendered{}
-	for i, o := range t.out.Objects {
-		out[strings.TrimPrefix(string(keyOf("", o)), "/")] = &rendered{o, t.out.Masked[i]}
+// describeChange says what becomes of an object.
+func describeChange(c render.ObjectChange) string {
+	name := c.Kind
+	if c.Group != "" {
+		name += "." + c.Group
 	}
-	return out
-}
-
-// describeObject says what becomes of an object, "" if it stays the same.
-func describeObject(was, now *rendered) string {
-	switch {
-	case now == nil:
-		return "removes"
-	case was == nil:
-		return "adds"
+	name += "/" + c.Name
+	switch c.Action {
+	case render.Delete:
+		return "removes " + name
+	case render.Create:
+		return "adds " + name
 	}
 	var places []string
-	for _, p := range differing("", was.object, now.object) {
-		old, next := valueText(was.object, p), valueText(now.object, p)
-		if touches(p, was.masked) || touches(p, now.masked) || strings.HasPrefix(p, "/data/") || strings.HasPrefix(p, "/stringData/") {
-			old, next = hidden, hidden
+	for i, p := range c.Changes {
+		if i == maxPlaces {
+			places = append(places, fmt.Sprintf("and %d more places", len(c.Changes)-maxPlaces))
+			break
 		}
-		places = append(places, fmt.Sprintf("%s: %s -> %s", p, old, next))
+		places = append(places, fmt.Sprintf("%s: %s -> %s", p.Path, cmp.Or(p.Old, "none"), cmp.Or(p.New, "none")))
 	}
-	if len(places) == 0 {
-		return ""
-	}
-	slices.Sort(places)
-	if more := len(places) - maxPlaces; more > 0 {
-		places = append(places[:maxPlaces:maxPlaces], fmt.Sprintf("and %d more places", more))
-	}
-	return "alters (" + strings.Join(places, "; ") + ")"
-}
-
-// union returns all keys of two maps.
-func union[V any](a, b map[string]V) map[string]V {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
-	return out
+	return fmt.Sprintf("alters (%s) %s", strings.Join(places, "; "), name)
 }
 
 // values returns the values of a map.

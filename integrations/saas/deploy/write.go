@@ -28,7 +28,7 @@ func compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (recon
 	d, err := manifests.Diff(b.Object, l.Live, l.options)
 	for i := range d.Changes {
 		if c := &d.Changes[i]; touches(c.Path, b.Masked) {
-			c.Old, c.New = mask(c.Old), mask(c.New)
+			*c = reconcile.Change{Path: above(c.Path, b.Masked), Old: mask(c.Old), New: mask(c.New)}
 		}
 	}
 	if d.Mistake != (reconcile.Mistake{}) && len(b.Masked) > 0 && d.Mistake.Code == manifests.CodeConflict {
@@ -53,6 +53,17 @@ func touches(path string, masked []string) bool {
 		}
 	}
 	return false
+}
+
+// above returns the masked place that a place is below, since the names on the way may be those
+// of secrets, or the place itself.
+func above(path string, masked []string) string {
+	for _, m := range masked {
+		if strings.HasPrefix(path, m+"/") {
+			return m
+		}
+	}
+	return path
 }
 
 // A doer reads and writes single objects of a namespace.

@@ -22,11 +22,21 @@ const (
 // An ObjectChange is an object that two outputs do not share.
 type ObjectChange struct {
 	Kind, Group, Name string // Name is "***" if it holds a secret
-	Action            string // "create", "change" or "delete", as from base to head
-	// Changes are sorted by path. Values of secrets are "***". There are none for an object that
-	// is created or deleted.
+	Action            Action
+	// Changes are sorted by path. Their values are JSON, shortened; those of secrets are "***".
+	// There are none for an object that is created or deleted.
 	Changes []reconcile.Change
 }
+
+// An Action is what becomes of an object from base to head.
+type Action string
+
+// The actions.
+const (
+	Create Action = "create"
+	Change Action = "change"
+	Delete Action = "delete"
+)
 
 // Compare returns how the objects of head differ from those of base, sorted by kind, group and
 // name. Items of lists that have names, such as containers, are compared by name.
@@ -37,21 +47,21 @@ func Compare(base, head Output) []ObjectChange {
 		change := describe(head.Objects[i], head.Masked[i])
 		j, isOld := before[key]
 		if !isOld {
-			change.Action = "create"
+			change.Action = Create
 			out = append(out, change)
 			continue
 		}
 		c := comparison{masked: append(slices.Clone(base.Masked[j]), head.Masked[i]...), isSecret: change.Kind == "Secret"}
 		c.compare(base.Objects[j], head.Objects[i], "")
 		if len(c.changes) > 0 {
-			change.Action, change.Changes = "change", c.sorted()
+			change.Action, change.Changes = Change, c.sorted()
 			out = append(out, change)
 		}
 	}
 	for key, j := range before {
 		if _, stays := after[key]; !stays {
 			change := describe(base.Objects[j], base.Masked[j])
-			change.Action = "delete"
+			change.Action = Delete
 			out = append(out, change)
 		}
 	}
@@ -194,9 +204,6 @@ func (c *comparison) show(value any, at string) string {
 	holds := func(place string) bool { return isBelow(place, []string{at}) }
 	if isBelow(at, c.masked) || slices.ContainsFunc(c.masked, holds) || c.isSecret && (isBelow(at, []string{"/data", "/stringData"})) {
 		return mask
-	}
-	if text, ok := value.(string); ok {
-		return cut(text)
 	}
 	return cut(string(encode(value)))
 }
