@@ -26,6 +26,8 @@ import (
 type scene struct {
 	t         testing.TB
 	forge     *fakeForge
+	client    services.ForgeWriter // the forge, unless another one has the data
+	text      func(ref, path string) string
 	world     *saastest.World
 	code      []string // commits of the branch main of the code, newest first
 	noCode    error    // the repository does not answer
@@ -76,6 +78,11 @@ func newScene(t testing.TB, files, size int) *scene {
 		texts[s.file(f)] = text
 	}
 	s.forge = newForge(texts)
+	s.client = s.forge
+	s.text = func(ref, path string) string {
+		c, _ := s.forge.at(ref)
+		return c.files[path]
+	}
 	return s
 }
 
@@ -86,9 +93,8 @@ var refPattern = regexp.MustCompile(`ref: ([0-9a-f]{40}) # prod`)
 
 // refs returns the refs of production in a saas file of a branch.
 func (s *scene) refs(branch string, f int) []string {
-	c, _ := s.forge.at(branch)
 	var out []string
-	for _, m := range refPattern.FindAllStringSubmatch(c.files[s.file(f)], -1) {
+	for _, m := range refPattern.FindAllStringSubmatch(s.text(branch, s.file(f)), -1) {
 		out = append(out, m[1])
 	}
 	return out
@@ -216,7 +222,7 @@ func (s *scene) native() integration.Native {
 		if at.Token != "token" || at.Path != "group/project" {
 			return nil, errors.New("another project")
 		}
-		return s.forge, nil
+		return s.client, nil
 	}})
 }
 
