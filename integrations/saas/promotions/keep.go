@@ -94,7 +94,10 @@ func (k *keeper) look(ctx context.Context) error {
 // choose returns the entries to try: all of them, or half of those whose checks failed together.
 // One that failed alone is left out, unless its merge request is open: people look at that.
 func (k *keeper) choose() []entry {
-	failed := func(e []entry) bool { return slices.Contains(k.memory.Failed, contentDigest(e)) }
+	failed := func(e []entry) bool {
+		digest := contentDigest(e)
+		return slices.Contains(k.memory.Failed, digest) && !slices.Contains(k.settings.Retry, digest)
+	}
 	var good, bad []entry
 	for _, e := range k.wants {
 		if failed([]entry{e}) {
@@ -104,7 +107,7 @@ func (k *keeper) choose() []entry {
 		}
 	}
 	for _, e := range bad {
-		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until its content %s changes", e.label, e.Ref, contentDigest([]entry{e}))
+		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until something newer can be promoted, or the settings name %s under retry", e.label, e.Ref, contentDigest([]entry{e}))
 	}
 	if len(good) == 0 && len(bad) > 0 && k.open != nil && k.memory.Content == contentDigest(bad[:1]) {
 		return bad[:1]

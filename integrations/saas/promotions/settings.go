@@ -3,6 +3,7 @@ package promotions
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type settings struct {
 	AutoMerge bool           `yaml:"auto_merge"`
 	Candidate promotion.Rule `yaml:"candidate"`
 	Patience  time.Duration  `yaml:"patience"`
+	// Retry are digests of contents that are tried again though their checks failed.
+	Retry []string `yaml:"retry"`
 }
 
 type forgeSettings struct {
@@ -53,7 +56,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 	}
 	if s.Forge.URL != "" {
 		u, err := url.Parse(s.Forge.URL)
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())) {
 			return s, own.Mistake("must be the address of GitLab, such as https://gitlab.example.com", "forge", "url")
 		}
 	}

@@ -168,7 +168,7 @@ const MaxGap = 15 * time.Minute
 // Window reports whether a minute of the schedule began since the last look, at most maxGap ago,
 // or is now. If not, it returns when the next one begins.
 func (s Schedule) Window(now, last time.Time, maxGap time.Duration) (open bool, next time.Time) {
-	since := now.Add(-maxGap)
+	since := now.Add(-maxGap).Truncate(time.Minute).Add(-1) // the minute in which the gap begins counts
 	if last.After(since) {
 		since = last
 	}
