@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/executor"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/loop"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 // A scene is the cells that the loop works on, with what is behind them.
@@ -26,8 +27,9 @@ func (n native) newScene(a *asker, files []*saas.File, cells []saas.Cell, run ex
 		out.cells[c.Key()] = c
 		out.order = append(out.order, c.Key())
 	}
+	whole := newWholeness(a.model)
 	for _, f := range files {
-		file := loop.File{Name: f.Name, Named: map[string]bool{}, Environments: map[string]bool{}}
+		file := loop.File{Name: f.Name, Named: map[string]bool{}, Environments: map[string]bool{}, Partial: whole.isShared || whole.wrong[f.Path]}
 		for _, t := range f.Templates {
 			for _, target := range t.Targets {
 				file.Named[target.UID()] = true
@@ -111,4 +113,29 @@ func (a *asker) mistake(c saas.Cell) string {
 		return err.Error()
 	}
 	return ""
+}
+
+// A wholeness says of which saas files the data may name more than the model has, because of
+// mistakes.
+type wholeness struct {
+	wrong    map[string]bool // saas files with mistakes, by path
+	isShared bool            // a datafile that many saas files may use has mistakes, or may be one itself
+}
+
+// newWholeness looks at the mistakes in the data.
+func newWholeness(m *saas.Model) wholeness {
+	out := wholeness{wrong: map[string]bool{}}
+	known := map[string]bool{}
+	for _, f := range m.Files {
+		known[f.Path] = true
+		out.wrong[f.Path] = f.Broken != ""
+	}
+	for _, found := range m.Findings {
+		if found.Severity != reconcile.Error {
+			continue
+		}
+		out.wrong[found.Place.File] = true
+		out.isShared = out.isShared || !known[found.Place.File]
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -241,6 +242,9 @@ func (a *asker) recorded(ctx context.Context, c saas.Cell, it *decide.Intent) *d
 
 // forget forgets the documents of saas files that the data no longer have.
 func (n native) forget(ctx context.Context, env integration.Environment, act *integration.Actors, m *saas.Model) error {
+	if w := newWholeness(m); w.isShared || slices.Contains(slices.Collect(maps.Values(w.wrong)), true) {
+		return nil // a saas file may be among what cannot be read, or have a wrong name
+	}
 	named := map[string]bool{}
 	for _, f := range m.Files {
 		named[ledger.Key(f.Name)] = true

@@ -1,9 +1,11 @@
 package pipelines
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
@@ -209,5 +211,61 @@ func TestObjectives(t *testing.T) {
 	s.value = 0.96
 	if err := s.run(); err != nil || !s.unit("shop/production").Started {
 		t.Errorf("an objective that is kept: %v, %+v", err, s.unit("shop/production"))
+	}
+}
+
+// Mistakes in the data make nobody forget what was deployed.
+func TestMistakesForgetNothing(t *testing.T) {
+	w := saastest.New()
+	s := newTestScene(t, w)
+	publish(t, s)
+	s.settle()
+	broken := w.Clone()
+	broken.Set(saastest.File, "Not a name", "name") // a file of which nothing can be used
+	for name, change := range map[string]func(){
+		"a saas file that cannot be used": func() { s.query = broken.Query(t) },
+		"a namespace without a cluster": func() {
+			w := w.Clone()
+			w.Set(saastest.Stage, nil, "cluster")
+			s.query = w.Query(t)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change()
+			for range 3 {
+				_ = s.run()
+				s.now = s.now.Add(5 * 24 * time.Hour)
+			}
+			s.query = w.Query(t)
+			must(t, s.run())
+			if len(s.created) > 0 || s.unit("shop/stage").State != "same" {
+				t.Errorf("afterwards %v, %v", s.created, s.units)
+			}
+		})
+	}
+}
+
+// A saas file that leaves the data is forgotten after a week.
+func TestFilesThatLeave(t *testing.T) {
+	w := saastest.Large(2, 4)
+	s := newTestScene(t, w)
+	publishAll(t, s)
+	s.settle()
+	less := w.Clone()
+	delete(less.Data, "/services/app-001/saas.yml")
+	for day, want := range map[int]int{6: 0, 9: 2} {
+		t.Run(fmt.Sprint(day), func(t *testing.T) {
+			s.query = less.Query(t)
+			must(t, s.run())
+			s.now = s.now.Add(time.Duration(day) * 24 * time.Hour)
+			must(t, s.run())
+			s.query = w.Query(t)
+			must(t, s.run())
+			if len(s.created) != want {
+				t.Errorf("when it is back after %d days, %v started, want %d", day, s.created, want)
+			}
+			s.end("True")
+			s.settle()
+		})
 	}
 }

@@ -17,17 +17,20 @@ type difference struct {
 	unknown  []string          // sources that do not answer
 	waits    []string          // what is not there yet
 	isUnseen map[string]Values // signals without a known value, by uid
+	has      map[string]Values // all signals of the cell, by uid
 }
 
 // compare finds the difference between the signals of a cell and what is applied.
 func compare(c Cell, m Memory) difference {
-	d := difference{holds: Holding{}, changed: map[string]bool{}, first: Holding{}, isUnseen: map[string]Values{}}
+	d := difference{holds: Holding{}, changed: map[string]bool{}, first: Holding{}, isUnseen: map[string]Values{}, has: map[string]Values{}}
 	reasons := map[Kind][]Reason{}
 	for _, t := range c.Targets {
 		was, isKnown := m.Targets[t.UID]
 		isKnown = isKnown && was.Key == t.Key && was.Values[Config] != ""
 		first := Values{}
+		d.has[t.UID] = Values{}
 		for _, s := range t.Signals {
+			d.has[t.UID][s.Kind] = s.Value
 			kind, how := d.judge(t, s, m, was, isKnown)
 			switch how {
 			case isChanged:
@@ -148,6 +151,10 @@ func (d difference) isAs(other Holding) bool {
 			now, isNow := d.holds[uid][kind]
 			then, isThen := other[uid][kind]
 			_, isUnseen := d.isUnseen[uid][kind]
+			of, isThere := d.has[uid]
+			if _, has := of[kind]; isThere && !has {
+				continue // the target has no such signal any more, which its data say as well
+			}
 			if isUnseen || isNow && now == Unseen && isThen {
 				continue
 			}

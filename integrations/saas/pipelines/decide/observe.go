@@ -114,14 +114,16 @@ func (m *Memory) fail(c Cell, why string, now time.Time, lost bool) {
 func (f *Failure) inherit(was *Failure, c Cell) {
 	holds, keys, configs := maps.Clone(f.Holds), maps.Clone(f.Keys), maps.Clone(f.Configs)
 	for _, t := range c.Targets {
-		for _, s := range t.Signals {
-			value, isOld := was.Holds[t.UID][s.Kind]
-			if _, isNew := f.Holds[t.UID][s.Kind]; isNew || !isOld || was.Keys[t.UID] != t.Key {
+		if was.Keys[t.UID] != t.Key {
+			continue
+		}
+		for kind, value := range was.Holds[t.UID] {
+			if _, isNew := f.Holds[t.UID][kind]; isNew {
 				continue
 			}
-			holds[t.UID] = holds[t.UID].overlay(Values{s.Kind: value})
+			holds[t.UID] = holds[t.UID].overlay(Values{kind: value})
 			keys[t.UID] = t.Key
-			if raw, ok := was.Configs[t.UID]; ok && s.Kind == Config {
+			if raw, ok := was.Configs[t.UID]; ok && kind == Config {
 				if configs == nil {
 					configs = map[string]json.RawMessage{}
 				}

@@ -205,3 +205,27 @@ func TestKeysCount(t *testing.T) {
 		t.Errorf("%s, want a run", d.State)
 	}
 }
+
+// What a failed run held stays in doubt while other runs fail after it.
+func TestDoubtStays(t *testing.T) {
+	commit := func(s Signal) Target {
+		return Target{UID: "t", Key: "t", Label: "t", Signals: []Signal{config("a"), s}}
+	}
+	other := func(v string) Target { return Target{UID: "o", Key: "o", Label: "o", Signals: []Signal{config(v)}} }
+	s := cellOf("a", "a")
+	s.memory.Targets["t"].Values[Commit] = "old"
+	s.memory.Targets["o"] = Applied{Key: "o", Values: Values{Config: "a"}, Config: config("a").Content}
+	s.cell.Targets = []Target{commit(Signal{Kind: Commit, Value: "new"}), other("a")}
+	d := s.after(s.decide(), Errored)
+	s.memory, s.cell.Runs = d.Memory, Runs{}
+	s.cell.Targets = []Target{commit(Signal{Kind: Commit, Unknown: "no answer"}), other("b")}
+	d = s.after(s.decide(), Errored)
+	s.memory, s.cell.Runs = d.Memory, Runs{}
+	s.cell.Targets = []Target{commit(Signal{Kind: Commit, Value: "old"})} // the other target is disabled
+	if d = s.decide(); d.State != Start {
+		t.Fatalf("%s %q, want a run: the first one may have deployed the new commit", d.State, d.Hold)
+	}
+	if d = s.after(d, Succeeded); d.State != Same || d.Memory.Targets["t"].Values[Commit] != "old" || d.Memory.Targets["o"].Values[Config] != Unseen {
+		t.Errorf("then %s, %v, want nothing known of the other target", d.State, d.Memory.Targets)
+	}
+}

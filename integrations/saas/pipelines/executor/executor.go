@@ -209,7 +209,7 @@ func (c condition) why() string {
 
 // metadata returns the metadata of a run.
 func (o Order) metadata(reason string) (map[string]any, error) {
-	reasons, err := json.Marshal(o.Intent.Reasons)
+	reasons, err := o.reasons()
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,22 @@ func (o Order) metadata(reason string) (map[string]any, error) {
 			labelFile: o.File, labelEnvironment: o.Environment, labelRef: o.first().Ref, labelIntent: o.Intent.ID,
 		},
 		"annotations": map[string]string{
-			annotationIntegration: triggers[o.first().Kind], annotationReason: reason, annotationReasons: string(reasons),
+			annotationIntegration: triggers[o.first().Kind], annotationReason: reason, annotationReasons: reasons,
 		},
 	}, nil
+}
+
+// maxReasons is the size of the reasons of a run in bytes: all annotations of an object may have
+// 256 KiB.
+const maxReasons = 128 << 10
+
+// reasons returns the reasons of a run as JSON. If there are too many, only the first ones are
+// there; the state has all.
+func (o Order) reasons() (string, error) {
+	for list := o.Intent.Reasons; ; list = list[:len(list)/2] {
+		raw, err := json.Marshal(list)
+		if err != nil || len(raw) <= maxReasons || len(list) == 0 {
+			return string(raw), err
+		}
+	}
 }

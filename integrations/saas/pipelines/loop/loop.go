@@ -22,6 +22,9 @@ type File struct {
 	// Environments those of their namespaces.
 	Named        map[string]bool
 	Environments map[string]bool
+	// Partial says that the data have mistakes, so that they may name more targets than these.
+	// Nothing is forgotten then.
+	Partial bool
 }
 
 // A Cell is a cell with what runs it.

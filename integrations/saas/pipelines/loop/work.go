@@ -104,8 +104,11 @@ func (w *work) decide(ctx context.Context) *ledger.Document {
 		next = next.With(c.Environment, out.Memory)
 		w.outcomes = append(w.outcomes, out)
 	}
-	if w.err != nil {
+	switch {
+	case w.err != nil:
 		return w.doc
+	case w.file.Partial:
+		return next
 	}
 	return next.WithoutGone(w.file.Named, w.file.Environments, w.Now())
 }
