@@ -104,6 +104,12 @@ type sloNamespaceAnswer struct {
 	} `json:"prometheusAccess,omitempty"`
 }
 
+type orgAnswer struct {
+	Path string `json:"path"`
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
 type settingsAnswer struct {
 	Path       string `json:"path"`
 	HashLength int    `json:"hashLength"`

@@ -46,7 +46,7 @@ type keyCase struct {
 
 func TestStateKeyCases(t *testing.T) {
 	signals := map[string]Signal{"config": SignalConfig, "commit": SignalCommit, "moving_commit": SignalCommit, "moving commit": SignalCommit,
-		"upstream": SignalUpstream, "image": SignalImages, "images": SignalImages}
+		"upstream": SignalUpstream, "upstream_job": SignalUpstream, "image": SignalImages, "images": SignalImages, "container_image": SignalImages}
 	shared.Each(t, "state_key", func(t *testing.T, c keyCase) {
 		in := c.Input
 		target := Target{Name: in.TargetName, Ref: in.Ref, Template: &Template{Name: in.RT, File: &File{Name: in.Saas}},
@@ -58,7 +58,8 @@ func TestStateKeyCases(t *testing.T) {
 			in.Images = append(in.Images, in.Image)
 		}
 		for _, address := range in.Images {
-			parts := strings.SplitN(address, "/", 3)
+			parts := append([]string{"", ""}, strings.SplitN(address, "/", 3)...)
+			parts = parts[len(parts)-3:]
 			target.Images = append(target.Images, Image{Registry: parts[0], Org: parts[1], Name: parts[2]})
 		}
 		signal, known := signals[in.Type]

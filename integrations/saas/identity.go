@@ -97,7 +97,9 @@ func (t *Target) StateKey(s Signal) string {
 }
 
 // Address returns the address of a repository of images, such as quay.io/org/name.
-func (i Image) Address() string { return i.Registry + "/" + i.Org + "/" + i.Name }
+func (i Image) Address() string {
+	return strings.TrimLeft(i.Registry+"/"+i.Org+"/"+i.Name, "/")
+}
 
 // hashLength is how many hexadecimal digits a config hash has.
 const hashLength = 16

@@ -17,6 +17,8 @@ type Model struct {
 	// is marked, see [Target.Broken], and the rest goes on.
 	Findings []reconcile.Finding
 
+	// orgs are the addresses of the organizations at GitHub; nil if the data do not say any.
+	orgs map[string]bool
 	// unread has, by the name of a channel or [anyChannel], a datafile that cannot be used and may
 	// publish it.
 	unread     map[string]string

@@ -21,6 +21,7 @@ var (
 	providerList    = list{"pipelines_providers_v1", "PipelinesProvider_v1"}
 	sloList         = list{"slo_document_v1", "SLODocument_v1"}
 	settingsList    = list{"app_interface_settings_v1", "AppInterfaceSettings_v1"}
+	orgList         = list{"githuborg_v1", "GithubOrg_v1"}
 )
 
 // selections are what is asked of types, or, behind a colon, of a type at one place. A field that
@@ -55,6 +56,8 @@ var selections = map[string]string{
 	"SLOExternalPrometheusAccess_v1": `url; username %VaultSecret_v1; password %VaultSecret_v1`,
 	"Namespace_v1:slo":               `name; app { name }; cluster %Cluster_v1:slo`,
 	"Cluster_v1:slo":                 `name; automationToken %VaultSecret_v1; prometheusUrl; spec { private }`,
+	"GithubOrg_v1":                   `path; name; url`,
+	"Query":                          "", // which lists there are
 	"AppInterfaceSettings_v1":        `path; hashLength; imagePatternsBlockRules { environmentLabelSelector imagePatterns }`,
 }
 

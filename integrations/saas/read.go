@@ -34,13 +34,21 @@ type reader struct {
 // Read asks for all that the data say about saas files. Mistakes in the data are findings of the
 // model, and mark what they hold as broken. An error means that nothing is known.
 func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model, error) {
-	lists := []list{fileList, appList, environmentList, clusterList, namespaceList, providerList, sloList, settingsList}
+	lists := []list{fileList, appList, environmentList, clusterList, namespaceList, providerList, settingsList}
 	known, err := askTypes(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	r := &reader{settings: s, model: &Model{Apps: map[string]*App{}}, broken: map[string]string{}, matches: map[string]match{}}
 	rows := map[string][]row{}
+	for _, l := range []list{sloList, orgList} { // older schemas do not have them
+		if known["Query"][l.root] {
+			lists = append(lists, l)
+		}
+	}
+	if slices.Contains(lists, orgList) {
+		r.model.orgs = map[string]bool{}
+	}
 	for _, l := range lists {
 		if rows[l.root], err = l.ask(ctx, query, known); err != nil {
 			return nil, err
@@ -49,6 +57,7 @@ func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model,
 	if err := r.readSettings(rows[settingsList.root]); err != nil {
 		return nil, err
 	}
+	each(r, rows[orgList.root], func(_ string, a orgAnswer) { r.model.orgs[strings.TrimSuffix(strings.ToLower(a.URL), "/")] = true })
 	r.readApps(rows[appList.root])
 	r.readEnvironments(rows[environmentList.root])
 	r.readClusters(rows[clusterList.root])

@@ -62,7 +62,7 @@ func TestReadOlderTypes(t *testing.T) {
 	w := saastest.New()
 	w.Drop = []string{"SaasFile_v2.compare", "SaasResourceTemplateTarget_v2.slos", "SaasResourceTemplateTargetPromotion_v1.schedule",
 		"AppCodeComponents_v1.hotfixVersions", "Namespace_v1.skupperSite", "AppInterfaceSettings_v1.imagePatternsBlockRules",
-		"VaultSecret_v1.format", "Cluster_v1.spec", "Cluster_v1.clusterAdminAutomationToken", "SaasFile_v2.slack", "SaasFile_v2.allowedSecretParameterPaths"}
+		"VaultSecret_v1.format", "Cluster_v1.spec", "Cluster_v1.clusterAdminAutomationToken", "SaasFile_v2.slack", "SaasFile_v2.allowedSecretParameterPaths", "Query.slo_document_v1"}
 	if got := read(t, w); len(got.Cells()) != 2 || !got.Files[0].Compare {
 		t.Errorf("got %d cells, compare %v", len(got.Cells()), got.Files[0].Compare)
 	}

@@ -3,6 +3,7 @@ package saas
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // Validate returns all mistakes of the data about saas files, in the order of their places: those
 // that hold something and those that do not.
 func Validate(m *Model) []reconcile.Finding {
-	v := &Model{Files: m.Files, Apps: m.Apps, Findings: slices.Clone(m.Findings)}
+	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, Findings: slices.Clone(m.Findings)}
 	for _, f := range m.Files {
 		v.checkFile(f)
 		for _, t := range f.Templates {
@@ -71,7 +72,21 @@ func (m *Model) checkFile(f *File) {
 		if !m.knowsRepository(t.URL) {
 			m.tellFile(f, CodeApp, reconcile.Error, t.Pointer+"/url", fmt.Sprintf("no app has the repository %.200s among its codeComponents", t.URL))
 		}
+		if !m.knowsOrg(t.URL) {
+			m.tellFile(f, CodeApp, reconcile.Error, t.Pointer+"/url", fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
+		}
 	}
+}
+
+// knowsOrg reports whether the data name the organization of a repository. Repositories elsewhere
+// than at GitHub have none.
+func (m *Model) knowsOrg(address string) bool {
+	u, err := url.Parse(address)
+	if m.orgs == nil || err != nil || u.Host != "github.com" {
+		return true
+	}
+	org, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
+	return m.orgs["https://github.com/"+strings.ToLower(org)]
 }
 
 // knowsRepository reports whether any app has a repository.

@@ -63,8 +63,17 @@ func TestValidate(t *testing.T) {
 			w.Set(saastest.App, saastest.Ref("/apps/other.yml"), "parentApp")
 			w.Set(saastest.File, true, "validateTargetsInApp")
 		}, nil},
-		"an app without owners":    {func(w *saastest.World) { w.Set(saastest.App, nil, "serviceOwners") }, []string{"error SAAS_APP " + saastest.File + "/app: the app shop has no serviceOwners"}},
-		"an unknown repository":    {func(w *saastest.World) { w.Set(saastest.App, nil, "codeComponents") }, []string{"error SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no app has the repository"}},
+		"an app without owners": {func(w *saastest.World) { w.Set(saastest.App, nil, "serviceOwners") }, []string{"error SAAS_APP " + saastest.File + "/app: the app shop has no serviceOwners"}},
+		"an unknown repository": {func(w *saastest.World) { w.Set(saastest.App, nil, "codeComponents") }, []string{"error SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no app has the repository"}},
+		"an unknown organization": {func(w *saastest.World) { w.Data["/dependencies/acme.yml"]["url"] = "https://github.com/other" },
+			[]string{"error SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no datafile names the GitHub organization"}},
+		"no types for organizations": {func(w *saastest.World) {
+			w.Drop = []string{"Query.githuborg_v1"}
+		}, nil},
+		"a repository at GitLab": {func(w *saastest.World) {
+			w.Set(saastest.File, "https://gitlab.example.com/a/b", "resourceTemplates", 0, "url")
+			w.Set(saastest.App, "https://gitlab.example.com/a/b", "codeComponents", 0, "url")
+		}, nil},
 		"an upper-case name":       {func(w *saastest.World) { w.Set(saastest.File, "Shop", "name") }, []string{"error SAAS_NAME " + saastest.File + "/name: no cluster accepts the pipeline name o-openshift-saas-deploy-Shop: it has upper-case letters"}},
 		"a long name":              {func(w *saastest.World) { w.Set(saastest.File, strings.Repeat("a", 39), "name") }, []string{"error SAAS_NAME " + saastest.File + "/name: Pipeline name o-openshift-saas-deploy-aaa"}},
 		"a short timeout":          {func(w *saastest.World) { w.Set(saastest.File, "59m", "timeout") }, []string{"error SAAS_TIMEOUT " + saastest.File + "/timeout: the timeout 59m is below one hour"}},

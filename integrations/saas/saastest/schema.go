@@ -41,6 +41,8 @@ QuayInstance_v1 /dependencies/quay-instance-1.yml
   schema! path! name! url!
 QuayOrg_v1 /dependencies/quay-org-1.yml
   schema! path! name! instance:QuayInstance_v1!
+GithubOrg_v1 /dependencies/github-org-1.yml
+  schema! path! name! url!
 SLODocument_v1 /app-sre/slo-document-1.yml
   schema! path! name! app:App_v1! namespaces:SLONamespaces_v1!* slos:SLODocumentSLO_v1*
 SLONamespaces_v1
@@ -115,7 +117,7 @@ var more = map[string]string{
 var roots = map[string]string{
 	"app_interface_settings_v1": "AppInterfaceSettings_v1", "apps_v1": "App_v1", "environments_v1": "Environment_v1",
 	"clusters_v1": "Cluster_v1", "namespaces_v1": "Namespace_v1", "saas_files_v2": "SaasFile_v2",
-	"slo_document_v1": "SLODocument_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
+	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
 }
 
 // isInterface reports whether a type is an interface.
@@ -161,6 +163,9 @@ func graphql(drop []string) object {
 	}
 	var query []any
 	for root, of := range roots {
+		if contains(drop, "Query."+root) {
+			continue
+		}
 		query = append(query, object{"name": root, "type": of, "isList": true, "isInterface": isInterface(of), "datafileSchema": datafiles[of]})
 	}
 	confs = append(confs, object{"name": "Query", "fields": query})

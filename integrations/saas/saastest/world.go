@@ -76,6 +76,7 @@ func bare() *World {
 	w.Data[ProductionEnv] = environment("production")
 	w.cluster("c-1")
 	w.Data[Jenkins] = object{"$schema": "/dependencies/jenkins-instance-1.yml", "name": "ci", "serverUrl": "https://jenkins.example.com", "token": secret("jenkins")}
+	w.Data["/dependencies/acme.yml"] = object{"$schema": "/dependencies/github-org-1.yml", "name": "acme", "url": "https://github.com/acme"}
 	w.Data["/dependencies/quay.yml"] = object{"$schema": "/dependencies/quay-instance-1.yml", "name": "quay", "url": "quay.io"}
 	w.Data[QuayOrg] = object{"$schema": "/dependencies/quay-org-1.yml", "name": "acme", "instance": Ref("/dependencies/quay.yml")}
 	w.Data["/pipelines/defaults.yml"] = object{"$schema": "/app-sre/tekton-provider-defaults-1.yml", "name": "defaults",
