@@ -82,6 +82,25 @@ func (r *Records) Read(ctx context.Context, s Subject, commits ...string) Logs {
 	return out
 }
 
+// ReadAmong returns what decisions need of some commits alone, such as those of a branch. With a
+// soak time a gate needs more: other commits may have run in between, see [Records.Read]. So it is
+// for a loop that looks at many commits often, before a gate is asked.
+func (r *Records) ReadAmong(ctx context.Context, s Subject, commits ...string) Logs {
+	out := Logs{}
+	for _, at := range s.places() {
+		if _, done := out[at]; done {
+			continue
+		}
+		log := r.some(ctx, at, commits)
+		if s.SoakTime > 0 {
+			line, err := r.timeline(ctx, at)
+			log.Runs, log.Err = line, errors.Join(log.Err, err)
+		}
+		out[at] = log
+	}
+	return out
+}
+
 // Log returns all records of a place.
 func (r *Records) Log(ctx context.Context, at Place) Log {
 	commits, err := r.list(ctx, at)
@@ -111,6 +130,7 @@ func (r *Records) some(ctx context.Context, at Place, commits []string) Log {
 	for _, c := range commits {
 		if is[c] {
 			both = append(both, c)
+			is[c] = false // once
 		}
 	}
 	return r.get(ctx, at, both)

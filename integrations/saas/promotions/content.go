@@ -67,6 +67,9 @@ func readBlock(text string) (block, bool) {
 	return b, b.Content == contentDigest(b.Entries) && b.Content != ""
 }
 
+// maxTitle is the length of the longest title, in runes. GitLab takes 255.
+const maxTitle = 200
+
 // describe returns the title and the description of a merge request.
 func (k *keeper) describe(entries []entry) services.MergeText {
 	files := map[string]bool{}
@@ -90,6 +93,9 @@ func (k *keeper) describe(entries []entry) services.MergeText {
 	text := "These targets can be promoted: all publishers of their channels ran the commits with success, and for long enough.\n\n" +
 		strings.Join(lines, "\n") + "\n\nThis merge request is kept up to date, and closed when it is not needed any more. " +
 		"A commit of somebody else on its branch stops that. Closing it stops it for this content.\n\n" + blockOf(entries) + "\n"
+	if runes := []rune(title); len(runes) > maxTitle {
+		title = string(runes[:maxTitle-1]) + "…"
+	}
 	return services.MergeText{Branch: k.branch, Target: k.settings.Branch, Title: title, Description: text, Labels: k.settings.Labels}
 }
 

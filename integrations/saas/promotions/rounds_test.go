@@ -100,9 +100,10 @@ func (s *gitStory) people() {
 		i := all[s.r.IntN(len(all))][1]
 		s.lines = append(s.lines, note)
 		s.edit("main", path, text[:i]+" "+note+text[i:])
-	case 6: // back to the first commit
+	case 6: // back to an older commit
 		if refs := refPattern.FindStringSubmatch(text); s.r.IntN(6) == 0 {
-			s.edit("main", path, strings.Replace(text, refs[1], sha(1), 1))
+			old := s.code[min(slices.Index(s.code, refs[1])+3, len(s.code)-1)]
+			s.edit("main", path, strings.Replace(text, refs[1], old, 1))
 		}
 	case 7:
 		s.edit("main", "README.md", note+"\n")

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/edit"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // A subscriber is a target of the data that is promoted: one value of ref. A target that selects
@@ -28,9 +29,9 @@ func (s *subscriber) target() *saas.Target { return s.targets[0] }
 func (s *subscriber) label() string {
 	t := s.target()
 	if !t.Selected {
-		return t.Label()
+		return sanitize.Line(t.Label())
 	}
-	return fmt.Sprintf("%s/%s (%d namespaces)", t.Template.File.Name, t.Template.Name, len(s.targets))
+	return sanitize.Line(fmt.Sprintf("%s/%s (%d namespaces)", t.Template.File.Name, t.Template.Name, len(s.targets)))
 }
 
 // hold returns why something newer is not promoted, "" if nothing is held.
@@ -158,13 +159,7 @@ func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window
 	}
 	s.q.Pin = promotion.Pin(was.Pin, was.Ref, s.q.Ref, s.q.Branches)
 	s.asked = true
-	commits := []string{s.q.Ref}
-	for _, b := range s.q.Branches {
-		if i := slices.Index(b, s.q.Ref); i >= 0 {
-			b = b[:i]
-		}
-		commits = append(commits, b...)
-	}
+	commits := commitsOf(s.q)
 	if len(commits) == 1 && !s.q.Redeploy {
 		s.d = promotion.Decide(s.q) // nothing is newer, so no record is needed
 		return
@@ -173,11 +168,30 @@ func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window
 		s.unknown = fmt.Errorf("the records of promotions: %w", a.noLogs)
 		return
 	}
-	s.q.Logs = a.records.Read(ctx, s.q.Subject, commits...)
+	s.q.Logs = a.records.ReadAmong(ctx, s.q.Subject, commits...)
 	if s.d = promotion.Decide(s.q); s.differs(s.d) {
 		s.q.Health = a.health(ctx, s.targets)
 		s.d = promotion.Decide(s.q)
 	}
+}
+
+// commitsOf returns the commits whose records a decision needs: those that are newer than the
+// present one, and the present one. If commits must soak, those before are needed as well: the
+// publishers may have gone back to them.
+func commitsOf(q promotion.Question) []string {
+	newer := []string{q.Ref}
+	var all []string
+	for _, b := range q.Branches {
+		all = append(all, b...)
+		if i := slices.Index(b, q.Ref); i >= 0 {
+			b = b[:i]
+		}
+		newer = append(newer, b...)
+	}
+	if len(newer) > 1 && q.SoakTime > 0 {
+		return append(newer[:1], all...)
+	}
+	return newer
 }
 
 // branches asks for the commits of the publishers' branches. It returns why there are none, or
