@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/rlimit"
 )
 
 // A Mirror is a bare repository with parts of one that a server has. It is fetched from by the
@@ -85,8 +87,12 @@ func (m *Mirror) fetch(ctx context.Context, from Remote, ids []string, options .
 	return err
 }
 
-// maxPrinted bounds what git may print about one commit, in bytes.
-const maxPrinted = 8 << 20
+// The bounds of git, in bytes: what it may print about one commit, and the largest file that it
+// may write, which is what a server sends at once.
+const (
+	maxPrinted = 8 << 20
+	maxPack    = 1 << 30
+)
 
 // run runs git in the mirror.
 func (m *Mirror) run(ctx context.Context, from Remote, in io.Reader, args ...string) ([]byte, error) {
@@ -102,7 +108,7 @@ func (m *Mirror) run(ctx context.Context, from Remote, in io.Reader, args ...str
 	var out, printed limited
 	out.left, printed.left = maxPrinted, 1<<16
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = in, &out, &printed, time.Second
-	err := cmd.Run()
+	err := rlimit.Limits{File: maxPack}.Run(cmd)
 	switch text := printed.kept.String(); {
 	case out.isFull:
 		return nil, fmt.Errorf("git %s prints more than %d MiB", firstCommand(args), maxPrinted>>20)

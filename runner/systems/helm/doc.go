@@ -4,5 +4,5 @@
 //     out of the folder is refused, and there are no links.
 //   - The program gets no variables of the environment, no settings and no cluster. It fetches
 //     nothing: what a chart depends on must be among its files.
-//   - Time and output are bounded. The memory of the program is not.
+//   - Time, memory and output are bounded.
 package helm

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/rlimit"
 )
 
 // A Program is the program helm.
@@ -39,6 +40,7 @@ const (
 	maxChart  = 8 << 20
 	maxOutput = 8 << 20
 	maxError  = 4 << 10
+	maxMemory = 2 << 30
 )
 
 // nameForm matches names of releases and namespaces.
@@ -109,7 +111,7 @@ func (p *Program) run(ctx context.Context, folder string, args ...string) ([]byt
 		"KUBECONFIG=" + folder + "/.none", "HELM_KUBEAPISERVER=https://127.0.0.1:1", "LC_ALL=C"}
 	out, printed := &limited{left: maxOutput}, &limited{left: maxError, cuts: true}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, printed, time.Second
-	err := cmd.Run()
+	err := rlimit.Limits{Data: maxMemory, File: maxOutput}.Run(cmd)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
