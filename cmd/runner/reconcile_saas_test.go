@@ -1,0 +1,155 @@
+//go:build !race
+
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/internal/kubetest"
+)
+
+// webTemplate is what the example deploys.
+const webTemplate = `apiVersion: template.openshift.io/v1
+kind: Template
+parameters:
+- {name: REPLICAS, value: "1"}
+- {name: IMAGE_TAG, required: true}
+objects:
+- apiVersion: v1
+  kind: Service
+  metadata: {name: web}
+  spec: {selector: {app: web}, ports: [{name: http, port: 80}]}
+- apiVersion: apps/v1
+  kind: Deployment
+  metadata: {name: web}
+  spec:
+    replicas: ${{REPLICAS}}
+    selector: {matchLabels: {app: web}}
+    template:
+      metadata: {labels: {app: web}}
+      spec: {containers: [{name: web, image: "REGISTRY/acme/web:${IMAGE_TAG}"}]}
+`
+
+// A shop is examples/saas with a cluster, a repository and a registry on this machine.
+type shop struct {
+	dir        string
+	cluster    *kubetest.Server
+	repository *gitlabtest.Repository
+	env        []string
+}
+
+// newShop copies the example and lets its addresses lead to this machine.
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{dir: t.TempDir(), cluster: kubetest.New(t)}
+	s.cluster.Working = true
+	for _, n := range []string{"shop-stage", "shop-production"} {
+		s.cluster.Edit(t, "kubectl", "/api/v1/namespaces/"+n, func(map[string]any) {})
+	}
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Docker-Content-Digest", "sha256:"+strings.Repeat("ab", 32)) // it has every image
+	}))
+	t.Cleanup(registry.Close)
+	images := strings.TrimPrefix(registry.URL, "http://")
+	s.repository = gitlabtest.NewRepository(t, map[string]string{"openshift/web.yml": strings.ReplaceAll(webTemplate, "REGISTRY", images)})
+	code := httptest.NewServer(s.repository.ServeGit("/acme/shop.git", ""))
+	t.Cleanup(code.Close)
+	s.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	for name, value := range fakes3.Start(t).Environ() {
+		s.env = append(s.env, name+"="+value)
+	}
+	if err := os.CopyFS(s.dir, os.DirFS("../../examples/saas")); err != nil {
+		t.Fatal(err)
+	}
+	s.replace(t, "https://github.com/acme/shop", code.URL+"/acme/shop", "https://api.main.example.com:6443", s.cluster.URL, "quay.io/acme/", images+"/acme/",
+		"3f1c9a0b5d7e8f60123456789abcdef012345678", s.repository.Head("main"))
+	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+"}}\nintegrations:\n  saas-deploy:\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
+	s.write(t, "secrets/clusters/main/token", s.cluster.Token)
+	s.write(t, "secrets/clusters/main/server", s.cluster.URL)
+	return s
+}
+
+// replace replaces texts in all datafiles.
+func (s *shop) replace(t *testing.T, pairs ...string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(s.dir, "data"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(strings.NewReplacer(pairs...).Replace(string(raw))), 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) write(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deploy runs the cell, and returns exit code and all output.
+func (s *shop) deploy(t *testing.T, shard string, flags ...string) (int, string) {
+	t.Helper()
+	args := []string{"reconcile", "saas-deploy", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--shard", shard, "--no-cache"}
+	cmd := exec.Command(program(t, "runner"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
+	cmd.Dir, cmd.Env = s.dir, s.env
+	return output(t, cmd)
+}
+
+// A cell is deployed by the program from a real repository, and the next cell follows when the
+// promotion gate is open.
+func TestReconcileSaas(t *testing.T) {
+	s := newShop(t)
+	code, text := s.deploy(t, "shop/stage", "--dry-run")
+	if code != 0 || !strings.Contains(text, "create main/shop-stage/Deployment.apps/web") || len(s.cluster.Writes()) > 0 {
+		t.Fatalf("the dry run: %d\n%s", code, text)
+	}
+	if code, text = s.deploy(t, "shop/production", "--no-dry-run"); code != 1 || !strings.Contains(text, "the promotion gate is closed") || len(s.cluster.Writes()) > 0 {
+		t.Errorf("before the publisher: %d\n%s", code, text)
+	}
+	if code, text = s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 {
+		t.Fatalf("the run: %d\n%s", code, text)
+	}
+	o := s.cluster.Object("/apis/apps/v1/namespaces/shop-stage/deployments/web")
+	raw, err := json.Marshal(o)
+	if err != nil || !strings.Contains(string(raw), s.repository.Head("main")[:7]) {
+		t.Errorf("got %s, %v", raw, err)
+	}
+	s.cluster.Forget()
+	if code, text = s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 || len(s.cluster.Writes()) > 0 {
+		t.Errorf("again: %d, %v\n%s", code, s.cluster.Writes(), text)
+	}
+	s.replace(t, "      soakDays: 1\n", "")
+	if code, text = s.deploy(t, "shop/production", "--no-dry-run"); code != 0 {
+		t.Errorf("after the publisher: %d\n%s", code, text)
+	}
+	if got := s.cluster.Object("/apis/apps/v1/namespaces/shop-production/deployments/web"); got == nil {
+		t.Errorf("there is no Deployment in production: %q", s.cluster.Paths())
+	}
+	if strings.Contains(text, s.cluster.Token) {
+		t.Error("the token is shown")
+	}
+	if code, text = s.deploy(t, "shop/none", "--dry-run"); code != 3 {
+		t.Errorf("a shard that does not exist: %d\n%s", code, text)
+	}
+}
