@@ -24,13 +24,16 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"planner": main, "ask": ask})
 }
 
-// Each script runs in a folder that holds the shop, the office and the specs of examples/.
+// Each script runs in a folder that holds the shop, the office, the specs and the saas files of examples/.
 func TestScripts(t *testing.T) {
 	shop := func(e *testscript.Env) error {
 		if err := os.CopyFS(filepath.Join(e.WorkDir, "office"), os.DirFS("../../examples/office")); err != nil {
 			return err
 		}
 		if err := os.CopyFS(filepath.Join(e.WorkDir, "specs"), os.DirFS("../../examples/specs")); err != nil {
+			return err
+		}
+		if err := os.CopyFS(filepath.Join(e.WorkDir, "saas"), os.DirFS("../../examples/saas")); err != nil {
 			return err
 		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../testdata/shop"))
