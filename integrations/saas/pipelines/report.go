@@ -11,17 +11,18 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/loop"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
 // The codes of findings.
 const (
-	codeHeld     = "HELD"     // something differs and waits
-	codeFailed   = "FAILED"   // a run failed, and what differs stays so
-	codeBroken   = "BROKEN"   // the data or a source allow no decision
-	codeFinished = "FINISHED" // a target can be removed from the data
-	codeNoSlack  = "NO_SLACK" // messages that a saas file asks for are not sent
+	codeHeld     = "HELD"        // something differs and waits
+	codeFailed   = "FAILED"      // a run failed, and what differs stays so
+	codeBroken   = "BROKEN"      // the data or a source allow no decision
+	codeFinished = "FINISHED"    // a target can be removed from the data
+	codeNoSlack  = "SAAS_UNUSED" // messages that a saas file asks for are not sent
 )
 
 // actionStart is the action of the step that starts a run.
@@ -139,7 +140,7 @@ func describe(reasons []decide.Reason) string {
 }
 
 // say writes a line into the log.
-func say(env integration.Environment, line string) { _, _ = fmt.Fprintln(env.Log, line) }
+func say(env integration.Environment, line string) { _, _ = fmt.Fprintln(env.Log, sanitize.Line(line)) }
 
 // standing returns how a cell stands, for the table and the metrics.
 func standing(o loop.Outcome) integration.Standing {

@@ -42,7 +42,9 @@ func (w *world) step(t *testing.T) {
 		w.prune()
 	case n < 60:
 		w.rerun()
-	case n < 63: // the clock jumps, also back
+	case n < 62:
+		w.ask()
+	case n < 65: // the clock jumps, also back
 		w.now = w.now.Add(time.Duration(w.rng.IntN(240)-60) * time.Hour)
 	default:
 		w.iterate(t)
@@ -57,6 +59,18 @@ func (w *world) uids() []string {
 		}
 	}
 	return out
+}
+
+// ask is a person who wants a failed run again, or no longer.
+func (w *world) ask() {
+	w.again = nil
+	for _, doc := range w.documents() {
+		for _, c := range doc.Cells {
+			if c.Failed != nil {
+				w.again = append(w.again, c.Failed.Fingerprint)
+			}
+		}
+	}
 }
 
 // setGate opens or closes the gate of a cell.

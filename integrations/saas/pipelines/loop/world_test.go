@@ -45,6 +45,8 @@ type world struct {
 	ids     int
 	m       mutant
 
+	again     []string        // fingerprints that a person wants again
+	tries     int             // how often one fingerprint may run
 	succeeded map[string]bool // uid, kind and value that a run that succeeded held
 	tick      int             // grows with each intent and each run
 	intended  map[string]int  // the tick of an intent, by id
@@ -79,7 +81,7 @@ func uidOf(file, env string, n int) string { return fmt.Sprintf("%s-%s-%d", file
 func newWorld(seed uint64, m mutant) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 16)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), docs: map[string][]byte{},
 		values: map[string]map[decide.Kind]string{}, unknown: map[string]map[decide.Kind]bool{}, gates: map[string]decide.Gate{}, gone: map[string]bool{},
-		succeeded: map[string]bool{}, intended: map[string]int{}, born: map[string]int{}, m: m}
+		tries: int(seed % 3), succeeded: map[string]bool{}, intended: map[string]int{}, born: map[string]int{}, m: m}
 	for _, f := range testFiles {
 		for _, e := range testEnvs {
 			for n := range 2 {
@@ -207,7 +209,7 @@ func (w *world) loop() *Loop {
 	s := w.store()
 	writer := fmt.Sprint(w.ids)
 	return &Loop{State: s, Writes: s, Writer: writer, Now: func() time.Time { return w.now }, Policy: decide.Policy{
-		Max: 1, Name: ledger.RunName,
+		Max: w.tries, Backoff: 20 * time.Minute, Again: w.again, Name: ledger.RunName,
 		NewID: func(cell, fp string) string {
 			if w.m.sameID {
 				return state.Name(cell, fp)
