@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestPromotions plays a quarter, or a week of it, with promotions.
+// TestPromotions plays a quarter, or a day of it, with the promotions of both and prints the table.
 func TestPromotions(t *testing.T) {
 	s := quarter
 	s.days = cmp.Or(*days, 1)
@@ -16,20 +16,33 @@ func TestPromotions(t *testing.T) {
 	old.openData(t)
 	old.system, old.promoter = newToday(old), newSAPM(old)
 	old.play(old.system)
-	t.Logf("%d days; took %s", s.days, time.Since(started).Round(time.Second))
+	tookOld := time.Since(started)
+	our := newWorld(*seed, s)
+	our.openData(t)
+	k := newKeeping(our, newOurs(our))
+	our.promoter = k
+	our.play(k)
+	t.Logf("%d days; took %s and %s", s.days, tookOld.Round(time.Second), (time.Since(started) - tookOld).Round(time.Second))
 	for _, row := range []struct {
 		name string
 		of   func(f *figures) any
 	}{
 		{"promotions", func(f *figures) any { return f.promotions }},
 		{"merge requests that were merged", func(f *figures) any { return f.mergeRequests }},
-		{"pushes per promotion", func(f *figures) any { return fmt.Sprintf("%.2f", float64(f.pushes)/float64(max(f.promotions, 1))) }},
+		{"pushes per promotion", func(f *figures) any { return fmt.Sprintf("%.2f", f.pushesPerPromotion()) }},
 		{"pushes per merged merge request", func(f *figures) any { return fmt.Sprintf("%.2f", float64(f.pushes)/float64(max(f.mergeRequests, 1))) }},
 		{"conflicts with own merge requests", func(f *figures) any { return f.ownConflicts }},
 		{"conflicts with people", func(f *figures) any { return f.otherConflicts }},
 		{"mean time from eligible to merged", func(f *figures) any { return meanTime(f.waits) }},
 		{"subscribers that waited over a week", func(f *figures) any { return len(f.forever) }},
 	} {
-		t.Logf("%-38s %10v", row.name, row.of(&old.figures))
+		t.Logf("%-38s %10v %10v", row.name, row.of(&old.figures), row.of(&our.figures))
 	}
+	if f := our.figures; f.promotions == 0 || f.ownConflicts > 0 || len(f.forever) > 0 || f.pushesPerPromotion() > 1.2 {
+		t.Errorf("waited %v", few(f.forever))
+	}
+}
+
+func (f *figures) pushesPerPromotion() float64 {
+	return float64(f.pushes) / float64(max(f.promotions, 1))
 }
