@@ -138,6 +138,10 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 			return err
 		}
 		for _, p := range past {
+			if p.State == services.MergeOpen {
+				k.hold = fmt.Sprintf("somebody else opened the merge request !%d of this branch", p.Number)
+				return nil
+			}
 			if b, ok := readBlock(p.Description); ok && p.State == services.MergeClosed && !p.ClosedByUs && b.Content == r.content {
 				k.hold = fmt.Sprintf("somebody closed the merge request !%d with this content; it is not opened again", p.Number)
 				return nil

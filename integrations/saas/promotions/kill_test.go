@@ -133,3 +133,46 @@ func TestLawsCatchMutants(t *testing.T) {
 		}
 	}
 }
+
+// A busyForge lets another whole loop run right after a commit.
+type busyForge struct {
+	*fakeForge
+	between func()
+}
+
+func (b *busyForge) Commit(ctx context.Context, c services.ForgeCommit) (string, error) {
+	sha, err := b.fakeForge.Commit(ctx, c)
+	if do := b.between; do != nil {
+		b.between = nil
+		do()
+	}
+	return sha, err
+}
+
+// Two loops at once make one branch and one merge request, and what the slower one could not do
+// is done by the next.
+func TestTwoLoopsAtOnce(t *testing.T) {
+	s := newScene(t, 2, 2)
+	s.code = []string{sha(2), sha(1)}
+	s.deployAll(sha(2))
+	forge := &busyForge{fakeForge: s.forge}
+	forge.between = func() {
+		if _, err := s.loop(); err != nil {
+			t.Error(err)
+		}
+	}
+	of := New(Services{Repositories: s, Forge: func(Project) (services.ForgeWriter, error) { return forge, nil }})
+	if err := of.Run(t.Context(), s.env(), integration.Actors{State: s.state}); err == nil {
+		t.Error("the slower loop could do everything, so this says nothing")
+	}
+	if len(s.forge.requests) != 2 {
+		t.Errorf("got %d merge requests", len(s.forge.requests))
+	}
+	s.mustLoop()
+	s.settle()
+	for f := range s.files {
+		if got := strings.Join(s.refs("main", f), " "); got != sha(2)+" "+sha(2) {
+			t.Errorf("got %s", got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package promotions
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"slices"
@@ -222,4 +223,23 @@ func TestDryRunWritesNothing(t *testing.T) {
 	if err != nil || first == nil {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestMergeRequestOfSomebodyElse(t *testing.T) {
+	s := newScene(t, 1, 1)
+	s.code = []string{sha(2), sha(1)}
+	s.deployAll(sha(2))
+	s.mustLoop("commit", "open")
+	s.client = strangers{s.forge} // the user of the token is another one by now
+	s.mustLoop()
+	if st := s.standing["saas-0/t0 c-1/shop-production"]; !strings.Contains(st.Hold, "somebody else opened") {
+		t.Errorf("got %+v", st)
+	}
+}
+
+// strangers is a forge where all merge requests are of others.
+type strangers struct{ *fakeForge }
+
+func (strangers) MergeRequests(context.Context, string) ([]services.MergeRequest, error) {
+	return nil, nil
 }
