@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -326,4 +327,37 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Several goroutines may read one repository at once.
+func TestConcurrent(t *testing.T) {
+	w := newWorld(t)
+	w.filter = true
+	first := w.commit(t, "main", map[string]string{"a": "1"})
+	second := w.commit(t, "main", map[string]string{"a": "2"})
+	r := reader(t)
+	var group sync.WaitGroup
+	for i := range 9 {
+		group.Go(func() {
+			commit, want := first, "1"
+			if i%2 == 0 {
+				commit, want = second, "2"
+			}
+			switch i % 3 {
+			case 0:
+				if got, err := r.Heads(t.Context(), w.repository(), []string{"main"}); err != nil || got["main"] != second {
+					t.Errorf("got %v and %v", got, err)
+				}
+			case 1:
+				if got, err := r.Files(t.Context(), w.repository(), commit, "a", false); err != nil || string(got[""]) != want {
+					t.Errorf("got %q and %v, want %q", got, err, want)
+				}
+			default:
+				if got, err := r.Log(t.Context(), w.repository(), second, 5); err != nil || !slices.Equal(got, []string{second, first}) {
+					t.Errorf("got %q and %v", got, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
