@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -189,6 +190,18 @@ func bomb(n int) string {
 		out += fmt.Sprintf(`, "P%d": "${P%d}${P%d}"`, i, i-1, i-1)
 	}
 	return out + "}"
+}
+
+// Parameters that would become very large are refused before they are.
+func TestParametersAreBounded(t *testing.T) {
+	text := `{"A": "` + strings.Repeat("x", 1<<17) + `", "B": "` + strings.Repeat("${A}", 1<<13) + `"}`
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := collect([]layer{{parameters: &text}}, nil, true)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 64<<20 {
+		t.Errorf("got %v with %d MiB", err, used>>20)
+	}
 }
 
 // A service that does not answer is not a mistake of the data.

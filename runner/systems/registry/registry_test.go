@@ -231,6 +231,15 @@ func TestUnknownWithoutHeader(t *testing.T) {
 	}
 }
 
+// An image that is named by its digest has no other one.
+func TestAnotherDigest(t *testing.T) {
+	f := newFake(t)
+	f.images["shop/web:"+digest] = strings.Replace(digest, "0", "f", 1)
+	if got, err := reader().Digest(t.Context(), f.host()+"/shop/web@"+digest, services.Login{}); err == nil || !strings.Contains(err.Error(), "the registry answers for another digest") {
+		t.Errorf("got %q and %v", got, err)
+	}
+}
+
 // page answers without the header of the API.
 func page(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {

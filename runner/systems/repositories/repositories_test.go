@@ -132,6 +132,19 @@ func TestSlowServer(t *testing.T) {
 	}
 }
 
+// A server that sends us to another host does not make us ask that one.
+func TestRedirectToAnotherHost(t *testing.T) {
+	w, other := newWorld(t), newWorld(t)
+	other.commit(t, "main", map[string]string{"a": "1"})
+	w.intercept = func(to http.ResponseWriter, r *http.Request) bool {
+		http.Redirect(to, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
+		return true
+	}
+	if _, err := reader(t).Heads(t.Context(), w.repository(), []string{"main"}); err == nil || !strings.Contains(err.Error(), "sends us to another host") || len(other.asked()) > 0 {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A repository that was renamed answers at its new place, with the credentials.
 func TestRename(t *testing.T) {
 	w := newWorld(t)
