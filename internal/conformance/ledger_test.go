@@ -16,6 +16,8 @@ import (
 var tested = map[string][]string{
 	"merge_request":           {"integrations/saas/promotions TestMergeRequestCases"},
 	"edit":                    {"integrations/saas/edit TestEditCases"},
+	"change_tester":           {"integrations/saas/deploy TestChangeTesterCases"},
+	"delete":                  {"integrations/saas/deploy TestDeleteCases"},
 	"window":                  {"integrations/saas/schedule TestWindowCases"},
 	"components":              {"integrations/saas/promotion TestComponentsCases"},
 	"candidate":               {"integrations/saas/promotion TestCandidateCases"},
@@ -87,8 +89,6 @@ var tested = map[string][]string{
 // later names the package that will test an area once the package exists.
 var later = map[string]string{
 	"admission":     "integrations/generic",
-	"change_tester": "integrations/saas/deploy",
-	"delete":        "integrations/saas/deploy",
 	"error_class":   "integrations/generic",
 	"import":        "integrations/generic",
 	"lro":           "integrations/generic",
