@@ -12,13 +12,15 @@ import (
 // A Fate is what becomes of a pod.
 type Fate int
 
-// The fates. Lingering pods are ready, and do not end when they are deleted.
+// The fates. Lingering pods are ready, and do not end when they are deleted. Finished pods ended
+// with success, as those of Jobs do.
 const (
 	Ready Fate = iota
 	Crashing
 	NoImage
 	Pending
 	Lingering
+	Finished
 )
 
 // Settle lets the controllers and the machines of the cluster work until nothing changes.

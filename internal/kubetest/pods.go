@@ -46,6 +46,9 @@ func statusOf(pod map[string]any, fate Fate) map[string]any {
 		ready, count, state = false, restarts, waiting("CrashLoopBackOff", "back-off 5m0s restarting failed container")
 	case NoImage:
 		phase, ready, state = "Pending", false, waiting("ImagePullBackOff", "Back-off pulling image")
+	case Finished:
+		phase, ready, state = "Succeeded", false, map[string]any{"terminated": map[string]any{"exitCode": int64(0), "reason": "Completed",
+			"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:01Z"}}
 	}
 	var containers []any
 	for _, c := range listOf(mapOf(pod["spec"])["containers"]) {

@@ -169,6 +169,7 @@ type scene struct {
 	state    state.Store
 	own      string // settings as YAML
 	change   func(*integration.Environment)
+	access   kube.Access // of a real cluster; without a server it is the one in memory
 
 	mu   sync.Mutex
 	said []string
@@ -220,16 +221,13 @@ func (s *scene) env(t testing.TB, shard string, base *saastest.World) integratio
 	t.Helper()
 	s.said = nil
 	s.log.Reset()
-	access := func(ref integration.ClusterRef) kube.Access {
-		return kube.Access{Name: ref.Name, Server: s.cluster.URL, Token: s.cluster.Token, Integration: Name}
-	}
 	env := integration.Environment{
 		Integration: Name, Settings: settingsOf(t, s.own), Query: s.Query(t), Shard: shard, State: state.ReadOnly(s.state), Log: &s.log, Workers: 4,
 		Now:    func() time.Time { return s.now },
 		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) { return "value-of-" + ref.Path, nil },
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return s.bucket, nil },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
-			return kube.Open(access(ref))
+			return kube.Open(s.reach(ref))
 		},
 		Report: func(f integration.Finding) {
 			s.mu.Lock()
@@ -253,6 +251,14 @@ func (s *scene) env(t testing.TB, shard string, base *saastest.World) integratio
 	return env
 }
 
+// reach returns how a cluster is reached, whatever address the data say.
+func (s *scene) reach(ref integration.ClusterRef) kube.Access {
+	if s.access.Server != "" {
+		return s.access
+	}
+	return kube.Access{Name: ref.Name, Server: s.cluster.URL, Token: s.cluster.Token, Integration: Name}
+}
+
 func (s *scene) native() integration.Native {
 	return New(Services{Repositories: s.forge, Registry: s.registry})
 }
@@ -265,7 +271,7 @@ func (s *scene) run(t testing.TB, shard string) (writes []string, err error) {
 	err = s.native().Run(t.Context(), env, integration.Actors{State: s.state,
 		Bucket: func(context.Context, string) (integration.BucketWriter, error) { return s.bucket, nil },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
-			return kube.OpenWriter(kube.Access{Name: ref.Name, Server: s.cluster.URL, Token: s.cluster.Token, Integration: Name})
+			return kube.OpenWriter(s.reach(ref))
 		}})
 	return s.writes(), err
 }
