@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
 // Each script runs in a folder with the bundles of the shop of examples/, and its tasks
-// start the program task. The folders qontract and office hold these examples.
+// start the program task. The folders qontract, office and saas hold these examples.
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
@@ -39,8 +39,10 @@ func TestScripts(t *testing.T) {
 		}
 		e.Values[labKey{}] = &lab{}
 		e.Values[clusterKey{}] = &lastCluster{}
-		if err := os.CopyFS(filepath.Join(e.WorkDir, "office"), os.DirFS("../../examples/office")); err != nil {
-			return err
+		for _, name := range []string{"office", "saas"} {
+			if err := os.CopyFS(filepath.Join(e.WorkDir, name), os.DirFS("../../examples/"+name)); err != nil {
+				return err
+			}
 		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "qontract"), os.DirFS("../../examples/qontract-reconcile"))
 	}
