@@ -18,6 +18,8 @@ type Schema struct {
 	values     *Schema
 	ends       []*Value // see Targets
 	hasEnds    bool
+	variants   *Variants // once they were asked for
+	hasForms   bool
 }
 
 // A layer is a place that takes part in a schema.
@@ -28,8 +30,12 @@ type layer struct {
 	isChoice bool
 }
 
-// maxLayers is how many layers a schema may have.
-const maxLayers = 1000
+// The bounds of what a specification can ask for. A small text can describe very much: ten
+// properties that all refer to an object with ten properties, and so on.
+const (
+	maxLayers = 2000      // of one schema
+	maxParts  = 4_000_000 // layers and properties of all schemas of a specification
+)
 
 // expand finds the layers of a schema and what they describe.
 func (s *Schema) expand() error {
@@ -45,8 +51,8 @@ func (s *Schema) expand() error {
 	if s.err = s.addVariants(); s.err != nil {
 		return s.err
 	}
-	s.collect()
-	return nil
+	s.err = s.collect()
+	return s.err
 }
 
 func (s *Schema) fault() error {
@@ -61,8 +67,8 @@ func (s *Schema) add(p Place, isChoice bool) error {
 	if slices.ContainsFunc(s.layers, func(l layer) bool { return l.Value == p.Value }) {
 		return nil
 	}
-	if len(s.layers) >= maxLayers {
-		return &Error{Code: CodeLoad, Place: p.String(), Message: "the schema has too many parts"}
+	if err := s.spend(p, 1); err != nil {
+		return err
 	}
 	s.layers = append(s.layers, layer{p, isChoice})
 	if p.Value.Get("$ref") != nil {
@@ -84,6 +90,15 @@ func (s *Schema) add(p Place, isChoice bool) error {
 		if err := s.add(c, isChoice || len(choices) > 1); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// spend counts parts of a schema.
+func (s *Schema) spend(p Place, parts int) error {
+	s.view.parts += parts
+	if len(s.layers) >= maxLayers || s.view.parts > maxParts {
+		return &Error{Code: CodeLoad, Place: p.String(), Message: "the schema has too many parts"}
 	}
 	return nil
 }
@@ -140,11 +155,19 @@ func (p Place) isNamed() bool {
 }
 
 // collect gathers the properties, items and values that the layers describe.
-func (s *Schema) collect() {
+func (s *Schema) collect() error {
+	if target := s.alias(); target != nil {
+		err := target.expand()
+		s.names, s.properties, s.items, s.values = target.names, target.properties, target.items, target.values
+		return err
+	}
 	places := map[string][]Place{}
 	var items, values []Place
 	for _, l := range s.layers {
 		properties := l.Value.Get("properties")
+		if err := s.spend(l.Place, len(properties.Names())); err != nil {
+			return err
+		}
 		for i, name := range properties.Names() {
 			if places[name] == nil {
 				s.names = append(s.names, name)
@@ -169,6 +192,26 @@ func (s *Schema) collect() {
 	if values != nil {
 		s.values = s.view.merged(values)
 	}
+	return nil
+}
+
+// alias returns the schema that describes all that is inside of a schema: that of its
+// reference, if nothing that stands beside it has a say in it.
+func (s *Schema) alias() *Schema {
+	own := s.places[0].Value
+	if len(s.places) != 1 || own.Get("$ref") == nil || len(s.layers) < 2 {
+		return nil
+	}
+	for _, keyword := range []string{"properties", "items", "additionalProperties", "allOf", "oneOf", "anyOf", "discriminator"} {
+		if own.Get(keyword) != nil {
+			return nil
+		}
+	}
+	end, err := s.places[0].Follow()
+	if err != nil || end.Value == own || s.layers[1].Value.Get("$ref") != nil {
+		return nil
+	}
+	return s.view.Schema(end)
 }
 
 // Properties returns the names of the properties of an object, sorted.

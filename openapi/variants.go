@@ -26,6 +26,17 @@ func (s *Schema) Variants() (*Variants, error) {
 	if err := s.expand(); err != nil || s == nil {
 		return nil, err
 	}
+	if s.hasForms {
+		return s.variants, nil
+	}
+	var err error
+	if s.variants, err = s.findVariants(); err == nil {
+		s.hasForms = true
+	}
+	return s.variants, err
+}
+
+func (s *Schema) findVariants() (*Variants, error) {
 	d := s.discriminator()
 	field := d.Value.Text()
 	if field == "" {
@@ -40,11 +51,13 @@ func (s *Schema) Variants() (*Variants, error) {
 		return nil, err
 	}
 	for _, p := range s.variantPlaces() {
-		one := &Schema{view: s.view}
+		one := &Schema{view: s.view, places: []Place{p}}
 		if err := one.add(p, false); err != nil {
 			return nil, err
 		}
-		one.collect()
+		if err := one.collect(); err != nil {
+			return nil, err
+		}
 		for _, value := range mapping.valuesOf(p) {
 			out.Values[value] = one.names
 		}

@@ -12,6 +12,7 @@ type View struct {
 	document *Document
 	schemas  map[*Value]*Schema
 	variants map[*Value][]Place // schemas that name another one in their allOf, by that one
+	parts    int                // see maxParts
 }
 
 // View returns the view of a specification.

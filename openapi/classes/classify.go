@@ -187,7 +187,6 @@ func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
 	case rule.Value != nil:
 		in.createOnly = declared(rule, "a transition rule says self == oldSelf")
 	case canUpdate, in.mutable != nil:
-	case n.step.kind == item, n.step.kind == mapValue: // what holds it decides
 	case c.patchKind == resources.PatchReal && n.put.has() && n.patch.presence == Missing:
 		in.createOnly = inferred(n.put, "PUT takes it and PATCH, which takes other properties, does not")
 	case n.post.has() && n.put.presence == Missing && n.patch.lacks():

@@ -63,15 +63,27 @@ func typeName(v *openapi.Value) string {
 	return strings.Join(names, "|")
 }
 
+// guessType finds the type of a value whose type is not declared, from what it holds.
 func guessType(n *node, p *Property) error {
-	steps, err := n.steps()
-	if err != nil || len(steps) == 0 {
+	isList, err := n.describes(step{kind: item})
+	if err != nil || isList {
+		p.Type = "array"
 		return err
 	}
-	if p.Type = "object"; steps[len(steps)-1].kind == item {
-		p.Type = "array"
+	for _, s := range n.all() {
+		names, err := s.schema.Properties()
+		if err != nil {
+			return err
+		}
+		if len(names) > 0 {
+			p.Type = "object"
+		}
 	}
-	return nil
+	isMap, err := n.describes(step{kind: mapValue})
+	if isMap {
+		p.Type = "object"
+	}
+	return err
 }
 
 // atomic finds objects that are one value.

@@ -116,26 +116,28 @@ func partLength(path string) int {
 
 // named returns the part of a node that a name stands for.
 func (c *Classifier) named(n *node, name string) (*node, error) {
+	for _, st := range []step{{property, name}, {kind: item}, {kind: mapValue}} {
+		isThere, err := n.describes(st)
+		if err != nil {
+			return nil, err
+		}
+		if isThere {
+			return c.child(n, st)
+		}
+	}
+	message := fmt.Sprintf("%s has no property %q", n.where(), shorten(name))
+	if len(name) >= 100 {
+		return nil, &PathError{message}
+	}
 	steps, err := n.steps()
 	if err != nil {
 		return nil, err
 	}
 	var words []string
 	for _, st := range steps {
-		if st.kind == property {
-			words = append(words, st.name)
-		}
-		if st.kind == property && st.name == name {
-			return c.child(n, st)
-		}
+		words = append(words, st.name)
 	}
-	for _, st := range steps {
-		if st.kind != property {
-			return c.child(n, st)
-		}
-	}
-	message := fmt.Sprintf("%s has no property %q", n.where(), shorten(name))
-	if near := suggest.Words(name, words, 1+len(name)/4); len(name) < 100 && len(near) > 0 {
+	if near := suggest.Words(name, words, 1+len(name)/4); len(near) > 0 {
 		message += fmt.Sprintf("; do you mean %q?", near[0])
 	}
 	return nil, &PathError{message}

@@ -3,6 +3,7 @@ package classes_test
 import (
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/openapi"
@@ -66,6 +67,7 @@ func TestRules(t *testing.T) {
 		{"readOnly in allOf", plainSpec(`{"properties":{"a":{"allOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
 		{"readOnly of one choice of many", plainSpec(`{"properties":{"a":{"oneOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "", readOnly},
 		{"readOnly of the only choice beside null", plainSpec(`{"properties":{"a":{"anyOf":[{"type":"null"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
+		{"a body of another JSON type", strings.ReplaceAll(plainSpec(`{"properties":{"a":{"readOnly":true}}}`), "application/json", "application/merge-patch+json; q=1"), "a", "declared", readOnly},
 		{"readOnly is inherited", plainSpec(`{"properties":{"a":{"readOnly":true,"properties":{"x":{}}}}}`), "a.x", "declared", readOnly},
 		{"mutability is inherited", plainSpec(`{"properties":{"a":{"x-ms-mutability":["create","read"],"properties":{"x":{}}}}}`), "a.x", "declared", createOnly},
 		{"what is inside of a create-only object is so too", plainSpec(`{"properties":{"a":{"x-ms-mutability":["create"],"properties":{"x":{"x-ms-mutability":["create","update","read"]}}}}}`), "a.x", "declared", createOnly},
@@ -92,3 +94,34 @@ func TestRules(t *testing.T) {
 func createOnly(p *classes.Property) *classes.Ground { return p.CreateOnly }
 func readOnly(p *classes.Property) *classes.Ground   { return p.ReadOnly }
 func writeOnly(p *classes.Property) *classes.Ground  { return p.WriteOnly }
+
+// Variants are found by inheritance and by choices, and have the values that the mapping
+// gives them.
+func TestVariants(t *testing.T) {
+	const head = `{"openapi":"3.1.0","paths":{"/things/{name}":{"get":{},"put":{"requestBody":{"content":{"text/plain":{"schema":{"type":"string"}},"application/json":{"schema":{"properties":{"a":`
+	const tail = `}}}}}}}},"components":{"schemas":{
+		"Base":{"discriminator":{"propertyName":"kind","mapping":{"one":"One","uno":"#/components/schemas/One"}},"properties":{"kind":{"type":"string"}}},
+		"One":{"allOf":[{"$ref":"#/components/schemas/Base"}],"properties":{"x":{}}},
+		"Two":{"allOf":[{"$ref":"#/components/schemas/One"}],"properties":{"y":{}}},
+		"Cat":{"properties":{"kind":{},"lives":{}}},"Dog":{"properties":{"kind":{},"bones":{}}}}}}`
+	const of, kind = `"discriminator":{"propertyName":"kind","mapping":{"cat":"Cat"}}`, `[{"$ref":"#/components/schemas/Cat"},{"$ref":"#/components/schemas/Dog"}]`
+	for _, test := range []struct{ name, schema, want string }{
+		{"inheritance", `{"$ref":"#/components/schemas/Base"}`, "&{kind map[Two:[kind x y] one:[kind x] uno:[kind x]]}"},
+		{"of a variant only its own", `{"$ref":"#/components/schemas/One"}`, "&{kind map[Two:[kind x y]]}"},
+		{"choices", `{"oneOf":` + kind + `,` + of + `}`, "&{kind map[Dog:[bones kind] cat:[kind lives]]}"},
+		{"a discriminator of one choice", `{"oneOf":[{"$ref":"#/components/schemas/Base"},{"type":"string"}]}`, "<nil>"},
+		{"none", `{"properties":{"kind":{}}}`, "<nil>"},
+	} {
+		c, err := classes.New(typeOf(t, head+test.schema+tail))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Explain("a")
+		if err != nil {
+			t.Fatalf("%s: %v", test.name, err)
+		}
+		if got := fmt.Sprint(p.Variants); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}

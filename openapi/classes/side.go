@@ -109,9 +109,15 @@ func (s sides) child(st step) (sides, error) {
 	return out, nil
 }
 
-// isDescribed reports whether any body has a property.
-func (s sides) isDescribed() bool {
-	return s.get.has() || s.put.has() || s.post.has() || s.patch.has()
+// describes reports whether any body describes a part of a property.
+func (s sides) describes(st step) (bool, error) {
+	for _, one := range s.all() {
+		c, err := one.described(st)
+		if err != nil || c != nil {
+			return c != nil, err
+		}
+	}
+	return false, nil
 }
 
 // first returns the first of the bodies that has a property.

@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -30,6 +31,9 @@ func (t Template) shapes() []shape {
 		return nil
 	}
 	parts := strings.Split(strings.Trim(t.Path, "/"), "/")
+	if slices.Contains(parts, "") {
+		return nil
+	}
 	family := t.family(parts)
 	out := family.shapes(t, parts)
 	for i := range out {

@@ -34,7 +34,7 @@ func (t *Type) ID() string {
 
 // An Index is the types of some specifications.
 type Index struct {
-	types    []*Type // sorted by id, then by path
+	types    []*Type // sorted by name, version and path
 	mistakes []error
 }
 
@@ -48,8 +48,8 @@ func NewIndex(documents []*openapi.Document) *Index {
 		}
 	}
 	slices.SortStableFunc(x.types, func(a, b *Type) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.ID()), strings.ToLower(b.ID())),
-			strings.Compare(a.Path, b.Path), strings.Compare(a.Document.Name, b.Document.Name))
+		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
+			strings.Compare(a.Version, b.Version), strings.Compare(a.Path, b.Path), strings.Compare(a.Document.Name, b.Document.Name))
 	})
 	x.setParents()
 	return x
