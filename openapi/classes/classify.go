@@ -34,7 +34,7 @@ func New(t *resources.Type, files ...*Overrides) (*Classifier, error) {
 			put:   rootSide(bodies.HasPut, bodies.Put),
 			post:  rootSide(bodies.HasPost, bodies.Post),
 			patch: rootSide(bodies.HasPatch, bodies.Patch),
-		},
+		}.settled(),
 		patchKind: kind,
 	}
 	return c, c.addOverrides(t, files)
@@ -127,7 +127,7 @@ func inferred(s side, text string) *Ground {
 
 // mutability finds x-ms-mutability, which counts for everything inside.
 func (c *Classifier) mutability(n *node, _ *Property, in *inherited) error {
-	p, err := firstKeyword("x-ms-mutability", n.put, n.post, n.get, n.patch)
+	p, err := firstKeyword("x-ms-mutability", n.all()...)
 	if err == nil && p.Value != nil {
 		in.mutability = p
 	}

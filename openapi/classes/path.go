@@ -164,7 +164,7 @@ func shorten(text string) string {
 
 // isCyclic reports whether a node holds an object of a kind that it stands in.
 func (n *node) isCyclic() bool {
-	decides := first(n.put, n.post, n.get, n.patch)
+	decides := first(n.all()...)
 	for _, t := range decides.schema.Targets() {
 		for around := n.parent; around != nil; around = around.parent {
 			if slices.Contains(around.targets(), t) {
@@ -176,5 +176,5 @@ func (n *node) isCyclic() bool {
 }
 
 func (n *node) targets() []*openapi.Value {
-	return first(n.put, n.post, n.get, n.patch).schema.Targets()
+	return first(n.all()...).schema.Targets()
 }

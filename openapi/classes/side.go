@@ -1,6 +1,8 @@
 package classes
 
 import (
+	"slices"
+
 	"github.com/app-sre/prcheck/openapi"
 )
 
@@ -88,25 +90,44 @@ func (s side) keyword(name string) (openapi.Place, error) { return s.schema.Keyw
 // sides are the bodies of a type.
 type sides struct {
 	get, put, post, patch side
+	distinct              []side
+}
+
+// settled returns the sides with those that differ: most bodies of a type are one definition,
+// which need be read once only. The one that decides is first.
+func (s sides) settled() sides {
+	s.distinct = make([]side, 0, 2)
+	for _, one := range [...]side{s.put, s.post, s.get, s.patch} {
+		if one.has() && !slices.Contains(s.distinct, one) {
+			s.distinct = append(s.distinct, one)
+		}
+	}
+	return s
 }
 
 // requests returns the bodies that are sent, the one that decides first.
 func (s sides) requests() []side { return []side{s.put, s.post, s.patch} }
 
-func (s sides) all() []side { return []side{s.put, s.post, s.get, s.patch} }
+func (s sides) all() []side { return s.distinct }
 
 func (s sides) child(st step) (sides, error) {
 	var out sides
-	for _, f := range []struct {
-		from side
-		to   *side
-	}{{s.get, &out.get}, {s.put, &out.put}, {s.post, &out.post}, {s.patch, &out.patch}} {
+	from := [...]side{s.put, s.post, s.get, s.patch}
+	to := [...]*side{&out.put, &out.post, &out.get, &out.patch}
+next:
+	for i, one := range from {
+		for j := range i {
+			if from[j] == one {
+				*to[i] = *to[j]
+				continue next
+			}
+		}
 		var err error
-		if *f.to, err = f.from.child(st); err != nil {
+		if *to[i], err = one.child(st); err != nil {
 			return out, err
 		}
 	}
-	return out, nil
+	return out.settled(), nil
 }
 
 // describes reports whether any body describes a part of a property.
