@@ -177,3 +177,15 @@ func TestApplyRefusesWhatSomebodyChanged(t *testing.T) {
 		}
 	}
 }
+
+func TestIsPlain(t *testing.T) {
+	for text, want := range map[string]bool{
+		"main": true, "c-0-0": true, "0123456789abcdef": true, "0b1f": true, "a.b/c_d": true, "v1.2.3": true,
+		"": false, "123": false, "1e5": false, "12e45678": false, "1.5": false, "2026-01-02": false, "1_000": false, "0x1f": false, "0o17": false, "0b01": false,
+		"yes": false, "Null": false, "a b": false, "a: b": false, "-a": false, "#a": false, "é": false,
+	} {
+		if got := isPlain(text); got != want {
+			t.Errorf("%q: got %t", text, got)
+		}
+	}
+}

@@ -190,10 +190,10 @@ func isPlain(s string) bool {
 	}
 	rest, isBinary := strings.CutPrefix(s, "0b")
 	switch {
-	case strings.ContainsAny(s, "._-"), strings.HasPrefix(s, "0x"), strings.HasPrefix(s, "0o"):
+	case strings.HasPrefix(s, "0x"), strings.HasPrefix(s, "0o"):
 		return false
 	case isBinary:
-		return strings.Trim(rest, "01") != ""
+		return strings.Trim(rest, "01_") != ""
 	}
 	return strings.ContainsAny(s, "abcdfABCDF") // a number has no letter but e
 }
