@@ -96,6 +96,12 @@ const (
 
 // run runs git in the mirror.
 func (m *Mirror) run(ctx context.Context, from Remote, in io.Reader, args ...string) ([]byte, error) {
+	return m.runWithin(ctx, maxPrinted, from, in, args...)
+}
+
+// runWithin runs git in the mirror. What it prints has at most a number of bytes, else the error
+// is [ErrTooLarge].
+func (m *Mirror) runWithin(ctx context.Context, most int, from Remote, in io.Reader, args ...string) ([]byte, error) {
 	protocols := []string{"-c", "protocol.allow=never"}
 	if from.URL != "" {
 		protocols = append(protocols, "-c", "protocol.https.allow=always", "-c", "protocol.http.allow=always")
@@ -106,12 +112,12 @@ func (m *Mirror) run(ctx context.Context, from Remote, in io.Reader, args ...str
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Env = m.environment(cmd.Environ(), from)
 	var out, printed limited
-	out.left, printed.left = maxPrinted, 1<<16
+	out.left, printed.left = most, 1<<16
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = in, &out, &printed, time.Second
 	err := rlimit.Limits{File: maxPack}.Run(cmd)
 	switch text := printed.kept.String(); {
 	case out.isFull:
-		return nil, fmt.Errorf("git %s prints more than %d MiB", firstCommand(args), maxPrinted>>20)
+		return nil, fmt.Errorf("git %s prints more than %d MiB: %w", firstCommand(args), most>>20, ErrTooLarge)
 	case err == nil:
 		return out.kept.Bytes(), nil
 	case strings.Contains(text, "not our ref"), strings.Contains(text, "no such remote ref"):

@@ -72,19 +72,28 @@ func (m *Mirror) listTree(ctx context.Context, args ...string) ([]treeEntry, err
 }
 
 // Contents returns the contents of files by git's id. All of them together may have a number of
-// bytes.
-func (m *Mirror) Contents(ctx context.Context, ids []string, most int) (out [][]byte, err error) {
-	r := (&Commit{dir: m.dir}).Blobs(ctx)
-	defer func() { err = errors.Join(err, r.Close()) }()
+// bytes, else the error is [ErrTooLarge].
+func (m *Mirror) Contents(ctx context.Context, ids []string, most int) ([][]byte, error) {
+	const head = 100 // bytes that git prints about each, at most
+	raw, err := m.runWithin(ctx, most+head*len(ids), Remote{}, strings.NewReader(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	var out [][]byte
 	for _, id := range ids {
-		raw, err := r.Read(id, most)
-		if err != nil {
-			return nil, err
+		about, rest, _ := bytes.Cut(raw, []byte("\n"))
+		words := strings.Fields(string(about))
+		if len(words) != 3 || words[0] != id || words[1] != "blob" {
+			return nil, fmt.Errorf("git has no content %s", id)
 		}
-		if most -= len(raw); most < 0 {
+		size, err := strconv.Atoi(words[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, fmt.Errorf("git cat-file printed %q: not what was expected", about)
+		}
+		if most -= size; most < 0 {
 			return nil, ErrTooLarge
 		}
-		out = append(out, bytes.Clone(raw))
+		out, raw = append(out, rest[:size:size]), rest[size+1:]
 	}
 	return out, nil
 }
