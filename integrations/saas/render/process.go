@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -201,22 +202,36 @@ func (r *renderer) template(ctx context.Context, secret secretsFunc) ([]any, err
 	return out, nil
 }
 
-// chart returns the objects of a Helm chart.
+// chart returns the objects of a Helm chart. A chart that makes up values, such as passwords or
+// the time, is a mistake: the same input must give the same objects. So it is rendered twice.
 func (r *renderer) chart(ctx context.Context, secret secretsFunc) ([]any, error) {
 	p, err := r.parameters(secret, false)
 	if err != nil {
 		return nil, err
 	}
+	raw, err := r.helm(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	switch again, err := r.helm(ctx, p); {
+	case err != nil:
+		return nil, err
+	case !bytes.Equal(raw, again):
+		return nil, r.wrongTemplate("the chart makes up values, such as random texts or the time: give them as parameters")
+	}
+	return r.documents([]string{"the output of helm"}, map[string][]byte{"the output of helm": raw})
+}
+
+// helm renders a chart once.
+func (r *renderer) helm(ctx context.Context, p *parameters) ([]byte, error) {
 	raw, err := r.in.Helm(ctx, r.files, p.values, r.in.Target.Template.Name, r.in.Target.Namespace.Name)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case integration.ClassOfFailure(err) == integration.FailureTransient:
-		return nil, err
-	case err != nil:
-		return nil, r.wrongTemplate("%v", err)
+	case err == nil || integration.ClassOfFailure(err) == integration.FailureTransient:
+		return raw, err
 	}
-	return r.documents([]string{"the output of helm"}, map[string][]byte{"the output of helm": raw})
+	return nil, r.wrongTemplate("%v", err)
 }
 
 // documents returns the values of all documents of some files.

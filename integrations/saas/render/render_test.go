@@ -96,6 +96,7 @@ func TestRender(t *testing.T) {
 			want: dataOf(`{}`), masked: hide("")},
 		{name: "a chart that has more objects with the secret hides whole objects", kind: saas.Helm, secrets: secret("pw"), files: map[string]string{"Chart.yaml": "name: x"}, change: moreFor("pw"),
 			want: dataOf(`{}`), masked: hide("")},
+		{name: "a chart that makes up values", kind: saas.Helm, files: map[string]string{"Chart.yaml": "name: x"}, change: madeUp, want: "the chart makes up values"},
 		{name: "no value for what is required", files: map[string]string{"": head + "parameters: [{name: X, required: true}]"}, want: "the parameter X has no value and is required"},
 		{name: "a generated value", files: map[string]string{"": head + "parameters: [{name: X, generate: expression}]"}, want: "values are not generated here"},
 		{name: "an error that would show a secret", secrets: map[string]string{"A": "same", "B": "same"}, files: configMap("{'${A}': 1, '${B}': 2}"), want: "why is not told here"},
@@ -156,6 +157,15 @@ func encodeA(in *Input) {
 	in.Helm = func(_ context.Context, _ map[string][]byte, values map[string]any, _, _ string) ([]byte, error) {
 		tag := values["image"].(map[string]any)["tag"]
 		return fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {p: %q, tag: %q}\n", base64.StdEncoding.EncodeToString([]byte(values["A"].(string))), tag), nil
+	}
+}
+
+// madeUp is a program helm that never makes the same twice.
+func madeUp(in *Input) {
+	n := 0
+	in.Helm = func(context.Context, map[string][]byte, map[string]any, string, string) ([]byte, error) {
+		n++
+		return fmt.Appendf(nil, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {n: %d}\n", n), nil
 	}
 }
 
