@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(withPrograms{m}, map[string]func(){"runner": main, "keeper": keeper})
+	testscript.Main(withPrograms{m}, map[string]func(){"runner": main, "keeper": keeper, "pipeliner": pipeliner})
 }
 
 // withPrograms builds the programs of testdata/programs before the tests run, and puts

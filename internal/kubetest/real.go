@@ -219,3 +219,8 @@ func readAll(answer *http.Response) ([]byte, error) {
 	defer func() { _ = answer.Body.Close() }() // it was read
 	return io.ReadAll(answer.Body)
 }
+
+// Ask sends a GET request of "admin". It is for goroutines, which must not end a test.
+func (r *Real) Ask(path string) (code int, answer []byte, err error) {
+	return r.send("admin", http.MethodGet, path, "", "")
+}
