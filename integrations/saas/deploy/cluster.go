@@ -178,7 +178,11 @@ func (v *view) list(ctx context.Context, reader integration.ClusterReader, k man
 // add adds an object that is desired, or that is ours and would be deleted.
 func (v *view) add(l *manifests.Live, out *native.Current) {
 	t := v.thing(l)
-	if _, isNamed := v.bodies[t.Key]; !isNamed {
+	_, isNamed := v.bodies[t.Key]
+	if of := t.Mark.Integration; isNamed && of != "" && of != v.run.env.Integration && of != v.run.env.Settings.TakeOverFrom {
+		v.run.tellForeign(v, t.Key, of)
+	}
+	if !isNamed {
 		if !l.Deletable() || !l.Kind.Namespaced || !v.manages(l) {
 			return
 		}

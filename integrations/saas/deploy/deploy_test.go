@@ -1,11 +1,16 @@
 package deploy
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
 	"github.com/app-sre/prcheck/internal/kubetest"
 )
@@ -189,5 +194,76 @@ func TestHealth(t *testing.T) {
 		if got := s.records()["shop-stage fedcba9"]; !strings.HasPrefix(got, `{"success": false`) {
 			t.Errorf("the %s run: the record is %s", name, got)
 		}
+	}
+}
+
+// A run that failed only because a service did not answer changes no record.
+func TestUnknownIsNoFailure(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t, "shop/stage")
+	before := maps.Clone(s.bucket.objects)
+	s.registry = silent{}
+	if _, err := s.run(t, "shop/stage"); !s.fails(err) || !s.says("error SAAS_UNKNOWN", "nobody answers") || !maps.Equal(before, s.bucket.objects) {
+		t.Errorf("got %v, %q, %q", err, s.said, s.bucket.objects)
+	}
+}
+
+// A silent registry does not answer.
+type silent struct{}
+
+func (silent) Digest(context.Context, string, services.Login) (string, error) {
+	return "", errors.New("nobody answers")
+}
+
+// Objects of qontract-reconcile are taken over only if somebody says so: by marks alone, or by the
+// settings with the next run.
+func TestTakeOver(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		integration string // on the mark
+		version     string
+		own         func(e *integration.Environment)
+		says        string // "" is success
+		keeps       bool   // the Service stays as it is
+	}{
+		{name: "nobody says so", integration: "openshift-saas-deploy", version: "0.1.0", own: func(*integration.Environment) {}, says: "OWNED_BY_OTHER", keeps: true},
+		{name: "the settings say so", integration: "openshift-saas-deploy", version: "0.1.0", own: func(e *integration.Environment) { e.Settings.TakeOverFrom = "openshift-saas-deploy" }},
+		{name: "another version", integration: Name, version: "0.1.0", own: func(*integration.Environment) {}, says: "NOT_ADOPTED", keeps: true},
+		{name: "take-over of another version", integration: Name, version: "0.1.0", own: func(e *integration.Environment) { e.Approve.TakeOver = true }},
+		{name: "another saas file", integration: Name, own: func(*integration.Environment) {}, says: "OWNED_BY_OTHER", keeps: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t)
+			s.change = c.own
+			s.cluster.Edit(t, "oc", path("shop-stage", "Service", "shop"), func(o map[string]any) {
+				caller := "shop"
+				if c.name == "another saas file" {
+					caller = "other"
+				}
+				notes := map[string]any{"qontract.integration": c.integration, "qontract.caller_name": caller}
+				if c.version != "" {
+					notes["qontract.integration_version"] = c.version
+				}
+				o["metadata"].(map[string]any)["annotations"] = notes
+				o["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(9), "name": "http"}}}
+			})
+			if c.name == "another saas file" { // it lives
+				s.Data["/services/shop/other.yml"] = maps.Clone(s.Data[saastest.File])
+				s.Set("/services/shop/other.yml", "other", "name")
+				s.Set("/services/shop/other.yml", []any{}, "resourceTemplates")
+			}
+			_, err := s.run(t, "shop/stage")
+			if c.says != "" && !s.says("error", c.says) {
+				t.Errorf("got %v, %q", err, s.said)
+			}
+			o := s.cluster.Object(path("shop-stage", "Service", "shop"))
+			notes := o["metadata"].(map[string]any)["annotations"].(map[string]any)
+			if taken := notes["qontract.integration"] == Name && notes["qontract.integration_version"] == nil && notes["qontract.caller_name"] == "shop"; taken == c.keeps || s.fails(err) != c.keeps {
+				t.Errorf("the annotations are %v; %v, %q", notes, err, s.said)
+			}
+			if n := len(s.bucket.objects); strings.HasPrefix(c.name, "take-over") && n > 0 {
+				t.Errorf("there are %d records", n)
+			}
+		})
 	}
 }

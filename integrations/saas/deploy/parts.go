@@ -38,9 +38,13 @@ func (s *side) desired() native.Desired {
 			}
 		}
 	}
+	seen := map[string]bool{} // two saas files of one name are a mistake that holds both
 	for _, c := range s.cells {
 		for _, at := range c.places() {
-			d.Parts = append(d.Parts, s.part(c, at, &d.Findings))
+			if name := c.Key() + " " + at; !seen[name] {
+				seen[name] = true
+				d.Parts = append(d.Parts, s.part(c, at, &d.Findings))
+			}
 		}
 	}
 	if s.run.env.Shard == "" || s.run.env.Shard == Validation {
@@ -100,7 +104,11 @@ func (t *target) items(claim reconcile.Claim) []reconcile.Item {
 	var out []reconcile.Item
 	for i, o := range t.out.Objects {
 		o = manifests.Normal(o)
-		out = append(out, reconcile.Item{Key: keyOf(t.at(), o), Place: t.Place, Claim: claim, Body: body{Object: o, Masked: t.out.Masked[i], Target: t.Label()}})
+		it := reconcile.Item{Key: keyOf(t.at(), o), Place: t.Place, Claim: claim, Body: body{Object: o, Masked: t.out.Masked[i], Target: t.Label()}}
+		if strings.Count(string(it.Key), "/") != 3 {
+			it.Mistake = reconcile.Mistake{Code: render.CodeObject, Message: "its kind or name has a slash, which no object has"}
+		}
+		out = append(out, it)
 	}
 	return out
 }

@@ -7,12 +7,19 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // publish writes the records of promotions after a run of one cell, also after one that failed.
-// A run that could do nothing, that was told to end, or whose gate was closed proves nothing.
+// A run that could do nothing, that was told to end, whose gate was closed, or that failed only
+// because a service did not answer proves nothing: a record of it would begin the soak time anew.
 func (r *run) publish(ctx context.Context, act integration.Actors, failure error) error {
-	if !r.isSingle() || len(r.head.cells) != 1 || r.head.cells[0].closed != "" || ctx.Err() != nil || errors.Is(failure, integration.ErrNothingDone) {
+	isWhole := r.isSingle() && r.env.Static == (plan.Fraction{})
+	if !isWhole || len(r.head.cells) != 1 || r.head.cells[0].closed != "" || ctx.Err() != nil || errors.Is(failure, integration.ErrNothingDone) {
+		return nil
+	}
+	if failure == nil && r.hasFailed() && r.failures == r.unknown {
+		_, _ = fmt.Fprintln(r.env.Log, "no record of a promotion is written: it is not known what the run deployed") // the log is for people
 		return nil
 	}
 	c := r.head.cells[0]

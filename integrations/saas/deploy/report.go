@@ -20,6 +20,18 @@ func (r *run) note(code reconcile.Code, at reconcile.Place, message string) {
 	r.env.Report(integration.Finding{Finding: plan.Finding{Code: string(code), Severity: plan.SeverityNote, File: at.File, Pointer: at.Pointer, Message: message}})
 }
 
+// tellForeign says that an object belongs to another integration, so that it stays as it is. It is
+// an error of a run, which does not deploy what it should.
+func (r *run) tellForeign(v *view, key reconcile.Key, of string) {
+	f := plan.Finding{Code: string(reconcile.CodeOwnedByOther), Severity: plan.SeverityWarning, File: v.place.File, Pointer: v.place.Pointer,
+		Message: fmt.Sprintf("%s belongs to the integration %.100q, so it stays as it is: let the settings say take_over_from, or remove one of both", key, of)}
+	if r.writes {
+		f.Severity = plan.SeverityError
+	}
+	_, _ = fmt.Fprintln(r.env.Log, sanitize.Line(f.Message)) // the log is for people
+	r.env.Report(integration.Finding{Finding: f})
+}
+
 // reportChange says what a change alters: the links to the commits between both sides, the
 // objects that are rendered otherwise, and what was not checked.
 func (r *run) reportChange() {

@@ -38,6 +38,7 @@ type run struct {
 	mu       sync.Mutex
 	views    map[string]*view // by shard and place
 	failures int              // errors that were reported
+	unknown  int              // those of them that say that nobody knows something
 }
 
 // A side is what the data of base or head say about the cells to work on.
@@ -104,6 +105,9 @@ func (r *run) counting(report func(integration.Finding)) func(integration.Findin
 		if f.Effect == nil && !f.Old && string(f.Severity) == string(reconcile.Error) {
 			r.mu.Lock()
 			r.failures++
+			if f.Code == string(CodeUnknown) {
+				r.unknown++
+			}
 			r.mu.Unlock()
 		}
 		if report != nil {
