@@ -81,6 +81,8 @@ type Standing struct {
 	Since time.Time `json:"since,omitzero"`
 	// Started says that something was started, for the reasons.
 	Started bool `json:"started,omitzero"`
+	// Took is how long the unit took, if it ended since the run before; 0 if it did not.
+	Took time.Duration `json:"took_ns,omitzero"`
 }
 
 // A Deed is a step that was taken or would be taken, for reports, the journal and the metrics.

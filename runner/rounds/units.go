@@ -57,6 +57,8 @@ type unitCount struct {
 	states  map[string]int       // units of the last round, by state
 	waiting map[string]time.Time // since when units wait, by key
 	starts  map[string]int       // of all rounds, by reason
+	ended   int                  // units of all rounds that ended
+	took    time.Duration        // all of them together
 }
 
 // count takes the units of a round.
@@ -68,6 +70,10 @@ func (c *unitCount) count(units []integration.Standing, now time.Time) {
 	waiting := map[string]time.Time{}
 	for _, u := range units {
 		c.states[u.State]++
+		if u.Took > 0 {
+			c.ended++
+			c.took += u.Took
+		}
 		if u.Hold != "" {
 			waiting[u.Key] = now
 			if before, ok := c.waiting[u.Key]; ok {
@@ -110,4 +116,8 @@ func (c *unitCount) families(now time.Time, family func(name, kind, help string,
 	family("units", "gauge", "Units of work of the last round by state.", states...)
 	family("oldest_wait_seconds", "gauge", "For how long the unit waits that waits the longest.", sample("", c.oldest(now).Seconds()))
 	family("starts_total", "counter", "What was started, by reason. What has several reasons counts for each of them.", starts...)
+	if c.ended > 0 {
+		family("ended_units_total", "counter", "Units of work that ended, such as merge requests that were merged.", sample("", float64(c.ended)))
+		family("ended_unit_seconds_total", "counter", "How long they took, together.", sample("", c.took.Seconds()))
+	}
 }

@@ -55,7 +55,10 @@ func TestUnitCount(t *testing.T) {
 	if c.starts["commit"] != 1 || c.starts["config"] != 1 || c.states["held"] != 1 || c.states["start"] != 0 {
 		t.Errorf("got %+v", c)
 	}
-	c.count([]integration.Standing{{Key: "a", State: "same"}}, now.Add(3*time.Hour))
+	c.count([]integration.Standing{{Key: "a", State: "same"}, {Key: "m", State: "merged", Took: time.Minute}}, now.Add(3*time.Hour))
+	if c.ended != 1 || c.took != time.Minute {
+		t.Errorf("got %d ended after %v", c.ended, c.took)
+	}
 	if got := c.oldest(now.Add(4 * time.Hour)); got != 0 {
 		t.Errorf("nothing waits, and yet for %v", got)
 	}

@@ -221,7 +221,7 @@ func (w *work) deeds(c *component, k *keeper, err error) {
 	}
 	if k.merged > 0 {
 		w.say(fmt.Sprintf("%s: merged %s after it was opened", c.branch, k.merged.Round(1e9)))
-		w.env.Stand(integration.Standing{Key: c.branch, State: "merged", Since: w.now.Add(-k.merged), Opens: w.now})
+		w.env.Stand(integration.Standing{Key: c.branch, State: stateMerged, Took: k.merged})
 	}
 	if err != nil && w.act.Did != nil {
 		w.act.Did(integration.Deed{Key: c.branch, Action: "promote", Status: string(reconcile.StatusFailed), Error: err.Error()})

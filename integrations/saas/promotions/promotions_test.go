@@ -31,6 +31,9 @@ func TestPromotion(t *testing.T) {
 		t.Fatal("it cannot be merged")
 	}
 	s.mustLoop()
+	if st := s.standing[m.Branch]; st.State != stateMerged || st.Took <= 0 {
+		t.Errorf("got %+v", s.standing)
+	}
 	if got := s.refs("main", 0); !slices.Equal(got, []string{sha(2), sha(2)}) {
 		t.Errorf("got %q", got)
 	}

@@ -23,6 +23,7 @@ const (
 	stateWanted  = "promote" // it is to be promoted
 	stateHeld    = "held"
 	stateUnknown = "unknown"
+	stateMerged  = "merged" // of a merge request
 )
 
 // stateOf returns how a subscriber stands.
@@ -76,6 +77,9 @@ func firstOf(errs ...error) error {
 // standing returns how a subscriber stands, for the table and the metrics.
 func (w *work) standing(c *component, s *subscriber) integration.Standing {
 	out := integration.Standing{Key: s.label(), State: w.stateOf(c, s), Hold: s.hold(), Opens: s.d.Opens}
+	if s.d.Candidate != "" {
+		out.Reasons = []string{fmt.Sprintf("from %.12s", s.q.Ref), fmt.Sprintf("to %.12s", s.d.Candidate)}
+	}
 	if out.Hold == "" && s.differs(s.d) {
 		out.Hold = c.hold
 	}
