@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +21,12 @@ import (
 //
 // The git that fetches reads no settings of the machine or of a user, follows no redirect and
 // runs no hook. Credentials are neither among its arguments nor in a file.
-type Mirror struct{ dir string }
+//
+// One goroutine at a time may use a mirror.
+type Mirror struct {
+	dir string
+	has map[string]bool // commits and contents that were fetched
+}
 
 // A Remote is where a mirror is fetched from.
 type Remote struct {
@@ -34,7 +40,7 @@ var ErrNotOurs = errors.New("the server has no such commit")
 // ErrNotInstalled says that there is no program git.
 var ErrNotInstalled = errors.New("git is not installed, and without it no files of repositories can be read")
 
-// NewMirror makes an empty mirror in a folder, which must not be there yet. url must begin with
+// NewMirror makes an empty mirror in a folder, which must be empty or not there. url must begin with
 // https:// or http://.
 func NewMirror(ctx context.Context, dir, url string) (*Mirror, error) {
 	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsAny(url, "\n\r\x00 ") {
@@ -43,7 +49,7 @@ func NewMirror(ctx context.Context, dir, url string) (*Mirror, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	m := &Mirror{dir}
+	m := &Mirror{dir, map[string]bool{}}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--template="},
 		{"config", "remote.origin.url", url},
@@ -58,7 +64,7 @@ func NewMirror(ctx context.Context, dir, url string) (*Mirror, error) {
 
 // FetchCommit fetches a commit with the names of its files.
 func (m *Mirror) FetchCommit(ctx context.Context, from Remote, commit string) error {
-	return m.fetch(ctx, from, []string{commit}, "--depth=1", "--filter=blob:none")
+	return m.fetchNew(ctx, from, []string{commit}, "--depth=1", "--filter=blob:none")
 }
 
 // FetchLog fetches a commit and those before it, if possible without their files. depth is how
@@ -69,7 +75,22 @@ func (m *Mirror) FetchLog(ctx context.Context, from Remote, commit string, depth
 
 // FetchFiles fetches contents of files by git's id.
 func (m *Mirror) FetchFiles(ctx context.Context, from Remote, ids []string) error {
-	return m.fetch(ctx, from, ids, "--filter=blob:none")
+	return m.fetchNew(ctx, from, ids, "--filter=blob:none")
+}
+
+// fetchNew fetches objects that were not fetched yet.
+func (m *Mirror) fetchNew(ctx context.Context, from Remote, ids []string, options ...string) error {
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return m.has[id] })
+	if len(missing) == 0 {
+		return nil
+	}
+	if err := m.fetch(ctx, from, missing, options...); err != nil {
+		return err
+	}
+	for _, id := range missing {
+		m.has[id] = true
+	}
+	return nil
 }
 
 // fetch fetches objects by their names.

@@ -12,7 +12,7 @@ import (
 // What git prints is bounded, also when it is copied by a reader of its own.
 func TestLimited(t *testing.T) {
 	dir := commitAll(t, map[string]string{"large": strings.Repeat("0123456789abcdef", maxPrinted/16+1)})
-	m := &Mirror{filepath.Join(dir, ".git")}
+	m := &Mirror{dir: filepath.Join(dir, ".git")}
 	if _, err := m.run(t.Context(), Remote{}, nil, "cat-file", "blob", "HEAD:large"); err == nil || !strings.Contains(err.Error(), "prints more than 8 MiB") {
 		t.Errorf("got %.100v", err)
 	}
@@ -32,7 +32,7 @@ func TestMirrorLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Mirror{filepath.Join(dir, ".git")}
+	m := &Mirror{dir: filepath.Join(dir, ".git")}
 	for _, c := range []struct {
 		path string
 		deep bool

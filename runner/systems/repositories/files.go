@@ -8,12 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/git"
-	"github.com/app-sre/prcheck/state"
 )
 
 // The bounds of what is read at once.
@@ -116,7 +114,7 @@ func (r *Repositories) with(ctx context.Context, of services.Repository, kind st
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	m, err := r.mirror(ctx, address, kind)
+	m, err := r.mirror(ctx, mirrorKey{address, kind, of.User, of.Password})
 	if err != nil {
 		return err
 	}
@@ -138,10 +136,17 @@ func (r *Repositories) with(ctx context.Context, of services.Repository, kind st
 	})
 }
 
+// A mirrorKey says what a mirror is for. What was fetched with credentials is there for these
+// alone.
+type mirrorKey struct{ address, kind, user, password string }
+
 // mirror returns the mirror of a repository, and makes it if it is not there.
-func (r *Repositories) mirror(ctx context.Context, address, kind string) (*git.Mirror, error) {
+func (r *Repositories) mirror(ctx context.Context, key mirrorKey) (*git.Mirror, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if m, ok := r.mirrors[key]; ok {
+		return m, nil
+	}
 	if r.folder == "" {
 		folder, err := os.MkdirTemp("", "prcheck-git-")
 		if err != nil {
@@ -149,14 +154,14 @@ func (r *Repositories) mirror(ctx context.Context, address, kind string) (*git.M
 		}
 		r.folder = folder
 	}
-	name := filepath.Join(r.folder, state.Name(address, kind))
-	if m, ok := r.mirrors[name]; ok {
-		return m, nil
-	}
-	m, err := git.NewMirror(ctx, name, address)
+	folder, err := os.MkdirTemp(r.folder, key.kind+"-")
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a mirror: %w", err), os.RemoveAll(name))
+		return nil, fmt.Errorf("making a folder for a repository: %w", err)
 	}
-	r.mirrors[name] = m
+	m, err := git.NewMirror(ctx, folder, key.address)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a mirror: %w", err), os.RemoveAll(folder))
+	}
+	r.mirrors[key] = m
 	return m, nil
 }

@@ -25,9 +25,9 @@ type Repositories struct {
 	policy    retry.Policy
 
 	mu      sync.Mutex
-	folder  string                 // "" until it is needed
-	places  map[string]*place      // by address without .git
-	mirrors map[string]*git.Mirror // by folder
+	folder  string            // "" until it is needed
+	places  map[string]*place // by address without .git
+	mirrors map[mirrorKey]*git.Mirror
 }
 
 var _ services.Repositories = (*Repositories)(nil)
@@ -44,7 +44,7 @@ func New() *Repositories {
 	return &Repositories{
 		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 30 * time.Second,
 		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
-		places: map[string]*place{}, mirrors: map[string]*git.Mirror{},
+		places: map[string]*place{}, mirrors: map[mirrorKey]*git.Mirror{},
 	}
 }
 
@@ -53,7 +53,7 @@ func (r *Repositories) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	folder := r.folder
-	r.folder, r.mirrors = "", map[string]*git.Mirror{}
+	r.folder, r.mirrors = "", map[mirrorKey]*git.Mirror{}
 	if folder == "" {
 		return nil
 	}

@@ -244,6 +244,17 @@ func TestFilesAreFew(t *testing.T) {
 	if _, err := r.Files(t.Context(), w.repository(), commit, "small", false); err != nil {
 		t.Fatal(err)
 	}
+	w.asked()
+	if _, err := r.Files(t.Context(), w.repository(), commit, "small", false); err != nil || len(w.asked()) > 0 {
+		t.Errorf("the same file was fetched twice, %v", err)
+	}
+	w.password = "s3cret"
+	if _, err := r.Files(t.Context(), services.Repository{URL: w.URL + "/shop/web"}, commit, "small", false); err != nil {
+		t.Errorf("what was fetched without credentials is there without them: %v", err)
+	}
+	if _, err := r.Files(t.Context(), services.Repository{URL: w.URL + "/shop/web", Password: "wrong"}, commit, "small", false); err == nil {
+		t.Error("wrong credentials read what was fetched without them")
+	}
 	large := w.git(t, "rev-parse", commit+":large")
 	for _, m := range r.mirrors {
 		if _, err := m.Contents(t.Context(), []string{large}, 1<<30); err == nil {
