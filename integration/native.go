@@ -75,7 +75,9 @@ type Standing struct {
 	Key     string   `json:"key"`
 	State   string   `json:"state"`             // a word of the integration, such as same or held
 	Reasons []string `json:"reasons,omitempty"` // kinds of what differs, in the order of the integration
-	Hold    string   `json:"hold,omitempty"`    // what it waits for
+	Hold    string   `json:"hold,omitempty"`    // what it waits for, or why nothing is done
+	// Waits says that something differs and is not being done, so that somebody may have to act.
+	Waits bool `json:"waits,omitzero"`
 	// Opens is when the wait ends, and Since when it began; zero if nobody knows.
 	Opens time.Time `json:"opens,omitzero"`
 	Since time.Time `json:"since,omitzero"`

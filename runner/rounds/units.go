@@ -74,7 +74,7 @@ func (c *unitCount) count(units []integration.Standing, now time.Time) {
 			c.ended++
 			c.took += u.Took
 		}
-		if u.Hold != "" {
+		if u.Waits {
 			waiting[u.Key] = now
 			if before, ok := c.waiting[u.Key]; ok {
 				waiting[u.Key] = before

@@ -47,8 +47,8 @@ func TestTable(t *testing.T) {
 func TestUnitCount(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	var c unitCount
-	c.count([]integration.Standing{{Key: "a", State: "held", Hold: "it waits"}, {Key: "b", State: "start", Reasons: []string{"commit", "commit", "config"}, Started: true}}, now)
-	c.count([]integration.Standing{{Key: "a", State: "held", Hold: "it still waits"}, {Key: "b", State: "failed", Hold: "it failed", Since: now.Add(-time.Minute)}}, now.Add(time.Hour))
+	c.count([]integration.Standing{{Key: "a", State: "held", Waits: true}, {Key: "b", State: "start", Reasons: []string{"commit", "commit", "config"}, Started: true}}, now)
+	c.count([]integration.Standing{{Key: "a", State: "held", Waits: true}, {Key: "c", State: "off", Hold: "it is deprecated"}, {Key: "b", State: "failed", Waits: true, Since: now.Add(-time.Minute)}}, now.Add(time.Hour))
 	if got := c.oldest(now.Add(2 * time.Hour)); got != 2*time.Hour+time.Minute {
 		t.Errorf("the oldest waits for %v", got)
 	}

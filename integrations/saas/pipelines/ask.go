@@ -270,7 +270,9 @@ func (a *asker) askImage(ctx context.Context, image string, auth *integration.Se
 		return false, errNoService
 	}
 	login := services.Login{}
-	if host, _, _ := strings.Cut(image, "/"); auth != nil && a.settings.MayGet(host) {
+	host, _, _ := strings.Cut(image, "/")
+	name, _, _ := strings.Cut(host, ":") // without a port
+	if auth != nil && a.settings.MayGet(name) {
 		for field, to := range map[string]*string{"user": &login.User, "token": &login.Password} {
 			value, err := a.env.Secret(ctx, integration.SecretRef{Path: auth.Path, Field: field, Version: auth.Version})
 			if err != nil {

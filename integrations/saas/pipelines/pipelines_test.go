@@ -28,10 +28,10 @@ func TestFirstRuns(t *testing.T) {
 	if err := s.run(); err != nil {
 		t.Fatal(err, s.log.String())
 	}
-	if u := s.unit("shop/production"); u.State != "held" || !strings.Contains(u.Hold, "promotion") {
+	if u := s.unit("shop/production"); u.State != "held" || !u.Waits || !strings.Contains(u.Hold, "promotion") {
 		t.Errorf("production is %+v, want it to wait for the publisher", u)
 	}
-	if u := s.unit("shop/stage"); u.State != "start" || !u.Started || !slices.Equal(u.Reasons, []string{"config"}) || len(s.created) != 1 {
+	if u := s.unit("shop/stage"); u.State != "start" || !u.Started || u.Waits || !slices.Equal(u.Reasons, []string{"config"}) || len(s.created) != 1 {
 		t.Errorf("stage is %+v, created %v, want one run", u, s.created)
 	}
 	publish(t, s)

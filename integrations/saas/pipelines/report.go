@@ -145,6 +145,7 @@ func say(env integration.Environment, line string) { _, _ = fmt.Fprintln(env.Log
 // standing returns how a cell stands, for the table and the metrics.
 func standing(o loop.Outcome) integration.Standing {
 	out := integration.Standing{Key: o.Cell, State: string(o.State), Hold: o.Hold, Opens: o.Opens, Started: o.Started}
+	out.Waits = slices.Contains([]decide.State{decide.Held, decide.Failed, decide.Broken, decide.Unknown}, o.State)
 	if out.Hold == "" && len(o.Errors) > 0 {
 		out.Hold = o.Errors[0]
 	}

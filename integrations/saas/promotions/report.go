@@ -83,6 +83,7 @@ func (w *work) standing(c *component, s *subscriber) integration.Standing {
 	if out.Hold == "" && s.differs(s.d) {
 		out.Hold = c.hold
 	}
+	out.Waits = out.Hold != ""
 	if m := w.open[c.branch]; m != nil && out.State == stateOpen {
 		out.Since = m.Opened
 	}
