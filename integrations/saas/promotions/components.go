@@ -147,6 +147,10 @@ func (w *work) windowOpen(c *component) bool {
 	return false
 }
 
+// waitForPeople is how many times the patience a merge request is left alone that waits for people
+// alone, since its checks passed: a push could take back approvals.
+const waitForPeople = 24
+
 // wants returns what a merge request is to promote. An open one keeps its content for some time,
 // though something newer may be promoted, since a push starts all checks anew; and it outlives the
 // window in which it was opened. What is not known stays as it is; unsure tells that something is
@@ -189,7 +193,11 @@ func (w *work) wants(c *component, open *services.MergeRequest, m memory) (out [
 	if since.IsZero() {
 		since = open.Opened
 	}
-	if w.now.Sub(since) < w.settings.Patience {
+	patience := w.settings.Patience
+	if open.Checks == services.ChecksPassed {
+		patience *= waitForPeople
+	}
+	if w.now.Sub(since) < patience {
 		return kept, unsure
 	}
 	return fresh, unsure

@@ -19,6 +19,8 @@
 // There is one merge request for each component of files, so two of them never change one file.
 // Its branch is named by the files, and has one commit, made on the head of main:
 //
+//   - An open one is not changed for something newer within the patience, and for 24 times as long
+//     once its checks passed, because then it waits for people.
 //   - It is pushed if its content differs, if its files changed on main, or if there are conflicts,
 //     and left alone otherwise: a push starts all checks anew.
 //   - A branch with a commit of somebody else is never overwritten, and gets one note. A commit of

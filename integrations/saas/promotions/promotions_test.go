@@ -54,6 +54,9 @@ func TestOpenMergeRequestsArePatient(t *testing.T) {
 	s.deployAll(sha(3))
 	s.mustLoop()
 	s.now = s.now.Add(defaultPatience)
+	s.forge.requests[0].Checks = services.ChecksPassed
+	s.mustLoop() // it waits for people alone
+	s.forge.requests[0].Checks = services.ChecksRunning
 	s.mustLoop("commit", "describe")
 	s.code = append([]string{sha(4)}, s.code...)
 	s.deployAll(sha(4))
