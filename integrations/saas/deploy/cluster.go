@@ -28,6 +28,7 @@ type view struct {
 
 	bodies map[reconcile.Key]body
 	kinds  map[reconcile.Key]manifests.Kind // of all objects that were seen or are desired
+	listed []manifests.Kind
 }
 
 // see makes the view of a part of head.
@@ -86,6 +87,7 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 	if err != nil {
 		return native.Current{}, err
 	}
+	v.listed = kinds
 	failed := 0
 	for _, k := range kinds {
 		err := v.list(ctx, reader, k, &out)

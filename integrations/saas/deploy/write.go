@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -85,19 +86,30 @@ func (r *run) doer(ctx context.Context, _ integration.Environment, act integrati
 	return doer{v, manifests.Doer{Writer: writer, Options: v.options, Limit: r.settings.patience()}}, nil
 }
 
+// errNoKind says that the saas file manages no objects of this kind any more.
+var errNoKind = errors.New("nobody knows the kind of")
+
 // object returns the kind and the name of the object of a key.
 func (v *view) object(key reconcile.Key) (manifests.Kind, string, error) {
-	k, ok := v.kinds[key]
-	if !ok {
-		return k, "", fmt.Errorf("nobody knows the kind of %s", key)
+	name := string(key[strings.LastIndexByte(string(key), '/')+1:])
+	if k, ok := v.kinds[key]; ok {
+		return k, name, nil
 	}
-	return k, string(key[strings.LastIndexByte(string(key), '/')+1:]), nil
+	for _, k := range v.listed { // it was there in an earlier run
+		if objectKey(v.at, k, name) == key {
+			return k, name, nil
+		}
+	}
+	return manifests.Kind{}, "", fmt.Errorf("%w %s", errNoKind, key)
 }
 
 // Read implements [reconcile.Doer]. An object that no entry names and that is not ours is as if it
 // were not there: somebody made it in the place of one of ours.
 func (d doer) Read(ctx context.Context, key reconcile.Key) (*reconcile.Thing, error) {
 	k, name, err := d.object(key)
+	if errors.Is(err, errNoKind) {
+		return nil, nil // nobody looks at such objects any more
+	}
 	if err != nil {
 		return nil, err
 	}
