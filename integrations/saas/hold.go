@@ -106,13 +106,8 @@ func holdTarget(m *Model, t *Target) {
 	if t.Promotion == nil {
 		return
 	}
-	for word, channels := range map[string][]string{"publish": t.Promotion.Publish, "subscribe": t.Promotion.Subscribe} {
-		for i, channel := range channels {
-			if channel == "" || strings.Contains(channel, "/") {
-				m.breakTarget(t, CodeChannel, fmt.Sprintf("/promotion/%s/%d", word, i), fmt.Sprintf("the channel %.80q must have a name without slash", channel))
-			}
-		}
-	}
+	m.holdChannels(t, "publish", t.Promotion.Publish)
+	m.holdChannels(t, "subscribe", t.Promotion.Subscribe)
 	if t.Promotion.Schedule != "" {
 		switch s, err := schedule.Parse(t.Promotion.Schedule); {
 		case err != nil:
@@ -124,6 +119,15 @@ func holdTarget(m *Model, t *Target) {
 	for i, channel := range t.Promotion.Subscribe {
 		if why := m.unknownPublisher(channel); why != "" {
 			m.breakTarget(t, CodeChannel, fmt.Sprintf("/promotion/subscribe/%d", i), why)
+		}
+	}
+}
+
+// holdChannels holds a target with a channel of no name, or with a slash in it.
+func (m *Model) holdChannels(t *Target, word string, channels []string) {
+	for i, channel := range channels {
+		if channel == "" || strings.Contains(channel, "/") {
+			m.breakTarget(t, CodeChannel, fmt.Sprintf("/promotion/%s/%d", word, i), fmt.Sprintf("the channel %.80q must have a name without slash", channel))
 		}
 	}
 }

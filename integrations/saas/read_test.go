@@ -195,3 +195,27 @@ func TestContent(t *testing.T) {
 		}
 	}
 }
+
+// The same data give the same findings and the same reasons, also if a target has several mistakes.
+func TestReadIsStable(t *testing.T) {
+	w := saastest.Large(3, 6)
+	of := w.Target("/services/app-001/saas.yml", 0, 0)
+	of["promotion"] = object{"publish": []any{"a/b", "c/d"}, "subscribe": []any{"e/f", "g/h"}, "schedule": "no"}
+	of["name"] = "x:y"
+	of["secretParameters"] = []any{object{"name": "S", "secret": object{"path": "{{{", "field": "{{{ }}}"}}}
+	query := w.Query(t)
+	first := ""
+	for i := range 20 {
+		m, err := Read(t.Context(), query, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(append(lines(m.Findings), m.Files[1].Templates[0].Targets[0].Broken), "\n")
+		if i == 0 {
+			first = text
+		}
+		if text != first {
+			t.Fatalf("got\n%s\nand then\n%s", first, text)
+		}
+	}
+}

@@ -18,12 +18,12 @@ func (r *reader) resolve(t *Target, text *string) (string, error) {
 	fields := r.fields[t.Namespace.Path]
 	for i := range t.SecretParameters {
 		secret := &t.SecretParameters[i].Secret
-		for name, at := range map[string]*string{"path": &secret.Path, "field": &secret.Field} {
-			out, err := expand(*at, fields)
-			if err != nil {
-				return fmt.Sprintf("/secretParameters/%d/secret/%s", i, name), err
-			}
-			*at = out
+		var err error
+		if secret.Path, err = expand(secret.Path, fields); err != nil {
+			return fmt.Sprintf("/secretParameters/%d/secret/path", i), err
+		}
+		if secret.Field, err = expand(secret.Field, fields); err != nil {
+			return fmt.Sprintf("/secretParameters/%d/secret/field", i), err
 		}
 	}
 	if text == nil {
