@@ -15,6 +15,9 @@ type cellState struct {
 	File   fileState     `json:"file"`
 	Envs   []envState    `json:"environments"` // one, unless two environments have the same name
 	Of     []targetState `json:"targets"`
+	// Kept are the places where objects stay that no target names, because a target that is
+	// disabled may have made them.
+	Kept []string `json:"kept,omitempty"`
 }
 
 type fileState struct {
@@ -81,8 +84,27 @@ func (m *Model) CellState(c Cell) any {
 		if !slices.ContainsFunc(out.Envs, func(e envState) bool { return e.Path == env.Path }) {
 			out.Envs = append(out.Envs, m.envState(env))
 		}
+		if at := t.Namespace.At(); !slices.Contains(out.Kept, at) && f.DisabledAt(at) != nil {
+			out.Kept = append(out.Kept, at)
+		}
 	}
 	return out
+}
+
+// At returns where a namespace is: CLUSTER/NAMESPACE.
+func (n Namespace) At() string { return n.Cluster.Name + "/" + n.Name }
+
+// DisabledAt returns the first target that is disabled at a place, see [Namespace.At]; nil if
+// there is none.
+func (f *File) DisabledAt(place string) *Target {
+	for _, of := range f.Templates {
+		for _, t := range of.Targets {
+			if t.Disable && t.Namespace.At() == place {
+				return t
+			}
+		}
+	}
+	return nil
 }
 
 // inOrder returns lists of parameters as one text: of two with one name the last one counts. The

@@ -49,12 +49,8 @@ func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 		}
 		v.bodies[it.Key] = b
 	}
-	for _, of := range c.File.Templates {
-		for _, t := range of.Targets {
-			if t.Disable && t.Namespace.Cluster.Name+"/"+t.Namespace.Name == p.At && v.kept == "" {
-				v.kept = fmt.Sprintf("%s is disabled, and it may belong to that target", t.Label())
-			}
-		}
+	if t := c.File.DisabledAt(p.At); t != nil && v.kept == "" {
+		v.kept = fmt.Sprintf("%s is disabled, and it may belong to that target", t.Label())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
