@@ -36,7 +36,7 @@ func (s *side) ask(ctx context.Context) {
 				f.Message += "; it opens at " + v.Opens.UTC().Format("2006-01-02 15:04 UTC")
 			}
 			if v.Err != nil {
-				f.Code = CodeUnknown
+				f.Code, f.Message = CodeUnknown, c.unknown(f.Message)
 			}
 			s.findings = append(s.findings, f)
 		}

@@ -80,7 +80,7 @@ func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Pa
 	}
 	for _, t := range targets {
 		if p.Skip == "" {
-			p.Items = append(p.Items, t.items(claim)...)
+			p.Items = append(p.Items, c.items(t, claim)...)
 		}
 	}
 	s.run.see(s, c, p, targets)
@@ -92,12 +92,14 @@ func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Pa
 func (r *run) isSingle() bool { return r.env.Shard != "" }
 
 // items returns the entries of a target: its objects, or that it cannot be rendered.
-func (t *target) items(claim reconcile.Claim) []reconcile.Item {
+func (c *cell) items(t *target, claim reconcile.Claim) []reconcile.Item {
 	if t.err != nil {
 		it := reconcile.Item{Key: reconcile.Key("target " + t.Label()), Place: t.Place, Body: body{Target: t.Label()}}
 		it.Mistake = reconcile.Mistake{Code: CodeUnknown, Message: "it is not rendered, and its objects stay as they are: " + t.err.Error()}
 		if m := (*render.Mistake)(nil); errors.As(t.err, &m) {
 			it.Mistake.Code, it.Place = m.Code, t.place(m.Pointer)
+		} else if t.Broken == "" {
+			it.Mistake.Message = c.unknown(it.Mistake.Message)
 		}
 		return []reconcile.Item{it}
 	}

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,8 +55,21 @@ type side struct {
 // A cell is a cell to work on.
 type cell struct {
 	saas.Cell
-	targets []*target
-	closed  string // why nothing is done, "" if something is
+	targets   []*target
+	closed    string // why nothing is done, "" if something is
+	isAltered bool   // it is of head, and the change alters what it deploys
+}
+
+// altered is what messages about unknown things say of cells that a change alters: a service that
+// does not answer says the same of both sides, and what base says as well fails no change.
+const altered = "; the change alters this cell, so it must be known"
+
+// unknown returns the message about something in the cell that nobody knows.
+func (c *cell) unknown(message string) string {
+	if c.isAltered {
+		message += altered
+	}
+	return message
 }
 
 // A target is a target with what services say about it.
@@ -90,6 +104,7 @@ func (d deployer) open(ctx context.Context, env integration.Environment, act *in
 	r.head = r.read(ctx, headSide, env.Query)
 	if env.Base != nil {
 		r.base = r.read(ctx, baseSide, env.Base)
+		r.findAltered()
 	}
 	for _, s := range []*side{r.base, r.head} {
 		if s != nil && s.err == nil {
@@ -97,6 +112,29 @@ func (d deployer) open(ctx context.Context, env integration.Environment, act *in
 		}
 	}
 	return r
+}
+
+// findAltered finds the cells of head that base has not, or with other data.
+func (r *run) findAltered() {
+	before := map[string]string{}
+	if r.base.err == nil {
+		for _, c := range r.base.cells {
+			before[c.Key()] += r.base.text(c)
+		}
+	}
+	for _, c := range r.head.cells {
+		was, isThere := before[c.Key()]
+		c.isAltered = !isThere || was != r.head.text(c)
+	}
+}
+
+// text returns what the data say about a cell.
+func (s *side) text(c *cell) string {
+	raw, err := json.Marshal(s.model.CellState(c.Cell))
+	if err != nil {
+		return s.name // nobody knows, so both sides differ
+	}
+	return string(raw)
 }
 
 // counting returns what passes findings on, and counts errors.
@@ -238,7 +276,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i in
 }
 
 // at returns the cluster and namespace of a target.
-func (t *target) at() string { return t.Namespace.Cluster.Name + "/" + t.Namespace.Name }
+func (t *target) at() string { return t.Namespace.At() }
 
 // places returns the clusters and namespaces of a cell, sorted.
 func (c *cell) places() []string {
