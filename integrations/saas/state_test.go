@@ -181,6 +181,9 @@ func TestCellState(t *testing.T) {
 		"a cell that is gone": {func(w *saastest.World) {
 			w.Target(earlyFile, 0, 0)["disable"], w.Target(earlyFile, 1, 0)["disable"] = true, true
 		}, "app-001/stage"},
+		"a disabled target that leaves": {func(w *saastest.World) {
+			w.Set(earlyFile, w.Data[earlyFile]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:2], "resourceTemplates", 0, "targets")
+		}, "app-001/production"},
 		"a new saas file": {func(w *saastest.World) {
 			f := w.Clone().Data[earlyFile]
 			f["name"] = "new"
@@ -190,9 +193,13 @@ func TestCellState(t *testing.T) {
 		}, "new/production"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			head := saastest.Large(4, 16)
+			base := saastest.Large(4, 16)
+			disabled := base.Clone().Target(earlyFile, 0, 1)
+			disabled["name"], disabled["disable"] = "disabled", true
+			base.Set(earlyFile, append(base.Data[earlyFile]["resourceTemplates"].([]any)[0].(object)["targets"].([]any), disabled), "resourceTemplates", 0, "targets")
+			head := base.Clone()
 			c.change(head)
-			if got := strings.Join(changedCells(t, saastest.Large(4, 16), head), " "); got != c.want {
+			if got := strings.Join(changedCells(t, base, head), " "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
