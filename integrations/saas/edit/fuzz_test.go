@@ -42,7 +42,7 @@ func TestApplyToDamagedFiles(t *testing.T) {
 		"promotion:\n  promotion_data:\n  - channel: stage\n    data:\n    - {parent_saas: up, target_config_hash: abc}\nref: \"OLD\"\nnamespace:\n  $ref: /ns/prod.yml"}
 	pieces := []string{" ", "\n", "\r", "'", "\"", "#", ":", ": ", "- ", "[", "]", "{", "}", "&a ", "*a", "|", ">", "<<", "!!int ", "\\", "é", "\u2028", "\t", ",", "ref: OLD", "---"}
 	changed := 0
-	for seed := range uint64(20000) {
+	for seed := range uint64(6000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		file := seeds[r.IntN(len(seeds))]
 		for range 1 + r.IntN(3) {
@@ -65,7 +65,7 @@ func TestApplyToDamagedFiles(t *testing.T) {
 			t.Fatalf("seed %d: %q", seed, file)
 		}
 	}
-	if changed < 1000 {
+	if changed < 300 {
 		t.Errorf("only %d files were changed, so this says little", changed)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
 )
 
-var rounds = flag.Int("promotions.rounds", 90, "how many rounds of people, commits and loops the laws are held on")
+var rounds = flag.Int("promotions.rounds", 60, "how many rounds of people, commits and loops the laws are held on")
 
 // A story is a scene in which people and promotions change the same files at random.
 type story struct {

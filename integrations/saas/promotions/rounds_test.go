@@ -18,7 +18,7 @@ import (
 	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
-var gitRounds = flag.Int("promotions.gitrounds", 25, "how many rounds are played over a git repository")
+var gitRounds = flag.Int("promotions.gitrounds", 15, "how many rounds are played over a git repository")
 
 // A wire is a transport that calls a server without a network.
 type wire struct{ http.Handler }
