@@ -153,3 +153,39 @@ func TestReconcileSaas(t *testing.T) {
 		t.Errorf("a shard that does not exist: %d\n%s", code, text)
 	}
 }
+
+// A merge request is checked by the program: it is told what it alters, and what the gate says.
+func TestPrecheckSaas(t *testing.T) {
+	s := newShop(t)
+	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 {
+		t.Fatalf("the run: %d\n%s", code, text)
+	}
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=ana", "-c", "user.email=ana@example.org"}, args...)...) //nolint:gosec // the test's own words
+		cmd.Dir, cmd.Env = s.dir, append(s.env, "GIT_CONFIG_NOSYSTEM=1")
+		if code, text := output(t, cmd); code != 0 {
+			t.Fatalf("git %v: %d\n%s", args, code, text)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("add", "data", "schemas", "graphql-schemas", "prcheck.yaml")
+	git("commit", "-q", "-m", "base")
+	s.replace(t, "REPLICAS: 1", "REPLICAS: 2")
+	git("commit", "-q", "-a", "-m", "change")
+	s.cluster.Forget()
+	cmd := exec.CommandContext(t.Context(), program(t, "runner"), "precheck", "--base", "git:main~1", "--head", "git:main", "--config", "base:prcheck.yaml", "--no-baseline") //nolint:gosec // the program that is tested
+	cmd.Dir, cmd.Env = s.dir, s.env
+	code, text := output(t, cmd)
+	for _, want := range []string{"saas-deploy/shop/stage", "/spec/replicas", "main/shop-stage/Deployment.apps/web"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("nobody says %q", want)
+		}
+	}
+	if writes := s.cluster.Writes(); code != 0 || len(writes) > 0 || strings.Contains(text, "shop/production") {
+		t.Errorf("got exit code %d, %v", code, writes)
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
