@@ -140,3 +140,58 @@ func TestOverrideMatches(t *testing.T) {
 		}
 	}
 }
+
+// What an override says of a property, and of what is inside of it.
+func TestOverrideSays(t *testing.T) {
+	spec := spec31(`{"properties":{"a":{"properties":{"x":{},"own":{}}},"l":{"type":"array","items":{"properties":{"k":{}}}},"s":{"type":"string"}}}`,
+		`{"properties":{"a":{"properties":{"x":{},"own":{"readOnly":true}}},"l":{"type":"array","items":{"properties":{"k":{}}}},"s":{"type":"string"}}}`,
+		`{"properties":{"a":{"properties":{"x":{},"y":{}}},"b":{}}}`)
+	first, err := classes.ReadOverrides("first.json", []byte(`{"overrides":[
+		{"type":"things","path":"a","class":"createOnly","reason":"1"},
+		{"type":"things","path":"l","list":"map","keys":["k"],"reason":"2"},
+		{"type":"things","path":"s","format":"enum-fold","default":1e400,"reason":"3"},
+		{"type":"things","path":"","patch":"merge","reason":"4"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := classes.ReadOverrides("second.json", []byte(`{"overrides":[{"type":"things","path":"/a","class":"mutable","reason":"5"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	explain := func(path string, files ...*classes.Overrides) *classes.Property {
+		c, err := classes.New(typeOf(t, spec), files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Explain(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rule := c.Patch(); (rule != nil) != (len(files) > 0) || rule != nil && rule.Ground.Text != "4" {
+			t.Errorf("PATCH: got %+v", rule)
+		}
+		return p
+	}
+	if p := explain("a.y"); p.CreateOnly == nil || p.CreateOnly.Source != classes.Inferred {
+		t.Errorf("without overrides: got %+v", p)
+	}
+	if g := explain("a.x", first).CreateOnly; g == nil || g.Source != classes.Override || g.From != "a" || g.Place != "first.json#/overrides/0" {
+		t.Errorf("inherited: got %+v", g)
+	}
+	if p := explain("a.x", first, second); p.CreateOnly != nil || p.Mutable == nil || p.Mutable.Text != "5" {
+		t.Errorf("a later file: got %+v", p)
+	}
+	if p := explain("a.y", first, second); p.CreateOnly != nil {
+		t.Errorf("inside of what can be changed, nothing is inferred: got %+v", p.CreateOnly)
+	}
+	if p := explain("a.own", first, second); p.ReadOnly == nil || p.ReadOnly.Source != classes.Declared {
+		t.Errorf("inside of what can be changed, what is declared counts: got %+v", p)
+	}
+	if l := explain("l", first).List; l.Kind != classes.Map || !slices.Equal(l.Keys, []string{"k"}) || l.Ground.Text != "2" {
+		t.Errorf("list: got %+v", l)
+	}
+	p := explain("s", first)
+	if raw, err := p.Default.Value.MarshalJSON(); err != nil || string(raw) != "1e400" || !p.Default.Applies || p.Format.Name != "enum-fold" {
+		t.Errorf("default %s, %v, format %+v", raw, err, p.Format)
+	}
+}

@@ -57,11 +57,11 @@ func (s side) child(st step) (side, error) {
 	if err != nil {
 		return side{}, err
 	}
-	any, err := s.schema.Keyword("additionalProperties")
+	others, err := s.schema.Keyword("additionalProperties")
 	if err != nil {
 		return side{}, err
 	}
-	if isOpen || any.Value.Is() {
+	if isOpen || others.Value.Is() {
 		return side{presence: Unknown}, nil
 	}
 	return side{presence: Missing}, nil
