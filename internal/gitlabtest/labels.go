@@ -1,6 +1,10 @@
 package gitlabtest
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
 
 // SetLabels sets the labels of the merge request.
 func (s *Server) SetLabels(labels ...string) {
@@ -16,4 +20,13 @@ func (s *Server) mergeRequest(a *answer) {
 		labels = []string{}
 	}
 	a.json(http.StatusOK, map[string]any{"id": 1000 + IID, "iid": IID, "project_id": Project, "labels": labels})
+}
+
+// labelsOf splits the labels of a request, as the API takes them.
+func labelsOf(text string) []string {
+	out := strings.Split(text, ",")
+	for i := range out {
+		out[i] = strings.TrimSpace(out[i])
+	}
+	return slices.DeleteFunc(out, func(l string) bool { return l == "" })
 }

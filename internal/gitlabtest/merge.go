@@ -8,6 +8,16 @@ import (
 // mergeBase returns the commit that two histories share, "" if they share none. Git is asked if
 // the second history has merges.
 func (s *store) mergeBase(ours, theirs string) string {
+	key := [2]string{ours, theirs}
+	base, known := s.bases[key]
+	if !known {
+		base = s.findBase(ours, theirs)
+		s.bases[key] = base
+	}
+	return base
+}
+
+func (s *store) findBase(ours, theirs string) string {
 	for id := theirs; ; {
 		if s.isAncestor(id, ours) {
 			return id
@@ -35,7 +45,7 @@ func (s *store) merge(ours, theirs string) (tree string, ok bool) {
 
 // canMerge reports whether git can merge two commits.
 func (s *store) canMerge(ours, theirs string) bool {
-	key := ours + theirs
+	key := [2]string{ours, theirs}
 	ok, known := s.clean[key]
 	if !known {
 		if _, isApart := s.apart(ours, theirs); isApart {

@@ -22,8 +22,9 @@ type store struct {
 	known     map[string]object // objects that were read or written, by id
 	commits   map[string]commit
 	trees     map[string][]entry
-	depths    map[string]int    // of commits
-	clean     map[string]bool   // whether two commits can be merged, by both ids
+	depths    map[string]int     // of commits
+	clean     map[[2]string]bool // whether two commits can be merged
+	bases     map[[2]string]string
 	answers   map[string]string // of git to questions about objects, which never change
 	refs      map[string]string // nil if they must be read from the disk
 	unwritten []string          // objects that are not on the disk
@@ -41,7 +42,7 @@ type object struct {
 func newStore(dir string) (*store, error) {
 	s := &store{
 		dir: dir, known: map[string]object{}, commits: map[string]commit{}, trees: map[string][]entry{}, depths: map[string]int{},
-		clean: map[string]bool{}, answers: map[string]string{}, refs: map[string]string{}, unpointed: map[string]bool{},
+		clean: map[[2]string]bool{}, bases: map[[2]string]string{}, answers: map[string]string{}, refs: map[string]string{}, unpointed: map[string]bool{},
 	}
 	if _, err := s.git("init", "--quiet", "--bare", "--initial-branch="+DefaultBranch, dir); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -166,6 +165,13 @@ func (r *Repository) File(rev, path string) (string, bool) {
 	return string(o.data), ok && o.kind == "blob"
 }
 
+// Changed returns the paths of the files that differ between two commits, sorted.
+func (r *Repository) Changed(from, to string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.git.changed(from, to)
+}
+
 // Parents returns the parents of a commit.
 func (r *Repository) Parents(rev string) []string {
 	r.mu.Lock()
@@ -195,7 +201,9 @@ func (r *Repository) refresh() {
 		again = false
 		r.open = slices.DeleteFunc(r.open, func(m *mergeRequest) bool { return m.State != opened })
 		for _, m := range r.open {
-			if r.look(m); m.State == opened && m.Armed && r.mergeable(m) == mergeable {
+			r.look(m)
+			isChecked := !r.Pipelines || r.pipelines[m.Head] == "success" // conflicts take longer to find
+			if m.State == opened && m.Armed && isChecked && r.mergeable(m) == mergeable {
 				again = r.merge(m, TheBot) == nil
 			}
 		}
@@ -279,13 +287,4 @@ func (f *refusal) send(a *answer, status int, value any) {
 	default:
 		a.json(status, value)
 	}
-}
-
-// labelsOf splits the labels of a request, as the API takes them.
-func labelsOf(text string) []string {
-	out := strings.Split(text, ",")
-	for i := range out {
-		out[i] = strings.TrimSpace(out[i])
-	}
-	return slices.DeleteFunc(out, func(l string) bool { return l == "" })
 }

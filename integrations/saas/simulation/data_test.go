@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,8 +162,11 @@ func (w *world) record(t *target, held snapshot, isGood bool) {
 func (w *world) mergeRequestEnded(m gitlabtest.MergeRequest) {
 	if m.Merged != "" {
 		w.figures.mergeRequests++
+		changed := w.Changed(w.Parents(m.Merged)[0], m.Merged)
 		for _, f := range w.files {
-			w.takeOver(f)
+			if slices.Contains(changed, f.path()) {
+				w.takeOver(f)
+			}
 		}
 		w.countConflicts(true)
 	}
