@@ -1,17 +1,18 @@
 package simulation
 
 import (
-	"cmp"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 )
 
-// TestPromotions plays a quarter, or a day of it, with the promotions of both and prints the table.
+// TestPromotions plays a quarter, or two days of a smaller world, with the promotions of both and prints the table.
 func TestPromotions(t *testing.T) {
 	s := quarter
-	s.days = cmp.Or(*days, 1)
+	if s.days = *days; s.days == 0 {
+		s = size{files: 60, targets: 600, days: 2, merges: 10, commits: 50}
+	}
 	started := time.Now()
 	old := newWorld(*seed, s)
 	old.openData(t)
