@@ -4,6 +4,8 @@ package main
 
 import (
 	"crypto/tls"
+	"io"
+	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -52,6 +54,7 @@ func (d *doom) guard(t *testing.T, target string, isSecure bool) string {
 		}
 	})
 	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // programs that are killed leave connections behind
 	if isSecure {
 		s.StartTLS()
 	} else {

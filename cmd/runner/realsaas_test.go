@@ -196,9 +196,7 @@ func (p *plant) forgetLeases(t *testing.T) {
 		}
 	}
 	for _, dir := range all {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+		_ = os.RemoveAll(dir) // the other loop may be writing a lease, which then stays
 	}
 }
 
