@@ -48,7 +48,33 @@ func hold(m *Model) {
 			}
 		}
 	}
+	holdPlaces(m)
 	holdCircles(m)
+}
+
+// holdPlaces holds the targets of a saas file that deploy to one namespace which two datafiles name
+// for different environments or clusters: the run of each cell would delete what the other one
+// makes, or a target would be deployed to the cluster of another one.
+func holdPlaces(m *Model) {
+	first := map[[2]string]*Target{}
+	both := func(t *Target) [2]string { return [2]string{t.Template.File.Name, t.Namespace.At()} }
+	wrong := map[[2]string]string{}
+	m.eachTarget(func(t *Target) {
+		of := first[both(t)]
+		switch {
+		case t.Disable:
+		case of == nil:
+			first[both(t)] = t
+		case of.Env() != t.Env(), of.Namespace.Cluster.Path != t.Namespace.Cluster.Path:
+			wrong[both(t)] = fmt.Sprintf("%.200s and %.200s are both the namespace %.200s, of different environments or clusters; remove one",
+				of.Namespace.Path, t.Namespace.Path, t.Namespace.At())
+		}
+	})
+	m.eachTarget(func(t *Target) {
+		if message := wrong[both(t)]; message != "" && !t.Disable {
+			m.breakTarget(t, CodeNamespace, "/namespace", message)
+		}
+	})
 }
 
 // eachTarget calls do for all targets, in the order of the data.

@@ -28,6 +28,18 @@ func TestValidate(t *testing.T) {
 			[]string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/1: no target publishes the channel x"}},
 		"a publisher that must go": {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["delete"] = true },
 			[]string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/0: no target publishes the channel shop-stage"}},
+		"one namespace in two environments": {func(w *saastest.World) {
+			w.Set(saastest.Production, "shop-stage", "name")
+			production(w)["name"] = "production"
+		}, []string{"error SAAS_NAMESPACE " + saastest.File + "/resourceTemplates/0/targets/0/namespace: " + saastest.Stage + " and " + saastest.Production + " are both the namespace c-1/shop-stage",
+			"error SAAS_NAMESPACE " + at + "/namespace: "}},
+		"one namespace in two clusters of one name": {func(w *saastest.World) {
+			w.Data["/clusters/other.yml"] = w.Clone().Data[saastest.Cluster]
+			w.Set(saastest.Production, saastest.Ref("/clusters/other.yml"), "cluster")
+			w.Set(saastest.Production, "shop-stage", "name")
+			w.Set(saastest.Production, saastest.Ref(saastest.StageEnv), "environment")
+			production(w)["name"] = "production"
+		}, []string{"error SAAS_NAMESPACE " + saastest.File + "/resourceTemplates/0/targets/0/namespace: ", "error SAAS_NAMESPACE " + at + "/namespace: "}},
 		"IMAGE_TAG": {func(w *saastest.World) { production(w)["parameters"] = object{"IMAGE_TAG": saastest.Sha[:7]} },
 			[]string{"error SAAS_PARAMETERS " + at + "/parameters/IMAGE_TAG: IMAGE_TAG 0123456 is the beginning of the ref"}},
 		"IMAGE_TAG as a number": {func(w *saastest.World) {
