@@ -44,6 +44,7 @@ type envState struct {
 type targetState struct {
 	UID        string         `json:"uid"`
 	Broken     string         `json:"broken,omitempty"`
+	Hash       string         `json:"hash"` // tells the order of lists, too
 	Content    any            `json:"content"`
 	Secrets    string         `json:"secret_parameters,omitempty"` // of the template and of the target
 	Place      string         `json:"place"`                       // the file of a target that has one of its own
@@ -157,7 +158,7 @@ func (b BlockRule) Covers(e *Environment) bool {
 // targetState returns what of a target is read.
 func (m *Model) targetState(t *Target) targetState {
 	cluster := t.Namespace.Cluster
-	out := targetState{UID: t.UID(), Broken: t.Broken, Content: t.Content(), Secrets: inOrder(t.Template.SecretParameters, t.SecretParameters), Kind: t.Template.Kind, HashLength: t.Template.HashLength,
+	out := targetState{UID: t.UID(), Broken: t.Broken, Hash: t.Hash(), Content: t.Content(), Secrets: inOrder(t.Template.SecretParameters, t.SecretParameters), Kind: t.Template.Kind, HashLength: t.Template.HashLength,
 		Namespace: t.Namespace.Path, Component: m.Component(t),
 		Cluster: clusterState{Ref: cluster.Ref, Admin: cluster.Admin, Disable: cluster.Disabled, Problem: cluster.Problem}}
 	if t.Place.File != t.Template.File.Path {

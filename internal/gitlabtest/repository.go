@@ -48,7 +48,6 @@ type Repository struct {
 	open      []*mergeRequest   // those that are open, and perhaps others
 	pipelines map[string]string // state by commit
 	clock     time.Time
-	last      int // the last id
 }
 
 // NewRepository makes a repository that ends with the test. Its branch main has one commit with
@@ -256,12 +255,6 @@ func (r *Repository) EndPipeline(sha, state string) {
 	defer r.mu.Unlock()
 	r.pipelines[sha] = state
 	r.refresh()
-}
-
-// next returns a new id.
-func (r *Repository) next() int {
-	r.last++
-	return r.last
 }
 
 // A refusal is an answer of the server that is not a success.

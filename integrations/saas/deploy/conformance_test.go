@@ -52,7 +52,7 @@ func TestDeleteCases(t *testing.T) {
 			if is != isFetched {
 				t.Errorf("target %d: is its namespace looked at? got %v", i, is)
 			}
-			if want := c.Expected.Desired[i]; want != nil && len(want) == 0 && n != 0 || want != nil && len(want) > 0 && n == 0 || want == nil && n != 0 {
+			if want := c.Expected.Desired[i]; (len(want) > 0) != (n > 0) {
 				t.Errorf("target %d: %d objects are desired, want %v", i, n, want)
 			}
 		}

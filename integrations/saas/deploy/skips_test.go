@@ -179,7 +179,7 @@ func TestSkipsWithoutField(t *testing.T) {
 		"kept": func(w *saastest.World) {
 			w.Set(file, w.Data[file]["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[:2], "resourceTemplates", 0, "targets")
 		},
-		"content": func(w *saastest.World) { w.Target(file, 1, 0)["parameters"] = object{"A": "x"} },
+		"hash|content": func(w *saastest.World) { w.Target(file, 1, 0)["parameters"] = object{"A": "x"} },
 		"component": func(w *saastest.World) {
 			w.Set(app, []any{saastest.Shas(2)[1]}, "codeComponents", 0, "blockedVersions")
 		},
@@ -190,7 +190,7 @@ func TestSkipsWithoutField(t *testing.T) {
 		"kind":           func(w *saastest.World) { w.Set(file, "directory", "resourceTemplates", 1, "provider") },
 		"hash_length":    func(w *saastest.World) { w.Set(saastest.Settings, 9, "hashLength") },
 		"code":           func(w *saastest.World) { w.Set("/pipelines/authentication.yml", "app/other", "code", "path") },
-		"managed_names|content": func(w *saastest.World) {
+		"hash|managed_names|content": func(w *saastest.World) {
 			w.Set(file, []any{object{"resource": "ConfigMap", "resourceNames": []any{"none"}}}, "managedResourceNames")
 		},
 		"channels": func(w *saastest.World) {

@@ -33,8 +33,8 @@ type asker struct {
 	settings settings
 	model    *saas.Model
 
-	heads   map[string]*headsAnswer // by address of the repository
-	builds  map[string]*buildsAnswer
+	heads   map[source]*headsAnswer
+	builds  map[source]*buildsAnswer
 	bucket  integration.BucketReader
 	records *promotion.Records // nil if there are none
 	noLogs  error              // why there are no records
@@ -44,17 +44,32 @@ type asker struct {
 	values map[string]*valueAnswer
 }
 
+// A source is a repository or a build server, with the secret that opens it: what a wrong secret
+// does not open, another one may.
+type source struct {
+	address string
+	secret  integration.SecretRef
+}
+
+// repositoryOf returns the repository of a template as a source.
+func repositoryOf(of *saas.Template) source {
+	out := source{address: of.URL}
+	if of.File.Code != nil {
+		out.secret = *of.File.Code
+	}
+	return out
+}
+
 // A headsAnswer is what a repository says about its branches.
 type headsAnswer struct {
 	branches map[string]bool
-	code     *integration.SecretRef
+	of       *saas.Template
 	heads    map[string]string
 	err      error
 }
 
 // A buildsAnswer is what a build server says about its jobs.
 type buildsAnswer struct {
-	token  integration.SecretRef
 	jobs   map[string]bool
 	builds map[string][]services.Build
 	err    error
@@ -77,7 +92,7 @@ var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what the cells need.
 func newAsker(of Services, env integration.Environment, s settings, m *saas.Model, cells []saas.Cell) *asker {
-	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[string]*headsAnswer{}, builds: map[string]*buildsAnswer{},
+	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[source]*headsAnswer{}, builds: map[source]*buildsAnswer{},
 		images: map[string]*imageAnswer{}, values: map[string]*valueAnswer{}}
 	for _, c := range cells {
 		if c.File.Deprecated || c.File.Broken != "" {
@@ -95,25 +110,24 @@ func newAsker(of Services, env integration.Environment, s settings, m *saas.Mode
 // need notes what a target needs.
 func (a *asker) need(t *saas.Target) {
 	if up := t.Upstream; up != nil {
-		of := a.builds[up.ServerURL]
+		at := source{up.ServerURL, up.Token}
+		of := a.builds[at]
 		if of == nil {
-			of = &buildsAnswer{token: up.Token, jobs: map[string]bool{}}
-			a.builds[up.ServerURL] = of
+			of = &buildsAnswer{jobs: map[string]bool{}}
+			a.builds[at] = of
 		}
 		of.jobs[up.Job] = true
 	}
 	if saas.IsCommit(t.Ref) || t.Upstream != nil && !subscribes(t) {
 		return
 	}
-	of := a.heads[t.Template.URL]
+	at := repositoryOf(t.Template)
+	of := a.heads[at]
 	if of == nil {
-		of = &headsAnswer{branches: map[string]bool{}}
-		a.heads[t.Template.URL] = of
+		of = &headsAnswer{branches: map[string]bool{}, of: t.Template}
+		a.heads[at] = of
 	}
 	of.branches[t.Ref] = true
-	if of.code == nil {
-		of.code = t.Template.File.Code
-	}
 }
 
 func subscribes(t *saas.Target) bool { return t.Promotion != nil && len(t.Promotion.Subscribe) > 0 }
@@ -122,7 +136,7 @@ func subscribes(t *saas.Target) bool { return t.Promotion != nil && len(t.Promot
 func (a *asker) ask(ctx context.Context) {
 	var does []func(ctx context.Context)
 	for at, of := range a.heads {
-		does = append(does, func(ctx context.Context) { of.heads, of.err = a.askHeads(ctx, at, of) })
+		does = append(does, func(ctx context.Context) { of.heads, of.err = a.askHeads(ctx, at.address, of) })
 	}
 	for at, of := range a.builds {
 		does = append(does, func(ctx context.Context) { of.builds, of.err = a.askBuilds(ctx, at, of) })
@@ -168,13 +182,9 @@ func (a *asker) askHeads(ctx context.Context, at string, of *headsAnswer) (map[s
 	if a.Repositories == nil {
 		return nil, fmt.Errorf("%s: %w", at, errNoService)
 	}
-	repository := services.Repository{URL: at}
-	if of.code != nil && a.mayGet(at) {
-		token, err := a.env.Secret(ctx, *of.code)
-		if err != nil {
-			return nil, fmt.Errorf("the token for %s: %w", at, err)
-		}
-		repository.Password = token
+	repository, err := saas.Credentials{Settings: a.settings.Settings, Secret: a.env.Secret}.Repository(ctx, of.of)
+	if err != nil {
+		return nil, fmt.Errorf("branches of %s: %w", at, err)
 	}
 	branches := make([]string, 0, len(of.branches))
 	for b := range of.branches {
@@ -194,13 +204,14 @@ func (a *asker) askHeads(ctx context.Context, at string, of *headsAnswer) (map[s
 }
 
 // askBuilds asks a build server for its jobs.
-func (a *asker) askBuilds(ctx context.Context, at string, of *buildsAnswer) (map[string][]services.Build, error) {
+func (a *asker) askBuilds(ctx context.Context, from source, of *buildsAnswer) (map[string][]services.Build, error) {
+	at := from.address
 	if a.Builds == nil {
 		return nil, fmt.Errorf("%s: %w", at, errNoService)
 	}
 	login := services.Login{}
-	if a.mayGet(at) && of.token.Path != "" {
-		secret, err := a.env.Secret(ctx, of.token)
+	if a.mayGet(at) && from.secret.Path != "" {
+		secret, err := a.env.Secret(ctx, from.secret)
 		if err != nil {
 			return nil, fmt.Errorf("the token for %s: %w", at, err)
 		}

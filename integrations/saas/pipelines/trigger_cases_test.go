@@ -82,7 +82,7 @@ func (c triggerCase) asker(t *testing.T, of *saas.Target) *asker {
 		}
 	}
 	a := newAsker(s.services(), withDefaults(integration.Environment{}), settings{Trace: c.Input.Trace}, &saas.Model{HashLength: c.Input.HashLength}, nil)
-	a.heads[c.Input.URL] = &headsAnswer{heads: map[string]string{c.Input.Ref: c.Input.Head}}
+	a.heads[source{address: c.Input.URL}] = &headsAnswer{heads: map[string]string{c.Input.Ref: c.Input.Head}}
 	if up := of.Upstream; up != nil {
 		answer := &buildsAnswer{builds: map[string][]services.Build{up.Job: {}}}
 		for _, b := range c.Input.Builds {
@@ -92,7 +92,7 @@ func (c triggerCase) asker(t *testing.T, of *saas.Target) *asker {
 			}
 			answer.builds[up.Job] = append(answer.builds[up.Job], build)
 		}
-		a.builds[up.ServerURL] = answer
+		a.builds[source{address: up.ServerURL}] = answer
 	}
 	return a
 }

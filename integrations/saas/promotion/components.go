@@ -30,8 +30,7 @@ func Branch(files []string) string {
 // of their first file.
 func Components(files map[string][]string) []Component {
 	parent := map[string]string{}
-	var root func(file string) string
-	root = func(file string) string {
+	root := func(file string) string {
 		for parent[file] != file {
 			parent[file] = parent[parent[file]] // half the way for the next one
 			file = parent[file]

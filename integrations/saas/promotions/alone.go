@@ -21,9 +21,11 @@ type Component struct {
 	Targets   []Target
 	AutoMerge bool
 	Patience  time.Duration
-	Now       time.Time
-	MainHead  string          // head of Branch
-	Memory    json.RawMessage // of the last call; nil for none
+	// RetryAfter is after how long contents whose checks failed are tried once more; 0 is never.
+	RetryAfter time.Duration
+	Now        time.Time
+	MainHead   string          // head of Branch
+	Memory     json.RawMessage // of the last call; nil for none
 }
 
 // A Target is a target with what decides about its promotion.
@@ -42,7 +44,7 @@ func Keep(ctx context.Context, forge services.ForgeWriter, of Component) (did []
 		}
 	}
 	c := &component{branch: promotion.Branch(of.Files), files: of.Files}
-	w := &work{settings: settings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience}, env: withDefaults(integration.Environment{}), now: of.Now}
+	w := &work{settings: settings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience, RetryAfter: of.RetryAfter}, env: withDefaults(integration.Environment{}), now: of.Now}
 	for _, t := range of.Targets {
 		s := &subscriber{key: keyOf(t.Target), targets: []*saas.Target{t.Target}, q: t.Question, asked: true}
 		at := m.window(of.Now)

@@ -15,6 +15,7 @@
 //	candidate: head         # or newest: see package promotion
 //	patience: 1h            # for so long an open merge request is not changed for something newer
 //	retry: [DIGEST]         # contents to try again though their checks failed
+//	retry_after: 24h        # after which they are tried again by themselves; 0s is never
 //
 // There is one merge request for each component of files, so two of them never change one file.
 // Its branch is named by the files, and has one commit, made on the head of main:
@@ -27,7 +28,7 @@
 //     ours that somebody put on a newer main is still ours: its changes are those of its message.
 //   - A merge request that a person closed is not opened again for the same content.
 //   - If checks fail, half of the targets are tried, until the one that fails is alone. It is held
-//     until something newer can be promoted, or a person names it under retry.
+//     until something newer can be promoted, a day is over, or a person names it under retry.
 //   - What is not known changes nothing.
 //
 // In a merge request of a person it asks nobody: package saas says what the merge would do.

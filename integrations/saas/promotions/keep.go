@@ -29,6 +29,7 @@ type keeper struct {
 	did    []string // what was written, in order
 	hold   string   // why the merge request is not what is wanted, for people
 	merged time.Duration
+	again  bool // the checks of what is shown are to run once more
 	// dropped are the targets that cannot be promoted. The others go on.
 	dropped []error
 }
@@ -71,7 +72,7 @@ func (k *keeper) look(ctx context.Context) error {
 	if k.open != nil {
 		m.Number, m.Opened = k.open.Number, k.open.Opened
 		if k.head == m.Pushed && k.open.Head == k.head && k.open.Checks == services.ChecksFailed {
-			m.fail(m.Content)
+			k.fail()
 		}
 		return nil
 	}
@@ -91,12 +92,30 @@ func (k *keeper) look(ctx context.Context) error {
 	return nil
 }
 
+// fail notes that the checks of what is shown failed. Checks may fail by accident, so that after
+// some time the same content is tried once more.
+func (k *keeper) fail() {
+	m := &k.memory
+	if at, known := m.failedAt(m.Content); known && k.isOver(at) {
+		m.forgive(m.Content)
+		k.again = true
+		return
+	}
+	m.fail(m.Content, k.now)
+}
+
+// isOver reports whether what failed may be tried once more.
+func (k *keeper) isOver(failed time.Time) bool {
+	return k.settings.RetryAfter > 0 && !k.now.Before(failed.Add(k.settings.RetryAfter))
+}
+
 // choose returns the entries to try: all of them, or half of those whose checks failed together.
 // One that failed alone is left out, unless its merge request is open: people look at that.
 func (k *keeper) choose() []entry {
 	failed := func(e []entry) bool {
 		digest := contentDigest(e)
-		return slices.Contains(k.memory.Failed, digest) && !slices.Contains(k.settings.Retry, digest)
+		at, known := k.memory.failedAt(digest)
+		return known && !k.isOver(at) && !slices.Contains(k.settings.Retry, digest)
 	}
 	var good, bad []entry
 	for _, e := range k.wants {
@@ -107,7 +126,7 @@ func (k *keeper) choose() []entry {
 		}
 	}
 	for _, e := range bad {
-		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until something newer can be promoted, or the settings name %s under retry", e.label, e.Ref, contentDigest([]entry{e}))
+		k.hold = fmt.Sprintf("the checks of %s at %.12s failed; it is held until something newer can be promoted%s, or the settings name %s under retry", e.label, e.Ref, k.until(e), contentDigest([]entry{e}))
 	}
 	if len(good) == 0 && len(bad) > 0 && k.open != nil && k.memory.Content == contentDigest(bad[:1]) {
 		return bad[:1]
@@ -116,6 +135,15 @@ func (k *keeper) choose() []entry {
 		good = good[:(len(good)+1)/2]
 	}
 	return good
+}
+
+// until says when an entry whose checks failed is tried once more.
+func (k *keeper) until(e entry) string {
+	at, _ := k.memory.failedAt(contentDigest([]entry{e}))
+	if k.settings.RetryAfter == 0 {
+		return ""
+	}
+	return ", until " + at.Add(k.settings.RetryAfter).UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // show makes the branch and the merge request show a rendering.
@@ -149,7 +177,7 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 		}
 	}
 	text := k.describe(r.entries)
-	pushed := k.head == "" || digest != r.digest || k.open != nil && k.open.Conflicts && (k.mainHead == "" || k.mainHead != k.memory.Base)
+	pushed := k.head == "" || k.again && r.content == k.memory.Content || digest != r.digest || k.open != nil && k.open.Conflicts && (k.mainHead == "" || k.mainHead != k.memory.Base)
 	if pushed {
 		if err := k.push(ctx, r, text); err != nil {
 			return err

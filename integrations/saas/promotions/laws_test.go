@@ -22,7 +22,6 @@ type story struct {
 	r      *rand.Rand
 	lines  []string // that people wrote to main, each of them once
 	pushes int
-	landed int // promotions of targets
 	seen   map[string][]string
 }
 

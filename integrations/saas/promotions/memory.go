@@ -43,8 +43,8 @@ type memory struct {
 	Rendered string    `json:"rendered,omitempty"` // digest of the files
 	Number   int       `json:"number,omitempty"`   // of the merge request that was open last
 	Opened   time.Time `json:"opened,omitzero"`
-	Noted    string    `json:"noted,omitempty"`  // the head of somebody else that has our note
-	Failed   []string  `json:"failed,omitempty"` // digests of contents whose checks failed
+	Noted    string    `json:"noted,omitempty"` // the head of somebody else that has our note
+	Failed   []failure `json:"failed,omitempty"`
 	// Through is when a loop got through while a window was open. If none did, Pending is when
 	// one tried last, and Since from when on windows were not used.
 	Through time.Time `json:"through,omitzero"`
@@ -56,6 +56,12 @@ type memory struct {
 type window struct {
 	last time.Time
 	gap  time.Duration
+}
+
+// A failure is a content whose checks failed.
+type failure struct {
+	Content string    `json:"content"` // its digest
+	At      time.Time `json:"at"`
 }
 
 // window returns which windows count for a component. A loop that did not get through used none.
@@ -183,12 +189,27 @@ func rememberTargets(ctx context.Context, s state.Store, was map[string]seen, al
 	})
 }
 
-// fail notes that the checks of a content failed.
-func (m *memory) fail(content string) {
-	if content != "" && !slices.Contains(m.Failed, content) {
-		m.Failed = append(m.Failed, content)
-		m.Failed = m.Failed[max(0, len(m.Failed)-maxFailed):]
+// fail notes that the checks of a content failed, if that is not known.
+func (m *memory) fail(content string, at time.Time) {
+	if _, known := m.failedAt(content); content == "" || known {
+		return
 	}
+	m.Failed = append(slices.Clone(m.Failed), failure{content, at})
+	m.Failed = m.Failed[max(0, len(m.Failed)-maxFailed):]
+}
+
+// failedAt returns when the checks of a content failed.
+func (m *memory) failedAt(content string) (at time.Time, known bool) {
+	i := slices.IndexFunc(m.Failed, func(f failure) bool { return f.Content == content })
+	if i < 0 {
+		return time.Time{}, false
+	}
+	return m.Failed[i].At, true
+}
+
+// forgive forgets that the checks of a content failed.
+func (m *memory) forgive(content string) {
+	m.Failed = slices.DeleteFunc(slices.Clone(m.Failed), func(f failure) bool { return f.Content == content })
 }
 
 // isPromotion reports whether a branch has a name that we give.

@@ -23,6 +23,8 @@ type settings struct {
 	AutoMerge bool           `yaml:"auto_merge"`
 	Candidate promotion.Rule `yaml:"candidate"`
 	Patience  time.Duration  `yaml:"patience"`
+	// RetryAfter is after how long contents whose checks failed are tried once more; 0 is never.
+	RetryAfter time.Duration `yaml:"retry_after"`
 	// Retry are digests of contents that are tried again though their checks failed.
 	Retry []string `yaml:"retry"`
 }
@@ -45,9 +47,12 @@ func (f forgeSettings) token() integration.SecretRef {
 // defaultPatience is how long an open merge request is not changed for something newer.
 const defaultPatience = time.Hour
 
+// defaultRetryAfter is after how long contents whose checks failed are tried once more.
+const defaultRetryAfter = 24 * time.Hour
+
 // readSettings reads the settings.
 func readSettings(own integration.OwnSettings) (settings, error) {
-	s := settings{Branch: "main", Patience: defaultPatience}
+	s := settings{Branch: "main", Patience: defaultPatience, RetryAfter: defaultRetryAfter}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -69,6 +74,8 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 		return s, own.Mistake("must be the branch that merge requests are for, such as main", "branch")
 	case s.Patience < 0:
 		return s, own.Mistake("must not be negative", "patience")
+	case s.RetryAfter < 0:
+		return s, own.Mistake("must not be negative; 0 is never", "retry_after")
 	}
 	return s, nil
 }

@@ -101,7 +101,7 @@ func (k *keeping) promote() {
 
 // keep lets the product keep the merge request of a file.
 func (k *keeping) keep(f *file, of *kept) {
-	c := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{f.path()}, AutoMerge: true, Patience: patience, Now: k.now,
+	c := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{f.path()}, AutoMerge: true, Patience: patience, RetryAfter: 24 * time.Hour, Now: k.now,
 		MainHead: k.Head(gitlabtest.DefaultBranch), Memory: of.memory}
 	of.again = time.Time{}
 	for _, t := range f.cells[1].targets {

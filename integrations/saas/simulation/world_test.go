@@ -34,7 +34,6 @@ type repo struct {
 	builds  []services.Build
 	images  map[string]bool // commits with an image
 	weight  float64         // how busy it is
-	newest  string          // commit of the newest build with an image
 }
 
 func (r *repo) head() string { return r.commits[len(r.commits)-1] }

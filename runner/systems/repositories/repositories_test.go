@@ -73,10 +73,10 @@ var answers = map[string]struct {
 	"not a sha":          {page(resultType, "0019main refs/heads/main\n0000"), "does not answer as a server of git does", integration.FailureTransient},
 	"an error":           {page(resultType, "0010ERR s3cret!\n0000"), "does not answer as a server of git does", integration.FailureTransient},
 	"another host": {func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://elsewhere.example.com"+r.URL.Path, 301)
+		http.Redirect(w, r, "https://elsewhere.example.com"+r.URL.Path, http.StatusMovedPermanently)
 	}, "sends us to another host", integration.FailureOfConfig},
 	"a circle": {func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, strings.Replace(r.URL.Path, "/shop", "/shop/shop", 1), 301)
+		http.Redirect(w, r, strings.Replace(r.URL.Path, "/shop", "/shop/shop", 1), http.StatusMovedPermanently)
 	}, "redirects more than 3 times", integration.FailureOfConfig},
 	"the connection ends": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the connection to the server failed (tried 3 times)", integration.FailureTransient},
 }
@@ -152,7 +152,7 @@ func TestRename(t *testing.T) {
 	w.password = "s3cret"
 	w.intercept = func(to http.ResponseWriter, r *http.Request) bool {
 		if rest, isOld := strings.CutPrefix(r.URL.Path, "/old/name.git"); isOld {
-			http.Redirect(to, r, "/shop/web.git"+rest+"?"+r.URL.RawQuery, 301)
+			http.Redirect(to, r, "/shop/web.git"+rest+"?"+r.URL.RawQuery, http.StatusMovedPermanently)
 			return true
 		}
 		return false
