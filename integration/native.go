@@ -137,6 +137,12 @@ type Checker interface {
 	CheckSettings(OwnSettings) error
 }
 
+// A Previewer is a native integration that says what the merge of a change would start, by the
+// data alone: one line for each thing, for people.
+type Previewer interface {
+	Preview(ctx context.Context, base, head QueryFunc, settings Integration) ([]string, error)
+}
+
 // FindNative returns the native that runs for an integration: that of the name to which its
 // settings bind it, or else that of its own name.
 func FindNative(natives []Native, it Integration) (Native, bool) {

@@ -163,7 +163,6 @@ func (s *Schema) Properties() ([]string, error) {
 }
 
 // Property returns the schema of a property, nil if it is not described.
-
 func (s *Schema) Property(name string) (*Schema, error) {
 	if err := s.expand(); err != nil || s == nil {
 		return nil, err

@@ -25,7 +25,8 @@ func planCommand(env cli.Env) *cobra.Command {
 		Long: `plan decides about every integration of either bundle and lists the tasks that
 follow. Without --out the plan goes to stdout in the chosen format. With --out
 the file gets the plan as JSON, which runner needs, and stdout gets it too when a
-format is asked for.
+format is asked for. Text and Markdown also say what the merge would start, where an
+integration can tell from the data alone.
 
 In a job of GitLab, without --base and --head, the variables of the job say what
 is compared, and the settings are those of base.`,
@@ -41,11 +42,14 @@ is compared, and the settings are those of base.`,
 				return err
 			}
 			return logged(ctx, log, env, func(ctx context.Context, env cli.Env) error {
-				p, err := makePlan(ctx, env, in, validate, out)
+				opened, p, err := makePlan(ctx, env, in, validate, out)
 				if err != nil || out != "" && !cmd.Flags().Changed("format") {
 					return err
 				}
-				return writePlan(env, form.String(), color, p)
+				if err := writePlan(env, form.String(), color, p); err != nil {
+					return err
+				}
+				return writePreviews(ctx, env, form.String(), color, opened, p)
 			})
 		},
 	}
@@ -60,25 +64,25 @@ is compared, and the settings are those of base.`,
 }
 
 // makePlan makes a plan and writes it to a file, if one is named.
-func makePlan(ctx context.Context, env cli.Env, in change.Inputs, validate cli.Choice, out string) (*plan.Plan, error) {
+func makePlan(ctx context.Context, env cli.Env, in change.Inputs, validate cli.Choice, out string) (*change.Change, *plan.Plan, error) {
 	if change.InJob(env.Getenv) && out != "" {
 		if err := safepath.Remove(out); err != nil { // a plan of an earlier job must not be taken for the one of this job
-			return nil, fmt.Errorf("removing an older plan: %w", err)
+			return nil, nil, fmt.Errorf("removing an older plan: %w", err)
 		}
 	}
 	in, err := in.Complete(ctx, env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	opened, err := in.OpenChecked(ctx, env, validate)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := opened.Plan(ctx)
 	if err != nil || out == "" {
-		return p, err
+		return opened, p, err
 	}
-	return p, cli.WriteFile(out, func(w io.Writer) error { return plan.Write(w, p) })
+	return opened, p, cli.WriteFile(out, func(w io.Writer) error { return plan.Write(w, p) })
 }
 
 // references lists the kinds of references to bundles, for help texts.
@@ -91,6 +95,17 @@ func addInputFlags(cmd *cobra.Command, in *change.Inputs) {
 	cmd.Flags().StringVar(&in.Config, "config", "", "settings: a file, base:PATH of base's revision, or git:REV[@DIR]:PATH (default prcheck.yaml if it exists; in a job of GitLab, files of the repository are those of base)")
 	cmd.Flags().BoolVar(&in.NoCache, "no-cache", false, "remember nothing of checkouts that are bundled")
 	cmd.Flags().StringVar(&in.State, "state", "", "folder, or s3://BUCKET/PREFIX, that remembers what tasks asked when they passed, and with which inputs, and how long they took (default: nothing is remembered)")
+}
+
+// writePreviews writes what the merge would start. JSON is the plan alone.
+func writePreviews(ctx context.Context, env cli.Env, form string, color cli.Choice, c *change.Change, p *plan.Plan) error {
+	switch form {
+	case "json":
+		return nil
+	case "markdown":
+		return report.PreviewMarkdown(env.Stdout, c.Previews(ctx, p))
+	}
+	return report.PreviewText(env.Stdout, c.Previews(ctx, p), report.Style{Color: env.Color(color, env.Stdout)})
 }
 
 func writePlan(env cli.Env, form string, color cli.Choice, p *plan.Plan) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,7 +164,7 @@ func TestPrecheckSaas(t *testing.T) {
 	git := func(args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=ana", "-c", "user.email=ana@example.org"}, args...)...) //nolint:gosec // the test's own words
-		cmd.Dir, cmd.Env = s.dir, append(s.env, "GIT_CONFIG_NOSYSTEM=1")
+		cmd.Dir, cmd.Env = s.dir, slices.Concat(s.env, []string{"GIT_CONFIG_NOSYSTEM=1"})
 		if code, text := output(t, cmd); code != 0 {
 			t.Fatalf("git %v: %d\n%s", args, code, text)
 		}

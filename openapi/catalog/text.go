@@ -60,39 +60,39 @@ func (tree *Tree) Text(w io.Writer) error {
 }
 
 // Text writes a page: what the type is, then its properties by class.
-func (page *Page) Text(w io.Writer) error {
-	p := printer{w: w}
-	p.line("%s", page.Type)
-	p.field("family", page.Family)
-	p.field("file", page.File)
-	p.field("address", page.Address)
-	for _, other := range page.Also {
-		p.field("also at", other)
+func (p *Page) Text(w io.Writer) error {
+	out := printer{w: w}
+	out.line("%s", p.Type)
+	out.field("family", p.Family)
+	out.field("file", p.File)
+	out.field("address", p.Address)
+	for _, other := range p.Also {
+		out.field("also at", other)
 	}
-	p.field("parent", page.Parent)
-	p.field("joins", strings.Join(page.Joins, ", "))
-	if page.Singleton {
-		p.field("singleton", "there is one in its parent")
+	out.field("parent", p.Parent)
+	out.field("joins", strings.Join(p.Joins, ", "))
+	if p.Singleton {
+		out.field("singleton", "there is one in its parent")
 	}
-	p.field("verbs", strings.Join(page.Verbs, ", "))
-	p.field("created by", page.CreateBy)
-	p.field("kind of PATCH", patchText[page.PatchKind])
-	p.field("", strings.Join(page.PatchMedia, ", "))
-	if page.PatchRule != nil {
-		p.field("", page.PatchRule.Kind+": "+line(&page.PatchRule.Ground))
+	out.field("verbs", strings.Join(p.Verbs, ", "))
+	out.field("created by", p.CreateBy)
+	out.field("kind of PATCH", patchText[p.PatchKind])
+	out.field("", strings.Join(p.PatchMedia, ", "))
+	if p.PatchRule != nil {
+		out.field("", p.PatchRule.Kind+": "+line(&p.PatchRule.Ground))
 	}
-	for _, s := range page.Styles {
-		p.field(strings.ToUpper(s.Verb), s.text())
+	for _, s := range p.Styles {
+		out.field(strings.ToUpper(s.Verb), s.text())
 	}
 	for _, c := range classesOf {
-		p.properties(c.title, page.of(c.ground), c.ground)
+		out.properties(c.title, p.of(c.ground), c.ground)
 	}
-	p.lists(page.Properties)
-	if page.IsCut {
-		p.line("")
-		p.line("There are more properties than are listed. planner api explain knows them all.")
+	out.lists(p.Properties)
+	if p.IsCut {
+		out.line("")
+		out.line("There are more properties than are listed. planner api explain knows them all.")
 	}
-	return p.err
+	return out.err
 }
 
 // patchText says in words what PATCH can do.

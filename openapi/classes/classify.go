@@ -51,7 +51,7 @@ func (c *Classifier) root() *node { return &node{sides: c.sides} }
 
 // child returns a part of a node, with the classes that it inherits.
 func (c *Classifier) child(n *node, st step) (*node, error) {
-	s, err := n.sides.child(st)
+	s, err := n.child(st)
 	if err != nil {
 		return nil, err
 	}

@@ -215,7 +215,7 @@ func unique(n *node) (*List, error) {
 
 // holdsScalars reports whether the items of a list are texts, numbers or truth values.
 func holdsScalars(n *node) (bool, error) {
-	items, err := n.sides.child(step{kind: item})
+	items, err := n.child(step{kind: item})
 	if err != nil {
 		return false, err
 	}

@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,7 +100,7 @@ func nearest(name string, names []string) string {
 	for k := range lower {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(a, b) })
+	slices.SortFunc(keys, strings.Compare)
 	if words := suggest.Words(strings.ToLower(name), keys, 1+len(name)/4); len(words) > 0 {
 		return lower[words[0]]
 	}

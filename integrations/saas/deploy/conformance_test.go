@@ -82,7 +82,8 @@ func TestChangeTesterCases(t *testing.T) {
 		var links []string
 		for _, said := range s.said {
 			if strings.Contains(said, string(CodeCompare)) {
-				links = append(links, said[strings.Index(said, "https://"):])
+				_, link, _ := strings.Cut(said, "https://")
+				links = append(links, "https://"+link)
 			}
 		}
 		if len(links) != len(c.Expected.Diffs) {

@@ -161,7 +161,7 @@ func TestDelete(t *testing.T) {
 	if writes, err := s.run(t, "shop/stage"); len(writes) > 0 || !s.says("error", "TOO_MANY_DELETES") {
 		t.Errorf("wrote %q, %v, %q", writes, err, s.said)
 	}
-	before := s.World.Clone()
+	before := s.Clone()
 	s.Target(saastest.File, 0, 0)["delete"] = true
 	s.Target(saastest.File, 1, 0)["delete"] = true
 	if err := s.dryRun(t, "shop/stage", before); err != nil || !s.says("delete", "many-3") || s.says("TOO_MANY") || s.says("SAAS_CHANNEL") {

@@ -38,5 +38,5 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 	if s.Wait != nil && *s.Wait <= 0 {
 		return s, own.Mistake("must be longer than 0", "wait")
 	}
-	return s, s.Settings.Check(own)
+	return s, s.Check(own)
 }

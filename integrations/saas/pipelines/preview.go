@@ -15,6 +15,34 @@ import (
 // codeBase says that the data of base cannot be read.
 const codeBase = "BASE_UNREADABLE"
 
+// Preview implements [integration.Previewer].
+func (n native) Preview(ctx context.Context, base, head integration.QueryFunc, it integration.Integration) ([]string, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	after, err := saas.Read(ctx, head, s.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("reading the saas files: %w", err)
+	}
+	before, err := saas.Read(ctx, base, s.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("reading the saas files of base: %w", err)
+	}
+	p := saas.NewPreview(before, after)
+	var out []string
+	for _, l := range p.Runs {
+		out = append(out, l.String())
+	}
+	for _, l := range p.Promotions {
+		out = append(out, "promotion: "+l.String())
+	}
+	for _, l := range p.Unknown {
+		out = append(out, "not known: "+l.String())
+	}
+	return out, nil
+}
+
 // preview reports, in a merge request, which runs the merge would start. It asks nobody: what
 // branches, registries and records say does not change by a merge.
 func (n native) preview(ctx context.Context, env integration.Environment) error {

@@ -90,7 +90,7 @@ func Decide(q Question) Decision {
 	}
 	notes, err := q.notes(d.Ref)
 	d.Data, d.Err = notes, errors.Join(d.Err, err)
-	if !Differs(q.Ref, Notes(q.Subject.Data), d.Ref, d.Data) {
+	if !Differs(q.Ref, Notes(q.Data), d.Ref, d.Data) {
 		return d
 	}
 	if hold, opens, err := q.held(d.Ref); hold != "" {
@@ -121,7 +121,7 @@ func Still(q Question, commit string) (Decision, bool) {
 	if keep.Hold, keep.Opens, keep.Err = q.held(commit); keep.Hold != "" {
 		return keep, false
 	}
-	return d, q.Broken == "" && Differs(q.Ref, Notes(q.Subject.Data), d.Ref, d.Data)
+	return d, q.Broken == "" && Differs(q.Ref, Notes(q.Data), d.Ref, d.Data)
 }
 
 // after returns a reason that follows another one.

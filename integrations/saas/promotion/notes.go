@@ -94,7 +94,7 @@ func (q Question) notes(commit string) (out []Note, err error) {
 
 // noted returns the first note of a channel, nil if there is none.
 func (q Question) noted(channel string) *Note {
-	for _, n := range Notes(q.Subject.Data) {
+	for _, n := range Notes(q.Data) {
 		if n.Channel == channel {
 			return &n
 		}

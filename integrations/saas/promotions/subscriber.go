@@ -44,7 +44,7 @@ func (s *subscriber) hold() string {
 
 // differs reports whether the target is to be changed.
 func (s *subscriber) differs(d promotion.Decision) bool {
-	return s.unknown == nil && promotion.Differs(s.q.Ref, promotion.Notes(s.q.Subject.Data), d.Ref, d.Data)
+	return s.unknown == nil && promotion.Differs(s.q.Ref, promotion.Notes(s.q.Data), d.Ref, d.Data)
 }
 
 // promotes reports whether a target is promoted at all. One with a mistake is, and is held.

@@ -109,7 +109,7 @@ func (w *world) check(commit string, isGreen bool) {
 		return
 	}
 	w.EndPipeline(commit, "failed")
-	w.promoter.wake()
+	w.wake()
 	w.in(between(w.luck, 2*time.Hour, 6*time.Hour), func() {
 		for _, m := range w.OpenMergeRequests() {
 			if m.Head == commit {
@@ -161,7 +161,7 @@ func (w *world) record(t *target, held snapshot, isGood bool) {
 // mergeRequestEnded takes over what a merge request of a promotion changed.
 func (w *world) mergeRequestEnded(m gitlabtest.MergeRequest) {
 	if m.Merged != "" {
-		w.figures.mergeRequests++
+		w.mergeRequests++
 		changed := w.Changed(w.Parents(m.Merged)[0], m.Merged)
 		for _, f := range w.files {
 			if slices.Contains(changed, f.path()) {
@@ -170,7 +170,7 @@ func (w *world) mergeRequestEnded(m gitlabtest.MergeRequest) {
 		}
 		w.countConflicts(true)
 	}
-	w.promoter.wake()
+	w.wake()
 }
 
 // takeOver reads the refs of a file from main.

@@ -86,7 +86,7 @@ func (k *keeping) believes(t *target) (done bool, why string) { return k.system.
 // promote is one loop.
 func (k *keeping) promote() {
 	k.SetTime(k.now)
-	for _, f := range k.world.files {
+	for _, f := range k.files {
 		of := k.kept[f]
 		checks := ""
 		if head := k.Head(of.branch); of.branch != "" && head != "" {

@@ -48,7 +48,7 @@ func (w *world) observe(t *target) promotion.Decision {
 		t.opens = d.Opens
 		w.at(d.Opens, func() {
 			w.observe(t)
-			w.promoter.wake()
+			w.wake()
 		})
 	}
 	return d

@@ -91,7 +91,7 @@ func (w *world) publish(r *run) {
 			w.observe(t.cell.file.cells[1].targets[t.template])
 		}
 	}
-	w.promoter.wake()
+	w.wake()
 }
 
 // look compares what is deployed with what the data and the services say, when nobody works and

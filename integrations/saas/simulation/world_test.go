@@ -207,10 +207,10 @@ func (w *world) play(s system) {
 		total += r.weight
 	}
 	for day := range w.days {
-		for range w.size.commits {
+		for range w.commits {
 			w.at(w.working(day), func() { w.commit(total) })
 		}
-		for range w.size.merges {
+		for range w.merges {
 			w.at(w.working(day), w.mergeByPerson)
 		}
 		for range 1 + w.size.files/50 {
@@ -261,7 +261,7 @@ func (w *world) commit(total float64) {
 // mergeByPerson lets somebody change a file, a template of it, or one target.
 func (w *world) mergeByPerson() {
 	f := w.files[w.events.IntN(len(w.files))]
-	template, one := w.events.IntN(w.size.targets/w.size.files/2), w.events.IntN(2)
+	template, one := w.events.IntN(w.targets/w.size.files/2), w.events.IntN(2)
 	what := w.events.IntN(10)
 	var changed []*target
 	for k, c := range f.cells {
@@ -291,7 +291,7 @@ func (w *world) breach() {
 		f.slo = false
 		w.changed(f, decide.Config)
 		if w.promoter != nil {
-			w.promoter.wake()
+			w.wake()
 		}
 	})
 }

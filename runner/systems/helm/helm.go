@@ -74,7 +74,7 @@ func write(folder string, chart map[string][]byte, values map[string]any) error 
 	if err != nil {
 		return lost("opening the folder of the chart: %w", err)
 	}
-	defer root.Close() //nolint:errcheck // it is only a handle
+	defer root.Close()
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(chart)) {
 		if !filepath.IsLocal(name) || path.Clean(name) != name || strings.Contains(name, `\`) {

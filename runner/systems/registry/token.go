@@ -108,7 +108,7 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, login services.
 		}
 		authorization = basic(login)
 	}
-	res, err := r.send(ctx, http.MethodGet, realm.String(), authorization, http.NoBody)
+	res, err := r.send(ctx, http.MethodGet, realm.String(), authorization, http.NoBody) //nolint:bodyclose // readToken closes it
 	if err != nil {
 		return "", err
 	}

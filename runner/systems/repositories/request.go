@@ -26,7 +26,7 @@ func (r *Repositories) ask(ctx context.Context, of services.Repository, address,
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for range maxRedirects {
-		res, err := r.send(ctx, of, address+suffix, body)
+		res, err := r.send(ctx, of, address+suffix, body) //nolint:bodyclose // read closes it
 		if err != nil {
 			return nil, "", err
 		}
@@ -57,7 +57,7 @@ func (r *Repositories) send(ctx context.Context, of services.Repository, address
 	if of.Password != "" {
 		req.SetBasicAuth(user(of), of.Password)
 	}
-	res, err := r.transport.RoundTrip(req) //nolint:bodyclose // read closes it
+	res, err := r.transport.RoundTrip(req)
 	if err != nil {
 		return nil, explain(ctx, err)
 	}

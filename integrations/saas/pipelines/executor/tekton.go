@@ -28,7 +28,7 @@ const maxPipeline = 56
 func Pipeline(template, file string) (string, error) {
 	name := "o-" + template + "-" + file
 	if len(name) > maxPipeline {
-		return "", fmt.Errorf("Pipeline name %s is longer than %d characters", name, maxPipeline) //nolint:staticcheck // the text is that of qontract-reconcile
+		return "", fmt.Errorf("Pipeline name %s is longer than %d characters", name, maxPipeline)
 	}
 	return name, nil
 }

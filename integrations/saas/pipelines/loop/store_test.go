@@ -42,7 +42,7 @@ func (s testStore) Update(_ context.Context, key string, change func([]byte) ([]
 			return err
 		}
 		if raw != nil {
-			s.world.writes++
+			s.writes++
 			s.noteIntents(old, raw)
 			if !s.m.forgetful || s.rng.IntN(4) > 0 {
 				s.docs[key] = raw

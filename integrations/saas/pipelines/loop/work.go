@@ -145,7 +145,7 @@ func (w *work) runsOf(ctx context.Context, c Cell, m decide.Memory) decide.Runs 
 	if c.Executor == nil {
 		return decide.Runs{Unknown: "nobody knows where its runs are"}
 	}
-	of := w.Loop.runs[c.Order.Place]
+	of := w.runs[c.Order.Place]
 	switch {
 	case of == nil:
 		return decide.Runs{Unknown: "its runs were not listed"}
