@@ -1,0 +1,83 @@
+package deploy
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/kube"
+)
+
+// A dry run whose settings allow it lets the cluster try what it would write: all of it, and a
+// refusal is told. Nothing is kept.
+func TestServerDryRun(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t, "shop/stage")
+	s.change = func(env *integration.Environment) {
+		env.Trial = func(_ context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error) {
+			return kube.OpenTrial(s.reach(ref))
+		}
+	}
+	base := saastest.New()
+	s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 4}
+	if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
+		t.Fatalf("%v\n%s", err, strings.Join(s.said, "\n"))
+	}
+	tried := 0
+	for _, r := range s.cluster.Requests() {
+		if r.Dry && strings.Contains(r.Path, "/deployments/") {
+			tried++
+		}
+	}
+	if tried == 0 {
+		t.Errorf("nothing was tried: %v", s.cluster.Requests())
+	}
+	s.cluster.Fail(func(r *http.Request) *kubetest.Fault {
+		if r.Method == http.MethodPatch {
+			return &kubetest.Fault{Status: http.StatusForbidden}
+		}
+		return nil
+	})
+	if err := s.dryRun(t, "shop/stage", base); !s.fails(err) {
+		t.Errorf("the refusal is not told:\n%s", strings.Join(s.said, "\n"))
+	}
+}
+
+// The token of administrators is for runs of one cell whose saas file asks for it, and for no other.
+func TestClusterAdmin(t *testing.T) {
+	for name, c := range map[string]struct {
+		asks  any
+		shard string
+		want  string
+	}{
+		"it asks":             {true, "shop/stage", "cluster/admin"},
+		"it does not ask":     {nil, "shop/stage", "app/cluster/c-1"},
+		"all cells are meant": {true, "", "app/cluster/c-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.Set(saastest.File, c.asks, "clusterAdmin")
+			s.Set(saastest.Cluster, map[string]any{"path": "cluster/admin", "field": "token"}, "clusterAdminAutomationToken")
+			got := map[string]bool{}
+			var mu sync.Mutex
+			s.change = func(env *integration.Environment) {
+				open := env.Cluster
+				env.Cluster = func(ctx context.Context, ref integration.ClusterRef) (integration.ClusterReader, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					got[ref.Token.Path] = true
+					return open(ctx, ref)
+				}
+			}
+			_ = s.dryRun(t, c.shard, nil) // the gate of production is closed
+			if !got[c.want] || len(got) != 1 {
+				t.Errorf("asked with %v, want %s", got, c.want)
+			}
+		})
+	}
+}
