@@ -97,7 +97,7 @@ func TestReadOverridesMistakes(t *testing.T) {
 		{`{"type":"T","path":"a","list":"set","keys":["k"],"reason":"r"}`, "only a list of the kind map"},
 		{`{"type":"T","path":"","patch":"x","reason":"r"}`, `no way to patch "x"`},
 		{`{"type":"T","path":"a","patch":"merge","reason":"r"}`, "its path is empty"},
-		{`{"type":"T","path":"a","class":"x","reason":"r"}`, `unknown field "class"`},
+		{`{"type":"T","path":"a","kind":"x","reason":"r"}`, `unknown field "kind"`},
 		{`{"type":"T","path":"a","default":{"a":1,"a":2},"reason":"r"}`, "stands twice"},
 		{`null`, "is null"},
 	} {

@@ -92,23 +92,6 @@ func (k *keeper) look(ctx context.Context) error {
 	return nil
 }
 
-// fail notes that the checks of what is shown failed. Checks may fail by accident, so that after
-// some time the same content is tried once more.
-func (k *keeper) fail() {
-	m := &k.memory
-	if at, known := m.failedAt(m.Content); known && k.isOver(at) {
-		m.forgive(m.Content)
-		k.again = true
-		return
-	}
-	m.fail(m.Content, k.now)
-}
-
-// isOver reports whether what failed may be tried once more.
-func (k *keeper) isOver(failed time.Time) bool {
-	return k.settings.RetryAfter > 0 && !k.now.Before(failed.Add(k.settings.RetryAfter))
-}
-
 // choose returns the entries to try: all of them, or half of those whose checks failed together.
 // One that failed alone is left out, unless its merge request is open: people look at that.
 func (k *keeper) choose() []entry {
@@ -135,15 +118,6 @@ func (k *keeper) choose() []entry {
 		good = good[:(len(good)+1)/2]
 	}
 	return good
-}
-
-// until says when an entry whose checks failed is tried once more.
-func (k *keeper) until(e entry) string {
-	at, _ := k.memory.failedAt(contentDigest([]entry{e}))
-	if k.settings.RetryAfter == 0 {
-		return ""
-	}
-	return ", until " + at.Add(k.settings.RetryAfter).UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // show makes the branch and the merge request show a rendering.
