@@ -74,6 +74,30 @@ func (c Credentials) Image(ctx context.Context, of *File, image string) (service
 	return out, err
 }
 
+// Measurement returns the login for the source of the measurements of an SLO document. A source
+// that needs one and may not get it is an error: without it, it says nothing.
+func (c Credentials) Measurement(ctx context.Context, at SLONamespace) (services.Login, error) {
+	var out services.Login
+	for ref, to := range map[*integration.SecretRef]*string{at.User: &out.User, at.Password: &out.Password, at.Token: &out.Password} {
+		if ref == nil {
+			continue
+		}
+		u, err := url.Parse(at.URL)
+		if err != nil || u.Scheme != "https" || u.User != nil || !c.Settings.MayGet(u.Hostname()) {
+			return services.Login{}, fmt.Errorf("the settings do not name the host of %s among hosts, so it gets no credentials", at.URL)
+		}
+		if *to, err = c.read(ctx, u.Hostname(), *ref); err != nil {
+			return services.Login{}, err
+		}
+	}
+	return out, nil
+}
+
+// Query returns the expression of an objective with its window.
+func (s SLO) Query() string {
+	return strings.NewReplacer("{{window}}", s.Window, "{{ window }}", s.Window).Replace(s.Expression)
+}
+
 // ref returns where the secret of a login is.
 func (l Login) ref() integration.SecretRef {
 	return integration.SecretRef{Path: l.Path, Field: l.Field, Version: l.Version}

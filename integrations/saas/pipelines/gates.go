@@ -3,11 +3,8 @@ package pipelines
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
@@ -87,7 +84,7 @@ func (a *asker) objectives(ctx context.Context, t *saas.Target) []decide.Gate {
 // objective asks whether one objective is kept.
 func (a *asker) objective(ctx context.Context, doc *saas.SLODocument, at saas.SLONamespace, slo saas.SLO) (decide.Gate, bool) {
 	name := fmt.Sprintf("SLO %s of document %s in %s/%s", slo.Name, doc.Name, at.Cluster, at.Namespace)
-	value, err := a.measure(ctx, at, expression(slo))
+	value, err := a.measure(ctx, at, slo.Query())
 	switch {
 	case err != nil:
 		return decide.Gate{Kind: decide.SLOGate, Unknown: name + ": " + err.Error()}, true
@@ -95,15 +92,6 @@ func (a *asker) objective(ctx context.Context, doc *saas.SLODocument, at saas.SL
 		return decide.Gate{Kind: decide.SLOGate, Closed: fmt.Sprintf("%s is breached: %v is below %v", name, value, slo.Target)}, true
 	}
 	return decide.Gate{}, false
-}
-
-// expression returns the expression of an objective with its window.
-func expression(slo saas.SLO) string {
-	out := slo.Expression
-	for _, name := range []string{"{{window}}", "{{ window }}"} {
-		out = strings.ReplaceAll(out, name, slo.Window)
-	}
-	return out
 }
 
 // measure asks for a value, once.
@@ -124,19 +112,9 @@ func (a *asker) askValue(ctx context.Context, at saas.SLONamespace, expression s
 	if a.Measurements == nil {
 		return 0, errNoService
 	}
-	login := services.Login{}
-	for ref, to := range map[*integration.SecretRef]*string{at.User: &login.User, at.Password: &login.Password, at.Token: &login.Password} {
-		if ref == nil {
-			continue
-		}
-		if !a.mayGet(at.URL) {
-			return 0, fmt.Errorf("the settings do not name the host of %s among hosts, so it gets no credentials", at.URL)
-		}
-		value, err := a.env.Secret(ctx, *ref)
-		if err != nil {
-			return 0, fmt.Errorf("the credentials for %s: %w", at.URL, err)
-		}
-		*to = value
+	login, err := saas.Credentials{Settings: a.settings.Settings, Secret: a.env.Secret}.Measurement(ctx, at)
+	if err != nil {
+		return 0, err
 	}
 	return a.Measurements.Measure(ctx, at.URL, login, expression)
 }

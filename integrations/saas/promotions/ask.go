@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
@@ -214,19 +212,9 @@ func (a *asker) measure(ctx context.Context, at saas.SLONamespace, slo saas.SLO)
 	if a.Measurements == nil {
 		return 0, errNoService
 	}
-	login := services.Login{}
-	for ref, to := range map[*integration.SecretRef]*string{at.User: &login.User, at.Password: &login.Password, at.Token: &login.Password} {
-		if ref == nil {
-			continue
-		}
-		if u, err := url.Parse(at.URL); err != nil || u.Scheme != "https" || !a.settings.MayGet(u.Hostname()) {
-			return 0, errors.New("the settings do not name its host among hosts, so it gets no credentials")
-		}
-		value, err := a.env.Secret(ctx, *ref)
-		if err != nil {
-			return 0, fmt.Errorf("the credentials: %w", err)
-		}
-		*to = value
+	login, err := saas.Credentials{Settings: a.settings.Settings, Secret: a.env.Secret}.Measurement(ctx, at)
+	if err != nil {
+		return 0, err
 	}
-	return a.Measurements.Measure(ctx, at.URL, login, strings.NewReplacer("{{window}}", slo.Window, "{{ window }}", slo.Window).Replace(slo.Expression))
+	return a.Measurements.Measure(ctx, at.URL, login, slo.Query())
 }
