@@ -261,7 +261,7 @@ func buildLogin(secret, address string) (services.Login, error) {
 }
 
 // exists reports whether an image is there. Each image is asked once.
-func (a *asker) exists(ctx context.Context, image string, auth *integration.SecretRef) (isThere bool, unknown string) {
+func (a *asker) exists(ctx context.Context, image string, file *saas.File) (isThere bool, unknown string) {
 	a.mu.Lock()
 	of := a.images[image]
 	if of == nil {
@@ -269,30 +269,22 @@ func (a *asker) exists(ctx context.Context, image string, auth *integration.Secr
 		a.images[image] = of
 	}
 	a.mu.Unlock()
-	of.once.Do(func() { of.isThere, of.err = a.askImage(ctx, image, auth) })
+	of.once.Do(func() { of.isThere, of.err = a.askImage(ctx, image, file) })
 	if of.err != nil {
 		return false, fmt.Sprintf("image %s: %v", image, of.err)
 	}
 	return of.isThere, ""
 }
 
-func (a *asker) askImage(ctx context.Context, image string, auth *integration.SecretRef) (bool, error) {
+func (a *asker) askImage(ctx context.Context, image string, of *saas.File) (bool, error) {
 	if a.Registry == nil {
 		return false, errNoService
 	}
-	login := services.Login{}
-	host, _, _ := strings.Cut(image, "/")
-	name, _, _ := strings.Cut(host, ":") // without a port
-	if auth != nil && a.settings.MayGet(name) {
-		for field, to := range map[string]*string{"user": &login.User, "token": &login.Password} {
-			value, err := a.env.Secret(ctx, integration.SecretRef{Path: auth.Path, Field: field, Version: auth.Version})
-			if err != nil {
-				return false, fmt.Errorf("the credentials: %w", err)
-			}
-			*to = value
-		}
+	login, err := saas.Credentials{Settings: a.settings.Settings, Secret: a.env.Secret}.Image(ctx, of, image)
+	if err != nil {
+		return false, err
 	}
-	_, err := a.Registry.Digest(ctx, image, login)
+	_, err = a.Registry.Digest(ctx, image, login)
 	if errors.Is(err, services.ErrNotThere) {
 		return false, nil
 	}

@@ -98,7 +98,7 @@ func (a *asker) image(ctx context.Context, t *saas.Target, applied string) decid
 		if out.Tag() == applied {
 			return true, ""
 		}
-		return a.exists(ctx, image, t.Template.File.Image)
+		return a.exists(ctx, image, t.Template.File)
 	}
 	return out.Signal()
 }
