@@ -5,11 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
@@ -73,7 +71,7 @@ var errNoState = errors.New("it needs a state, which says what was deployed: nam
 
 // iterate makes one iteration of the loop. The actors are nil in a dry run.
 func (n native) iterate(ctx context.Context, env integration.Environment, act *integration.Actors) error {
-	env = withDefaults(env)
+	env = env.WithDefaults()
 	s, err := readSettings(env.Settings.Own)
 	if err != nil {
 		return nothingDone(integration.Failure(integration.FailureOfConfig, err))
@@ -105,28 +103,6 @@ func (n native) iterate(ctx context.Context, env integration.Environment, act *i
 		}
 	}
 	return reconcile.Join(failed...)
-}
-
-// withDefaults fills in what an environment may lack.
-func withDefaults(env integration.Environment) integration.Environment {
-	if env.Log == nil {
-		env.Log = io.Discard
-	}
-	if env.Report == nil {
-		env.Report = func(integration.Finding) {}
-	}
-	if env.Stand == nil {
-		env.Stand = func(integration.Standing) {}
-	}
-	if env.Now == nil {
-		env.Now = time.Now
-	}
-	if env.Secret == nil {
-		env.Secret = func(context.Context, integration.SecretRef) (string, error) {
-			return "", errors.New("there are no secrets")
-		}
-	}
-	return env
 }
 
 // choose returns the saas files and the cells of the shard to work on.

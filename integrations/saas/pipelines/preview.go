@@ -46,7 +46,7 @@ func (n native) Preview(ctx context.Context, base, head integration.QueryFunc, i
 // preview reports, in a merge request, which runs the merge would start. It asks nobody: what
 // branches, registries and records say does not change by a merge.
 func (n native) preview(ctx context.Context, env integration.Environment) error {
-	env = withDefaults(env)
+	env = env.WithDefaults()
 	s, err := readSettings(env.Settings.Own)
 	if err != nil {
 		return nothingDone(integration.Failure(integration.FailureOfConfig, err))

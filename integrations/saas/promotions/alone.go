@@ -44,7 +44,7 @@ func Keep(ctx context.Context, forge services.ForgeWriter, of Component) (did []
 		}
 	}
 	c := &component{branch: promotion.Branch(of.Files), files: of.Files}
-	w := &work{settings: settings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience, RetryAfter: of.RetryAfter}, env: withDefaults(integration.Environment{}), now: of.Now}
+	w := &work{settings: settings{Branch: of.Branch, AutoMerge: of.AutoMerge, Patience: of.Patience, RetryAfter: of.RetryAfter}, env: integration.Environment{}.WithDefaults(), now: of.Now}
 	for _, t := range of.Targets {
 		s := &subscriber{key: keyOf(t.Target), targets: []*saas.Target{t.Target}, q: t.Question, asked: true}
 		at := m.window(of.Now)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -121,7 +120,7 @@ type work struct {
 
 // read reads settings and data.
 func (n native) read(ctx context.Context, env integration.Environment) (*work, error) {
-	env = withDefaults(env)
+	env = env.WithDefaults()
 	s, err := readSettings(env.Settings.Own)
 	if err != nil {
 		return nil, integration.Failure(integration.FailureOfConfig, err)
@@ -131,28 +130,6 @@ func (n native) read(ctx context.Context, env integration.Environment) (*work, e
 		return nil, fmt.Errorf("reading the saas files: %w", err)
 	}
 	return &work{services: n.services, env: env, settings: s, model: model, all: subscribers(model), now: env.Now()}, nil
-}
-
-// withDefaults fills in what an environment may lack.
-func withDefaults(env integration.Environment) integration.Environment {
-	if env.Log == nil {
-		env.Log = io.Discard
-	}
-	if env.Report == nil {
-		env.Report = func(integration.Finding) {}
-	}
-	if env.Stand == nil {
-		env.Stand = func(integration.Standing) {}
-	}
-	if env.Now == nil {
-		env.Now = time.Now
-	}
-	if env.Secret == nil {
-		env.Secret = func(context.Context, integration.SecretRef) (string, error) {
-			return "", errors.New("there are no secrets")
-		}
-	}
-	return env
 }
 
 // say writes a line into the log.
