@@ -12,6 +12,18 @@ type Results struct {
 	// ran, in name order. Integrations that asked nothing are left out.
 	Observed []Observed `json:"observed,omitempty"`
 	Warnings []string   `json:"warnings,omitempty"`
+	// Forecast is how long the tasks were to take together; nil if nobody knew, or if it was a
+	// part that an earlier run had left. Merged results have none, since it is that of a machine.
+	Forecast *Forecast `json:"forecast,omitempty"`
+}
+
+// A Forecast is how long the tasks of a run were to take together, in seconds, and how long
+// they took. Runs on base, which settle failures, do not count.
+type Forecast struct {
+	P50     float64 `json:"p50_seconds"`            // half of the simulated runs took no longer
+	P90     float64 `json:"p90_seconds"`            // nine tenths of them took no longer
+	Unknown int     `json:"unknown,omitempty"`      // tasks without an estimate; each counts as the median of the others
+	Took    float64 `json:"took_seconds,omitempty"` // 0 if the run was interrupted, or has not ended
 }
 
 // Observed tells which schemas and fields one integration read, and which allowed

@@ -68,3 +68,15 @@ func (t *text) writeCalibration(c *Calibration) {
 		t.printLine("  (half of the estimates of %d tasks were within %s, 9 of 10 within %s)", c.Tasks, formatSeconds(c.ErrorP50), formatSeconds(c.ErrorP90))
 	}
 }
+
+// writeForecast writes how long the tasks took together beside how long they were to take.
+func (t *text) writeForecast(f *plan.Forecast) {
+	if f == nil || f.Took <= 0 {
+		return
+	}
+	foreseen := formatSeconds(f.P50)
+	if within := formatSeconds(f.P90); within != foreseen {
+		foreseen += ", nine times of ten within " + within
+	}
+	t.printLine("  (together they took %s; foreseen: %s)", formatSeconds(f.Took), foreseen)
+}

@@ -39,6 +39,9 @@ type Report struct {
 	// Estimates compares the estimated durations with the real ones; nil if no
 	// task can be compared.
 	Estimates *Calibration `json:"estimates,omitempty"`
+	// Forecast is how long the tasks were to take together, and how long they took; nil if nobody
+	// knew.
+	Forecast *plan.Forecast `json:"forecast,omitempty"`
 }
 
 // Counts are the numbers of a report: of integrations by decision, and of tasks by
@@ -120,7 +123,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 	rep.setVerdict()
 	rep.Effects = collectEffects(p, rep.Results)
 	rep.Observed = r.Observed
-	rep.Estimates = calibrate(p, rep.Results)
+	rep.Estimates, rep.Forecast = calibrate(p, rep.Results), r.Forecast
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }

@@ -71,7 +71,7 @@ func seal(t testing.TB, p *plan.Plan) {
 
 // failedResults returns results with every outcome.
 func failedResults(p *plan.Plan) *plan.Results {
-	return &plan.Results{Plan: p.Digest, Results: []plan.Result{
+	return &plan.Results{Plan: p.Digest, Forecast: &plan.Forecast{P50: 280, P90: 340.5, Unknown: 1, Took: 612.44}, Results: []plan.Result{
 		{Task: "user-validator", Status: plan.Passed, Seconds: 3.2, Attempts: 1, Log: "logs/user-validator-1.log"},
 		{Task: "terraform-users/app-sre", Status: plan.Failed, Class: plan.ClassTask, Reason: "exit code 3", ExitCode: 3, Seconds: 12.34,
 			Attempts: 2, Log: "logs/terraform-users-app-sre-2.log", Tail: "[terraform-users] create user ana\n\nError: role \"dev\" has no ```policy```\n/lgtm"},

@@ -28,6 +28,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.writeFunnel(rep)
 	t.writeTasks(rep)
 	t.writeCalibration(rep.Estimates)
+	t.writeForecast(rep.Forecast)
 	t.writeSkipped(rep)
 	t.writeSchemas(rep.Observed)
 	t.writeWarnings(rep.Warnings)

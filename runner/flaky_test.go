@@ -41,6 +41,7 @@ func (s *scripted) DryRun(ctx context.Context, w integration.Environment) error 
 	}
 	word := s.words[min(s.ran, len(s.words)-1)]
 	s.ran++
+	time.Sleep(time.Millisecond) // durations are counted in milliseconds
 	if word == "ok" {
 		return nil
 	}
@@ -90,6 +91,13 @@ func newChange(t *testing.T, words ...string) *change {
 // run runs the plan and returns the one result, and what people are told.
 func (c *change) run(opts runner.Options) (plan.Result, string) {
 	c.t.Helper()
+	out, notes := c.runAll(opts)
+	return out.Results[0], notes
+}
+
+// runAll runs the plan and returns all results, and what people are told.
+func (c *change) runAll(opts runner.Options) (*plan.Results, string) {
+	c.t.Helper()
 	file, err := journal.Open(c.t.Context(), c.journal)
 	if err != nil {
 		c.t.Fatal(err)
@@ -97,13 +105,15 @@ func (c *change) run(opts runner.Options) (plan.Result, string) {
 	defer file.Close()
 	var notes bytes.Buffer
 	opts.Journal, opts.Logs, opts.Notes = file, filepath.Join(filepath.Dir(c.journal), "logs"), &notes
-	opts.Progress.Out = &bytes.Buffer{}
+	if opts.Progress.Out == nil {
+		opts.Progress.Out = &bytes.Buffer{}
+	}
 	opts.Backoff = func(time.Duration) time.Duration { return 0 }
 	out, err := runner.Run(c.t.Context(), c.in, opts)
 	if err != nil || len(out.Results) != 1 || len(out.Warnings) > 0 {
 		c.t.Fatalf("got %+v, %v", out, err)
 	}
-	return out.Results[0], notes.String()
+	return out, notes.String()
 }
 
 // outcome is what counts of a result, in a line.

@@ -42,7 +42,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	defer cancel()
 	now := time.Now()
 	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
-	warn(tally.NewStore(r.State).Add(ctx, tally.CountRun(r.Plan, out, r.isResumed), now))
+	warn(tally.NewStore(r.State).Add(ctx, tally.CountRun(r.Plan, out, r.isResumed), out.Forecast, now))
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
 	warn(dependence.NewStore(r.State).Add(ctx, r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now)))
 	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder), now))

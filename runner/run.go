@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"math"
 	"regexp"
 	"slices"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/wrapper"
+	"github.com/app-sre/prcheck/wrapper/forecast"
 )
 
 // Run runs the tasks of a plan, or the part of them that the options name, and returns
@@ -88,6 +90,8 @@ func (r *run) environment() launch.Environment {
 // execute runs the tasks, settles their failures and remembers what was learned.
 func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	left := r.unfinished()
+	foreseen := forecast.Make(left.Tasks, forecast.Options{Jobs: r.opts.Jobs, Memory: r.opts.MemoryLimit, Targets: r.targets})
+	r.opts.Progress.Forecast = foreseen
 	display := progress.Start(left, r.opts.Progress)
 	defer display.Close()
 	defer context.AfterFunc(ctx, display.Stopping)()
@@ -98,8 +102,12 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	opts.Settle = s.settleOne
 	ended, err := wrapper.Run(ctx, left.Tasks, r.head, opts)
 	display.Close()
+	r.addTime(foreseen, ended)
 
 	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Results: r.withResumed(ended)}
+	if len(r.resumed) == 0 { // otherwise it is that of the rest
+		out.Forecast = foreseen
+	}
 	err = errors.Join(err, s.settleAll(ctx, out.Results))
 	out.Warnings = append(out.Warnings, r.compareEffects(ctx, s.notes, s.opts, out.Results)...)
 	if problem := shared.problem(); problem != nil {
@@ -109,6 +117,13 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	forgetEffectsOfFailures(out.Results)
 	r.maskLearned(out)
 	return out, err
+}
+
+// addTime adds to a forecast how long the tasks took, unless the run was interrupted.
+func (r *run) addTime(f *plan.Forecast, ended []plan.Result) {
+	if f != nil && !slices.ContainsFunc(ended, func(t plan.Result) bool { return t.Status == plan.Canceled }) {
+		f.Took = math.Round(time.Since(r.began).Seconds()*1000) / 1000
+	}
 }
 
 // wrapperOptions returns the options for tasks that run on head.

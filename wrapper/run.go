@@ -111,7 +111,7 @@ func Run(ctx context.Context, tasks []plan.Task, r Runner, opts Options) ([]plan
 		results: make([]plan.Result, len(tasks)), logErrors: make([]error, len(tasks)),
 		events: make(chan func()), pendingLeases: map[int]context.CancelFunc{}, blockedSince: map[int]time.Time{},
 	}
-	for _, group := range groupByOrder(tasks) {
+	for _, group := range Groups(tasks) {
 		d.runGroup(ctx, group)
 	}
 	return d.results, joinLogErrors(tasks, d.logErrors)
@@ -132,9 +132,9 @@ func joinLogErrors(tasks []plan.Task, logErrors []error) error {
 	return errs.ErrorOrNil()
 }
 
-// groupByOrder returns the indices of the tasks in groups of equal order, lowest
-// order first. Within a group the longest estimate comes first.
-func groupByOrder(tasks []plan.Task) [][]int {
+// Groups returns the indices of the tasks in groups of equal order, lowest order first, as
+// [Run] starts them. Within a group the longest estimate comes first.
+func Groups(tasks []plan.Task) [][]int {
 	indices := make([]int, len(tasks))
 	for i := range indices {
 		indices[i] = i

@@ -23,8 +23,19 @@ type Insights struct {
 	Total   Row    `json:"total"`
 	// Integrations are sorted by the time that their tasks took, the longest first.
 	Integrations []Row    `json:"integrations"`
-	Savings      []Saving `json:"savings"`            // the largest first
-	Warnings     []string `json:"warnings,omitempty"` // days that could not be read
+	Savings      []Saving `json:"savings"` // the largest first
+	// Forecasts say how good forecasts of whole runs were; nil if there were none.
+	Forecasts *Forecasts `json:"forecasts,omitempty"`
+	Warnings  []string   `json:"warnings,omitempty"` // days that could not be read
+}
+
+// Forecasts say how long the last runs took, of which a forecast was known, beside their
+// forecasts. Of good forecasts half of the runs are within P50 and nine tenths within P90.
+type Forecasts struct {
+	Runs      int     `json:"runs"` // at most 100
+	WithinP50 int     `json:"within_p50"`
+	WithinP90 int     `json:"within_p90"`
+	Ratio     float64 `json:"median_ratio"` // of the time that a run took to the median of its forecast
 }
 
 // A Row says what one integration cost, or all of them together.
@@ -89,9 +100,37 @@ func New(days []tally.Day, durations Percentiles, warnings []string) *Insights {
 		out.Integrations = append(out.Integrations, r)
 		out.Savings = append(out.Savings, savings(name, c)...)
 	}
-	out.Total = row("", total)
+	out.Total, out.Forecasts = row("", total), forecasts(days)
 	slices.SortStableFunc(out.Integrations, func(a, b Row) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.SortStableFunc(out.Savings, func(a, b Saving) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	return out
+}
+
+// maxForecasts is of how many runs the forecasts are looked at: of the last ones.
+const maxForecasts = 100
+
+func forecasts(days []tally.Day) *Forecasts {
+	var all []plan.Forecast
+	for _, d := range days {
+		all = append(all, d.Forecasts...)
+	}
+	all = all[max(0, len(all)-maxForecasts):]
+	if len(all) == 0 {
+		return nil
+	}
+	out := &Forecasts{Runs: len(all)}
+	var ratios []float64
+	for _, f := range all {
+		if f.Took <= f.P50 {
+			out.WithinP50++
+		}
+		if f.Took <= f.P90 {
+			out.WithinP90++
+		}
+		ratios = append(ratios, f.Took/f.P50)
+	}
+	slices.Sort(ratios)
+	out.Ratio = round(ratios[(len(ratios)-1)/2])
 	return out
 }
 

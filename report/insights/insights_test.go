@@ -32,7 +32,7 @@ func month() []tally.Day {
 		{Day: "2026-03-04", Runs: 1, Integrations: map[string]tally.Count{
 			"openshift-users": {Run: map[plan.Rung]int{plan.RungSchema: 1}, Failed: 1, Seconds: 30, Needless: map[tally.Cause]float64{tally.BySchemas: 0.5}},
 			"ldap\x1b[31m<b>": {Shards: map[plan.Rung]int{plan.RungShards: 1}, Passed: 1, Reused: 2, Seconds: 3.25, Quiet: 3.25},
-		}},
+		}, Forecasts: []plan.Forecast{{P50: 60, P90: 90, Took: 66}, {P50: 60, P90: 90, Took: 51}}},
 	}
 }
 
@@ -99,5 +99,23 @@ func TestTotal(t *testing.T) {
 	if total.Plans != sum.Plans || total.Run != sum.Run || total.Shards != sum.Shards || total.Skipped != sum.Skipped ||
 		total.Tasks != sum.Tasks || total.Seconds != sum.Seconds || total.Nothing != sum.Nothing {
 		t.Errorf("got %+v, want %+v", total, sum)
+	}
+}
+
+// Forecasts are judged by the last hundred runs.
+func TestForecasts(t *testing.T) {
+	days := month()
+	for i := range 90 {
+		days[0].Forecasts = append(days[0].Forecasts, plan.Forecast{P50: 1, P90: 2, Took: 1000 + float64(i)})
+	}
+	for range 50 {
+		days[1].Forecasts = append(days[1].Forecasts, plan.Forecast{P50: 10, P90: 20, Took: 9})
+	}
+	for range 45 {
+		days[1].Forecasts = append(days[1].Forecasts, plan.Forecast{P50: 10, P90: 20, Took: 15})
+	}
+	want := insights.Forecasts{Runs: 100, WithinP50: 51, WithinP90: 97, Ratio: 0.9} // with the two of the month
+	if got := insights.New(days, durations, nil).Forecasts; got == nil || *got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -63,6 +63,10 @@ func summary(in *Insights) []string {
 	if t.Quiet > 0 {
 		lines = append(lines, fmt.Sprintf("%s went to tasks that announced no effect of the change", hours(t.Quiet)))
 	}
+	if f := in.Forecasts; f != nil {
+		lines = append(lines, fmt.Sprintf("of the last %d forecasts of whole runs, %d were long enough, and the medians of %d; half of the runs took %.1f times the median or less",
+			f.Runs, f.WithinP90, f.WithinP50, f.Ratio))
+	}
 	return lines
 }
 

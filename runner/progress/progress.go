@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -15,6 +16,8 @@ type Options struct {
 	Mode   Mode
 	Getenv func(string) string // nil is an empty environment
 	Jobs   int                 // how many tasks run at once, to estimate the remaining time; less than 1 counts as 1
+	// Forecast is how long the run will take; nil if nobody knows.
+	Forecast *plan.Forecast
 }
 
 // A Progress shows the progress of a run. Its methods may be called by several
@@ -43,6 +46,9 @@ func Start(p *plan.Plan, opts Options) *Progress {
 	d := opts.newDisplay()
 	if len(p.Tasks) == 0 {
 		d = noDisplay{}
+	}
+	if _, isNone := d.(noDisplay); !isNone && opts.Forecast != nil {
+		_, _ = fmt.Fprintln(opts.Out, forecastText(len(p.Tasks), *opts.Forecast)) // as every line of a display
 	}
 	out := &Progress{status: newRunStatus(p.Tasks, opts.Jobs, time.Now()), display: d, stop: make(chan struct{})}
 	d.start(&out.status, p)

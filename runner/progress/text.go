@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +36,23 @@ func (s *runStatus) runningTime(r runningTask) string {
 		text += " of ~" + formatDuration(max(time.Second, r.estimate))
 	}
 	return text
+}
+
+// forecastText says how long a run will take: "12 tasks, about 2m50s, nine times of ten within 4m10s".
+func forecastText(tasks int, f plan.Forecast) string {
+	text := fmt.Sprintf("%s, about %s", countTasks(tasks), roughly(f.P50))
+	if within := roughly(f.P90); within != roughly(f.P50) {
+		text += ", nine times of ten within " + within
+	}
+	if f.Unknown > 0 {
+		text += fmt.Sprintf(" (of %d nobody knows how long they take)", f.Unknown)
+	}
+	return text
+}
+
+// roughly returns seconds as text, at least one second.
+func roughly(seconds float64) string {
+	return formatDuration(time.Duration(math.Max(1, seconds) * float64(time.Second)))
 }
 
 // remainingText says how long the rest of the run takes, "" if that is unknown.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -31,7 +33,13 @@ type Day struct {
 	Day          string           `json:"day"`  // as 2006-01-02, UTC
 	Runs         int              `json:"runs"` // of plans; each part of a plan that ran in parts is a run
 	Integrations map[string]Count `json:"integrations"`
+	// Forecasts tell how long runs were to take and how long they took: those of the last
+	// MaxForecasts runs of the day of which both are known, the newest last.
+	Forecasts []plan.Forecast `json:"forecasts,omitempty"`
 }
+
+// MaxForecasts is how many forecasts a day keeps.
+const MaxForecasts = 100
 
 func kind(day string) state.Kind[Day] {
 	return state.Kind[Day]{Version: Version, Limit: maxDocument, Valid: func(d *Day) error {
@@ -42,6 +50,9 @@ func kind(day string) state.Kind[Day] {
 			if !c.isValid() {
 				return errors.New("it is not valid")
 			}
+		}
+		if len(d.Forecasts) > MaxForecasts || slices.ContainsFunc(d.Forecasts, func(f plan.Forecast) bool { return !isPossible(f) }) {
+			return errors.New("a forecast in it is not valid")
 		}
 		return nil
 	}}
@@ -71,8 +82,14 @@ type Store struct{ in state.Store }
 // NewStore returns a store that keeps tallies in a state.
 func NewStore(in state.Store) Store { return Store{in} }
 
-// Add adds the counts of a run, by integration, to the day.
-func (s Store) Add(ctx context.Context, counts map[string]Count, now time.Time) error {
+// isPossible reports whether a forecast can be that of a run that ended.
+func isPossible(f plan.Forecast) bool {
+	return f.P50 > 0 && f.P50 <= f.P90 && f.P90 <= maxSeconds && f.Took > 0 && f.Took <= maxSeconds
+}
+
+// Add adds the counts of a run, by integration, to the day, and how well its forecast was, if
+// it had one and was not interrupted.
+func (s Store) Add(ctx context.Context, counts map[string]Count, forecast *plan.Forecast, now time.Time) error {
 	if len(counts) == 0 {
 		return nil
 	}
@@ -87,6 +104,10 @@ func (s Store) Add(ctx context.Context, counts map[string]Count, now time.Time) 
 				name = ""
 			}
 			d.Integrations[name] = d.Integrations[name].Plus(c).rounded()
+		}
+		if forecast != nil && isPossible(*forecast) {
+			d.Forecasts = append(d.Forecasts, *forecast)
+			d.Forecasts = d.Forecasts[max(0, len(d.Forecasts)-MaxForecasts):]
 		}
 	})
 	if err = errors.Join(warning, err); err != nil {

@@ -142,7 +142,7 @@ func TestDays(t *testing.T) {
 	s, folder := open(t)
 	one := map[string]tally.Count{"tf": {Run: map[plan.Rung]int{plan.RungSchema: 1}, Passed: 1, Seconds: 0.1}}
 	for _, at := range []time.Time{noon.AddDate(0, 0, -40), noon.AddDate(0, 0, -1), noon, noon} {
-		if err := s.Add(t.Context(), one, at); err != nil {
+		if err := s.Add(t.Context(), one, nil, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestBounds(t *testing.T) {
 	for i := range 2500 {
 		many[fmt.Sprintf("integration-%d", i)] = tally.Count{Passed: 1}
 	}
-	if err := s.Add(t.Context(), many, noon); err != nil {
+	if err := s.Add(t.Context(), many, nil, noon); err != nil {
 		t.Fatal(err)
 	}
 	days, ignored, err := s.Days(t.Context(), noon, noon)
@@ -197,7 +197,7 @@ func TestWriters(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
-				if err := s.Add(t.Context(), map[string]tally.Count{"tf": {Passed: 1}}, noon); err != nil {
+				if err := s.Add(t.Context(), map[string]tally.Count{"tf": {Passed: 1}}, nil, noon); err != nil {
 					t.Error(err)
 				}
 			}
@@ -230,5 +230,28 @@ func TestDocument(t *testing.T) {
 	const want = `{"version":"1","day":"2026-03-01","runs":1,"integrations":{"tf":{"run":{"schema":1},"passed":1,"seconds":1.5,"needless":{"queries":1.5}}}}`
 	if err != nil || string(raw) != want {
 		t.Errorf("got  %s %v\nwant %s", raw, err, want)
+	}
+}
+
+// A day keeps the last forecasts of runs that ended. Others are not kept.
+func TestForecasts(t *testing.T) {
+	s, _ := open(t)
+	one := map[string]tally.Count{"tf": {Passed: 1}}
+	given := []*plan.Forecast{nil, {P50: 1, P90: 2}, {P50: 3, P90: 2, Took: 1}, {P50: 1, P90: 2, Took: 1e12}}
+	for i := range tally.MaxForecasts + 5 {
+		given = append(given, &plan.Forecast{P50: float64(i + 1), P90: 200, Took: 7})
+	}
+	for _, f := range given {
+		if err := s.Add(t.Context(), one, f, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+	days, _, err := s.Days(t.Context(), noon, noon)
+	if err != nil || len(days) != 1 || days[0].Runs != len(given) {
+		t.Fatalf("got %+v, %v", days, err)
+	}
+	got := days[0].Forecasts
+	if len(got) != tally.MaxForecasts || got[0].P50 != 6 || got[len(got)-1].P50 != tally.MaxForecasts+5 {
+		t.Errorf("got %d forecasts, the first of %v s and the last of %v s", len(got), got[0].P50, got[len(got)-1].P50)
 	}
 }
