@@ -32,6 +32,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// CodeOf returns the code of an error about a specification, [CodeLoad] if it has none.
+func CodeOf(err error) string {
+	if wrong := (*Error)(nil); errors.As(err, &wrong) {
+		return wrong.Code
+	}
+	return CodeLoad
+}
+
 // Limits bound what a set reads. A limit that is 0 has its default.
 type Limits struct {
 	File   int64 // bytes of one document

@@ -189,3 +189,32 @@ func (v *Value) At(pointer string) *Value {
 	}
 	return v
 }
+
+// Decode returns a value as map[string]any, []any, json.Number, string, bool or nil. Numbers
+// stay as the document has them.
+func (v *Value) Decode() any {
+	if v == nil {
+		return nil
+	}
+	switch v.Kind {
+	case Bool:
+		return v.text == "true"
+	case Number:
+		return json.Number(v.text)
+	case String:
+		return v.text
+	case Array:
+		out := make([]any, len(v.items))
+		for i, item := range v.items {
+			out[i] = item.Decode()
+		}
+		return out
+	case Object:
+		out := make(map[string]any, len(v.items))
+		for i, item := range v.items {
+			out[v.names[i]] = item.Decode()
+		}
+		return out
+	}
+	return nil
+}

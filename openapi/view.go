@@ -86,7 +86,7 @@ func (d *Document) addDerived(to map[*Value][]Place) {
 func (d *Document) closure() []*Document {
 	out := []*Document{d}
 	for i := 0; i < len(out); i++ { // out grows
-		for _, name := range out[i].references() {
+		for _, name := range out[i].References() {
 			if next, err := d.set.Document(name); err == nil && !slices.Contains(out, next) {
 				out = append(out, next)
 			}
@@ -95,9 +95,9 @@ func (d *Document) closure() []*Document {
 	return out
 }
 
-// references returns the names of the documents to which the schemas, parameters and
-// operations of a document refer.
-func (d *Document) references() []string {
+// References returns the names of the documents to which the schemas, parameters and
+// operations of a document refer, sorted.
+func (d *Document) References() []string {
 	if !d.seen {
 		d.seen = true
 		found := map[string]bool{}

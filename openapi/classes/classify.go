@@ -2,7 +2,6 @@ package classes
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/app-sre/prcheck/openapi"
 	"github.com/app-sre/prcheck/openapi/resources"
@@ -175,7 +174,7 @@ func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
 	if in.createOnly != nil || in.readOnly != nil {
 		return nil
 	}
-	rule, err := c.transition(n)
+	kept, err := c.transition(n, p.Required)
 	if err != nil {
 		return err
 	}
@@ -184,8 +183,8 @@ func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
 	switch {
 	case isDeclared && canCreate && !canUpdate:
 		in.createOnly = declared(in.mutability, "x-ms-mutability has create and lacks update")
-	case rule.Value != nil:
-		in.createOnly = declared(rule, "a transition rule says self == oldSelf")
+	case kept != nil:
+		in.createOnly = kept
 	case canUpdate, in.mutable != nil:
 	case c.patchKind == resources.PatchReal && n.put.has() && n.patch.presence == Missing:
 		in.createOnly = inferred(n.put, "PUT takes it and PATCH, which takes other properties, does not")
@@ -193,21 +192,6 @@ func (c *Classifier) createOnly(n *node, p *Property, in *inherited) error {
 		in.createOnly = inferred(n.post, "POST on the collection takes it and no request that changes the resource does")
 	}
 	return nil
-}
-
-// transition returns the rule of Kubernetes that says that a value must stay as it was.
-func (c *Classifier) transition(n *node) (openapi.Place, error) {
-	rules, err := first(n.requests()...).keyword("x-kubernetes-validations")
-	if err != nil {
-		return openapi.Place{}, err
-	}
-	for _, r := range rules.Value.Items() {
-		switch strings.ReplaceAll(r.Get("rule").Text(), " ", "") {
-		case "self==oldSelf", "oldSelf==self":
-			return rules.Document.Place(r), nil
-		}
-	}
-	return openapi.Place{}, nil
 }
 
 // writeOnly decides whether a property can be sent and never read.

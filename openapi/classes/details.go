@@ -275,6 +275,21 @@ func (c *Classifier) format(n *node, p *Property, _ *inherited) error {
 		p.Format = &Format{"int-or-string", *declared(intOrString, "x-kubernetes-int-or-string")}
 	case p.Type == "string" && n.step == (step{property, "location"}):
 		p.Format = &Format{"location", Ground{Source: Inferred, Text: "its name is location"}}
+	default:
+		p.Format = c.familyFormat(n)
+	}
+	return nil
+}
+
+// familyFormat returns the format that the family gives a definition by its name.
+func (c *Classifier) familyFormat(n *node) *Format {
+	for _, s := range n.all() {
+		for _, target := range s.schema.Targets() {
+			definition := openapi.Place{Value: target}.Name()
+			if name := c.family.Formats[definition]; name != "" {
+				return &Format{name, Ground{Source: ByFamily, Text: "it is a " + definition}}
+			}
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package classes_test
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,9 +25,15 @@ func TestShippedMatch(t *testing.T) {
 		}
 	}
 	for _, err := range shipped.Unused(true) {
-		t.Error(err)
+		if !slices.ContainsFunc(servedOnly, func(name string) bool { return strings.Contains(err.Error(), strconv.Quote(name)) }) {
+			t.Error(err)
+		}
 	}
 }
+
+// servedOnly lists types of Kubernetes that no shared specification has. The tests with a real
+// API server try their overrides.
+var servedOnly = []string{"v1/secrets", "v1/services", "v1/configmaps", "rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings"}
 
 // Each shipped override changes what the rules say, or makes what they only infer certain.
 func TestShippedSaySomething(t *testing.T) {

@@ -22,6 +22,12 @@ type Ground struct {
 	Text   string `json:"text"`
 	// From is the path of the property around it from which the class is inherited.
 	From string `json:"from,omitempty"`
+	// FreeToSet and FreeToUnset say that a create-only value may still be given to a resource
+	// that has none, or be taken away.
+	FreeToSet   bool `json:"freeToSet,omitempty"`
+	FreeToUnset bool `json:"freeToUnset,omitempty"`
+	// Depth is how many steps the pattern has of the property that the class is about.
+	Depth int `json:"-"`
 }
 
 // A ListKind says how two versions of a list are merged.

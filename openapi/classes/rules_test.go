@@ -63,6 +63,8 @@ func TestRules(t *testing.T) {
 			spec31(`{}`, `{"properties":{"a":{}}}`, ""), "a", "", writeOnly},
 		{"writeOnly", plainSpec(`{"properties":{"a":{"type":"string","writeOnly":true}}}`), "a", "declared", writeOnly},
 		{"a transition rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf"}]}}}`), "a", "declared", createOnly},
+		{"a rule of the object around it", plainSpec(`{"x-kubernetes-validations":[{"rule":"self.a.b == oldSelf.a.b"}],"properties":{"a":{"properties":{"b":{}}}}}`), "a.b", "declared", createOnly},
+		{"a rule about another property", plainSpec(`{"x-kubernetes-validations":[{"rule":"self.c == oldSelf.c"}],"properties":{"a":{},"c":{}}}`), "a", "", createOnly},
 		{"another rule", plainSpec(`{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self >= oldSelf"}]}}}`), "a", "", createOnly},
 		{"readOnly in allOf", plainSpec(`{"properties":{"a":{"allOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "declared", readOnly},
 		{"readOnly of one choice of many", plainSpec(`{"properties":{"a":{"oneOf":[{"type":"string"},{"readOnly":true}]}}}`), "a", "", readOnly},
@@ -90,6 +92,40 @@ func TestRules(t *testing.T) {
 		}
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// A transition rule at a value counts only while the value is there before and after.
+func TestFreeToSetAndUnset(t *testing.T) {
+	const rule = `"x-kubernetes-validations":[{"rule":"self == oldSelf"}]`
+	for _, test := range []struct {
+		name, schema, path string
+		set, unset         bool
+		depth              int
+	}{
+		{"optional", `{"properties":{"a":{` + rule + `}}}`, "a", true, true, 1},
+		{"required", `{"required":["a"],"properties":{"a":{` + rule + `}}}`, "a", true, false, 1},
+		{"with a default", `{"properties":{"a":{"default":1,` + rule + `}}}`, "a", false, false, 1},
+		{"in an object whose default is empty", `{"properties":{"o":{"default":{},"properties":{"a":{` + rule + `}}}}}`, "o.a", true, true, 2},
+		{"in an object with a default", `{"properties":{"o":{"default":{"a":1},"properties":{"a":{` + rule + `}}}}}`, "o.a", false, false, 2},
+		{"inside of it", `{"properties":{"a":{"properties":{"x":{}},` + rule + `}}}`, "a.x", true, true, 1},
+		{"the object around says that it stays", `{"properties":{"o":{"x-kubernetes-validations":[{"rule":"!has(oldSelf.a) || has(self.a)"}],"properties":{"a":{` + rule + `}}}}}`, "o.a", true, false, 2},
+		{"the object around needs it", `{"x-kubernetes-validations":[{"rule":"self.a == oldSelf.a"}],"properties":{"a":{}}}`, "a", false, false, 1},
+		{"an old value that may be missing", `{"properties":{"a":{"x-kubernetes-validations":[{"rule":"self == oldSelf","optionalOldSelf":true}]}}}`, "a", false, false, 1},
+		{"mutability", `{"properties":{"a":{"x-ms-mutability":["create","read"]}}}`, "a", false, false, 0},
+	} {
+		c, err := classes.New(typeOf(t, plainSpec(test.schema)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Explain(test.path)
+		if err != nil || p.CreateOnly == nil {
+			t.Errorf("%s: %v, %+v", test.name, err, p)
+			continue
+		}
+		if g := p.CreateOnly; g.FreeToSet != test.set || g.FreeToUnset != test.unset || g.Depth != test.depth {
+			t.Errorf("%s: got %+v", test.name, g)
 		}
 	}
 }
@@ -125,6 +161,33 @@ func TestVariants(t *testing.T) {
 		}
 		if got := fmt.Sprint(p.Variants); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// A definition of a family has the format that the family gives it, also behind allOf.
+func TestFormatOfADefinition(t *testing.T) {
+	const quantity = `"io.k8s.apimachinery.pkg.api.resource.Quantity":{"type":"string"}`
+	const body = `{"content":{"application/json":{"schema":{"properties":{"a":{"additionalProperties":{"$ref":"#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}},"b":{"type":"string"},
+		"c":{"default":{},"allOf":[{"$ref":"#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}]}}}}}}`
+	c, err := classes.New(typeAt(t, openapi.NewSet(func(string, int64) ([]byte, error) {
+		return []byte(`{"openapi":"3.0.0","info":{"title":"Kubernetes"},"paths":{"/apis/g/v1/things/{name}":{"get":{"responses":{"200":` + body + `}},"put":{"requestBody":` + body +
+			`}}},"components":{"schemas":{` + quantity + `}}}`), nil
+	}, openapi.Limits{}), "spec.json", "/apis/g/v1/things/{name}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"a{}": "quantity", "b": "", "c": "quantity"} {
+		p, err := c.Explain(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if p.Format != nil {
+			got = p.Format.Name
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
 }

@@ -12,6 +12,8 @@ type Family struct {
 	// ZeroDefaults says that a default of "", 0 or false comes from the language that the
 	// service is written in, and is none.
 	ZeroDefaults bool
+	// Formats is the formats of texts by the name of the definition that they refer to.
+	Formats map[string]string
 	// IsJoin reports whether a part behind the address of a type can be a join. Without it
 	// any fixed part can.
 	IsJoin func(part string) bool
@@ -30,6 +32,7 @@ var (
 		ReadOnly: []string{"status", "metadata.uid", "metadata.resourceVersion", "metadata.generation",
 			"metadata.creationTimestamp", "metadata.managedFields", "metadata.selfLink"},
 		ZeroDefaults: true,
+		Formats:      map[string]string{"io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity"},
 		IsJoin:       func(part string) bool { return part == "status" || part == "scale" },
 		shapes:       kubernetesShapes,
 	}

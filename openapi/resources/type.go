@@ -32,6 +32,12 @@ func (t *Type) ID() string {
 	return t.Name + "@" + t.Version
 }
 
+// Kind returns the name that objects of a type of Kubernetes have in kind, "" for others.
+func (t *Type) Kind() string {
+	o, _ := t.address.Operation("get")
+	return o.Keyword("x-kubernetes-group-version-kind").Get("kind").Text()
+}
+
 // An Index is the types of some specifications.
 type Index struct {
 	types    []*Type // sorted by name, version and path
