@@ -35,10 +35,11 @@ const DefaultSettle = 15 * time.Second
 // A Client sends requests to one GitLab with one token. Only one goroutine may use it at a
 // time.
 type Client struct {
-	api    api
-	token  Token
-	settle time.Duration
-	userID int // user of the token; 0 if not yet known
+	api       api
+	transport http.RoundTripper
+	token     Token
+	settle    time.Duration
+	userID    int // user of the token; 0 if not yet known
 }
 
 // api has the calls of GitLab that this package uses. Each call is one request.
@@ -56,7 +57,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{token: o.Token, settle: o.Settle}
+	c := &Client{transport: transport, token: o.Token, settle: o.Settle}
 	c.api, err = newGoGitLab(o.API, o.Token, transport, c.mask)
 	return c, err
 }

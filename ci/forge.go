@@ -27,6 +27,7 @@ const (
 type Forge struct {
 	client  *Client
 	api     forgeAPI
+	git     gitWriter
 	project string
 
 	mu sync.Mutex // of the user of the client
@@ -42,22 +43,21 @@ type forgeAPI interface {
 	ownRequests(ctx context.Context, project string, author, page int) ([]services.MergeRequest, bool, error)
 	requestsOf(ctx context.Context, project, branch string, user, size int) ([]services.MergeRequest, error)
 	request(ctx context.Context, project string, number, user int) (services.MergeRequest, error)
-	commit(ctx context.Context, project string, c services.ForgeCommit) (string, error)
+	commit(ctx context.Context, project string, c services.ForgeCommit, force bool) (string, error)
 	openRequest(ctx context.Context, project string, text services.MergeText) (int, error)
 	changeRequest(ctx context.Context, project string, number int, text services.MergeText) error
 	closeRequest(ctx context.Context, project string, number int) error
 	addNote(ctx context.Context, project string, number int, body string) error
 	arm(ctx context.Context, project string, number int, head string) error
-	deleteBranch(ctx context.Context, project, name string) error
 }
 
 // A branch is a branch of a project with its head.
 type branch struct{ name, head string }
 
-// NewForge returns the forge that a project of GitLab is: its path, such as group/project, or its
-// number. It sends no request.
+// NewForge returns the forge that a project of GitLab is, by its path, such as group/project. It
+// sends no request.
 func NewForge(o Options, project string) (*Forge, error) {
-	if project == "" || strings.Trim(project, "/") != project {
+	if !strings.Contains(project, "/") || strings.Trim(project, "/") != project {
 		return nil, fmt.Errorf("%.80q is no project, such as group/project", project)
 	}
 	client, err := New(o)
@@ -68,7 +68,8 @@ func NewForge(o Options, project string) (*Forge, error) {
 	if !ok {
 		return nil, errors.New("the client has no calls for merge requests")
 	}
-	return &Forge{client: client, api: api, project: project}, nil
+	git, err := newGitWriter(o.API, o.Token, client.transport, client.mask)
+	return &Forge{client: client, api: api, git: git, project: project}, err
 }
 
 // user returns the id of the user of the token.
@@ -199,17 +200,33 @@ func (f *Forge) Past(ctx context.Context, branch string) ([]services.MergeReques
 	})
 }
 
-// Commit implements [services.ForgeWriter].
+// Commit implements [services.ForgeWriter]. A branch that is not there is made by the API, which
+// refuses to if it is there. One that is there is moved by git, to a commit that the API made on a
+// branch of another name.
 func (f *Forge) Commit(ctx context.Context, c services.ForgeCommit) (string, error) {
 	what := "committing to " + c.Branch
 	if c.Branch == c.Start || len(c.Changes) == 0 {
 		return "", errors.New(what + ": a commit changes files, on another branch than it starts from")
 	}
-	sha, err := write(ctx, what, func(ctx context.Context) (string, error) { return f.api.commit(ctx, f.project, c) })
-	var refused *RefusedError
-	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest && isAboutFile(refused.Text) {
-		err = fmt.Errorf("%w: %w", services.ErrMoved, err)
+	on := c
+	if c.Was != "" {
+		on.Branch += services.UnfinishedSuffix
 	}
+	sha, err := write(ctx, what, func(ctx context.Context) (string, error) { return f.api.commit(ctx, f.project, on, c.Was != "") })
+	var refused *RefusedError
+	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		switch {
+		case isAboutFile(refused.Text):
+			err = fmt.Errorf("%w: %w", services.ErrMoved, err)
+		case strings.Contains(refused.Text, "already exists"):
+			err = fmt.Errorf("%w: %w", services.ErrBranchMoved, err)
+		}
+	}
+	if err != nil || c.Was == "" {
+		return sha, err
+	}
+	err = f.move(ctx, what, c.Branch, c.Was, sha)
+	_ = f.move(ctx, what, on.Branch, sha, "") // what is left is deleted later
 	return sha, err
 }
 
@@ -262,12 +279,6 @@ func (f *Forge) change(ctx context.Context, doing string, number int, send func(
 }
 
 // DeleteBranch implements [services.ForgeWriter].
-func (f *Forge) DeleteBranch(ctx context.Context, name string) error {
-	_, err := write(ctx, "deleting the branch "+name, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, f.api.deleteBranch(ctx, f.project, name)
-	})
-	if errors.Is(err, services.ErrNotThere) {
-		return nil
-	}
-	return err
+func (f *Forge) DeleteBranch(ctx context.Context, name, head string) error {
+	return f.move(ctx, "deleting the branch "+name, name, head, "")
 }

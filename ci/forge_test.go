@@ -33,7 +33,11 @@ func forge(t *testing.T, set func(*gitlabtest.Repository)) (*Forge, *gitlabtest.
 // promote commits other files to the branch of the tests.
 func promote(t *testing.T, f *Forge, contents map[string]string) (string, error) {
 	t.Helper()
-	c := services.ForgeCommit{Branch: promotionBranch, Start: "main", Message: "promote"}
+	heads, err := f.Branches(t.Context(), promotionBranch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := services.ForgeCommit{Branch: promotionBranch, Was: heads[promotionBranch], Start: "main", Message: "promote"}
 	for path, text := range contents {
 		is, err := f.File(t.Context(), "main", path)
 		if err != nil {
@@ -91,7 +95,7 @@ func TestForge(t *testing.T) {
 		t.Errorf("past: got %+v, %v", past, err)
 	}
 	for range 2 { // the second time it is gone
-		if err := f.DeleteBranch(t.Context(), promotionBranch); err != nil {
+		if err := f.DeleteBranch(t.Context(), promotionBranch, sha); err != nil {
 			t.Error(err)
 		}
 	}
@@ -176,13 +180,14 @@ func TestForgeLeavesOthersAlone(t *testing.T) {
 func TestForgeRepeatsWhatDoesNoHarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, repo, s := forge(t, nil)
-		if _, err := promote(t, f, map[string]string{"data/a.yml": "a: 2"}); err != nil {
+		sha, err := promote(t, f, map[string]string{"data/a.yml": "a: 2"})
+		if err != nil {
 			t.Fatal(err)
 		}
 		before := len(s.Requests())
 		s.Fault = func(n int, _ *http.Request) gitlabtest.Fault {
 			switch n - before {
-			case 1, 3:
+			case 1, 3, 5:
 				return gitlabtest.Fault{Status: http.StatusBadGateway, Body: "proxy " + secret, Undone: true}
 			case 4:
 				return gitlabtest.Fault{Status: http.StatusTooManyRequests, Undone: true}
@@ -192,18 +197,17 @@ func TestForgeRepeatsWhatDoesNoHarm(t *testing.T) {
 		if got, err := f.Branches(t.Context(), "saas-promotion/"); err != nil || len(got) != 1 {
 			t.Errorf("reading: got %v, %v", got, err)
 		}
-		err := f.DeleteBranch(t.Context(), promotionBranch)
-		if err == nil || strings.Contains(err.Error(), secret) || repo.Head(promotionBranch) == "" {
+		if _, err := f.Open(t.Context(), services.MergeText{Branch: promotionBranch, Target: "main", Title: "t"}); err == nil || strings.Contains(err.Error(), secret) || len(repo.MergeRequests()) > 0 {
 			t.Errorf("a write that may have been carried out was sent again: %v", err)
 		}
-		if err := f.DeleteBranch(t.Context(), promotionBranch); err != nil || repo.Head(promotionBranch) != "" {
-			t.Errorf("a write that was not carried out was not sent again: %v", err)
+		if err := f.DeleteBranch(t.Context(), promotionBranch, sha); err != nil || repo.Head(promotionBranch) != "" {
+			t.Errorf("what harms nothing twice was not sent again: %v", err)
 		}
 	})
 }
 
 func TestNewForge(t *testing.T) {
-	for _, project := range []string{"", "/group/project", "group/"} {
+	for _, project := range []string{"", "/group/project", "group/", "17"} {
 		if _, err := NewForge(Options{API: "https://gitlab.test/api/v4", Token: Token{Value: secret}}, project); err == nil {
 			t.Errorf("%q is no project", project)
 		}

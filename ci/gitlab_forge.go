@@ -142,9 +142,10 @@ func toChecks(m *gitlab.MergeRequest) services.Checks {
 	return services.ChecksRunning
 }
 
-// commit makes one commit on the head of the start branch, and lets the branch point to it.
-func (l goGitLab) commit(ctx context.Context, project string, c services.ForgeCommit) (string, error) {
-	opts := &gitlab.CreateCommitOptions{Branch: &c.Branch, StartBranch: &c.Start, CommitMessage: &c.Message, Force: gitlab.Ptr(true), Stats: gitlab.Ptr(false)}
+// commit makes one commit on the head of the start branch, and lets the branch point to it. It
+// fails if the branch is there, unless it is forced.
+func (l goGitLab) commit(ctx context.Context, project string, c services.ForgeCommit, force bool) (string, error) {
+	opts := &gitlab.CreateCommitOptions{Branch: &c.Branch, StartBranch: &c.Start, CommitMessage: &c.Message, Force: &force, Stats: gitlab.Ptr(false)}
 	for _, change := range c.Changes {
 		opts.Actions = append(opts.Actions, &gitlab.CommitActionOptions{
 			Action: gitlab.Ptr(gitlab.FileUpdate), FilePath: gitlab.Ptr(change.Path), Encoding: gitlab.Ptr("base64"),
@@ -203,11 +204,5 @@ func (l goGitLab) addNote(ctx context.Context, project string, number int, body 
 func (l goGitLab) arm(ctx context.Context, project string, number int, head string) error {
 	opts := &gitlab.AcceptMergeRequestOptions{MergeWhenPipelineSucceeds: gitlab.Ptr(true), ShouldRemoveSourceBranch: gitlab.Ptr(true), SHA: &head}
 	_, res, err := l.client.MergeRequests.AcceptMergeRequest(project, number, opts, gitlab.WithContext(ctx))
-	return l.convertError(res, err)
-}
-
-// deleteBranch deletes a branch.
-func (l goGitLab) deleteBranch(ctx context.Context, project, name string) error {
-	res, err := l.client.Branches.DeleteBranch(project, name, gitlab.WithContext(ctx))
 	return l.convertError(res, err)
 }

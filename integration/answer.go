@@ -16,6 +16,13 @@ type AnswerError struct {
 	Errors []FieldError
 }
 
+// A NoAnswerError says that an answer has no data at all: fields could not be answered, and all
+// that is around them must not be null.
+type NoAnswerError struct{ Errors []FieldError }
+
+// Error returns the first message.
+func (e *NoAnswerError) Error() string { return (&AnswerError{Errors: e.Errors}).Error() }
+
 // A FieldError is an error of one field.
 type FieldError struct {
 	Message string `json:"message"`

@@ -22,6 +22,9 @@ func (e Environment) WithDefaults() Environment {
 	if e.Now == nil {
 		e.Now = time.Now
 	}
+	if e.Mask == nil {
+		e.Mask = func(text string) string { return text }
+	}
 	if e.Secret == nil {
 		e.Secret = func(context.Context, SecretRef) (string, error) { return "", errors.New("there are no secrets") }
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/app-sre/prcheck/plan"
@@ -37,13 +38,22 @@ type Environment struct {
 	Secret      func(ctx context.Context, ref SecretRef) (string, error)
 	Cluster     func(ctx context.Context, ref ClusterRef) (ClusterReader, error)
 	Bucket      func(ctx context.Context, place string) (BucketReader, error)
+	// Endpoint returns what sends requests to an API, with its token. It refuses all that could
+	// change something: every verb but GET and HEAD, and POST but to a declared read action.
+	Endpoint func(ctx context.Context, ref EndpointRef) (http.RoundTripper, error)
+	// EndpointTrial is Endpoint for requests that the server checks and does not keep: it sends
+	// any verb with dryRun=All. It is nil unless the settings of base say server_dry_run.
+	EndpointTrial func(ctx context.Context, ref EndpointRef) (http.RoundTripper, error)
 	// Trial lets clusters try writes in a dry run; nil unless the settings of base say
 	// server_dry_run.
 	Trial    func(ctx context.Context, ref ClusterRef) (ClusterTrial, error)
 	Variable func(name string) (string, bool) // a variable of the environment of the process; nil if there are none
 	Now      func() time.Time
-	Log      io.Writer     // takes the output of the integration, line by line
-	Report   func(Finding) // takes findings and effects; several goroutines may call it
+	// Mask replaces the secrets that were read until now. It is for texts of services that are
+	// remembered: what is logged or reported is masked by the program. Nil replaces nothing.
+	Mask   func(text string) string
+	Log    io.Writer     // takes the output of the integration, line by line
+	Report func(Finding) // takes findings and effects; several goroutines may call it
 	// Stand takes how each unit of work stands, for tables and metrics; nil if nobody asks. Several
 	// goroutines may call it.
 	Stand   func(Standing)
@@ -67,7 +77,9 @@ type Actors struct {
 	State   state.Store // as that of the environment, for writing; nil if nothing is remembered
 	Cluster func(ctx context.Context, ref ClusterRef) (ClusterWriter, error)
 	Bucket  func(ctx context.Context, place string) (BucketWriter, error)
-	Did     func(Deed) // takes each step as it ends; several goroutines may call it
+	// Endpoint returns what sends any request to an API, with its token.
+	Endpoint func(ctx context.Context, ref EndpointRef) (http.RoundTripper, error)
+	Did      func(Deed) // takes each step as it ends; several goroutines may call it
 }
 
 // A Standing is how one unit of work stands at the end of a run, also if nothing is done with it.

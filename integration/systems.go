@@ -39,6 +39,21 @@ type ClusterRef struct {
 	ServerField string `json:"server_field,omitempty"`
 }
 
+// An EndpointRef says how an API is reached. In a dry run only a reference that base has as well
+// can be used, and only hosts that the settings of base name get the token: head could name any
+// address for it.
+type EndpointRef struct {
+	Name string `json:"name"` // of the API, for messages
+	// URL is https://HOST, with a port and a path if the API has them. Requests go to this host
+	// alone.
+	URL string `json:"url"`
+	// Token is sent as "Authorization: Bearer"; the zero value sends none.
+	Token    SecretRef `json:"token"`
+	Insecure bool      `json:"insecure,omitempty"` // the certificate of the server is not checked
+	// Reads are the last parts of addresses whose POST only reads, such as listKeys.
+	Reads []string `json:"reads,omitempty"`
+}
+
 // A Resource is a type of objects of Kubernetes.
 type Resource struct {
 	Group, Version string // Group is "" for the core group
@@ -90,6 +105,12 @@ type ClusterReader interface {
 	// for any group: the core group counts first, then the groups in the order of the cluster.
 	// The error is [ErrNotThere] if the cluster says that it has no such kind.
 	Kind(ctx context.Context, apiVersion, kind string) (Kind, error)
+}
+
+// A LogReader reads what containers wrote. Readers of clusters may implement it.
+type LogReader interface {
+	// Log returns the beginning of the log of a container of a pod, at most so many bytes.
+	Log(ctx context.Context, namespace, pod, container string, limit int) ([]byte, error)
 }
 
 // A ClusterWriter changes objects of one cluster.

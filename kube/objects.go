@@ -38,6 +38,12 @@ func (o *Objects) Get(ctx context.Context, ref integration.ObjectRef) (json.RawM
 	return o.c.object(ctx, of)
 }
 
+// Log implements [integration.LogReader].
+func (o *Objects) Log(ctx context.Context, namespace, pod, container string, limit int) ([]byte, error) {
+	return o.c.send(ctx, call{method: http.MethodGet, verbs: "get", accept: "text/plain, */*", path: []string{"api", "v1", "namespaces", namespace, "pods", pod, "log"},
+		query: url.Values{"container": {container}, "limitBytes": {strconv.Itoa(min(limit, o.c.largest))}}})
+}
+
 // object sends a request whose answer is the object that it names.
 func (c *connection) object(ctx context.Context, of call) (json.RawMessage, error) {
 	raw, err := c.send(ctx, of)

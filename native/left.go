@@ -92,7 +92,7 @@ func (w *work) reportLeft(u *unit) {
 	f := reconcile.Finding{Code: codeLeft, Severity: reconcile.Warning}
 	switch {
 	case u.lost != nil:
-		f.Keys = slices.Sorted(maps.Keys(u.input.Known))
+		f.Keys = slices.Compact(slices.Sorted(slices.Values(slices.AppendSeq(u.begun, maps.Keys(u.input.Known)))))
 		f.Message = fmt.Sprintf("the part left the data, and nobody can look at what was made for it: %v", u.lost)
 	case u.plan == nil:
 		return

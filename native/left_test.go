@@ -1,10 +1,12 @@
 package native_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
@@ -109,6 +111,47 @@ func TestPartsThatLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An interrupted run made things that it could not remember. They are told when nobody can look.
+func TestPartsThatLeftInterrupted(t *testing.T) {
+	remembered := openState(t)
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
+	s.desire = func(d *native.Desired) {
+		d.Left = func(native.Part) (native.Part, error) { return native.Part{}, errors.New("the cluster is gone") }
+	}
+	use := func(e *integration.Environment) { e.State = remembered }
+	if _, err := s.runWith(t, `{"north": {"a": "A"}, "south": {"c": "C"}}`, use, integration.Actors{State: &dying{Store: remembered}}); err == nil {
+		t.Error("the state died, and the run passed")
+	}
+	if len(s.things) == 0 {
+		t.Fatal("nothing was made")
+	}
+	said, err := s.runWith(t, `{"south": {"c": "C"}}`, use, integration.Actors{State: remembered})
+	if want := "warning LEFT_BEHIND a: north: the part left the data, and nobody can look at what was made for it: the cluster is gone"; !strings.Contains(said, want) || err != nil {
+		t.Errorf("got %q, %v; want %q", said, err, want)
+	}
+}
+
+// A dying state fails as soon as a thing is to be remembered.
+type dying struct {
+	state.Store
+	dead atomic.Bool
+}
+
+func (d *dying) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+	if d.dead.Load() || strings.HasPrefix(key, "known/") {
+		d.dead.Store(true)
+		return errors.New("it died")
+	}
+	return d.Store.Update(ctx, key, change)
+}
+
+func (d *dying) Remove(ctx context.Context, key string) error {
+	if d.dead.Load() {
+		return errors.New("it died")
+	}
+	return d.Store.Remove(ctx, key)
 }
 
 // A merge request is not told of parts that left, and a state that cannot be read is no empty one.

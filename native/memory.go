@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/reconcile"
 	"github.com/app-sre/prcheck/state"
@@ -99,6 +100,18 @@ func (m *memory) change(ctx context.Context, k reconcile.Key, do func(map[reconc
 	})
 }
 
+// Know stores that things of a part were made, as a run does that makes them. What was applied
+// is as Remembers returns it. The store is that of the integration.
+func Know(ctx context.Context, s state.Store, p Part, all map[reconcile.Key]reconcile.Record) error {
+	m := &memory{store: s, folder: "known/" + p.name()}
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		if err := m.Remember(ctx, k, all[k]); err != nil {
+			return fmt.Errorf("noting in the state that %q is ours: %w", k, err)
+		}
+	}
+	return nil
+}
+
 // An intent document names the steps that a run is about to take, so that the next run can
 // tell that this run was interrupted.
 type intent struct {
@@ -118,7 +131,7 @@ func (w *work) begin(ctx context.Context, u *unit, s state.Store) (end func(), e
 	if len(steps) == 0 {
 		return func() {}, nil
 	}
-	key := "intent/" + u.part.name() + ".json"
+	key := u.part.intentKey()
 	err = s.Update(ctx, key, func(old []byte) ([]byte, error) {
 		w.tellInterrupted(u, old)
 		return json.Marshal(intent{recordsVersion, steps})
@@ -128,6 +141,23 @@ func (w *work) begin(ctx context.Context, u *unit, s state.Store) (end func(), e
 	}
 	return func() { _ = s.Remove(context.WithoutCancel(ctx), key) }, nil // the next run tells of it
 }
+
+// begun returns the things of the steps that a run was about to take and did not end.
+func (w *work) begun(ctx context.Context, u *unit) []reconcile.Key {
+	left, err := state.Kind[intent]{Version: recordsVersion}.Read(ctx, w.env.State, u.part.intentKey())
+	if err != nil {
+		return nil // it is only told
+	}
+	var out []reconcile.Key
+	for _, s := range left.Steps {
+		_, k, _ := strings.Cut(s, " ")
+		out = append(out, reconcile.Key(k))
+	}
+	return out
+}
+
+// intentKey returns the key of the intent document of a part.
+func (p Part) intentKey() string { return "intent/" + p.name() + ".json" }
 
 // tellInterrupted says which steps an interrupted run may have taken.
 func (w *work) tellInterrupted(u *unit, raw []byte) {

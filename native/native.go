@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/reconcile"
 	"github.com/app-sre/prcheck/state"
 )
@@ -50,6 +51,13 @@ type Integration struct {
 	// them is written and before anything is deleted. Deletions are not waited for. If it is
 	// nil, nothing is waited for.
 	Settle func(ctx context.Context, env integration.Environment, part Part, done []reconcile.Step) map[reconcile.Key]error
+	// Describe returns how the thing of a step stands, as conditions. The result is that of a run;
+	// without one it may read what else belongs to the status. If it is nil, nobody tells.
+	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step, result *reconcile.Result) integration.Status
+	// Check returns what the data of both sides say about a change, beside the mistakes of
+	// entries. It asks no system, and is called in the dry run of a change alone. If it is nil,
+	// they say nothing more.
+	Check func(ctx context.Context, env integration.Environment) ([]plan.Finding, error)
 	// Limits are those of deletions where the settings say nothing; nil is
 	// [reconcile.DefaultLimits].
 	Limits *reconcile.Limits
@@ -99,6 +107,9 @@ type Part struct {
 	// Clear says that the data want all things of the part to go: no limit on deletions holds
 	// them back, unless the settings say that each one must be approved.
 	Clear bool
+	// Known is what the state knows of the part. It is filled in before Current and Doer are
+	// called, for those with a state.
+	Known map[reconcile.Key]reconcile.Record `json:"-"`
 }
 
 // name returns the name of a part in the state, or with more texts that of a share of it.
@@ -118,6 +129,8 @@ type Current struct {
 	// Kept are things that stay as they are, with the reason: they are neither changed nor
 	// deleted nor forgotten.
 	Kept map[reconcile.Key]string
+	// Mistakes say why entries cannot be used as things are. Their things are left as they are.
+	Mistakes map[reconcile.Key]reconcile.Mistake
 }
 
 // ErrNothingDone says that no part could be read, so nothing could be done.

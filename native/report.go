@@ -159,7 +159,11 @@ func (w *work) reportStep(u *unit, s reconcile.Step) {
 	}
 	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, s.Reason))
 	for _, c := range s.Changes {
-		w.say(fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New))
+		line := fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New)
+		if c.Reason != "" {
+			line += " (" + c.Reason + ")"
+		}
+		w.say(line)
 	}
 	w.env.Report(integration.Finding{
 		Finding: plan.Finding{Severity: plan.SeverityNote, File: s.Place.File, Pointer: s.Place.Pointer, Message: s.Reason},

@@ -23,6 +23,9 @@ func (m made) DryRun(ctx context.Context, env integration.Environment) error {
 	if err != nil {
 		return nothingDone(err)
 	}
+	if err := w.check(ctx); err != nil {
+		return nothingDone(err)
+	}
 	w.plan(ctx)
 	w.try(ctx)
 	w.reportFindings()
@@ -128,11 +131,12 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 	if err := w.complete(ctx, u); err != nil {
 		return err
 	}
-	u.input.Desired = w.claimed(u.part.Items)
+	u.part.Known = maps.Clone(u.input.Known)
 	current, err := w.Current(ctx, w.env, u.part)
 	if err != nil {
 		return err
 	}
+	u.input.Desired = withMistakes(w.claimed(u.part.Items), current.Mistakes)
 	for _, t := range current.Things {
 		if w.isOf(u, t.Key) {
 			u.input.Current = append(u.input.Current, t)
@@ -152,6 +156,9 @@ func (w *work) remember(ctx context.Context, u *unit) (err error) {
 		u.memory = w.newMemory(w.env.State, u.part)
 		if u.input.Known, err = u.memory.load(ctx); err != nil {
 			return reconcile.Transient(fmt.Errorf("reading the state: %w", err))
+		}
+		if u.isLeft {
+			u.begun = w.begun(ctx, u)
 		}
 	} else if w.Class == reconcile.Knowing {
 		return reconcile.Config(errors.New("it needs a state to know what it made: name the place with --state"))
@@ -184,6 +191,16 @@ func (p Part) keys() []reconcile.Key {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// withMistakes notes mistakes of items, of which there may be some already. It changes them.
+func withMistakes(items []reconcile.Item, mistakes map[reconcile.Key]reconcile.Mistake) []reconcile.Item {
+	for i := range items {
+		if m, ok := mistakes[items[i].Key]; ok && items[i].Mistake == (reconcile.Mistake{}) {
+			items[i].Mistake = m
+		}
+	}
+	return items
 }
 
 // isOf reports whether a unit works on the thing of a key: no other part has its entry, and it
@@ -246,8 +263,8 @@ func (w *work) execute(ctx context.Context, u *unit, act integration.Actors, wor
 			return w.Settle(ctx, w.env, u.part, done)
 		}
 	}
-	_, err = reconcile.Execute(ctx, u.plan, doer, memory, opts)
-	return err
+	done, err := reconcile.Execute(ctx, u.plan, doer, memory, opts)
+	return errors.Join(err, w.keepStatus(ctx, u, act.State, done))
 }
 
 // tellResult writes how a step ended into the log and the journal.

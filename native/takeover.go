@@ -6,14 +6,22 @@ import (
 	"github.com/app-sre/prcheck/reconcile"
 )
 
-// onlyTaken leaves the steps that take things of another version of the integration, and the
-// findings about them. It tells of such things that no entry names.
+// onlyTaken leaves the steps that take things of another version of the integration, those that mark
+// things of the integration that the settings take over from, and the findings about both. It tells
+// of things of another version that no entry names.
 func (w *work) onlyTaken(u *unit) {
 	isTaken := map[reconcile.Key]bool{}
 	u.plan.Steps = slices.DeleteFunc(u.plan.Steps, func(s reconcile.Step) bool {
-		isTaken[s.Key] = s.Owner == reconcile.OtherVersion && s.Action.Writes() && s.Action != reconcile.Remove && s.Action != reconcile.Replace
+		isMarked := s.Owner == reconcile.OtherIntegration
+		isMade := s.Owner == reconcile.OtherVersion && s.Action != reconcile.Replace
+		isTaken[s.Key] = (isMarked || isMade) && s.Action.Writes() && s.Action != reconcile.Remove
 		return !isTaken[s.Key]
 	})
+	for i := range u.plan.Steps {
+		if s := &u.plan.Steps[i]; s.Owner == reconcile.OtherIntegration { // the next run makes it as the data want
+			s.Action, s.Changes, s.Needs, s.Wave = reconcile.MarkIt, nil, nil, 1
+		}
+	}
 	u.plan.Findings = slices.DeleteFunc(u.plan.Findings, func(f reconcile.Finding) bool {
 		isAbout := func(k reconcile.Key) bool { return isTaken[k] }
 		return f.Severity != reconcile.Error && !slices.ContainsFunc(f.Keys, isAbout)

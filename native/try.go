@@ -2,6 +2,9 @@ package native
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
 
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -13,18 +16,32 @@ func (w *work) try(ctx context.Context) {
 		return
 	}
 	if w.env.Trial == nil {
-		w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: "compared by reads alone: what the server itself refuses is not known"})
+		w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: readsAlone})
 		return
 	}
-	w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: "tried by the server: what would be created and changed was sent to it with dryRun=All"})
+	var tried, untried atomic.Int64
 	each(ctx, len(w.units), w.env.Workers, func(ctx context.Context, i, workers int) error {
-		w.tryUnit(ctx, w.units[i], workers)
+		w.tryUnit(ctx, w.units[i], workers, &tried, &untried)
 		return nil
 	})
+	message := "tried by the server: what would be created and changed was sent to it with dryRun=All"
+	switch n := untried.Load(); {
+	case n > 0 && tried.Load() == 0:
+		message = readsAlone
+	case n > 0:
+		message += fmt.Sprintf(", but for %d steps that cannot be tried", n)
+	}
+	w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: message})
 }
 
+// ErrNotTried says that a system cannot try a step.
+var ErrNotTried = errors.New("it cannot be tried")
+
+// readsAlone says that no server was asked to try anything.
+const readsAlone = "compared by reads alone: what the server itself refuses is not known"
+
 // tryUnit tries the steps of a unit. What the system refuses is blocked.
-func (w *work) tryUnit(ctx context.Context, u *unit, workers int) {
+func (w *work) tryUnit(ctx context.Context, u *unit, workers int, tried, untried *atomic.Int64) {
 	if u.plan == nil {
 		return
 	}
@@ -42,6 +59,11 @@ func (w *work) tryUnit(ctx context.Context, u *unit, workers int) {
 		return err
 	})
 	for i, err := range errs {
+		if errors.Is(err, ErrNotTried) {
+			untried.Add(1)
+			continue
+		}
+		tried.Add(1)
 		if err == nil {
 			continue
 		}

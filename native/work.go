@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
@@ -56,6 +54,7 @@ type unit struct {
 	isGone  bool             // head has no such part any more
 	isLeft  bool             // the state remembers the part, and the data have it no more
 	lost    error            // why a part that is left cannot be looked at
+	begun   []reconcile.Key  // things of a part that is left which an interrupted run may have made
 	input   reconcile.Input
 	plan    *reconcile.Plan // nil if the target could not be read
 	memory  *memory         // nil if nothing is remembered
@@ -64,16 +63,10 @@ type unit struct {
 
 // open reads the data of both sides, and finds the parts to work on.
 func (m made) open(ctx context.Context, env integration.Environment) (*work, error) {
-	if env.Log == nil {
-		env.Log = io.Discard
-	}
+	secret := env.Secret // nil tells an integration that there is no source
+	env = env.WithDefaults()
+	env.Secret = secret
 	env.Log = &lockedLog{to: env.Log} // parts are read and written at once
-	if env.Report == nil {
-		env.Report = func(integration.Finding) {}
-	}
-	if env.Now == nil {
-		env.Now = time.Now
-	}
 	w := &work{made: m, env: env, told: map[string]bool{}, old: map[string]bool{}}
 	var err error
 	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {

@@ -26,6 +26,8 @@ type Item struct {
 	Place     Place  // of the entry in the data
 	// Mistake says why the entry cannot be used. Its thing is left as it is.
 	Mistake Mistake
+	// HowToAdopt says what to do if its thing is there and belongs to nobody, for people.
+	HowToAdopt string
 }
 
 // before returns the items that come before an item.

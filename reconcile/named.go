@@ -162,10 +162,18 @@ func takingReason(v Verdict, m Mark) string {
 // planForeign plans an entry whose thing is not ours.
 func (m *maker) planForeign(it *Item, thing Thing, v Verdict) {
 	if v.Code != "" {
-		m.fail(it, v.Code, "it belongs to "+m.describe(v.Owner, thing), v.Owner)
+		m.fail(it, v.Code, "it belongs to "+m.describeFor(it, v.Owner, thing), v.Owner)
 		return
 	}
 	m.step(Step{Key: it.Key, Action: Skip, Owner: v.Owner, Reason: "it belongs to " + m.describe(v.Owner, thing), Item: it, Thing: &thing})
+}
+
+// describeFor names the owner of the thing of an item.
+func (m *maker) describeFor(it *Item, owner Whose, thing Thing) string {
+	if owner == Nobody && it.HowToAdopt != "" {
+		return "nobody: " + it.HowToAdopt
+	}
+	return m.describe(owner, thing)
 }
 
 // describe names the owner of a thing.

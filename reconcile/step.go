@@ -56,6 +56,8 @@ type Change struct {
 	Path string `json:"path"`
 	Old  string `json:"old,omitempty"` // masked, "" if there is none
 	New  string `json:"new,omitempty"`
+	// Reason says why it changes, in a word of the integration.
+	Reason string `json:"reason,omitempty"`
 }
 
 // A Difference is how a thing differs from its item. The zero value is no difference.

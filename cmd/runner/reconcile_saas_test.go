@@ -4,11 +4,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -111,7 +113,13 @@ func (s *shop) write(t *testing.T, name, text string) {
 // deploy runs the cell, and returns exit code and all output.
 func (s *shop) deploy(t *testing.T, shard string, flags ...string) (int, string) {
 	t.Helper()
-	args := []string{"reconcile", "saas-deploy", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--shard", shard, "--no-cache"}
+	return s.do(t, "reconcile", shard, flags...)
+}
+
+// do runs a command for the cell.
+func (s *shop) do(t *testing.T, verb, shard string, flags ...string) (int, string) {
+	t.Helper()
+	args := []string{verb, "saas-deploy", "--bundle", "dir:.", "--config", "prcheck.yaml", "--state", "state", "--shard", shard, "--no-cache"}
 	cmd := exec.Command(program(t, "runner"), append(args, flags...)...) //nolint:gosec,noctx // the program that is tested
 	cmd.Dir, cmd.Env = s.dir, s.env
 	return output(t, cmd)
@@ -152,6 +160,54 @@ func TestReconcileSaas(t *testing.T) {
 	}
 	if code, text = s.deploy(t, "shop/none", "--dry-run"); code != 3 {
 		t.Errorf("a shard that does not exist: %d\n%s", code, text)
+	}
+}
+
+// What openshift-saas-deploy made is taken over by a command of its own: dry unless somebody says
+// otherwise, and with marks alone. The next run changes what differs.
+func TestTakeOverSaas(t *testing.T) {
+	s := newShop(t)
+	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 {
+		t.Fatalf("the run: %d\n%s", code, text)
+	}
+	const service, deployment = "/api/v1/namespaces/shop-stage/services/web", "/apis/apps/v1/namespaces/shop-stage/deployments/web"
+	for _, path := range []string{service, deployment} {
+		o := s.cluster.Object(path)
+		s.cluster.Remove(path)
+		s.cluster.Edit(t, "oc", path, func(made map[string]any) {
+			made["spec"] = o["spec"]
+			made["metadata"].(map[string]any)["annotations"] = map[string]any{"qontract.integration": "openshift-saas-deploy", "qontract.integration_version": "0.1.0", "qontract.caller_name": "shop"}
+			if path == service {
+				made["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(8080)
+			}
+		})
+	}
+	s.cluster.Forget()
+	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 1 || !strings.Contains(text, "OWNED_BY_OTHER") || len(s.cluster.Writes()) > 0 {
+		t.Errorf("before: %d, %v\n%s", code, s.cluster.Writes(), text)
+	}
+	if code, text := s.do(t, "take-over", "shop/stage", "--no-dry-run"); len(s.cluster.Writes()) > 0 {
+		t.Errorf("without take_over_from: %d, %v\n%s", code, s.cluster.Writes(), text)
+	}
+	s.write(t, "prcheck.yaml", "version: 1\nsecrets: {files: {folder: "+filepath.Join(s.dir, "secrets")+"}}\nintegrations:\n  saas-deploy:\n    take_over_from: openshift-saas-deploy\n    settings: {records: 's3://memory', hosts: [127.0.0.1], wait: 20s}\n")
+	if code, text := s.do(t, "take-over", "shop/stage"); code != 0 || !strings.Contains(text, "main/shop-stage/Service/web") || len(s.cluster.Writes()) > 0 {
+		t.Errorf("a dry run: %d, %v\n%s", code, s.cluster.Writes(), text)
+	}
+	was := s.cluster.Object(service)["spec"]
+	if code, text := s.do(t, "take-over", "shop/stage", "--no-dry-run"); code != 0 {
+		t.Errorf("the take-over: %d\n%s", code, text)
+	}
+	for _, path := range []string{service, deployment} {
+		notes := s.cluster.Object(path)["metadata"].(map[string]any)["annotations"].(map[string]any)
+		if notes["qontract.integration"] != "saas-deploy" || notes["qontract.caller_name"] != "shop" {
+			t.Errorf("%s: got %v", path, notes)
+		}
+	}
+	if now := s.cluster.Object(service)["spec"]; !reflect.DeepEqual(was, now) {
+		t.Errorf("the take-over changed %v to %v", was, now)
+	}
+	if code, text := s.deploy(t, "shop/stage", "--no-dry-run"); code != 0 || strings.Contains(fmt.Sprint(s.cluster.Object(service)["spec"]), "8080") {
+		t.Errorf("the next run: %d, %v\n%s", code, s.cluster.Object(service)["spec"], text)
 	}
 }
 

@@ -16,14 +16,16 @@ func takeOverCommand(env cli.Env, natives []integration.Native) *cobra.Command {
 		Long: `take-over takes the things that another version of a native integration made, such as
 qontract-reconcile: those that the data name become ours, as the data want them. Nothing
 else is done: nothing is created and nothing is deleted. Things that no entry names, and
-those of another instance that still runs, are told and stay as they are.
+those of another instance that still runs, are told and stay as they are. Things of the
+integration that take_over_from of the settings names get our mark and no other change.
 
 It is a dry run unless --no-dry-run is given, whatever the environment says. Stop the
 other version before, so that the two do not change the same things again and again.
 
 Exit codes: 0 done; 1 something failed or was refused, or the data have mistakes, and the
 rest is done; 2 wrong usage; 3 nothing could be done.`,
-		Example: `  runner take-over integrations-manager --bundle git:main --state state
+		Example: `  runner take-over saas-deploy --bundle git:main --state state --shard shop/stage
+  runner take-over integrations-manager --bundle git:main --state state
   runner take-over integrations-manager --bundle git:main --state state --shard prod/apps --no-dry-run`,
 		Args: cli.Takes("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -30,6 +30,7 @@ type Doer struct {
 	Options Options
 	Limit   time.Duration // how long a deleted object may take until it is gone; 0 is two minutes
 	Pause   time.Duration // between two looks whether it is gone; 0 is half a second
+	Always  bool          // an update is sent also if nothing differs
 }
 
 // Times that a Doer takes if it says none.
@@ -65,7 +66,7 @@ func (d Doer) Create(ctx context.Context, of Kind, namespace string, want Object
 }
 
 // Update makes an object as its manifest says, and puts the mark on it. It sends nothing if it
-// is so already.
+// is so already, unless d says always.
 func (d Doer) Update(ctx context.Context, want Object, fresh *Live, mark reconcile.Mark) error {
 	found, c, err := differences(want, fresh, d.Options)
 	if err != nil {
@@ -81,7 +82,7 @@ func (d Doer) Update(ctx context.Context, want Object, fresh *Live, mark reconci
 		return reconcile.Transient(errors.New("it must be replaced now; the next run does it"))
 	case fresh.IsDeleting:
 		return reconcile.Transient(errors.New("it is being deleted; the next run makes it anew"))
-	case len(diff.Changes) == 0 && fresh.hasMark(mark):
+	case len(diff.Changes) == 0 && fresh.hasMark(mark) && !d.Always:
 		return nil
 	}
 	patch, err := c.updateFirst(found)

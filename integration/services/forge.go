@@ -10,6 +10,14 @@ import (
 // from: somebody else was faster.
 var ErrMoved = errors.New("the file changed meanwhile")
 
+// ErrBranchMoved says that a forge refused to move or to delete a branch because its head is not
+// the one that was named: somebody else was faster.
+var ErrBranchMoved = errors.New("the branch moved meanwhile")
+
+// UnfinishedSuffix ends the names of branches that a forge makes while it moves another one. One
+// that is there for longer was left behind by a program that was killed, and may be deleted.
+const UnfinishedSuffix = ".next"
+
 // A ForgeReader reads one project of a forge, such as GitLab, with one token. Several
 // goroutines may use it at once.
 type ForgeReader interface {
@@ -31,8 +39,9 @@ type ForgeReader interface {
 // A ForgeWriter changes one project of a forge.
 type ForgeWriter interface {
 	ForgeReader
-	// Commit makes a branch one commit on the head of another branch, whatever it was before. The
-	// error is [ErrMoved] if a file has another version than the change names.
+	// Commit makes a branch one commit on the head of another branch. The error is [ErrMoved] if a
+	// file has another version than the change names, and [ErrBranchMoved] if the branch has another
+	// head than the commit names: what somebody else pushed is never lost.
 	Commit(ctx context.Context, c ForgeCommit) (sha string, err error)
 	// Open opens a merge request and returns its number.
 	Open(ctx context.Context, text MergeText) (int, error)
@@ -43,8 +52,9 @@ type ForgeWriter interface {
 	// Arm lets the forge merge as soon as it may, if the head is still this commit. That it is
 	// armed already is a success.
 	Arm(ctx context.Context, number int, head string) error
-	// DeleteBranch deletes a branch. That there is none is a success.
-	DeleteBranch(ctx context.Context, name string) error
+	// DeleteBranch deletes a branch with this head. That there is none is a success; the error is
+	// [ErrBranchMoved] if it has another head.
+	DeleteBranch(ctx context.Context, name, head string) error
 }
 
 // A ForgeFile is a file of a project.
@@ -70,6 +80,7 @@ type AheadCommit struct {
 // A ForgeCommit is a commit to make.
 type ForgeCommit struct {
 	Branch  string // to set
+	Was     string // its head, "" if there must be none
 	Start   string // the branch whose head becomes the parent
 	Message string
 	Changes []FileChange

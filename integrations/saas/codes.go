@@ -15,5 +15,6 @@ const (
 	CodeApp        reconcile.Code = "SAAS_APP"        // the app, its owners or repositories
 	CodeSchedule   reconcile.Code = "SAAS_SCHEDULE"   // a window that does not open
 	CodeTimeout    reconcile.Code = "SAAS_TIMEOUT"    // a time that pipelines do not accept
+	CodeUpstream   reconcile.Code = "SAAS_UPSTREAM"   // the job that a target waits for
 	CodeUnused     reconcile.Code = "SAAS_UNUSED"     // what saas files say and nothing here does
 )

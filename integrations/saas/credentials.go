@@ -29,6 +29,44 @@ type Credentials struct {
 	Base     *Model // nil if there is no change
 }
 
+// A Source is an address with the secret that opens it. Sources of one address and of different
+// secrets are asked each: what a wrong secret does not open, another one may.
+type Source struct {
+	Address string
+	Secret  integration.SecretRef
+}
+
+// Source returns an address with a secret that the data name, nil for none. The secret does not
+// count if the settings have a login for the host.
+func (s Settings) Source(address, host string, named *integration.SecretRef) Source {
+	out := Source{Address: address}
+	if _, has := s.Logins[host]; named != nil && !has {
+		out.Secret = *named
+	}
+	return out
+}
+
+// RepositorySource returns the repository of a template as a source.
+func (s Settings) RepositorySource(of *Template) Source {
+	host, err := hostOf(of.URL)
+	if err != nil {
+		host = "" // no host has a login
+	}
+	return s.Source(of.URL, host, of.File.Code)
+}
+
+// ImageSource returns an image as a source, with the secret of a saas file.
+func (s Settings) ImageSource(image string, of *File) Source {
+	return s.Source(image, registryOf(image), of.Image)
+}
+
+// registryOf returns the host of the registry of an image, without its port.
+func registryOf(image string) string {
+	host, _, _ := strings.Cut(image, "/")
+	host, _, _ = strings.Cut(strings.ToLower(host), ":")
+	return host
+}
+
 // Repository returns the repository of a template, with the login that the settings have for its
 // host, or else with the credentials of the saas file for code.
 func (c Credentials) Repository(ctx context.Context, of *Template) (services.Repository, error) {
@@ -42,11 +80,10 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 		out.Password, err = c.read(ctx, host, l.ref())
 		return out, err
 	}
-	ref := of.File.Code
-	if ref == nil || !c.Settings.MayGet(host) || !c.isInBase(of.File, *ref, func(f *File) *integration.SecretRef { return f.Code }) {
+	if of.File.Code == nil || c.withheld(of.File, host, codeOf) != "" {
 		return out, nil
 	}
-	out.Password, err = c.read(ctx, host, *ref)
+	out.Password, err = c.read(ctx, host, *of.File.Code)
 	return out, err
 }
 
@@ -54,17 +91,15 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 // registry, or else the one in the fields user and token of the secret that a saas file names.
 func (c Credentials) Image(ctx context.Context, of *File, image string) (services.Login, error) {
 	var out services.Login
-	host, _, _ := strings.Cut(image, "/")
-	host, _, _ = strings.Cut(strings.ToLower(host), ":")
+	host := registryOf(image)
 	if l, ok := c.Settings.Logins[host]; ok {
 		password, err := c.read(ctx, host, l.ref())
 		return services.Login{User: l.User, Password: password}, err
 	}
-	ref := of.Image
-	if ref == nil || !c.Settings.MayGet(host) || !c.isInBase(of, *ref, func(f *File) *integration.SecretRef { return f.Image }) {
+	if of.Image == nil || c.withheld(of, host, imageOf) != "" {
 		return out, nil
 	}
-	user, token := *ref, *ref
+	user, token := *of.Image, *of.Image
 	user.Field, token.Field = "user", "token"
 	var err error
 	if out.User, err = c.read(ctx, host, user); err != nil {
@@ -103,17 +138,45 @@ func (l Login) ref() integration.SecretRef {
 	return integration.SecretRef{Path: l.Path, Field: l.Field, Version: l.Version}
 }
 
-// isInBase reports whether the saas file of the same name in base names a secret too.
-func (c Credentials) isInBase(of *File, ref integration.SecretRef, get func(*File) *integration.SecretRef) bool {
+// codeOf and imageOf return the credentials of a saas file.
+func codeOf(f *File) *integration.SecretRef  { return f.Code }
+func imageOf(f *File) *integration.SecretRef { return f.Image }
+
+// WithheldRepository says why the repository of a template does not get the credentials that the
+// saas file names, and what to do; "" if it gets them, or the file names none.
+func (c Credentials) WithheldRepository(of *Template) string {
+	host, err := hostOf(of.URL)
+	if err != nil {
+		return ""
+	}
+	return c.withheld(of.File, host, codeOf)
+}
+
+// WithheldImage says the same of the registry of an image.
+func (c Credentials) WithheldImage(of *File, image string) string {
+	return c.withheld(of, registryOf(image), imageOf)
+}
+
+// withheld says why a host does not get credentials of a saas file. Those that a change names first
+// are not used before its merge.
+func (c Credentials) withheld(of *File, host string, get func(*File) *integration.SecretRef) string {
+	ref := get(of)
+	if _, hasLogin := c.Settings.Logins[host]; hasLogin || ref == nil {
+		return ""
+	}
+	if !c.Settings.MayGet(host) {
+		return fmt.Sprintf("%.100s gets no credentials, because the setting hosts does not name it", host)
+	}
 	if c.Base == nil {
-		return true
+		return ""
 	}
-	f := c.Base.File(of.Name)
-	if f == nil {
-		return false
+	if f := c.Base.File(of.Name); f != nil {
+		if was := get(f); was != nil && *was == *ref {
+			return ""
+		}
 	}
-	is := get(f)
-	return is != nil && *is == ref
+	return fmt.Sprintf("%.100s does not get the credentials that the change names first; until it is merged they are not trusted: "+
+		"let the setting logins have a login for %.100s", host, host)
 }
 
 // read reads a secret for a host.

@@ -3,6 +3,7 @@ package saas_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
@@ -26,16 +27,17 @@ func TestCredentials(t *testing.T) {
 		repository       string // user:password
 		login            string
 		isWrong          bool
+		withheld         string // what the reason has
 	}{
 		{name: "a host of the settings", url: "https://github.com/a/b", image: "quay.io/a/b:1", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
 		{name: "another way to write it", url: "https://GitHub.com:443/a/b", image: "QUAY.io:443/a/b", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
-		{name: "a host of nobody", url: "https://github.com.evil.example/a", image: "quay.io.evil.example/a", file: with(code, image), repository: ":", login: ":"},
+		{name: "a host of nobody", url: "https://github.com.evil.example/a", image: "quay.io.evil.example/a", file: with(code, image), repository: ":", login: ":", withheld: "the setting hosts does not name it"},
 		{name: "no credentials", url: "https://github.com/a/b", image: "quay.io/a/b", file: with(nil, nil), repository: ":", login: ":"},
 		{name: "a login of the settings", url: "https://gitlab.example.com/a", image: "gitlab.example.com/a:1", file: with(code, image), repository: "bot:ci#pat", login: "bot:ci#pat"},
 		{name: "the same in base", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
 			repository: ":app/code#token", login: "app/image#user:app/image#token"},
-		{name: "a change names another secret", url: "https://github.com/a/b", image: "quay.io/a", file: with(other, other), base: &saas.Model{Files: []*saas.File{with(code, image)}}, repository: ":", login: ":"},
-		{name: "a new saas file", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{}, repository: ":", login: ":"},
+		{name: "a change names another secret", url: "https://github.com/a/b", image: "quay.io/a", file: with(other, other), base: &saas.Model{Files: []*saas.File{with(code, image)}}, repository: ":", login: ":", withheld: "let the setting logins have a login for"},
+		{name: "a new saas file", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{}, repository: ":", login: ":", withheld: "let the setting logins have a login for"},
 		{name: "not encrypted", url: "http://github.com/a/b", image: "x", file: with(code, nil), isWrong: true},
 		{name: "this machine", url: "http://localhost:1/a", image: "localhost:1/a", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
 		{name: "a user in the address", url: "https://github.com@evil.example/a", image: "x", file: with(code, nil), isWrong: true},
@@ -48,6 +50,11 @@ func TestCredentials(t *testing.T) {
 			r, err := cred.Repository(t.Context(), &saas.Template{File: c.file, URL: c.url})
 			if got := r.User + ":" + r.Password; !c.isWrong && (got != c.repository || err != nil) || c.isWrong && (err == nil || r.Password != "") {
 				t.Errorf("the repository gets %q, %v", got, err)
+			}
+			for _, why := range []string{cred.WithheldRepository(&saas.Template{File: c.file, URL: c.url}), cred.WithheldImage(c.file, c.image)} {
+				if !c.isWrong && ((why == "") != (c.withheld == "") || !strings.Contains(why, c.withheld)) {
+					t.Errorf("credentials are withheld because %q, want %q", why, c.withheld)
+				}
 			}
 			l, err := cred.Image(t.Context(), c.file, c.image)
 			if got := l.User + ":" + l.Password; !c.isWrong && (got != c.login || err != nil) {

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/saas/jobs"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -19,6 +20,10 @@ type Model struct {
 
 	// orgs are the addresses of the organizations at GitHub; nil if the data do not say any.
 	orgs map[string]bool
+	// jobs are the jobs of build servers, by the name of the server; nil if nobody read them, and if
+	// nobody needs them or the data define none.
+	jobs  map[string]jobs.Jobs
+	known types // that the data have
 	// unread has, by the name of a channel or [anyChannel], a datafile that cannot be used and may
 	// publish it.
 	unread     map[string]string

@@ -22,6 +22,7 @@ var (
 	sloList         = list{"slo_document_v1", "SLODocument_v1"}
 	settingsList    = list{"app_interface_settings_v1", "AppInterfaceSettings_v1"}
 	orgList         = list{"githuborg_v1", "GithubOrg_v1"}
+	jobList         = list{"jenkins_configs_v1", "JenkinsConfig_v1"}
 )
 
 // selections are what is asked of types, or, behind a colon, of a type at one place. A field that
@@ -57,6 +58,7 @@ var selections = map[string]string{
 	"Namespace_v1:slo":               `name; app { name }; cluster %Cluster_v1:slo`,
 	"Cluster_v1:slo":                 `name; automationToken %VaultSecret_v1; prometheusUrl; spec { private }`,
 	"GithubOrg_v1":                   `path; name; url`,
+	"JenkinsConfig_v1":               `path; name; type; app { name }; instance { name }; config; config_path { content }`,
 	"Query":                          "", // which lists there are
 	"AppInterfaceSettings_v1":        `path; hashLength; imagePatternsBlockRules { environmentLabelSelector imagePatterns }`,
 }

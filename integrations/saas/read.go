@@ -28,7 +28,9 @@ type reader struct {
 	labels       map[string]any            // labels of apps and environments, by path
 	answers      map[string]clusterAnswer  // by path
 
-	matches map[string]match // of paths of selectors
+	matches  map[string]match         // of paths of selectors
+	document map[string]any           // what paths of selectors choose from, nil before the first one
+	byKey    map[[2]string]*Namespace // the namespaces in it
 }
 
 // Read asks for all that the data say about saas files. Mistakes in the data are findings of the
@@ -68,6 +70,7 @@ func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model,
 	for i := range files {
 		r.readFile(ctx, query, &files[i])
 	}
+	r.model.known = known
 	slices.SortFunc(r.model.Files, func(a, b *File) int {
 		return strings.Compare(a.Name+"\x00"+a.Path, b.Name+"\x00"+b.Path)
 	})

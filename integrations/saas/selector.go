@@ -2,12 +2,12 @@ package saas
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/app-sre/prcheck/integrations/saas/jsonpath"
 )
 
 // A match is what a path of a selector chose.
@@ -32,11 +32,10 @@ func (r *reader) selectNamespaces(a *selectorAnswer) ([]*Namespace, *mistake) {
 			return nil, &mistake{pointer, fmt.Sprintf("the path %.200q: %v", path, err)}
 		}
 		for _, n := range found {
-			key := [2]string{n.Cluster.Name, n.Name}
 			if isExclude {
-				delete(chosen, key)
+				delete(chosen, n.key())
 			} else {
-				chosen[key] = n
+				chosen[n.key()] = n
 			}
 		}
 	}
@@ -50,6 +49,9 @@ func (r *reader) selectNamespaces(a *selectorAnswer) ([]*Namespace, *mistake) {
 	return out, nil
 }
 
+// key returns what selectors know a namespace by: its cluster and its name.
+func (n *Namespace) key() [2]string { return [2]string{n.Cluster.Name, n.Name} }
+
 // matching returns the namespaces that a path chooses. Each path is looked at once. A namespace
 // that cannot be used makes every answer unknown.
 func (r *reader) matching(path string) ([]*Namespace, error) {
@@ -57,110 +59,69 @@ func (r *reader) matching(path string) ([]*Namespace, error) {
 		return m.namespaces, m.err
 	}
 	var m match
-	steps, err := parsePath(path)
-	switch {
-	case err != nil:
-		m.err = err
-	case r.unread != "":
+	if r.unread != "" {
 		m.err = errors.New(r.unread)
-	default:
-		for i, a := range r.selectable {
-			if steps.chooses(r.fields[a.Path], i) {
-				m.namespaces = append(m.namespaces, r.namespaces[a.Path])
-			}
-		}
+	} else {
+		m.namespaces, m.err = r.search(path)
 	}
 	r.matches[path] = m
 	return m.namespaces, m.err
 }
 
-// A selection chooses among the namespaces: by position (-1: any), and by conditions that must all
-// hold.
-type selection struct {
-	position   int
-	conditions []condition
-}
-
-// chooses reports whether a selection chooses the namespace at a position.
-func (s selection) chooses(fields map[string]any, position int) bool {
-	if s.position >= 0 && s.position != position {
-		return false
+// search returns the namespaces that a path chooses. What it chooses must be namespaces.
+func (r *reader) search(text string) ([]*Namespace, error) {
+	path, err := jsonpath.Parse(text)
+	if err != nil {
+		return nil, err
 	}
-	return !slices.ContainsFunc(s.conditions, func(c condition) bool { return !c.holds(fields) })
-}
-
-// A condition compares a field with a value. Without an operator the field must be there.
-type condition struct {
-	names    []string
-	operator string
-	value    any // string, json.Number or bool
-}
-
-// holds reports whether a condition holds for an object. A field that is missing or null fits to
-// nothing.
-func (c condition) holds(fields map[string]any) bool {
-	var at any = fields
-	for _, name := range c.names {
-		at = field(at, name)
-	}
-	if at == nil {
-		return false
-	}
-	if c.operator == "" {
-		return true
-	}
-	// A number or a truth value is compared with an integer as Python makes one of it.
-	if want, isNumber := asNumber(c.value); isNumber {
-		if is, ok := toNumber(at); ok {
-			return compare(cmp.Compare(is, want), c.operator)
+	if r.document == nil {
+		var list []any
+		r.byKey = map[[2]string]*Namespace{}
+		for _, a := range r.selectable {
+			n := r.namespaces[a.Path]
+			list, r.byKey[n.key()] = append(list, plain(r.fields[a.Path])), n
 		}
-		return false
+		r.document = map[string]any{"namespace": list}
 	}
-	is, isText := at.(string)
-	if !isText {
-		return c.operator == "!="
+	found, err := path.Find(r.document)
+	if err != nil {
+		return nil, err
 	}
-	return compare(strings.Compare(is, c.value.(string)), c.operator)
+	var out []*Namespace
+	for _, v := range found {
+		name, _ := field(v, "name").(string)
+		cluster, _ := field(field(v, "cluster"), "name").(string)
+		n := r.byKey[[2]string{cluster, name}]
+		if n == nil {
+			return nil, errors.New("it chooses something that is no namespace; it must end with a namespace, such as $.namespace[?@.app.name=\"shop\"]")
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
-// compare reports whether an order is what an operator asks for.
-func compare(order int, operator string) bool {
-	switch operator {
-	case "=", "==":
-		return order == 0
-	case "!=":
-		return order != 0
-	case "<":
-		return order < 0
-	case "<=":
-		return order <= 0
-	case ">":
-		return order > 0
-	default:
-		return order >= 0
-	}
-}
-
-// asNumber returns a number or a truth value as a number.
-func asNumber(v any) (float64, bool) {
+// plain returns a value without the order of its fields, and without fields that are null.
+func plain(v any) any {
 	switch v := v.(type) {
-	case bool:
-		if v {
-			return 1, true
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			if member != nil {
+				out[name] = plain(member)
+			}
 		}
-		return 0, true
-	case json.Number:
-		f, err := v.Float64()
-		return f, err == nil
+		return out
+	case *ordered:
+		if v == nil {
+			return nil
+		}
+		return plain(v.values)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = plain(item)
+		}
+		return out
 	}
-	return 0, false
-}
-
-// toNumber returns a value of the data as a number: texts with digits count.
-func toNumber(v any) (float64, bool) {
-	if text, isText := v.(string); isText {
-		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		return float64(n), err == nil
-	}
-	return asNumber(v)
+	return v
 }

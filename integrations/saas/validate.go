@@ -13,7 +13,7 @@ import (
 // Validate returns all mistakes of the data about saas files, in the order of their places: those
 // that hold something and those that do not.
 func Validate(m *Model) []reconcile.Finding {
-	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, Findings: slices.Clone(m.Findings)}
+	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, jobs: m.jobs, Findings: slices.Clone(m.Findings)}
 	for _, f := range m.Files {
 		v.checkFile(f)
 		for _, t := range f.Templates {
@@ -134,6 +134,7 @@ func (m *Model) checkTarget(t *Target) {
 		}
 	}
 	m.checkParameters(t)
+	m.checkUpstream(t)
 	if t.Promotion != nil {
 		m.checkPromotion(t)
 	}

@@ -133,6 +133,68 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// withJobs makes stage wait for a job, and defines jobs of its build server.
+func withJobs(w *saastest.World, job string) {
+	w.Target(saastest.File, 0, 0)["upstream"] = object{"instance": saastest.Ref(saastest.Jenkins), "name": job}
+	w.Resources = map[string]string{"/jobs/build.yml": "- job-template:\n    name: '{name}-build-{branch}'\n    properties: [{github: {url: 'https://github.com/acme/{name}'}}]\n    scm: [{git: {branches: ['{branch}']}}]\n"}
+	of := func(name, kind string) object {
+		return object{"$schema": "/dependencies/jenkins-config-1.yml", "name": name, "app": saastest.Ref(saastest.App), "instance": saastest.Ref(saastest.Jenkins), "type": kind}
+	}
+	templates, jobs := of("templates", "job-templates"), of("jobs", "jobs")
+	templates["config_path"] = "/jobs/build.yml"
+	jobs["config"] = []any{object{"project": object{"name": "shop", "branch": []any{"main", "dev"}, "jobs": []any{"{name}-build-{branch}"}}},
+		object{"job": object{"name": "macro", "scm": []any{"macro"}}}}
+	w.Data["/jobs/templates.yml"], w.Data["/jobs/jobs.yml"] = templates, jobs
+}
+
+// The job that a target waits for must be there, and build what the target deploys.
+func TestValidateUpstream(t *testing.T) {
+	const upstream = saastest.File + "/resourceTemplates/0/targets/0/upstream"
+	for name, c := range map[string]struct {
+		job    string
+		change func(w *saastest.World)
+		want   []string
+	}{
+		"the right job": {"shop-build-main", nil, nil},
+		"no job":        {"shop-build", nil, []string{"error SAAS_UPSTREAM " + upstream + `/name: "ci" has no job "shop-build"; jobs that build it are shop-build-main of ci`}},
+		"a job of another branch": {"shop-build-dev", nil, []string{"error SAAS_UPSTREAM " + upstream +
+			`/name: the job "shop-build-dev" builds https://github.com/acme/shop at dev, and the target deploys https://github.com/acme/shop at main; jobs that build it are shop-build-main of ci`}},
+		"a job of another repository": {"shop-build-main", func(w *saastest.World) {
+			w.Resources["/jobs/build.yml"] = strings.Replace(w.Resources["/jobs/build.yml"], "acme/{name}", "acme/other", 1)
+		}, []string{"error SAAS_UPSTREAM " + upstream + `/name: the job "shop-build-main" builds https://github.com/acme/other at main, and the target deploys`}},
+		"a job that nobody can read": {"macro", nil, []string{"note SAAS_UPSTREAM " + upstream + "/name: which repository and branch the job \"macro\" builds is not known"}},
+		"definitions that nobody can read": {"shop-build-main", func(w *saastest.World) { w.Resources["/jobs/build.yml"] = "- job: {" },
+			[]string{"note SAAS_UPSTREAM /jobs/jobs.yml: not all jobs of \"ci\" are known", "note SAAS_UPSTREAM /jobs/templates.yml: not all jobs of \"ci\" are known"}},
+		"a resource that is not there": {"shop-build-main", func(w *saastest.World) { w.Resources = nil },
+			[]string{"note SAAS_UPSTREAM /jobs/jobs.yml: not all jobs", "note SAAS_UPSTREAM /jobs/templates.yml: not all jobs"}},
+		"a build server without definitions": {"shop-build-main", func(w *saastest.World) {
+			w.Data["/other.yml"] = object{"$schema": "/dependencies/jenkins-instance-1.yml", "name": "other", "serverUrl": "https://other.example.com", "token": object{"path": "p", "field": "f"}}
+			w.Target(saastest.File, 0, 0)["upstream"].(object)["instance"] = saastest.Ref("/other.yml")
+		}, []string{"note SAAS_UPSTREAM " + upstream + `/instance: the data define no jobs of "other"`}},
+		"no definitions at all": {"shop-build-main", func(w *saastest.World) {
+			delete(w.Data, "/jobs/templates.yml")
+			delete(w.Data, "/jobs/jobs.yml")
+		}, nil},
+		"older types": {"shop-build", func(w *saastest.World) { w.Drop = []string{"Query.jenkins_configs_v1"} }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := saastest.New()
+			withJobs(w, c.job)
+			if c.change != nil {
+				c.change(w)
+			}
+			m := read(t, w)
+			if err := m.ReadJobs(t.Context(), w.Query(t)); err != nil {
+				t.Fatal(err)
+			}
+			got := lines(Validate(m))
+			if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
 // A channel is published by all targets that name it, except those that must go.
 func TestPublishers(t *testing.T) {
 	w := saastest.Large(3, 6)

@@ -1,19 +1,23 @@
 package gitlabtest
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
+var seed = flag.Uint64("seed", 1, "of the merges of TestMergeAsGit")
+
 // What is merged without git is what git merges.
 func TestMergeAsGit(t *testing.T) {
 	w := newWorld(t, nil)
-	random := rand.New(rand.NewPCG(1, 1))
-	apart := 0
-	for i := range 100 {
+	random := rand.New(rand.NewPCG(*seed, 1))
+	clear := map[verdict]int{}
+	for i := range 120 {
 		branch, start := fmt.Sprintf("b%d", i), w.Head(DefaultBranch)
+		at := 0
 		edit := func(on string) {
 			path := fmt.Sprintf("data/%d/%d.yml", random.IntN(2), random.IntN(3))
 			text, has := w.File(on, path)
@@ -23,8 +27,18 @@ func TestMergeAsGit(t *testing.T) {
 				}
 			}
 			lines := strings.SplitAfter(text, "\n")
-			for range 1 + random.IntN(2) {
-				lines[random.IntN(len(lines))] = fmt.Sprintf("%d\n", random.IntN(1000))
+			if random.IntN(2) == 0 {
+				at = random.IntN(len(lines))
+			}
+			at = min(at, len(lines)-1)
+			for range 1 + random.IntN(2) { // often near the last one
+				lines[at] = fmt.Sprintf("%d\n", random.IntN(1000))
+				at = min(len(lines)-1, at+random.IntN(7)*random.IntN(7))
+			}
+			if random.IntN(12) == 0 {
+				for i := range lines {
+					lines[i] = "  " + strings.TrimPrefix(lines[i], "  ")
+				}
 			}
 			if random.IntN(9) == 0 {
 				lines = lines[1:]
@@ -44,17 +58,27 @@ func TestMergeAsGit(t *testing.T) {
 		if base := w.git.mergeBase(ours, theirs); base != start {
 			t.Errorf("the base is %s, want %s", base, start)
 		}
-		got, ok := w.git.mergeApart(ours, theirs)
-		if !ok {
+		for _, path := range w.Changed(start, ours) {
+			if got, want := w.git.lastCommit(ours, path), strings.TrimSpace(w.Git(t, "log", "-1", "--format=%H", "main", "--", path)); got != want {
+				t.Errorf("%s changed with %s, want %s", path, got, want)
+			}
+		}
+		got, v := w.git.mergeLines(ours, theirs)
+		if v == unclear {
 			continue
 		}
-		apart++
+		clear[v]++
 		out, err := w.git.git("merge-tree", "--write-tree", "--no-messages", ours, theirs)
-		if want := strings.TrimSpace(out); err != nil || got != want {
-			t.Errorf("got the tree %s, git merges %s, %v", got, want, err)
+		if want := strings.TrimSpace(out); (err == nil) != (v == clean) || v == clean && got != want {
+			t.Errorf("got the tree %q, git merges %s, %v\n%s\n%s", got, want, err, w.Git(t, "diff", "-U1", start, ours), w.Git(t, "diff", "-U1", start, theirs))
+		}
+		if v == clean && random.IntN(2) == 0 {
+			if err := w.Merge(w.Open(t, MergeRequest{Title: branch, Source: branch, Target: DefaultBranch, By: Jane}), Jane); err != nil {
+				t.Error(err)
+			}
 		}
 	}
-	if apart < 10 {
-		t.Errorf("only %d merges without git", apart)
+	if clear[clean] < 10 || clear[clash] < 2 {
+		t.Errorf("only %v are clear without git", clear)
 	}
 }

@@ -22,13 +22,20 @@ type store struct {
 	known     map[string]object // objects that were read or written, by id
 	commits   map[string]commit
 	trees     map[string][]entry
-	depths    map[string]int     // of commits
-	clean     map[[2]string]bool // whether two commits can be merged
-	bases     map[[2]string]string
-	answers   map[string]string // of git to questions about objects, which never change
-	refs      map[string]string // nil if they must be read from the disk
-	unwritten []string          // objects that are not on the disk
-	unpointed map[string]bool   // references that are not on the disk as they are
+	depths    map[string]int             // of commits
+	texts     map[[3]string]text         // merged texts, by base, ours and theirs
+	edits     map[[2]string][]difference // between two trees
+	asked     int                        // how often whether commits can be merged
+	every     int                        // how often git is asked as well
+	answers   map[string]string          // of git to questions about objects, which never change
+	refs      map[string]string          // nil if they must be read from the disk
+	folders   map[string]int             // how many references are in a folder
+	onMain    map[string]bool            // the commits of main up to grown
+	grown     string
+	changes   map[string]string // the newest commit that changed a path of main, up to followed
+	followed  string
+	unwritten []string        // objects that are not on the disk
+	unpointed map[string]bool // references that are not on the disk as they are
 	packer    *zlib.Writer
 }
 
@@ -42,7 +49,8 @@ type object struct {
 func newStore(dir string) (*store, error) {
 	s := &store{
 		dir: dir, known: map[string]object{}, commits: map[string]commit{}, trees: map[string][]entry{}, depths: map[string]int{},
-		clean: map[[2]string]bool{}, bases: map[[2]string]string{}, answers: map[string]string{}, refs: map[string]string{}, unpointed: map[string]bool{},
+		texts: map[[3]string]text{}, edits: map[[2]string][]difference{}, answers: map[string]string{}, refs: map[string]string{}, folders: map[string]int{}, unpointed: map[string]bool{},
+		onMain: map[string]bool{}, changes: map[string]string{},
 	}
 	if _, err := s.git("init", "--quiet", "--bare", "--initial-branch="+DefaultBranch, dir); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,16 +23,25 @@ func (s *store) allRefs() map[string]string {
 	if s.refs != nil {
 		return s.refs
 	}
-	s.refs = map[string]string{}
-	must(filepath.WalkDir(s.refPath("refs"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+	s.refs, s.folders = map[string]string{}, map[string]int{}
+	must(filepath.WalkDir(s.refPath("refs"), func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(file, ".lock") {
 			return err
 		}
-		raw, err := os.ReadFile(path)
-		s.refs[filepath.ToSlash(strings.TrimPrefix(path, s.dir+string(filepath.Separator)))] = strings.TrimSpace(string(raw))
+		raw, err := os.ReadFile(file)
+		ref := filepath.ToSlash(strings.TrimPrefix(file, s.dir+string(filepath.Separator)))
+		s.refs[ref] = strings.TrimSpace(string(raw))
+		s.countFolders(ref, 1)
 		return err
 	}))
 	return s.refs
+}
+
+// countFolders notes that a reference is in its folders, or no longer.
+func (s *store) countFolders(ref string, n int) {
+	for folder := path.Dir(ref); folder != "."; folder = path.Dir(folder) {
+		s.folders[folder] += n
+	}
 }
 
 // flushRefs writes the references that changed to the disk.
@@ -42,16 +52,16 @@ func (s *store) flushRefs() {
 		}
 	}
 	for ref := range s.unpointed {
-		path := s.refPath(ref)
+		file := s.refPath(ref)
 		if s.refs[ref] == "" {
 			continue
 		}
-		must(os.MkdirAll(filepath.Dir(path), 0o755))
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			must(os.Remove(path)) // folders of branches that are gone
+		must(os.MkdirAll(filepath.Dir(file), 0o755))
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			must(os.Remove(file)) // folders of branches that are gone
 		}
-		must(os.WriteFile(path+".new", []byte(s.refs[ref]+"\n"), 0o644))
-		must(os.Rename(path+".new", path))
+		must(os.WriteFile(file+".new", []byte(s.refs[ref]+"\n"), 0o644))
+		must(os.Rename(file+".new", file))
 	}
 	s.unpointed = map[string]bool{}
 }
@@ -63,16 +73,25 @@ func (s *store) head(branch string) string { return s.allRefs()[heads+branch] }
 // name can be had: a and a/b cannot both be branches.
 func (s *store) point(ref, id string) bool {
 	all := s.allRefs()
+	_, was := all[ref]
 	if id == "" {
-		_, was := all[ref]
-		delete(all, ref)
+		if delete(all, ref); was {
+			s.countFolders(ref, -1)
+		}
 		s.unpointed[ref] = true
 		return was
 	}
-	for other := range all {
-		if strings.HasPrefix(other, ref+"/") || strings.HasPrefix(ref, other+"/") {
+	for folder := path.Dir(ref); !was && folder != "."; folder = path.Dir(folder) {
+		if all[folder] != "" {
 			return false
 		}
+	}
+	switch {
+	case was:
+	case s.folders[ref] > 0:
+		return false
+	default:
+		s.countFolders(ref, 1)
 	}
 	all[ref] = id
 	s.unpointed[ref] = true

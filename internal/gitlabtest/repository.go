@@ -34,6 +34,9 @@ type Repository struct {
 	Pipelines bool
 	// FastForward says that branches are merged only if they are on top of their target.
 	FastForward bool
+	// AskGit is after how many conflicts that it computes by itself the server asks git as well, and
+	// panics if git says otherwise; 0 is never. With 1, git answers all pushes, too.
+	AskGit int
 	// Late says that the server finds conflicts late: the first answer after a push says
 	// that it is checking.
 	Late bool
@@ -45,8 +48,9 @@ type Repository struct {
 	mu        sync.Mutex
 	git       *store
 	requests  []*mergeRequest
-	open      []*mergeRequest   // those that are open, and perhaps others
-	pipelines map[string]string // state by commit
+	open      []*mergeRequest            // those that are open, and perhaps others
+	from      map[string][]*mergeRequest // by source branch
+	pipelines map[string]string          // state by commit
 	clock     time.Time
 }
 
@@ -58,7 +62,7 @@ func NewRepository(t testing.TB, files map[string]string) *Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Repository{git: git, pipelines: map[string]string{}, clock: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
+	r := &Repository{git: git, from: map[string][]*mergeRequest{}, pipelines: map[string]string{}, clock: time.Date(2026, 1, 19, 8, 0, 0, 0, time.UTC)}
 	if _, err := r.Commit(Change{By: Jane, Branch: DefaultBranch, Message: "begin", Files: files}); err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +168,15 @@ func (r *Repository) File(rev, path string) (string, bool) {
 	return string(o.data), ok && o.kind == "blob"
 }
 
+// LastCommit returns the newest commit of a branch or of a commit's history that changed a path, ""
+// if there is none.
+func (r *Repository) LastCommit(rev, path string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, _ := r.git.resolve(rev)
+	return r.git.lastCommit(c.id, path)
+}
+
 // Changed returns the paths of the files that differ between two commits, sorted.
 func (r *Repository) Changed(from, to string) []string {
 	r.mu.Lock()
@@ -196,6 +209,7 @@ func (r *Repository) Git(t testing.TB, args ...string) string {
 // refresh lets the server see what was pushed since it looked last, in whatever way: merge
 // requests get their new commits, and those that are armed are merged if they can be.
 func (r *Repository) refresh() {
+	r.git.every = r.AskGit
 	for again := true; again; {
 		again = false
 		r.open = slices.DeleteFunc(r.open, func(m *mergeRequest) bool { return m.State != opened })

@@ -35,19 +35,20 @@ type MergeRequest struct {
 	Pushes             int // how often the head changed after it was opened
 	Opened             time.Time
 	Ended              time.Time // closed or merged
+	ClosedBy           Person
 }
 
 // A mergeRequest is what the server keeps of a merge request.
 type mergeRequest struct {
 	MergeRequest
-	notes              []Note
-	approvers          []Person
-	mergedBy, closedBy Person
-	start              string // commit of the target when it was opened
-	target             string // commit of the target when it was looked at last
-	checked            string // pair of commits for which the server said that it is checking
-	removeSource       bool
-	updated            time.Time
+	notes        []Note
+	approvers    []Person
+	mergedBy     Person
+	start        string // commit of the target when it was opened
+	target       string // commit of the target when it was looked at last
+	checked      string // pair of commits for which the server said that it is checking
+	removeSource bool
+	updated      time.Time
 }
 
 // MergeRequests returns all merge requests, the oldest first.
@@ -59,6 +60,18 @@ func (r *Repository) MergeRequests() []MergeRequest {
 	for i, m := range r.requests {
 		out[i] = m.MergeRequest
 		out[i].Labels = slices.Clone(m.Labels)
+	}
+	return out
+}
+
+// MergeRequestsOf returns the merge requests that were made from a branch, the newest first.
+func (r *Repository) MergeRequestsOf(branch string) []MergeRequest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refresh()
+	var out []MergeRequest
+	for _, m := range slices.Backward(r.from[branch]) {
+		out = append(out, m.MergeRequest)
 	}
 	return out
 }
@@ -135,6 +148,20 @@ func (r *Repository) Conflicts(iid int) bool {
 	return has
 }
 
+// Conflicting returns the open merge requests that git cannot merge, the oldest first.
+func (r *Repository) Conflicting() []MergeRequest {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refresh()
+	var out []MergeRequest
+	for _, m := range r.open {
+		if m.State == opened && r.conflicts(m) {
+			out = append(out, m.MergeRequest)
+		}
+	}
+	return out
+}
+
 // NotesOf returns the notes of a merge request.
 func (r *Repository) NotesOf(iid int) (notes []Note) {
 	_ = r.act(iid, func(m *mergeRequest) *refusal { // no merge request has no notes
@@ -184,7 +211,7 @@ func (r *Repository) add(m MergeRequest) (*mergeRequest, *refusal) {
 	}
 	m.IID, m.Head, m.State, m.Opened = len(r.requests)+1, head, opened, r.tick()
 	made := &mergeRequest{MergeRequest: m, start: target, target: target, updated: m.Opened}
-	r.requests, r.open = append(r.requests, made), append(r.open, made)
+	r.requests, r.open, r.from[m.Source] = append(r.requests, made), append(r.open, made), append(r.from[m.Source], made)
 	r.startPipeline(head)
 	r.git.point("refs/merge-requests/"+itoa(m.IID)+"/head", head)
 	return made, nil
@@ -202,7 +229,7 @@ func (r *Repository) openOf(source, target string) *mergeRequest {
 
 func (r *Repository) close(m *mergeRequest, by Person) {
 	if m.State == opened {
-		m.State, m.closedBy, m.Armed, m.Ended = closed, by, false, r.tick()
+		m.State, m.ClosedBy, m.Armed, m.Ended = closed, by, false, r.tick()
 		r.tellEnded(m)
 	}
 }

@@ -1,6 +1,7 @@
 package gitlabtest
 
 import (
+	"io"
 	"net/http"
 	"net/http/cgi"
 	"path/filepath"
@@ -25,32 +26,34 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 // ServeGit returns a handler with the repository below an address, for git's own protocol. A
 // user may push as well; "" is nobody, who reads.
 func (r *Repository) ServeGit(below, user string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if user == "" || !r.moveRef(w, q) {
+			r.serveByGit(w, q, below, user)
+		}
+	})
+}
+
+// serveByGit lets git answer a request.
+func (r *Repository) serveByGit(w http.ResponseWriter, q *http.Request, below, user string) {
+	r.mu.Lock()
+	r.refresh()
 	path, err := r.git.git("--exec-path")
+	r.mu.Unlock()
 	must(err)
 	h := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(path), "git-http-backend"), Root: below, Dir: r.git.dir,
 		Env: []string{"GIT_PROJECT_ROOT=" + r.git.dir, "GIT_HTTP_EXPORT_ALL=1",
 			"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "REMOTE_USER=" + user},
+		Stderr: io.Discard,
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		q.Header.Del("Authorization")
-		r.mu.Lock()
-		r.refresh()
-		r.git.flush()
-		r.mu.Unlock()
-		defer func() {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if r.git.flush(); strings.HasSuffix(q.URL.Path, "/git-receive-pack") {
-				r.git.refs = nil
-			}
-		}()
-		if protocol := q.Header.Get("Git-Protocol"); protocol != "" { // what git may speak
-			with := *h
-			with.Env = append(with.Env[:len(with.Env):len(with.Env)], "GIT_PROTOCOL="+protocol)
-			with.ServeHTTP(w, q)
-			return
-		}
-		h.ServeHTTP(w, q)
-	})
+	if protocol := q.Header.Get("Git-Protocol"); protocol != "" { // what git may speak
+		h.Env = append(h.Env, "GIT_PROTOCOL="+protocol)
+	}
+	q.Header.Del("Authorization")
+	h.ServeHTTP(w, q)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.git.flush(); strings.HasSuffix(q.URL.Path, "/git-receive-pack") {
+		r.git.refs = nil
+	}
 }

@@ -100,7 +100,7 @@ func (r *Repository) shape(m *mergeRequest) map[string]any {
 		"source_branch": m.Source, "target_branch": m.Target, "sha": m.Head, "labels": append([]string{}, m.Labels...), "author": m.By.shape(),
 		"source_project_id": Project, "target_project_id": Project, "draft": status == "draft_status", "work_in_progress": status == "draft_status",
 		"merge_when_pipeline_succeeds": m.Armed, "merge_status": old, "detailed_merge_status": status, "has_conflicts": hasConflicts,
-		"merge_commit_sha": nil, "squash_commit_sha": nil, "merged_by": m.mergedBy.shape(), "merge_user": m.mergedBy.shape(), "closed_by": m.closedBy.shape(),
+		"merge_commit_sha": nil, "squash_commit_sha": nil, "merged_by": m.mergedBy.shape(), "merge_user": m.mergedBy.shape(), "closed_by": m.ClosedBy.shape(),
 		"created_at": m.Opened.Format(time.RFC3339), "updated_at": m.updated.Format(time.RFC3339), "merged_at": nil, "closed_at": nil,
 		"force_remove_source_branch": m.removeSource, "should_remove_source_branch": m.removeSource, "user_notes_count": len(m.notes),
 		"web_url": "https://gitlab.test/" + ProjectPath + "/-/merge_requests/" + itoa(m.IID), "blocking_discussions_resolved": true,
@@ -133,8 +133,12 @@ func (r *Repository) approvalShape(m *mergeRequest) map[string]any {
 
 func (r *Repository) listRequests(s *Server, a *answer, req *http.Request) {
 	q := req.URL.Query()
+	among := r.requests
+	if q.Has("source_branch") {
+		among = r.from[q.Get("source_branch")]
+	}
 	var all []*mergeRequest
-	for _, m := range r.requests {
+	for _, m := range among {
 		fits := func(name, value string) bool { return !q.Has(name) || q.Get(name) == value }
 		hasLabels := !slices.ContainsFunc(labelsOf(q.Get("labels")), func(l string) bool { return !slices.Contains(m.Labels, l) })
 		text := strings.ToLower(q.Get("search"))
@@ -218,7 +222,7 @@ func (r *Repository) edit(s *Server, a *answer, req *http.Request, m *mergeReque
 		a.json(http.StatusConflict, map[string]any{"message": []string{"Another open merge request already exists for this source branch"}})
 		return
 	case in.StateEvent == "reopen":
-		m.State, m.closedBy, r.open = opened, Person{}, append(r.open, m)
+		m.State, m.ClosedBy, r.open = opened, Person{}, append(r.open, m)
 	case in.StateEvent == "close":
 		r.close(m, TheBot)
 	}

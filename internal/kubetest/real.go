@@ -27,6 +27,7 @@ import (
 // everything.
 type Real struct {
 	URL    string // https; the certificate is signed by nobody
+	Editor string // the command with which kubectl edits objects
 	dir    string
 	tokens map[string]string // by user
 	client *http.Client
@@ -115,7 +116,7 @@ func (r *Real) tryStart(t testing.TB, etcd, program string) bool {
 		"--cert-dir", filepath.Join(r.dir, "certificates"), "--service-account-issuer", "https://test.invalid",
 		"--service-account-key-file", key, "--service-account-signing-key-file", key,
 		"--token-auth-file", filepath.Join(r.dir, "tokens.csv"), "--authorization-mode", "RBAC",
-		"--service-cluster-ip-range", "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount", "--endpoint-reconciler-type", "none",
+		"--service-cluster-ip-range", "10.0.0.0/16", "--disable-admission-plugins", "ServiceAccount", "--endpoint-reconciler-type", "none",
 		"--audit-policy-file", filepath.Join(r.dir, "policy.yaml"), "--audit-log-path", r.auditLog())
 	r.URL = "https://127.0.0.1:" + ports[2]
 	for end := time.Now().Add(readyWithin); time.Now().Before(end) && !store.hasEnded() && !server.hasEnded(); time.Sleep(100 * time.Millisecond) {

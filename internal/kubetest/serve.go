@@ -114,6 +114,8 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	case r.Header.Get("Authorization") != "Bearer "+s.Token:
 		refuse(w, at, http.StatusUnauthorized, "Unauthorized", "Unauthorized", nil)
 	case s.discover(w, r):
+	case r.Method == http.MethodGet && s.Logs[strings.TrimSuffix(r.URL.Path, "/log")] != "" && strings.HasSuffix(r.URL.Path, "/log"):
+		_, _ = io.WriteString(w, s.Logs[strings.TrimSuffix(r.URL.Path, "/log")])
 	case !known:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	case r.Method == http.MethodGet && at.name == "":

@@ -36,6 +36,8 @@ type Server struct {
 	// Working says that the controllers take a step before each request. By default they work
 	// only in [Server.Settle] and [Server.Step].
 	Working bool
+	// Logs are what the containers of pods wrote, by the path of the pod.
+	Logs map[string]string
 	// Overdue says that Deployments which are not done have missed their deadline.
 	Overdue bool
 

@@ -93,8 +93,9 @@ func (r runner) readable(task plan.Task) integration.Environment {
 		from = r.systems(task.Integration)
 	}
 	env.Secret, env.Cluster, env.Bucket, env.Variable = from.Secret, from.Reader, from.BucketReader, from.Variable
+	env.Endpoint = from.EndpointReader
 	if env.Settings.ServerDryRun {
-		env.Trial = from.Trial
+		env.Trial, env.EndpointTrial = from.Trial, from.EndpointTrial
 	}
 	if r.state != nil {
 		env.State = state.ReadOnly(state.ForNative(r.state, task.Integration))

@@ -64,6 +64,9 @@ func wholeData(res *http.Response, raw []byte) ([]byte, error) {
 		if res.StatusCode == http.StatusOK && isObject {
 			return nil, &integration.AnswerError{Data: answer.Data, Errors: failed}
 		}
+		if res.StatusCode == http.StatusOK {
+			return nil, &integration.NoAnswerError{Errors: failed}
+		}
 		return nil, errors.New(failed[0].Message)
 	}
 	switch {

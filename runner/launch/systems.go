@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/app-sre/prcheck/integration"
 )
@@ -14,6 +15,8 @@ type Systems interface {
 	Reader(ctx context.Context, ref integration.ClusterRef) (integration.ClusterReader, error)
 	Trial(ctx context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error)
 	BucketReader(ctx context.Context, place string) (integration.BucketReader, error)
+	EndpointReader(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
+	EndpointTrial(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
 	Variable(name string) (string, bool)
 }
 
@@ -36,5 +39,13 @@ func (nowhere) Trial(context.Context, integration.ClusterRef) (integration.Clust
 func (nowhere) Variable(string) (string, bool) { return "", false }
 
 func (nowhere) BucketReader(context.Context, string) (integration.BucketReader, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) EndpointReader(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) EndpointTrial(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
 	return nil, errNowhere
 }

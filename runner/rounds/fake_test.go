@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -171,5 +172,17 @@ func (nowhere) BucketReader(context.Context, string) (integration.BucketReader, 
 }
 
 func (nowhere) BucketWriter(context.Context, string) (integration.BucketWriter, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) EndpointReader(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) EndpointTrial(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
+	return nil, errNowhere
+}
+
+func (nowhere) EndpointWriter(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
 	return nil, errNowhere
 }

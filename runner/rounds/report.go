@@ -27,7 +27,9 @@ type Report struct {
 	// Units are how the units of work stand, by key, of integrations that tell it.
 	Units     []integration.Standing `json:"units,omitempty"`
 	MoreUnits int                    `json:"more_units,omitempty"` // as for steps
-	Misused   bool                   `json:"-"`                    // the settings are wrong, or nobody knows an integration of this name
+	// Things are how things stand, by shard and key, of a round that only asks for that.
+	Things  []integration.Status `json:"things,omitempty"`
+	Misused bool                 `json:"-"` // the settings are wrong, or nobody knows an integration of this name
 
 	took        time.Duration
 	stepCounts  map[stepKind]int // of all steps

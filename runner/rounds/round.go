@@ -146,7 +146,11 @@ func (w *round) open(ctx context.Context, n integration.Native) error {
 		w.report.Misused = errors.As(err, &unknown)
 		return err
 	}
-	return errors.Join(w.call(ctx, n, query, own), end())
+	err = w.call(ctx, n, query, own)
+	if !errors.Is(err, integration.ErrNothingDone) {
+		w.noteWaits(ctx, own)
+	}
+	return errors.Join(err, end())
 }
 
 // call calls the integration. A panic is its error.
@@ -163,18 +167,22 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 		Integration: w.in.Integration, Settings: w.settings.For(w.in.Integration), Query: query,
 		Shard: w.opts.Shard, Static: w.opts.Static,
 		Secret: w.systems.Secret, Cluster: w.systems.Reader, Bucket: w.systems.BucketReader, Variable: w.systems.Variable,
+		Endpoint: w.systems.EndpointReader, Mask: w.masker.Text,
 		Now: time.Now, Log: log, Report: w.collector.report, Stand: w.stand, Commit: w.data.Bundle.Commit, Workers: w.opts.Workers, Approve: w.opts.Approve, Wait: w.opts.Wait,
 	}
 	if own != nil {
 		env.State = state.ReadOnly(own)
 	}
 	if !w.opts.Writes && env.Settings.ServerDryRun {
-		env.Trial = w.systems.Trial
+		env.Trial, env.EndpointTrial = w.systems.Trial, w.systems.EndpointTrial
+	}
+	if w.opts.Status {
+		return w.ask(ctx, n, env)
 	}
 	if !w.opts.Writes {
 		return n.DryRun(ctx, env)
 	}
-	return n.Run(ctx, env, integration.Actors{State: own, Cluster: w.systems.Writer, Bucket: w.systems.BucketWriter, Did: w.did})
+	return n.Run(ctx, env, integration.Actors{State: own, Cluster: w.systems.Writer, Bucket: w.systems.BucketWriter, Endpoint: w.systems.EndpointWriter, Did: w.did})
 }
 
 // finish fills in the report. The context of all rounds is ctx, that of this round is work.

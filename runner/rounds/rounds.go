@@ -36,6 +36,7 @@ type Input struct {
 // Options say what rounds do. The zero value is one dry run over all shards.
 type Options struct {
 	Writes     bool // it is no dry run
+	Status     bool // it only asks how things stand
 	Shard      string
 	Static     plan.Fraction
 	Approve    integration.Approvals

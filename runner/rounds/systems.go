@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/app-sre/prcheck/integration"
 )
@@ -15,5 +16,8 @@ type Systems interface {
 	Writer(ctx context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error)
 	BucketReader(ctx context.Context, place string) (integration.BucketReader, error)
 	BucketWriter(ctx context.Context, place string) (integration.BucketWriter, error)
+	EndpointReader(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
+	EndpointTrial(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
+	EndpointWriter(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error)
 	Variable(name string) (string, bool)
 }

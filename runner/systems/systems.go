@@ -3,6 +3,7 @@ package systems
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,8 @@ type shared struct {
 	learn  func(string)
 	now    func() time.Time
 
+	checked, unchecked http.RoundTripper // send the requests of endpoints
+
 	mu       sync.Mutex
 	known    map[integration.SecretRef]known
 	clusters map[clusterKey]openCluster
@@ -59,6 +62,7 @@ func New(o Options) *Systems {
 		learn: o.Learn, getenv: o.Getenv, now: time.Now,
 		known: map[integration.SecretRef]known{}, clusters: map[clusterKey]openCluster{}, buckets: map[string]*objects.Bucket{},
 	}
+	s.checked, s.unchecked = newTransports()
 	switch from := o.Settings.Secrets(); {
 	case from.Files != "":
 		s.source = files{from.Files}

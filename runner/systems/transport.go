@@ -28,20 +28,21 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		return nil, errors.Join(errRedirect, res.Body.Close())
 	}
-	res.Body = &boundedBody{ReadCloser: res.Body, left: maxAnswer}
+	res.Body = &boundedBody{ReadCloser: res.Body, left: maxAnswer, tooLong: errLong}
 	return res, nil
 }
 
 // A boundedBody is a body that ends with an error after a number of bytes.
 type boundedBody struct {
 	io.ReadCloser
-	left int
+	left    int
+	tooLong error
 }
 
 // Read implements [io.Reader].
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errLong
+		return 0, b.tooLong
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n

@@ -24,6 +24,7 @@ type view struct {
 	place     reconcile.Place // of a target
 	options   manifests.Options
 	isCleared bool
+	isAlways  bool   // objects are applied without a comparison
 	kept      string // why objects that no entry names stay, "" if they go
 
 	bodies map[reconcile.Key]body
@@ -38,6 +39,7 @@ func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 		return
 	}
 	v := &view{run: r, cluster: ref, at: p.At, namespace: targets[0].Namespace.Name, file: c.File, place: targets[0].Place, isCleared: p.Clear,
+		isAlways: r.isSingle() && !c.File.Compare,
 		options: manifests.Options{Manager: "prcheck-" + r.env.Integration, TakeFrom: r.settings.TakeFieldsFrom, Override: r.settings.OverrideManagers,
 			MigrateSelector: r.settings.MigrateSelector, AsWritten: true},
 		bodies: map[reconcile.Key]body{}, kinds: map[reconcile.Key]manifests.Kind{}}
@@ -85,6 +87,7 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 	}
 	v.listed = kinds
 	failed := 0
+	v.tellNamespace(ctx, reader)
 	for _, k := range kinds {
 		err := v.list(ctx, reader, k, &out)
 		if err != nil && integration.ClassOfFailure(err) != integration.FailureOfConfig {
@@ -98,6 +101,9 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 	}
 	if failed > 0 && failed == len(kinds) {
 		return native.Current{}, errors.Join(out.Errors...)
+	}
+	if v.file.ValidatePlannedData {
+		v.checkPlanned(ctx, reader, &out)
 	}
 	if v.isCleared && len(out.Things) == 0 && len(out.Errors) == 0 {
 		r.note(CodeFinished, v.place, fmt.Sprintf("nothing of %s is left at %s: its targets can be removed from the data", v.file.Name, v.at))
@@ -124,7 +130,7 @@ func (v *view) managed(ctx context.Context, reader integration.ClusterReader, ou
 		k, err := reader.Kind(ctx, version, name)
 		switch {
 		case errors.Is(err, integration.ErrNotThere):
-			out.Unread[key] = reconcile.Config(fmt.Errorf("the cluster has no kind %.100s of %.100s: %w", name, version, err))
+			out.Unread[key] = reconcile.Config(fmt.Errorf("the cluster has no kind %.100q of %.100q: %w", name, version, err))
 			continue
 		case err != nil:
 			return nil, err
@@ -181,10 +187,15 @@ func (v *view) add(l *manifests.Live, out *native.Current) {
 		v.run.tellForeign(v, t.Key, of)
 	}
 	if !isNamed {
-		if !l.Deletable() || !l.Kind.Namespaced || !v.manages(l) {
+		if !l.Deletable() || !v.manages(l) {
 			return
 		}
-		if v.kept != "" {
+		switch {
+		case !l.Kind.Namespaced && !v.isLeft(t):
+			return
+		case !l.Kind.Namespaced:
+			out.Kept[t.Key] = "it is in no namespace, so it is never deleted: delete it by hand unless another cell makes it"
+		case v.kept != "":
 			out.Kept[t.Key] = v.kept
 		}
 	}

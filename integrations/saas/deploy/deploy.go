@@ -43,14 +43,19 @@ func (deployer) CheckSettings(own integration.OwnSettings) error {
 func (d deployer) DryRun(ctx context.Context, env integration.Environment) error {
 	r := d.open(ctx, env, nil)
 	r.reportChange()
-	return r.native().DryRun(ctx, r.inner())
+	return native.Make(r.integration()).DryRun(ctx, r.inner())
 }
 
 // Run implements [integration.Native].
 func (d deployer) Run(ctx context.Context, env integration.Environment, act integration.Actors) error {
 	r := d.open(ctx, env, &act)
-	err := r.native().Run(ctx, r.inner(), act)
-	if env.Approve.Adopt || env.Approve.TakeOver {
+	return r.apply(ctx, native.Make(r.integration()), act)
+}
+
+// apply makes the objects as head says, and then writes the records of promotions.
+func (r *run) apply(ctx context.Context, of integration.Native, act integration.Actors) error {
+	err := of.Run(ctx, r.inner(), act)
+	if env := r.env; env.Approve.Adopt || env.Approve.TakeOver {
 		return err // it wrote nothing but marks
 	}
 	if err == nil && !r.hasFailed() {
@@ -65,13 +70,13 @@ func limits() *reconcile.Limits {
 	return &reconcile.Limits{Max: math.MaxInt32, Percent: 50, Floor: 10}
 }
 
-// native returns what keeps the objects of both sides.
-func (r *run) native() integration.Native {
-	return native.Make(native.Integration{
+// integration returns what keeps the objects of both sides.
+func (r *run) integration() native.Integration {
+	return native.Integration{
 		Name: Name, Class: reconcile.Listing, Offline: true, Limits: limits(),
-		Desired: r.desired, Current: r.current, Compare: compare, Try: r.try, Doer: r.doer, Settle: r.settle,
+		Desired: r.desired, Current: r.current, Compare: r.compare, Try: r.try, Doer: r.doer, Prepare: r.prepare, Settle: r.settle,
 		Remembers: func(any) any { return nil }, // the digest on the object says what was applied
-	})
+	}
 }
 
 // inner returns the environment of the native that keeps objects: its queries are answered with

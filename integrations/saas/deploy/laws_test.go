@@ -12,9 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
+	"github.com/app-sre/prcheck/integrations/saas/render"
 	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/native"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 var rounds = flag.Int("rounds", 12, "worlds of the laws")
@@ -36,13 +41,94 @@ func TestLaws(t *testing.T) {
 	for seed := range *rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			checkLaws(t, rand.New(rand.NewPCG(uint64(seed), 16))) //nolint:gosec // the number is small
+			for _, broken := range play(t, uint64(seed), mutant{}) { //nolint:gosec // the number is small
+				t.Error(broken)
+			}
 		})
 	}
 }
 
-func checkLaws(t *testing.T, random *rand.Rand) {
-	t.Helper()
+// Each law catches a deployer with a mistake.
+func TestMutants(t *testing.T) {
+	for name, c := range map[string]struct {
+		m   mutant
+		law string
+	}{
+		"what cannot be rendered has other objects": {mutant{empty: true}, "is gone"},
+		"failures are not told":                     {mutant{silent: true}, "the run succeeded, and there is"},
+		"records always say success":                {mutant{lies: true}, "a record of success"},
+		"nothing is deleted":                        {mutant{keeps: true}, "in the end there is"},
+		"all objects always differ":                 {mutant{restless: true}, "a quiet run wrote"},
+		"unread objects are as if not there":        {mutant{blind: true}, "in the end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(12) {
+				if broken := strings.Join(play(t, seed, c.m), "\n"); strings.Contains(broken, c.law) {
+					return
+				}
+			}
+			t.Errorf("no law %q is broken", c.law)
+		})
+	}
+}
+
+// A mutant says which mistakes a deployer makes.
+type mutant struct{ empty, silent, lies, keeps, restless, blind bool }
+
+// run makes the clusters as the data say, with the mistakes.
+func (m mutant) run(t *testing.T, s *scene) error {
+	if m == (mutant{}) {
+		_, err := s.run(t, "shop/stage")
+		return err
+	}
+	env, act := s.env(t, "shop/stage", nil), s.actors()
+	r := deployer{Services{Repositories: s.forge, Registry: s.registry}}.open(t.Context(), env, &act)
+	of := r.integration()
+	current := of.Current
+	of.Current = func(ctx context.Context, env integration.Environment, p native.Part) (native.Current, error) {
+		out, err := current(ctx, env, p)
+		for _, thing := range out.Things {
+			if m.keeps {
+				out.Kept[thing.Key] = "it is kept"
+			}
+		}
+		if m.blind {
+			out.Things, out.Unread, out.Errors, err = nil, nil, nil, nil
+		}
+		return out, err
+	}
+	if m.restless {
+		of.Compare = func(want reconcile.Item, is reconcile.Thing, was reconcile.Record) (reconcile.Difference, error) {
+			d, err := r.compare(want, is, was)
+			d.Replace, d.Changes = true, append(d.Changes, reconcile.Change{Path: "/x", Old: "a", New: "b"})
+			return d, err
+		}
+	}
+	for _, c := range r.head.cells {
+		for _, of := range c.targets {
+			if m.empty && of.err != nil {
+				of.err, of.out = nil, render.Output{Objects: []manifests.Object{{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": "other"}, "spec": object{"ports": []any{object{"port": 1}}}}}, Masked: [][]string{nil}}
+			}
+		}
+	}
+	err := r.apply(t.Context(), native.Make(of), act)
+	if m.lies {
+		r.failures = 0
+		if s.bucket.away = false; r.publish(t.Context(), act, nil) != nil {
+			return err
+		}
+	}
+	if m.silent {
+		s.said, err = nil, nil
+	}
+	return err
+}
+
+// play runs a cell while services fail, and returns the laws that were broken.
+func play(t *testing.T, seed uint64, m mutant) (broken []string) {
+	random := rand.New(rand.NewPCG(seed, 16)) //nolint:gosec // it is a test
+	fail := func(format string, of ...any) { broken = append(broken, fmt.Sprintf(format, of...)) }
 	s := newScene(t)
 	isAway := false
 	s.registry = moody{&isAway}
@@ -56,46 +142,54 @@ func checkLaws(t *testing.T, random *rand.Rand) {
 			s.push("/openshift/template.yml", templateOf(services))
 		}
 		s.forge.away, isAway, s.bucket.away = random.IntN(6) == 0, random.IntN(6) == 0, false
-		faults := random.IntN(3) == 0
-		s.cluster.Fail(func(r *http.Request) *kubetest.Fault {
-			switch {
-			case !faults || r.Method == http.MethodGet && random.IntN(4) > 0:
-				return nil
-			case random.IntN(3) == 0:
-				return &kubetest.Fault{Lost: true}
-			case random.IntN(6) == 0:
-				return &kubetest.Fault{Status: http.StatusForbidden, Body: `{"kind": "Status", "message": "no", "reason": "Forbidden"}`}
-			}
-			return nil
-		})
-		before := s.services()
-		_, err := s.run(t, "shop/stage")
+		s.cluster.Fail(faults(random))
+		before, records := s.services(), maps.Clone(s.bucket.objects)
+		err := m.run(t, s)
 		s.cluster.Fail(nil)
 		now := s.services()
 		for name := range services {
 			if _, was := before[name]; was && now[name] == "" {
-				t.Errorf("the Service %s is gone", name)
+				fail("the Service %s is gone", name)
 			}
 		}
-		sha := s.forge.heads[shopURL]["main"]
 		for key, text := range s.bucket.objects {
-			isNew := strings.HasPrefix(key, promotion.Root) && strings.HasSuffix(key, sha) && strings.HasPrefix(text, `{"success": true`)
-			if isNew && !s.fails(err) && !maps.Equal(now, services) {
-				t.Errorf("a record of success, and there is %v, want %v", now, services)
+			if strings.HasPrefix(key, promotion.Root) && records[key] != text && strings.HasPrefix(text, `{"success": true`) && !maps.Equal(now, services) {
+				fail("a record of success, and there is %v, want %v", now, services)
 			}
 		}
 		if !s.fails(err) && !maps.Equal(now, services) {
-			t.Errorf("the run succeeded, and there is %v, want %v\n%s", now, services, s.log.String())
+			fail("the run succeeded, and there is %v, want %v\n%s", now, services, s.log.String())
 		}
 	}
 	s.forge.away, isAway = false, false
 	s.push("/openshift/template.yml", templateOf(services))
-	s.mustRun(t, "shop/stage")
-	if now := s.services(); !maps.Equal(now, services) {
-		t.Errorf("in the end there is %v, want %v", now, services)
+	if err := m.run(t, s); s.fails(err) {
+		fail("in the end the run failed: %v, %s", err, strings.Join(s.said, "\n"))
 	}
-	if writes := s.mustRun(t, "shop/stage"); len(writes) > 0 {
-		t.Errorf("a quiet run wrote %q", writes)
+	if now := s.services(); !maps.Equal(now, services) {
+		fail("in the end there is %v, want %v", now, services)
+	}
+	s.cluster.Forget()
+	if err := m.run(t, s); s.fails(err) || len(s.writes()) > 0 {
+		fail("a quiet run wrote %q: %v", s.writes(), err)
+	}
+	return broken
+}
+
+// faults returns which requests to a cluster fail: none in most runs, and then those that read less
+// often than those that write.
+func faults(random *rand.Rand) func(*http.Request) *kubetest.Fault {
+	isFaulty := random.IntN(3) == 0
+	return func(r *http.Request) *kubetest.Fault {
+		switch {
+		case !isFaulty || r.Method == http.MethodGet && random.IntN(4) > 0:
+			return nil
+		case random.IntN(3) == 0:
+			return &kubetest.Fault{Lost: true}
+		case random.IntN(6) == 0:
+			return &kubetest.Fault{Status: http.StatusForbidden, Body: `{"kind": "Status", "message": "no", "reason": "Forbidden"}`}
+		}
+		return nil
 	}
 }
 

@@ -18,6 +18,7 @@ type body struct {
 	Object manifests.Object `json:"object,omitempty"` // nil for a target
 	Masked []string         `json:"masked,omitempty"` // places that are not shown
 	Target string           `json:"target"`           // label of the target
+	Always bool             `json:"always,omitempty"` // it is applied without a comparison
 }
 
 // desired returns the parts of the cells of a side.
@@ -80,7 +81,7 @@ func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Pa
 	}
 	for _, t := range targets {
 		if p.Skip == "" {
-			p.Items = append(p.Items, c.items(t, claim)...)
+			p.Items = append(p.Items, c.items(t, claim, s.run.isSingle() && !c.File.Compare)...)
 		}
 	}
 	s.run.see(s, c, p, targets)
@@ -92,7 +93,7 @@ func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Pa
 func (r *run) isSingle() bool { return r.env.Shard != "" }
 
 // items returns the entries of a target: its objects, or that it cannot be rendered.
-func (c *cell) items(t *target, claim reconcile.Claim) []reconcile.Item {
+func (c *cell) items(t *target, claim reconcile.Claim, always bool) []reconcile.Item {
 	if t.err != nil {
 		it := reconcile.Item{Key: reconcile.Key("target " + t.Label()), Place: t.Place, Body: body{Target: t.Label()}}
 		it.Mistake = reconcile.Mistake{Code: CodeUnknown, Message: "it is not rendered, and its objects stay as they are: " + t.err.Error()}
@@ -106,7 +107,7 @@ func (c *cell) items(t *target, claim reconcile.Claim) []reconcile.Item {
 	var out []reconcile.Item
 	for i, o := range t.out.Objects {
 		o = manifests.Normal(o)
-		it := reconcile.Item{Key: keyOf(t.at(), o), Place: t.Place, Claim: claim, Body: body{Object: o, Masked: t.out.Masked[i], Target: t.Label()}}
+		it := reconcile.Item{Key: keyOf(t.at(), o), Place: t.Place, Claim: claim, Body: body{Object: o, Masked: t.out.Masked[i], Target: t.Label(), Always: always}}
 		if strings.Count(string(it.Key), "/") != 3 {
 			it.Mistake = reconcile.Mistake{Code: render.CodeObject, Message: "its kind or name has a slash, which no object has"}
 		}

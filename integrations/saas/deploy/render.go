@@ -73,7 +73,8 @@ func (s *side) resolve(ctx context.Context) {
 			if err != nil {
 				return nil, err
 			}
-			return s.run.services.Repositories.Heads(ctx, of, branches[keys[i]])
+			heads, err := s.run.services.Repositories.Heads(ctx, of, branches[keys[i]])
+			return heads, explained(err, s.run.credentials(s).WithheldRepository(first[keys[i]].Template))
 		})
 	})
 	for _, c := range s.cells {
@@ -139,7 +140,8 @@ func (s *side) filesOf(ctx context.Context, t *target, commit, path string, deep
 			return nil, err
 		}
 		read := func(ctx context.Context, _, commit, path string, deep bool) (map[string][]byte, error) {
-			return s.run.services.Repositories.Files(ctx, of, commit, path, deep)
+			files, err := s.run.services.Repositories.Files(ctx, of, commit, path, deep)
+			return files, explained(err, s.run.credentials(s).WithheldRepository(t.Template))
 		}
 		return render.Cached(s.run.store, read)(ctx, t.Template.URL, commit, path, deep)
 	})
@@ -152,8 +154,21 @@ func (s *side) digest(ctx context.Context, t *target, image string) (string, err
 		if err != nil {
 			return "", err
 		}
-		return s.run.services.Registry.Digest(ctx, image, login)
+		digest, err := s.run.services.Registry.Digest(ctx, image, login)
+		return digest, explained(err, s.run.credentials(s).WithheldImage(t.Template.File, image))
 	})
+}
+
+// explained returns the error of a service that got no credentials because of a reason. What such a
+// service says is not there may be there.
+func explained(err error, withheld string) error {
+	switch {
+	case err == nil || withheld == "":
+		return err
+	case errors.Is(err, services.ErrNotThere):
+		return fmt.Errorf("without credentials it is not there, and %s", withheld)
+	}
+	return fmt.Errorf("%w; %s", err, withheld)
 }
 
 // secret returns a secret that a parameter of a target names. In a change the saas file of base

@@ -64,8 +64,10 @@ type forge struct {
 	heads map[string]map[string]string            // by URL and branch
 	files map[string]map[string]map[string]string // by URL, commit and path
 	away  bool
-	asked []string
-	got   []services.Repository
+	// isPrivate makes the repositories look as if they were not there for those without a password.
+	isPrivate bool
+	asked     []string
+	got       []services.Repository
 }
 
 func (f *forge) note(of services.Repository, format string, args ...any) error {
@@ -74,6 +76,9 @@ func (f *forge) note(of services.Repository, format string, args ...any) error {
 	f.asked, f.got = append(f.asked, fmt.Sprintf(format, args...)), append(f.got, of)
 	if f.away {
 		return errors.New("connection refused")
+	}
+	if f.isPrivate && of.Password == "" {
+		return services.ErrNotThere
 	}
 	return nil
 }
@@ -268,12 +273,17 @@ func (s *scene) run(t testing.TB, shard string) (writes []string, err error) {
 	t.Helper()
 	env := s.env(t, shard, nil)
 	s.cluster.Forget()
-	err = s.native().Run(t.Context(), env, integration.Actors{State: s.state,
+	err = s.native().Run(t.Context(), env, s.actors())
+	return s.writes(), err
+}
+
+// actors returns what a run may write with.
+func (s *scene) actors() integration.Actors {
+	return integration.Actors{State: s.state,
 		Bucket: func(context.Context, string) (integration.BucketWriter, error) { return s.bucket, nil },
 		Cluster: func(_ context.Context, ref integration.ClusterRef) (integration.ClusterWriter, error) {
 			return kube.OpenWriter(s.reach(ref))
-		}})
-	return s.writes(), err
+		}}
 }
 
 // dryRun says what a run would do; nothing may be written.

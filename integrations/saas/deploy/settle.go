@@ -26,7 +26,11 @@ func (r *run) settle(ctx context.Context, env integration.Environment, p native.
 			written = append(written, s.Key)
 		}
 	}
-	return v.await(ctx, env, written)
+	wrong := v.await(ctx, env, written)
+	if r.isSingle() && v.file.PublishJobLogs {
+		v.publishLogs(ctx, env, written)
+	}
+	return wrong
 }
 
 // verify waits until all objects of the cells work, also those that nobody had to write: an

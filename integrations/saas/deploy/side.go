@@ -167,6 +167,11 @@ func (r *run) read(ctx context.Context, name string, query integration.QueryFunc
 	if s.model, s.err = saas.Read(ctx, query, r.settings.Settings); s.err != nil {
 		return s
 	}
+	if r.env.Shard == "" || r.env.Shard == Validation {
+		if s.err = s.model.ReadJobs(ctx, query); s.err != nil {
+			return s
+		}
+	}
 	for _, c := range s.model.Cells() {
 		if r.env.Shard != "" && r.env.Shard != c.Key() {
 			continue

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -18,6 +19,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 var skips = flag.Int("skips", 60, "how many random changes the law over skips plans")
@@ -42,17 +44,26 @@ func work(t *testing.T, w *saastest.World) map[string]string {
 	all := map[string][]any{}
 	for _, p := range r.head.desired().Parts {
 		v := r.views[p.Shard+" "+p.At]
-		all[p.Shard] = append(all[p.Shard], p, v.kept, slices.Sorted(slices.Values(v.file.ManagedTypes)), v.file.ManagedNames, v.isCleared, v.namespace)
+		// The order of entries says nothing, and a list without entries says the same as none.
+		slices.SortStableFunc(p.Items, func(a, b reconcile.Item) int { // two targets may make one object, which is a mistake
+			return cmp.Or(strings.Compare(string(a.Key), string(b.Key)), strings.Compare(a.Body.(body).Target, b.Body.(body).Target))
+		})
+		names := v.file.ManagedNames
+		if len(names) == 0 {
+			names = nil
+		}
+		all[p.Shard] = append(all[p.Shard], p, v.kept, slices.Sorted(slices.Values(v.file.ManagedTypes)), names, v.isCleared, v.namespace)
 	}
 	out := map[string]string{}
 	for _, c := range r.head.cells {
-		records := []any{c.closed}
+		var records []string
 		for _, of := range c.targets {
 			if of.Promotion != nil && !of.Delete {
-				records = append(records, of.Promotion.Publish, of.UID(), of.Hash())
+				records = append(records, textOf(t, []any{of.Promotion.Publish, of.UID(), of.Hash()}))
 			}
 		}
-		out[c.Key()] += textOf(t, append(records, all[c.Key()]...))
+		slices.Sort(records)
+		out[c.Key()] += textOf(t, append([]any{c.closed, records}, all[c.Key()]...))
 	}
 	return out
 }

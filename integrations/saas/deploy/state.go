@@ -40,6 +40,9 @@ func (deployer) DesiredState(ctx context.Context, query integration.QueryFunc, i
 	if err != nil {
 		return nil, err
 	}
+	if err := m.ReadJobs(ctx, query); err != nil {
+		return nil, err
+	}
 	cells := []cellState{{Validation, findingStates(saas.Validate(m))}}
 	for _, c := range m.Cells() {
 		cells = append(cells, cellState{c.Key(), m.CellState(c)})

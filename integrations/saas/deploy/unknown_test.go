@@ -47,3 +47,23 @@ func TestUnknownOfChange(t *testing.T) {
 		})
 	}
 }
+
+// The credentials that a change names first are not used before its merge. The mistake says so, and
+// which setting helps, and does not say that the repository is not there.
+func TestNewCredentials(t *testing.T) {
+	for _, ref := range []string{"main", old} {
+		s := newScene(t)
+		s.forge.isPrivate = true
+		before := s.Clone()
+		s.Data["/authentication.yml"] = map[string]any{"$schema": "/app-sre/saas-file-authentication-1.yml", "code": map[string]any{"path": "app/new", "field": "token"}}
+		s.Set(saastest.File, saastest.Ref("/authentication.yml"), "authentication")
+		s.Target(saastest.File, 0, 0)["ref"] = ref
+		if err := s.dryRun(t, "shop/stage", before); !s.fails(err) || !s.says("error SAAS_UNKNOWN", "let the setting logins have a login for github.com") || s.says("there is no repository") {
+			t.Errorf("%s: got %v, %s", ref, err, strings.Join(s.said, "\n"))
+		}
+		s.own += "\nlogins: {github.com: {path: ci, field: token}}"
+		if err := s.dryRun(t, "shop/stage", before); s.fails(err) {
+			t.Errorf("%s: with a login: got %v, %s", ref, err, strings.Join(s.said, "\n"))
+		}
+	}
+}

@@ -19,8 +19,9 @@ import (
 // hidden stands for values of secrets.
 const hidden = "***"
 
-// compare returns how an object differs from its entry. Values of secrets are not shown.
-func compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (reconcile.Difference, error) {
+// compare returns how an object differs from its entry. Values of secrets are not shown. In a run,
+// an object that is not to be compared always differs.
+func (r *run) compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (reconcile.Difference, error) {
 	b, ok := want.Body.(body)
 	l, isThere := is.Body.(live)
 	if !ok || !isThere {
@@ -34,6 +35,9 @@ func compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (recon
 	}
 	if d.Mistake != (reconcile.Mistake{}) && len(b.Masked) > 0 && d.Mistake.Code == manifests.CodeConflict {
 		d.Mistake.Message = "other field managers own fields with other values, which are not shown because the object holds values of secrets"
+	}
+	if r.writes && b.Always && err == nil && len(d.Changes) == 0 && d.Mistake == (reconcile.Mistake{}) {
+		d.Changes = []reconcile.Change{{New: "applied without a comparison, as compare: false says"}}
 	}
 	return d, err
 }
@@ -83,7 +87,7 @@ func (r *run) doer(ctx context.Context, _ integration.Environment, act integrati
 	if err != nil {
 		return nil, err
 	}
-	return doer{v, manifests.Doer{Writer: writer, Options: v.options, Limit: r.settings.patience()}}, nil
+	return doer{v, manifests.Doer{Writer: writer, Options: v.options, Limit: r.settings.patience(), Always: v.isAlways}}, nil
 }
 
 // errNoKind says that the saas file manages no objects of this kind any more.

@@ -48,36 +48,60 @@ var valuePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$`)
 // Apply returns a file with a change. The file is returned as it is if it has everything. The
 // error is a [*Refusal] if the change cannot be made.
 func Apply(file []byte, c Change) ([]byte, error) {
+	f := File{Text: file}
+	if err := f.Apply(c); err != nil {
+		return nil, err
+	}
+	return f.Text, nil
+}
+
+// A File is a file that gets several changes, one after the other.
+type File struct {
+	Text []byte // with all changes
+	root *yaml.Node
+}
+
+// Apply makes a change. The file stays as it is if it has everything, or if the change cannot be
+// made: then the error is a [*Refusal].
+func (f *File) Apply(c Change) error {
 	for _, v := range append([]string{c.Ref}, hashes(c.Notes)...) {
 		if !valuePattern.MatchString(v) {
-			return nil, refuse("%.40q is no ref and no hash", v)
+			return refuse("%.40q is no ref and no hash", v)
 		}
 	}
-	root, err := parse(file)
-	if err != nil {
-		return nil, err
+	if f.root == nil {
+		root, err := parse(f.Text)
+		if err != nil {
+			return err
+		}
+		f.root = root
 	}
-	e := &editor{text: newText(file)}
-	target, err := e.find(root, c)
+	e := &editor{text: newText(f.Text)}
+	target, err := e.find(f.root, c)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if is, err := word(target, "ref"); err == nil && c.Was != "" && is != c.Was && is != c.Ref {
-		return nil, &Refusal{Reason: fmt.Sprintf("the target in line %d has the ref %.40q by now, not %.40q", target.Line, is, c.Was), Moved: true}
+		return &Refusal{Reason: fmt.Sprintf("the target in line %d has the ref %.40q by now, not %.40q", target.Line, is, c.Was), Moved: true}
 	}
 	if err := e.set(target, "ref", c.Ref); err != nil {
-		return nil, err
+		return err
 	}
 	if len(c.Notes) > 0 {
-		if err := e.setNotes(root, target, c.Notes); err != nil {
-			return nil, err
+		if err := e.setNotes(f.root, target, c.Notes); err != nil {
+			return err
 		}
 	}
-	out := e.text.with(e.cuts)
-	if err := check(root, out, e); err != nil {
-		return nil, err
+	if len(e.cuts) == 0 {
+		return nil
 	}
-	return out, nil
+	out := e.text.with(e.cuts)
+	root, err := check(f.root, out, e)
+	if err != nil {
+		return err
+	}
+	f.Text, f.root = out, root
+	return nil
 }
 
 func hashes(notes []Note) []string {
@@ -152,16 +176,16 @@ func (e *editor) set(mapping *yaml.Node, key, value string) error {
 	return nil
 }
 
-// check parses a changed file, and compares it with what it is to be.
-func check(root *yaml.Node, out []byte, e *editor) error {
+// check parses a changed file, compares it with what it is to be, and returns it.
+func check(root *yaml.Node, out []byte, e *editor) (*yaml.Node, error) {
 	is, err := parse(out)
 	if err != nil {
-		return refuse("the change would damage it: %v", err)
+		return nil, refuse("the change would damage it: %v", err)
 	}
 	if !e.same(root, is) {
-		return refuse("the change would alter more than its values")
+		return nil, refuse("the change would alter more than its values")
 	}
-	return nil
+	return is, nil
 }
 
 // same reports whether a node of the changed file is what the node of the file is to be.

@@ -33,31 +33,15 @@ type asker struct {
 	settings settings
 	model    *saas.Model
 
-	heads   map[source]*headsAnswer
-	builds  map[source]*buildsAnswer
+	heads   map[saas.Source]*headsAnswer
+	builds  map[saas.Source]*buildsAnswer
 	bucket  integration.BucketReader
 	records *promotion.Records // nil if there are none
 	noLogs  error              // why there are no records
 
 	mu     sync.Mutex
-	images map[string]*imageAnswer
+	images map[saas.Source]*imageAnswer
 	values map[string]*valueAnswer
-}
-
-// A source is a repository or a build server, with the secret that opens it: what a wrong secret
-// does not open, another one may.
-type source struct {
-	address string
-	secret  integration.SecretRef
-}
-
-// repositoryOf returns the repository of a template as a source.
-func repositoryOf(of *saas.Template) source {
-	out := source{address: of.URL}
-	if of.File.Code != nil {
-		out.secret = *of.File.Code
-	}
-	return out
 }
 
 // A headsAnswer is what a repository says about its branches.
@@ -92,8 +76,8 @@ var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what the cells need.
 func newAsker(of Services, env integration.Environment, s settings, m *saas.Model, cells []saas.Cell) *asker {
-	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[source]*headsAnswer{}, builds: map[source]*buildsAnswer{},
-		images: map[string]*imageAnswer{}, values: map[string]*valueAnswer{}}
+	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*headsAnswer{}, builds: map[saas.Source]*buildsAnswer{},
+		images: map[saas.Source]*imageAnswer{}, values: map[string]*valueAnswer{}}
 	for _, c := range cells {
 		if c.File.Deprecated || c.File.Broken != "" {
 			continue
@@ -110,7 +94,7 @@ func newAsker(of Services, env integration.Environment, s settings, m *saas.Mode
 // need notes what a target needs.
 func (a *asker) need(t *saas.Target) {
 	if up := t.Upstream; up != nil {
-		at := source{up.ServerURL, up.Token}
+		at := saas.Source{Address: up.ServerURL, Secret: up.Token}
 		of := a.builds[at]
 		if of == nil {
 			of = &buildsAnswer{jobs: map[string]bool{}}
@@ -121,7 +105,7 @@ func (a *asker) need(t *saas.Target) {
 	if saas.IsCommit(t.Ref) || t.Upstream != nil && !subscribes(t) {
 		return
 	}
-	at := repositoryOf(t.Template)
+	at := a.settings.RepositorySource(t.Template)
 	of := a.heads[at]
 	if of == nil {
 		of = &headsAnswer{branches: map[string]bool{}, of: t.Template}
@@ -136,7 +120,7 @@ func subscribes(t *saas.Target) bool { return t.Promotion != nil && len(t.Promot
 func (a *asker) ask(ctx context.Context) {
 	var does []func(ctx context.Context)
 	for at, of := range a.heads {
-		does = append(does, func(ctx context.Context) { of.heads, of.err = a.askHeads(ctx, at.address, of) })
+		does = append(does, func(ctx context.Context) { of.heads, of.err = a.askHeads(ctx, at.Address, of) })
 	}
 	for at, of := range a.builds {
 		does = append(does, func(ctx context.Context) { of.builds, of.err = a.askBuilds(ctx, at, of) })
@@ -204,14 +188,14 @@ func (a *asker) askHeads(ctx context.Context, at string, of *headsAnswer) (map[s
 }
 
 // askBuilds asks a build server for its jobs.
-func (a *asker) askBuilds(ctx context.Context, from source, of *buildsAnswer) (map[string][]services.Build, error) {
-	at := from.address
+func (a *asker) askBuilds(ctx context.Context, from saas.Source, of *buildsAnswer) (map[string][]services.Build, error) {
+	at := from.Address
 	if a.Builds == nil {
 		return nil, fmt.Errorf("%s: %w", at, errNoService)
 	}
 	login := services.Login{}
-	if a.mayGet(at) && from.secret.Path != "" {
-		secret, err := a.env.Secret(ctx, from.secret)
+	if a.mayGet(at) && from.Secret.Path != "" {
+		secret, err := a.env.Secret(ctx, from.Secret)
 		if err != nil {
 			return nil, fmt.Errorf("the token for %s: %w", at, err)
 		}
@@ -260,13 +244,14 @@ func buildLogin(secret, address string) (services.Login, error) {
 	return services.Login{User: found["user"], Password: found["password"]}, nil
 }
 
-// exists reports whether an image is there. Each image is asked once.
+// exists reports whether an image is there. Each image is asked once with each secret.
 func (a *asker) exists(ctx context.Context, image string, file *saas.File) (isThere bool, unknown string) {
 	a.mu.Lock()
-	of := a.images[image]
+	at := a.settings.ImageSource(image, file)
+	of := a.images[at]
 	if of == nil {
 		of = &imageAnswer{}
-		a.images[image] = of
+		a.images[at] = of
 	}
 	a.mu.Unlock()
 	of.once.Do(func() { of.isThere, of.err = a.askImage(ctx, image, file) })

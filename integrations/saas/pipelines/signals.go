@@ -29,7 +29,7 @@ func (a *asker) commit(t *saas.Target) (sha, unknown string) {
 	if saas.IsCommit(t.Ref) {
 		return t.Ref, ""
 	}
-	of := a.heads[repositoryOf(t.Template)]
+	of := a.heads[a.settings.RepositorySource(t.Template)]
 	switch {
 	case of == nil:
 		return "", t.Template.URL + " was not asked"
@@ -72,7 +72,7 @@ func (a *asker) look(ctx context.Context, t *saas.Target, applied decide.Values)
 func (a *asker) upstream(t *saas.Target) decide.Signal {
 	up := t.Upstream
 	out := decide.UpstreamSource{URL: t.Template.URL, Ref: t.Ref, Server: up.ServerURL, Job: up.Job}
-	if of := a.builds[source{up.ServerURL, up.Token}]; of == nil {
+	if of := a.builds[saas.Source{Address: up.ServerURL, Secret: up.Token}]; of == nil {
 		out.Unknown = up.ServerURL + " was not asked"
 	} else if of.err != nil {
 		out.Unknown = of.err.Error()

@@ -82,7 +82,7 @@ func (c triggerCase) asker(t *testing.T, of *saas.Target) *asker {
 		}
 	}
 	a := newAsker(s.services(), integration.Environment{}.WithDefaults(), settings{Trace: c.Input.Trace}, &saas.Model{HashLength: c.Input.HashLength}, nil)
-	a.heads[source{address: c.Input.URL}] = &headsAnswer{heads: map[string]string{c.Input.Ref: c.Input.Head}}
+	a.heads[saas.Source{Address: c.Input.URL}] = &headsAnswer{heads: map[string]string{c.Input.Ref: c.Input.Head}}
 	if up := of.Upstream; up != nil {
 		answer := &buildsAnswer{builds: map[string][]services.Build{up.Job: {}}}
 		for _, b := range c.Input.Builds {
@@ -92,7 +92,7 @@ func (c triggerCase) asker(t *testing.T, of *saas.Target) *asker {
 			}
 			answer.builds[up.Job] = append(answer.builds[up.Job], build)
 		}
-		a.builds[source{address: up.ServerURL}] = answer
+		a.builds[saas.Source{Address: up.ServerURL}] = answer
 	}
 	return a
 }

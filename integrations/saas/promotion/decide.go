@@ -50,6 +50,8 @@ type Question struct {
 	Last   time.Time     // when the last loop got through, see package schedule
 	MaxGap time.Duration // 0 is [schedule.MaxGap]
 	Health Health
+
+	soak *soaking // of the commits among which one is chosen
 }
 
 // Health says how well the service runs by its objectives. The zero value is well.
@@ -196,6 +198,7 @@ func before(list []string, one string) []string {
 // choose returns the newest commit that may be promoted. The reason of the hold is that of the
 // newest commit which may not, and the time is that of the first commit that will.
 func (q Question) choose(commits []string) Decision {
+	q.soak = &soaking{Subject: q.Subject, logs: q.Logs}
 	out := Decision{Ref: q.Ref}
 	for _, c := range commits {
 		v := q.eligible(c)
@@ -218,7 +221,11 @@ func (q Question) choose(commits []string) Decision {
 // eligible says whether a commit may be promoted. The gate asks whether a publisher ever ran it
 // with success; here the last run must have succeeded, also for a hotfix.
 func (q Question) eligible(commit string) Verdict {
-	if v := Gate(q.with(commit), commit, q.Logs, q.Now); !v.Open {
+	soak := q.soak
+	if soak == nil {
+		soak = &soaking{Subject: q.Subject, logs: q.Logs}
+	}
+	if v := gate(q.with(commit), commit, soak, q.Now); !v.Open {
 		return v
 	}
 	for _, c := range q.Channels {

@@ -20,10 +20,16 @@ type Verdict struct {
 }
 
 // Gate says whether a subject may run a commit. The steps are those of qontract-reconcile, in
-// its order, after that of mistakes in the data, which allow nothing: a target that subscribes to nothing may run everything; a blocked commit is refused;
-// a hotfix is let through; each publisher must have run the commit with success; the promotion
-// data of the target must name the configuration of a publisher; the commit must have soaked.
+// its order, after that of mistakes in the data, which allow nothing: a target that subscribes to
+// nothing may run everything; a blocked commit is refused; a hotfix is let through; each publisher
+// must have run the commit with success; the promotion data of the target must name the
+// configuration of a publisher; the commit must have soaked.
 func Gate(s Subject, commit string, logs Logs, now time.Time) Verdict {
+	return gate(s, commit, &soaking{Subject: s, logs: logs}, now)
+}
+
+func gate(s Subject, commit string, soak *soaking, now time.Time) Verdict {
+	logs := soak.logs
 	if s.Broken != "" {
 		return closed("the target cannot be used: %s", s.Broken)
 	}
@@ -44,7 +50,7 @@ func Gate(s Subject, commit string, logs Logs, now time.Time) Verdict {
 			return v
 		}
 	}
-	return soakVerdict(s, commit, logs, now)
+	return soak.verdict(commit, now)
 }
 
 // closed returns a verdict with a reason.
@@ -112,9 +118,9 @@ func notedHash(data []saas.ChannelData, channel string) string {
 	return out
 }
 
-// soakVerdict says whether a commit ran for long enough.
-func soakVerdict(s Subject, commit string, logs Logs, now time.Time) Verdict {
-	left, opens, err := soaked(s, commit, logs, now)
+// verdict says whether a commit ran for long enough.
+func (s *soaking) verdict(commit string, now time.Time) Verdict {
+	left, opens, err := s.left(commit, now)
 	switch {
 	case err != nil:
 		return unknown(err)

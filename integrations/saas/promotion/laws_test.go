@@ -229,7 +229,7 @@ func TestLawsCatchMutants(t *testing.T) {
 			s.Soak = saas.Sum
 			left := s.SoakTime
 			for _, place := range s.places() {
-				spans, err := spansOf([]Place{place}, c, logs, at)
+				spans, err := historyOf([]Place{place}, logs).spans(c, at)
 				if err != nil {
 					return 0, time.Time{}, err
 				}
@@ -277,4 +277,9 @@ func caught(t *testing.T, name string, law func(world) string) {
 		}
 	}
 	t.Errorf("the mutant %q breaks no law", name)
+}
+
+// soaked asks about one commit alone.
+func soaked(s Subject, commit string, logs Logs, now time.Time) (time.Duration, time.Time, error) {
+	return (&soaking{Subject: s, logs: logs}).left(commit, now)
 }

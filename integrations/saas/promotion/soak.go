@@ -21,13 +21,22 @@ type stay struct {
 	lasts bool
 }
 
-// soaked returns how much longer a commit must run at the publishers of a subject, and when that
+// A soaking says how long commits ran at the publishers of a subject. What ran when is read from
+// the records once for all commits.
+type soaking struct {
+	Subject
+	logs       Logs
+	read       bool
+	publishers []history
+}
+
+// left returns how much longer a commit must run at the publishers of a subject, and when that
 // will be over if nothing else is deployed; a zero time means that it does not come by itself.
-func soaked(s Subject, commit string, logs Logs, now time.Time) (left time.Duration, opens time.Time, err error) {
+func (s *soaking) left(commit string, now time.Time) (left time.Duration, opens time.Time, err error) {
 	if s.SoakTime <= 0 {
 		return 0, now, nil
 	}
-	stays, err := staysOf(s, commit, logs, now)
+	stays, err := s.stays(commit, now)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
@@ -65,19 +74,14 @@ func leftOfEach(want time.Duration, stays []stay, now time.Time) (time.Duration,
 	return longest, now.Add(longest), nil
 }
 
-// staysOf returns the stays of a commit, one for each publisher of a subject.
-func staysOf(s Subject, commit string, logs Logs, now time.Time) ([]stay, error) {
-	var uids []string
-	places := map[string][]Place{}
-	for _, at := range s.places() {
-		if places[at.UID] == nil {
-			uids = append(uids, at.UID)
-		}
-		places[at.UID] = append(places[at.UID], at)
+// stays returns the stays of a commit, one for each publisher of a subject.
+func (s *soaking) stays(commit string, now time.Time) ([]stay, error) {
+	if !s.read {
+		s.read, s.publishers = true, historiesOf(s.Subject, s.logs)
 	}
 	var out []stay
-	for _, uid := range uids {
-		spans, err := spansOf(places[uid], commit, logs, now)
+	for _, h := range s.publishers {
+		spans, err := h.spans(commit, now)
 		if err != nil {
 			return nil, err
 		}
@@ -86,41 +90,81 @@ func staysOf(s Subject, commit string, logs Logs, now time.Time) ([]stay, error)
 	return out, nil
 }
 
-// spansOf returns the times during which a publisher ran a commit, by its records of some
-// channels: from the time of the commit's record until the time of the next record or run of
-// another commit. A record that says no time counts nothing and ends nothing.
-func spansOf(places []Place, commit string, logs Logs, now time.Time) ([]span, error) {
-	var starts, others []time.Time
+// A history is what a publisher ran, in order of time.
+type history struct {
+	uid     string
+	moments []moment
+	err     error // why it is not known
+}
+
+// A moment is when a commit began to run. One that a run tells and no record only ends others.
+type moment struct {
+	at       time.Time
+	commit   string
+	isRecord bool
+}
+
+// historiesOf returns the histories of all publishers of a subject.
+func historiesOf(s Subject, logs Logs) []history {
+	var uids []string
+	places := map[string][]Place{}
+	for _, at := range s.places() {
+		if places[at.UID] == nil {
+			uids = append(uids, at.UID)
+		}
+		places[at.UID] = append(places[at.UID], at)
+	}
+	var out []history
+	for _, uid := range uids {
+		out = append(out, historyOf(places[uid], logs))
+	}
+	return out
+}
+
+// historyOf returns the history of a publisher by its records of some channels. A record that says
+// no time counts nothing and ends nothing.
+func historyOf(places []Place, logs Logs) history {
+	h := history{uid: places[0].UID}
 	for _, at := range places {
 		log := logs[at]
-		if log.Err != nil {
-			return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: %w", commit, at.UID, log.Err)
+		if h.err = log.Err; h.err != nil {
+			return h
 		}
 		for _, sha := range sortedKeys(log.Wrong) {
-			return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: the record of %.12s: %w", commit, at.UID, sha, log.Wrong[sha])
+			h.err = fmt.Errorf("the record of %.12s: %w", sha, log.Wrong[sha])
+			return h
 		}
 		for _, run := range log.Runs {
-			if run.Commit != commit {
-				others = append(others, run.At)
-			}
+			h.moments = append(h.moments, moment{at: run.At, commit: run.Commit})
 		}
 		for sha, r := range log.Records {
-			since, ok := r.Since()
-			switch {
-			case !ok:
-			case sha == commit:
-				starts = append(starts, since)
-			default:
-				others = append(others, since)
+			if since, ok := r.Since(); ok {
+				h.moments = append(h.moments, moment{since, sha, true})
 			}
 		}
 	}
+	slices.SortFunc(h.moments, func(a, b moment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.commit, b.commit)) })
+	return h
+}
+
+// spans returns the times during which the publisher ran a commit: from the time of the commit's
+// record until the time of the next record or run of another commit.
+func (h history) spans(commit string, now time.Time) ([]span, error) {
+	if h.err != nil {
+		return nil, fmt.Errorf("the time for which %.12s ran at %s is not known: %w", commit, h.uid, h.err)
+	}
 	var out []span
-	for _, from := range starts {
-		sp := span{from: from, to: now, lasts: true}
-		for _, other := range others {
-			if other.After(from) && other.Before(sp.to) {
-				sp.to, sp.lasts = other, false
+	for i, m := range h.moments {
+		if m.commit != commit || !m.isRecord {
+			continue
+		}
+		sp := span{from: m.at, to: now, lasts: true}
+		for _, other := range h.moments[i+1:] {
+			if other.commit != commit && other.at.After(m.at) {
+				if other.at.Before(now) {
+					sp.to, sp.lasts = other.at, false
+				}
+				break
 			}
 		}
 		if sp.to.After(sp.from) {

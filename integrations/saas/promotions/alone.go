@@ -66,9 +66,7 @@ func Keep(ctx context.Context, forge services.ForgeWriter, of Component) (did []
 	}
 	k.wants, _ = w.wants(c, k.open, k.memory)
 	err = k.keep(ctx)
-	if w.windowOpen(c) {
-		k.memory.used(of.Now, err == nil)
-	}
+	w.afterwards(c, k, err == nil)
 	memoryAfter, errMemory := json.Marshal(k.memory)
 	if err == nil {
 		err = errMemory

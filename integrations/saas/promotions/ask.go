@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
@@ -25,8 +26,14 @@ type asker struct {
 	noLogs  error              // why there are no records
 
 	mu    sync.Mutex
-	heads map[string]*heads // by address of the repository
-	logs  map[string]*commitLog
+	heads map[saas.Source]*heads
+	logs  map[commitOf]*commitLog
+}
+
+// A commitOf is a commit of a repository.
+type commitOf struct {
+	saas.Source
+	commit string
 }
 
 // Heads are what a repository says about its branches.
@@ -49,7 +56,7 @@ var errNoService = errors.New("this program cannot ask it")
 
 // newAsker returns an asker that knows what is needed for some subscribers.
 func newAsker(ctx context.Context, of Services, env integration.Environment, s settings, m *saas.Model, all []*subscriber) *asker {
-	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[string]*heads{}, logs: map[string]*commitLog{}}
+	a := &asker{Services: of, env: env, settings: s, model: m, heads: map[saas.Source]*heads{}, logs: map[commitOf]*commitLog{}}
 	switch {
 	case s.Records == "":
 		a.noLogs = errors.New("the settings do not say where the records of promotions are: records")
@@ -63,10 +70,11 @@ func newAsker(ctx context.Context, of Services, env integration.Environment, s s
 	}
 	for _, sub := range all {
 		for _, p := range a.publishers(sub.target()) {
-			at := a.heads[p.Template.URL]
+			from := s.RepositorySource(p.Template)
+			at := a.heads[from]
 			if at == nil {
 				at = &heads{of: p.Template, branches: map[string]bool{}}
-				a.heads[p.Template.URL] = at
+				a.heads[from] = at
 			}
 			if !saas.IsCommit(p.Ref) {
 				at.branches[p.Ref] = true
@@ -91,25 +99,30 @@ func (a *asker) publishers(t *saas.Target) []*saas.Target {
 
 // askHeads asks all repositories for their branches, several at once and each with one request.
 func (a *asker) askHeads(ctx context.Context) {
-	var names []string
-	for name, h := range a.heads {
+	var all []*heads
+	for _, h := range a.heads {
 		if len(h.branches) > 0 {
-			names = append(names, name)
+			all = append(all, h)
 			h.err = errors.New("it was not asked")
 		}
 	}
-	if len(names) == 0 {
+	if len(all) == 0 {
 		return
 	}
-	slices.Sort(names)
-	errs, _ := reconcile.Each(ctx, names, max(a.env.Workers, 1), 0, func(ctx context.Context, name string, _ int) error {
-		h := a.heads[name]
-		h.is, h.err = a.headsOf(ctx, h)
-		return nil
+	numbers := make([]string, len(all))
+	for i := range all {
+		numbers[i] = strconv.Itoa(i)
+	}
+	errs, _ := reconcile.Each(ctx, numbers, max(a.env.Workers, 1), 0, func(ctx context.Context, number string, _ int) error {
+		i, err := strconv.Atoi(number)
+		if err == nil {
+			all[i].is, all[i].err = a.headsOf(ctx, all[i])
+		}
+		return err
 	})
 	for i, err := range errs {
 		if err != nil {
-			a.heads[names[i]].err = err
+			all[i].err = err
 		}
 	}
 }
@@ -139,7 +152,7 @@ func (a *asker) head(p *saas.Target) (string, error) {
 	if saas.IsCommit(p.Ref) {
 		return p.Ref, nil
 	}
-	h := a.heads[p.Template.URL]
+	h := a.heads[a.settings.RepositorySource(p.Template)]
 	if h.err != nil {
 		return "", fmt.Errorf("the branches of %s: %w", p.Template.URL, h.err)
 	}
@@ -153,7 +166,7 @@ func (a *asker) head(p *saas.Target) (string, error) {
 // log returns the commits that lead to a commit, newest first.
 func (a *asker) log(ctx context.Context, of *saas.Template, commit string) ([]string, error) {
 	a.mu.Lock()
-	key := of.URL + " " + commit
+	key := commitOf{a.settings.RepositorySource(of), commit}
 	l := a.logs[key]
 	if l == nil {
 		l = &commitLog{}

@@ -82,8 +82,13 @@ func (w *work) readForge(ctx context.Context) error {
 		w.open[open[i].Branch] = &open[i]
 		gone(open[i].Branch)
 	}
-	for branch := range w.heads {
+	for branch, head := range w.heads {
 		gone(branch)
+		if of, is := strings.CutSuffix(branch, services.UnfinishedSuffix); is && isPromotion(of) {
+			if err := w.forge.DeleteBranch(ctx, branch, head); err != nil && !errors.Is(err, services.ErrBranchMoved) {
+				return err
+			}
+		}
 	}
 	slices.SortFunc(w.components, func(a, b *component) int { return compareText(a.branch, b.branch) })
 	return nil
@@ -117,9 +122,8 @@ func (w *work) keepOne(ctx context.Context, c *component, k *keeper, unsure bool
 	if !unsure || len(k.wants) > 0 {
 		err = k.keep(ctx)
 	}
-	if w.windowOpen(c) {
-		k.memory.used(w.now, err == nil)
-	}
+	w.afterwards(c, k, err == nil)
+	w.remembered[k.branch] = k.memory
 	if before.equal(k.memory) {
 		return err
 	}
@@ -130,10 +134,18 @@ func (w *work) keepOne(ctx context.Context, c *component, k *keeper, unsure bool
 	}))
 }
 
+// afterwards notes what a loop did about the windows of a component.
+func (w *work) afterwards(c *component, k *keeper, through bool) {
+	k.memory.begins(w.settings, c)
+	if w.windowOpen(c) {
+		k.memory.used(w.now, through)
+	}
+}
+
 // windowOpen reports whether a window of a component is open that must be noted as used.
 func (w *work) windowOpen(c *component) bool {
 	for _, s := range c.subscribers {
-		if s.q.Schedule == "" || s.q.Schedule == schedule.Always {
+		if !s.hasWindow() {
 			continue
 		}
 		at, err := schedule.Parse(s.q.Schedule)
@@ -165,24 +177,29 @@ func (w *work) wants(c *component, open *services.MergeRequest, m memory) (out [
 	var fresh, kept []entry
 	for _, s := range c.subscribers {
 		want := s.entry(w.settings, s.d)
-		i := slices.IndexFunc(shown, want.isSame)
-		switch {
-		case s.unknown != nil || s.d.Err != nil && !s.differs(s.d):
+		is, isShown := find(shown, want)
+		began, _ := find(m.Begun, want)
+		still, goesOn, err := s.goesOn(w.settings, began)
+		if s.isUnknown() || err != nil {
 			unsure = true
-			if i >= 0 {
-				kept, fresh = append(kept, shown[i].with(want)), append(fresh, shown[i].with(want))
+			if isShown {
+				kept, fresh = append(kept, is.with(want)), append(fresh, is.with(want))
 			}
 			continue
+		}
+		switch {
 		case s.differs(s.d):
 			fresh = append(fresh, want)
+		case goesOn:
+			fresh = append(fresh, still)
 		}
-		if i < 0 {
+		if !isShown {
 			continue
 		}
-		if still, ok := promotion.Still(s.q, shown[i].Ref); ok {
-			kept = append(kept, s.entry(w.settings, still))
-			if !s.differs(s.d) {
-				fresh = append(fresh, s.entry(w.settings, still))
+		if d, may := promotion.Still(s.q, is.Ref); may {
+			kept = append(kept, s.entry(w.settings, d))
+			if !s.differs(s.d) && !goesOn {
+				fresh = append(fresh, s.entry(w.settings, d))
 			}
 		}
 	}

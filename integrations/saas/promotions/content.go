@@ -12,6 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/edit"
+	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
 // contentDigest returns what identifies the content of a merge request: what it does to which
@@ -52,7 +53,20 @@ func blockOf(entries []entry) string {
 	if err != nil {
 		return ""
 	}
-	return blockBegin + string(raw) + blockEnd
+	return blockBegin + escaped(string(raw)) + blockEnd
+}
+
+// escaped returns JSON in which characters that reorder text are escaped.
+func escaped(raw string) string {
+	var out strings.Builder
+	for _, c := range raw {
+		if one := string(c); c > 0x7f && c <= 0xffff && sanitize.Text(one) != one {
+			fmt.Fprintf(&out, `\u%04x`, c)
+			continue
+		}
+		out.WriteRune(c)
+	}
+	return out.String()
 }
 
 // readBlock returns the block of a text. It is not there if its content is not what it says.
@@ -93,6 +107,7 @@ func (k *keeper) describe(entries []entry) services.MergeText {
 	text := "These targets can be promoted: all publishers of their channels ran the commits with success, and for long enough.\n\n" +
 		strings.Join(lines, "\n") + "\n\nThis merge request is kept up to date, and closed when it is not needed any more. " +
 		"A commit of somebody else on its branch stops that. Closing it stops it for this content.\n\n" + blockOf(entries) + "\n"
+	title = sanitize.Line(title)
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle-1]) + "…"
 	}
@@ -132,25 +147,25 @@ func (k *keeper) render(ctx context.Context, entries []entry) (rendering, error)
 		if err != nil {
 			return out, err
 		}
-		content := is.Content
+		content := edit.File{Text: is.Content}
 		for _, e := range entries {
 			if e.File != file {
 				continue
 			}
-			next, err := edit.Apply(content, e.change())
+			before := content.Text
+			err := content.Apply(e.change())
 			var refused *edit.Refusal
 			switch {
 			case errors.As(err, &refused) && refused.Moved:
 				out.moved = append(out.moved, fmt.Sprintf("%s: %s; it waits for the data", e.label, refused.Reason))
 			case err != nil:
 				out.dropped = append(out.dropped, fmt.Errorf("%s in %s: %w", e.label, file, err))
-			case string(next) != string(content):
+			case string(before) != string(content.Text):
 				out.entries = append(out.entries, e)
-				content = next
 			}
 		}
-		if string(content) != string(is.Content) {
-			out.changes = append(out.changes, services.FileChange{Path: file, Content: content, Version: is.Version})
+		if string(content.Text) != string(is.Content) {
+			out.changes = append(out.changes, services.FileChange{Path: file, Content: content.Text, Version: is.Version})
 		}
 	}
 	out.content = contentDigest(out.entries)

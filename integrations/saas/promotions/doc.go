@@ -24,11 +24,16 @@
 //     once its checks passed, because then it waits for people.
 //   - It is pushed if its content differs, if its files changed on main, or if there are conflicts,
 //     and left alone otherwise: a push starts all checks anew.
-//   - A branch with a commit of somebody else is never overwritten, and gets one note. A commit of
-//     ours that somebody put on a newer main is still ours: its changes are those of its message.
+//   - A branch with a commit of somebody else is never overwritten, also if it came just before a
+//     push, and gets one note. A commit of ours that somebody put on a newer main is still ours: its
+//     changes are those of its message.
 //   - A merge request that a person closed is not opened again for the same content.
 //   - If checks fail, half of the targets are tried, until the one that fails is alone. It is held
 //     until something newer can be promoted, a day is over, or a person names it under retry.
+//   - A window says when a promotion begins. What began goes on until the data have it, also if the
+//     open merge request was left alone then, or if its checks failed and something else was tried.
+//     It begins anew in the next window if a person closed it, if its commit may not be promoted any
+//     more, or if the service misses an objective.
 //   - What is not known changes nothing.
 //
 // In a merge request of a person it asks nobody: package saas says what the merge would do.

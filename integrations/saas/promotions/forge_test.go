@@ -20,6 +20,7 @@ type fakeForge struct {
 	requests []*services.MergeRequest
 	notes    []string
 	writes   []string // calls that write, in order
+	race     func()   // what happens just before a branch is moved or deleted
 	moved    int      // how many commits are refused, as if a file had changed
 	fail     map[string]error
 	now      time.Time
@@ -213,6 +214,12 @@ func (f *fakeForge) Commit(ctx context.Context, c services.ForgeCommit) (string,
 		f.moved--
 		return "", services.ErrMoved
 	}
+	if f.race != nil {
+		f.race()
+	}
+	if f.heads[c.Branch] != c.Was {
+		return "", services.ErrBranchMoved
+	}
 	start, id := f.at(c.Start)
 	files := maps.Clone(start.files)
 	for _, ch := range c.Changes {
@@ -265,8 +272,14 @@ func (f *fakeForge) Arm(_ context.Context, number int, head string) error {
 	return nil
 }
 
-func (f *fakeForge) DeleteBranch(_ context.Context, name string) error {
+func (f *fakeForge) DeleteBranch(_ context.Context, name, head string) error {
 	f.writes = append(f.writes, "delete branch")
+	if f.race != nil {
+		f.race()
+	}
+	if f.heads[name] != "" && f.heads[name] != head {
+		return services.ErrBranchMoved
+	}
 	delete(f.heads, name)
 	for _, m := range f.requests {
 		if m.Branch == name && m.State == services.MergeOpen {

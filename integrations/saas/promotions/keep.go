@@ -87,6 +87,9 @@ func (k *keeper) look(ctx context.Context) error {
 		if p.Number == m.Number && p.State == services.MergeDone && !p.Merged.IsZero() {
 			k.merged = p.Merged.Sub(p.Opened)
 		}
+		if p.Number == m.Number && p.State == services.MergeClosed && !p.ClosedByUs {
+			k.closedByPerson(p.Description)
+		}
 	}
 	m.Number, m.Opened = 0, time.Time{}
 	return nil
@@ -161,19 +164,10 @@ func (k *keeper) show(ctx context.Context, r rendering) error {
 	return k.present(ctx, text, r.content, pushed)
 }
 
-// push makes the branch one commit on main. Just before, it looks once more whether somebody
-// committed to the branch.
+// push makes the branch one commit on main, unless somebody committed to it since it was read.
 func (k *keeper) push(ctx context.Context, r rendering, text services.MergeText) error {
-	if k.head != "" {
-		heads, err := k.forge.Branches(ctx, k.branch)
-		if err != nil {
-			return err
-		}
-		if heads[k.branch] != k.head {
-			return fmt.Errorf("the branch %s has another head than at the begin of the loop", k.branch)
-		}
-	}
-	sha, err := k.forge.Commit(ctx, services.ForgeCommit{Branch: k.branch, Start: k.settings.Branch, Message: text.Title + "\n\n" + blockOf(r.entries) + "\n", Changes: r.changes})
+	message := text.Title + "\n\n" + blockOf(r.entries) + "\n"
+	sha, err := k.forge.Commit(ctx, services.ForgeCommit{Branch: k.branch, Was: k.head, Start: k.settings.Branch, Message: message, Changes: r.changes})
 	if err != nil {
 		return err
 	}
@@ -267,7 +261,7 @@ func (k *keeper) drop(ctx context.Context) error {
 	if k.head == "" {
 		return nil
 	}
-	if err := k.forge.DeleteBranch(ctx, k.branch); err != nil {
+	if err := k.forge.DeleteBranch(ctx, k.branch, k.head); err != nil {
 		return err
 	}
 	k.did = append(k.did, "delete branch")

@@ -52,8 +52,8 @@ func (k *killer) Close(ctx context.Context, n int) error {
 	return k.die(func() error { return k.ForgeWriter.Close(ctx, n) })
 }
 
-func (k *killer) DeleteBranch(ctx context.Context, name string) error {
-	return k.die(func() error { return k.ForgeWriter.DeleteBranch(ctx, name) })
+func (k *killer) DeleteBranch(ctx context.Context, name, head string) error {
+	return k.die(func() error { return k.ForgeWriter.DeleteBranch(ctx, name, head) })
 }
 
 // A program that is killed at any call, without a word to the state, is followed by one that ends

@@ -50,6 +50,8 @@ type memory struct {
 	Through time.Time `json:"through,omitzero"`
 	Pending time.Time `json:"pending,omitzero"`
 	Since   time.Time `json:"since,omitzero"`
+	// Begun are promotions that began in a window and that the data do not have yet.
+	Begun []entry `json:"begun,omitempty"`
 }
 
 // A window says from when on a window counts as open, see package schedule.
@@ -133,7 +135,7 @@ func readDocument[T any](ctx context.Context, s state.Store, key string) (map[st
 	}
 	out, err := parseDocument[T](raw)
 	if err != nil {
-		return nil, fmt.Errorf("reading what is remembered of %s: %w", key, err)
+		return nil, fmt.Errorf("reading what is remembered of %s: %w; look at the document, and remove it from the state if it is lost: then pins and failed checks are forgotten", key, err)
 	}
 	return out, nil
 }

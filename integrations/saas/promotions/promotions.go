@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -133,7 +134,7 @@ func (n native) read(ctx context.Context, env integration.Environment) (*work, e
 }
 
 // say writes a line into the log.
-func (w *work) say(line string) { _, _ = fmt.Fprintln(w.env.Log, line) }
+func (w *work) say(line string) { _, _ = fmt.Fprintln(w.env.Log, sanitize.Line(line)) }
 
 // connect connects with the forge. The settings of base say where it is and what it gets.
 func (n native) connect(ctx context.Context, w *work) (services.ForgeWriter, error) {
@@ -187,7 +188,9 @@ func (w *work) decide(ctx context.Context) error {
 		}
 		s := w.all[i]
 		s.unknown = nil
-		w.asker.decide(ctx, s, w.seen[s.key], w.remembered[branch[s]].window(w.now))
+		m := w.remembered[branch[s]]
+		_, began := find(m.Begun, s.entry(w.settings, s.d))
+		w.asker.decide(ctx, s, w.seen[s.key], m.window(w.now), began)
 		return nil
 	})
 	for i, err := range errs {

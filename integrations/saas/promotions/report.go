@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -28,12 +30,13 @@ const (
 
 // stateOf returns how a subscriber stands.
 func (w *work) stateOf(c *component, s *subscriber) string {
+	_, began := w.began(c, s)
 	switch {
 	case s.unknown != nil:
 		return stateUnknown
-	case s.differs(s.d) && w.open[c.branch] != nil:
+	case (began || s.differs(s.d)) && w.open[c.branch] != nil:
 		return stateOpen
-	case s.differs(s.d):
+	case began || s.differs(s.d):
 		return stateWanted
 	case s.d.Hold != "":
 		return stateHeld
@@ -53,7 +56,7 @@ func (w *work) report(errs []error) error {
 				opens = stand.Opens.UTC().Format("2006-01-02 15:04Z")
 			}
 			candidate := s.d.Candidate
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%.12s\t%.12s\t%s\t%s\n", s.label(), stand.State, s.q.Ref, candidate, opens, strings.ReplaceAll(stand.Hold, "\n", "; "))
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%.12s\t%.12s\t%s\t%s\n", cell(s.label()), stand.State, cell(s.q.Ref), cell(candidate), opens, cell(strings.ReplaceAll(stand.Hold, "\n", "; ")))
 			w.env.Stand(stand)
 			w.find(s, stand)
 			if err := firstOf(s.unknown, s.d.Err); err != nil {
@@ -65,6 +68,9 @@ func (w *work) report(errs []error) error {
 	return reconcile.Join(errs...)
 }
 
+// cell returns a text as it may stand in a cell of the table.
+func cell(text string) string { return strings.ReplaceAll(sanitize.Line(text), "\t", " ") }
+
 func firstOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -74,13 +80,28 @@ func firstOf(errs ...error) error {
 	return nil
 }
 
+// began returns what a subscriber is promoted to since a window that is over.
+func (w *work) began(c *component, s *subscriber) (entry, bool) {
+	if s.differs(s.d) {
+		return entry{}, false
+	}
+	e, _ := find(w.remembered[c.branch].Begun, s.entry(w.settings, s.d))
+	still, ok, err := s.goesOn(w.settings, e)
+	return still, ok && err == nil
+}
+
 // standing returns how a subscriber stands, for the table and the metrics.
 func (w *work) standing(c *component, s *subscriber) integration.Standing {
 	out := integration.Standing{Key: s.label(), State: w.stateOf(c, s), Hold: s.hold(), Opens: s.d.Opens}
-	if s.d.Candidate != "" {
-		out.Reasons = []string{fmt.Sprintf("from %.12s", s.q.Ref), fmt.Sprintf("to %.12s", s.d.Candidate)}
+	to := s.d.Candidate
+	e, began := w.began(c, s)
+	if began {
+		to, out.Hold, out.Opens = e.Ref, "", time.Time{}
 	}
-	if out.Hold == "" && s.differs(s.d) {
+	if to != "" {
+		out.Reasons = []string{fmt.Sprintf("from %.12s", s.q.Ref), fmt.Sprintf("to %.12s", to)}
+	}
+	if out.Hold == "" && (began || s.differs(s.d)) {
 		out.Hold = c.hold
 	}
 	out.Waits = out.Hold != ""

@@ -131,7 +131,7 @@ func (s *gitStory) tidy(all bool) {
 			continue
 		}
 		if s.repo.Head(branch) == head {
-			if err := s.client.DeleteBranch(s.t.Context(), branch); err != nil {
+			if err := s.client.DeleteBranch(s.t.Context(), branch, head); err != nil {
 				s.t.Fatal(err)
 			}
 		}

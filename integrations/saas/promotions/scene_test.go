@@ -39,8 +39,11 @@ type scene struct {
 	own       string // more settings
 	value     float64
 	files     int
-	size      int // templates in a file
+	size      int      // templates in a file
+	codes     []string // the path of the secret for code of each file, if there are any
+	opens     string   // the only secret that opens the repository, "" if all do
 
+	asked    []string // passwords that the repository got
 	log      bytes.Buffer
 	findings []string
 	standing map[string]integration.Standing
@@ -131,7 +134,11 @@ func (s *scene) query() integration.QueryFunc {
 			one["targets"] = []any{stage, prod}
 			all = append(all, one)
 		}
-		data["resourceTemplates"] = all
+		if data["resourceTemplates"] = all; s.codes != nil {
+			auth := fmt.Sprintf("/pipelines/authentication-%d.yml", f)
+			w.Data[auth] = map[string]any{"$schema": "/app-sre/saas-file-authentication-1.yml", "code": map[string]any{"path": s.codes[f], "field": "token"}}
+			data["authentication"] = saastest.Ref(auth)
+		}
 		w.Data[fmt.Sprintf("/services/shop/saas-%d.yml", f)] = data
 	}
 	return w.Query(s.t)
@@ -162,16 +169,25 @@ func (s *scene) deployAll(commit string) {
 	}
 }
 
-func (s *scene) Heads(context.Context, services.Repository, []string) (map[string]string, error) {
-	return map[string]string{"main": s.code[0]}, s.noCode
+func (s *scene) Heads(_ context.Context, of services.Repository, _ []string) (map[string]string, error) {
+	return map[string]string{"main": s.code[0]}, s.open(of)
 }
 
-func (s *scene) Log(_ context.Context, _ services.Repository, commit string, limit int) ([]string, error) {
+// open returns the error of a request to the repository of the code.
+func (s *scene) open(of services.Repository) error {
+	s.asked = append(s.asked, of.Password)
+	if s.opens != "" && of.Password != s.opens {
+		return errors.New("status 403")
+	}
+	return s.noCode
+}
+
+func (s *scene) Log(_ context.Context, of services.Repository, commit string, limit int) ([]string, error) {
 	i := slices.Index(s.code, commit)
 	if i < 0 {
 		return nil, services.ErrNotThere
 	}
-	return s.code[i:min(len(s.code), i+limit)], s.noCode
+	return s.code[i:min(len(s.code), i+limit)], s.open(of)
 }
 
 func (s *scene) Files(context.Context, services.Repository, string, string, bool) (map[string][]byte, error) {
@@ -199,7 +215,10 @@ func (s *scene) Keys(_ context.Context, prefix string) ([]string, error) {
 }
 
 // env returns the environment of a loop.
-func (s *scene) env() integration.Environment {
+func (s *scene) env() integration.Environment { return s.envOver(s.query()) }
+
+// envOver returns the environment of a loop over other data.
+func (s *scene) envOver(query integration.QueryFunc) integration.Environment {
 	s.t.Helper()
 	own := "{forge: {url: https://gitlab.example.com, project: group/project, token: {path: a, field: b}}, folder: data, records: s3://bucket" + s.own + "}"
 	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+Name+":\n    settings: "+own+"\n"))
@@ -209,8 +228,13 @@ func (s *scene) env() integration.Environment {
 	of := settings.For(Name)
 	s.findings, s.standing = nil, map[string]integration.Standing{}
 	s.log.Reset()
-	return integration.Environment{Integration: Name, Settings: of, Query: s.query(), State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 1,
-		Secret: func(context.Context, integration.SecretRef) (string, error) { return "token", nil },
+	return integration.Environment{Integration: Name, Settings: of, Query: query, State: state.ReadOnly(s.state), Now: func() time.Time { return s.now }, Log: &s.log, Workers: 1,
+		Secret: func(_ context.Context, ref integration.SecretRef) (string, error) {
+			if slices.Contains(s.codes, ref.Path) {
+				return ref.Path, nil
+			}
+			return "token", nil
+		},
 		Bucket: func(context.Context, string) (integration.BucketReader, error) { return s, nil },
 		Report: func(f integration.Finding) { s.findings = append(s.findings, string(f.Severity)+" "+f.Message) },
 		Stand:  func(st integration.Standing) { s.standing[st.Key] = st },
@@ -231,8 +255,12 @@ func (s *scene) loop() ([]string, error) {
 	s.t.Helper()
 	s.now = s.now.Add(5 * time.Minute)
 	s.forge.now, s.forge.writes = s.now, nil
-	err := s.native().Run(s.t.Context(), s.env(), integration.Actors{State: s.state, Did: func(integration.Deed) {}})
+	err := s.native().Run(s.t.Context(), s.env(), s.actors())
 	return s.forge.writes, err
+}
+
+func (s *scene) actors() integration.Actors {
+	return integration.Actors{State: s.state, Did: func(integration.Deed) {}}
 }
 
 // mustLoop runs one loop and fails the test unless it wrote exactly this.

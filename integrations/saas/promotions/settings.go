@@ -66,7 +66,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 		}
 	}
 	switch {
-	case strings.Trim(s.Forge.Project, "/") != s.Forge.Project:
+	case strings.Trim(s.Forge.Project, "/") != s.Forge.Project, s.Forge.Project != "" && !strings.Contains(s.Forge.Project, "/"):
 		return s, own.Mistake("must be the path of a project, such as group/project", "forge", "project")
 	case s.Folder != "" && path.Clean(s.Folder) != s.Folder, strings.HasPrefix(s.Folder, "/"), strings.HasPrefix(s.Folder, ".."):
 		return s, own.Mistake("must be a folder of the project, such as data", "folder")

@@ -142,8 +142,9 @@ func (e entry) isSame(o entry) bool {
 	return e.File == o.File && e.Template == o.Template && e.Namespace == o.Namespace && e.Name == o.Name
 }
 
-// decide asks what a decision needs, and decides.
-func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window) {
+// decide asks what a decision needs, and decides. Began tells that something is under way since a
+// window.
+func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window, began bool) {
 	s.q.Subject = promotion.Of(a.model, s.target(), a.settings.Settings)
 	s.q.Rule, s.q.Now, s.q.Last, s.q.MaxGap = a.settings.Candidate, a.env.Now(), last.last, last.gap
 	if s.q.Broken != "" || !saas.IsCommit(s.q.Ref) {
@@ -169,7 +170,7 @@ func (a *asker) decide(ctx context.Context, s *subscriber, was seen, last window
 		return
 	}
 	s.q.Logs = a.records.ReadAmong(ctx, s.q.Subject, commits...)
-	if s.d = promotion.Decide(s.q); s.differs(s.d) {
+	if s.d = promotion.Decide(s.q); s.differs(s.d) || began {
 		s.q.Health = a.health(ctx, s.targets)
 		s.d = promotion.Decide(s.q)
 	}

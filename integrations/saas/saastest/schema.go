@@ -4,7 +4,7 @@ import "strings"
 
 // types are the types of the data: a line for the name of a type, with the schema of its
 // datafiles if it has some, and lines with its fields. A field is NAME, NAME:TYPE, with ! if it is
-// required and * if it is a list. The default type is string.
+// required and * if it is a list. The default type is string; resource is the path of a resource.
 const types = `
 AppInterfaceSettings_v1 /app-interface/app-interface-settings-1.yml
   schema! path! name! hashLength:int! imagePatternsBlockRules:ImagePatternsBlock_v1*
@@ -37,6 +37,10 @@ NamespaceSkupperSiteConfig_v1
   delete:boolean
 JenkinsInstance_v1 /dependencies/jenkins-instance-1.yml
   schema! path! name! serverUrl! token:VaultSecret_v1!
+Resource_v1
+  path! content! sha256sum! schema
+JenkinsConfig_v1 /dependencies/jenkins-config-1.yml
+  schema! path! name! app:App_v1! instance:JenkinsInstance_v1! type! config:json config_path:resource
 QuayInstance_v1 /dependencies/quay-instance-1.yml
   schema! path! name! url!
 QuayOrg_v1 /dependencies/quay-org-1.yml
@@ -117,7 +121,7 @@ var more = map[string]string{
 var roots = map[string]string{
 	"app_interface_settings_v1": "AppInterfaceSettings_v1", "apps_v1": "App_v1", "environments_v1": "Environment_v1",
 	"clusters_v1": "Cluster_v1", "namespaces_v1": "Namespace_v1", "saas_files_v2": "SaasFile_v2",
-	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
+	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "jenkins_configs_v1": "JenkinsConfig_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
 }
 
 // isInterface reports whether a type is an interface.
@@ -184,11 +188,12 @@ func conf(name, datafile, fields string, drop []string) object {
 		if contains(drop, name+"."+field) {
 			continue
 		}
-		if of == "" {
+		isResource := of == "resource"
+		if of == "" || isResource {
 			of = "string"
 		}
 		list = append(list, object{"name": field, "type": of, "isRequired": strings.Contains(word, "!"),
-			"isList": strings.HasSuffix(word, "*"), "isInterface": isInterface(of)})
+			"isList": strings.HasSuffix(word, "*"), "isInterface": isInterface(of), "isResource": isResource, "resolveResource": isResource})
 	}
 	out["fields"] = list
 	return out

@@ -2,6 +2,7 @@ package saastest
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,7 +19,8 @@ type object = map[string]any
 
 // A World is the datafiles of a test.
 type World struct {
-	Data map[string]map[string]any // by path
+	Data      map[string]map[string]any // by path
+	Resources map[string]string         // contents by path
 	// Drop names fields that the types of the data do not have: TYPE.FIELD.
 	Drop []string
 }
@@ -166,7 +168,7 @@ func (w *World) Clone() *World {
 	if err != nil {
 		panic(err)
 	}
-	out := &World{Drop: w.Drop}
+	out := &World{Drop: w.Drop, Resources: maps.Clone(w.Resources)}
 	if err := json.Unmarshal(raw, &out.Data); err != nil {
 		panic(err)
 	}
@@ -182,7 +184,11 @@ func (w *World) Bundle(t testing.TB) []byte {
 		withPath["path"] = path
 		data[path] = withPath
 	}
-	raw, err := json.Marshal(object{"data": data, "resources": object{}, "graphql": graphql(w.Drop)})
+	resources := object{}
+	for path, content := range w.Resources {
+		resources[path] = object{"path": path, "content": content, "$schema": nil, "sha256sum": fmt.Sprintf("%x", sha256.Sum256([]byte(content)))}
+	}
+	raw, err := json.Marshal(object{"data": data, "resources": resources, "graphql": graphql(w.Drop)})
 	if err != nil {
 		t.Fatal(err)
 	}

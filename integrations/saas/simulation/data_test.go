@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,14 @@ func (f *file) text() string {
 	return b.String()
 }
 
+// asPeopleWrite returns a text of a file in the style of its people.
+func (f *file) asPeopleWrite(text string) string {
+	if f.indents {
+		return indented(text)
+	}
+	return text
+}
+
 // channel returns the channel of a template.
 func channel(t *target) string { return fmt.Sprintf("%s-%d", t.cell.file.name, t.template) }
 
@@ -57,7 +66,8 @@ func channel(t *target) string { return fmt.Sprintf("%s-%d", t.cell.file.name, t
 func find(lines []string, t *target) (version, ref int) {
 	at := ""
 	for i, line := range lines {
-		switch key, value, _ := strings.Cut(strings.TrimSpace(line), ": "); {
+		line = strings.TrimSpace(line)
+		switch key, value, _ := strings.Cut(line, ": "); {
 		case strings.HasPrefix(line, "- name: t-"):
 			at = strings.TrimPrefix(line, "- name: ")
 		case key == "$ref":
@@ -83,10 +93,13 @@ func set(lines []string, i int, value string) {
 func (w *world) openData(t testing.TB) {
 	files := map[string]string{}
 	for _, f := range w.files {
-		files[f.path()] = f.text()
+		files[f.path()] = f.asPeopleWrite(f.text())
 	}
 	w.data = &data{Repository: gitlabtest.NewRepository(t, files), t: t, logs: promotion.Logs{}, since: map[*target]time.Time{}, merged: map[string]bool{}}
 	w.Pipelines = true
+	if w.size.files < quarter.files {
+		w.AskGit = 20
+	}
 	w.Started = func(commit string) {
 		w.in(between(w.luck, 20*time.Minute, time.Hour), func() { w.check(commit, w.luck.Float64() > redCheck) })
 	}
@@ -128,7 +141,7 @@ func (w *world) commitByPerson(f *file, changed []*target) {
 		at, _ := find(lines, t)
 		set(lines, at, fmt.Sprint(t.version))
 	}
-	w.commitOnMain(f, strings.Join(lines, "\n"))
+	w.commitOnMain(f, f.asPeopleWrite(strings.Join(lines, "\n")))
 	w.countConflicts(false)
 }
 
@@ -155,7 +168,19 @@ func (w *world) record(t *target, held snapshot, isGood bool) {
 		return // it runs already
 	}
 	name := t.cell.file.name
+	w.forgetOld(t, log)
 	log.Records[held.commit] = promotion.Result{Success: isGood, Saas: name, Hash: held.config, At: w.now}.Next(old)
+}
+
+// forgetOld forgets records of commits that nobody looks at any more. The product reads those of as
+// many commits of the branch.
+func (w *world) forgetOld(t *target, log promotion.Log) {
+	if len(log.Records) < promotion.MaxCommits {
+		return
+	}
+	commits := t.cell.file.repo.commits
+	commits = commits[max(0, len(commits)-promotion.MaxCommits):]
+	maps.DeleteFunc(log.Records, func(c string, _ promotion.Record) bool { return !slices.Contains(commits, c) })
 }
 
 // mergeRequestEnded takes over what a merge request of a promotion changed.
@@ -184,7 +209,10 @@ func (w *world) takeOver(f *file) {
 	c, isNew := f.cells[1], false
 	for _, t := range c.targets {
 		_, at := find(lines, t)
-		ref := strings.TrimPrefix(strings.TrimSpace(lines[at]), "ref: ")
+		ref := strings.Trim(strings.TrimPrefix(strings.TrimSpace(lines[at]), "ref: "), "'") // 1e10 is no text
+		if !slices.Contains(f.repo.commits, ref) {
+			w.t.Fatalf("%s has the ref %q, which is no commit", t.uid, ref)
+		}
 		if ref == t.ref {
 			continue
 		}

@@ -6,6 +6,10 @@
 // integrations with a memory each, and promotions by batches of merge requests. A table compares
 // what became of them.
 //
+// A walk without any model holds the parts together: the three natives themselves, Jobs that run
+// saas-deploy in the process, and GitLab; and that what the long simulation uses of the promotions
+// makes the merge request that the native makes.
+//
 // The clock is virtual and goes from event to event. What a system believes does not count: the
 // world knows what each run deployed, and when.
 package simulation

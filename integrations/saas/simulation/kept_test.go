@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/app-sre/prcheck/ci"
-	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/integrations/saas/promotions"
@@ -54,6 +50,9 @@ func newKeeping(w *world, of system) *keeping {
 		w.t.Fatal(err)
 	}
 	k.forge = &simulatedForge{Forge: client, repo: w.Repository}
+	if w.size.files < quarter.files {
+		k.forge.holds = w.hold
+	}
 	for _, f := range w.files {
 		k.kept[f] = &kept{due: true}
 	}
@@ -70,14 +69,14 @@ func (k *keeping) next() {
 
 func (k *keeping) wake() {}
 
-// changed implements system: what may differ for a run may differ for a promotion.
+// changed implements system. What nobody ran yet makes no difference for a promotion.
 func (k *keeping) changed(f *file, kinds ...decide.Kind) {
-	k.kept[f].due = true
+	k.kept[f].due = k.kept[f].due || slices.Contains(kinds, decide.Config)
 	k.system.changed(f, kinds...)
 }
 
 func (k *keeping) ended(r *run) {
-	k.kept[r.cell.file].due = true
+	k.kept[r.cell.file].due = k.kept[r.cell.file].due || r.cell.env == "stage"
 	k.system.ended(r)
 }
 
@@ -88,15 +87,22 @@ func (k *keeping) promote() {
 	k.SetTime(k.now)
 	for _, f := range k.files {
 		of := k.kept[f]
-		checks := ""
-		if head := k.Head(of.branch); of.branch != "" && head != "" {
-			checks = head + k.PipelineOf(head)
-		}
+		checks := k.checksOf(of)
 		if of.due || of.slo != f.slo || checks != of.checks || !of.again.IsZero() && !k.now.Before(of.again) {
-			of.due, of.slo, of.checks = false, f.slo, checks
+			of.due, of.slo = false, f.slo
 			k.keep(f, of)
+			of.checks = k.checksOf(of) // what it pushed itself is no news
 		}
 	}
+}
+
+// checksOf returns how the checks of what is on the branch of a file stand.
+func (k *keeping) checksOf(of *kept) string {
+	head := k.Head(of.branch)
+	if of.branch == "" || head == "" {
+		return ""
+	}
+	return head + k.PipelineOf(head)
 }
 
 // keep lets the product keep the merge request of a file.
@@ -104,11 +110,13 @@ func (k *keeping) keep(f *file, of *kept) {
 	c := promotions.Component{Branch: gitlabtest.DefaultBranch, Files: []string{f.path()}, AutoMerge: true, Patience: patience, RetryAfter: 24 * time.Hour, Now: k.now,
 		MainHead: k.Head(gitlabtest.DefaultBranch), Memory: of.memory}
 	of.again = time.Time{}
+	wanted := false
 	for _, t := range f.cells[1].targets {
 		d := k.observe(t)
 		if d.Opens.After(k.now) && (of.again.IsZero() || d.Opens.Before(of.again)) {
 			of.again = d.Opens
 		}
+		wanted = wanted || d.Ref != t.ref
 		c.Targets = append(c.Targets, promotions.Target{Target: f.target(t), Question: k.question(t)})
 	}
 	did, memory, err := promotions.Keep(context.Background(), k.forge, c)
@@ -120,7 +128,9 @@ func (k *keeping) keep(f *file, of *kept) {
 	if slices.Contains(did, "commit") {
 		k.pushes++
 	}
-	if head := k.Head(of.branch); head != "" && (of.again.IsZero() || of.again.After(k.now.Add(patience))) {
+	// What is wanted and not shown waits for checks that are tried again, or for another merge request.
+	wanted = wanted || bytes.Contains(memory, []byte(`"begun"`)) || k.Head(of.branch) != ""
+	if wanted && (of.again.IsZero() || of.again.After(k.now.Add(patience))) {
 		of.again = k.now.Add(patience)
 	}
 }
@@ -130,49 +140,4 @@ func (f *file) target(t *target) *saas.Target {
 	of := &saas.Template{File: &saas.File{Name: f.name, Path: f.path()}, Name: "t-" + strconv.Itoa(t.template), URL: f.repo.url}
 	return &saas.Target{Template: of, Ref: t.ref, Place: reconcile.Place{File: f.path(), Pointer: "/resourceTemplates/" + strconv.Itoa(t.template) + "/targets/1"},
 		Namespace: saas.Namespace{Path: "/services/" + f.name + "/namespaces/" + t.cell.env + ".yml", Name: t.cell.env, Cluster: &saas.Cluster{Name: "c"}}}
-}
-
-// A simulatedForge is the product's client, which asks the server directly for what it asks often.
-type simulatedForge struct {
-	*ci.Forge
-	repo *gitlabtest.Repository
-	last string // branch that was asked for
-}
-
-func (s *simulatedForge) Branches(_ context.Context, prefix string) (map[string]string, error) {
-	s.last = prefix
-	out := map[string]string{}
-	if head := s.repo.Head(prefix); head != "" {
-		out[prefix] = head
-	}
-	return out, nil
-}
-
-func (s *simulatedForge) MergeRequests(_ context.Context, prefix string) ([]services.MergeRequest, error) {
-	var out []services.MergeRequest
-	for _, m := range s.repo.OpenMergeRequests() {
-		if m.Source != prefix {
-			continue
-		}
-		states := map[string]services.Checks{"success": services.ChecksPassed, "failed": services.ChecksFailed}
-		out = append(out, services.MergeRequest{Number: m.IID, Branch: m.Source, Head: m.Head, State: services.MergeOpen, Title: m.Title, Description: m.Description,
-			Labels: m.Labels, Conflicts: s.repo.Conflicts(m.IID), Checks: states[s.repo.PipelineOf(m.Head)], Armed: m.Armed, Opened: m.Opened})
-	}
-	return out, nil
-}
-
-// A wire is a transport that calls a server without a network.
-type wire struct{ http.Handler }
-
-func (w wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		raw, err := io.ReadAll(req.Body)
-		if err != nil {
-			return nil, err
-		}
-		req.Body = io.NopCloser(bytes.NewReader(raw))
-	}
-	rec := httptest.NewRecorder()
-	w.ServeHTTP(rec, req)
-	return rec.Result(), nil
 }

@@ -41,7 +41,10 @@ func (w *world) question(t *target) promotion.Question {
 // observe notes since when something could be promoted, whoever does it, and returns the decision.
 func (w *world) observe(t *target) promotion.Decision {
 	d := promotion.Decide(w.question(t))
-	if _, waits := w.since[t]; d.Candidate != "" && !waits {
+	switch _, waits := w.since[t]; {
+	case d.Candidate == "": // it failed since, or somebody set a newer one
+		delete(w.since, t)
+	case !waits:
 		w.since[t] = w.now
 	}
 	if !d.Opens.IsZero() && d.Opens.After(w.now) && !d.Opens.Equal(t.opens) {
@@ -65,8 +68,8 @@ func (w *world) lookAtPromotions() {
 
 // countConflicts counts merge requests of promotions that cannot be merged since main moved.
 func (w *world) countConflicts(byPromotion bool) {
-	for _, m := range w.OpenMergeRequests() {
-		if w.conflicting[m.Head] || !w.Conflicts(m.IID) {
+	for _, m := range w.Conflicting() {
+		if w.conflicting[m.Head] {
 			continue
 		}
 		w.conflicting[m.Head] = true

@@ -2,9 +2,12 @@ package simulation
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 // TestPromotions plays a quarter, or two days of a smaller world, with the promotions of both and prints the table.
@@ -13,6 +16,7 @@ func TestPromotions(t *testing.T) {
 	if s.days = *days; s.days == 0 {
 		s = size{files: 60, targets: 600, days: 2, merges: 10, commits: 50}
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	started := time.Now()
 	old := newWorld(*seed, s)
 	old.openData(t)
@@ -38,11 +42,20 @@ func TestPromotions(t *testing.T) {
 		{"conflicts with people", func(f *figures) any { return f.otherConflicts }},
 		{"mean time from eligible to merged", func(f *figures) any { return meanTime(f.waits) }},
 		{"subscribers that waited over a week", func(f *figures) any { return len(f.forever) }},
+		{"lost triggers", func(f *figures) any { return len(f.lost) }},
 	} {
 		t.Logf("%-38s %10v %10v", row.name, row.of(&old.figures), row.of(&our.figures))
 	}
-	if f := our.figures; f.promotions == 0 || f.ownConflicts > 0 || len(f.forever) > 0 || f.pushesPerPromotion() > 1.2 {
-		t.Errorf("waited %v", few(f.forever))
+	for _, f := range our.files {
+		if text, _ := our.File(gitlabtest.DefaultBranch, f.path()); text != f.asPeopleWrite(text) || flat(indented(text)) != flat(text) {
+			t.Errorf("%s was written anew", f.name)
+		}
+	}
+	if f := our.figures; f.promotions == 0 || f.ownConflicts > 0 || len(f.forever)+len(f.lost) > 0 || f.pushesPerPromotion() > 1.2 {
+		t.Errorf("waited %v, lost %v", few(f.forever), few(f.lost))
+	}
+	if s.days >= 7 && (old.ownConflicts == 0 || len(old.forever) == 0) {
+		t.Error("the model of today has none of its defects, so the world does not show them")
 	}
 }
 

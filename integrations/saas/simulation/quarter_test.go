@@ -14,10 +14,10 @@ var (
 	seed = flag.Uint64("seed", 1, "the seed of the simulation")
 )
 
-// TestQuarter plays a quarter, or a week of it, with both systems and prints the table.
+// TestQuarter plays a quarter, or three days of it, with both systems and prints the table.
 func TestQuarter(t *testing.T) {
 	s := quarter
-	s.days = cmp.Or(*days, 7)
+	s.days = cmp.Or(*days, 3)
 	started := time.Now()
 	old := newWorld(*seed, s)
 	old.play(newToday(old))

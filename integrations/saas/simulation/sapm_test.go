@@ -190,7 +190,7 @@ func (s *sapm) submit(wishes []wish, batchable bool) {
 		lines := strings.Split(files[path], "\n")
 		_, at := find(lines, h.target)
 		set(lines, at, h.ref)
-		files[path] = strings.Join(lines, "\n")
+		files[path] = flat(strings.Join(lines, "\n")) // a program parses it and writes all of it anew
 		b.contents[h.hash()] = h
 	}
 	s.pushes++

@@ -27,6 +27,9 @@ const (
 	killed     = 0.005 // after a run was created
 )
 
+// indenting is among how many files there is one whose people indent lists.
+const indenting = 4
+
 // A repo is the repository of a service, with its builds and images.
 type repo struct {
 	url     string
@@ -45,6 +48,8 @@ type file struct {
 	cells []*cell // stage and production
 	slo   bool    // its service misses its objectives
 	seen  string  // text on main
+	// indents says that people indent lists in this file.
+	indents bool
 }
 
 // A cell is what one run deploys.
@@ -167,7 +172,7 @@ func newWorld(seed uint64, s size) *world {
 	each := s.targets / s.files / 2
 	for i := range s.files {
 		r := &repo{url: fmt.Sprintf("https://git.test/service-%03d", i), images: map[string]bool{}, weight: 1 / float64(i/4+1)}
-		f := &file{name: fmt.Sprintf("service-%03d", i), repo: r}
+		f := &file{name: fmt.Sprintf("service-%03d", i), repo: r, indents: i%indenting == indenting-1}
 		for _, env := range []string{"stage", "production"} {
 			f.cells = append(f.cells, &cell{file: f, env: env})
 		}

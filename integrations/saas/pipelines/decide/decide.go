@@ -38,9 +38,6 @@ const (
 	Unknown State = "unknown" // nothing differs, but a source does not answer
 )
 
-// States returns all states.
-func States() []State { return []State{Same, Off, Start, Busy, Held, Failed, Broken, Unknown} }
-
 // A Decision is what becomes of a cell.
 type Decision struct {
 	Cell        string

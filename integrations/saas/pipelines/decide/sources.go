@@ -3,19 +3,12 @@ package decide
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/services"
 )
-
-// sha matches the full id of a commit.
-var sha = regexp.MustCompile(`^[0-9a-f]{40}$`)
-
-// IsCommit reports whether a ref is a commit and no branch.
-func IsCommit(ref string) bool { return sha.MatchString(ref) }
 
 // A ConfigSource is what the data say about a target.
 type ConfigSource struct {

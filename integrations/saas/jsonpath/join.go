@@ -1,0 +1,91 @@
+package jsonpath
+
+import (
+	"maps"
+	"slices"
+)
+
+func (c child) find(s *search, d *datum) ([]*datum, error) {
+	left, err := c.left.find(s, d)
+	if err != nil {
+		return nil, err
+	}
+	var out []*datum
+	for _, l := range left {
+		found, err := c.right.find(s, l)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, s.visit(len(out))
+}
+
+func (c descendants) find(s *search, d *datum) ([]*datum, error) {
+	left, err := c.left.find(s, d)
+	if err != nil {
+		return nil, err
+	}
+	var out []*datum
+	for _, l := range left {
+		found, err := c.below(s, l)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, s.visit(len(out))
+}
+
+// below returns what the right side chooses in a value and in all below it.
+func (c descendants) below(s *search, d *datum) ([]*datum, error) {
+	out, err := c.right.find(s, d)
+	if err != nil {
+		return nil, err
+	}
+	out = slices.Clone(out)
+	members, _ := d.value.([]any)
+	if object, ok := d.value.(map[string]any); ok {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			members = append(members, object[name])
+		}
+	}
+	for _, v := range members {
+		if v == nil {
+			continue
+		}
+		found, err := c.below(s, &datum{v, d})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, s.visit(len(members))
+}
+
+func (u union) find(s *search, d *datum) ([]*datum, error) {
+	left, err := u.left.find(s, d)
+	if err != nil {
+		return nil, err
+	}
+	right, err := u.right.find(s, d)
+	return append(slices.Clone(left), right...), err
+}
+
+func (w where) find(s *search, d *datum) ([]*datum, error) {
+	left, err := w.left.find(s, d)
+	if err != nil {
+		return nil, err
+	}
+	var out []*datum
+	for _, l := range left {
+		found, err := w.right.find(s, l)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 != w.isNot {
+			out = append(out, l)
+		}
+	}
+	return out, s.visit(len(left))
+}
