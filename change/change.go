@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/generic"
 	"github.com/app-sre/prcheck/integrations/manager"
 	"github.com/app-sre/prcheck/integrations/namespaces"
 	"github.com/app-sre/prcheck/integrations/saas/deploy"
@@ -173,5 +174,5 @@ func Natives() []integration.Native { return NativesWith(Services{}) }
 
 // NativesWith returns the same integrations with services.
 func NativesWith(s Services) []integration.Native {
-	return []integration.Native{manager.New(), namespaces.New(), deploy.New(s.Deploy), pipelines.New(s.Pipelines), promotions.New(s.Promotions)}
+	return []integration.Native{generic.New(), manager.New(), namespaces.New(), deploy.New(s.Deploy), pipelines.New(s.Pipelines), promotions.New(s.Promotions)}
 }

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -100,15 +102,24 @@ func query(ctx context.Context, env cli.Env, ref string, req gql.Request) error 
 
 // answer answers a request over a bundle, or lets the live server answer that has the bundle.
 func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql.Response, error) {
-	if source.IsLive(ref) {
-		side, err := source.In(env).LiveSide(ref)
-		if err != nil {
-			return nil, err
-		}
-		res := side.Answer(ctx, req)
+	from, err := answerer(ctx, source.In(env), ref)
+	if err != nil {
+		return nil, err
+	}
+	res := from.Answer(ctx, req)
+	if side, ok := from.(*live.Side); ok {
 		return res, source.LiveError(side.Err())
 	}
-	b, err := source.In(env).Bundle(ctx, ref, nil)
+	return res, nil
+}
+
+// answerer returns what answers queries over a bundle: the engine, or the live server that has
+// the bundle.
+func answerer(ctx context.Context, open source.Opener, ref string) (affected.Answerer, error) {
+	if source.IsLive(ref) {
+		return open.LiveSide(ref)
+	}
+	b, err := open.Bundle(ctx, ref, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -116,5 +127,5 @@ func answer(ctx context.Context, env cli.Env, ref string, req gql.Request) (*gql
 	if err != nil {
 		return nil, cli.Invalid(fmt.Errorf("bundle %q: %w", ref, err))
 	}
-	return gql.New(b, schema).Answer(ctx, req), nil
+	return gql.New(b, schema), nil
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"planner": main, "ask": ask})
 }
 
-// Each script runs in a folder that holds the shop, the office, the specs and the saas files of examples/.
+// Each script runs in a folder that holds the shop, the office, the specs, the saas files and the cloud of examples/.
 func TestScripts(t *testing.T) {
 	shop := func(e *testscript.Env) error {
 		if err := os.CopyFS(filepath.Join(e.WorkDir, "office"), os.DirFS("../../examples/office")); err != nil {
@@ -34,6 +34,9 @@ func TestScripts(t *testing.T) {
 			return err
 		}
 		if err := os.CopyFS(filepath.Join(e.WorkDir, "saas"), os.DirFS("../../examples/saas")); err != nil {
+			return err
+		}
+		if err := os.CopyFS(filepath.Join(e.WorkDir, "cloud"), os.DirFS("../../examples/cloud")); err != nil {
 			return err
 		}
 		return os.CopyFS(filepath.Join(e.WorkDir, "shop"), os.DirFS("../../testdata/shop"))

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/armtest"
 )
 
 // A reader follows a document in a sandbox.
@@ -38,6 +40,14 @@ func newReader(t *testing.T, bin, examples string) *reader {
 		}
 	})
 	return r
+}
+
+// startCloud serves the simulated cloud, and gives the reader the variables that lead to it.
+func (r *reader) startCloud() {
+	r.t.Helper()
+	s := armtest.New(r.t)
+	r.env = append(r.env, "CLOUD="+s.URL, "PRCHECK_CLOUD_EXAMPLE_TOKEN="+s.Token,
+		"PRCHECK_CLOUD_SESSIONS_PASSWORD=a-password", "PRCHECK_CLOUD_WEB_PASSWORD=another-password")
 }
 
 // follow runs the commands of a block and compares what they print.

@@ -18,6 +18,7 @@ type document struct {
 	name    string
 	prepare string // commands that the reader ran before
 	whole   bool   // whether no block may be left out
+	cloud   bool   // whether the reader has started the service of examples/cloud
 }
 
 var documents = []document{
@@ -39,6 +40,8 @@ var documents = []document{
 	{name: "docs/selftest.md", prepare: office + bundles, whole: true},
 	{name: "docs/manager.md", prepare: strings.ReplaceAll(office, "office", "integrations")},
 	{name: "docs/saas.md", prepare: strings.ReplaceAll(office, "office", "saas")},
+	{name: "docs/generic.md", prepare: "sed -i.old \"s#http://127.0.0.1:8089#$CLOUD#\" prcheck/examples/cloud/data/cloud/api.yml\n" +
+		"rm prcheck/examples/cloud/data/cloud/api.yml.old\n" + strings.ReplaceAll(office, "office", "cloud"), cloud: true},
 }
 
 // office makes the repository of the tutorial.
@@ -123,6 +126,9 @@ func TestDocuments(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newReader(t, bin, examples)
+			if doc.cloud {
+				r.startCloud()
+			}
 			if out, code := r.run("set -e\n" + doc.prepare); code != "0" {
 				t.Fatalf("preparing: exit code %s\n%s", code, out)
 			}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -55,4 +57,16 @@ func program(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// output runs a command and returns its exit code and all of its output.
+func output(t *testing.T, cmd *exec.Cmd) (code int, text string) {
+	t.Helper()
+	var all strings.Builder
+	cmd.Stdout, cmd.Stderr = &all, &all
+	err := cmd.Run()
+	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), all.String()
 }

@@ -127,9 +127,24 @@ func (f *reconcileFlags) run(ctx context.Context, env cli.Env, natives []integra
 	if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{f.journal}}); err != nil {
 		return err
 	}
-	settings, err := source.OpenSettings(ctx, f.config, f.bundle)
+	in, err := f.input(ctx, env, natives, name)
 	if err != nil {
 		return err
+	}
+	if f.journal != "" {
+		if in.Journal, err = rounds.OpenJournal(f.journal, name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, in.Journal.Close()) }()
+	}
+	return f.serve(ctx, env, in)
+}
+
+// input returns what rounds work with, as the flags say.
+func (f *reconcileFlags) input(ctx context.Context, env cli.Env, natives []integration.Native, name string) (rounds.Input, error) {
+	settings, err := source.OpenSettings(ctx, f.config, f.bundle)
+	if err != nil {
+		return rounds.Input{}, err
 	}
 	open := source.In(env).With(settings)
 	if f.noCache {
@@ -143,22 +158,14 @@ func (f *reconcileFlags) run(ctx context.Context, env cli.Env, natives []integra
 		Masker: mask.New(launch.Environment{Settings: settings.Settings, Getenv: env.Getenv, Environ: env.Environ}.Secrets(nil)),
 	}
 	if in.Data, err = rounds.NewSource(open, f.bundle); err != nil {
-		return err
+		return in, err
 	}
 	flag := change.StateFlag{Place: f.state, Access: state.Reading, Settings: settings, Base: f.bundle}
 	if f.Writes {
 		flag.Access = state.Writing
 	}
-	if in.State, err = change.OpenState(ctx, env, flag); err != nil {
-		return err
-	}
-	if f.journal != "" {
-		if in.Journal, err = rounds.OpenJournal(f.journal, name); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, in.Journal.Close()) }()
-	}
-	return f.serve(ctx, env, in)
+	in.State, err = change.OpenState(ctx, env, flag)
+	return in, err
 }
 
 // settings returns the function that reads the settings of a round. Settings that did not change
@@ -193,6 +200,10 @@ func (f *reconcileFlags) rounds(ctx context.Context, env cli.Env, in rounds.Inpu
 	last, err := rounds.New(in, f.Options).Run(ctx, func(r *rounds.Report) error {
 		write := r.WriteText
 		switch isJSON := f.form.String() == "json"; {
+		case f.Status && isJSON:
+			write = r.WriteStatusJSON
+		case f.Status:
+			write = r.WriteStatus
 		case f.finished && isJSON:
 			write = r.WriteFinishedJSON
 		case f.finished:

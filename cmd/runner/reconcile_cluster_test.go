@@ -3,10 +3,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,18 +22,6 @@ func inMemory(t *testing.T) (*fleet, *kubetest.Server) {
 	f.writeSettings(t)
 	f.setData(t, "blue", 0)
 	return f, s
-}
-
-// output runs a command and returns its exit code and all of its output.
-func output(t *testing.T, cmd *exec.Cmd) (code int, text string) {
-	t.Helper()
-	var all strings.Builder
-	cmd.Stdout, cmd.Stderr = &all, &all
-	err := cmd.Run()
-	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
-		t.Fatal(err)
-	}
-	return cmd.ProcessState.ExitCode(), all.String()
 }
 
 // A cluster that gives no answer, or a wrong one, gets no write, and the token is not told.

@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output, here and in the README")
 
 // Each script runs in a folder with the bundles of the shop of examples/, and its tasks
-// start the program task. The folders qontract, office and saas hold these examples.
+// start the program task. The folders qontract, office, saas and cloud hold these examples.
 func TestScripts(t *testing.T) {
 	bundles := func(e *testscript.Env) error {
 		for _, name := range []string{"base.json", "head.json"} {
@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 		}
 		e.Values[labKey{}] = &lab{}
 		e.Values[clusterKey{}] = &lastCluster{}
-		for _, name := range []string{"office", "saas"} {
+		for _, name := range []string{"office", "saas", "cloud"} {
 			if err := os.CopyFS(filepath.Join(e.WorkDir, name), os.DirFS("../../examples/"+name)); err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 	}
 	script.Run(t, *update, bundles, map[string]script.Command{"await": await, "log": showLog, "nowhere": nowhere, "cut": cut,
 		"pipeline": pipeline, "gone": gone, "canary": canary, "gitlab": gitlab, "bucket": bucket, "cluster": cluster,
-		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen, "serve": serveShop, "port": port, "probe": probe})
+		"nothing_shown": nothingShown, "effects": effects, "looked": looked, "keygen": keygen, "serve": serveShop, "startcloud": startCloud, "port": port, "probe": probe})
 }
 
 // await FILE waits until a file exists.

@@ -14,6 +14,10 @@ import (
 
 // tested lists the tests of an area, with their packages.
 var tested = map[string][]string{
+	"import":                  {"integrations/generic/importer TestImportCases"},
+	"request":                 {"integrations/generic/rest TestRequestCases"},
+	"lro":                     {"integrations/generic/operation TestLROCases"},
+	"error_class":             {"integrations/generic/rest TestErrorClassCases"},
 	"merge_request":           {"integrations/saas/promotions TestMergeRequestCases"},
 	"edit":                    {"integrations/saas/edit TestEditCases"},
 	"change_tester":           {"integrations/saas/deploy TestChangeTesterCases"},
@@ -39,6 +43,8 @@ var tested = map[string][]string{
 	"trigger_upstream":        {"integrations/saas/pipelines TestUpstreamCases"},
 	"trigger_images":          {"integrations/saas/pipelines TestImagesCases"},
 	"decision":                {"integrations/saas/pipelines/decide TestDecisionCases"},
+	"admission":               {"integrations/generic/admission TestAdmissionCases"},
+	"offline_check":           {"integrations/generic/check TestOfflineCheckCases"},
 	"classify_rule":           {"openapi/classes TestClassifyRuleCases"},
 	"classify_spec":           {"openapi/classes TestClassifySpecCases"},
 	"delete_decision":         {"reconcile TestDeleteDecision"},
@@ -62,13 +68,14 @@ var tested = map[string][]string{
 	"order":                   {"reconcile TestOrder"},
 	"ownership":               {"reconcile TestOwnership"},
 	"wrapper_pool":            {"reconcile TestWrapperPool"},
+	"three_way":               {"integrations/generic/threeway TestThreeWayCases"},
 	"target_uid":              {"integrations/saas TestUIDCases"},
 	"state_key":               {"integrations/saas TestStateKeyCases"},
 	"config_hash":             {"integrations/saas TestConfigHashCases"},
 	"namespace_selector":      {"integrations/saas TestNamespaceSelectorCases"},
 	"saas_validate":           {"integrations/saas TestSaasValidateCases"},
 	"desired_state_diff_gate": {"affected TestDesiredStateGate"},
-	"equal":                   {"integration/manifests TestEqual"}, // its cases of generic resources wait for integrations/generic
+	"equal":                   {"integration/manifests TestEqual", "integrations/generic/body TestEqualCases"},
 	"extract_diffs":           {"bundle TestExtractDiffs"},
 	"gql_schema_validation":   {"server TestSchemaValidation"},
 	"pr_check_exit_code":      {"wrapper TestPRCheckExitCode"},
@@ -87,15 +94,7 @@ var tested = map[string][]string{
 }
 
 // later names the package that will test an area once the package exists.
-var later = map[string]string{
-	"admission":     "integrations/generic",
-	"error_class":   "integrations/generic",
-	"import":        "integrations/generic",
-	"lro":           "integrations/generic",
-	"offline_check": "integrations/generic",
-	"request":       "integrations/generic",
-	"three_way":     "integrations/generic",
-}
+var later = map[string]string{}
 
 // untested says why an area does not apply to us.
 var untested = map[string]string{

@@ -113,7 +113,7 @@ func imports(s source) []string {
 
 // wrongOurs returns why one of our packages may not import another, or "".
 func wrongOurs(from, to string) string {
-	if isProgram(from) && !isProgram(to) {
+	if isProgram(from) && !isProgram(to) && !slices.Contains(shown, to) {
 		return "examples stand alone"
 	}
 	if isProgram(from) {
@@ -285,17 +285,18 @@ func isProgram(pkg string) bool {
 	})
 }
 
-// listed returns the row of a table whose name covers pkg: that of its own name, if there is one.
+// listed returns the row of a table whose name covers pkg: the longest of such names counts.
 func listed(table map[string][]string, pkg string) ([]string, bool) {
 	if row, ok := table[pkg]; ok {
 		return row, true
 	}
-	for name, row := range table {
-		if covers(name, pkg) {
-			return row, true
+	best := ""
+	for name := range table {
+		if covers(name, pkg) && len(name) > len(best) {
+			best = name
 		}
 	}
-	return nil, false
+	return table[best], best != ""
 }
 
 // covers reports whether a name of a table means pkg.

@@ -61,6 +61,7 @@ func TestCheck(t *testing.T) {
 			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
 		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
+		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/internal/armtest"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
 			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
 

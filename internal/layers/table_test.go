@@ -9,8 +9,8 @@ const module = "github.com/app-sre/prcheck"
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "openapi", "plan", "state"},
 	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
-	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "ci/note"},
-	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard"},
+	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "wrapper/forecast", "ci/note"},
+	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "runner/rounds", "change", "planner/selftest", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
@@ -18,12 +18,15 @@ var floors = [][]string{
 
 // side lists the packages beside the floors. Every package may import them, and they import
 // only each other.
-var side = []string{"examples/qontract-reconcile", "internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers",
+var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/armtest", "internal/cli", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers",
 	"internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/slotest", "internal/suggest"}
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
 var programs = []string{"examples", "conformance"}
+
+// shown lists packages that programs may import: the simulated services of examples.
+var shown = []string{"internal/armtest"}
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
 // and acting are separate: they meet in the plan.
@@ -35,10 +38,18 @@ var never = map[string][]string{
 
 // only lists, for some packages, the only packages of ours that they may import.
 var only = map[string][]string{
-	"planner/proof":              {"bundle", "gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
-	"integrations/saas/saastest": {"bundle", "gql", "integration"},                                      // worlds for tests
-	"integrations/*":             {"integration", "native", "reconcile", "plan", "state", "integration/sharding", "integration/manifests", "integration/services", "integration/template"},
+	"integrations/generic":           describes,
+	"integrations/generic/*":         describes,
+	"integrations/generic/cloudtest": {"bundle", "gql", "integration"},                                      // worlds for tests
+	"planner/proof":                  {"bundle", "gql", "integration", "plan", "state/dependence", "trace"}, // nothing that it is to prove
+	"integrations/saas/saastest":     {"bundle", "gql", "integration"},                                      // worlds for tests
+	"integrations/*":                 {"integration", "native", "reconcile", "plan", "state", "integration/sharding", "integration/manifests", "integration/services", "integration/template"},
 }
+
+// describes lists what a native integration imports whose resources are described by
+// specifications.
+var describes = []string{"integration", "native", "reconcile", "plan", "state", "state/lease", "integration/sharding", "integration/manifests",
+	"integration/services", "openapi", "openapi/resources", "openapi/classes", "openapi/catalog"}
 
 // owners lists, for each outside library, the packages that may import it. Packages below
 // the path of a library belong to it.
@@ -61,7 +72,7 @@ var owners = map[string][]string{
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
-	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/saas/edit", "ci/pipeline", "validator"},
+	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/generic/importer", "integrations/saas/edit", "integrations/saas/jobs", "ci/pipeline", "validator"},
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 	"os/exec":                                  {"internal/git", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest"}, // git has one owner, beside the test server that has repositories: nobody else starts it
@@ -74,7 +85,7 @@ var (
 	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
 	senders   = []string{"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm"}
-	starters  = []string{"wrapper", "server"} // may start goroutines: tasks, and a listener that blocks
+	starters  = []string{"wrapper", "server", "integrations/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
 	world     = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
 	fatal     = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
 	worldBook = []string{"internal/cli", "internal/kubetest", "internal/shared"} // hand out the world, the last two to tests

@@ -1,0 +1,151 @@
+package generic
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
+	"github.com/app-sre/prcheck/plan"
+)
+
+// told returns the codes of findings with a severity that are not old, sorted by the order of
+// the report.
+func (s *scene) told(of plan.Severity) string {
+	var out []string
+	for _, f := range s.findings {
+		if f.Severity == of && f.Effect == nil && !f.Old {
+			out = append(out, f.Code)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// A dry run of a change has the findings of the data alone, with the place on the line, and what
+// a run would do. It only reads.
+func TestDryRunOfChange(t *testing.T) {
+	s := newScene(t)
+	s.must()
+	base := s.Clone()
+	for name, c := range map[string]struct {
+		edit   func()
+		errors string // codes
+		effect string // kind and place
+		want   string // in the log
+	}{
+		"nothing":      {func() {}, "", "", "nothing to do"},
+		"a tag":        {func() { s.body(cache)["tags"] = object{"team": "x"} }, "", "change /cloud/cache.yml", `/tags/team: "shop" -> "x" (desired)`},
+		"a region":     {func() { s.body(cache)["location"] = "eastus" }, "CREATE_ONLY CREATE_ONLY", "", "West US → eastus"},
+		"respelled":    {func() { s.body(cache)["location"] = "westus" }, "", "", "nothing to do"},
+		"misspelt":     {func() { s.body(cache)["properties"].(object)["skuu"] = 1 }, "VAL_UNKNOWN", "change /cloud/cache.yml", "skuu"},
+		"gone":         {func() { delete(s.Data, rule) }, "", "", "ORPHAN"},
+		"deleted":      {func() { s.Data[rule]["delete"] = true }, "", "delete /cloud/rule.yml", "the entry says delete"},
+		"with a child": {func() { s.Data[cache]["delete"] = true }, "DELETE_WITH_CHILD", "", ""},
+	} {
+		s.World = base.Clone()
+		for _, file := range []string{cache, rule} {
+			s.Data[file] = copyOf(base.Data[file]).(object)
+		}
+		c.edit()
+		if err := s.check(base); err != nil && c.errors == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		effect := ""
+		for _, f := range s.findings {
+			if f.Effect != nil {
+				effect = string(f.Effect.Kind) + " " + f.File
+			}
+		}
+		if got := s.told(plan.SeverityError); got != c.errors || effect != c.effect || !strings.Contains(s.log.String(), c.want) {
+			t.Errorf("%s: got the errors %q and the effect %q, want %q and %q\n%s", name, got, effect, c.errors, c.effect, &s.log)
+		}
+		if s.writes() != "" || len(s.asked) > 0 {
+			t.Errorf("%s: it writes %s, and reads the secrets %v", name, s.writes(), s.asked)
+		}
+	}
+}
+
+func copyOf(v any) any {
+	switch v := v.(type) {
+	case object:
+		out := object{}
+		for k, item := range v {
+			out[k] = copyOf(item)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = copyOf(item)
+		}
+		return out
+	}
+	return v
+}
+
+// Drift fails no change, and neither does an endpoint that cannot be reached.
+func TestDriftIsNoFailure(t *testing.T) {
+	s := newScene(t)
+	s.must()
+	s.service.Edit(cacheID, func(b map[string]any) { b["location"] = "northeurope" })
+	base := s.Clone()
+	for name, edit := range map[string]func(){
+		"untouched": func() {},
+		"touched": func() {
+			s.Data[cache]["body"] = copyOf(s.Data[cache]["body"])
+			s.body(cache)["tags"] = object{"team": "y"}
+		},
+	} {
+		s.World = base.Clone()
+		edit()
+		if err := s.check(base); err != nil || s.failures() != "" && s.told(plan.SeverityError) != "" {
+			t.Errorf("%s: %v, %s", name, err, s.failures())
+		}
+	}
+	if err := s.run(); err == nil && s.failures() == "" {
+		t.Error("a run says nothing of what it cannot mend")
+	}
+	s.World, s.service.Token = base.Clone(), "revoked"
+	s.Data[cache]["body"] = copyOf(s.Data[cache]["body"])
+	s.body(cache)["tags"] = object{"team": "z"}
+	env := s.environment(base)
+	env.Endpoint = nil
+	if err := s.native.DryRun(t.Context(), env); err != nil || s.failures() != "" {
+		t.Errorf("without credentials: %v, %s", err, s.failures())
+	}
+	if !strings.Contains(s.log.String(), "by the data alone") {
+		t.Errorf("the report does not say what was not asked:\n%s", &s.log)
+	}
+}
+
+// A host that the settings do not name is not asked.
+func TestHosts(t *testing.T) {
+	s := newScene(t)
+	for settings, isAsked := range map[string]bool{"": false, "hosts: [other.example]": false, "hosts: ['*.example']": true, "hosts: ['*.arm.example']": false} {
+		s.settings = settings
+		err := s.check(nil)
+		if got := len(s.service.Requests()) > 0; got != isAsked || err != nil {
+			t.Errorf("%s: asked %t, want %t; %v", settings, got, isAsked, err)
+		}
+		if !isAsked && !strings.Contains(s.log.String(), "do not name the host arm.example") {
+			t.Errorf("%s: the report does not say why:\n%s", settings, &s.log)
+		}
+	}
+}
+
+// A change that alters how an endpoint is reached sends nothing there before the merge.
+func TestNewEndpointIsNotAsked(t *testing.T) {
+	for name, edit := range map[string]func(api object){
+		"token":    func(api object) { api["token"] = object{"path": "other/secret", "field": "token"} },
+		"endpoint": func(api object) { api["endpoint"] = "https://evil.arm.example" },
+		"actions":  func(api object) { api["readActions"] = []any{"listKeys"} },
+		"insecure": func(api object) { api["insecure"] = true },
+	} {
+		s := newScene(t)
+		s.settings = "hosts: [arm.example, '*.arm.example']"
+		base := s.Clone()
+		edit(s.Data[cloudtest.API])
+		if err := s.check(base); err != nil || len(s.service.Requests()) > 0 || !strings.Contains(s.log.String(), "NEW_TARGET") {
+			t.Errorf("%s: %v, requests %v\n%s", name, err, s.service.Requests(), &s.log)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package importer
+
+import (
+	"slices"
+
+	"github.com/app-sre/prcheck/integrations/generic/body"
+	"github.com/app-sre/prcheck/integrations/generic/family"
+	"github.com/app-sre/prcheck/integrations/generic/rules"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/openapi/classes"
+)
+
+// A Stripped is what data hold of a live body.
+type Stripped struct {
+	Body    any
+	Secrets []string // the places of secrets that were left out: JSON pointers, sorted
+}
+
+// Strip leaves out of a live body what data do not hold. The names are members of the object
+// with marks that are left out; the live body is not changed.
+func Strip(live any, r rules.Rules, f *family.Family, marks []string) Stripped {
+	s := &stripper{rules: r, marks: map[string]bool{}}
+	if f != nil && f.Marks != "" {
+		for _, name := range append(marks, f.Foreign...) {
+			s.marks[jsonpointer.Append(f.Marks, name)] = true
+		}
+	}
+	out, isLeft := s.strip("", "", live, false)
+	if !isLeft {
+		out = map[string]any{}
+	}
+	slices.Sort(s.secrets)
+	return Stripped{out, slices.Compact(s.secrets)}
+}
+
+type stripper struct {
+	rules   rules.Rules
+	marks   map[string]bool
+	secrets []string
+}
+
+// strip returns a value as data have it, and whether anything is left of it. Inside of a value
+// that is not merged by its parts, only what must not be sent is left out.
+func (s *stripper) strip(pattern, path string, v any, isWhole bool) (any, bool) {
+	rule := rules.Find(s.rules, pattern, path)
+	_, isText := v.(string)
+	_, isObject := v.(map[string]any)
+	switch {
+	case rule.ReadOnly, rule.Volatile, rule.WriteOnly, rule.Ignore, s.marks[path]:
+		return nil, false
+	case rule.Secret && !isObject, rule.Masked && isText, rule.Doubt != "":
+		s.secrets = append(s.secrets, path)
+		return nil, false
+	case body.IsEmpty(v) && !isWhole:
+		return nil, false
+	case rule.Applies && !isWhole && body.Equal(v, rule.Default, rule.Format):
+		return nil, false
+	}
+	isWhole = isWhole || rule.Atomic
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			if kept, isKept := s.strip(jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), inner, isWhole); isKept {
+				out[name] = kept
+			}
+		}
+		return out, len(out) > 0 || isWhole
+	case []any:
+		return s.items(pattern, path, rule, v), true
+	}
+	return v, true
+}
+
+// items keeps all items of a list: without one of them the others would be another list.
+func (s *stripper) items(pattern, path string, rule rules.Rule, list []any) []any {
+	isWhole := rule.List != classes.Map
+	out := make([]any, len(list))
+	for i, item := range list {
+		_, name := rules.Identify(s.rules.At, pattern, rule, item)
+		if isWhole {
+			name = "*"
+		}
+		inner := jsonpointer.Append(path, name)
+		kept, isKept := s.strip(pattern+"/*", inner, item, isWhole)
+		members, isObject := item.(map[string]any)
+		if !isKept && isObject {
+			kept = map[string]any{}
+		}
+		out[i] = kept
+		keptMembers, _ := kept.(map[string]any)
+		for _, key := range rule.Keys { // an item is found by its keys, also by default values
+			if v, isThere := members[key]; isThere && keptMembers != nil && !rules.Find(s.rules, pattern+"/*/"+jsonpointer.Escape(key), "").Secret {
+				keptMembers[key] = v
+			}
+		}
+	}
+	return out
+}

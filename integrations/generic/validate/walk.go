@@ -1,0 +1,220 @@
+package validate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/app-sre/prcheck/integrations/generic/rules"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/openapi"
+	"github.com/app-sre/prcheck/openapi/classes"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/reconcile"
+)
+
+// A walk goes through one body.
+type walk struct {
+	typ   *Type
+	given Body
+	out   []Finding
+	told  map[string]bool // code and pointer of each finding
+}
+
+// A place is a property of the body.
+type place struct {
+	pointer string // as findings show it
+	pattern string // with * for the items of lists, as rules have it
+	exact   string // with the indexes of items
+	depth   int
+}
+
+func (p place) member(name string) place {
+	return place{jsonpointer.Append(p.pointer, name), jsonpointer.Append(p.pattern, name), jsonpointer.Append(p.exact, name), p.depth + 1}
+}
+
+func (p place) item(i int, keys string) place {
+	if keys == "" {
+		keys = strconv.Itoa(i)
+	}
+	return place{p.pointer + "/" + keys, p.pattern + "/*", p.exact + "/" + strconv.Itoa(i), p.depth + 1}
+}
+
+// add adds a finding, unless it is told already or there are too many.
+func (w *walk) add(f Finding) {
+	id := string(f.Code) + " " + f.Pointer
+	switch {
+	case w.told[id] || len(w.out) == maxFindings:
+		return
+	case len(w.out) == maxFindings-1:
+		f = Finding{Code: CodeBounds, Severity: plan.SeverityError, Message: fmt.Sprintf("there are more than %d mistakes; the rest is not listed", maxFindings-1)}
+	}
+	w.told[id] = true
+	w.out = append(w.out, f)
+}
+
+// mistake adds an error.
+func (w *walk) mistake(code reconcile.Code, at place, value any, format string, args ...any) {
+	w.add(Finding{Code: code, Severity: plan.SeverityError, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact, Value: value, Message: fmt.Sprintf(format, args...)})
+}
+
+// value checks a value against the schemas that describe it.
+func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
+	if at.depth > maxDepth {
+		w.mistake(CodeBounds, at, nil, "it stands more than %d levels deep; what is inside is not checked", maxDepth)
+		return
+	}
+	var rule rules.Rule
+	if at.pattern != "" {
+		rule = rules.Find(w.typ.Rules, at.pattern, at.pointer)
+	}
+	if rule.Doubt != "" {
+		w.mistake(reconcile.Code(openapi.CodeLoad), at, nil, "the specification cannot be read here: %s", rule.Doubt)
+		return
+	}
+	if w.isFixed(v, at) || !w.mayBeSet(v, at, rule) || v == nil {
+		return
+	}
+	s, err := w.typ.shape(v, rule, schemas)
+	if err != nil {
+		w.broken(at, err)
+		return
+	}
+	for _, m := range s.wrong {
+		w.add(Finding{Code: m.code, Severity: m.severity, Pointer: at.pointer, Pattern: at.pattern, Exact: at.exact, Value: w.shown(v, rule), Message: m.text})
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		w.object(v, at, s)
+	case []any:
+		w.list(v, at, rule, s)
+	}
+}
+
+// broken tells that a specification cannot be read where it describes a property.
+func (w *walk) broken(at place, err error) {
+	w.mistake(reconcile.Code(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %v", err)
+}
+
+// isFixed checks a part of the identity, and reports whether the value is one.
+func (w *walk) isFixed(v any, at place) bool {
+	want, ok := w.given.Fixed[at.exact]
+	if !ok {
+		return false
+	}
+	if got, isText := v.(string); v != nil && (!isText || got != want) {
+		w.mistake(CodeIdentity, at, v, "it is a part of the identity of the resource, which is %q; leave it out here", shorten(want))
+	}
+	return true
+}
+
+// mayBeSet checks what nobody may write into the data, and reports whether the value needs to
+// be checked further.
+func (w *walk) mayBeSet(v any, at place, rule rules.Rule) bool {
+	switch {
+	case rule.ReadOnly:
+		if object, ok := v.(map[string]any); !ok || len(object) > 0 {
+			w.mistake(CodeReadOnly, at, w.shown(v, rule), "it is read-only: the service fills it in%s; remove it from the data", because(rule))
+		}
+		return false
+	case rule.Secret && isLeaf(v):
+		w.mistake(CodeSecret, at, nil, "it is a secret%s; take the value out of the data, change the secret, and name it below secrets", because(rule))
+		return false
+	}
+	return true
+}
+
+// because names the ground of a rule.
+func because(rule rules.Rule) string {
+	if rule.Ground == "" {
+		return ""
+	}
+	text := " (" + rule.Ground
+	if rule.Place != "" {
+		text += ", at " + shorten(rule.Place)
+	}
+	return text + ")"
+}
+
+// shown returns a value if it may be shown.
+func (w *walk) shown(v any, rule rules.Rule) any {
+	if rule.Secret || rule.Masked || rule.WriteOnly {
+		return nil
+	}
+	return v
+}
+
+// isLeaf reports whether a value is a text, a number or a truth value.
+func isLeaf(v any) bool {
+	switch v.(type) {
+	case nil, map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// object checks the members of an object.
+func (w *walk) object(object map[string]any, at place, s shape) {
+	variant := w.variant(object, at, s.variants)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		inner := at.member(name)
+		if !s.members[name].isKnown {
+			if rule := w.typ.Rules.At(inner.pattern); rule.ReadOnly { // GET alone has it
+				w.mayBeSet(object[name], inner, rule)
+				continue
+			}
+			w.unknown(name, inner, s.names)
+			continue
+		}
+		variant.check(w, name, inner)
+		w.value(object[name], inner, s.members[name].schemas)
+	}
+	w.required(object, at, slices.DeleteFunc(s.required, func(name string) bool {
+		return s.variants != nil && name == s.variants.Field // it is told already
+	}))
+}
+
+// list checks the items of a list.
+func (w *walk) list(list []any, at place, rule rules.Rule, s shape) {
+	seen := map[string]bool{}
+	for i, item := range list {
+		keys := ""
+		if rule.List == classes.Map {
+			keys = w.keys(item, at, i, rule, seen)
+		}
+		w.value(item, at.item(i, keys), s.items)
+	}
+}
+
+// keys returns the keys of an item of a list as a part of a pointer, "" if it has none, and
+// checks that no other item has them.
+func (w *walk) keys(item any, list place, i int, rule rules.Rule, seen map[string]bool) string {
+	object, ok := item.(map[string]any)
+	if !ok {
+		return "" // its type is wrong
+	}
+	for _, key := range rule.Keys {
+		if inner := list.item(i, "").member(key); object[key] == nil && w.typ.Rules.At(inner.pattern).Default == nil {
+			w.mistake(CodeRequired, inner, nil, "it is a key of the list, so each item needs it")
+			return ""
+		}
+	}
+	id, name := rules.Identify(w.typ.Rules.At, list.pattern, rule, item)
+	keys := jsonpointer.Escape(name)
+	if seen[id] {
+		w.mistake(reconcile.CodeDuplicate, list.item(i, keys), nil, "another item of the list has the same %s; remove one of them", strings.Join(rule.Keys, ", "))
+	}
+	seen[id] = true
+	return keys
+}
+
+// shorten returns the beginning of a text that is foreign and may be long.
+func shorten(text string) string {
+	const most = 100
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
