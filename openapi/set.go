@@ -40,6 +40,10 @@ func CodeOf(err error) string {
 	return CodeLoad
 }
 
+// MessageOf returns what an error about a specification says, without the code that it begins
+// with: findings have it beside the message.
+func MessageOf(err error) string { return strings.TrimPrefix(err.Error(), CodeOf(err)+" ") }
+
 // Limits bound what a set reads. A limit that is 0 has its default.
 type Limits struct {
 	File   int64 // bytes of one document

@@ -82,9 +82,14 @@ func (e *StepError) Unwrap() error { return e.Err }
 func gather(results []Result) error {
 	var errs []error
 	for _, r := range results {
-		if r.Err != nil {
-			errs = append(errs, &StepError{Key: r.Step.Key, Action: r.Step.Action, Err: r.Err})
+		err := r.Err
+		if err == nil {
+			continue
 		}
+		if r.Status == StatusNotRun {
+			err = fmt.Errorf("not run: %w", err)
+		}
+		errs = append(errs, &StepError{Key: r.Step.Key, Action: r.Step.Action, Err: err})
 	}
 	return Join(errs...)
 }

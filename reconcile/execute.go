@@ -56,7 +56,7 @@ const (
 type Result struct {
 	Step   Step
 	Status Status
-	Err    error // nil unless it failed or was not run
+	Err    error // why it failed or was not run, else nil
 }
 
 // maxConflicts is how often a step is tried when others change its thing all the time.
@@ -190,7 +190,7 @@ func (e *execution) runStep(ctx, lasting context.Context, s Step) (out Result) {
 // mayRun returns why a step is not run.
 func (e *execution) mayRun(ctx context.Context, s Step) error {
 	if err := ctx.Err(); err != nil {
-		return Transient(fmt.Errorf("not run: %w", err))
+		return Transient(err)
 	}
 	if err := e.refused[s.Key]; err != nil {
 		return err
@@ -205,7 +205,7 @@ func (e *execution) mayRun(ctx context.Context, s Step) error {
 			continue // it does not come before, as a mark on what must go needs nothing
 		}
 		if status := e.results[i].Status; status == StatusFailed || status == StatusNotRun {
-			return Transient(fmt.Errorf("not run: %q failed", n))
+			return Transient(fmt.Errorf("%q failed", n))
 		}
 	}
 	return nil

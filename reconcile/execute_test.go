@@ -75,6 +75,11 @@ func TestExecute(t *testing.T) {
 					t.Errorf("%s ended as %s (%v), want %s", r.Step.Key, r.Status, r.Err, c.want[i])
 				}
 			}
+			for _, r := range results {
+				if r.Err != nil && strings.Contains(r.Err.Error(), "not run") {
+					t.Errorf("the error of %s says its status again: %v", r.Step.Key, r.Err)
+				}
+			}
 			if told != len(results) {
 				t.Errorf("%d results were told of, want %d", told, len(results))
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/rest"
 	"github.com/app-sre/prcheck/integrations/generic/rules"
 	"github.com/app-sre/prcheck/integrations/generic/threeway"
+	"github.com/app-sre/prcheck/openapi"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -56,24 +57,23 @@ func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconc
 	if it.Mistake != (reconcile.Mistake{}) {
 		return it
 	}
-	fail := func(code reconcile.Code, err error) reconcile.Item {
-		it.Mistake = reconcile.Mistake{Code: code, Message: err.Error()}
+	fail := func(code reconcile.Code, message string) reconcile.Item {
+		it.Mistake = reconcile.Mistake{Code: code, Message: message}
 		return it
 	}
 	of, err := r.API.Specs().Rules(r.Of)
 	if err != nil {
-		return fail(codeSpec, err)
+		return fail(reconcile.Code(openapi.CodeOf(err)), openapi.MessageOf(err))
 	}
 	e.rules = rules.With(of, overlayOf(r))
 	if e.desired, err = g.Hooks.MutateDesired(ctx, e.forHooks(nil, nil)); err != nil {
-		return fail(codeHook, err)
+		return fail(codeHook, err.Error())
 	}
 	return it
 }
 
 // The codes of findings that are made here.
 const (
-	codeSpec   reconcile.Code = "SPEC_LOAD"
 	codeHook   reconcile.Code = "HOOK"      // a hook failed
 	codeSecret reconcile.Code = "SECRET"    // a secret cannot be read
 	codeAbsent reconcile.Code = "NOT_THERE" // adopt is required, and there is nothing

@@ -127,7 +127,7 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 	types, err := c.typesOf(before, r)
 	if err != nil {
 		types = nil
-		c.report.Findings = append(c.report.Findings, find(r, reconcile.Code(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %v", err))
+		c.report.Findings = append(c.report.Findings, find(r, reconcile.Code(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
 	}
 	c.add(Pair{Base: before, Head: r, Types: types, Children: c.children[r.Key]})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/family"
 	"github.com/app-sre/prcheck/integrations/generic/hooks"
 	"github.com/app-sre/prcheck/integrations/generic/rules"
+	"github.com/app-sre/prcheck/openapi"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -195,7 +196,7 @@ const maxWarnings = 20
 // mistake of the resources that need it.
 func (m *Model) warn(a *API) {
 	if err := a.specs.mistake; err != nil {
-		m.tell(Mistake{codeOf(err), "/overrides", err.Error()}, a.File)
+		m.tell(Mistake{codeOf(err), "/overrides", openapi.MessageOf(err)}, a.File)
 	}
 	for i, err := range a.specs.warnings {
 		if i == maxWarnings {
@@ -203,7 +204,7 @@ func (m *Model) warn(a *API) {
 				Message: fmt.Sprintf("%d more mistakes in the specifications", len(a.specs.warnings)-maxWarnings)})
 			return
 		}
-		m.tell(Mistake{codeOf(err), "/specifications", err.Error()}, a.File)
+		m.tell(Mistake{codeOf(err), "/specifications", openapi.MessageOf(err)}, a.File)
 	}
 }
 

@@ -171,6 +171,9 @@ func TestMistakesOfAPIs(t *testing.T) {
 		if len(m.Findings) != 1 || string(m.Findings[0].Code)+" "+m.Findings[0].Place.Pointer != c.want {
 			t.Errorf("%s: got %+v, want %s", name, m.Findings, c.want)
 		}
+		if len(m.Findings) > 0 && strings.Contains(m.Findings[0].Message, string(m.Findings[0].Code)) {
+			t.Errorf("%s: the message says the code again: %s", name, m.Findings[0].Message)
+		}
 		if find(t, m, "/r/a.yml").Mistake.IsZero() {
 			t.Errorf("%s: its resources have no mistake", name)
 		}

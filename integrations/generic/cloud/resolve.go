@@ -97,7 +97,7 @@ func (x *resolver) locate(r *Resource, chain []*Resource) {
 	}
 	types, err := r.API.specs.Find(r.Type)
 	if err != nil {
-		r.fail(codeOf(err), "/type", messageOf(err))
+		r.fail(codeOf(err), "/type", openapi.MessageOf(err))
 		return
 	}
 	f := x.families(r.API.Family)
@@ -123,7 +123,7 @@ func (r *Resource) setAddress(f *family.Family, types []*resources.Type, ref fam
 		r.Key, r.Root = KeyOf(r.API, f, a)
 		r.Digest = r.API.specs.Digest(t)
 		if _, err := r.API.specs.Rules(t); err != nil {
-			r.fail(codeOf(err), "/type", err.Error())
+			r.fail(codeOf(err), "/type", openapi.MessageOf(err))
 		}
 		return
 	}
@@ -135,14 +135,6 @@ func (r *Resource) setAddress(f *family.Family, types []*resources.Type, ref fam
 		pointer = "/parent"
 	}
 	r.fail(CodeImmutableID, pointer, first.Error())
-}
-
-// messageOf returns what an error about a specification says, without its code.
-func messageOf(err error) string {
-	if wrong, ok := err.(*openapi.Error); ok { //nolint:errorlint // it is made by the caller
-		return fmt.Sprintf("%.200q: %s", wrong.Place, wrong.Message)
-	}
-	return err.Error()
 }
 
 // parent returns the id of the parent that an entry names: by the path of a datafile, by the

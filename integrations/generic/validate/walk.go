@@ -95,7 +95,7 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 
 // broken tells that a specification cannot be read where it describes a property.
 func (w *walk) broken(at place, err error) {
-	w.mistake(reconcile.Code(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %v", err)
+	w.mistake(reconcile.Code(openapi.CodeOf(err)), at, nil, "the specification cannot be read here: %s", openapi.MessageOf(err))
 }
 
 // isFixed checks a part of the identity, and reports whether the value is one.
