@@ -3,7 +3,6 @@ package generic
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
 	"github.com/app-sre/prcheck/integrations/generic/hooks"
@@ -51,7 +50,9 @@ func (p *planner) Plan(ctx context.Context, live rest.Live) (*rest.Change, error
 	case threeway.Replace:
 		return nil, fmt.Errorf("it changed just now, and would have to be replaced: %w", reconcile.ErrConflict)
 	}
-	return p.change(ctx, made.Plan, applied)
+	out := rest.ChangeOf(made.Plan, p.sent, applied)
+	out.IsPart = onlyMarks(p.step.Action)
+	return out, nil
 }
 
 // applied returns what was applied last. For a write of the mark alone nothing counts.
@@ -86,21 +87,11 @@ func (p *planner) desiredNow(ctx context.Context, live rest.Live) (any, error) {
 	return p.marked(desired, p.mark)
 }
 
-// change returns what to send for a plan.
-func (p *planner) change(ctx context.Context, made *threeway.Plan, applied any) (*rest.Change, error) {
-	out := rest.ChangeOf(made, p.sent, applied)
-	out.IsPart = onlyMarks(p.step.Action)
-	for _, b := range []*any{&out.Desired, &out.Put} {
-		if *b == nil {
-			continue
-		}
-		q, err := p.Hooks.MutateRequest(ctx, p.hooked(p.entry, p.liveBody()), hooks.Request{Method: http.MethodPut, Path: p.of.Address.URI(), Body: *b, Cleared: out.Removed})
-		if err != nil {
-			return nil, err
-		}
-		*b = q.Body
-	}
-	return out, nil
+// Mutate implements [rest.Planner].
+func (p *planner) Mutate(ctx context.Context, s rest.Sending) (any, error) {
+	q, err := p.Hooks.MutateRequest(ctx, p.hooked(p.entry, s.Live.Body),
+		hooks.Request{Method: s.Method, Path: s.Path, Media: s.Media, Body: s.Body, Cleared: s.Removed})
+	return q.Body, err
 }
 
 // Left implements [rest.Planner].

@@ -46,6 +46,7 @@ type Answer struct {
 type Request struct {
 	Method  string
 	Path    string // with the query
+	Media   string // the media type of the body, "" for application/json
 	Body    any
 	Cleared []string // JSON pointers of what the request is to remove
 }

@@ -44,12 +44,9 @@ var ruleLists = []string{"ipRules", "virtualNetworkRules", "resourceAccessRules"
 
 const networkRules = "/properties/networkAcls"
 
-// emptyRules fills in an empty list for each list of rules that a PUT clears and does not
-// name: by itself, or with all network rules.
+// emptyRules fills in an empty list for each list of rules that a request clears, and does not
+// name or names as null: by itself, or with all network rules.
 func emptyRules(_ context.Context, x Resource, q Request) (Request, error) {
-	if q.Method != "PUT" {
-		return q, nil
-	}
 	for _, list := range ruleLists {
 		pointer := networkRules + "/" + list
 		if _, isThere := body.Get(x.Live, pointer); !isThere || !clears(q.Cleared, pointer) {

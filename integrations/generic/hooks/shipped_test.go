@@ -51,7 +51,11 @@ func TestEmptyRules(t *testing.T) {
 		{"what is sent stays", "PUT", `{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": [1]}}}`,
 			`{"properties": {"networkAcls": {"defaultAction": "Allow", "ipRules": [1], "virtualNetworkRules": []}}}`, []string{"/properties"}},
 		{"nothing is cleared", "PUT", `{"location": "x"}`, `{"location": "x"}`, []string{"/properties/networkAclsOther"}},
-		{"PATCH says null itself", "PATCH", `{"properties": {"networkAcls": null}}`, `{"properties": {"networkAcls": null}}`, []string{"/properties/networkAcls"}},
+		{"a patch with null", "PATCH", `{"properties": {"networkAcls": null}}`,
+			`{"properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": [], "virtualNetworkRules": []}}}`, []string{"/properties/networkAcls"}},
+		{"a patch without a list", "PATCH", `{"properties": {"networkAcls": {"ipRules": null}}}`,
+			`{"properties": {"networkAcls": {"defaultAction": "Deny", "ipRules": []}}}`, []string{"/properties/networkAcls/ipRules"}},
+		{"a patch of something else", "PATCH", `{"tags": {"a": null}}`, `{"tags": {"a": null}}`, []string{"/tags/a"}},
 	} {
 		body := decode(t, c.body)
 		got, err := Default().MutateRequest(t.Context(), Resource{Type: "microsoft.storage/storageaccounts", Live: decode(t, live)},

@@ -59,6 +59,8 @@ type planner struct {
 	made            []fields.Plan
 }
 
+func (p *planner) Mutate(_ context.Context, s rest.Sending) (any, error) { return s.Body, nil }
+
 func (p *planner) Plan(_ context.Context, live rest.Live) (*rest.Change, error) {
 	made := p.planOver(live, p.namespace, p.name, p.desired)
 	p.made = append(p.made, made)

@@ -62,6 +62,19 @@ type Planner interface {
 	Plan(ctx context.Context, live Live) (*Change, error)
 	// Left returns what is not as desired after a write, when the resource was read back.
 	Left(ctx context.Context, live Live) ([]Difference, error)
+	// Mutate returns the body to send in the place of that of a request that creates or updates.
+	// It is called for each such request, right before it is sent.
+	Mutate(ctx context.Context, s Sending) (any, error)
+}
+
+// A Sending is a request that is about to be sent.
+type Sending struct {
+	Method  string
+	Path    string // with the query
+	Media   string // the media type of the body
+	Body    any
+	Removed []string // JSON pointers of what the request is to remove
+	Live    Live     // the resource as it was read last
 }
 
 // A Change is what a write is to do. For a resource that is not there, Desired is sent.

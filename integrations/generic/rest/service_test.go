@@ -198,6 +198,8 @@ func failing(status int, code string, headers ...string) *http.Response {
 type script struct{ change *Change }
 
 func (p *script) Plan(context.Context, Live) (*Change, error)      { return p.change, nil }
+func (p *script) Mutate(_ context.Context, s Sending) (any, error) { return s.Body, nil }
+
 func (p *script) Left(context.Context, Live) ([]Difference, error) { return nil, nil }
 
 // A memory notes what it is told.

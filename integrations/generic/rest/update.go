@@ -89,7 +89,7 @@ func (w *write) note(n Note) {
 // trim takes the lists of children out of a change, where the desired body says nothing about
 // them: they are left as they are.
 func (w *write) trim(change *Change) {
-	w.kept = nil
+	w.kept, w.removed = nil, nil
 	if change == nil || !w.live.Found {
 		return
 	}
@@ -101,7 +101,7 @@ func (w *write) trim(change *Change) {
 	isOurs := func(path string) bool { return !w.keeps(path) }
 	trimmed := *change
 	trimmed.Paths, trimmed.Removed = filter(change.Paths, isOurs), filter(change.Removed, isOurs)
-	*change = trimmed
+	*change, w.removed = trimmed, trimmed.Removed
 }
 
 // keeps reports whether a path is in a list of children that is left as it is.

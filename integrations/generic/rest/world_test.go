@@ -146,6 +146,8 @@ func (m *managed) Plan(_ context.Context, live Live) (*Change, error) {
 }
 
 // Left implements [Planner].
+func (m *managed) Mutate(_ context.Context, s Sending) (any, error) { return s.Body, nil }
+
 func (m *managed) Left(_ context.Context, live Live) ([]Difference, error) {
 	return LeftOf(m.made(live)), nil
 }

@@ -90,6 +90,7 @@ type write struct {
 	before   Live     // as it was before it was changed
 	intended bool     // the memory knows that it is created
 	answered bool     // the service accepted a request
+	removed  []string // pointers of what the change removes
 	kept     []string // pointers of lists of children that the desired body leaves out
 	result   Result
 }
@@ -185,11 +186,13 @@ func (w *write) request(method, uri, media string) request {
 
 // exchange sends a body, and waits until it is carried out.
 func (w *write) exchange(ctx context.Context, r request, content any) error {
-	raw, err := encode(content)
+	content, err := w.p.Mutate(ctx, Sending{Method: r.method, Path: r.uri, Media: r.media, Body: content, Removed: w.removed, Live: w.live})
 	if err != nil {
 		return err
 	}
-	r.body = raw
+	if r.body, err = encode(content); err != nil {
+		return err
+	}
 	a, err := w.Client.send(ctx, r)
 	if err != nil {
 		return err

@@ -23,6 +23,14 @@ type planner struct {
 	desired, applied any
 	rules            rules.Table
 	refuse           error
+	mutate           func(Sending) any // nil changes nothing
+}
+
+func (p *planner) Mutate(_ context.Context, s Sending) (any, error) {
+	if p.mutate == nil {
+		return s.Body, nil
+	}
+	return p.mutate(s), nil
 }
 
 func (p *planner) plan(live Live) *threeway.Plan {
