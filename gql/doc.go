@@ -36,6 +36,8 @@
 //
 // These differences are deliberate:
 //
+//   - A request with the variable [ExactVariable] gets an error for a number that qontract-server
+//     would answer as null.
 //   - Properties that JavaScript objects inherit, such as "constructor" or the length of a
 //     string, are not fields of the data and of filters.
 //   - Only strings count as schemas, and as paths in references.
@@ -60,7 +62,7 @@
 //	                 variableuse.go introspectiondepth.go limits.go suggest.go
 //	field conflicts  conflict.go conflictfields.go conflictlinear.go
 //	execution        engine.go exec.go resolve.go datavalue.go objecttype.go filter.go match.go
-//	                 backrefs.go serialize.go observe.go dependence.go
+//	                 backrefs.go serialize.go exactnumber.go observe.go dependence.go
 //	JavaScript       jsvalue.go jsnumber.go jsjson.go inspect.go
 //	answers          response.go readresponse.go
 //	footprint        analyze.go valueselections.go positiondraft.go position.go

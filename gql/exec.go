@@ -254,6 +254,9 @@ func (r *run) completeSingle(field *selectedField, v dataValue) (any, *Error) {
 	t := field.def.typ
 	switch t.kind {
 	case kindScalar:
+		if at, isLost := r.lostNumber(t.scalar, v.value); isLost {
+			return nil, r.lostError(field, at)
+		}
 		out, err := serialize(t.scalar, v.value)
 		if err != nil {
 			return nil, internalError("%s", err.Error())

@@ -13,6 +13,7 @@ type Query struct {
 	variables map[string]any
 	fragments map[string]*fragment
 	fields    *collectedFields // root fields; nil unless the operation is a query
+	isExact   bool             // the request has ExactVariable
 
 	analysis func() *analysis // runs analyze once
 }

@@ -16,6 +16,21 @@ type Request struct {
 	EmptyName bool
 }
 
+// ExactVariable is a variable that a request may have although its query does not declare it. If it
+// is true, a number for which JavaScript has no value is an error of its field in a JSON scalar,
+// with its place in the path. Otherwise it is null in the text, as in qontract-server, which ignores
+// the variable.
+const ExactVariable = "exactNumbers"
+
+// isExact reports whether a request has [ExactVariable].
+func (r Request) isExact() bool {
+	if r.Variables == nil {
+		return false
+	}
+	v, _ := r.Variables.Get(ExactVariable)
+	return v == true
+}
+
 // The codes of errors, which qontract-server writes to extensions.code.
 const (
 	CodeParse      = "GRAPHQL_PARSE_FAILED"
@@ -70,7 +85,9 @@ func (s *Schema) Compile(req Request) (*Query, error) {
 	if len(c.errors) > 0 {
 		return nil, reject(c.errors...)
 	}
-	return newQuery(s, doc, op, variables), nil
+	q := newQuery(s, doc, op, variables)
+	q.isExact = req.isExact()
+	return q, nil
 }
 
 // validateDocument validates a document and returns the errors of graphql-js, or an error

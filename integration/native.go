@@ -11,8 +11,13 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
+// ExactNumbers is the name of a variable of queries; see gql.ExactVariable, which is the same.
+const ExactNumbers = "exactNumbers"
+
 // A QueryFunc answers a GraphQL query over one bundle. It returns the data of the
 // response as JSON.
+// A variable [ExactNumbers] that is true asks for an error about each number that a JSON text of
+// the answer could not hold.
 type QueryFunc func(ctx context.Context, query string, variables map[string]any) ([]byte, error)
 
 // A Native is an integration that is written in Go and part of the program.

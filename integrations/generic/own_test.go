@@ -1,7 +1,9 @@
 package generic
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -159,5 +161,25 @@ func TestKilledWhileCreating(t *testing.T) {
 	}
 	if s.writes() != "" || len(s.service.IDs()) != 3 {
 		t.Errorf("writes %s, there are %v\n%s", s.writes(), s.service.IDs(), &s.log)
+	}
+}
+
+// A number that GraphQL cannot hand over is a mistake with its place. It clears nothing, neither in
+// a run nor by the data alone.
+func TestHugeNumberClearsNothing(t *testing.T) {
+	s := newScene(t)
+	s.must()
+	base := s.Clone()
+	before := s.service.Object(cacheID)
+	s.body(cache)["properties"] = object{"sku": object{"name": "Standard", "capacity": json.Number("1" + strings.Repeat("0", 309))}}
+	const want = "VAL_TYPE /cloud/cache.yml/body/properties/sku/capacity: "
+	for name, run := range map[string]func() error{"a run": s.run, "a dry run": func() error { return s.check(base) }} {
+		err := run()
+		if got := s.failures(); s.writes() != "" || !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: %v, got %q, writes %s", name, err, got, s.writes())
+		}
+	}
+	if after := s.service.Object(cacheID); !reflect.DeepEqual(after, before) {
+		t.Errorf("got %v, want %v", after, before)
 	}
 }

@@ -91,7 +91,7 @@ type row[T any] struct {
 // ask returns the entries of the list of a query. What cannot be answered of one entry is its
 // mistake, with the pointer in its file.
 func ask[T any](ctx context.Context, query integration.QueryFunc, text, what string) ([]row[T], error) {
-	raw, err := query(ctx, text, nil)
+	raw, err := query(ctx, text, map[string]any{integration.ExactNumbers: true})
 	wrong := map[int]Mistake{}
 	if partial := (*integration.AnswerError)(nil); errors.As(err, &partial) {
 		if _, isInList := partial.InList("list"); !isInList {
@@ -138,6 +138,9 @@ func mistakesOf(partial *integration.AnswerError) map[int]Mistake {
 		message := f.Message
 		if strings.HasPrefix(message, noText) {
 			message = "it is null and must be a text"
+		}
+		if strings.HasPrefix(pointer, "/body/") {
+			message += ": write the whole body as JSON text in bodyText"
 		}
 		out[int(at)] = Mistake{codeType, pointer, message}
 	}

@@ -125,6 +125,8 @@ func TestMistakes(t *testing.T) {
 		"body":               {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": []any{}}, "VAL_TYPE /body an object"},
 		"body as text":       {object{"type": cloudtest.Store, "name": "x", "parent": group, "bodyText": `{"a": 1`}, "VAL_TYPE /bodyText "},
 		"two bodies":         {object{"type": cloudtest.Store, "name": "x", "parent": group, "bodyText": `{}`, "body": object{}}, "VAL_TYPE /bodyText one of them"},
+		"a huge number":      {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"l": []any{nil, object{"a/b": json.Number("1" + strings.Repeat("0", 309))}}}}, "VAL_TYPE /body/l/1/a~1b bodyText"},
+		"a huge exponent":    {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": json.Number("-1e309")}}, "VAL_TYPE /body/a bodyText"},
 		"a large number":     {object{"type": cloudtest.Store, "name": "x", "parent": group, "body": object{"a": json.Number("9007199254740993")}}, "VAL_TYPE /body/a bodyText"},
 		"a null":             {object{"type": cloudtest.Store, "name": nil, "parent": group}, "VAL_TYPE /name it is null and must be a text"},
 		"a path":             {object{"type": cloudtest.Store, "name": "x", "parent": group, "ignore": []any{"a"}}, "VAL_PATTERN /ignore/0 JSON pointer"},
