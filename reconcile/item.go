@@ -69,6 +69,9 @@ type Record struct {
 	Applied  any    `json:"applied,omitempty"`  // what was written last
 	Policy   Policy `json:"policy,omitempty"`   // of the item
 	Deleting bool   `json:"deleting,omitempty"` // its entry said that it must go
+	// Unmarked tells that the thing was imported and has no mark: it is ours by the state alone,
+	// and gets our mark with the next change.
+	Unmarked bool `json:"unmarked,omitempty"`
 }
 
 // A Policy says what may be done with a thing.

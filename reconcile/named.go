@@ -110,7 +110,7 @@ func (m *maker) planChange(it *Item, thing Thing, last Record, wish Wish) {
 		return
 	}
 	s := Step{Key: it.Key, Action: None, Owner: v.Owner, Reason: "nothing differs", Changes: d.Changes, Item: it, Thing: &thing,
-		mark: v.Mark && !thing.Unmarkable, learn: !wish.Known && m.in.Class == Knowing, wish: wish}
+		mark: v.Mark && !thing.Unmarkable && !(last.Unmarked && v.Owner == Us), learn: !wish.Known && m.in.Class == Knowing, wish: wish}
 	isTaken := v.Owner != Us
 	switch {
 	case d.Replace && isTaken:

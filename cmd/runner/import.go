@@ -43,7 +43,7 @@ ours are left out. Secrets are left out as well: the file says where they were. 
 --with-children it does the same for all that stands in the resource.
 
 With --state it also notes that the resource is ours as it is, so that the plan right after
-is empty. Nothing is changed at the API, and no file is written over.`,
+is empty. A resource without our mark gets it with its next change. Nothing is changed at the API, and no file is written over.`,
 		Example: `  runner import generic /subscriptions/s/resourceGroups/g/providers/Microsoft.Cache/Redis/r --bundle git:main --data data --state state
   runner import generic /apis/apps/v1/namespaces/shop/deployments/web --bundle git:main --print`,
 		Args: cli.Takes("ID"),

@@ -37,9 +37,10 @@ type Imported struct {
 	ID    string
 	Entry importer.Entry // what the text says
 
-	key    reconcile.Key
-	record record
-	part   native.Part
+	key        reconcile.Key
+	record     record
+	part       native.Part
+	isUnmarked bool // it has no mark yet
 }
 
 // Importer returns a native that imports a resource: its dry run and its run write data, and
@@ -93,7 +94,7 @@ func (i importing) Run(ctx context.Context, env integration.Environment, act int
 		return err
 	}
 	for _, one := range all {
-		if err := native.Know(ctx, act.State, one.part, map[reconcile.Key]reconcile.Record{one.key: {Applied: one.record}}); err != nil {
+		if err := native.Know(ctx, act.State, one.part, map[reconcile.Key]reconcile.Record{one.key: {Applied: one.record, Unmarked: one.isUnmarked}}); err != nil {
 			return fmt.Errorf("the data are written, but %w", err)
 		}
 	}

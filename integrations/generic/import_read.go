@@ -120,8 +120,9 @@ var marksToDrop = reconcile.Mark{Integration: "i", Version: "v", Caller: "c"}
 // imported makes the datafile about a resource.
 func (s *source) imported(ctx context.Context, of *resources.Type, at family.Address, live rest.Live) (Imported, error) {
 	f, specs := s.client.Family, s.api.Specs()
-	if m := markOf(f, live.Body); m.Integration != "" && (m.Integration != Name || m.Caller != s.caller) {
-		return Imported{}, reconcile.Config(fmt.Errorf("OWNED_BY_OTHER: it has the mark of %.100q (%.100q)", m.Integration, m.Caller))
+	mark := markOf(f, live.Body)
+	if mark.Integration != "" && (mark.Integration != Name || mark.Caller != s.caller) {
+		return Imported{}, reconcile.Config(fmt.Errorf("OWNED_BY_OTHER: it has the mark of %.100q (%.100q)", mark.Integration, mark.Caller))
 	}
 	known, err := specs.Rules(of)
 	if err != nil {
@@ -153,8 +154,8 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	}
 	key, root := cloud.KeyOf(s.api, f, at)
 	return Imported{File: path.Join(s.folder, e.File()), Text: text, ID: at.ID, Entry: e, key: key,
-		record: record{Body: body.Canonical(applied), Type: of.ID(), ID: at.ID, URI: at.URI()},
-		part:   native.Part{Shard: root, Caller: s.caller, At: s.api.Endpoint}}, nil
+		record: record{Body: body.Canonical(applied), Type: of.ID(), ID: at.ID, URI: at.URI(), Digest: body.Digest(desired)},
+		part:   native.Part{Shard: root, Caller: s.caller, At: s.api.Endpoint}, isUnmarked: mark == (reconcile.Mark{})}, nil
 }
 
 // strip returns what data hold of a live resource.

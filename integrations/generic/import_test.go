@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/integrations/generic/body"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/state"
 )
@@ -76,35 +75,77 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// What is not marked gets its mark with the first run, and nothing else changes.
-func TestImportOfUnmarked(t *testing.T) {
-	s := newScene(t)
-	s.must()
+// unmark takes our mark off the cache, or gives it that of another caller.
+func (s *scene) unmark(caller string) {
 	s.service.Edit(cacheID, func(is map[string]any) {
-		for name := range is["tags"].(map[string]any) {
-			if strings.HasPrefix(name, "qontract-") {
-				delete(is["tags"].(map[string]any), name)
-			}
+		tags := is["tags"].(map[string]any)
+		maps.DeleteFunc(tags, func(name string, _ any) bool { return strings.HasPrefix(name, "qontract-") })
+		if caller != "" {
+			tags["qontract-integration"], tags["qontract-caller"] = Name, caller
 		}
 	})
+}
+
+// importUnmarked imports the cache without a mark into new data and a new state, and returns its
+// datafile.
+func (s *scene) importUnmarked() string {
+	s.t.Helper()
+	s.must()
+	s.unmark("")
 	s.forget()
 	all, err := s.importAll(cacheID)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	for _, one := range all {
 		s.Add("/"+one.File, object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID, "body": one.Entry.Body})
 	}
-	before := s.service.Object(cacheID)
+	return "/" + all[0].File
+}
+
+// What has no mark is ours after its import by the state alone: no step, no write, and the status
+// says that it is as the data say. It gets its mark with the next change of the data.
+func TestImportOfUnmarked(t *testing.T) {
+	s := newScene(t)
+	file := s.importUnmarked()
+	for range 2 {
+		s.must()
+		if s.did() != "" || s.writes() != "" {
+			t.Fatalf("after the import: %s, %s\n%s", s.did(), s.writes(), &s.log)
+		}
+	}
+	if got, want := s.status(), "Ready=True/Succeeded Synced=True/Same Drifted=False/Same Blocked=False/Allowed"; got != want {
+		t.Errorf("the status is %s, want %s", got, want)
+	}
+	s.body(file)["tags"] = object{"team": "other"}
 	s.must()
-	after := s.service.Object(cacheID)
-	t.Log(s.did())
-	delete(before, "tags")
-	delete(after, "tags")
-	delete(before, "etag")
-	delete(after, "etag")
-	if a, b := before["properties"], after["properties"]; !maps.EqualFunc(a.(map[string]any), b.(map[string]any), func(x, y any) bool { return body.Text(x) == body.Text(y) }) {
-		t.Errorf("got %v, want %v", after, before)
+	if s.did() != "update sessions done" || s.service.Object(cacheID)["tags"].(map[string]any)["qontract-integration"] != Name {
+		t.Errorf("after a change: %s, %v\n%s", s.did(), s.service.Object(cacheID)["tags"], &s.log)
+	}
+	s.unmark("")
+	s.must()
+	if got := s.did(); got != "mark sessions done" {
+		t.Errorf("after it lost its mark: %s\n%s", got, &s.log)
+	}
+}
+
+// An import without a mark is no way around owners: the mark of somebody else counts, and without
+// the state that learned of the import nothing is ours.
+func TestImportOfUnmarkedKeepsOwners(t *testing.T) {
+	s := newScene(t)
+	file := s.importUnmarked()
+	s.body(file)["tags"] = object{"team": "other"}
+	s.unmark("somebody")
+	if err := s.run(); err != nil || s.writes() != "" || !strings.Contains(s.failures(), "OWNED_BY_OTHER "+file) {
+		t.Errorf("with another mark: %v, %s, %s", err, s.failures(), s.writes())
+	}
+	s.unmark("")
+	var err error
+	if s.state, err = state.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(); err != nil || s.writes() != "" || !strings.Contains(s.failures(), "NOT_ADOPTED "+file) {
+		t.Errorf("with another state: %v, %s, %s", err, s.failures(), s.writes())
 	}
 }
 
