@@ -18,8 +18,11 @@ type Status struct {
 	File  string `json:"file,omitempty"` // path of the datafile that asks for it
 	// Desired is the digest of what the data say, and Observed of what was applied last; "" if
 	// nothing was.
-	Desired    string   `json:"desired,omitempty"`
-	Observed   string   `json:"observed,omitempty"`
+	Desired  string `json:"desired,omitempty"`
+	Observed string `json:"observed,omitempty"`
+	// Seen is a hash of the thing as it was when the parts of its status were read that are read
+	// for themselves; "" if it has none.
+	Seen       string   `json:"seen,omitempty"`
 	Conditions []Aspect `json:"conditions"` // in the order of the integration
 }
 

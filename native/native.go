@@ -51,9 +51,11 @@ type Integration struct {
 	// them is written and before anything is deleted. Deletions are not waited for. If it is
 	// nil, nothing is waited for.
 	Settle func(ctx context.Context, env integration.Environment, part Part, done []reconcile.Step) map[reconcile.Key]error
-	// Describe returns how the thing of a step stands, as conditions. The result is that of a run;
-	// without one it may read what else belongs to the status. If it is nil, nobody tells.
-	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step, result *reconcile.Result) integration.Status
+	// Describe returns how the thing of a step stands, as conditions. The result is that of a run,
+	// nil if somebody asks for the status. A run describes everything that it looked at, so it best
+	// reads no more than what may have changed since the last status, which is the zero value if
+	// there is none. If Describe is nil, nobody tells.
+	Describe func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step, result *reconcile.Result, last integration.Status) integration.Status
 	// Check returns what the data of both sides say about a change, beside the mistakes of
 	// entries. It asks no system, and is called in the dry run of a change alone. If it is nil,
 	// they say nothing more.

@@ -82,7 +82,7 @@ func (w *work) describe(ctx context.Context, u *unit, done []reconcile.Result, w
 	out := make([]integration.Status, len(named))
 	each(ctx, len(named), w.env.Workers, func(ctx context.Context, i, _ int) error {
 		s := named[i]
-		now := w.Describe(ctx, w.env, u.part, s, results[s.Key])
+		now := w.Describe(ctx, w.env, u.part, s, results[s.Key], was[s.Key])
 		now.Key, now.Shard, now.File = string(s.Key), u.part.Shard, s.Place.File
 		for j := range now.Conditions {
 			now.Conditions[j].Since = w.since(now.Conditions[j], was[s.Key])

@@ -176,6 +176,7 @@ func (w *writing) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.written = r.Live.Body
 	return w.Hooks.PostReconcile(ctx, w.hooked(w.entry, r.Live.Body))
 }
 

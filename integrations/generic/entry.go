@@ -34,6 +34,8 @@ type entry struct {
 	isDraft  bool // it is a part of a change that is not merged
 	pending  pending
 
+	// written is the resource as it was read after a write, nil if nothing was written.
+	written any
 	// leftOut is the places that the last plan leaves to other managers.
 	leftOut []string
 }

@@ -82,19 +82,57 @@ func TestUnreadStatus(t *testing.T) {
 	}
 }
 
-// A part of the status that is read for itself counts, and fails nothing if it cannot be read.
+// A part of the status that is read for itself is read when the resource was written or changed,
+// until all is well, and when somebody asks for the status.
 func TestJoinedStatus(t *testing.T) {
 	s := newScene(t)
 	delete(s.Data, rule)
 	s.Add(cache, object{"type": "Example.Compute/scaleSets", "name": "web", "parent": group,
 		"body": object{"location": "westus", "sku": object{"name": "S", "capacity": 1}, "properties": object{}}})
-	s.must()
-	s.status()
-	joined := false
-	for _, r := range s.service.Requests() {
-		joined = joined || strings.HasSuffix(r.Path, "/instanceView")
+	joined := func() (n int) {
+		for _, r := range s.service.Requests() {
+			if strings.HasSuffix(r.Path, "/instanceView") {
+				n++
+			}
+		}
+		return n
 	}
-	if !joined {
-		t.Errorf("instanceView is not read: %v", s.service.Requests())
+	isBroken := false
+	s.service.Fail(func(r armtest.Request) *armtest.Fault {
+		if isBroken && strings.HasSuffix(r.Path, "/instanceView") {
+			return &armtest.Fault{Status: http.StatusBadRequest, Code: "Broken"}
+		}
+		return nil
+	})
+	edit := func() {
+		s.service.Edit(group+"/providers/Example.Compute/scaleSets/web", func(b map[string]any) { b["tags"].(map[string]any)["seen"] = "x" })
+	}
+	for _, c := range []struct {
+		name string
+		do   func()
+		want int
+	}{
+		{"created", func() {}, 1},
+		{"nothing changed", func() {}, 0},
+		{"changed by somebody", edit, 1},
+		{"nothing changed since then", func() {}, 0},
+		{"written, and the part cannot be read", func() { isBroken, s.body(cache)["sku"] = true, object{"name": "S", "capacity": 2} }, 1},
+		{"it still cannot be read", func() {}, 1},
+		{"it can be read again", func() { isBroken = false }, 1},
+		{"all is well", func() {}, 0},
+	} {
+		c.do()
+		s.must()
+		if got := joined(); got != c.want {
+			t.Errorf("%s: instanceView is read %d times, want %d", c.name, got, c.want)
+		}
+	}
+	s.service.Forget()
+	if got := s.status(); !strings.HasPrefix(got, "Ready=True/Succeeded ") || joined() != 1 {
+		t.Errorf("asked for the status: %s, and instanceView is read %d times", got, joined())
+	}
+	isBroken = true
+	if got := s.status(); !strings.HasPrefix(got, "Ready=True/Succeeded ") {
+		t.Errorf("a part that cannot be read: %s", got)
 	}
 }
