@@ -96,7 +96,8 @@ type Part struct {
 	// shard and the caller suffice.
 	At string
 	// Target is how the target is reached, such as an [integration.ClusterRef]. It is
-	// compared as JSON, and must have everything that Current and Doer use of the data.
+	// compared as JSON, and must have everything that Current and Doer use of the data. See
+	// also [Identified].
 	Target any
 	Items  []reconcile.Item
 	// Skip says why the part is not worked on, for instance because the data disable it. Its

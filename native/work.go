@@ -87,6 +87,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	}
 	w.head = w.head.withMistakes()
 	w.base = w.base.withMistakes()
+	w.head = w.head.reachedBy(w.base)
 	w.change, w.home = newChange(w.base, w.head), home(w.base, w.head)
 	for _, f := range w.base.Findings {
 		w.old[identity(f)] = true

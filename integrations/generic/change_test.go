@@ -1,9 +1,13 @@
 package generic
 
 import (
+	"context"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -132,12 +136,12 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A change that alters how an endpoint is reached sends nothing there before the merge.
+// A change that alters how an endpoint is reached sends nothing there before the merge. It says so
+// once, however many resources fall out.
 func TestNewEndpointIsNotAsked(t *testing.T) {
 	for name, edit := range map[string]func(api object){
 		"token":    func(api object) { api["token"] = object{"path": "other/secret", "field": "token"} },
 		"endpoint": func(api object) { api["endpoint"] = "https://evil.arm.example" },
-		"actions":  func(api object) { api["readActions"] = []any{"listKeys"} },
 		"insecure": func(api object) { api["insecure"] = true },
 	} {
 		s := newScene(t)
@@ -147,5 +151,43 @@ func TestNewEndpointIsNotAsked(t *testing.T) {
 		if err := s.check(base); err != nil || len(s.service.Requests()) > 0 || !strings.Contains(s.log.String(), "NEW_TARGET") {
 			t.Errorf("%s: %v, requests %v\n%s", name, err, s.service.Requests(), &s.log)
 		}
+		var clear []string
+		for _, f := range s.findings {
+			if f.Severity == plan.SeverityWarning && strings.Contains(f.Message, "checks them by the data alone") {
+				clear = append(clear, f.File+" "+f.Message)
+			}
+		}
+		if len(clear) != 1 || !strings.HasPrefix(clear[0], cloudtest.API+" ") {
+			t.Errorf("%s: the warnings are %q, want one about %s", name, clear, cloudtest.API)
+		}
+	}
+}
+
+// A change of the read actions is asked with those of base, and fails nothing that base has.
+func TestReadActionsOfBase(t *testing.T) {
+	s := newScene(t)
+	s.must()
+	s.Data[cloudtest.API]["readActions"] = []any{"listKeys"}
+	s.service.Edit(cacheID, func(b map[string]any) { b["tags"].(map[string]any)["qontract-caller"] = "other" }) // base is wrong already
+	base := s.Clone()
+	s.Data[cloudtest.API]["readActions"] = []any{"listKeys", "purge"}
+	var asked []integration.EndpointRef
+	env := s.environment(base)
+	open := env.Endpoint
+	env.Endpoint = func(ctx context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
+		asked = append(asked, ref)
+		return open(ctx, ref)
+	}
+	if err := s.native.DryRun(t.Context(), env); err != nil {
+		t.Error(err)
+	}
+	if len(asked) != 1 || !slices.Equal(asked[0].Reads, []string{"listKeys"}) || len(s.service.Requests()) == 0 {
+		t.Errorf("the endpoint is reached as %+v, with %d requests", asked, len(s.service.Requests()))
+	}
+	if got := s.told(plan.SeverityError); got != "" || strings.Contains(s.log.String(), "NEW_TARGET") || !strings.Contains(s.log.String(), "OWNED_BY_OTHER") {
+		t.Errorf("got the errors %q\n%s", got, &s.log)
+	}
+	if got := s.told(plan.SeverityNote); got != "RULES_CHANGED TRIED" {
+		t.Errorf("got the notes %q\n%s", got, &s.log)
 	}
 }

@@ -105,6 +105,13 @@ type target struct {
 	Family string `json:"family"`
 }
 
+// Identity returns the target without the read actions: they say what may be sent, not where to.
+// Before the merge of a change those of base count.
+func (t target) Identity() any {
+	t.Reads = nil
+	return t
+}
+
 // targetOf returns the target of a part.
 func targetOf(p native.Part) (target, error) {
 	t, ok := p.Target.(target)

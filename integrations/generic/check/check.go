@@ -217,9 +217,18 @@ func (c *checker) api(before, a *cloud.API) {
 		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/specifications", Path: "/specifications",
 			Message: "the change edits the specifications or the overrides; it is checked by those of base, and they count after the merge"})
 	}
-	if !strings.EqualFold(before.Endpoint, a.Endpoint) {
+	if !slices.Equal(before.ReadActions, a.ReadActions) {
+		add(Finding{Code: CodeRules, Severity: plan.SeverityNote, File: a.File, Pointer: "/readActions", Path: "/readActions",
+			Message: "the change edits the read actions; before the merge those of base count"})
+	}
+	const unasked = "a dry run of this change asks for none of them, and checks them by the data alone"
+	switch was, is := before.Ref(), a.Ref(); {
+	case !strings.EqualFold(was.URL, is.URL):
 		add(Finding{Code: validate.CodeIdentity, Severity: plan.SeverityWarning, File: a.File, Pointer: "/endpoint", Path: "/endpoint",
-			From: before.Endpoint, To: a.Endpoint, hasChange: true,
-			Message: fmt.Sprintf("all resources of %q are looked for there; those at the old endpoint stay, and nobody names them", a.Name)})
+			From: was.URL, To: is.URL, hasChange: true,
+			Message: fmt.Sprintf("all resources of %q are looked for there; those at the old endpoint stay, and nobody names them; %s", a.Name, unasked)})
+	case was.URL != is.URL, was.Token != is.Token, was.Insecure != is.Insecure, before.Family != a.Family:
+		add(Finding{Code: CodeTarget, Severity: plan.SeverityWarning, File: a.File,
+			Message: fmt.Sprintf("the change alters how the resources of %q are reached: %s", a.Name, unasked)})
 	}
 }

@@ -118,6 +118,10 @@ func TestChanges(t *testing.T) {
 		{"renamed", func(w *cloudtest.World) { w.Data["/r/rule.yml"]["name"] = "s" }, []string{"warning ORPHAN /r/rule.yml#"}},
 		{"another endpoint", func(w *cloudtest.World) { w.Data[cloudtest.API]["endpoint"] = "https://other.example" },
 			[]string{"warning IMMUTABLE_ID /cloud/api.yml#/endpoint"}},
+		{"another token", func(w *cloudtest.World) { w.Data[cloudtest.API]["token"] = object{"path": "x", "field": "y"} },
+			[]string{"warning NEW_TARGET /cloud/api.yml#"}},
+		{"other read actions", func(w *cloudtest.World) { w.Data[cloudtest.API]["readActions"] = []any{"listKeys"} },
+			[]string{"note RULES_CHANGED /cloud/api.yml#/readActions"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := told(run(t, c.change)); !slices.Equal(got, c.want) {

@@ -18,6 +18,7 @@ const (
 	CodeReplace            reconcile.Code = "REPLACE"       // delete and create, as the entry allows
 	CodeVersion            reconcile.Code = "API_VERSION"   // the type has another version
 	CodeRules              reconcile.Code = "RULES_CHANGED" // the change edits what it is checked by
+	CodeTarget             reconcile.Code = "NEW_TARGET"    // the change alters how resources are reached
 )
 
 // A Finding is a mistake of a change, or what it would do.
