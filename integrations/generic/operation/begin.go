@@ -67,11 +67,14 @@ func header(a Answer) string {
 }
 
 // move sets the kind and the address of an operation to those that the headers of an answer
-// name, if they name any. A document with the status names a Location only for the result.
+// name, if they name any. A document with the status names a Location only for the result, so one
+// that is not of the endpoint is left alone.
 func (o *Operation) move(endpoint *url.URL, h http.Header) Result {
 	kind, address := Status, h.Get(statusHeader)
-	if address == "" && o.Kind != Status {
-		kind, address = Location, h.Get(locationHeader)
+	if location := h.Get(locationHeader); address == "" && o.Kind != Status {
+		kind, address = Location, location
+	} else if _, err := Resolve(endpoint, location); location != "" && err == nil {
+		o.Result = location
 	}
 	if address == "" {
 		return Result{}

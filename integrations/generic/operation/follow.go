@@ -212,8 +212,35 @@ func (f Follower) resource(ctx context.Context, address *url.URL, verb string) (
 }
 
 // Finish reads the resource after an operation succeeded or was forgotten, and returns what it
-// is now. While the resource says that it is still worked on, it is asked again.
+// is now. While the resource says that it is still worked on, it is asked again. A result that is
+// declared to be elsewhere is waited for first; what it says counts if the resource agrees.
 func (f Follower) Finish(ctx context.Context, o *Operation) (Answer, Result) {
+	told := f.result(ctx, o)
+	if told.Outcome == Pending {
+		return Answer{}, told
+	}
+	a, r := f.finish(ctx, o)
+	if told.Outcome == Failed && r.Outcome == Failed && r.Message == "" {
+		r.Code, r.Message = told.Code, told.Message
+	}
+	return a, r
+}
+
+// result waits for the result of an operation where the specification says that it is at the
+// Location, and the status document ended before it. One that cannot be read says nothing.
+func (f Follower) result(ctx context.Context, o *Operation) Result {
+	if o.FinalState != AtLocation || o.Kind != Status || o.Result == "" || o.Result == o.Resource {
+		return Result{}
+	}
+	o.Kind, o.Address, o.Result, o.Wait = Location, o.Result, "", int(minWait/time.Second)
+	r := f.Follow(ctx, o)
+	if r.Outcome == Pending && r.Err != nil && ctx.Err() == nil {
+		return Result{}
+	}
+	return r
+}
+
+func (f Follower) finish(ctx context.Context, o *Operation) (Answer, Result) {
 	address, err := Resolve(f.Endpoint, o.Resource)
 	if err != nil {
 		return Answer{}, Result{Outcome: Failed, Code: CodeHost, Message: err.Error()}

@@ -31,6 +31,9 @@ func FuzzBegin(f *testing.F) {
 		case o.Wait < 1 || o.Wait > 600:
 			t.Errorf("it would wait %d s", o.Wait)
 		default:
+			if _, err := operation.Resolve(endpoint, o.Result); o.Result != "" && err != nil {
+				t.Errorf("got the result %q", o.Result)
+			}
 			u, err := operation.Resolve(endpoint, o.Address)
 			if err != nil || u.Scheme != "https" || !strings.EqualFold(u.Host, "management.example") || u.User != nil {
 				t.Errorf("got the address %v, %v", u, err)

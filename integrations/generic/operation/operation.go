@@ -31,10 +31,16 @@ type Operation struct {
 	Began    time.Time `json:"began"`
 	// Wait is how long to wait before the next question, in seconds.
 	Wait int `json:"wait"`
-	// FinalState is where the specification says that the result is. It is only told: the
-	// resource itself decides.
+	// FinalState is where the specification says that the result is. Of [AtLocation] the result is
+	// waited for before the resource is read, which decides.
 	FinalState string `json:"finalState,omitempty"`
+	// Result is the address of the result that the service named beside a status document, ""
+	// if it named none.
+	Result string `json:"result,omitempty"`
 }
+
+// AtLocation is the final state of an operation whose result is at the Location.
+const AtLocation = "location"
 
 // An Answer is what a service answered to one request.
 type Answer struct {
