@@ -191,3 +191,21 @@ func TestReadActionsOfBase(t *testing.T) {
 		t.Errorf("got the notes %q\n%s", got, &s.log)
 	}
 }
+
+// An edit of what the entry ignores is told on the line of the value, and changes nothing.
+func TestIgnoredEditIsTold(t *testing.T) {
+	s := newScene(t)
+	s.Data[cache]["ignore"] = []any{"/tags/team"}
+	s.must()
+	base := s.Clone()
+	s.Data[cache] = copyOf(s.Data[cache]).(object)
+	s.body(cache)["tags"] = object{"team": "x"}
+	if err := s.check(base); err != nil || s.told(plan.SeverityNote) != "IGNORED TRIED" || !strings.Contains(s.log.String(), "nothing to do") {
+		t.Errorf("%v\n%s", err, &s.log)
+	}
+	for _, f := range s.findings {
+		if f.Code == "IGNORED" && (f.File != cache || f.Pointer != "/body/tags/team") {
+			t.Errorf("it is told at %s%s", f.File, f.Pointer)
+		}
+	}
+}

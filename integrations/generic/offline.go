@@ -2,6 +2,7 @@ package generic
 
 import (
 	"context"
+	"slices"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic/check"
@@ -33,7 +34,8 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 		}
 	}
 	var out []plan.Finding
-	for _, f := range check.Run(base, head).Findings {
+	report := check.Run(base, head)
+	for _, f := range append(report.Findings, notes(report.Kept)...) {
 		root := roots[f.File]
 		isOther := env.Shard != "" && root != "" && root != env.Shard
 		if isOther || f.Code == reconcile.CodeOrphan || told[plan.Finding{Code: string(f.Code), File: f.File, Pointer: f.Pointer}] {
@@ -42,4 +44,9 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 		out = append(out, f.Reported())
 	}
 	return out, nil
+}
+
+// notes returns those of what stays as it is that the plan does not tell.
+func notes(kept []check.Finding) []check.Finding {
+	return slices.DeleteFunc(slices.Clone(kept), func(f check.Finding) bool { return f.Code != check.CodeIgnored && f.Code != check.CodeFirstSet })
 }

@@ -20,7 +20,7 @@ type Report struct {
 	Resources int       // entries of head
 	Changed   int       // entries that differ, those of base that are gone among them
 	Findings  []Finding // sorted by file and place
-	// Kept are properties that the data no longer have and that stay as they are.
+	// Kept are notes about properties, see [Result].
 	Kept []Finding
 }
 

@@ -243,11 +243,11 @@ func TestTransitionRuleOfOptionalProperty(t *testing.T) {
 	typ := &validate.Type{Rules: rules.Table{{At: "/spec/tier", Rule: rules.Rule{CreateOnly: rules.Declared, FreeToSet: true, FreeToUnset: true}}}}
 	without, with, other := `{"spec": {"size": 1}}`, `{"spec": {"size": 1, "tier": "a"}}`, `{"spec": {"size": 1, "tier": "b"}}`
 	for _, c := range []struct {
-		base, head string
-		want       int
-	}{{without, with, 0}, {with, without, 0}, {with, other, 1}} {
+		base, head  string
+		want, notes int
+	}{{without, with, 0, 1}, {with, without, 0, 0}, {with, other, 1, 0}, {without, without, 0, 0}} {
 		pair := check.Pair{Base: &cloud.Resource{Body: parse(t, c.base)}, Head: &cloud.Resource{Body: parse(t, c.head)}, Types: []*validate.Type{typ}}
-		if got := pair.Check(); len(got.Findings) != c.want || len(got.Kept) != 0 {
+		if got := pair.Check(); len(got.Findings) != c.want || len(got.Kept) != c.notes || c.notes > 0 && (got.Kept[0].Code != check.CodeFirstSet || got.Kept[0].Pointer != "/body/spec/tier") {
 			t.Errorf("%s to %s: got %+v", c.base, c.head, got)
 		}
 	}

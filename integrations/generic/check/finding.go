@@ -18,6 +18,8 @@ const (
 	CodeReplace            reconcile.Code = "REPLACE"       // delete and create, as the entry allows
 	CodeVersion            reconcile.Code = "API_VERSION"   // the type has another version
 	CodeRules              reconcile.Code = "RULES_CHANGED" // the change edits what it is checked by
+	CodeIgnored            reconcile.Code = "IGNORED"       // the change edits what its entry ignores
+	CodeFirstSet           reconcile.Code = "FIRST_SET"     // the data set what stays once it is there
 	CodeTarget             reconcile.Code = "NEW_TARGET"    // the change alters how resources are reached
 )
 

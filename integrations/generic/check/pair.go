@@ -27,8 +27,9 @@ type Pair struct {
 // A Result is what was found about a pair.
 type Result struct {
 	Findings []Finding
-	// Kept are the properties that head no longer has and that stay as they are: what is
-	// create-only, and what cannot be read back.
+	// Kept are notes about properties that stay as they are whatever head says: what is create-only
+	// or cannot be read back and head no longer has, and what head edits and ignores. There are also
+	// those that head sets for the first time, and that the service refuses if it has another value.
 	Kept []Finding
 }
 
@@ -167,7 +168,9 @@ func (p Pair) compare(r *Result) {
 				r.Kept = append(r.Kept, p.violation(w, made.Action))
 			}
 		}
+		r.Kept = p.firstSet(r.Kept, made)
 	}
+	r.Kept = append(r.Kept, p.ignored()...)
 	if isReplaced && p.Base.Protected {
 		r.Findings = append(r.Findings, find(p.Head, reconcile.CodeProtected, plan.SeverityError, "/allowReplace",
 			"the change means delete and create, and the resource is protected; remove protected in a change of its own, and merge it first"))
@@ -176,9 +179,13 @@ func (p Pair) compare(r *Result) {
 
 // plan returns the plan for a desired body over that of base.
 func (p Pair) plan(t *validate.Type, desired any) *threeway.Plan {
+	return p.planWith(rules.With(t.Rules, overlay(p.Head)), desired)
+}
+
+func (p Pair) planWith(known rules.Rules, desired any) *threeway.Plan {
 	return threeway.Make(threeway.Input{
 		Applied: p.Base.Body, Desired: desired, Live: p.Base.Body, WasApplied: true, IsThere: true,
-		Rules: rules.With(t.Rules, overlay(p.Head)), AllowReplace: p.Head.AllowReplace, AllowUpdate: p.Head.AllowUpdate, Children: p.Children,
+		Rules: known, AllowReplace: p.Head.AllowReplace, AllowUpdate: p.Head.AllowUpdate, Children: p.Children,
 		Key: []byte("base has each value as it is, so nothing is hashed"),
 	})
 }

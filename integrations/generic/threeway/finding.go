@@ -15,8 +15,12 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 	c.Path, c.Pattern = at.path, at.pattern
 	c.From, c.To = rules.Mask(m.in.Rules, at.pattern, at.path, c.From), rules.Mask(m.in.Rules, at.pattern, at.path, c.To)
 	c.Ground, c.Place = rule.Ground, rule.Place
+	isCreateOnly := m.isCreateOnly(at, rule)
+	if isCreateOnly {
+		c.FirstSet = m.firstSet(at, rule)
+	}
 	m.plan.Changes = append(m.plan.Changes, c)
-	if !m.isCreateOnly(at, rule) || m.isFreeToSet(at, rule) || c.Op == "remove" && m.isFreeToUnset(at, rule, c.From) {
+	if !isCreateOnly || c.FirstSet != "" || c.Op == "remove" && m.isFreeToUnset(at, rule, c.From) {
 		return
 	}
 	f := Finding{
@@ -37,13 +41,17 @@ func (m *maker) isCreateOnly(at place, rule rules.Rule) bool {
 		!(rule.CreateOnly == rules.Inferred && rules.Covers(m.in.AllowUpdate, at.pattern, at.path))
 }
 
-// isFreeToSet reports whether a create-only value is not there yet, and may come.
-func (m *maker) isFreeToSet(at place, rule rules.Rule) bool {
-	if !rule.FreeToSet || rule.WriteOnly {
-		return false
-	}
+// firstSet returns the path of the create-only value that is not there yet and may come, "" if
+// there is none. A place inside of it comes with it.
+func (m *maker) firstSet(at place, rule rules.Rule) string {
 	steps := strings.Split(at.path, "/")
-	return rule.Depth < len(steps) && m.isNew[strings.Join(steps[:rule.Depth+1], "/")]
+	if !rule.FreeToSet || rule.WriteOnly || rule.Depth >= len(steps) {
+		return ""
+	}
+	if path := strings.Join(steps[:rule.Depth+1], "/"); m.isNew[path] {
+		return path
+	}
+	return ""
 }
 
 // isFreeToUnset reports whether a create-only value may go. A list or an object does not go by

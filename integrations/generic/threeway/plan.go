@@ -73,6 +73,9 @@ type Change struct {
 	To      any    `json:"to,omitempty"`
 	Ground  string `json:"ground,omitempty"` // why the property has its class
 	Place   string `json:"place,omitempty"`  // where the specification or an override says so
+	// FirstSet is the path of the create-only value that comes with the change and was not there;
+	// "" if there is none. Once it is there it stays.
+	FirstSet string `json:"-"`
 }
 
 // A Finding is why a plan is blocked, or what a person should know.
