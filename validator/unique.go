@@ -15,10 +15,6 @@ type uniqueKey struct{ typ, field, value string }
 
 func (u uniqueValue) key() uniqueKey { return uniqueKey{u.typ, u.field, u.value} }
 
-// maxSearchTexts is the number of values up to which the raw text of other files is
-// searched before they are decoded.
-const maxSearchTexts = 32
-
 // findDuplicates finds the values that occur more than once. values are those of the
 // checked files. Files that were not checked are read only if they may hold one of these
 // values.
@@ -89,7 +85,7 @@ func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bund
 		if !may || checked[f.Path] {
 			continue
 		}
-		if search && !slices.ContainsFunc(texts, func(t []byte) bool { return bytes.Contains(f.Raw(), t) }) {
+		if search && !holdsAny(f.Raw(), texts) {
 			continue
 		}
 		w := &fileWalk{checker: c, path: f.Path, wantedTypes: types}
@@ -115,13 +111,9 @@ func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
 }
 
 // searchTexts returns the texts of which a file must contain at least one if it has a
-// wanted value. It is not ok if a value could be written in another way in a file, or if
-// there are too many values.
-func searchTexts(wanted map[uniqueKey]bool) ([][]byte, bool) {
-	if len(wanted) > maxSearchTexts {
-		return nil, false
-	}
-	var out [][]byte
+// wanted value. It is not ok if a value could be written in another way in a file.
+func searchTexts(wanted map[uniqueKey]bool) (texts map[string]bool, ok bool) {
+	texts = map[string]bool{}
 	for k := range wanted {
 		text, ok := strings.CutPrefix(k.value, `"`)
 		text, isString := strings.CutSuffix(text, `"`)
@@ -129,7 +121,18 @@ func searchTexts(wanted map[uniqueKey]bool) ([][]byte, bool) {
 		if !ok || !isString || strings.ContainsFunc(text, odd) {
 			return nil, false
 		}
-		out = append(out, []byte(k.value))
+		texts[text] = true
 	}
-	return out, true
+	return texts, true
+}
+
+// holdsAny reports whether one of the texts may be a string of a file. Each string is what
+// stands between two quotes, and texts have no quotes.
+func holdsAny(raw []byte, texts map[string]bool) bool {
+	for text := range bytes.SplitSeq(raw, []byte{'"'}) {
+		if texts[string(text)] {
+			return true
+		}
+	}
+	return false
 }
