@@ -87,6 +87,38 @@ func (d decimal) text() string {
 	return sign + digits[:len(digits)+n] + "." + digits[len(digits)+n:]
 }
 
+// compare returns -1, 0 or 1 if a number is less than, equal to or greater than another one.
+func (d decimal) compare(other decimal) int {
+	sign := 1
+	switch {
+	case d.digits == "" && other.digits == "":
+		return 0
+	case d.digits == "":
+		return -other.compare(d)
+	case d.isNegative:
+		sign = -1
+	}
+	if other.digits == "" || d.isNegative != other.isNegative {
+		return sign
+	}
+	order := func(d decimal) *big.Int { return new(big.Int).Add(d.exponent, big.NewInt(int64(len(d.digits)))) }
+	if c := order(d).Cmp(order(other)); c != 0 {
+		return sign * c
+	}
+	return sign * strings.Compare(d.digits, other.digits)
+}
+
+// CompareNumbers returns -1, 0 or 1 if the first number is less than, equal to or greater than the
+// second one, without rounding. It returns false if one of them is no number.
+func CompareNumbers(a, b string) (order int, ok bool) {
+	x, isNumber := parseDecimal(a)
+	y, isOther := parseDecimal(b)
+	if !isNumber || !isOther {
+		return 0, false
+	}
+	return x.compare(y), true
+}
+
 // number returns the one spelling of a number. What is none stays as it is.
 func number(text string) string {
 	if d, ok := parseDecimal(text); ok {

@@ -8,7 +8,8 @@
 //   - A schema is read along the body only, and what it does not describe is not checked.
 //   - null is always allowed: it clears a property. A required property must not be cleared.
 //   - What is unsure is a warning: a value that is not among those of an enumeration which its
-//     author calls open, and a variant that no field names.
+//     author calls open, a variant that no field names, and a list that is too short where items
+//     of others count as well.
 //
 // Regular expressions come from the specification. Those that RE2 cannot read are not
 // checked, and a note says so.

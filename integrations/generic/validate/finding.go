@@ -12,6 +12,7 @@ const (
 	CodeRequired      reconcile.Code = "VAL_REQUIRED"      // a property is missing
 	CodeEnum          reconcile.Code = "VAL_ENUM"          // a value is none of those that are allowed
 	CodePattern       reconcile.Code = "VAL_PATTERN"       // a text has not the form that it must have
+	CodeRange         reconcile.Code = "VAL_RANGE"         // a number, or the length of a text or list, is too small or too large
 	CodeDiscriminator reconcile.Code = "VAL_DISCRIMINATOR" // no variant has this name
 	CodeReadOnly      reconcile.Code = "RO_SET"            // the service fills the property in
 	CodeSecret        reconcile.Code = "SECRET_INLINE"     // a secret stands in the data

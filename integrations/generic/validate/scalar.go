@@ -58,7 +58,8 @@ func (t *Type) against(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, erro
 	if text != "" {
 		found = append(found, wrong{CodePattern, severity, text})
 	}
-	return found, nil
+	far, err := outside(v, rule, s)
+	return append(found, far...), err
 }
 
 // typesOf returns the types that a value may have, none if any.
