@@ -54,13 +54,18 @@ func (in Inputs) OpenChecked(ctx context.Context, env cli.Env, validation cli.Ch
 	return nil, err
 }
 
-// check checks the bundle of a reference.
+// check checks the bundle of a reference. The files of the reference are opened when there
+// is a mistake.
 func check(ctx context.Context, w io.Writer, open source.Opener, ref string, head *bundle.Bundle, o validator.Options) error {
+	r, err := validator.Check(ctx, head, o)
+	if err != nil || len(r.Findings) == 0 {
+		return err
+	}
 	texts, err := open.Texts(ctx, ref)
 	if err != nil {
 		return err
 	}
-	return Validate(ctx, w, head, o, texts)
+	return tell(w, r, head, texts)
 }
 
 // Validate checks head and writes its mistakes to w; then the error is [cli.ErrFailed]. The
@@ -70,6 +75,11 @@ func Validate(ctx context.Context, w io.Writer, head *bundle.Bundle, o validator
 	if err != nil {
 		return err
 	}
+	return tell(w, r, head, from)
+}
+
+// tell writes the mistakes of head to w; then the error is [cli.ErrFailed].
+func tell(w io.Writer, r *validator.Report, head *bundle.Bundle, from source.Texts) error {
 	from.Locate(r, head)
 	if err := r.WriteText(w, from.Names); err != nil {
 		return err

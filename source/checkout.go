@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,26 +20,25 @@ func IsCheckout(ref string) bool {
 	return strings.HasPrefix(ref, "git:") || strings.HasPrefix(ref, "dir:")
 }
 
-// checkout returns the bundle of a checkout, from the cache if it is there and undamaged.
-// Problems of the files are errors of the user's making, one line each.
-func (o Opener) checkout(ctx context.Context, ref string) ([]byte, error) {
+// checkout returns the bundle of a checkout and its sha256, from the cache if it is there
+// and undamaged. Problems of the files are errors of the user's making, one line each.
+func (o Opener) checkout(ctx context.Context, ref string) (raw []byte, sum string, err error) {
 	in, err := o.input(ctx, ref)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	cache := openCache(o.Cache)
 	key, err := bundler.Key(ctx, in)
 	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
+		return nil, "", cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
 	}
-	if raw, sum, ok := cache.Bundle(key); ok && fmt.Sprintf("%x", sha256.Sum256(raw)) == sum {
-		return raw, nil
+	if raw, sum, ok := cache.Bundle(key); ok {
+		return raw, sum, nil
 	}
-	raw, err := makeBytes(ctx, in, bundler.Options{Cache: cache})
-	if err == nil {
-		cache.KeepBundle(key, raw)
+	if raw, err = makeBytes(ctx, in, bundler.Options{Cache: cache}); err != nil {
+		return nil, "", err
 	}
-	return raw, err
+	return raw, cache.KeepBundle(key, raw), nil
 }
 
 // input finds the parts of the bundle of a checkout. All errors are of the user's making.

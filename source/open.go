@@ -60,13 +60,22 @@ func (o Opener) With(s Settings) Opener {
 // Bundle opens a bundle. When like is not nil, files with the same bytes are shared with it.
 // All errors are of the user's making.
 func (o Opener) Bundle(ctx context.Context, ref string, like *bundle.Bundle) (*bundle.Bundle, error) {
-	return o.parse(ctx, ref, func(raw []byte) (*bundle.Bundle, error) { return bundle.Parse(raw, like) })
+	read, err := o.read(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return read.parse(ref, like)
 }
 
 // Unchecked opens a bundle for validation, which may hold datafiles without $schema. All
 // errors are of the user's making.
 func (o Opener) Unchecked(ctx context.Context, ref string, like *bundle.Bundle) (*bundle.Bundle, error) {
-	return o.parse(ctx, ref, func(raw []byte) (*bundle.Bundle, error) { return bundle.ParseUnchecked(raw, like) })
+	raw, err := o.Bytes(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	b, err := bundle.ParseUnchecked(raw, like)
+	return b, unreadable(ref, err)
 }
 
 // UncheckedPair opens both bundles of a change for validation; base is nil when its reference
@@ -81,32 +90,47 @@ func (o Opener) UncheckedPair(ctx context.Context, base, head string) (b, h *bun
 	return b, h, err
 }
 
-// parse reads a reference and makes a bundle of its bytes.
-func (o Opener) parse(ctx context.Context, ref string, as func([]byte) (*bundle.Bundle, error)) (*bundle.Bundle, error) {
-	raw, err := o.Bytes(ctx, ref)
-	if err != nil {
-		return nil, err
+// A bundleFile is the bytes of a bundle.
+type bundleFile struct {
+	raw []byte
+	sum string // their sha256, "" when nobody has computed it
+}
+
+// parse makes a bundle of the bytes.
+func (f bundleFile) parse(ref string, like *bundle.Bundle) (b *bundle.Bundle, err error) {
+	if f.sum == "" {
+		b, err = bundle.Parse(f.raw, like)
+	} else {
+		b, err = bundle.ParseWithSHA256(f.raw, f.sum, like)
 	}
-	b, err := as(raw)
-	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reading bundle %q: %w", ref, err))
+	return b, unreadable(ref, err)
+}
+
+// unreadable says of which bundle an error is.
+func unreadable(ref string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return b, nil
+	return cli.Invalid(fmt.Errorf("reading bundle %q: %w", ref, err))
 }
 
 // Bytes returns the bundle file of a reference. It makes the bundle of a checkout.
 func (o Opener) Bytes(ctx context.Context, ref string) ([]byte, error) {
+	f, err := o.read(ctx, ref)
+	return f.raw, err
+}
+
+// read returns the bundle file of a reference. It makes the bundle of a checkout.
+func (o Opener) read(ctx context.Context, ref string) (f bundleFile, err error) {
 	switch {
 	case IsCheckout(ref):
-		return o.checkout(ctx, ref)
+		f.raw, f.sum, err = o.checkout(ctx, ref)
+		return f, err
 	case live.IsRef(ref):
-		return nil, ErrLive
+		return f, ErrLive
 	}
-	raw, err := read(ctx, ref)
-	if err != nil {
-		return nil, cli.Invalid(fmt.Errorf("reading bundle %q: %w", ref, err))
-	}
-	return raw, nil
+	f.raw, err = read(ctx, ref)
+	return f, unreadable(ref, err)
 }
 
 // IsObject reports whether a reference is one to an object in a bucket.
@@ -145,9 +169,9 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var reading sync.WaitGroup
-	var raw []byte
+	var file bundleFile
 	var failed error
-	reading.Go(func() { raw, failed = o.Bytes(ctx, head) })
+	reading.Go(func() { file, failed = o.read(ctx, head) })
 	b, err := o.Bundle(ctx, base, nil)
 	if err != nil {
 		cancel()
@@ -162,9 +186,9 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	if err != nil {
 		return nil, nil, err
 	}
-	h, err := bundle.Parse(raw, b)
+	h, err := file.parse(head, b)
 	if err != nil {
-		return nil, nil, cli.Invalid(fmt.Errorf("reading bundle %q: %w", head, err))
+		return nil, nil, err
 	}
 	return b, h, nil
 }

@@ -3,12 +3,15 @@ package bundler
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/hugepages"
 )
 
 // cacheFormat is the version of the files in a cache. It is part of their names, so
@@ -29,37 +32,65 @@ type Cache struct{ dir string }
 // written.
 func OpenCache(dir string) *Cache { return &Cache{filepath.Join(dir, "bundles-"+cacheFormat)} }
 
-// Bundle returns the bytes of the bundle that was stored under a key. They may be
-// damaged: the caller must compare their sha256 with sum.
+// Bundle returns the bytes of the bundle that was stored under a key, and their sha256.
+// A damaged file is as good as none.
 func (c *Cache) Bundle(key string) (raw []byte, sum string, ok bool) {
 	if c == nil || key == "" {
 		return nil, "", false
 	}
 	name := filepath.Join(c.dir, key+".json")
-	raw, err := os.ReadFile(name)
+	raw, err := readFile(name)
 	const head = 2*sha256.Size + 1
 	if err != nil || len(raw) < head || raw[head-1] != '\n' {
 		return nil, "", false
 	}
+	raw, sum = raw[head:], string(raw[:head-1])
+	if sha256Hex(raw) != sum {
+		return nil, "", false
+	}
 	markUsed(name)
-	return raw[head:], string(raw[:head-1]), true
+	return raw, sum, true
 }
 
-// KeepBundle stores the bytes of a bundle under a key. It ignores errors, since the
-// cache only saves time.
-func (c *Cache) KeepBundle(key string, raw []byte) {
-	if c == nil || key == "" {
-		return
+// readFile reads a whole file of the cache. Its memory may use huge pages, which makes
+// reading large files faster.
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
 	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.ErrUnsupported)
+	}
+	raw := make([]byte, info.Size())
+	hugepages.Advise(raw)
+	_, err = io.ReadFull(f, raw)
+	return raw, err
+}
+
+func sha256Hex(raw []byte) string {
 	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// KeepBundle stores the bytes of a bundle under a key, and returns their sha256. It
+// ignores errors, since the cache only saves time.
+func (c *Cache) KeepBundle(key string, raw []byte) (sum string) {
+	sum = sha256Hex(raw)
+	if c == nil || key == "" {
+		return sum
+	}
 	c.writeFile(key+".json", func(w io.Writer) error {
-		if _, err := io.WriteString(w, hex.EncodeToString(sum[:])+"\n"); err != nil {
+		if _, err := io.WriteString(w, sum+"\n"); err != nil {
 			return err
 		}
 		_, err := w.Write(raw)
 		return err
 	})
 	c.evictOldest()
+	return sum
 }
 
 // writeFile writes a file of the cache as a whole or not at all.

@@ -17,17 +17,45 @@ func Key(ctx context.Context, in Input) (string, error) {
 	if _, ok := in.Data.Tree.(CommitTree); !ok {
 		return "", nil
 	}
+	sections := []Section{in.Data, in.Resources, in.Schemas, in.GraphQL}
+	ids, err := objectIDs(ctx, sections)
+	if err != nil {
+		return "", err
+	}
 	h := sha256.New()
 	hashf(h, "%s\n%s\n%s\n", cacheFormat, in.Commit, in.Timestamp)
-	for _, s := range []Section{in.Data, in.Resources, in.Schemas} {
-		if err := s.hashTo(ctx, h, s.listFolder); err != nil {
+	for i, s := range sections {
+		list := s.listFolder
+		if i == len(sections)-1 {
+			list = s.listSingle
+		}
+		if err := s.hashTo(ctx, h, ids[i], list); err != nil {
 			return "", err
 		}
 	}
-	if err := in.GraphQL.hashTo(ctx, h, in.GraphQL.listSingle); err != nil {
-		return "", err
-	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// objectIDs returns git's ids of the sections that come from the commit of the datafiles, and
+// "" for all others.
+func objectIDs(ctx context.Context, sections []Section) ([]string, error) {
+	var dirs []string
+	for _, s := range sections {
+		if s.Tree == sections[0].Tree {
+			dirs = append(dirs, s.Dir)
+		}
+	}
+	found, err := sections[0].Tree.(CommitTree).Commit.ObjectIDs(ctx, dirs...)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(sections))
+	for i, s := range sections {
+		if s.Tree == sections[0].Tree {
+			ids[i], found = found[0], found[1:]
+		}
+	}
+	return ids, nil
 }
 
 // hashf formats text into a hash.
@@ -44,15 +72,11 @@ func (s Section) listSingle(ctx context.Context) ([]Entry, error) {
 
 // hashTo adds the content of a section to a hash: git's id of a section in a
 // commit, or the names and contents of all files.
-func (s Section) hashTo(ctx context.Context, h hash.Hash, list func(context.Context) ([]Entry, error)) error {
+func (s Section) hashTo(ctx context.Context, h hash.Hash, id string, list func(context.Context) ([]Entry, error)) error {
 	hashf(h, "%q %t ", s.Dir, s.JSON)
 	if t, ok := s.Tree.(CommitTree); ok {
-		out, err := t.Commit.ObjectID(ctx, s.Dir)
-		hashf(h, "%s\n", out)
-		if err != nil && s.Optional && errors.Is(t.noFolder(ctx, s.Dir), errNoFolder) {
-			return nil
-		}
-		if err != nil {
+		hashf(h, "%s\n", id)
+		if id == "" && (!s.Optional || !errors.Is(t.noFolder(ctx, s.Dir), errNoFolder)) {
 			return fmt.Errorf("commit %.12s of %q has no %q: say under checkout in the settings where it is", t.Commit.Hash(), t.Commit.Dir(), s.Dir)
 		}
 		return nil

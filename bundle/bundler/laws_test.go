@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,6 +168,35 @@ func TestKeptBundle(t *testing.T) {
 	raw, sum, ok := cache.Bundle(key)
 	if string(raw) != "{}\n" || sum != "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356" || !ok {
 		t.Errorf("got %q, %s, %t", raw, sum, ok)
+	}
+}
+
+// TestDamagedBundle checks that no damaged file of the cache is taken for a bundle.
+func TestDamagedBundle(t *testing.T) {
+	dir := t.TempDir()
+	cache := bundler.OpenCache(dir)
+	cache.KeepBundle("key", []byte("{}\n"))
+	names, _ := filepath.Glob(filepath.Join(dir, "*", "key.json"))
+	if len(names) != 1 {
+		t.Fatalf("the cache has %q", names)
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		damaged := slices.Clone(whole)
+		damaged[i] ^= 1
+		for _, text := range [][]byte{damaged, whole[:i]} {
+			writeFile(t, names[0], string(text))
+			if raw, _, ok := cache.Bundle("key"); ok {
+				t.Errorf("%q was taken for the bundle %q", text, raw)
+			}
+		}
+	}
+	writeFile(t, names[0], string(whole))
+	if _, _, ok := cache.Bundle("key"); !ok {
+		t.Error("the undamaged file was not taken")
 	}
 }
 

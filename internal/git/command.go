@@ -29,7 +29,16 @@ func newCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 
 // run runs git in a folder and returns what it prints.
 func run(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	out, err := newCommand(ctx, dir, args...).Output()
+	return runWith(ctx, dir, "", args...)
+}
+
+// runWith runs git in a folder with a text as its input, and returns what it prints.
+func runWith(ctx context.Context, dir, input string, args ...string) ([]byte, error) {
+	cmd := newCommand(ctx, dir, args...)
+	if input != "" {
+		cmd.Stdin = strings.NewReader(input)
+	}
+	out, err := cmd.Output()
 	if err != nil {
 		return nil, describe(ctx, dir, args[0], err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"path"
 	"strings"
 )
@@ -25,20 +24,16 @@ func OpenCommit(ctx context.Context, dir, revision string) (*Commit, error) {
 	if revision == "" || strings.HasPrefix(revision, "-") || strings.ContainsAny(revision, "\x00\n") {
 		return nil, fmt.Errorf("%q is no revision: name a branch, a tag or a commit", revision)
 	}
-	out, err := run(ctx, dir, "rev-parse", "--verify", "--quiet", revision+"^{commit}")
+	out, err := runWith(ctx, dir, revision+"^{commit}\n", "cat-file", "--batch")
 	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() == 1 {
-			return nil, fmt.Errorf("repository %q has no commit %q: fetch it first", dir, revision)
-		}
 		return nil, err
 	}
-	c := &Commit{dir: dir, hash: strings.TrimSpace(string(out))}
-	if out, err = run(ctx, dir, "cat-file", "commit", c.hash); err != nil {
-		return nil, err
+	head, text, _ := bytes.Cut(out, []byte("\n"))
+	words := strings.Fields(string(head))
+	if len(words) != 3 || words[1] != "commit" {
+		return nil, fmt.Errorf("repository %q has no commit %q: fetch it first", dir, revision)
 	}
-	c.time = commitTime(out)
-	return c, nil
+	return &Commit{dir: dir, hash: words[0], time: commitTime(text)}, nil
 }
 
 // Hash returns the full hash of the commit.
@@ -94,10 +89,31 @@ func kindOf(mode string) Kind {
 	return Other
 }
 
-// ObjectID returns git's id of a file or a folder of the commit, with a line break behind it. A folder's id stands for
-// everything in it. The error says that the commit has no such path.
-func (c *Commit) ObjectID(ctx context.Context, name string) ([]byte, error) {
-	return run(ctx, c.dir, "rev-parse", "--verify", "--quiet", c.object(name))
+// ObjectIDs returns git's ids of files and folders of the commit, "" where the commit has no such path. A folder's id
+// stands for everything in it.
+func (c *Commit) ObjectIDs(ctx context.Context, names ...string) ([]string, error) {
+	var asked strings.Builder
+	for _, name := range names {
+		if strings.Contains(name, "\n") {
+			return nil, fmt.Errorf("%q has a line break: rename it", name)
+		}
+		asked.WriteString(c.object(name) + "\n")
+	}
+	out, err := runWith(ctx, c.dir, asked.String(), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(names) {
+		return nil, errors.New("git cat-file printed a line that was not expected")
+	}
+	ids := make([]string, len(names))
+	for i, line := range lines {
+		if id, kind, _ := strings.Cut(line, " "); kind == "tree" || kind == "blob" {
+			ids[i] = id
+		}
+	}
+	return ids, nil
 }
 
 // object is how git names a path of the commit; "." is the root.
