@@ -87,7 +87,7 @@ func (f *importFlags) checkImport(getenv func(string) string) error {
 }
 
 func (f *importFlags) write(ctx context.Context, env cli.Env) error {
-	f.options.Save = func(all []generic.Imported) error { return f.save(env.Stdout, all) }
+	f.options.Save = func(all []generic.Imported) error { return f.save(env, all) }
 	in, err := f.input(ctx, env, []integration.Native{generic.Importer(f.options)}, f.name)
 	if err != nil {
 		return err
@@ -106,20 +106,27 @@ func (f *importFlags) write(ctx context.Context, env cli.Env) error {
 }
 
 // save writes the datafiles, and says where.
-func (f *importFlags) save(out io.Writer, all []generic.Imported) error {
+func (f *importFlags) save(env cli.Env, all []generic.Imported) error {
 	if !f.printOnly {
 		if err := writeFiles(f.data, all); err != nil {
 			return err
 		}
 	}
 	var b strings.Builder
+	unmarked := 0
 	for _, one := range all {
+		if one.Unmarked {
+			unmarked++
+		}
 		if f.printOnly {
 			b.WriteString("# " + one.File + "\n" + string(one.Text))
 			continue
 		}
 		fmt.Fprintf(&b, "%s  %s\n", one.File, one.ID)
 	}
-	_, err := io.WriteString(out, b.String())
+	if unmarked > 0 && !f.Writes {
+		_, _ = fmt.Fprintf(env.Stderr, "runner: %d of %d have no mark of ours, so a run refuses them (NOT_ADOPTED): give --state without --print, or write adopt: if-exists into the files\n", unmarked, len(all)) // it is only told
+	}
+	_, err := io.WriteString(env.Stdout, b.String())
 	return err
 }

@@ -36,11 +36,13 @@ type Imported struct {
 	Text  []byte
 	ID    string
 	Entry importer.Entry // what the text says
+	// Unmarked says that the resource could have a mark and has none. A run takes it for ours only if the
+	// state knows of the import, or if the entry allows to adopt it.
+	Unmarked bool
 
-	key        reconcile.Key
-	record     record
-	part       native.Part
-	isUnmarked bool // it has no mark yet
+	key    reconcile.Key
+	record record
+	part   native.Part
 }
 
 // Importer returns a native that imports a resource: its dry run and its run write data, and
@@ -94,7 +96,7 @@ func (i importing) Run(ctx context.Context, env integration.Environment, act int
 		return err
 	}
 	for _, one := range all {
-		if err := native.Know(ctx, act.State, one.part, map[reconcile.Key]reconcile.Record{one.key: {Applied: one.record, Unmarked: one.isUnmarked}}); err != nil {
+		if err := native.Know(ctx, act.State, one.part, map[reconcile.Key]reconcile.Record{one.key: {Applied: one.record, Unmarked: one.Unmarked}}); err != nil {
 			return fmt.Errorf("the data are written, but %w", err)
 		}
 	}
@@ -104,9 +106,8 @@ func (i importing) Run(ctx context.Context, env integration.Environment, act int
 // A source is where imported resources are.
 type source struct {
 	*service
-	model  *cloud.Model
 	api    *cloud.API
-	caller string
+	owner  reconcile.Owner
 	folder string
 	key    []byte // of the hashes of secrets
 }
@@ -136,7 +137,7 @@ func (i importing) read(ctx context.Context, env integration.Environment, key []
 	if err != nil {
 		return nil, err
 	}
-	s := &source{model: m, api: api, caller: set.Instance, folder: i.options.Folder, key: key}
+	s := &source{api: api, owner: reconcile.Owner{Integration: env.Integration, Caller: set.Instance}, folder: i.options.Folder, key: key}
 	if s.service, err = i.open(env, native.Part{Shard: at.Root, Target: t}, transport, i.reads); err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ var marksToDrop = reconcile.Mark{Integration: "i", Version: "v", Caller: "c"}
 func (s *source) imported(ctx context.Context, of *resources.Type, at family.Address, live rest.Live) (Imported, error) {
 	f, specs := s.client.Family, s.api.Specs()
 	mark := markOf(f, live.Body)
-	if mark.Integration != "" && (mark.Integration != Name || mark.Caller != s.caller) {
+	if mark != (reconcile.Mark{}) && mark != s.owner.Mark() {
 		return Imported{}, reconcile.Config(fmt.Errorf("OWNED_BY_OTHER: it has the mark of %.100q (%.100q)", mark.Integration, mark.Caller))
 	}
 	known, err := specs.Rules(of)
@@ -155,7 +155,7 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	key, root := cloud.KeyOf(s.api, f, at)
 	return Imported{File: path.Join(s.folder, e.File()), Text: text, ID: at.ID, Entry: e, key: key,
 		record: record{Body: body.Canonical(applied), Type: of.ID(), ID: at.ID, URI: at.URI(), Digest: body.Digest(desired)},
-		part:   native.Part{Shard: root, Caller: s.caller, At: s.api.Endpoint}, isUnmarked: mark == (reconcile.Mark{})}, nil
+		part:   native.Part{Shard: root, Caller: s.owner.Caller, At: s.api.Endpoint}, Unmarked: mark == (reconcile.Mark{}) && canMark(f, specs, of)}, nil
 }
 
 // strip returns what data hold of a live resource.

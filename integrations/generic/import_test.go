@@ -97,6 +97,9 @@ func (s *scene) importUnmarked() string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	if !all[0].Unmarked || all[1].Unmarked { // the rule cannot have one
+		s.t.Errorf("got %+v", all)
+	}
 	for _, one := range all {
 		s.Add("/"+one.File, object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID, "body": one.Entry.Body})
 	}
@@ -169,5 +172,27 @@ func TestImportRefuses(t *testing.T) {
 	s.settings = "hosts: [arm.example], instance: other"
 	if _, err := s.importAll(cacheID); err == nil || !strings.Contains(err.Error(), "OWNED_BY_OTHER") {
 		t.Errorf("of another instance: %v", err)
+	}
+}
+
+// The mark has the name of the definition, which need not be that of the native.
+func TestImportOfDefinition(t *testing.T) {
+	s := newScene(t)
+	s.must()
+	s.name = "cloud-of-the-shop"
+	if _, err := s.importAll(cacheID); err == nil || !strings.Contains(err.Error(), `OWNED_BY_OTHER: it has the mark of "generic"`) {
+		t.Errorf("of another definition: %v", err)
+	}
+	s.service.Edit(cacheID, func(is map[string]any) { is["tags"].(map[string]any)["qontract-integration"] = s.name })
+	s.forget()
+	all, err := s.importAll(cacheID)
+	if err != nil || len(all) != 2 || all[0].Unmarked || all[1].Unmarked {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	for _, one := range all {
+		s.Add("/"+one.File, object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID, "body": one.Entry.Body})
+	}
+	if s.must(); s.did() != "" || s.writes() != "" {
+		t.Errorf("after the import: %s, %s\n%s", s.did(), s.writes(), &s.log)
 	}
 }

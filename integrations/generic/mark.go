@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
+	"github.com/app-sre/prcheck/integrations/generic/cloud"
 	"github.com/app-sre/prcheck/integrations/generic/family"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/openapi/resources"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -38,9 +40,12 @@ func markOf(f *family.Family, live any) reconcile.Mark {
 	return reconcile.MarkOfTags(texts)
 }
 
+// canMark reports whether the resource of an entry can have a mark.
+func (e *entry) canMark() bool { return canMark(e.family, e.of.API.Specs(), e.of.Of) }
+
 // canMark reports whether resources of a type can have a mark.
-func (e *entry) canMark() bool {
-	return e.family.Marks != "" && e.of.API.Specs().Has(e.of.Of, e.family.Marks)
+func canMark(f *family.Family, specs *cloud.Specs, of *resources.Type) bool {
+	return f.Marks != "" && specs.Has(of, f.Marks)
 }
 
 // marked returns a desired body with a mark.

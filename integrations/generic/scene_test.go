@@ -38,6 +38,7 @@ type scene struct {
 	service  *armtest.Server
 	state    state.Store
 	native   integration.Native
+	name     string // of the integration definition
 	settings string
 	secrets  map[string]string // by path/field
 	asked    []string          // secrets that were read
@@ -51,7 +52,7 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{World: cloudtest.New(endpoint), t: t, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), settings: "hosts: [arm.example]",
+	s := &scene{World: cloudtest.New(endpoint), t: t, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), name: Name, settings: "hosts: [arm.example]",
 		secrets: map[string]string{"cloud/sessions/password": "canary-of-the-cache"}}
 	var err error
 	if s.service, err = armtest.Example(); err != nil {
@@ -113,14 +114,14 @@ func (s *scene) endpoint(mayWrite bool) func(context.Context, integration.Endpoi
 
 func (s *scene) environment(base *cloudtest.World) integration.Environment {
 	s.t.Helper()
-	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  generic:\n    settings: {"+s.settings+"}\n"))
+	settings, err := integration.ReadSettings("prcheck.yaml", []byte("version: 1\nintegrations:\n  "+s.name+":\n    settings: {"+s.settings+"}\n"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.log.Reset()
 	s.findings, s.deeds, s.asked = nil, nil, nil
 	env := integration.Environment{
-		Integration: "generic", Settings: settings.For("generic"), Query: s.Query(s.t), State: state.ReadOnly(s.state), Log: &s.log,
+		Integration: s.name, Settings: settings.For(s.name), Query: s.Query(s.t), State: state.ReadOnly(s.state), Log: &s.log,
 		Now: func() time.Time { return s.now }, Endpoint: s.endpoint(false), Workers: 4, Approve: s.approve,
 		Report: func(f integration.Finding) {
 			s.mu.Lock()
