@@ -9,7 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/body"
 )
 
-// Numbers are compared without rounding, as rational numbers are.
+// Numbers are compared and divided without rounding, as rational numbers are.
 func TestCompareNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // it makes tests
 	spell := func() string {
@@ -29,12 +29,18 @@ func TestCompareNumbers(t *testing.T) {
 		if got, ok := body.CompareNumbers(a, b); !ok || got != x.Cmp(y) {
 			t.Fatalf("%s and %s: got %d, %t, want %d", a, b, got, ok, x.Cmp(y))
 		}
+		if isNone := y.Sign() != 0 && !new(big.Rat).Quo(x, y).IsInt(); y.Sign() != 0 && body.IsNoMultiple(a, b) != isNone {
+			t.Fatalf("%s is no multiple of %s: got %t, want %t", a, b, !isNone, isNone)
+		}
 		if got, ok := body.CompareNumbers(a, a); !ok || got != 0 {
 			t.Fatalf("%s and itself: got %d, %t", a, got, ok)
 		}
 	}
 	if _, ok := body.CompareNumbers("1", "x"); ok {
 		t.Error("x is no number")
+	}
+	if body.IsNoMultiple("1e999999999999", "7e-3") != true || body.IsNoMultiple("7e999999999999", "7e-3") || body.IsNoMultiple("1", "0") {
+		t.Error("large exponents: a wrong multiple")
 	}
 	if got, ok := body.CompareNumbers("1e999999999999", "9e999999999998"); !ok || got != 1 {
 		t.Errorf("large exponents: got %d, %t", got, ok)

@@ -119,6 +119,27 @@ func CompareNumbers(a, b string) (order int, ok bool) {
 	return x.compare(y), true
 }
 
+// maxDivided is the number of digits up to which numbers are divided.
+const maxDivided = 1000
+
+// IsNoMultiple reports whether a number is certainly no whole multiple of another one.
+func IsNoMultiple(number, step string) bool {
+	x, isNumber := parseDecimal(number)
+	y, isStep := parseDecimal(step)
+	if !isNumber || !isStep || x.digits == "" || y.digits == "" || len(x.digits) > maxDivided || len(y.digits) > maxDivided {
+		return false
+	}
+	// x.digits does not end with a zero, so it has no factor of ten.
+	shift := new(big.Int).Sub(x.exponent, y.exponent)
+	if shift.Sign() < 0 {
+		return true
+	}
+	digits, _ := new(big.Int).SetString(x.digits, 10)
+	of, _ := new(big.Int).SetString(y.digits, 10)
+	rest := new(big.Int).Exp(big.NewInt(10), shift, of)
+	return rest.Mul(rest, digits).Mod(rest, of).Sign() != 0
+}
+
 // number returns the one spelling of a number. What is none stays as it is.
 func number(text string) string {
 	if d, ok := parseDecimal(text); ok {

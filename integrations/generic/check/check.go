@@ -121,7 +121,11 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 		f.Old = before != nil && before.Mistake == r.Mistake
 		c.report.Findings = append(c.report.Findings, f)
 	}
-	if r.Key == "" || heads[r.Key] != r || before != nil && isSame(before, r) {
+	if r.Key == "" || heads[r.Key] != r {
+		return
+	}
+	c.moved(before, r)
+	if before != nil && isSame(before, r) {
 		return
 	}
 	types, err := c.typesOf(before, r)
@@ -130,6 +134,17 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 		c.report.Findings = append(c.report.Findings, find(r, reconcile.Code(openapi.CodeOf(err)), plan.SeverityError, "/type", "the specification cannot be read: %s", openapi.MessageOf(err)))
 	}
 	c.add(Pair{Base: before, Head: r, Types: types, Children: c.children[r.Key]})
+}
+
+// moved tells of an entry that another API has at another endpoint. A change of the endpoint of one
+// API is told once.
+func (c *checker) moved(before, r *cloud.Resource) {
+	if before == nil || before.API == nil || r.API == nil || before.API.Name == r.API.Name || strings.EqualFold(before.API.Endpoint, r.API.Endpoint) {
+		return
+	}
+	f := find(r, validate.CodeIdentity, plan.SeverityWarning, "/api", "it is looked for at another endpoint; what is at the old one stays, and nobody names it")
+	f.From, f.To, f.hasChange = before.API.Endpoint, r.API.Endpoint, true
+	c.report.Findings = append(c.report.Findings, f)
 }
 
 // isSame reports whether two entries want the same of one resource, wherever their files are.

@@ -3,6 +3,7 @@ package check_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -118,6 +119,11 @@ func TestChanges(t *testing.T) {
 		{"renamed", func(w *cloudtest.World) { w.Data["/r/rule.yml"]["name"] = "s" }, []string{"warning ORPHAN /r/rule.yml#"}},
 		{"another endpoint", func(w *cloudtest.World) { w.Data[cloudtest.API]["endpoint"] = "https://other.example" },
 			[]string{"warning IMMUTABLE_ID /cloud/api.yml#/endpoint"}},
+		{"an entry moves to another endpoint", func(w *cloudtest.World) {
+			w.Data["/cloud/other.yml"] = maps.Clone(w.Data[cloudtest.API])
+			w.Data["/cloud/other.yml"]["name"], w.Data["/cloud/other.yml"]["endpoint"] = "other", "https://other.example"
+			w.Data["/r/rule.yml"]["api"] = object{"$ref": "/cloud/other.yml"}
+		}, []string{"warning IMMUTABLE_ID /r/rule.yml#/api"}},
 		{"another token", func(w *cloudtest.World) { w.Data[cloudtest.API]["token"] = object{"path": "x", "field": "y"} },
 			[]string{"warning NEW_TARGET /cloud/api.yml#"}},
 		{"other read actions", func(w *cloudtest.World) { w.Data[cloudtest.API]["readActions"] = []any{"listKeys"} },

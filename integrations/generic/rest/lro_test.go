@@ -217,3 +217,35 @@ func TestDeleteRefused(t *testing.T) {
 		t.Errorf("got %v and %d writes", err, len(s.writes()))
 	}
 }
+
+// Where a verb declares that its result is at the Location, that is waited for before the resource
+// is read.
+func TestWriteWaitsForResult(t *testing.T) {
+	for via, want := range map[string]string{"location": "GET PUT GET GET GET GET", "azure-async-operation": "GET PUT GET GET"} {
+		s := newService(t, *family.ARM)
+		left := 2
+		s.before = func(r sent) *http.Response {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			switch {
+			case r.method == http.MethodPut:
+				s.handle(r)
+				return answer(202, nil, "Azure-AsyncOperation", "https://cloud.example/op", "Location", "https://cloud.example/result")
+			case r.path == "/op":
+				return answer(200, object{"status": "Succeeded"})
+			case r.path == "/result":
+				if left--; left > 0 {
+					return answer(202, nil)
+				}
+				return answer(204, nil)
+			}
+			return nil
+		}
+		about := target(putOnly)
+		about.Abilities.FinalState = map[string]string{"put": via}
+		r, err := s.client().Write(t.Context(), about, &planner{desired: props("a", "1")}, &memory{})
+		if err != nil || r.Did != Created || s.methods() != want {
+			t.Errorf("%s: got %+v, %v after %s, want %s", via, r, err, s.methods(), want)
+		}
+	}
+}

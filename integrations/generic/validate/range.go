@@ -25,42 +25,60 @@ var (
 	limitsOfNumbers = []limit{{"minimum", false, "exclusiveMinimum"}, {"maximum", true, "exclusiveMaximum"}}
 	limitsOfTexts   = []limit{{"minLength", false, ""}, {"maxLength", true, ""}}
 	limitsOfLists   = []limit{{"minItems", false, ""}, {"maxItems", true, ""}}
+	limitsOfObjects = []limit{{"minProperties", false, ""}, {"maxProperties", true, ""}}
 )
 
-// outside checks that a number, the length of a text and that of a list are between their limits.
-// What is too short because items of others are not in the data is unsure.
-func outside(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, error) {
-	var limits []limit
-	var size, subject, unit string
-	severity := plan.SeverityError
+// A size is what of a value is limited, and how a message says so.
+type size struct {
+	number        string
+	limits        []limit
+	before, after string // what stands around the limit
+	// isPart says that others may add to it, so that nobody knows whether it is too small.
+	isPart bool
+}
+
+// sizeOf returns the size of a value: a number itself, and how long a text, a list or an object is.
+func sizeOf(v any, rule rules.Rule) size {
 	switch v := v.(type) {
 	case json.Number:
-		limits, size, subject = limitsOfNumbers, v.String(), "it must be"
+		return size{v.String(), limitsOfNumbers, "it must be", "", false}
 	case string:
-		limits, size, subject, unit = limitsOfTexts, strconv.Itoa(utf8.RuneCountInString(v)), "it must have", " characters"
+		return size{strconv.Itoa(utf8.RuneCountInString(v)), limitsOfTexts, "it must have", " characters", false}
 	case []any:
-		limits, size, subject, unit = limitsOfLists, strconv.Itoa(len(v)), "it must have", " items"
-		if isShared := rule.List == classes.Map || rule.List == classes.Set; isShared && !rule.Exclusive {
-			severity = plan.SeverityWarning
-		}
+		isShared := (rule.List == classes.Map || rule.List == classes.Set) && !rule.Exclusive
+		return size{strconv.Itoa(len(v)), limitsOfLists, "it must have", " items", isShared}
+	case map[string]any:
+		there, _ := body.WithoutNulls(v).(map[string]any)
+		return size{strconv.Itoa(len(there)), limitsOfObjects, "it must have", " members", !rule.Atomic}
 	}
+	return size{}
+}
+
+// outside checks that a number, the length of a text, and those of a list and an object are between
+// their limits.
+func outside(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, error) {
+	is := sizeOf(v, rule)
 	var out []wrong
-	for _, l := range limits {
-		text, err := l.broken(size, s)
+	for _, l := range is.limits {
+		text, err := l.broken(is.number, s)
 		if err != nil {
 			return nil, err
 		}
-		if text == "" {
-			continue
+		switch {
+		case text == "":
+		case is.isPart && !l.isMost && is.number == "0": // the data have no opinion
+		case is.isPart && !l.isMost:
+			out = append(out, wrong{CodeRange, plan.SeverityWarning, is.before + " " + text + is.after + ", those of others among them"})
+		default:
+			out = append(out, wrong{CodeRange, plan.SeverityError, is.before + " " + text + is.after})
 		}
-		w := wrong{CodeRange, plan.SeverityError, subject + " " + text + unit}
-		if !l.isMost {
-			w.severity = severity
+	}
+	if number, isNumber := v.(json.Number); isNumber {
+		of, err := s.Keyword("multipleOf")
+		if step, ok := of.Value.Decode().(json.Number); ok && err == nil && body.IsNoMultiple(number.String(), step.String()) {
+			out = append(out, wrong{CodeRange, plan.SeverityError, "it must be a multiple of " + shorten(step.String())})
 		}
-		if w.severity == plan.SeverityWarning {
-			w.text += ", those of others among them"
-		}
-		out = append(out, w)
+		return out, err
 	}
 	return out, nil
 }

@@ -67,13 +67,17 @@ func TestRanges(t *testing.T) {
 		{swagger, `{"type": "array", "items": {"type": "integer"}, "maxItems": 2}`, []string{"[]", "[1,2]"}, []string{"[1,2,3]"}, "error VAL_RANGE it must have at most 2 items"},
 		{swagger, `{"type": "array", "items": {"type": "integer"}, "minItems": 2}`, []string{"[1,2]"}, []string{"[1]", "[]"}, "error VAL_RANGE it must have at least 2 items"},
 		{swagger, `{"type": "array", "items": {"type": "object", "properties": {"k": {"type": "string"}}}, "x-ms-identifiers": ["k"], "minItems": 2}`,
-			[]string{`[{"k": "a"}, {"k": "b"}]`}, []string{`[{"k": "a"}]`}, "warning VAL_RANGE it must have at least 2 items, those of others among them"},
+			[]string{`[{"k": "a"}, {"k": "b"}]`, `[]`}, []string{`[{"k": "a"}]`}, "warning VAL_RANGE it must have at least 2 items, those of others among them"},
 		{swagger, `{"type": "array", "items": {"type": "string"}, "uniqueItems": true, "minItems": 2, "maxItems": 3}`,
 			[]string{`["a", "b"]`}, []string{`["a", "b", "c", "d"]`}, "error VAL_RANGE it must have at most 3 items"},
+		{swagger, `{"type": "integer", "multipleOf": 1024}`, []string{"0", "1024", "-2048", "1024e3"}, []string{"1", "1000", "1024.5e1"}, "error VAL_RANGE it must be a multiple of 1024"},
+		{swagger, `{"type": "number", "multipleOf": 0.01}`, []string{"1", "0.01", "19.99", "1e50"}, []string{"0.001", "19.999"}, "error VAL_RANGE it must be a multiple of 0.01"},
+		{swagger, `{"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 2}`, []string{`{}`, `{"a": "1", "b": "2", "c": null}`}, []string{`{"a": "1", "b": "2", "c": "3"}`}, "error VAL_RANGE it must have at most 2 members"},
+		{swagger, `{"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 2}`, []string{`{"a": "1", "b": "2"}`, `{}`}, []string{`{"a": "1"}`, `{"a": "1", "b": null}`}, "warning VAL_RANGE it must have at least 2 members, those of others among them"},
 		// What says nothing, or nothing about this kind of value.
 		{swagger, `{"type": "string", "maximum": 1, "minItems": 9}`, []string{`"99"`}, nil, ""},
 		{swagger, `{"type": "integer", "maximum": "1", "minimum": null, "maxLength": 1}`, []string{"100"}, nil, ""},
-		{swagger, `{"maxLength": 1, "maximum": 1}`, []string{"true", "{}", "[]"}, nil, ""},
+		{swagger, `{"maxLength": 1, "maximum": 1, "multipleOf": 0}`, []string{"true", "{}", "[]", "1"}, nil, ""},
 	} {
 		typ := typeWith(t, c.version, `"p": `+c.schema)
 		for _, value := range c.right {
