@@ -38,3 +38,15 @@ func TestUnmarked(t *testing.T) {
 		}
 	}
 }
+
+// A thing that was imported and whose entry is not there yet, or not any more, is never deleted
+// without a word in the data, also where things without an entry are.
+func TestUnmarkedWithoutEntry(t *testing.T) {
+	for _, class := range []reconcile.Class{reconcile.Knowing, reconcile.Listing} {
+		p := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "it", Caller: "a"}, Class: class, Prune: true,
+			Desired: []reconcile.Item{{Key: "other"}}, Current: []reconcile.Thing{{Key: "k"}}, Known: map[reconcile.Key]reconcile.Record{"k": {Unmarked: true}}})
+		if got := p.Steps[0]; got.Key != "k" || got.Action != reconcile.None || len(p.Findings) != 1 || p.Findings[0].Severity != reconcile.Warning {
+			t.Errorf("%s: got %+v, %+v", class, got, p.Findings)
+		}
+	}
+}

@@ -48,6 +48,8 @@ func (m *maker) planLeftover(thing Thing) {
 	case !v.Act || last.Policy == Observe:
 	case last.Policy == Detach:
 		m.step(Step{Key: thing.Key, Action: Forget, Owner: v.Owner, Reason: "its policy leaves the thing alone", Thing: &thing})
+	case last.Unmarked && m.markOf(thing) == (Mark{}):
+		m.leave(thing, v, "it was imported, and no entry names it; it stays")
 	case m.in.Class == Knowing && !m.in.Prune && !last.Deleting:
 		m.leave(thing, v, "no entry names it any more; it stays")
 	case thing.Protected:
