@@ -165,19 +165,21 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	if err := required(base, head); err != nil {
 		return nil, nil, err
 	}
-	// Head is read while base is opened. It is parsed afterwards, so that it can share with base.
+	// Base is read first: what is remembered of its files then helps to make the bundle of head.
+	// Head is read while base is parsed, and parsed afterwards, so that it can share with base.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	baseFile, err := o.read(ctx, base)
+	if err != nil {
+		return nil, nil, ofBase(err)
+	}
 	var reading sync.WaitGroup
-	var file bundleFile
+	var headFile bundleFile
 	var failed error
-	reading.Go(func() { file, failed = o.read(ctx, head) })
-	b, err := o.Bundle(ctx, base, nil)
+	reading.Go(func() { headFile, failed = o.read(ctx, head) })
+	b, err := baseFile.parse(base, nil)
 	if err != nil {
 		cancel()
-		if in := (bundler.Problem{}); errors.As(err, &in) { // its files are named like those of head
-			err = fmt.Errorf("base: %w", err)
-		}
 	}
 	reading.Wait()
 	if err == nil {
@@ -186,11 +188,20 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	if err != nil {
 		return nil, nil, err
 	}
-	h, err := file.parse(head, b)
+	h, err := headFile.parse(head, b)
 	if err != nil {
 		return nil, nil, err
 	}
 	return b, h, nil
+}
+
+// ofBase says that problems of files are those of base, since its files are named like those
+// of head.
+func ofBase(err error) error {
+	if in := (bundler.Problem{}); errors.As(err, &in) {
+		return fmt.Errorf("base: %w", err)
+	}
+	return err
 }
 
 func required(base, head string) error {
