@@ -8,8 +8,10 @@
 //
 // A [Registry] runs the hooks of a stage in the order of their names. What a hook gets is a
 // copy, so it cannot change anything but by what it returns. A hook that panics, fails or
-// overruns its time ends in an [*Error] about its resource; other resources go on. The message
-// of a panic is not told, since it may hold a value of the resource; its place in the code is.
+// overruns its time ends in an [*Error] about its resource; other resources go on. A hook has to
+// end with its context: while a call goes on that overran its time, the hook is not called again.
+// The message of a panic is not told, since it may hold a value of the resource; its place in the
+// code is.
 //
 // Hooks decide and never act: [Ready] calls of a PreReconcile are made by who runs the work,
 // and not in a dry run.

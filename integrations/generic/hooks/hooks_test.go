@@ -74,15 +74,13 @@ func TestCheckName(t *testing.T) {
 // A hook that fails in any way fails its resource only: the next resource is worked on.
 func TestFailuresAreOfOneResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stop := make(chan struct{})
-		defer close(stop)
-		r, err := New(time.Second, &Hook{Name: "h", Types: "T", MutateDesired: func(_ context.Context, x Resource) (any, error) {
+		r, err := New(time.Second, &Hook{Name: "h", Types: "T", MutateDesired: func(ctx context.Context, x Resource) (any, error) {
 			body := x.Desired.(map[string]any)
 			switch x.ID {
 			case "panic":
 				panic(body["secret"])
 			case "late":
-				<-stop
+				<-ctx.Done()
 			case "error":
 				return nil, errors.New("no")
 			}
@@ -110,6 +108,33 @@ func TestFailuresAreOfOneResource(t *testing.T) {
 			case !reflect.DeepEqual(x.Desired, map[string]any{"secret": "canary"}):
 				t.Errorf("%s: the hook changed its argument", c.id)
 			}
+		}
+	})
+}
+
+// A hook that ignores the end of its time is not called again until it returns, so it cannot
+// leave more and more goroutines.
+func TestOverrunningHookIsNotCalledAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, stop := 0, make(chan struct{})
+		r, err := New(time.Second, &Hook{Name: "h", Types: "T", PostReconcile: func(context.Context, Resource) error {
+			calls++
+			<-stop
+			return nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := Resource{Type: "T"}
+		for i, want := range []error{ErrTimeout, ErrLeft, ErrLeft} {
+			if err := r.PostReconcile(t.Context(), x); !errors.Is(err, want) {
+				t.Errorf("call %d: got %v, want %v", i, err, want)
+			}
+		}
+		close(stop)
+		synctest.Wait()
+		if err := r.PostReconcile(t.Context(), x); err != nil || calls != 2 {
+			t.Errorf("after its end: got %v and %d calls, want nil and 2", err, calls)
 		}
 	})
 }

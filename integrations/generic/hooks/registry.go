@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/internal/suggest"
@@ -18,6 +19,9 @@ const defaultTimeout = 10 * time.Second
 type Registry struct {
 	hooks   []*Hook // sorted by name
 	timeout time.Duration
+
+	mu   sync.Mutex
+	left map[*Hook]int // calls that were given up and still run
 }
 
 // New returns a registry of hooks, each of which may take so long; 0 is the default of ten

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
 )
@@ -25,6 +26,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // ErrTimeout is the cause of the error of a hook that overran its time.
 var ErrTimeout = errors.New("it took too long and was given up")
 
+// ErrLeft is the cause of the error of a hook that is not called, since an earlier call of it
+// still runs after its time.
+var ErrLeft = errors.New("it is not called while an earlier call of it goes on that took too long")
+
 // panicked is the error of a hook that panicked.
 type panicked struct{ place string }
 
@@ -35,11 +40,19 @@ type result[T any] struct {
 	err   error
 }
 
+// grace is how long a hook may take to end after its context ended.
+const grace = 100 * time.Millisecond
+
 // call runs one hook with a copy of the resource. The goroutine of a hook that overruns its
-// time is left alone: it has copies only, and its result is dropped.
+// time is left alone: it has copies only, and its result is dropped. Until it ends the hook is
+// not called again, so at most as many goroutines are left as workers called it at once.
 func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Resource, run func(context.Context, Resource) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
+	var out result[T]
+	if r.isLeft(h) {
+		return out.value, &Error{h.Name, s, ErrLeft}
+	}
 	x = x.clone()
 	done := make(chan result[T], 1)
 	go func() {
@@ -52,19 +65,54 @@ func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Resource,
 		}()
 		out.value, out.err = run(ctx, x)
 	}()
-	var out result[T]
 	select {
 	case out = <-done:
 	case <-ctx.Done():
-		if out.err = ErrTimeout; errors.Is(ctx.Err(), context.Canceled) {
-			out.err = ctx.Err()
+		select {
+		case <-done:
+		case <-time.After(grace):
+			r.leave(h, func() { <-done })
 		}
+	}
+	if ctx.Err() != nil {
+		out.err = late(ctx)
 	}
 	if out.err != nil {
 		var none T
 		return none, &Error{h.Name, s, out.err}
 	}
 	return out.value, nil
+}
+
+// late returns the error of a call whose context ended, nil if it did not.
+func late(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ErrTimeout
+	}
+	return ctx.Err()
+}
+
+// leave notes that a call of a hook still runs, until wait returns.
+func (r *Registry) leave(h *Hook, wait func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.left == nil {
+		r.left = map[*Hook]int{}
+	}
+	r.left[h]++
+	go func() {
+		wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.left[h]--
+	}()
+}
+
+// isLeft reports whether a call of a hook still runs that was given up.
+func (r *Registry) isLeft(h *Hook) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.left[h] > 0
 }
 
 // place returns where the code panicked: the innermost function of a hook, without values.
