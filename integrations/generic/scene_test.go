@@ -48,6 +48,8 @@ type scene struct {
 	findings []integration.Finding
 	deeds    []integration.Deed
 	approve  integration.Approvals
+	// reach replaces the simulated service.
+	reach func(context.Context, integration.EndpointRef) (http.RoundTripper, error)
 }
 
 func newScene(t *testing.T) *scene {
@@ -98,6 +100,9 @@ func (f send) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // endpoint returns what sends requests to the service.
 func (s *scene) endpoint(mayWrite bool) func(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
+	if s.reach != nil {
+		return s.reach
+	}
 	return func(_ context.Context, ref integration.EndpointRef) (http.RoundTripper, error) {
 		return send(func(r *http.Request) (*http.Response, error) {
 			if ref.URL != endpoint || r.URL.Host != "arm.example" {

@@ -1,0 +1,96 @@
+package generic
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integrations/generic/body"
+	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
+	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/state"
+)
+
+const deployment = "/apis/apps/v1/namespaces/shop/deployments/web"
+
+// newKube returns a scene whose service is a server of Kubernetes.
+func newKube(t *testing.T) (*scene, *kubetest.Server) {
+	t.Helper()
+	raw, err := os.ReadFile(shared.Path(t, "data", "specs", "kubernetes-openapi-v3", "apis__apps__v1_openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := kubetest.New(t)
+	s := newScene(t)
+	s.World, s.native, s.settings = cloudtest.New(cluster.URL), New(), "hosts: [127.0.0.1]"
+	s.Resources = map[string]string{"/specs/apps.json": string(raw)}
+	s.Data[cloudtest.API]["family"], s.Data[cloudtest.API]["specifications"] = "kubernetes", []any{"/specs/apps.json"}
+	cluster.Edit(t, "admin", "/api/v1/namespaces/shop", func(map[string]any) {})
+	s.reach = func(context.Context, integration.EndpointRef) (http.RoundTripper, error) {
+		return send(func(r *http.Request) (*http.Response, error) {
+			r.Header.Set("Authorization", "Bearer "+cluster.Token)
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil {
+				res.Header.Set("Content-Type", "application/json") // as a real server says
+			}
+			return res, err
+		}), nil
+	}
+	return s, cluster
+}
+
+// What kubectl made is imported without a mark, and then the plan is empty. Its next change takes
+// the fields over, and sets the mark. What others set stays.
+func TestImportFromKubernetes(t *testing.T) {
+	s, cluster := newKube(t)
+	code, told := cluster.Send(t, http.MethodPatch, deployment+"?fieldManager=kubectl&force=true", "application/apply-patch+yaml", `{"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": {"name": "web", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "canary"}}, "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}},
+		"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "i:1", "env": [{"name": "A", "value": "1"}], "resources": {"limits": {"cpu": "0.5"}}}]}}}}`)
+	if code != http.StatusCreated {
+		t.Fatalf("%d %s", code, told)
+	}
+	all, err := s.importAll(deployment)
+	if err != nil || len(all) != 1 || !all[0].Unmarked {
+		t.Fatalf("got %+v, %v", all, err)
+	}
+	if text := string(all[0].Text); strings.Contains(text, "canary") || strings.Contains(text, "managedFields") || strings.Contains(text, "status") {
+		t.Errorf("the data show too much:\n%s", text)
+	}
+	file := "/" + all[0].File
+	s.Add(file, object{"type": all[0].Entry.Type, "resourceId": all[0].Entry.ResourceID, "body": all[0].Entry.Body})
+	quiet := func(when string) {
+		t.Helper()
+		cluster.Forget()
+		for range 2 {
+			if s.must(); s.did() != "" || len(cluster.Writes()) > 0 {
+				t.Errorf("%s: %s, %v\n%s", when, s.did(), cluster.Writes(), &s.log)
+			}
+		}
+	}
+	quiet("after the import")
+
+	head := body.Clone(all[0].Entry.Body).(map[string]any)
+	head["spec"].(map[string]any)["replicas"] = 3
+	s.Data[file]["body"] = head
+	s.must()
+	live := cluster.Object(deployment)
+	mark, _ := body.Get(live, "/metadata/annotations/qontract.integration")
+	image, _ := body.Get(live, "/spec/template/spec/containers/0/image")
+	replicas, _ := body.Get(live, "/spec/replicas")
+	if s.did() != "update web done" || mark != Name || image != "i:1" || body.Text(replicas) != "3" {
+		t.Errorf("after a change: %s, %v %v %v\n%s", s.did(), mark, image, replicas, &s.log)
+	}
+	quiet("after the change")
+
+	if s.state, err = state.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Forget()
+	if s.must(); s.did() != "none web done" || len(cluster.Writes()) > 0 { // it is only remembered
+		t.Errorf("with another state: %s, %v", s.did(), cluster.Writes())
+	}
+}
