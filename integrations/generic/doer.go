@@ -219,9 +219,9 @@ func (w *writing) isStillOurs(_ context.Context, live rest.Live) error {
 
 // obey makes the calls that a hook asks for, and returns why the work does not go on.
 func (w *writing) obey(ctx context.Context, ready hooks.Ready) error {
-	for _, call := range ready.First {
-		if err := w.client.Do(ctx, w.target, rest.Action{Method: call.Method, Path: call.Path, Body: call.Body}); err != nil {
-			return fmt.Errorf("%s %.200q: %w", call.Method, call.Path, err)
+	for _, q := range ready.First {
+		if err := w.call(ctx, q); err != nil {
+			return fmt.Errorf("%s %.200q: %w", q.Method, q.Path, err)
 		}
 	}
 	switch ready.Decision {

@@ -21,6 +21,7 @@ type pending struct {
 	Operation *operation.Operation `json:"operation,omitempty"` // that goes on
 	// Sent is the body that was sent, as records have it: what the operation applies.
 	Sent string `json:"sent,omitempty"`
+	Call *call  `json:"call,omitempty"` // of a hook, that may go on
 }
 
 // applied returns the body that was sent; false if there is none.
@@ -96,7 +97,7 @@ func (m *memory) save(ctx context.Context) error {
 
 // end forgets the operation, and also the intent once the resource is remembered or gone.
 func (m *memory) end(ctx context.Context, keepIntent bool) error {
-	m.is.Operation = nil
+	m.is.Operation, m.is.Call = nil, nil
 	if !keepIntent {
 		m.is.Sent = ""
 	}
@@ -104,6 +105,11 @@ func (m *memory) end(ctx context.Context, keepIntent bool) error {
 		return m.save(ctx)
 	}
 	m.is.Intended = false
+	return m.remove(ctx)
+}
+
+// remove forgets all.
+func (m *memory) remove(ctx context.Context) error {
 	if m.store == nil {
 		return nil
 	}

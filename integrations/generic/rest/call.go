@@ -17,10 +17,11 @@ type Action struct {
 }
 
 // Do carries out an action on behalf of a resource, below the limit of the resource's root, and
-// waits until the operation ends that it begins. An action that may have been carried out is not
-// sent again: the error is of the class [Retry], and the caller looks at what is there. The error
-// is [ErrPending] if the operation goes on when the time is over. A trial sends nothing.
-func (c *Client) Do(ctx context.Context, t Target, act Action) error {
+// waits until the operation ends that it begins. The memory is told of the action right before it
+// is sent (Intend), and of its operation. An action that may have been carried out is not sent
+// again: the error is of the class [Retry], and the caller looks at what is there. The error is
+// [ErrPending] if the operation goes on when the time is over. A trial sends nothing.
+func (c *Client) Do(ctx context.Context, t Target, act Action, m Memory) error {
 	if !strings.HasPrefix(act.Path, "/") || act.Method == "" || act.Method == http.MethodGet {
 		return refusal(0, "%.10q %.200q is no action", act.Method, act.Path)
 	}
@@ -38,23 +39,36 @@ func (c *Client) Do(ctx context.Context, t Target, act Action) error {
 			return err
 		}
 	}
+	if err := m.Intend(ctx); err != nil {
+		return err
+	}
 	a, err := c.send(ctx, r)
 	if err != nil || !c.Family.HasOperations {
 		return err
 	}
-	return c.await(ctx, t, r, a)
+	o, result := operation.Begin(r.method, r.uri, c.Endpoint, a, c.Clock.Fill().Now())
+	switch {
+	case o == nil:
+		return c.ended(ctx, t, result)
+	case o.Kind == operation.Resource:
+		return nil // it has no address of its own: what it changes tells
+	}
+	return c.ended(ctx, t, c.follower(t, m).Follow(ctx, o))
 }
 
-// await waits for the operation that an action began. An operation that has no address of its own
-// cannot be asked about: what it changes tells.
-func (c *Client) await(ctx context.Context, t Target, r request, a operation.Answer) error {
-	o, result := operation.Begin(r.method, r.uri, c.Endpoint, a, c.Clock.Fill().Now())
-	if o != nil && o.Kind == operation.Resource {
-		return nil
+// ResumeAction waits until the operation ends that an action of an earlier process began. The
+// errors are those of [Client.Do].
+func (c *Client) ResumeAction(ctx context.Context, t Target, o operation.Operation, m Memory) error {
+	unlock, err := c.chains.lock(ctx, t.Address.Chain)
+	if err != nil {
+		return err
 	}
-	if o != nil {
-		result = c.follower(t, forgetful{}).Follow(ctx, o)
-	}
+	defer unlock()
+	return c.ended(ctx, t, c.follower(t, m).Follow(ctx, &o))
+}
+
+// ended returns the error of an operation that an action began.
+func (c *Client) ended(ctx context.Context, t Target, result operation.Result) error {
 	switch result.Outcome {
 	case operation.Succeeded:
 		return nil
@@ -67,9 +81,3 @@ func (c *Client) await(ctx context.Context, t Target, r request, a operation.Ans
 	}
 	return &Error{Class: Retry, Message: "the service does not tell how the operation ended; the next run looks"}
 }
-
-// forgetful is the memory of what is looked at again anyway.
-type forgetful struct{}
-
-func (forgetful) Intend(context.Context) error                     { return nil }
-func (forgetful) Began(context.Context, operation.Operation) error { return nil }

@@ -175,3 +175,60 @@ func TestSoftDelete(t *testing.T) {
 		})
 	}
 }
+
+// A purge is begun once, wherever the process dies.
+func TestPurgeKilled(t *testing.T) {
+	tree := os.DirFS(shared.Path(t, "data", "specs", "azure-2019-11-05", "specification"))
+	const id = azureGroup + "Microsoft.KeyVault/vaults/keys"
+	isOver, died := false, 0
+	for moment := 1; !isOver; moment++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newAzure(t, tree, azureFiles[1])
+			vault := azureEntries()["/cloud/vault.yml"]
+			w.put("/cloud/vault.yml", vault)
+			w.must()
+			w.Remove(id)
+			w.Describe("Microsoft.KeyVault/vaults", func(b *armtest.Behaviour) {
+				b.Style, b.Takes, b.RetryAfter = armtest.Location, 3*time.Minute, 20*time.Second
+			})
+			vault["onSoftDeleted"] = "purge"
+			w.put("/cloud/vault.yml", vault)
+			w.Forget()
+			m := &mortal{left: moment}
+			_ = w.runUntil(m) // how far it comes is the matter of the test
+			if isOver = !m.dies(); !isOver {
+				died++
+			}
+			var err error
+			for range 5 {
+				time.Sleep(75 * time.Second) // the purge goes on
+				err = w.run()
+			}
+			purges := 0
+			for _, r := range w.Requests() {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/purge") {
+					purges++
+				}
+			}
+			if purges != 1 || err != nil || w.Object(id) == nil {
+				t.Errorf("killed at moment %d: %d purges, %v, there: %t\n%s", moment, purges, err, w.Object(id) != nil, w.log.String())
+			}
+			w.checkSettled(t)
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	if died < 10 {
+		t.Errorf("only %d kills", died)
+	}
+}
+
+// checkSettled wants nothing that goes on in the state.
+func (w *world) checkSettled(t *testing.T) {
+	t.Helper()
+	left, err := w.state.List(t.Context(), "pending")
+	if err != nil || len(left) > 0 {
+		t.Errorf("the state says that something goes on: %v, %v", left, err)
+	}
+}
