@@ -73,7 +73,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}
 	c.input.Base, c.input.Head = c.Base, c.Head
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
-	c.input.Programs = Programs(ctx, settings, c.data(in), own)
+	c.input.Programs = Programs(ctx, settings, c.data(in), own, in.opener(env, settings).Cache)
 	return c, nil
 }
 

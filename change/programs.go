@@ -13,13 +13,14 @@ import (
 )
 
 // Programs returns a function that digests the files that commands may use; see
-// [rules.Workplace.Programs]. Nothing is read before it is called.
-func Programs(ctx context.Context, settings source.Settings, data Data, own source.Own) func(integration.Programs) (string, error) {
+// [rules.Workplace.Programs]. Nothing is read before it is called. The cache folder, unless it
+// is "", remembers names of files.
+func Programs(ctx context.Context, settings source.Settings, data Data, own source.Own, cache string) func(integration.Programs) (string, error) {
 	at, err := source.FindWorkplace(ctx, settings.Folder())
 	if err != nil {
 		return func(integration.Programs) (string, error) { return "", err }
 	}
-	at.Own = own
+	at.Own, at.Cache = own, cache
 	return rules.Workplace{
 		Files: source.Files(at.Root),
 		List: func() ([]rules.File, error) {

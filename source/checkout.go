@@ -92,7 +92,7 @@ func (o Opener) openTree(ctx context.Context, ref string) (bundler.Tree, bundler
 	if dir, ok := strings.CutPrefix(ref, "dir:"); ok {
 		var f bundler.Tree = bundler.Folder(dir)
 		if o.Cache != "" {
-			f = bundler.OpenWorkTree(ctx, dir)
+			f = bundler.OpenWorkTree(ctx, dir, openCache(o.Cache))
 		}
 		if c, err := git.OpenCommit(ctx, dir, "HEAD"); err == nil {
 			return f, bundler.Input{Commit: c.Hash(), Timestamp: c.Time()}, nil

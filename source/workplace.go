@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/listing"
 )
 
 // A Workplace is the repository in which tasks start, or the folder in which they start when
@@ -18,6 +19,8 @@ type Workplace struct {
 	// Own are folders and files in which prcheck writes in this run: the state, caches, logs,
 	// results and reports. Files that git tracks are never left out for that.
 	Own Own
+	// Cache is the folder that remembers the names in folders; "": nothing is remembered.
+	Cache string
 
 	isRepository bool
 }
@@ -57,7 +60,7 @@ func (w Workplace) List(ctx context.Context, isData func(path string) bool) ([]W
 	var files []git.WorkFile
 	var err error
 	if w.isRepository {
-		files, err = git.ListWorkTree(ctx, w.Root, want)
+		files, err = git.ListWorkTree(ctx, w.Root, w.names(ctx), want)
 	} else {
 		files, err = w.walk(ctx, want)
 	}
@@ -72,6 +75,22 @@ func (w Workplace) List(ctx context.Context, isData func(path string) bool) ([]W
 		}
 	}
 	return out, ctx.Err()
+}
+
+// names returns a function that lists the names of all files of the repository, nil when
+// nothing is remembered of its folders: then git finds new files sooner.
+func (w Workplace) names(ctx context.Context) func() ([]string, error) {
+	if w.Cache == "" {
+		return nil
+	}
+	return func() ([]string, error) {
+		found, err := listing.List(ctx, w.Root, openCache(w.Cache))
+		names := make([]string, 0, len(found))
+		for _, e := range found {
+			names = append(names, e.Name)
+		}
+		return names, err
+	}
 }
 
 // walk lists all files of a folder that is no repository, except those in caches.

@@ -52,6 +52,6 @@ func BenchmarkMake(b *testing.B) {
 	b.Run("commit", func(b *testing.B) { benchmark(b, newInput(head), bundler.Options{}) })
 	b.Run("cached", func(b *testing.B) { benchmark(b, newInput(head), bundler.Options{Cache: cache}) })
 	b.Run("worktree", func(b *testing.B) {
-		benchmark(b, newInput(bundler.OpenWorkTree(b.Context(), dir)), bundler.Options{Cache: cache})
+		benchmark(b, newInput(bundler.OpenWorkTree(b.Context(), dir, cache)), bundler.Options{Cache: cache})
 	})
 }

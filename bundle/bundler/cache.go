@@ -22,8 +22,8 @@ const cacheFormat = "1"
 // the longest time are removed.
 const maxCacheSize = 2 << 30
 
-// A Cache is a folder with records of files, by git's id of their content, and with
-// whole bundles of commits. It only saves time: an entry that is missing, damaged
+// A Cache is a folder with records of files, by git's id of their content, with whole
+// bundles of commits, and with the names in folders. It only saves time: an entry that is missing, damaged
 // or of another version is made again. Several processes may use it at once. A nil
 // cache is always empty.
 type Cache struct{ dir string }
@@ -92,6 +92,15 @@ func (c *Cache) KeepBundle(key string, raw []byte) (sum string) {
 	c.evictOldest()
 	return sum
 }
+
+// Recall returns the bytes that Remember stored under a key.
+func (c *Cache) Recall(key string) ([]byte, bool) {
+	raw, _, ok := c.Bundle(key)
+	return raw, ok
+}
+
+// Remember stores bytes under a key.
+func (c *Cache) Remember(key string, raw []byte) { c.KeepBundle(key, raw) }
 
 // writeFile writes a file of the cache as a whole or not at all.
 func (c *Cache) writeFile(name string, write func(io.Writer) error) {

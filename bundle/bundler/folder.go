@@ -9,6 +9,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/app-sre/prcheck/internal/listing"
 )
 
 // A Folder is the tree of a folder on disk. Its value is the name of the folder. No
@@ -35,12 +37,17 @@ func withoutPath(err error) error {
 
 // List returns the entries below the folder dir. Folders named .git are left out.
 func (f Folder) List(ctx context.Context, dir string) ([]Entry, error) {
+	return f.list(ctx, dir, nil)
+}
+
+// list is [Folder.List] with a memory of the names in folders that did not change, or nil.
+func (f Folder) list(ctx context.Context, dir string, m listing.Memory) ([]Entry, error) {
 	root, err := f.open()
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	l := lister{root: root, dir: dir, name: filepath.Join(string(f), filepath.FromSlash(dir))}
+	l := lister{root: root, dir: dir, name: filepath.Join(string(f), filepath.FromSlash(dir)), memory: m}
 	info, err := root.Stat(filepath.FromSlash(dir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -51,7 +58,7 @@ func (f Folder) List(ctx context.Context, dir string) ([]Entry, error) {
 		err = errors.New("is not a folder")
 	}
 	if err == nil {
-		err = l.walk(ctx, "")
+		err = l.walk(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing folder %q: %w", path.Join(filepath.ToSlash(string(f)), dir), withoutPath(err))
@@ -66,35 +73,19 @@ type lister struct {
 	root    *os.Root
 	dir     string
 	name    string
+	memory  listing.Memory
 	entries []Entry
 }
 
-// walk lists a folder and all folders in it.
-func (l *lister) walk(ctx context.Context, below string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Join(l.name, filepath.FromSlash(below)))
+// walk lists the folder and all folders in it.
+func (l *lister) walk(ctx context.Context) error {
+	found, err := listing.List(ctx, l.name, l.memory)
 	if err != nil {
 		return err
 	}
-	list, err := d.ReadDir(-1)
-	d.Close()
-	if err != nil {
-		return err
-	}
-	for _, e := range list {
-		name := path.Join(below, e.Name())
-		if e.IsDir() {
-			if e.Name() == ".git" {
-				continue
-			}
-			if err := l.walk(ctx, name); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := l.addEntry(name, e.Type()); err != nil {
+	l.entries = make([]Entry, 0, len(found))
+	for _, e := range found {
+		if err := l.addEntry(e.Name, e.Type); err != nil {
 			return err
 		}
 	}

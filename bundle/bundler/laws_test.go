@@ -29,11 +29,11 @@ func TestSameBytes(t *testing.T) {
 		{"folder, one worker", bundler.Folder(dir), bundler.Options{Workers: 1}},
 		{"folder, many workers", bundler.Folder(dir), bundler.Options{Workers: 16}},
 		{"commit", openCommit(t, dir, "HEAD"), bundler.Options{}},
-		{"working tree", bundler.OpenWorkTree(t.Context(), dir), bundler.Options{}},
+		{"working tree", bundler.OpenWorkTree(t.Context(), dir, nil), bundler.Options{}},
 		{"folder, empty cache", bundler.Folder(dir), bundler.Options{Cache: cache}},
 		{"folder, full cache", bundler.Folder(dir), bundler.Options{Cache: cache}},
 		{"commit, full cache", openCommit(t, dir, "HEAD"), bundler.Options{Cache: cache, Workers: 1}},
-		{"working tree, full cache", bundler.OpenWorkTree(t.Context(), dir), bundler.Options{Cache: cache}},
+		{"working tree, full cache", bundler.OpenWorkTree(t.Context(), dir, cache), bundler.Options{Cache: cache}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := makeBundle(t, newInput(c.tree), c.opts); !bytes.Equal(got, want) {
@@ -77,7 +77,7 @@ func TestCacheFollowsEdits(t *testing.T) {
 		}
 		want := makeBundle(t, newInput(bundler.Folder(dir)), bundler.Options{})
 		for range 2 {
-			tree := bundler.OpenWorkTree(t.Context(), dir)
+			tree := bundler.OpenWorkTree(t.Context(), dir, nil)
 			if got := makeBundle(t, newInput(tree), bundler.Options{Cache: bundler.OpenCache(store)}); !bytes.Equal(got, want) {
 				t.Fatalf("after edit %d:\ngot  %s\nwant %s", i, got, want)
 			}

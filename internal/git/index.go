@@ -35,17 +35,14 @@ func UnchangedFiles(ctx context.Context, dir string) (map[string]string, error) 
 	return ids, err
 }
 
-// listIndex returns the files of the index for which want is true. A submodule is always one of them. When these files
+// listIndex returns the files of the index, which has all entries, for which want is true. A submodule is always one of them. When these files
 // are few and small, none counts as unchanged: reading them takes less time than asking git about the whole tree.
-func listIndex(ctx context.Context, dir string, want func(path string) bool) ([]indexEntry, error) {
-	all, err := readEntries(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
+func listIndex(ctx context.Context, dir string, all []indexEntry, want func(path string) bool) ([]indexEntry, error) {
 	if out := wanted(all, want); areFewAndSmall(dir, out) {
 		return out, nil
 	}
-	if all, err = readIndex(ctx, dir); err != nil {
+	all, err := readIndex(ctx, dir)
+	if err != nil {
 		return nil, err
 	}
 	out := wanted(all, want)

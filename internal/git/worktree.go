@@ -20,13 +20,18 @@ type WorkFile struct {
 }
 
 // ListWorkTree returns the files of a working tree that git tracks or does not ignore, for which want is true. A
-// folder with a repository of its own, such as a submodule, contributes its files.
-func ListWorkTree(ctx context.Context, root string, want func(path string) bool) ([]WorkFile, error) {
-	index, err := listIndex(ctx, root, want)
+// folder with a repository of its own, such as a submodule, contributes its files. Names lists the names of all files,
+// links and other entries of the working tree that are no folders, which saves asking git for them; it may be nil.
+func ListWorkTree(ctx context.Context, root string, names func() ([]string, error), want func(path string) bool) ([]WorkFile, error) {
+	all, err := readEntries(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	others, err := run(ctx, root, "ls-files", "--others", "--exclude-standard", "-z")
+	index, err := listIndex(ctx, root, all, want)
+	if err != nil {
+		return nil, err
+	}
+	others, err := listOthers(ctx, root, all, names)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +48,7 @@ func ListWorkTree(ctx context.Context, root string, want func(path string) bool)
 		}
 		out = append(out, f)
 	}
-	for _, name := range splitZero(others) {
+	for _, name := range others {
 		switch folder, isFolder := strings.CutSuffix(name, "/"); {
 		case isFolder:
 			nested = append(nested, folder)
@@ -70,7 +75,7 @@ func listNested(ctx context.Context, root, folder string, want func(path string)
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return nil, fmt.Errorf("%q: it has files, but is not a checked out submodule", folder)
 	}
-	files, err := ListWorkTree(ctx, dir, func(name string) bool { return want(path.Join(folder, name)) })
+	files, err := ListWorkTree(ctx, dir, nil, func(name string) bool { return want(path.Join(folder, name)) })
 	for i := range files {
 		files[i].Path = path.Join(folder, files[i].Path)
 	}

@@ -17,7 +17,7 @@ func TestListWorkTreeWithRepositoriesInside(t *testing.T) {
 	}
 	list := func() string {
 		t.Helper()
-		files, err := ListWorkTree(t.Context(), dir, func(path string) bool { return !strings.HasSuffix(path, "link") })
+		files, err := ListWorkTree(t.Context(), dir, nil, func(path string) bool { return !strings.HasSuffix(path, "link") })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestListWorkTreeWithRepositoriesInside(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "sub", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := ListWorkTree(t.Context(), dir, func(string) bool { return true }); err == nil {
+	if files, err := ListWorkTree(t.Context(), dir, nil, func(string) bool { return true }); err == nil {
 		t.Errorf("a submodule of which git knows nothing: got %v, want an error", files)
 	}
 }
