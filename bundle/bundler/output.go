@@ -59,7 +59,7 @@ func (b *Bundled) Size() int {
 	n := 1 << 20
 	for _, all := range [][]record{b.data, b.resources} {
 		for _, r := range all {
-			n += 2*len(r.path) + len(`"":,"path":"",`) + r.span.size + len(b.backrefs[r.path])
+			n += 2*len(r.path) + len(`"":,"path":"",`) + r.span.length() + len(b.backrefs[r.path])
 		}
 	}
 	for _, s := range b.definitions.schemas {
@@ -104,6 +104,10 @@ func (w *jsonWriter) readPart(s *spool, at span) []byte {
 	if w.err != nil {
 		return nil
 	}
-	w.buf, w.err = s.read(at, w.buf)
-	return w.buf
+	var raw []byte
+	raw, w.err = s.read(at, w.buf)
+	if at.kept == nil {
+		w.buf = raw
+	}
+	return raw
 }

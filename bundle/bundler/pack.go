@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/app-sre/prcheck/internal/mapped"
 )
 
 // A pack is a part of the cache: the records of single files, made with the same
@@ -31,10 +33,10 @@ type pack struct {
 	newEntries bytes.Buffer
 }
 
-// A segment is an open file of a pack.
+// A segment is a file of a pack, with its bytes.
 type segment struct {
 	name string
-	file *os.File
+	raw  *mapped.File
 }
 
 // A packKey is git's id of a content and the way in which the content is read.
@@ -45,10 +47,8 @@ type packKey struct {
 
 // A packedEntry is the place of an entry in a segment.
 type packedEntry struct {
-	file *os.File
-	at   int64
-	size uint32
-	sum  [16]byte // the first half of the sha256
+	raw []byte
+	sum [16]byte // the first half of the sha256
 }
 
 // An indexRow describes an entry in the index of a segment.
@@ -78,12 +78,12 @@ func openPack(c *Cache, defs *definitions, key string) *pack {
 	dir := filepath.Join(c.dir, key)
 	names, _ := filepath.Glob(filepath.Join(dir, "*.pack"))
 	for _, name := range names {
-		f, err := os.Open(name)
+		f, err := mapped.Open(name)
 		if err != nil {
 			continue
 		}
 		p.segments = append(p.segments, segment{name, f})
-		if p.readIndex(f) == nil {
+		if p.readIndex(f.Bytes()) == nil {
 			markUsed(name)
 		}
 	}
@@ -93,70 +93,56 @@ func openPack(c *Cache, defs *definitions, key string) *pack {
 var errBadSegment = errors.New("not a segment of this version")
 
 // readIndex adds the index of a segment to that of the pack.
-func (p *pack) readIndex(f *os.File) error {
-	info, err := f.Stat()
-	if err != nil || info.Size() < segmentEnd {
+func (p *pack) readIndex(raw []byte) error {
+	if len(raw) < segmentEnd {
 		return errBadSegment
 	}
-	end := make([]byte, segmentEnd)
-	if _, err := f.ReadAt(end, info.Size()-segmentEnd); err != nil {
-		return err
-	}
-	at := int64(binary.LittleEndian.Uint64(end))
-	size := info.Size() - segmentEnd - at
-	if at < 0 || size < 0 || size%rowSize != 0 {
+	rest, end := raw[:len(raw)-segmentEnd], raw[len(raw)-segmentEnd:]
+	at := binary.LittleEndian.Uint64(end)
+	if at > uint64(len(rest)) || (len(rest)-int(at))%rowSize != 0 {
 		return errBadSegment
 	}
-	rows := make([]byte, size)
-	if _, err := f.ReadAt(rows, at); err != nil {
-		return err
-	}
+	entries, rows := rest[:at], rest[at:]
 	if sum := sha256.Sum256(rows); !bytes.Equal(sum[:], end[8:]) {
 		return errBadSegment
 	}
 	for len(rows) > 0 {
-		var r indexRow
-		if _, err := binary.Decode(rows, binary.LittleEndian, &r); err != nil {
-			return err
+		r := readRow(rows)
+		if r.At >= 0 && r.At <= int64(len(entries)) && int64(r.Size) <= int64(len(entries))-r.At {
+			p.index[packKey{r.Blob, r.Kind}] = packedEntry{entries[r.At : r.At+int64(r.Size)], r.Sum}
 		}
-		p.index[packKey{r.Blob, r.Kind}] = packedEntry{f, r.At, r.Size, r.Sum}
 		rows = rows[rowSize:]
 	}
 	return nil
 }
 
-// read returns the bytes of an entry in buf, and whether they are undamaged.
-func (e packedEntry) read(buf []byte) ([]byte, bool) {
-	if e.size > maxPacked {
-		return buf, false
-	}
-	raw := growBuffer(&buf, int(e.size))
-	if _, err := e.file.ReadAt(raw, e.at); err != nil && !errors.Is(err, io.EOF) {
-		return buf, false
-	}
-	sum := sha256.Sum256(raw)
-	return raw, bytes.Equal(sum[:16], e.sum[:])
+// readRow reads the row at the beginning of an index.
+func readRow(b []byte) indexRow {
+	le := binary.LittleEndian
+	return indexRow{[20]byte(b), b[20], int64(le.Uint64(b[21:])), le.Uint32(b[29:]), [16]byte(b[33:])}
 }
 
-// find returns the record of a content, and the buffer with its bytes.
-func (p *pack) find(k packKey, defs *definitions, buf []byte) (record, []byte, bool) {
+// isWhole reports whether the bytes of an entry are undamaged.
+func (e packedEntry) isWhole() bool {
+	sum := sha256.Sum256(e.raw)
+	return bytes.Equal(sum[:16], e.sum[:])
+}
+
+// find returns the record of a content.
+func (p *pack) find(k packKey, defs *definitions) (record, bool) {
 	e, ok := p.index[k]
-	if !ok {
-		return record{}, buf, false
+	if !ok || !e.isWhole() {
+		return record{}, false
 	}
-	raw, ok := e.read(buf)
+	r, size, ok := p.decodeRecord(e.raw, defs)
 	if !ok {
-		return record{}, raw, false
+		return record{}, false
 	}
-	r, size, ok := p.decodeRecord(raw, defs)
-	if !ok {
-		return record{}, raw, false
-	}
-	r.span = span{at: e.at + entryTextOffset, size: size, file: e.file}
+	r.span = span{kept: e.raw[entryTextOffset : entryTextOffset+size]}
 	p.mu.Lock()
 	p.found = append(p.found, k)
 	p.mu.Unlock()
-	return r, raw, true
+	return r, true
 }
 
 // put adds the record of a content and its text.
@@ -184,11 +170,8 @@ func (p *pack) save() {
 	var old []segment
 	if len(p.segments) >= maxSegments {
 		old = p.segments
-		var buf []byte
 		for _, k := range p.found {
-			if raw, ok := p.index[k].read(buf); ok {
-				p.addEntry(k, raw)
-			}
+			p.addEntry(k, p.index[k].raw)
 		}
 	}
 	if len(p.newRows) == 0 {
@@ -218,6 +201,6 @@ func (p *pack) close() {
 		return
 	}
 	for _, s := range p.segments {
-		s.file.Close()
+		s.raw.Close()
 	}
 }

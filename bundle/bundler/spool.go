@@ -20,12 +20,15 @@ type spool struct {
 	file   *os.File
 }
 
-// A span is the place of a text: in the spool, or in a file of the cache.
+// A span is the place of a text in the spool, or a text that the cache kept.
 type span struct {
 	at   int64
 	size int
-	file *os.File // nil: in the spool
+	kept []byte // nil: in the spool
 }
+
+// length returns the length of the text.
+func (s span) length() int { return s.size + len(s.kept) }
 
 // add appends a copy of b.
 func (s *spool) add(b []byte) (span, error) {
@@ -57,18 +60,15 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// read returns a text, in buf if buf is large enough.
+// read returns a text, in buf if it is in the spool and buf is large enough.
 func (s *spool) read(p span, buf []byte) ([]byte, error) {
+	if p.kept != nil {
+		return p.kept, nil
+	}
 	if cap(buf) < p.size {
 		buf = make([]byte, p.size+p.size/2)
 	}
 	buf = buf[:p.size]
-	if p.file != nil {
-		if _, err := p.file.ReadAt(buf, p.at); err != nil {
-			return nil, fmt.Errorf("reading the cache: %w", err)
-		}
-		return buf, nil
-	}
 	n := 0
 	if p.at < s.before {
 		upTo := min(int64(p.size), s.before-p.at)

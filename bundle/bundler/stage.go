@@ -82,8 +82,8 @@ func recoverError(err *error) {
 type worker struct {
 	*maker
 	stage
-	reader   Reader
-	out, old []byte // buffers
+	reader Reader
+	out    []byte // buffer
 }
 
 // makeChunk makes the records of a few files. It does not read files whose record is
@@ -149,8 +149,7 @@ func (w *worker) makeOne(f sourceFile) (record, error) {
 
 // lookUp returns the record of a content from the pack.
 func (w *worker) lookUp(f sourceFile, key packKey) (record, bool) {
-	r, buf, ok := w.pack.find(key, w.b.definitions, w.old)
-	w.old = buf
+	r, ok := w.pack.find(key, w.b.definitions)
 	if !ok {
 		return r, false
 	}
