@@ -2,6 +2,7 @@ package generic
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"strings"
@@ -92,5 +93,52 @@ func TestImportFromKubernetes(t *testing.T) {
 	cluster.Forget()
 	if s.must(); s.did() != "none web done" || len(cluster.Writes()) > 0 { // it is only remembered
 		t.Errorf("with another state: %s, %v", s.did(), cluster.Writes())
+	}
+}
+
+// Whatever kubectl made of a workload, the plan after its import is empty.
+func TestImportOfRandomFromKubernetes(t *testing.T) {
+	const pod = `{"metadata": {"labels": {"app": "x", "b": "2"}, "annotations": {"c": "3"}}, "spec": {
+		"containers": [{"name": "a", "image": "i:1", "command": ["x", "y"], "env": [{"name": "A", "value": "1"}, {"name": "B", "value": ""}],
+			"ports": [{"name": "http", "containerPort": 80, "protocol": "TCP"}, {"containerPort": 53, "protocol": "UDP"}],
+			"resources": {"limits": {"cpu": "0.5", "memory": "1024Mi"}, "requests": {"cpu": "100m"}}, "volumeMounts": [{"name": "v", "mountPath": "/v", "readOnly": true}],
+			"livenessProbe": {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 7}, "imagePullPolicy": "Always"}, {"name": "b", "image": "j:1"}],
+		"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "w", "items": [{"key": "k", "path": "p"}]}}],
+		"nodeSelector": {"x": "y"}, "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoSchedule"}], "serviceAccountName": "s", "terminationGracePeriodSeconds": 5}}`
+	required := []string{"name", "image", "app", "labels", "metadata", "spec", "selector", "matchLabels", "template", "containers", "containerPort", "mountPath", "protocol", "key", "path", "port", "httpGet", "serviceName", "volumes"}
+	for seed := range *imports {
+		r := rand.New(rand.NewPCG(uint64(seed), 71)) //nolint:gosec // it makes tests
+		for kind, spec := range map[string]string{
+			"Deployment": `{"replicas": 2, "selector": {"matchLabels": {"app": "x"}}, "minReadySeconds": 3, "revisionHistoryLimit": 4, "paused": true,
+				"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%", "maxUnavailable": 0}}, "template": ` + pod + `}`,
+			"StatefulSet": `{"replicas": 1, "serviceName": "s", "selector": {"matchLabels": {"app": "x"}}, "podManagementPolicy": "Parallel", "updateStrategy": {"type": "OnDelete"}, "template": ` + pod + `}`,
+		} {
+			s, cluster := newKube(t)
+			v, err := body.Parse([]byte(`{"spec": ` + spec + `}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			thin(r, v, required...)
+			at := "/apis/apps/v1/namespaces/shop/" + strings.ToLower(kind) + "s/x"
+			made := body.Merge(v, map[string]any{"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": "x"}})
+			method, path, media := http.MethodPost, at[:strings.LastIndexByte(at, '/')]+"?fieldManager=kubectl", "application/json"
+			if seed%2 == 0 {
+				method, path, media = http.MethodPatch, at+"?fieldManager=kubectl", "application/apply-patch+yaml"
+			}
+			if code, told := cluster.Send(t, method, path, media, body.Text(made)); code != http.StatusCreated {
+				t.Fatalf("seed %d: %s: %d %s", seed, kind, code, told)
+			}
+			all, err := s.importAll(at)
+			if err != nil {
+				t.Fatalf("seed %d: %s: %v\n%s", seed, kind, err, body.Text(made))
+			}
+			s.Add("/"+all[0].File, object{"type": all[0].Entry.Type, "resourceId": all[0].Entry.ResourceID, "body": all[0].Entry.Body})
+			cluster.Forget()
+			for range 2 {
+				if s.must(); s.did() != "" || len(cluster.Writes()) > 0 {
+					t.Errorf("seed %d: %s: %s, %v\n%s", seed, kind, s.did(), cluster.Writes(), &s.log)
+				}
+			}
+		}
 	}
 }

@@ -147,7 +147,7 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	if err := s.checkEmpty(f, known, applied, desired, live.Body); err != nil {
 		return Imported{}, err
 	}
-	e := importer.Entry{API: s.api.File, Type: of.ID(), ResourceID: at.ID, Body: got.Body, Secrets: got.Secrets}
+	e := importer.Entry{API: s.api.File, Type: of.ID(), ResourceID: at.ID, Body: got.Body, Secrets: got.Secrets, Whole: got.Whole}
 	text, err := e.Text()
 	if err != nil {
 		return Imported{}, err

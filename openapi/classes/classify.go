@@ -13,6 +13,7 @@ type Classifier struct {
 	sides     sides
 	patchKind resources.PatchKind
 	overrides map[string][]*Entry // by the path of the property
+	plain     []string            // names that look like those of secrets, and are none
 }
 
 // New returns a classifier of a type. It takes the entries of override files that are about
@@ -35,6 +36,7 @@ func New(t *resources.Type, files ...*Overrides) (*Classifier, error) {
 			patch: rootSide(bodies.HasPatch, bodies.Patch),
 		}.settled(),
 		patchKind: kind,
+		plain:     plainNames(t),
 	}
 	return c, c.addOverrides(t, files)
 }

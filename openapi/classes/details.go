@@ -95,39 +95,6 @@ func (c *Classifier) atomic(n *node, p *Property) error {
 	return err
 }
 
-// secret decides whether a value must be shown nowhere.
-func (c *Classifier) secret(n *node, p *Property, in *inherited) error {
-	p.Masked = p.Type == "string" && n.step.kind == property && looksSecret(n.step.name)
-	if in.secret != nil {
-		return nil
-	}
-	mark, err := firstKeyword("x-ms-secret", n.all()...)
-	if err != nil {
-		return err
-	}
-	format, err := firstKeyword("format", n.all()...)
-	switch {
-	case err != nil:
-		return err
-	case mark.Value.Is():
-		in.secret = declared(mark, "x-ms-secret")
-	case format.Value.Text() == "password":
-		in.secret = declared(format, "format is password")
-	}
-	return nil
-}
-
-// looksSecret reports whether a name ends like that of a secret.
-func looksSecret(name string) bool {
-	lower := strings.ToLower(name)
-	for _, end := range []string{"password", "secret", "token", "connectionstring"} {
-		if strings.HasSuffix(lower, end) {
-			return true
-		}
-	}
-	return lower == "key" || strings.HasSuffix(name, "Key") || strings.HasSuffix(lower, "_key") || strings.HasSuffix(lower, "-key")
-}
-
 // list decides how a list is merged. The first keyword that says something wins.
 func (c *Classifier) list(n *node, p *Property, _ *inherited) error {
 	if p.Type != "array" {

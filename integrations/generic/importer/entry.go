@@ -24,6 +24,7 @@ type Entry struct {
 	ResourceID string
 	Body       any
 	Secrets    []string // places whose values a store of secrets is to hold
+	Whole      []string // places of values that were left out, since a part of them is a secret
 }
 
 // Text returns the datafile as YAML.
@@ -54,6 +55,12 @@ func (e Entry) Text() ([]byte, error) {
 		out.WriteString("# These values are secrets and were left out. To manage one of them, say where it is kept:\n# secrets:\n")
 		for _, at := range e.Secrets {
 			fmt.Fprintf(&out, "# - at: %s\n#   secret: {path: , field: , version: }\n", line(at))
+		}
+	}
+	if len(e.Whole) > 0 {
+		out.WriteString("# Each of these is one value with a secret in it. They were left out, and stay as they are:\n")
+		for _, at := range e.Whole {
+			fmt.Fprintf(&out, "# - %s\n", line(at))
 		}
 	}
 	return out.Bytes(), nil

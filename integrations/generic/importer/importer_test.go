@@ -69,16 +69,22 @@ func TestStrip(t *testing.T) {
 		{At: "/window", Rule: rules.Rule{Atomic: true}},
 		{At: "/items", Rule: rules.Rule{}},
 		{At: "/items/*/at", Rule: rules.Rule{Volatile: true}},
+		{At: "/hosts/*/list/*/token", Rule: rules.Rule{Masked: true}}, {At: "/one", Rule: rules.Rule{Atomic: true}}, {At: "/one/inner/token", Rule: rules.Rule{Secret: true}},
+		{At: "/hosts", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
 	}
 	live := parsed(t, `{"users":[{"name":"a","password":"canary","id":1},{"name":"b/c","password":"canary"}],"apiKey":"canary","data":{"x":"canary"},
-		"window":{"from":"","to":null,"list":[]},"items":[{"at":1},{"at":2,"v":0}],"empty":{"a":{"b":[]}},"zero":0,"no":false,"text":""}`)
+		"window":{"from":"","to":null,"list":[]},"items":[{"at":1},{"at":2,"v":0}],"empty":{"a":{"b":[]}},"zero":0,"no":false,"text":"",
+		"hosts":[{"name":"a","list":[{"token":"canary","x":1}]},{"name":"b","list":[{"x":1}]}],"one":{"x":1,"inner":{"token":"canary"}}}`)
 	got := Strip(live, table, nil, nil)
-	want := `{"items":[{},{"v":0}],"no":false,"text":"","users":[{"name":"a"},{"name":"b/c"}],"window":{"from":"","list":[],"to":null},"zero":0}`
+	want := `{"hosts":[{"name":"a"},{"list":[{"x":1}],"name":"b"}],"items":[{},{"v":0}],"no":false,"text":"","users":[{"name":"a"},{"name":"b/c"}],"window":{"from":"","list":[],"to":null},"zero":0}`
 	if body.Text(got.Body) != want {
 		t.Errorf("got %s, want %s", body.Text(got.Body), want)
 	}
 	if want := []string{"/apiKey", "/data/x", "/users/name=a/password", "/users/name=b~1c/password"}; !reflect.DeepEqual(got.Secrets, want) {
 		t.Errorf("got the secrets %q, want %q", got.Secrets, want)
+	}
+	if want := []string{"/hosts/name=a/list", "/one"}; !reflect.DeepEqual(got.Whole, want) {
+		t.Errorf("left out as a whole: got %q, want %q", got.Whole, want)
 	}
 	checkEmpty(t, live, got, table)
 	text, err := Entry{API: "/cloud/api.yml", Type: "T", ResourceID: "/t/x", Body: got.Body, Secrets: got.Secrets}.Text()
@@ -166,7 +172,7 @@ func TestFile(t *testing.T) {
 
 func TestText(t *testing.T) {
 	got, err := Entry{API: "/cloud/api.yml", Type: "Microsoft.Cache/Redis@2018-03-01", ResourceID: "/subscriptions/s/resourceGroups/g/providers/Microsoft.Cache/Redis/r",
-		Body: parsed(t, `{"location":"West US","properties":{"port":1,"list":[{"b":"yes","a":1.50}],"on":true}}`), Secrets: []string{"/properties/a\nb"}}.Text()
+		Body: parsed(t, `{"location":"West US","properties":{"port":1,"list":[{"b":"yes","a":1.50}],"on":true}}`), Secrets: []string{"/properties/a\nb"}, Whole: []string{"/properties/users"}}.Text()
 	const want = `---
 $schema: /cloud/resource-1.yml
 api:
@@ -185,6 +191,8 @@ body:
 # secrets:
 # - at: "/properties/a\nb"
 #   secret: {path: , field: , version: }
+# Each of these is one value with a secret in it. They were left out, and stay as they are:
+# - "/properties/users"
 `
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)

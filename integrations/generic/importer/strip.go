@@ -14,6 +14,9 @@ import (
 type Stripped struct {
 	Body    any
 	Secrets []string // the places of secrets that were left out: JSON pointers, sorted
+	// Whole are the places of lists and objects that were left out as a whole, since they are
+	// merged as one value and have a secret in them. They are sorted.
+	Whole []string
 }
 
 // Strip leaves out of a live body what data do not hold. The names are members of the object
@@ -30,13 +33,15 @@ func Strip(live any, r rules.Rules, f *family.Family, marks []string) Stripped {
 		out = map[string]any{}
 	}
 	slices.Sort(s.secrets)
-	return Stripped{out, slices.Compact(s.secrets)}
+	slices.Sort(s.whole)
+	return Stripped{out, slices.Compact(s.secrets), s.whole}
 }
 
 type stripper struct {
 	rules   rules.Rules
 	marks   map[string]bool
 	secrets []string
+	whole   []string
 }
 
 // strip returns a value as data have it, and whether anything is left of it. Inside of a value
@@ -56,7 +61,25 @@ func (s *stripper) strip(pattern, path string, v any, isWhole bool) (any, bool) 
 	case rule.Applies && !isWhole && body.Equal(v, rule.Default, rule.Format):
 		return nil, false
 	}
-	isWhole = isWhole || rule.Atomic
+	isOne := rule.Atomic || isList(v) && rule.List != classes.Map
+	if before := len(s.secrets); isOne && !isWhole {
+		out, isKept := s.inside(pattern, path, rule, v, rule.Atomic)
+		if len(s.secrets) == before {
+			return out, isKept
+		}
+		s.secrets, s.whole = s.secrets[:before], append(s.whole, path)
+		return nil, false
+	}
+	return s.inside(pattern, path, rule, v, isWhole || rule.Atomic)
+}
+
+func isList(v any) bool {
+	_, ok := v.([]any)
+	return ok
+}
+
+// inside strips the parts of a value.
+func (s *stripper) inside(pattern, path string, rule rules.Rule, v any, isWhole bool) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
