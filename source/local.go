@@ -37,15 +37,17 @@ func (c LocalChange) Base(ctx context.Context) (commit, target string, err error
 
 // Head returns a reference to the change, and its name in plans. It is the commit of
 // HEAD if the parts of a bundle have no other contents in the working tree, so that the
-// plan equals the plan of a pipeline. Otherwise it is the working tree.
-func (c LocalChange) Head(ctx context.Context, at integration.Checkout) (ref, name string, err error) {
+// plan equals the plan of a pipeline. Otherwise it is the working tree. The opener says
+// where these parts are, and which cache remembers names of files.
+func (c LocalChange) Head(ctx context.Context, open Opener) (ref, name string, err error) {
 	var parts []string // that lie in the checkout
+	at := open.Settings.Checkout()
 	for _, p := range []string{at.Data, at.Resources, at.Schemas, at.GraphQL} {
 		if !integration.IsOutside(p) {
 			parts = append(parts, p)
 		}
 	}
-	isClean, err := c.Repository.IsClean(ctx, parts...)
+	isClean, err := c.Repository.IsClean(ctx, namesBelow(ctx, c.Repository.Root(), open.Cache), parts...)
 	if isClean {
 		return RevisionOf(c.Repository, c.Commit), "git:" + c.Commit, err
 	}

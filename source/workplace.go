@@ -60,7 +60,7 @@ func (w Workplace) List(ctx context.Context, isData func(path string) bool) ([]W
 	var files []git.WorkFile
 	var err error
 	if w.isRepository {
-		files, err = git.ListWorkTree(ctx, w.Root, w.names(ctx), want)
+		files, err = git.ListWorkTree(ctx, w.Root, namesBelow(ctx, w.Root, w.Cache), want)
 	} else {
 		files, err = w.walk(ctx, want)
 	}
@@ -77,14 +77,14 @@ func (w Workplace) List(ctx context.Context, isData func(path string) bool) ([]W
 	return out, ctx.Err()
 }
 
-// names returns a function that lists the names of all files of the repository, nil when
-// nothing is remembered of its folders: then git finds new files sooner.
-func (w Workplace) names(ctx context.Context) func() ([]string, error) {
-	if w.Cache == "" {
+// namesBelow returns a function that lists the names of all files below a folder, nil when
+// there is no cache folder: then git finds new files sooner.
+func namesBelow(ctx context.Context, root, cache string) func() ([]string, error) {
+	if cache == "" {
 		return nil
 	}
 	return func() ([]string, error) {
-		found, err := listing.List(ctx, w.Root, openCache(w.Cache))
+		found, err := listing.List(ctx, root, openCache(cache))
 		names := make([]string, 0, len(found))
 		for _, e := range found {
 			names = append(names, e.Name)

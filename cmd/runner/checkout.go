@@ -57,7 +57,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if err != nil {
 		return in, err
 	}
-	in.Head, in.HeadName, err = local.Head(ctx, open.Settings.Checkout())
+	in.Head, in.HeadName, err = local.Head(ctx, open)
 	return in, err
 }
 

@@ -54,14 +54,6 @@ func (r *Repository) Head(ctx context.Context) (commit, branch string, err error
 	return strings.TrimSpace(string(out)), strings.TrimSpace(string(name)), ctx.Err()
 }
 
-// IsClean reports whether folders and files of the working tree are as they are committed:
-// nothing is modified, and nothing is new that git does not ignore.
-func (r *Repository) IsClean(ctx context.Context, paths ...string) (bool, error) {
-	args := append([]string{"status", "--porcelain=v1", "--untracked-files=normal", "--ignore-submodules=none", "--"}, paths...)
-	out, err := run(ctx, r.root, args...)
-	return len(out) == 0 && err == nil, err
-}
-
 // Differs reports whether a file of the working tree has other contents than in a commit, or
 // is in only one of the two.
 func (r *Repository) Differs(ctx context.Context, commit, name string) bool {
