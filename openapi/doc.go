@@ -1,4 +1,4 @@
-// Package openapi reads API specifications: OpenAPI 2.0 (Swagger), 3.0 and 3.1, as JSON.
+// Package openapi reads API specifications: OpenAPI 2.0 (Swagger), 3.0 and 3.1, as JSON or YAML.
 //
 // A [Set] opens documents by name and follows references between them. It reads a document
 // when something refers to it, and never anything that its reader does not give: a reference

@@ -172,8 +172,21 @@ func (p *parser) name(v *Value) error {
 	if err != nil {
 		return err
 	}
+	if !v.addName(name) {
+		return p.wrong("%s", twice(v, name))
+	}
+	if p.blanks(); p.peek() != ':' {
+		return p.wanted("a colon is wanted")
+	}
+	p.at++
+	p.blanks()
+	return nil
+}
+
+// addName adds the name of the next member to an object, false if the object has it.
+func (v *Value) addName(name string) bool {
 	if v.find(name) >= 0 {
-		return p.wrong("the key %s stands twice in %q", shorten(strconv.Quote(name)), v.Pointer())
+		return false
 	}
 	v.names = append(v.names, name)
 	switch n := len(v.names); {
@@ -185,12 +198,11 @@ func (p *parser) name(v *Value) error {
 	case n > manyMembers:
 		v.index[name] = n - 1
 	}
-	if p.blanks(); p.peek() != ':' {
-		return p.wanted("a colon is wanted")
-	}
-	p.at++
-	p.blanks()
-	return nil
+	return true
+}
+
+func twice(v *Value, name string) string {
+	return fmt.Sprintf("the key %s stands twice in %q", shorten(strconv.Quote(name)), v.Pointer())
 }
 
 // ParseValue reads a JSON text that is no document, such as a value in an override.

@@ -90,7 +90,7 @@ func NewSet(read Reader, limits Limits) *Set {
 	return &Set{read: read, limits: limits.withDefaults(), opened: map[string]opened{}}
 }
 
-// A Document is a JSON document: a specification, or a part of one.
+// A Document is a JSON or YAML document: a specification, or a part of one.
 type Document struct {
 	Name string
 	Root *Value
@@ -130,7 +130,12 @@ func (s *Set) open(name string) (*Document, error) {
 		return nil, wrong(nil, "it is larger than %d MiB", s.limits.File>>20)
 	}
 	s.total += int64(len(raw))
-	root, _, err := parse(raw, s.limits)
+	var root *Value
+	if IsYAML(name) {
+		root, err = parseYAML(raw, s.limits)
+	} else {
+		root, _, err = parse(raw, s.limits)
+	}
 	if err != nil {
 		return nil, wrong(err, "%v", err)
 	}

@@ -27,10 +27,10 @@ func apiCommand(env cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "api",
 		Short: "Tell what API specifications describe",
-		Long: `api reads API specifications (OpenAPI 2.0, 3.0 and 3.1, as JSON) and tells which
-resource types they describe, and what can be done with each property: whether the
-service fills it in, whether it can be changed later, whether it can be read back. It
-says who says so. It asks no service.`,
+		Long: `api reads API specifications (OpenAPI 2.0, 3.0 and 3.1, as JSON or YAML) and tells
+which resource types they describe, and what can be done with each property: whether
+the service fills it in, whether it can be changed later, whether it can be read back.
+It says who says so. It asks no service.`,
 	}
 	cmd.AddCommand(apiTypesCommand(env), apiShowCommand(env), apiExplainCommand(env), apiDataCommand(env), apiPlanCommand(env))
 	return cmd

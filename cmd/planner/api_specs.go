@@ -76,7 +76,7 @@ func warn(env cli.Env, warnings []error) {
 	}
 }
 
-// specNames returns the names of the JSON files below a folder, sorted, but those of examples.
+// specNames returns the names of the JSON and YAML files below a folder, sorted, but those of examples.
 func specNames(root *os.Root) ([]string, error) {
 	var out []string
 	err := fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
@@ -85,11 +85,11 @@ func specNames(root *os.Root) ([]string, error) {
 			return err
 		case e.IsDir() && (e.Name() == "examples" || strings.HasPrefix(e.Name(), ".") && name != "."):
 			return fs.SkipDir
-		case e.Type().IsRegular() && strings.HasSuffix(name, ".json"):
+		case e.Type().IsRegular() && (strings.HasSuffix(name, ".json") || openapi.IsYAML(name)):
 			out = append(out, name)
 		}
 		if len(out) > maxSpecs {
-			return fmt.Errorf("there are more than %d JSON files; name a smaller folder", maxSpecs)
+			return fmt.Errorf("there are more than %d JSON and YAML files; name a smaller folder", maxSpecs)
 		}
 		return nil
 	})

@@ -209,3 +209,32 @@ func TestIgnoredEditIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A specification in YAML describes the same as in JSON, and an edit of it is seen.
+func TestYAMLSpecification(t *testing.T) {
+	s := newScene(t)
+	s.must()
+	base := s.Clone()
+	var names []any
+	for _, name := range s.Data[cloudtest.API]["specifications"].([]any) {
+		other := strings.TrimSuffix(name.(string), ".json") + ".yaml"
+		s.Resources[other] = "# a comment, which JSON has not\n" + s.Resources[name.(string)]
+		names = append(names, other)
+	}
+	s.Data[cloudtest.API]["specifications"] = names
+	s.service.Forget()
+	s.must()
+	if writes := s.service.Writes(); len(writes) > 0 {
+		t.Errorf("the same specification in YAML leads to writes: %v", writes)
+	}
+	s.body(cache)["location"] = "eastus"
+	if err := s.check(base); err != nil || !strings.Contains(s.told(plan.SeverityError), "CREATE_ONLY") {
+		t.Errorf("got %v, %s", err, s.told(plan.SeverityError))
+	}
+	for _, name := range names {
+		s.Resources[name.(string)] += "x: [\n"
+	}
+	if err := s.check(base); err != nil || !strings.Contains(s.told(plan.SeverityError), "SPEC_LOAD") {
+		t.Errorf("a broken specification: got %v, %s", err, s.told(plan.SeverityError))
+	}
+}
