@@ -133,6 +133,9 @@ func (g *generic) desired(ctx context.Context, query integration.QueryFunc, it i
 	}
 	d := native.Desired{Callers: s.Instances, Findings: m.Findings}
 	targets := g.targets(m)
+	for _, t := range targets { // also of an API that has no resource yet
+		d.Targets = append(d.Targets, t)
+	}
 	children := m.Children()
 	at := map[string]int{} // index of the part of an endpoint and root
 	for _, r := range m.Resources {

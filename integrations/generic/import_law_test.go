@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
+	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/integrations/generic/family"
+	"github.com/app-sre/prcheck/plan"
 )
 
 var imports = flag.Int("imports", 5, "how many times TestImportOfRandom imports resources of each type")
@@ -41,6 +43,16 @@ func (s *scene) quiet(seed int, when string) {
 		if s.must(); s.did() != "" || s.writes() != "" {
 			s.t.Errorf("seed %d: %s: %s, %s\n%s", seed, when, s.did(), s.writes(), &s.log)
 		}
+	}
+}
+
+// harmless makes the dry run of the change that adds what was imported, and expects that it does
+// nothing and finds no mistake.
+func (s *scene) harmless(seed int, base *cloudtest.World) {
+	s.t.Helper()
+	err := s.check(base)
+	if bad := s.told(plan.SeverityError) + s.told(plan.SeverityWarning); err != nil || bad != "" || !strings.Contains(s.log.String(), "nothing to do") || strings.Contains(s.log.String(), "NEW_TARGET") {
+		s.t.Errorf("seed %d: the change that adds the import: %v, %s\n%s", seed, err, bad, &s.log)
 	}
 }
 
@@ -90,12 +102,14 @@ func TestImportOfRandom(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %s: %v\n%s", seed, k.id, err, body.Text(v))
 			}
+			base := s.Clone()
 			for _, one := range all {
 				if strings.Contains(string(one.Text), "canary") {
 					t.Errorf("%s shows a secret", one.Text)
 				}
 				s.Add("/"+one.File, object{"type": one.Entry.Type, "resourceId": one.Entry.ResourceID, "body": one.Entry.Body})
 			}
+			s.harmless(seed, base)
 			s.quiet(seed, "after the import of "+k.id)
 			s.Data["/"+all[0].File]["body"] = body.Merge(all[0].Entry.Body, map[string]any{"tags": map[string]any{"seen": "now"}})
 			if s.must(); !strings.Contains(s.did(), "update") || markOf(family.ARM, s.service.Object(all[0].ID)).Integration != Name {

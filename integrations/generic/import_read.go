@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/rest"
 	"github.com/app-sre/prcheck/integrations/generic/rules"
 	"github.com/app-sre/prcheck/integrations/generic/threeway"
+	"github.com/app-sre/prcheck/integrations/generic/validate"
 	"github.com/app-sre/prcheck/native"
 	"github.com/app-sre/prcheck/openapi/resources"
 	"github.com/app-sre/prcheck/reconcile"
@@ -132,6 +133,11 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	if err != nil {
 		return Imported{}, err
 	}
+	typ, err := validate.NewType(of, known, specs.Lock)
+	if err != nil {
+		return Imported{}, reconcile.Config(err)
+	}
+	got.Refuse(typ)
 	unread, err := s.unread(of, live.Body)
 	if err != nil {
 		return Imported{}, reconcile.Config(err)
@@ -147,7 +153,7 @@ func (s *source) imported(ctx context.Context, of *resources.Type, at family.Add
 	if err := s.checkEmpty(f, known, applied, desired, live.Body); err != nil {
 		return Imported{}, err
 	}
-	e := importer.Entry{API: s.api.File, Type: of.ID(), ResourceID: at.ID, Body: got.Body, Secrets: got.Secrets, Whole: got.Whole}
+	e := importer.Entry{API: s.api.File, Type: of.ID(), ResourceID: at.ID, Body: got.Body, Secrets: got.Secrets, Whole: got.Whole, Refused: got.Refused}
 	text, err := e.Text()
 	if err != nil {
 		return Imported{}, err

@@ -25,6 +25,7 @@ type Entry struct {
 	Body       any
 	Secrets    []string // places whose values a store of secrets is to hold
 	Whole      []string // places of values that were left out, since a part of them is a secret
+	Refused    []Refusal
 }
 
 // Text returns the datafile as YAML.
@@ -61,6 +62,12 @@ func (e Entry) Text() ([]byte, error) {
 		out.WriteString("# Each of these is one value with a secret in it. They were left out, and stay as they are:\n")
 		for _, at := range e.Whole {
 			fmt.Fprintf(&out, "# - %s\n", line(at))
+		}
+	}
+	if len(e.Refused) > 0 {
+		out.WriteString("# The specification does not allow what the service answers here. It was left out, and stays as it is:\n")
+		for _, r := range e.Refused {
+			fmt.Fprintf(&out, "# - %s # %s\n", line(r.At), r.Code)
 		}
 	}
 	return out.Bytes(), nil

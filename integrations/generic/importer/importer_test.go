@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/family"
 	"github.com/app-sre/prcheck/integrations/generic/rules"
 	"github.com/app-sre/prcheck/integrations/generic/threeway"
+	"github.com/app-sre/prcheck/integrations/generic/validate"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/openapi/classes"
 )
@@ -196,5 +197,28 @@ body:
 `
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// What the specification does not allow is left out, with all of a value that is merged as one.
+func TestRefuse(t *testing.T) {
+	bad := rules.Rule{ReadOnly: true}
+	typ := &validate.Type{Rules: rules.Table{
+		{At: "/a", Rule: bad}, {At: "/users", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}, {At: "/users/*/id", Rule: bad}, {At: "/items/*/x/at", Rule: bad},
+		{At: "/one", Rule: rules.Rule{Atomic: true}}, {At: "/one/x", Rule: bad}, {At: "/twice", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}},
+	}}
+	s := Stripped{Body: parsed(t, `{"a": 1, "b": 1, "users": [{"name": "x", "id": 1}, {"name": "y"}], "items": [{"x": {}}, {"x": {"at": 1}}], "one": {"x": 1, "y": 1},
+		"twice": [{"name": "x"}, {"name": "x"}], "deep": {"items": [{"v": 1}]}}`)}
+	s.Refuse(typ)
+	if want := `{"b":1,"deep":{"items":[{"v":1}]},"users":[{"name":"x"},{"name":"y"}]}`; body.Text(s.Body) != want {
+		t.Errorf("got %s, want %s", body.Text(s.Body), want)
+	}
+	want := []Refusal{{"/a", "RO_SET"}, {"/items", "RO_SET"}, {"/one", "RO_SET"}, {"/twice", "DUPLICATE"}, {"/users/0/id", "RO_SET"}}
+	if !reflect.DeepEqual(s.Refused, want) {
+		t.Errorf("got %v, want %v", s.Refused, want)
+	}
+	text, err := Entry{Refused: want[:1]}.Text()
+	if err != nil || !strings.Contains(string(text), "# - \"/a\" # RO_SET\n") {
+		t.Errorf("got %s, %v", text, err)
 	}
 }

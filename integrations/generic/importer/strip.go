@@ -17,6 +17,8 @@ type Stripped struct {
 	// Whole are the places of lists and objects that were left out as a whole, since they are
 	// merged as one value and have a secret in them. They are sorted.
 	Whole []string
+	// Refused are the values that [Stripped.Refuse] left out.
+	Refused []Refusal
 }
 
 // Strip leaves out of a live body what data do not hold. The names are members of the object
@@ -34,7 +36,7 @@ func Strip(live any, r rules.Rules, f *family.Family, marks []string) Stripped {
 	}
 	slices.Sort(s.secrets)
 	slices.Sort(s.whole)
-	return Stripped{out, slices.Compact(s.secrets), s.whole}
+	return Stripped{Body: out, Secrets: slices.Compact(s.secrets), Whole: s.whole}
 }
 
 type stripper struct {
