@@ -85,7 +85,7 @@ func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bund
 		if !may || checked[f.Path] {
 			continue
 		}
-		if search && !holdsAny(f.Raw(), texts) {
+		if search && !texts.mayBeIn(f.Raw()) {
 			continue
 		}
 		w := &fileWalk{checker: c, path: f.Path, wantedTypes: types}
@@ -110,27 +110,34 @@ func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
 	return false
 }
 
+// A textSet is a set of texts without quotes.
+type textSet struct {
+	texts   map[string]bool
+	longest int
+}
+
 // searchTexts returns the texts of which a file must contain at least one if it has a
 // wanted value. It is not ok if a value could be written in another way in a file.
-func searchTexts(wanted map[uniqueKey]bool) (texts map[string]bool, ok bool) {
-	texts = map[string]bool{}
+func searchTexts(wanted map[uniqueKey]bool) (all textSet, ok bool) {
+	all.texts = map[string]bool{}
 	for k := range wanted {
 		text, ok := strings.CutPrefix(k.value, `"`)
 		text, isString := strings.CutSuffix(text, `"`)
 		odd := func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\/<>&`, r) }
 		if !ok || !isString || strings.ContainsFunc(text, odd) {
-			return nil, false
+			return textSet{}, false
 		}
-		texts[text] = true
+		all.texts[text] = true
+		all.longest = max(all.longest, len(text))
 	}
-	return texts, true
+	return all, true
 }
 
-// holdsAny reports whether one of the texts may be a string of a file. Each string is what
-// stands between two quotes, and texts have no quotes.
-func holdsAny(raw []byte, texts map[string]bool) bool {
+// mayBeIn reports whether one of the texts may be a string of a file. Each string is what
+// stands between two quotes.
+func (all textSet) mayBeIn(raw []byte) bool {
 	for text := range bytes.SplitSeq(raw, []byte{'"'}) {
-		if texts[string(text)] {
+		if len(text) <= all.longest && all.texts[string(text)] {
 			return true
 		}
 	}

@@ -131,16 +131,27 @@ func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
 		return nil, err
 	}
 	entries := make([]indexEntry, 0, bytes.Count(out, []byte{0}))
-	for _, line := range splitZero(out) {
-		about, name, _ := strings.Cut(line, "\t")
-		words := strings.Fields(about) // tag, mode, id, stage
-		if len(words) != 4 {
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		if line == "" {
+			continue // the index is empty
+		}
+		e, ok := readEntry(line)
+		if !ok {
 			return nil, errors.New("git ls-files printed a line that was not expected")
 		}
-		isLookedAt := words[0] == "H" && words[3] == "0"
-		entries = append(entries, indexEntry{path: name, mode: words[1], id: words[2], isLookedAt: isLookedAt})
+		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// readEntry reads a line of git ls-files: tag, mode, id, stage and name.
+func readEntry(line string) (e indexEntry, ok bool) {
+	tag, rest, _ := strings.Cut(line, " ")
+	e.mode, rest, _ = strings.Cut(rest, " ")
+	e.id, rest, _ = strings.Cut(rest, " ")
+	stage, name, ok := strings.Cut(rest, "\t")
+	e.path, e.isLookedAt = name, tag == "H" && stage == "0"
+	return e, ok && name != "" && e.id != ""
 }
 
 // convertsLineEnds reports whether git converts line ends in a repository.

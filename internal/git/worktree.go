@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -98,5 +99,11 @@ func Ignores(ctx context.Context, root, dir string) bool {
 
 // splitZero splits names that end with a zero byte.
 func splitZero(out []byte) []string {
-	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })
+	names := make([]string, 0, bytes.Count(out, []byte{0}))
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
