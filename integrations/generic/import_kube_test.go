@@ -96,51 +96,82 @@ func TestImportFromKubernetes(t *testing.T) {
 	}
 }
 
-// Whatever kubectl made of a workload, the plan after its import is empty.
-func TestImportOfRandomFromKubernetes(t *testing.T) {
-	const pod = `{"metadata": {"labels": {"app": "x", "b": "2"}, "annotations": {"c": "3"}}, "spec": {
+// podTemplate has of each kind of list and map that pods have.
+const podTemplate = `{"metadata": {"labels": {"app": "x", "b": "2"}, "annotations": {"c": "3"}}, "spec": {
 		"containers": [{"name": "a", "image": "i:1", "command": ["x", "y"], "env": [{"name": "A", "value": "1"}, {"name": "B", "value": ""}],
 			"ports": [{"name": "http", "containerPort": 80, "protocol": "TCP"}, {"containerPort": 53, "protocol": "UDP"}],
 			"resources": {"limits": {"cpu": "0.5", "memory": "1024Mi"}, "requests": {"cpu": "100m"}}, "volumeMounts": [{"name": "v", "mountPath": "/v", "readOnly": true}],
 			"livenessProbe": {"httpGet": {"path": "/", "port": "http"}, "periodSeconds": 7}, "imagePullPolicy": "Always"}, {"name": "b", "image": "j:1"}],
 		"volumes": [{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "w", "items": [{"key": "k", "path": "p"}]}}],
 		"nodeSelector": {"x": "y"}, "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoSchedule"}], "serviceAccountName": "s", "terminationGracePeriodSeconds": 5}}`
-	required := []string{"name", "image", "app", "labels", "metadata", "spec", "selector", "matchLabels", "template", "containers", "containerPort", "mountPath", "protocol", "key", "path", "port", "httpGet", "serviceName", "volumes"}
+
+// workloads are the specs of objects, by kind.
+var workloads = map[string]string{
+	"Deployment": `{"replicas": 2, "selector": {"matchLabels": {"app": "x"}}, "minReadySeconds": 3, "revisionHistoryLimit": 4, "paused": true,
+		"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%", "maxUnavailable": 0}}, "template": ` + podTemplate + `}`,
+	"StatefulSet": `{"replicas": 1, "serviceName": "s", "selector": {"matchLabels": {"app": "x"}}, "podManagementPolicy": "Parallel", "updateStrategy": {"type": "OnDelete"}, "template": ` + podTemplate + `}`,
+}
+
+// neededByPods are the members without which a server refuses an object, or that keep others alive.
+var neededByPods = []string{"name", "image", "app", "labels", "metadata", "spec", "selector", "matchLabels", "template", "containers", "containerPort", "mountPath", "protocol", "key", "path", "port", "httpGet", "serviceName", "volumes"}
+
+// byKubectl makes a random workload, applied or created, and returns its address.
+func byKubectl(t *testing.T, r *rand.Rand, cluster *kubetest.Server, kind string) string {
+	t.Helper()
+	v, err := body.Parse([]byte(`{"spec": ` + workloads[kind] + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	thin(r, v, neededByPods...)
+	at := "/apis/apps/v1/namespaces/shop/" + strings.ToLower(kind) + "s/x"
+	made := body.Text(body.Merge(v, map[string]any{"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": "x"}}))
+	method, path, media := http.MethodPost, at[:strings.LastIndexByte(at, '/')], "application/json"
+	if r.IntN(2) == 0 {
+		method, path, media = http.MethodPatch, at, "application/apply-patch+yaml"
+	}
+	if code, told := cluster.Send(t, method, path+"?fieldManager=kubectl", media, made); code != http.StatusCreated {
+		t.Fatalf("%s: %d %s\n%s", kind, code, told, made)
+	}
+	return at
+}
+
+// Whatever kubectl made of a workload, the plan after its import is empty. A change after it is made
+// with our mark, also of fields that kubectl has, and then the plan is empty again.
+func TestImportOfRandomFromKubernetes(t *testing.T) {
 	for seed := range *imports {
 		r := rand.New(rand.NewPCG(uint64(seed), 71)) //nolint:gosec // it makes tests
-		for kind, spec := range map[string]string{
-			"Deployment": `{"replicas": 2, "selector": {"matchLabels": {"app": "x"}}, "minReadySeconds": 3, "revisionHistoryLimit": 4, "paused": true,
-				"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "50%", "maxUnavailable": 0}}, "template": ` + pod + `}`,
-			"StatefulSet": `{"replicas": 1, "serviceName": "s", "selector": {"matchLabels": {"app": "x"}}, "podManagementPolicy": "Parallel", "updateStrategy": {"type": "OnDelete"}, "template": ` + pod + `}`,
-		} {
+		for _, kind := range sortedKeys(workloads) {
 			s, cluster := newKube(t)
-			v, err := body.Parse([]byte(`{"spec": ` + spec + `}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			thin(r, v, required...)
-			at := "/apis/apps/v1/namespaces/shop/" + strings.ToLower(kind) + "s/x"
-			made := body.Merge(v, map[string]any{"apiVersion": "apps/v1", "kind": kind, "metadata": map[string]any{"name": "x"}})
-			method, path, media := http.MethodPost, at[:strings.LastIndexByte(at, '/')]+"?fieldManager=kubectl", "application/json"
-			if seed%2 == 0 {
-				method, path, media = http.MethodPatch, at+"?fieldManager=kubectl", "application/apply-patch+yaml"
-			}
-			if code, told := cluster.Send(t, method, path, media, body.Text(made)); code != http.StatusCreated {
-				t.Fatalf("seed %d: %s: %d %s", seed, kind, code, told)
-			}
-			all, err := s.importAll(at)
-			if err != nil {
-				t.Fatalf("seed %d: %s: %v\n%s", seed, kind, err, body.Text(made))
-			}
-			base := s.Clone()
-			s.Add("/"+all[0].File, object{"type": all[0].Entry.Type, "resourceId": all[0].Entry.ResourceID, "body": all[0].Entry.Body})
-			cluster.Forget()
-			s.harmless(seed, base)
-			for range 2 {
-				if s.must(); s.did() != "" || len(cluster.Writes()) > 0 {
-					t.Errorf("seed %d: %s: %s, %v\n%s", seed, kind, s.did(), cluster.Writes(), &s.log)
+			quiet := func(when string) {
+				cluster.Forget()
+				for range 2 {
+					if s.must(); s.did() != "" || len(cluster.Writes()) > 0 {
+						t.Errorf("seed %d: %s: %s: %s, %v\n%s", seed, kind, when, s.did(), cluster.Writes(), &s.log)
+					}
 				}
 			}
+			at := byKubectl(t, r, cluster, kind)
+			all, err := s.importAll(at)
+			if err != nil {
+				t.Fatalf("seed %d: %s: %v", seed, kind, err)
+			}
+			base, file := s.Clone(), "/"+all[0].File
+			s.Add(file, object{"type": all[0].Entry.Type, "resourceId": all[0].Entry.ResourceID, "body": all[0].Entry.Body})
+			s.harmless(seed, base)
+			quiet("after the import")
+			head := body.Merge(all[0].Entry.Body, map[string]any{"metadata": map[string]any{"labels": map[string]any{"seen": "now"}}})
+			if head, err = body.Set(head, "/spec/template/spec/containers/0/image", "other:1"); err != nil {
+				t.Fatal(err)
+			}
+			s.Data[file]["body"] = head
+			s.must()
+			live := cluster.Object(at)
+			image, _ := body.Get(live, "/spec/template/spec/containers/0/image")
+			label, _ := body.Get(live, "/metadata/labels/seen")
+			if mark, _ := body.Get(live, "/metadata/annotations/qontract.integration"); s.did() != "update x done" || image != "other:1" || label != "now" || mark != Name {
+				t.Errorf("seed %d: %s: after a change: %s, %v %v %v\n%s", seed, kind, s.did(), image, label, mark, &s.log)
+			}
+			quiet("after a change")
 		}
 	}
 }
