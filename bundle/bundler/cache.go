@@ -1,6 +1,7 @@
 package bundler
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,7 +17,7 @@ import (
 
 // cacheFormat is the version of the files in a cache. It is part of their names, so
 // a new version never reads old files.
-const cacheFormat = "1"
+const cacheFormat = "2"
 
 // maxCacheSize bounds a cache, in bytes. Beyond it, the files that were not used for
 // the longest time are removed.
@@ -33,19 +34,18 @@ type Cache struct{ dir string }
 func OpenCache(dir string) *Cache { return &Cache{filepath.Join(dir, "bundles-"+cacheFormat)} }
 
 // Bundle returns the bytes of the bundle that was stored under a key, and their sha256.
-// A damaged file is as good as none.
+// A file that is damaged, or that was stored under another key, is as good as none.
 func (c *Cache) Bundle(key string) (raw []byte, sum string, ok bool) {
 	if c == nil || key == "" {
 		return nil, "", false
 	}
 	name := filepath.Join(c.dir, key+".json")
-	raw, err := readFile(name)
-	const head = 2*sha256.Size + 1
-	if err != nil || len(raw) < head || raw[head-1] != '\n' {
+	all, err := readFile(name)
+	head, raw, found := bytes.Cut(all, []byte{'\n'})
+	if err != nil || !found {
 		return nil, "", false
 	}
-	raw, sum = raw[head:], string(raw[:head-1])
-	if sha256Hex(raw) != sum {
+	if sum = sha256Hex(raw); string(head) != key+" "+sum { // the key, too: a file may have been moved
 		return nil, "", false
 	}
 	markUsed(name)
@@ -83,7 +83,7 @@ func (c *Cache) KeepBundle(key string, raw []byte) (sum string) {
 		return sum
 	}
 	c.writeFile(key+".json", func(w io.Writer) error {
-		if _, err := io.WriteString(w, sum+"\n"); err != nil {
+		if _, err := io.WriteString(w, key+" "+sum+"\n"); err != nil {
 			return err
 		}
 		_, err := w.Write(raw)

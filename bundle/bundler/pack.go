@@ -16,8 +16,8 @@ import (
 
 // A pack is a part of the cache: the records of single files, made with the same
 // definitions. It is a folder of segments. A segment is written once: first the
-// entries, then an index with rows of a fixed size, then the offset and the sha256
-// of the index. A run that makes new records adds a segment. When there are too many
+// entries, then an index with rows of a fixed size, then the offset of the index, and
+// the sha256 of the index and the name of the pack. A run that makes new records adds a segment. When there are too many
 // segments, a run merges the entries that it used into a new one.
 type pack struct {
 	cache      *Cache
@@ -103,7 +103,7 @@ func (p *pack) readIndex(raw []byte) error {
 		return errBadSegment
 	}
 	entries, rows := rest[:at], rest[at:]
-	if sum := sha256.Sum256(rows); !bytes.Equal(sum[:], end[8:]) {
+	if sum := p.sumOf(rows); !bytes.Equal(sum[:], end[8:]) {
 		return errBadSegment
 	}
 	for len(rows) > 0 {
@@ -114,6 +114,12 @@ func (p *pack) readIndex(raw []byte) error {
 		rows = rows[rowSize:]
 	}
 	return nil
+}
+
+// sumOf returns the sha256 of an index and the name of the pack: a segment of another pack
+// may have been moved here.
+func (p *pack) sumOf(index []byte) [sha256.Size]byte {
+	return sha256.Sum256(append([]byte(p.name+"\n"), index...))
 }
 
 // readRow reads the row at the beginning of an index.
@@ -178,7 +184,7 @@ func (p *pack) save() {
 		return
 	}
 	index, _ := binary.Append(nil, binary.LittleEndian, p.newRows)
-	sum := sha256.Sum256(index)
+	sum := p.sumOf(index)
 	tail := binary.LittleEndian.AppendUint64(index, uint64(p.newEntries.Len()))
 	tail = append(tail, sum[:]...)
 	p.cache.writeFile(p.name+"/"+hex.EncodeToString(sum[:8])+".pack", func(w io.Writer) error {
