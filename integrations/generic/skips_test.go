@@ -94,7 +94,7 @@ var additions = map[string][]any{
 	"policy": {"observe", "detach"}, "adopt": {"never", "required"}, "delete": {true}, "protected": {true}, "allowReplace": {true},
 	"allowUpdate": {[]any{"/location"}}, "ignore": {[]any{"/tags"}, []any{"/properties"}}, "exclusive": {[]any{"/properties/list"}},
 	"hooks": {[]any{"azure-autoscaled-capacity"}}, "onSoftDeleted": {"purge"}, "needs": {[]any{object{"$ref": rule}}},
-	"secrets": {[]any{object{"at": "/properties/adminPassword", "secret": object{"path": "cloud/sessions", "field": "password", "version": 9}}}},
+	"secrets":  {[]any{object{"at": "/properties/adminPassword", "secret": object{"path": "cloud/sessions", "field": "password", "version": 9}}}},
 	"insecure": {true}, "readActions": {[]any{"Example.Cache/caches/listKeys"}}, "overrides": {"/cloud/none.yml"}, "bodyText": {"{}"},
 }
 
