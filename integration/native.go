@@ -160,6 +160,14 @@ type Previewer interface {
 	Preview(ctx context.Context, base, head QueryFunc, settings Integration) ([]string, error)
 }
 
+// A Hider is a native integration that knows which values of the data no output may show, for
+// instance a secret that somebody wrote into them.
+type Hider interface {
+	// Hidden returns the JSON pointers of such values by the path of the datafile, at least for
+	// the given datafiles.
+	Hidden(ctx context.Context, query QueryFunc, files []string) (map[string][]string, error)
+}
+
 // FindNative returns the native that runs for an integration: that of the name to which its
 // settings bind it, or else that of its own name.
 func FindNative(natives []Native, it Integration) (Native, bool) {

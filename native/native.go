@@ -60,6 +60,9 @@ type Integration struct {
 	// entries. It asks no system, and is called in the dry run of a change alone. If it is nil,
 	// they say nothing more.
 	Check func(ctx context.Context, env integration.Environment) ([]plan.Finding, error)
+	// Hidden returns which values of the data no output may show; see [integration.Hider]. If it is
+	// nil, all of them may be shown.
+	Hidden func(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error)
 	// Limits are those of deletions where the settings say nothing; nil is
 	// [reconcile.DefaultLimits].
 	Limits *reconcile.Limits
@@ -154,6 +157,14 @@ func (m made) CheckSettings(own integration.OwnSettings) error {
 		return own.Decode(&struct{}{})
 	}
 	return m.Integration.CheckSettings(own)
+}
+
+// Hidden implements [integration.Hider].
+func (m made) Hidden(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error) {
+	if m.Integration.Hidden == nil {
+		return nil, nil
+	}
+	return m.Integration.Hidden(ctx, query, files)
 }
 
 // Shards implements [integration.Sharder]: the shards are those of the parts.

@@ -26,7 +26,7 @@ func TestContentsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := NewContents(bundle.Compare(base, head))
+	c := NewContents(bundle.Compare(base, head), Hidden{})
 	if n := len(c.Datafiles); n < files/2 || n > maxContents/(2*maxValue) || len(c.Resources) != 0 {
 		t.Errorf("got the values of %d of %d files, and of %d resources", n, files, len(c.Resources))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -44,6 +45,7 @@ type fileInputs struct {
 	plan       *plan.Plan
 	results    *plan.Results
 	report     *report.Report // of the results
+	natives    []integration.Native
 }
 
 // write writes the files that have a name.

@@ -37,7 +37,8 @@ func TestShopPage(t *testing.T) {
 		})
 	}
 	name := filepath.Join(t.TempDir(), "report.html")
-	if err := writeHTML(name, report.Page{Plan: p, Report: report.New(p, results)}, opened.Base, opened.Head); err != nil {
+	at := fileInputs{natives: change.Natives(), base: opened.Base, head: opened.Head}
+	if err := at.writeHTML(t.Context(), cli.Env{Stderr: t.Output()}, name, report.Page{Plan: p, Report: report.New(p, results)}); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(name)

@@ -38,6 +38,6 @@ run without a plan.
 Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 3 the work could not be done.`,
 	}
-	root.AddCommand(runCommand(env, natives), precheckCommand(env, natives), reportCommand(env), commentCommand(env), collectCommand(env), submitCommand(env), reconcileCommand(env, natives), takeOverCommand(env, natives), statusCommand(env, natives), webhookCommand(env), importCommand(env), initCommand(env))
+	root.AddCommand(runCommand(env, natives), precheckCommand(env, natives), reportCommand(env, natives), commentCommand(env), collectCommand(env), submitCommand(env), reconcileCommand(env, natives), takeOverCommand(env, natives), statusCommand(env, natives), webhookCommand(env), importCommand(env), initCommand(env))
 	return cli.Execute(ctx, env, root)
 }

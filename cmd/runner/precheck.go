@@ -119,13 +119,13 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.in.NoCache {
 		open.Cache = ""
 	}
-	at := fileInputs{open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results, report: report.New(p, results)}
+	at := fileInputs{natives: f.natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results, report: report.New(p, results)}
 	if !source.IsCheckout(at.headRef) {
 		at.repo = f.repo
 	}
 	at.locateFindings(context.WithoutCancel(ctx))
 	if f.html != "" {
-		trouble = errors.Join(trouble, writeHTML(f.html, report.Page{Plan: p, Report: at.report, Log: logLinks(env, f.html, nil, results)}, opened.Base, opened.Head))
+		trouble = errors.Join(trouble, at.writeHTML(context.WithoutCancel(ctx), env, f.html, report.Page{Plan: p, Report: at.report, Log: logLinks(env, f.html, nil, results)}))
 	}
 	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
 	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, at.report, results))

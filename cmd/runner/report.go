@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -25,11 +27,12 @@ type reportFlags struct {
 	form       cli.Choice
 	look       look
 	parts      []string
+	natives    []integration.Native
 	ci         ciFiles
 }
 
-func reportCommand(env cli.Env) *cobra.Command {
-	f := reportFlags{form: formats(), look: newLook()}
+func reportCommand(env cli.Env, natives []integration.Native) *cobra.Command {
+	f := reportFlags{natives: natives, form: formats(), look: newLook()}
 	cmd := &cobra.Command{
 		Use:   "report --plan FILE --results FILE... [--format text|json|markdown] [--html FILE]",
 		Short: "Write one report from a plan and its results",
@@ -107,7 +110,7 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 			return err
 		}
 	}
-	at := fileInputs{open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results, report: rep}
+	at := fileInputs{natives: f.natives, open: open, repo: f.repo, headRef: p.Head.Ref, plan: p, results: results, report: rep}
 	if needsBundles {
 		var err error
 		if at.base, at.head, err = f.bundles(ctx, open, p); err != nil {
@@ -116,7 +119,7 @@ func (f reportFlags) writeFiles(ctx context.Context, env cli.Env, p *plan.Plan, 
 	}
 	at.locateFindings(ctx)
 	if f.html != "" {
-		if err := writeHTML(f.html, report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}, at.base, at.head); err != nil {
+		if err := at.writeHTML(ctx, env, f.html, report.Page{Plan: p, Report: rep, Log: logLinks(env, f.html, f.parts, results)}); err != nil {
 			return err
 		}
 	}
@@ -167,11 +170,14 @@ func verdictError(results *plan.Results) error {
 	return nil
 }
 
-// writeHTML writes the report as one file for a browser. Without both bundles it shows no
-// values of changed fields.
-func writeHTML(name string, page report.Page, base, head *bundle.Bundle) error {
-	if base != nil && head != nil {
-		page.Contents = report.NewContents(bundle.Compare(base, head))
+// writeHTML writes the report as one file for a browser. Without both bundles, and if it is not
+// known which values are secrets, it shows no values of changed fields.
+func (at fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, page report.Page) error {
+	if at.base != nil && at.head != nil {
+		var err error
+		if page.Contents, err = change.Contents(ctx, at.natives, at.base, at.head); err != nil {
+			_, _ = fmt.Fprintf(env.Stderr, "warning: %s shows no values of changed fields: %v\n", name, err) // the report is what counts
+		}
 	}
 	return cli.WriteFile(name, func(w io.Writer) error { return report.HTML(w, page) })
 }

@@ -63,11 +63,10 @@ func (g *generic) item(ctx context.Context, r *cloud.Resource, children []reconc
 		it.Mistake = reconcile.Mistake{Code: code, Message: message}
 		return it
 	}
-	of, err := r.API.Specs().Rules(r.Of)
-	if err != nil {
+	var err error
+	if e.rules, err = r.Rules(); err != nil {
 		return fail(reconcile.Code(openapi.CodeOf(err)), openapi.MessageOf(err))
 	}
-	e.rules = rules.With(of, overlayOf(r))
 	if e.desired, err = g.Hooks.MutateDesired(ctx, e.forHooks(nil, nil)); err != nil {
 		return fail(codeHook, err.Error())
 	}
@@ -82,15 +81,6 @@ const (
 	codeKept   reconcile.Code = "KEPT"      // it stays as it is for a while
 	codeGoesOn                = "operation" // what a change of a resource is named whose operation goes on
 )
-
-// overlayOf returns what a resource says about its own body.
-func overlayOf(r *cloud.Resource) rules.Overlay {
-	o := rules.Overlay{Ignore: r.Ignore, Exclusive: r.Exclusive}
-	for _, s := range r.Secrets {
-		o.Secrets = append(o.Secrets, rules.Secret{At: s.At, Version: s.Secret.Version})
-	}
-	return o
-}
 
 // forHooks returns what hooks are told of a resource, without what they can read.
 func (e *entry) forHooks(applied, live any) hooks.Resource {

@@ -9,7 +9,7 @@ import (
 
 // secret decides whether a value must be shown nowhere.
 func (c *Classifier) secret(n *node, p *Property, in *inherited) error {
-	p.Masked = p.Type == "string" && n.step.kind == property && looksSecret(n.step.name) && !slices.Contains(c.plain, n.step.name)
+	p.Masked = p.Type == "string" && n.step.kind == property && LooksSecret(n.step.name) && !slices.Contains(c.plain, n.step.name)
 	if in.secret != nil {
 		return nil
 	}
@@ -40,8 +40,8 @@ func plainNames(t *resources.Type) []string {
 	return []string{"key", "topologyKey"}
 }
 
-// looksSecret reports whether a name ends like that of a secret.
-func looksSecret(name string) bool {
+// LooksSecret reports whether the name of a property ends like that of a secret.
+func LooksSecret(name string) bool {
 	lower := strings.ToLower(name)
 	for _, end := range []string{"password", "secret", "token", "connectionstring"} {
 		if strings.HasSuffix(lower, end) {

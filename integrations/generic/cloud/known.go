@@ -15,6 +15,19 @@ const (
 	resourcesField = "cloud_resources_v1"
 )
 
+// Paths returns the datafiles of all resources.
+func Paths(ctx context.Context, query integration.QueryFunc) ([]string, error) {
+	rows, err := ask[pathRow](ctx, query, "{ list: "+resourcesField+" { path } }", "the files of resources ("+resourcesField+")")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.entry.Path)
+	}
+	return out, nil
+}
+
 // IsKnown reports whether data know resources of APIs at all. Data from before the first import
 // do not: a query for them is an error.
 func IsKnown(ctx context.Context, query integration.QueryFunc) (bool, error) {

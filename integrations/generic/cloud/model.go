@@ -118,6 +118,8 @@ type Resource struct {
 	Where  map[string]string // pointer in the datafile of each pointer in the body with a reference
 
 	Mistake Mistake
+
+	bodyAt string // where the body stands, "" if it could not be read
 }
 
 // Place returns the place of the entry, or of its mistake.

@@ -11,6 +11,7 @@ import (
 // readBody reads the body of an entry. GraphQL hands it over as a text.
 func (r *Resource) readBody(e resourceRow) {
 	r.Where = map[string]string{}
+	isWhole := r.Mistake.IsZero() // or a part of the body may be missing in the answer
 	var text string
 	isText := e.BodyText != nil
 	hasBody := len(e.Body) > 0 && string(e.Body) != "null"
@@ -21,7 +22,9 @@ func (r *Resource) readBody(e resourceRow) {
 	case isText:
 		text = *e.BodyText
 	case !hasBody:
-		r.Body = map[string]any{}
+		if r.Body = map[string]any{}; isWhole {
+			r.bodyAt = "/body"
+		}
 		return
 	case json.Unmarshal(e.Body, &text) != nil:
 		text = string(e.Body)
@@ -40,7 +43,9 @@ func (r *Resource) readBody(e resourceRow) {
 		r.fail(codeType, at, "the body must be an object")
 		v = map[string]any{}
 	}
-	r.Body = v
+	if r.Body = v; isWhole {
+		r.bodyAt = at
+	}
 	if pointer, number := inexact(v, at); number != "" && !isText {
 		r.fail(codeType, pointer, fmt.Sprintf("GraphQL hands over numbers like %.40s rounded: write the whole body as JSON text in bodyText", number))
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/openapi/classes"
 )
 
@@ -13,7 +14,7 @@ import (
 type Classified struct{ *cached }
 
 // Of returns the rules of a type. A property that the specification does not describe has
-// none. Readers of specifications work for one goroutine at a time: all rules whose
+// none, but is masked if its name looks like that of a secret. Readers of specifications work for one goroutine at a time: all rules whose
 // specifications were read by one [openapi.Set] need the same lock. Without a lock the rules
 // have their own.
 func Of(c *classes.Classifier, lock *sync.Mutex) *Classified {
@@ -31,7 +32,8 @@ func (c classified) At(pattern string) Rule {
 	var missing *classes.PathError
 	switch {
 	case errors.As(err, &missing):
-		return Rule{}
+		parts := jsonpointer.Split(pattern)
+		return Rule{Masked: len(parts) > 0 && classes.LooksSecret(parts[len(parts)-1])}
 	case err != nil:
 		return Rule{Doubt: err.Error()}
 	}

@@ -1,6 +1,10 @@
 package rules
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/app-sre/prcheck/internal/jsonpointer"
 )
 
@@ -15,7 +19,7 @@ func Mask(r Rules, pattern, path string, v any) any {
 	if v == nil {
 		return nil
 	}
-	if rule.Secret || rule.WriteOnly || rule.Doubt != "" {
+	if rule.hides(v) {
 		return Hidden
 	}
 	switch v := v.(type) {
@@ -31,10 +35,37 @@ func Mask(r Rules, pattern, path string, v any) any {
 			out[i] = Mask(r, pattern+"/*", path+"/*", item)
 		}
 		return out
-	case string:
-		if rule.Masked {
-			return Hidden
-		}
 	}
 	return v
+}
+
+// hides reports whether no output shows a value.
+func (r Rule) hides(v any) bool {
+	_, isText := v.(string)
+	return r.Secret || r.WriteOnly || r.Doubt != "" || r.Masked && isText
+}
+
+// HiddenIn returns the JSON pointers in a body of the values that no output shows, in the order of
+// names. Items of lists are named by their indexes.
+func HiddenIn(r Rules, v any) []string { return hiddenIn(r, "", "", "", v) }
+
+// hiddenIn is HiddenIn for a value in a body. The path names items as [Identify] does, exact by
+// their indexes.
+func hiddenIn(r Rules, pattern, path, exact string, v any) (out []string) {
+	rule := Find(r, pattern, path)
+	if v != nil && rule.hides(v) {
+		return []string{exact}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, hiddenIn(r, jsonpointer.Append(pattern, name), jsonpointer.Append(path, name), jsonpointer.Append(exact, name), v[name])...)
+		}
+	case []any:
+		for i, item := range v {
+			_, name := Identify(r.At, pattern, rule, item)
+			out = append(out, hiddenIn(r, pattern+"/*", jsonpointer.Append(path, name), fmt.Sprintf("%s/%d", exact, i), item)...)
+		}
+	}
+	return out
 }
