@@ -22,13 +22,13 @@ func ask(r *trace.Recorder, path, sha, query, body string) {
 }
 
 // world is a map of answers, by side and query.
-func world(answers map[string]string) func(trace.Side, gql.Request) (string, error) {
-	return func(side trace.Side, req gql.Request) (string, error) {
+func world(answers map[string]string) func(trace.Side, gql.Request, string) (bool, error) {
+	return func(side trace.Side, req gql.Request, recorded string) (bool, error) {
 		body, ok := answers[string(side)+" "+req.Query]
 		if !ok {
-			return "", errors.New("no answer to " + req.Query)
+			return false, errors.New("no answer to " + req.Query)
 		}
-		return trace.Answer(200, []byte(body)), nil
+		return trace.Answer(200, []byte(body)) == recorded, nil
 	}
 }
 
@@ -98,10 +98,10 @@ func TestVariables(t *testing.T) {
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}", Operation: "Q", Variables: vars}, Status: 200, Body: []byte(n)})
 	}
 	var asked []string
-	why := r.Trace(subject, noon).Proves(func(_ trace.Side, req gql.Request) (string, error) {
+	why := r.Trace(subject, noon).Proves(func(_ trace.Side, req gql.Request, recorded string) (bool, error) {
 		v, _ := req.Variables.Get("n")
 		asked = append(asked, fmt.Sprint(req.Operation, " ", v))
-		return trace.Answer(200, fmt.Append(nil, v)), nil
+		return trace.Answer(200, fmt.Append(nil, v)) == recorded, nil
 	})
 	if got := strings.Join(asked, ", "); why != "" || got != "Q 1, Q 9007199254740993" {
 		t.Errorf("asked %s: %q", got, why)
