@@ -16,7 +16,7 @@ import (
 )
 
 func verifyCommand(env cli.Env) *cobra.Command {
-	var name string
+	var name, page string
 	var in change.Inputs
 	cmd := &cobra.Command{
 		Use:   "verify --plan FILE --base REF --head REF [--config FILE]",
@@ -29,9 +29,13 @@ earlier results is proven by the --state that the plan was made with.
 
 These things are taken as they are: how bundles are split into files, the settings
 and what head edits of the rules, answers to GraphQL queries, and how work is divided
-into tasks.`,
-		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml`,
-		Args:    cli.Takes(),
+into tasks.
+
+With --html the proof of each skip is a page for a person: both sides, what the
+integration reads, what of that differs, and what that rules out.`,
+		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml
+  planner verify --plan plan.json --base base.json --head head.json --html proof.html`,
+		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := source.ReadPlan(name)
 			if err != nil {
@@ -41,6 +45,7 @@ into tasks.`,
 			if err != nil {
 				return err
 			}
+			in.Writes = []string{page}
 			opened, err := in.Open(cmd.Context(), env)
 			if err != nil {
 				return err
@@ -49,19 +54,24 @@ into tasks.`,
 			if err != nil {
 				return err
 			}
-			if err := writeProof(env.Stdout, p, r); err != nil {
+			if err := writeProofPage(cmd.Context(), env, page, opened, p, r); err != nil {
+				return err
+			}
+			if page != "-" {
+				err = writeProof(env.Stdout, p, r)
+			}
+			if err != nil {
 				return err
 			}
 			if len(r.Refuted) == 0 {
 				return nil
 			}
-			if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
-				_, _ = fmt.Fprintln(env.Stderr, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
-			}
+			hintAtState(env.Stderr, opened, p)
 			return cli.ErrFailed
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
+	cmd.Flags().StringVar(&page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in place of the text")
 	addInputFlags(cmd, &in)
 	return cmd
 }
@@ -89,6 +99,13 @@ func writeProof(w io.Writer, p *plan.Plan, r proof.Report) error {
 	}
 	_, err := fmt.Fprintln(w, "taken as they are: files of bundles, settings, edits of rules, answers to queries, division into tasks")
 	return err
+}
+
+// hintAtState says what is missing when a plan that rests on a state is verified without one.
+func hintAtState(w io.Writer, opened *change.Change, p *plan.Plan) {
+	if opened.State == nil && slices.ContainsFunc(p.Integrations, usesState) {
+		_, _ = fmt.Fprintln(w, "planner: the plan leaves out what traces or earlier results prove: give the --state that it was made with") // only a hint
+	}
 }
 
 // usesState reports whether a decision is proven by traces or by earlier results.

@@ -10,7 +10,7 @@ var floors = [][]string{
 	{"bundle", "bundle/bundler", "openapi", "plan", "state"},
 	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "wrapper/forecast", "ci/note"},
-	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
+	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},
 	{"runner", "runner/rounds", "change", "planner/selftest", "setup", "doctor"},
 	{"cmd/planner", "cmd/runner"},
@@ -80,7 +80,7 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"openapi", "openapi/resources", "openapi/classes", "openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	pure      = []string{"openapi", "openapi/resources", "openapi/classes", "openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
 	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
 	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
 	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}

@@ -1,0 +1,58 @@
+package proofs
+
+import (
+	"fmt"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// follows says in sentences what the facts of a row rule out.
+func follows(d plan.Decision, r row, c plan.Changes) []string {
+	if r.Verdict == Refuted {
+		return []string{"The replay does not agree with the plan: " + r.Why + ".", "So nothing is ruled out: do not trust this plan."}
+	}
+	var out []string
+	if d.Decision != plan.Skip {
+		out = append(out, "It runs, so nothing has to be proven about what runs.")
+	} else {
+		out = append(out, skipped(d, r, c)...)
+	}
+	if n := len(d.Evidence.Keys); d.Decision == plan.Shards && n > 0 {
+		out = append(out, fmt.Sprintf("The desired states of both sides differ in %s only: no other shard can see a difference.", count(n, "shard")))
+	}
+	if n := d.Evidence.Reused; n > 0 {
+		out = append(out, fmt.Sprintf("%s passed before with the same inputs, so what they would do is known.", count(n, "more task")))
+	}
+	if r.Verdict == Believed {
+		out = append(out, "That it reads nothing else is believed: no run, no trace and no strict setting stands behind its definition.")
+	}
+	return out
+}
+
+// skipped says why a skipped integration cannot see the change.
+func skipped(d plan.Decision, r row, c plan.Changes) []string {
+	if len(d.Evidence.Traces) > 0 {
+		return []string{"Its tasks passed before, and everything that they asked then has the same answer now."}
+	}
+	switch d.Rung {
+	case plan.RungDefinition:
+		return []string{"Its definition decides alone whether it has a dry run: " + d.Reason + "."}
+	case plan.RungSchema:
+		if len(r.Differs.Shown) == 0 && r.Same > 0 {
+			return []string{fmt.Sprintf("No changed file has a schema that it may read: all changes are out of its reach (%s).", count(r.Same, "schema"))}
+		}
+	case plan.RungFields:
+		return []string{
+			"Files that it may read changed, but each of its queries gets the same answers on both sides.",
+			"No changed field can be in an answer, so no difference can reach it.",
+		}
+	case plan.RungState:
+		return []string{
+			"Its desired state was worked out as a whole on both sides, and it is the same.",
+			"So it would be told the same on head as on base, and what it would do cannot differ by this change.",
+		}
+	case plan.RungResult:
+		return []string{"All of its tasks passed before with exactly the inputs that they would have now."}
+	}
+	return []string{fmt.Sprintf("Of %s, none makes a difference to it: %s.", count(len(c.Datafiles), "changed datafile"), d.Reason)}
+}

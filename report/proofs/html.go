@@ -1,0 +1,78 @@
+package proofs
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/report"
+)
+
+//go:embed page.gohtml
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"printable": report.Printable, "class": class}).Parse(pageText))
+
+// HTML writes one page without a script: both sides, what differs, and a row for each
+// integration that opens to the proof. Foreign text is escaped, and long lists are cut.
+func HTML(w io.Writer, in Input) error {
+	changed := groups(in.Plan.Changes)
+	shown := changed[:min(len(changed), maxSchemas)]
+	view := struct {
+		Base, Head   plan.Side
+		Config       string
+		Summary      string
+		Groups       []group
+		MoreGroups   int
+		Resources    names
+		Types, Files names
+		Rows         []row
+	}{
+		Base: in.Plan.Base, Head: in.Plan.Head, Config: in.Plan.Config, Groups: shown, MoreGroups: len(changed) - len(shown),
+		Resources: bounded(resources(in.Plan.Changes), maxNames), Types: bounded(in.Plan.Changes.GraphQL, maxNames),
+		Files: bounded(in.Plan.Changes.Schemas, maxNames), Rows: rows(in, changed),
+	}
+	view.Summary = summary(view.Rows)
+	var body strings.Builder
+	if err := page.Execute(&body, view); err != nil {
+		return err
+	}
+	return report.WritePage(w, "What is proven about the plan", template.HTML(body.String())) //nolint:gosec // a template has escaped it
+}
+
+// resources returns the changed resources.
+func resources(c plan.Changes) []string {
+	var out []string
+	for _, r := range c.Resources {
+		if r.Kind != plan.Metadata {
+			out = append(out, fmt.Sprintf("%s (%s)", r.Path, r.Kind))
+		}
+	}
+	return out
+}
+
+// summary counts the verdicts.
+func summary(rows []row) string {
+	n := map[Verdict]int{}
+	for _, r := range rows {
+		n[r.Verdict]++
+	}
+	return fmt.Sprintf("%s: %d proven, %d believed, %d refuted; of %d that run in full nothing is left out",
+		count(len(rows), "decision"), n[Proven], n[Believed], n[Refuted], n[Runs])
+}
+
+// class returns the style of a verdict.
+func class(v Verdict) string {
+	switch v {
+	case Refuted:
+		return "failed"
+	case Believed:
+		return "shards"
+	case Runs:
+		return "run"
+	}
+	return "skip"
+}
