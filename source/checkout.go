@@ -20,25 +20,32 @@ func IsCheckout(ref string) bool {
 	return strings.HasPrefix(ref, "git:") || strings.HasPrefix(ref, "dir:")
 }
 
-// checkout returns the bundle of a checkout and its sha256, from the cache if it is there
-// and undamaged. Problems of the files are errors of the user's making, one line each.
-func (o Opener) checkout(ctx context.Context, ref string) (raw []byte, sum string, err error) {
+// locate finds the parts of the bundle of a checkout, and its key in the cache, which is ""
+// for a working tree.
+func (o Opener) locate(ctx context.Context, ref string) (bundler.Input, string, error) {
 	in, err := o.input(ctx, ref)
 	if err != nil {
-		return nil, "", err
+		return in, "", err
 	}
-	cache := openCache(o.Cache)
 	key, err := bundler.Key(ctx, in)
 	if err != nil {
-		return nil, "", cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
+		err = cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
 	}
+	return in, key, err
+}
+
+// checkout returns the bundle of a checkout, from the cache if it is there and undamaged.
+// Problems of the files are errors of the user's making, one line each.
+func (o Opener) checkout(ctx context.Context, in bundler.Input, key string) (bundleFile, error) {
+	cache := openCache(o.Cache)
 	if raw, sum, ok := cache.Bundle(key); ok {
-		return raw, sum, nil
+		return bundleFile{raw: raw, sum: sum, key: key}, nil
 	}
-	if raw, err = makeBytes(ctx, in, bundler.Options{Cache: cache}); err != nil {
-		return nil, "", err
+	raw, err := makeBytes(ctx, in, bundler.Options{Cache: cache})
+	if err != nil {
+		return bundleFile{}, err
 	}
-	return raw, cache.KeepBundle(key, raw), nil
+	return bundleFile{raw: raw, sum: cache.KeepBundle(key, raw), key: key}, nil
 }
 
 // input finds the parts of the bundle of a checkout. All errors are of the user's making.

@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/objects"
@@ -92,8 +90,10 @@ func (o Opener) UncheckedPair(ctx context.Context, base, head string) (b, h *bun
 
 // A bundleFile is the bytes of a bundle.
 type bundleFile struct {
-	raw []byte
-	sum string // their sha256, "" when nobody has computed it
+	raw        []byte
+	sum        string // their sha256, "" when nobody has computed it
+	key        string // of the cache, "" when the bytes do not come from a commit
+	difference []byte // from base, in place of the bytes; see [bundle.Bundle.Difference]
 }
 
 // parse makes a bundle of the bytes.
@@ -124,8 +124,11 @@ func (o Opener) Bytes(ctx context.Context, ref string) ([]byte, error) {
 func (o Opener) read(ctx context.Context, ref string) (f bundleFile, err error) {
 	switch {
 	case IsCheckout(ref):
-		f.raw, f.sum, err = o.checkout(ctx, ref)
-		return f, err
+		in, key, err := o.locate(ctx, ref)
+		if err != nil {
+			return f, err
+		}
+		return o.checkout(ctx, in, key)
 	case live.IsRef(ref):
 		return f, ErrLive
 	}
@@ -151,57 +154,6 @@ func read(ctx context.Context, ref string) ([]byte, error) {
 		err = at.Err
 	}
 	return raw, err
-}
-
-// Pair opens both bundles of a change. They share what they have in common.
-func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *bundle.Bundle, error) {
-	if live.IsRef(base) || live.IsRef(head) {
-		both, err := o.Live(ctx, base, head)
-		if err != nil {
-			return nil, nil, err
-		}
-		return both.Base, both.Head, nil
-	}
-	if err := required(base, head); err != nil {
-		return nil, nil, err
-	}
-	// Base is read first: what is remembered of its files then helps to make the bundle of head.
-	// Head is read while base is parsed, and parsed afterwards, so that it can share with base.
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	baseFile, err := o.read(ctx, base)
-	if err != nil {
-		return nil, nil, ofBase(err)
-	}
-	var reading sync.WaitGroup
-	var headFile bundleFile
-	var failed error
-	reading.Go(func() { headFile, failed = o.read(ctx, head) })
-	b, err := baseFile.parse(base, nil)
-	if err != nil {
-		cancel()
-	}
-	reading.Wait()
-	if err == nil {
-		err = failed
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	h, err := headFile.parse(head, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	return b, h, nil
-}
-
-// ofBase says that problems of files are those of base, since its files are named like those
-// of head.
-func ofBase(err error) error {
-	if in := (bundler.Problem{}); errors.As(err, &in) {
-		return fmt.Errorf("base: %w", err)
-	}
-	return err
 }
 
 func required(base, head string) error {

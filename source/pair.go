@@ -1,0 +1,105 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/live"
+)
+
+// Pair opens both bundles of a change. They share what they have in common.
+func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *bundle.Bundle, error) {
+	if live.IsRef(base) || live.IsRef(head) {
+		both, err := o.Live(ctx, base, head)
+		if err != nil {
+			return nil, nil, err
+		}
+		return both.Base, both.Head, nil
+	}
+	if err := required(base, head); err != nil {
+		return nil, nil, err
+	}
+	// Base is read first: what is remembered of its files then helps to make the bundle of head.
+	// Head is read while base is parsed, and parsed afterwards, so that it can share with base.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	baseFile, err := o.read(ctx, base)
+	if err != nil {
+		return nil, nil, ofBase(err)
+	}
+	var reading sync.WaitGroup
+	var headFile bundleFile
+	var failed error
+	reading.Go(func() { headFile, failed = o.readHead(ctx, head, baseFile) })
+	b, err := baseFile.parse(base, nil)
+	if err != nil {
+		cancel()
+	}
+	reading.Wait()
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := o.parseHead(ctx, head, headFile, b, baseFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, h, nil
+}
+
+// ofBase says that problems of files are those of base, since its files are named like those
+// of head.
+func ofBase(err error) error {
+	if in := (bundler.Problem{}); errors.As(err, &in) {
+		return fmt.Errorf("base: %w", err)
+	}
+	return err
+}
+
+// readHead is like read. When the cache has the difference of head from base, nothing else of
+// head is read.
+func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bundleFile, error) {
+	if base.key == "" || o.Cache == "" || !IsCheckout(ref) {
+		return o.read(ctx, ref)
+	}
+	in, key, err := o.locate(ctx, ref)
+	if err != nil {
+		return bundleFile{}, err
+	}
+	if raw, ok := openCache(o.Cache).Recall(differenceKey(base.key, key)); ok {
+		return bundleFile{key: key, difference: raw}, nil
+	}
+	return o.checkout(ctx, in, key)
+}
+
+// parseHead makes the bundle of head, which shares with base. It remembers their difference.
+func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *bundle.Bundle, baseFile bundleFile) (*bundle.Bundle, error) {
+	if f.difference != nil {
+		if b, err := base.WithDifference(f.difference); err == nil {
+			return b, nil
+		}
+		var err error
+		if f, err = o.read(ctx, ref); err != nil {
+			return nil, err
+		}
+	}
+	b, err := f.parse(ref, base)
+	if err == nil && baseFile.key != "" && f.key != "" && o.Cache != "" {
+		if raw, ok := base.Difference(b); ok {
+			openCache(o.Cache).Remember(differenceKey(baseFile.key, f.key), raw)
+		}
+	}
+	return b, err
+}
+
+// differenceKey returns the key of the cache for the difference of two bundles.
+func differenceKey(base, head string) string {
+	return fmt.Sprintf("difference-%x", sha256.Sum256([]byte(base+" "+head)))
+}
