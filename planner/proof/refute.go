@@ -38,7 +38,7 @@ func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.De
 	if o.need, o.lifts, recorded = c.byTraces(ctx, i, o.need); recorded != nil {
 		o.seen = recorded
 	}
-	for _, check := range []func(context.Context) string{o.earlyExit, o.leftOut, o.everyShard, o.reason, o.traces, o.results, o.inputsOfTasks} {
+	for _, check := range []func(context.Context) string{o.earlyExit, o.leftOut, o.everyShard, o.reason, o.evidence, o.traces, o.results, o.inputsOfTasks} {
 		if why := check(ctx); why != "" {
 			return why
 		}
