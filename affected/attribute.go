@@ -34,6 +34,12 @@ type Attribution struct {
 // taken away, both states must be the same, so no change is lost. Positions in lists
 // are never compared, and the cost is linear in the size of the states.
 func Attribute(base, head []any, selectors []integration.Selector, order integration.ListOrder) Attribution {
+	base, head = prune(base, head, selectors, order)
+	return attribute(base, head, selectors, order)
+}
+
+// attribute is Attribute for states of which nothing is pruned.
+func attribute(base, head []any, selectors []integration.Selector, order integration.ListOrder) Attribution {
 	b, h := newTree(base, selectors, order), newTree(head, selectors, order)
 	if b.root.full(order) == h.root.full(order) {
 		return Attribution{Same: true}

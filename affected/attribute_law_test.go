@@ -3,6 +3,7 @@ package affected
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
@@ -54,6 +55,9 @@ func lawful(t *testing.T, one, two uint64, seen map[string]int) {
 		fail := func(format string, args ...any) {
 			t.Errorf("seed %d, %v, order %v:\nbase %s\nhead %s", one, m.selectors, order, show(t, base), show(t, head))
 			t.Errorf(format, args...)
+		}
+		if whole := attribute(m.real(base), m.real(head), m.selectors, order); got.Same != whole.Same || !slices.Equal(got.Keys, whole.Keys) {
+			fail("got %+v, but without pruning %+v", got, whole)
 		}
 		if exactlyOne(got) != 1 {
 			fail("got %+v, want one of same, keys and why", got)
