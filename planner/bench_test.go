@@ -77,6 +77,24 @@ func BenchmarkPlan(b *testing.B) {
 	})
 }
 
+// BenchmarkVerify replays the plan of 140 integrations over ten thousand datafiles.
+func BenchmarkVerify(b *testing.B) {
+	dir := b.TempDir()
+	settings := fleetOf(b, dir, 10_000, 140)
+	p, err := planner.Make(b.Context(), fleetInput(b, dir, settings))
+	if err != nil || len(p.Integrations) != 140 {
+		b.Fatal(err)
+	}
+	clock := startClock(b)
+	for b.Loop() {
+		r, err := planner.Verify(b.Context(), fleetInput(b, dir, settings), p)
+		if err != nil || len(r.Refuted) > 0 {
+			b.Fatal(r.Refuted, err)
+		}
+	}
+	clock.stop()
+}
+
 // decodeAndCompare returns how many datafiles differ.
 func decodeAndCompare(b *testing.B, dir string) int {
 	sides := map[string]map[string]any{}

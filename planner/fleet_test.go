@@ -37,10 +37,16 @@ var fleetSchemas = list{"/access/user-1.yml", "/access/role-1.yml", "/openshift/
 // integrations, and returns the settings of those.
 func fleetFiles(tb testing.TB, dir string, n int) *integration.Settings {
 	tb.Helper()
+	return fleetOf(tb, dir, n, 100)
+}
+
+// fleetOf is fleetFiles with as many integrations as one likes.
+func fleetOf(tb testing.TB, dir string, n, integrations int) *integration.Settings {
+	tb.Helper()
 	f := newFleet(n, 1)
 	settings := strings.Builder{}
 	settings.WriteString("version: 1\nexec: {argv: [run, '{cmd}', '{shard_args}']}\nintegrations:\n")
-	for i := range 100 {
+	for i := range integrations {
 		q := i % len(fleetQueries)
 		f.data[fmt.Sprintf("/integrations/int-%03d.yml", i)] = object{"$schema": "/app-sre/integration-1.yml", "labels": object{},
 			"name": fmt.Sprintf("int-%03d", i), "description": f.words(5), "schemas": fleetSchemas, "pr_check": object{"cmd": "int"}}

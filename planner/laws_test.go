@@ -123,6 +123,21 @@ func TestVerifyOtherInput(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", tt.name, err, tt.want)
 		}
 	}
+	for want, edit := range map[string]func(*plan.Changes){
+		"which changed": func(c *plan.Changes) { c.Datafiles = nil },
+		`the plan lists the datafile "/same.yml", which is the same on both sides`: func(c *plan.Changes) {
+			c.Datafiles = append(slices.Clone(c.Datafiles), plan.Datafile{Path: "/same.yml", Kind: plan.Modified})
+		},
+		`the plan lists the resource "/same.txt", which is the same on both sides`: func(c *plan.Changes) {
+			c.Resources = append(slices.Clone(c.Resources), plan.Resource{Path: "/same.txt", Kind: plan.Added})
+		},
+	} {
+		edited := clone(p)
+		edit(&edited.Changes)
+		if gaps := verify(t, in, edited); len(gaps) == 0 || gaps[0].Integration != "changes" || !strings.HasSuffix(gaps[0].Why, want) {
+			t.Errorf("got %v, want %s", gaps, want)
+		}
+	}
 	unknown := clone(p)
 	unknown.Integrations = nil
 	if gaps := verify(t, in, unknown); len(gaps) != 1 || gaps[0].Why != "the plan says nothing about it" {

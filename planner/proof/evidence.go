@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,6 +29,40 @@ func (o dossier) evidence(context.Context) string {
 		return fmt.Sprintf("its evidence says that %q changed, which is the same on both sides", path)
 	}
 	return o.evidenceOfQueries(e.Queries)
+}
+
+// refuteChanges returns why the list of changed files is not that of the bundles; "" when it is.
+func (c *prover) refuteChanges(listed plan.Changes) string {
+	data, resources := map[string]bool{}, map[string]bool{}
+	for _, f := range listed.Datafiles {
+		if f.Kind != plan.Metadata {
+			data[f.Path] = true
+		}
+	}
+	for _, f := range listed.Resources {
+		if f.Kind != plan.Metadata {
+			resources[f.Path] = true
+		}
+	}
+	for _, f := range c.changed.files {
+		of := data
+		if f.resource {
+			of = resources
+		}
+		if !of[f.path] {
+			return fmt.Sprintf("the plan does not list %q, which changed", f.path)
+		}
+		delete(of, f.path)
+	}
+	if same := slices.Sorted(maps.Keys(data)); len(same) > 0 {
+		return fmt.Sprintf("the plan lists the datafile %q, which is the same on both sides", same[0])
+	}
+	for _, p := range slices.Sorted(maps.Keys(resources)) {
+		if !slices.Contains(c.changed.backrefs, p) {
+			return fmt.Sprintf("the plan lists the resource %q, which is the same on both sides", p)
+		}
+	}
+	return ""
 }
 
 // allows tells whether the definition allows a number of schemas, if one that it names twice

@@ -76,7 +76,7 @@ type Tasks interface {
 
 // A Gap is a decision that could not be proven.
 type Gap struct {
-	Integration string
+	Integration string // or "changes": the list of changed files does not hold
 	Why         string
 }
 
@@ -94,6 +94,9 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 		return Report{}, err
 	}
 	var out Report
+	if why := c.refuteChanges(p.Changes); why != "" {
+		out.Refuted = append(out.Refuted, Gap{"changes", why})
+	}
 	for _, name := range c.names() {
 		if err := ctx.Err(); err != nil {
 			return Report{}, err

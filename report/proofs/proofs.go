@@ -133,6 +133,11 @@ func rows(in Input, changed []group) []row {
 		}
 		out = append(out, rowOf(d, s, in.Plan.Changes, changed))
 	}
+	for name, s := range in.Subjects {
+		if _, decided := in.Plan.Decision(name); !decided && s.Verdict == Refuted {
+			out = append(out, rowOf(plan.Decision{Name: name, Reason: s.Why}, s, in.Plan.Changes, changed))
+		}
+	}
 	slices.SortStableFunc(out, func(a, b row) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a.Name, b.Name))
 	})

@@ -86,6 +86,18 @@ func TestUnknownIsNotProven(t *testing.T) {
 	}
 }
 
+// What is refuted and has no decision is on the page too.
+func TestRefutedWithoutDecision(t *testing.T) {
+	in := skipAt(plan.Decision{Rung: plan.RungFields}, proofs.Subject{Verdict: proofs.Proven})
+	in.Subjects["stock"] = proofs.Subject{Verdict: proofs.Refuted, Why: "the plan says nothing about it"}
+	got := page(t, in)
+	for _, want := range []string{"1 proven, 0 believed, 1 refuted", "<strong>stock</strong>", "does not agree with the plan: the plan says nothing about it."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+}
+
 func TestHostileText(t *testing.T) {
 	const evil = "</script><img src=x onerror=alert(1)>\x1b[31m\u202e"
 	in := skipAt(plan.Decision{Rung: plan.RungFields, Reason: evil, Evidence: plan.Evidence{
