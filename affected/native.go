@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/crash"
 )
 
 // nativeStates returns the desired states of a native integration on both sides.
@@ -31,7 +32,7 @@ func (c *Comparison) nativeStates(ctx context.Context, s integration.StateFunc) 
 func nativeState(ctx context.Context, s integration.StateFunc, e Answerer) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = errors.New(crash.Text(p))
 		}
 	}()
 	v, err := s(ctx, Querier(e))

@@ -2,12 +2,13 @@ package change
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )
@@ -39,7 +40,7 @@ func (c *Change) Previews(ctx context.Context, p *plan.Plan) []report.Preview {
 func (c *Change) preview(ctx context.Context, of integration.Previewer, it integration.Integration) (lines []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = errors.New(crash.Text(p))
 		}
 	}()
 	var sides [2]affected.Answerer

@@ -80,7 +80,7 @@ func TestNative(t *testing.T) {
 		{"nothing it may read", tell(sizes), exec, elsewhere, "skip schema", plan.CodeNoAllowedFile, ""},
 		{"always_run", tell(sizes), exec, both(func(s *side) { s.check()["always_run"] = true }, elsewhere), "run definition it", plan.CodeAlwaysRun, ""},
 		{"panics", tell(func(context.Context, integration.QueryFunc) (any, error) { panic("oh no") }), exec, rename,
-			"run state it", plan.CodeStateUnproven, "desired state on base: panic: oh no"},
+			"run state it", plan.CodeStateUnproven, "desired state on base: panic at planner_test.TestNative"},
 		{"fails", fixed(nil, errors.New("no luck\nat all")), exec, rename, "run state it", plan.CodeStateUnproven, "desired state on base: no luck"},
 		{"asks what is rejected", tell(func(ctx context.Context, query integration.QueryFunc) (any, error) {
 			return query(ctx, "{ nope }", nil)

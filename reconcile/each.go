@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/crash"
 )
 
 // ErrNoShards says that there is no shard to run.
@@ -44,7 +46,7 @@ func Each(ctx context.Context, shards []string, pool int, limit time.Duration, r
 func runShard(ctx context.Context, shard string, workers int, limit time.Duration, run Run) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
+			err = errors.New(crash.Text(r))
 		}
 	}()
 	if err := ctx.Err(); err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/crash"
 )
 
 // A Doer reads and writes single things.
@@ -159,7 +161,7 @@ func (e *execution) runStep(ctx, lasting context.Context, s Step) (out Result) {
 	out.Step = s
 	defer func() {
 		if r := recover(); r != nil {
-			out.Status, out.Err = StatusFailed, fmt.Errorf("panic: %v", r)
+			out.Status, out.Err = StatusFailed, errors.New(crash.Text(r))
 		}
 	}()
 	switch {

@@ -2,9 +2,11 @@ package reconcile
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
+
+	"github.com/app-sre/prcheck/internal/crash"
 )
 
 // settleWave waits until what a wave has written works. What does not work fails its step, so
@@ -39,9 +41,10 @@ func (e *execution) settleWave(ctx context.Context, wave int) {
 func guarded(steps []Step, call func() map[Key]error) (wrong map[Key]error) {
 	defer func() {
 		if p := recover(); p != nil {
+			text := crash.Text(p)
 			wrong = map[Key]error{}
 			for _, s := range steps {
-				wrong[s.Key] = fmt.Errorf("panic: %v", p)
+				wrong[s.Key] = errors.New(text)
 			}
 		}
 	}()

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/plan"
@@ -180,8 +181,8 @@ func (e *executor) callRunner(ctx context.Context, task plan.Task, log io.Writer
 		err := errors.New("the runner ended its goroutine")
 		defer func() {
 			if cause := recover(); cause != nil {
-				_, _ = fmt.Fprintf(log, "panic: %v\n%s", cause, debug.Stack())
-				err = fmt.Errorf("panic: %v", cause)
+				err = errors.New(crash.Text(cause))
+				_, _ = fmt.Fprintf(log, "%v\n%s", err, debug.Stack())
 			}
 			done <- err
 		}()

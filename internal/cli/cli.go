@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/internal/hugepages"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
@@ -83,10 +84,10 @@ func runRecovered(ctx context.Context, env Env, run func(context.Context, Env) e
 		}
 		remedy := "set PRCHECK_DEBUG=1 to see where"
 		if env.Getenv != nil && env.Getenv("PRCHECK_DEBUG") != "" {
-			_, _ = env.Stderr.Write(debug.Stack())
+			_, _ = fmt.Fprintf(env.Stderr, "panic: %v\n%s", p, debug.Stack())
 			remedy = "the stack is above"
 		}
-		err = fmt.Errorf("internal error: %v (a bug in prcheck; %s)", p, remedy)
+		err = fmt.Errorf("internal error: %s (a bug in prcheck; %s)", crash.Text(p), remedy)
 	}()
 	return run(ctx, env)
 }

@@ -106,7 +106,7 @@ func TestRunPanic(t *testing.T) {
 			if lines := strings.Count(errs.String(), "\n"); (lines > 1) != (debug != "") {
 				t.Errorf("got %d lines:\n%s", lines, errs.String())
 			}
-			if !strings.Contains(errs.String(), "planner: internal error: oh no (a bug in prcheck; ") {
+			if !strings.Contains(errs.String(), "planner: internal error: panic at cli.TestRunPanic.func1.2, line ") {
 				t.Errorf("got %q", errs.String())
 			}
 		})

@@ -58,7 +58,7 @@ func TestMainAsProcess(t *testing.T) {
 		{"wrong usage", "demo add --tims" + status, "status 2\n", "demo: unknown flag: --tims, did you mean \"--times\"? (run 'demo add --help')\n"},
 		{"trouble", "demo trouble" + status, "status 3\n", "demo: one\ndemo: two\n"},
 		{"panic", "demo panic" + status, "status 3\n",
-			"demo: internal error: oh no (a bug in prcheck; set PRCHECK_DEBUG=1 to see where)\n"},
+			"demo: internal error: panic at cli.demo.func2, line 30 (a bug in prcheck; set PRCHECK_DEBUG=1 to see where)\n"},
 		{"the reader goes away", "{ demo forever; echo $? >code; } | head -n 1; cat code", "and on\n141\n", ""},
 		{"full disk", "demo add 1 2 >/dev/full" + status, "status 3\n", "demo: write /dev/stdout: no space left on device\n"},
 		{"SIGTERM", wait + "kill -TERM $p; wait $p" + status, "status 3\n", "demo: interrupted\n"},

@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -130,7 +131,7 @@ func (c *prover) wholeStates(ctx context.Context, d desired) (documents list, do
 func (s *side) native(ctx context.Context, n integration.StateFunc) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = errors.New(crash.Text(p))
 		}
 	}()
 	v, err := n(ctx, func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {

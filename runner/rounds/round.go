@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/crash"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/lease"
@@ -159,7 +160,7 @@ func (w *round) call(ctx context.Context, n integration.Native, query integratio
 	defer log.flush()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: the integration panicked: %v", integration.ErrNothingDone, p)
+			err = fmt.Errorf("%w: %s", integration.ErrNothingDone, crash.Text(p))
 		}
 	}()
 	w.called = true

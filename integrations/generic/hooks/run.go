@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
+	"github.com/app-sre/prcheck/internal/crash"
 )
 
 // An Error says that a hook did not do its work. It is about one resource.
@@ -59,7 +58,7 @@ func call[T any](ctx context.Context, r *Registry, h *Hook, s Stage, x Resource,
 		var out result[T]
 		defer func() {
 			if recover() != nil {
-				out = result[T]{err: &panicked{place()}}
+				out = result[T]{err: &panicked{crash.Place()}}
 			}
 			done <- out
 		}()
@@ -113,19 +112,6 @@ func (r *Registry) isLeft(h *Hook) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.left[h] > 0
-}
-
-// place returns where the code panicked: the innermost function of a hook, without values.
-func place() string {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") || !more {
-			name := f.Function[strings.LastIndexByte(f.Function, '/')+1:]
-			return fmt.Sprintf("%s, line %d", name, f.Line)
-		}
-	}
 }
 
 // MutateDesired returns the desired body as the hooks of a resource change it.

@@ -1,0 +1,2 @@
+// Package crash says what is told of a panic.
+package crash
