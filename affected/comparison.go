@@ -32,6 +32,8 @@ type Comparison struct {
 type Options struct {
 	// Base and Head answer in place of the embedded engine, when both are set.
 	Base, Head Answerer
+	// Memory keeps what tasks see of base; nil: it is evaluated each time.
+	Memory Memory
 }
 
 // isLive tells whether servers answer in place of the embedded engine.

@@ -60,42 +60,28 @@ func (c *Comparison) VisibleState(ctx context.Context, s Subject) (*VisibleState
 // an answer cannot be told.
 func (c *Comparison) evaluateVisible(ctx context.Context, queries []Query, out *VisibleState, order integration.ListOrder) bool {
 	whole := c.typesChanged() || order == integration.OrderSignificant || !c.mentions().IsComplete()
-	var parts [3][]any
+	base, ok := c.baseState(ctx, queries, out, order)
+	if !ok {
+		return false
+	}
+	var parts [2][]any // what head lost, and what it adds
 	for _, q := range queries {
-		base, d := c.baseAndDifference(ctx, q, whole)
-		if d == nil || ctx.Err() != nil {
+		d := c.compareAnswers(ctx, q, whole)
+		if d.doubt != "" || ctx.Err() != nil {
 			return false
 		}
-		parts[0] = append(parts[0], base)
 		for i, side := range []any{d.base, d.head} {
 			if !d.compared {
 				side = &bundle.Object{}
 			}
-			parts[i+1] = append(parts[i+1], side)
+			parts[i] = append(parts[i], side)
 		}
 	}
-	out.whole = hexDigest(out.queries, Digest(parts[0], order), Digest(parts[1], order), Digest(parts[2], order))
-	for i := range parts {
-		if len(out.shards) > 0 {
-			out.parts[i] = viewsOf(parts[i], out.shards)
-		}
+	out.whole = hexDigest(out.queries, base.Whole, Digest(parts[0], order), Digest(parts[1], order))
+	if len(out.shards) > 0 {
+		out.parts = [3]shardViews{base.views(), viewsOf(parts[0], out.shards), viewsOf(parts[1], out.shards)}
 	}
 	return true
-}
-
-// baseAndDifference returns the answer of base to a query, and how the answer of head
-// differs from it; nil when that cannot be told.
-func (c *Comparison) baseAndDifference(ctx context.Context, q Query, whole bool) (any, *difference) {
-	e, err := c.engines()
-	if err != nil {
-		return nil, nil
-	}
-	base := e.base.Execute(ctx, q.base)
-	d := c.compareAnswers(ctx, q, whole)
-	if len(base.Errors) > 0 || d.doubt != "" {
-		return nil, nil
-	}
-	return base.Data, d
 }
 
 // viewsOf returns a desired state, in which the order of lists does not count, as

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/bundle/bundler"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic"
 	"github.com/app-sre/prcheck/integrations/manager"
@@ -73,7 +74,11 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}
 	c.input.Base, c.input.Head = c.Base, c.Head
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
-	c.input.Programs = Programs(ctx, settings, c.data(in), own, in.opener(env, settings).Cache)
+	cache := in.opener(env, settings).Cache
+	c.input.Programs = Programs(ctx, settings, c.data(in), own, cache)
+	if cache != "" {
+		c.input.Memory = bundler.OpenCache(cache)
+	}
 	return c, nil
 }
 

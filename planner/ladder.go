@@ -40,7 +40,7 @@ func newLadder(in Input) (*ladder, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	l := &ladder{Input: in, diff: bundle.Compare(in.Base, in.Head), base: base, head: head}
-	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff, affected.Options{Base: in.BaseServer, Head: in.HeadServer})
+	l.comparison = affected.NewComparison(in.Base, in.Head, l.diff, affected.Options{Base: in.BaseServer, Head: in.HeadServer, Memory: in.Memory})
 	if err := l.comparison.CheckTypes(); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,9 @@ type Input struct {
 	// Results tell which tasks passed before; nil: that is not known, and no task is
 	// left out because it passed.
 	Results Results
+	// Memory keeps what is known of base between plans; nil: nothing is kept. It changes no
+	// plan.
+	Memory affected.Memory
 }
 
 // Estimates tell how long a task takes, in seconds: half of its runs, and nine
