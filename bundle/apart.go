@@ -12,11 +12,11 @@ import (
 // A program may look whether base and head are the same, and then do nothing. A run that is
 // recorded or compared must not do nothing, so its base and head have different names.
 func Apart(base, head *Bundle) *Bundle {
-	if base.sha256 != head.sha256 {
+	if base.SHA256() != head.SHA256() {
 		return base
 	}
 	out := &Bundle{
-		sha256: otherName(base.sha256), commit: otherName(base.commit), timestamp: base.timestamp,
+		sha256: known(otherName(base.SHA256())), commit: otherName(base.commit), timestamp: base.timestamp,
 		datafiles: base.datafiles, resources: base.resources, schemas: base.schemas, bySchema: base.bySchema,
 		graphql: base.graphql, hasPathWithoutSlash: base.hasPathWithoutSlash,
 	}

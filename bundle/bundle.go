@@ -80,7 +80,7 @@ func (s *section) get(p Path) (*File, bool) {
 // A Bundle is one snapshot of the repository. Several goroutines may use it at the same
 // time.
 type Bundle struct {
-	sha256    string
+	sha256    func() string // nil: ""
 	commit    string
 	timestamp string
 
@@ -94,8 +94,17 @@ type Bundle struct {
 	hasPathWithoutSlash bool                   // some path does not begin with a slash
 }
 
-// SHA256 returns the sha256 of the bundle file as 64 hex digits.
-func (b *Bundle) SHA256() string { return b.sha256 }
+// SHA256 returns the sha256 of the bundle file as 64 hex digits. It is computed when it is asked
+// for the first time, unless it is known.
+func (b *Bundle) SHA256() string {
+	if b.sha256 == nil {
+		return ""
+	}
+	return b.sha256()
+}
+
+// known returns what [Bundle.SHA256] asks, for a sum that is known.
+func known(sum string) func() string { return func() string { return sum } }
 
 // Commit returns git_commit, or "" if the bundle has none.
 func (b *Bundle) Commit() string { return b.commit }

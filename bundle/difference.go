@@ -21,7 +21,7 @@ type writtenDifference struct {
 // makes head of it. It is not ok when the GraphQL types differ, or too many files do.
 func (b *Bundle) Difference(head *Bundle) (raw []byte, ok bool) {
 	d := writtenDifference{
-		SHA256: head.sha256, Commit: head.commit, Timestamp: head.timestamp,
+		SHA256: head.SHA256(), Commit: head.commit, Timestamp: head.timestamp,
 		Datafiles: head.datafiles.differenceFrom(&b.datafiles),
 		Resources: head.resources.differenceFrom(&b.resources),
 		Schemas:   head.schemas.differenceFrom(&b.schemas),
@@ -74,7 +74,7 @@ func (b *Bundle) WithDifference(raw []byte) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.sha256, out.commit, out.timestamp = d.SHA256, d.Commit, d.Timestamp
+	out.sha256, out.commit, out.timestamp = known(d.SHA256), d.Commit, d.Timestamp
 	return out, nil
 }
 

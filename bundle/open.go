@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/app-sre/prcheck/internal/hugepages"
 )
@@ -56,28 +57,31 @@ func ReadFile(name string) ([]byte, error) {
 // Parse indexes the bytes of a bundle file. It keeps the bytes, so the caller must not
 // change them afterwards. [Open] explains reuse.
 func Parse(raw []byte, reuse *Bundle) (*Bundle, error) {
-	return parse(raw, sha256Hex(raw), reuse, requireSchema)
+	return parse(raw, hashed(raw), reuse, requireSchema)
 }
 
 // ParseUnchecked is like [Parse], but accepts datafiles without $schema. It is for a
 // validator, which reports all of them. Other code should not use such a bundle.
 func ParseUnchecked(raw []byte, reuse *Bundle) (*Bundle, error) {
-	return parse(raw, sha256Hex(raw), reuse, requireNothing)
+	return parse(raw, hashed(raw), reuse, requireNothing)
 }
 
 // ParseWithSHA256 is like [Parse], but the caller gives the sha256 of the bundle. It is for
 // bytes that are put together from the answers of a server: sha256 is that of the server's
 // bundle file.
 func ParseWithSHA256(raw []byte, sha256 string, reuse *Bundle) (*Bundle, error) {
-	return parse(raw, sha256, reuse, requireSchema)
+	return parse(raw, known(sha256), reuse, requireSchema)
 }
 
-func sha256Hex(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
+// hashed returns what computes the sha256 of bytes once. It lets go of them then.
+func hashed(raw []byte) func() string {
+	return sync.OnceValue(func() string {
+		sum := sha256.Sum256(raw)
+		return hex.EncodeToString(sum[:])
+	})
 }
 
-func parse(raw []byte, sha256 string, reuse *Bundle, datafileRequirement requirement) (*Bundle, error) {
+func parse(raw []byte, sha256 func() string, reuse *Bundle, datafileRequirement requirement) (*Bundle, error) {
 	if len(raw) == 0 {
 		return nil, errors.New("the file is empty: make the bundle again")
 	}

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -26,7 +25,7 @@ func (b *Bundle) Patched(p Patch) (*Bundle, error) {
 		return nil, fmt.Errorf("patching a bundle: %w", err)
 	}
 	out := &Bundle{
-		sha256: fmt.Sprintf("%x", sha256.Sum256(append([]byte("patched: "+b.sha256), raw...))),
+		sha256: hashed(append([]byte("patched: "+b.SHA256()), raw...)),
 		commit: b.commit, timestamp: b.timestamp,
 		datafiles: b.datafiles.patched(p.Datafiles, written.datafiles), resources: b.resources.patched(p.Resources, written.resources),
 		schemas:             b.schemas.patched(p.Schemas, written.schemas),

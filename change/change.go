@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -86,8 +87,15 @@ func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err e
 	open := in.opener(env, c.settings)
 	c.input.BaseRef, c.input.HeadRef = cmp.Or(in.BaseName, source.Name(in.Base)), cmp.Or(in.HeadName, source.Name(in.Head))
 	if !live.IsRef(in.Base) && !live.IsRef(in.Head) {
-		c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head)
-		return err
+		if c.Base, c.Head, err = open.Pair(ctx, in.Base, in.Head); err != nil {
+			return err
+		}
+		var both sync.WaitGroup // the plan names the bundles by their sums
+		for _, b := range []*bundle.Bundle{c.Base, c.Head} {
+			both.Go(func() { b.SHA256() })
+		}
+		both.Wait()
+		return nil
 	}
 	both, err := open.Live(ctx, in.Base, in.Head)
 	if err != nil {

@@ -172,10 +172,10 @@ func verdictError(results *plan.Results) error {
 
 // writeHTML writes the report as one file for a browser. Without both bundles, and if it is not
 // known which values are secrets, it shows no values of changed fields.
-func (at fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, page report.Page) error {
-	if at.base != nil && at.head != nil {
+func (f fileInputs) writeHTML(ctx context.Context, env cli.Env, name string, page report.Page) error {
+	if f.base != nil && f.head != nil {
 		var err error
-		if page.Contents, err = change.Contents(ctx, at.natives, at.base, at.head); err != nil {
+		if page.Contents, err = change.Contents(ctx, f.natives, f.base, f.head); err != nil {
 			_, _ = fmt.Fprintf(env.Stderr, "warning: %s shows no values of changed fields: %v\n", name, err) // the report is what counts
 		}
 	}
