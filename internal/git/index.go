@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -98,13 +99,21 @@ type indexEntry struct {
 	path, mode, id string
 	isLookedAt     bool // git compares it with the working tree
 	isUnchanged    bool // git says that the working tree has this content
+	times          times
 }
+
+// times are the times of a file that git remembers in its index: of the last change of the file, and of its content.
+type times struct{ changed, modified stamp }
+
+// A stamp is a time as seconds and nanoseconds.
+type stamp struct{ seconds, nanoseconds int64 }
 
 // isSubmodule reports whether the entry is a repository of its own.
 func (e indexEntry) isSubmodule() bool { return e.mode == "160000" }
 
 // readIndex lists the index. An entry that git is told not to look at, or that has a conflict, does not count as
-// unchanged.
+// unchanged. Nor does a file whose times are not exactly those that git remembers: git compares seconds, so it does not
+// see a change within a second that keeps the size and sets the time of modification back.
 func readIndex(ctx context.Context, dir string) ([]indexEntry, error) {
 	// First the files that differ, then the ids: a file that is added to the index in between has its new id, and is not
 	// taken for the one that was there before.
@@ -119,29 +128,59 @@ func readIndex(ctx context.Context, dir string) ([]indexEntry, error) {
 	}
 	entries, err := readEntries(ctx, dir)
 	for i, e := range entries {
-		entries[i].isUnchanged = e.isLookedAt && !changed[e.path]
+		entries[i].isUnchanged = e.isLookedAt && !changed[e.path] && hasTimes(filepath.Join(dir, filepath.FromSlash(e.path)), e.times)
 	}
 	return entries, err
 }
 
 // readEntries lists the index. No entry counts as unchanged.
 func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
-	out, err := run(ctx, dir, "ls-files", "-s", "-v", "-z")
+	out, err := run(ctx, dir, "ls-files", "-s", "-v", "-z", "--debug")
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]indexEntry, 0, bytes.Count(out, []byte{0}))
-	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if line == "" {
-			continue // the index is empty
-		}
+	rest := string(out)
+	for rest != "" {
+		line, after, _ := strings.Cut(rest, "\x00")
 		e, ok := readEntry(line)
+		if ok {
+			e.times, rest, ok = readTimes(after)
+		}
 		if !ok {
 			return nil, errors.New("git ls-files printed a line that was not expected")
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
+}
+
+// readTimes reads the five lines of git ls-files --debug about an entry, and returns what follows them.
+func readTimes(text string) (t times, rest string, ok bool) {
+	for i := range 5 {
+		line, after, found := strings.Cut(text, "\n")
+		if !found || !strings.HasPrefix(line, "  ") {
+			return t, "", false
+		}
+		text = after
+		switch i {
+		case 0:
+			t.changed, ok = readStamp(line, "  ctime: ")
+		case 1:
+			t.modified, found = readStamp(line, "  mtime: ")
+			ok = ok && found
+		}
+	}
+	return t, text, ok
+}
+
+func readStamp(line, name string) (s stamp, ok bool) {
+	text, ok := strings.CutPrefix(line, name)
+	seconds, nanoseconds, found := strings.Cut(text, ":")
+	var wrong [2]error
+	s.seconds, wrong[0] = strconv.ParseInt(seconds, 10, 64)
+	s.nanoseconds, wrong[1] = strconv.ParseInt(nanoseconds, 10, 64)
+	return s, ok && found && wrong == [2]error{}
 }
 
 // readEntry reads a line of git ls-files: tag, mode, id, stage and name.

@@ -3,8 +3,10 @@ package git
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Files of a submodule count, and so do those of a repository that git does not track.
@@ -62,5 +64,34 @@ func TestIgnores(t *testing.T) {
 		if got := Ignores(t.Context(), dir, filepath.Join(dir, filepath.FromSlash(folder))); got != want {
 			t.Errorf("%s: got %v, want %v", folder, got, want)
 		}
+	}
+}
+
+// A file that got another content of the same size, and its old time back, within the second in which git looked at it
+// does not count as unchanged. Git itself does not see that.
+func TestChangeWithinASecond(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the nanoseconds are compared on Linux alone")
+	}
+	dir := commitAll(t, map[string]string{"a.txt": "one", "b.txt": "one"})
+	old := time.Now().Add(-time.Hour)
+	for _, name := range []string{"a.txt", "b.txt"} {
+		if err := os.Chtimes(filepath.Join(dir, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runGit(t, dir, "add", ".")
+	if ids, err := UnchangedFiles(t.Context(), dir); err != nil || len(ids) != 2 {
+		t.Fatalf("before: got %v, %v", ids, err)
+	}
+	name := filepath.Join(dir, "a.txt")
+	if err := os.WriteFile(name, []byte("two"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := UnchangedFiles(t.Context(), dir); err != nil || ids["a.txt"] != "" || ids["b.txt"] == "" {
+		t.Errorf("after: got %v, %v, want b.txt alone", ids, err)
 	}
 }
