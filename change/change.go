@@ -24,6 +24,7 @@ import (
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
@@ -62,6 +63,9 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 			_, _ = fmt.Fprintf(env.Stderr, "%v\n", err) // skips are believed then, and not proven
 		}
 		c.input.Dependences = known
+		if settings.DistrustsMisses() {
+			c.input.Distrust = misses(ctx, env, remembered)
+		}
 		c.input.Results = history.NewStore(remembered).Snapshot(time.Now())
 		if in.NoReuse {
 			c.input.Results = planner.NoResults{}
@@ -81,6 +85,16 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		c.input.Memory = bundler.OpenCache(cache)
 	}
 	return c, nil
+}
+
+// misses returns the wrong skips that audits found. If they cannot be read, nothing is believed.
+func misses(ctx context.Context, env cli.Env, remembered state.Store) audits.Snapshot {
+	known, err := audits.NewStore(remembered).Snapshot(ctx)
+	if err != nil {
+		_, _ = fmt.Fprintf(env.Stderr, "%v, so no rung counts (audit.on_miss: distrust)\n", err) // only a message
+		return audits.Unknown()
+	}
+	return known
 }
 
 func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err error) {

@@ -100,6 +100,9 @@ var keyDescriptions = map[string]string{
 	"reuse":                "How long a passed task need not run again on the same inputs: a duration, or none. The default is 1h.",
 	"programs":             "Which files of the repository a command may use: all (the default), none, or patterns.",
 
+	"audit":         "What follows from audits of skipped work.",
+	"audit.on_miss": "report: a wrong skip is reported. distrust: its rung also no longer counts for the integration, until planner confirm.",
+
 	"effects":                    "Finds in the output of a dry run what it would create, change and delete.",
 	"effects.use":                "Names of ready rules.",
 	"effects.rules":              "Rules of your own. The first rule that matches a line decides about it.",

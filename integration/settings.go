@@ -44,6 +44,7 @@ type Settings struct {
 	secrets          SecretSource
 	programs         Programs
 	effects          effectSettings
+	distrust         bool
 	limits           map[string]Limit
 	integrations     map[string]Integration
 	digest           string

@@ -33,6 +33,7 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"secrets", s.secrets.withoutLine(), other.secrets.withoutLine()},
 		{"programs", a.Programs.patterns(), b.Programs.patterns()},
 		{"effects", []any{effectRuleTexts(a.Effects), s.EffectPolicy()}, []any{effectRuleTexts(b.Effects), other.EffectPolicy()}},
+		{"audit", s.distrust, other.distrust},
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
 		{"shards", a.Shards.withoutLines(), b.Shards.withoutLines()},
 		{"trace", a.Trace, b.Trace},

@@ -122,6 +122,7 @@ var effectMistakes = []struct{ name, text, want string }{
 	{"two labels", "effects: {require: {delete: 'a,b'}}", `2: effects.require.delete: "a,b" cannot be a label: a label has at most 255 bytes, no comma, and no blank at its ends`},
 	{"own policy", "integrations:\n  a: {effects: {use: [kubectl], compare: base}}", `3: integrations.a.effects: unknown key "compare"`},
 	{"own word", "integrations:\n  a: {effects: all}", `3: integrations.a.effects: must be none, a list of rules, or a mapping with use and rules, got the string "all"`},
+	{"audits", "audit: {on_miss: trust}", `2: audit.on_miss: must be report or distrust, got "trust"`},
 	{"own nothing", "integrations:\n  a: {effects: {}}", "3: integrations.a.effects: is empty; it needs use or rules"},
 }
 

@@ -102,7 +102,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects", "audit")
 	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
@@ -130,8 +130,7 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 		s.strict = r.readChoice(n, "schemas", strictness) == 1
 	}
 	if n := keys["definition_schema"]; n != nil {
-		schema, _ := r.readText(n, "definition_schema")
-		s.definitionSchema = bundle.Schema(schema)
+		s.definitionSchema = r.readDefinitionSchema(n)
 	}
 	if n := keys["reuse"]; n != nil {
 		d := r.readReuse(n, "reuse")
@@ -149,6 +148,9 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	if n := keys["effects"]; n != nil {
 		s.effects = r.readEffects(n)
 	}
+	if n := keys["audit"]; n != nil {
+		s.distrust = r.readAudit(n)
+	}
 	if n := keys["integrations"]; n != nil {
 		s.integrations = map[string]Integration{}
 		r.note(n, constraint{"propertyNames": constraint{"minLength": 1}})
@@ -158,6 +160,12 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 			}
 		}
 	}
+}
+
+// readDefinitionSchema reads the key definition_schema.
+func (r *settingsReader) readDefinitionSchema(n *yaml.Node) bundle.Schema {
+	schema, _ := r.readText(n, "definition_schema")
+	return bundle.Schema(schema)
 }
 
 // readVersion reads the key version, which must be there.

@@ -103,7 +103,7 @@ func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
 	if lost := missingParts(parts); lost != "" {
 		merged.Warnings = append(merged.Warnings, lost)
 	}
-	merged.Observed = mergeObserved(parts)
+	merged.Observed, merged.Audit = mergeObserved(parts), mergeAudits(parts)
 	return merged, nil
 }
 

@@ -33,6 +33,7 @@ const (
 	CodeDefinitionChanged Code = "definition_changed"   // Names: the changed fields of its definition
 	CodeRulesEdited       Code = "rules_edited"         // Names: the edits of head to the rules for it
 	CodeAlwaysRun         Code = "always_run"           // its pr_check says so
+	CodeDistrusted        Code = "distrusted"           // Names: the rung that an audit found to be wrong about it; Text: when
 )
 
 // The codes of the rung schema.

@@ -15,6 +15,8 @@ type Results struct {
 	// Forecast is how long the tasks were to take together; nil if nobody knew, or if it was a
 	// part that an earlier run had left. Merged results have none, since it is that of a machine.
 	Forecast *Forecast `json:"forecast,omitempty"`
+	// Audit tells how a sample of what the plan leaves out ended; nil if nobody asked for it.
+	Audit *Audit `json:"audit,omitempty"`
 }
 
 // A Forecast is how long the tasks of a run were to take together, in seconds, and how long

@@ -33,6 +33,8 @@ var sentences = map[Code]string{
 	CodeRulesEdited:       "head edits the rules for it ({first}); it runs by those of base",
 	CodeAlwaysRun:         "its pr_check says always_run",
 
+	CodeDistrusted: "an audit found that the rung {first} was wrong about it ({text}); planner confirm lets the rung count again",
+
 	// schema
 	CodePathsRule:          "a paths rule names it: {text}",
 	CodeAllowedFileChanged: "it may read {first}, which changed, and has no queries to look closer",

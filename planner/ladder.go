@@ -73,7 +73,7 @@ func newLadder(in Input) (*ladder, error) {
 	}
 	l.traces = &traceReader{settings: in.Settings, traces: in.Traces, comparison: l.comparison, tasks: l.tasks, divider: l.divider}
 	l.inputs = newInputDigester(in, l.comparison)
-	l.results = &resultFinder{settings: in.Settings, results: in.Results, tasks: l.tasks, inputs: l.inputs}
+	l.results = &resultFinder{settings: in.Settings, results: in.Results, distrust: in.Distrust, tasks: l.tasks, inputs: l.inputs}
 	return l, nil
 }
 
@@ -131,6 +131,7 @@ func (l *ladder) climb(ctx context.Context, o schemafilter.Outcome) climb {
 	}
 
 	c.found.Believed = l.isBelieved(o, c.found)
+	o, c.found = l.withDistrust(o, c.found)
 
 	// Rung result: did the tasks of the work that is left pass before with the same
 	// inputs?

@@ -43,6 +43,8 @@ type Input struct {
 	// Results tell which tasks passed before; nil: that is not known, and no task is
 	// left out because it passed.
 	Results Results
+	// Distrust tells which rungs are not believed; nil: all are.
+	Distrust Distrust
 	// Memory keeps what is known of base between plans; nil: nothing is kept. It changes no
 	// plan.
 	Memory affected.Memory
@@ -85,6 +87,12 @@ type Results interface {
 	LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (found *plan.Effects, began time.Time)
 	// Effects returns the effects of such a run that began at a time.
 	Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool)
+}
+
+// Distrust tells which rungs were found to be wrong about an integration.
+type Distrust interface {
+	// Distrusted returns the rungs that are not believed about an integration, and since when.
+	Distrusted(integration string) map[plan.Rung]string
 }
 
 // Make decides about every integration and returns the sealed plan. An error

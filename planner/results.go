@@ -21,6 +21,7 @@ const maxEffects = 256 << 10
 type resultFinder struct {
 	settings *integration.Settings
 	results  Results // nil: none are remembered
+	distrust Distrust
 	tasks    *taskBuilder
 	inputs   *inputDigester
 }
@@ -67,14 +68,15 @@ func sizeOf(e *plan.Effects) int {
 
 // passed tells whether a task need not run, since it passed with the same inputs.
 // These tasks always run: tasks of always_run, tasks that cannot be started, and
-// tasks that may do something else with the same inputs. A task may do so when head
+// tasks that may do something else with the same inputs, and tasks of an integration about
+// which a rung is not believed. A task may do something else when head
 // edits its programs, when its command is not known entirely, or when it is native,
 // since there are many versions of this program. A task for whose effects somebody looks
 // runs again unless they are remembered.
 func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
 	within := f.settings.For(o.Name).Reuse
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
-	if f.results == nil || within <= 0 || always || t.Native || t.Blocked != "" ||
+	if f.results == nil || within <= 0 || always || t.Native || t.Blocked != "" || len(distrusted(f.distrust, o.Name)) > 0 ||
 		len(o.Conclusion.Evidence.Edited) > 0 || f.tasks.unknownCommand(t).Code != "" {
 		return plan.Earlier{}, false
 	}

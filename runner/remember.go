@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/baseline"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
@@ -45,7 +46,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	warn(tally.NewStore(r.State).Add(ctx, tally.CountRun(r.Plan, out, r.isResumed), out.Forecast, now))
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
 	warn(dependence.NewStore(r.State).Add(ctx, r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now)))
-	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder), now))
+	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder, audits.Folder), now))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
 	return nil
 }

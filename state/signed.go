@@ -47,7 +47,7 @@ func (t Trust) CanSign() bool {
 }
 
 // freeFolders have documents that make nothing be skipped: they count without a signature.
-var freeFolders = []string{"durations", "tally", "leases", "collection", "corrupt"}
+var freeFolders = []string{"durations", "tally", "leases", "collection", "corrupt", "audits"}
 
 func isFree(key string) bool {
 	folder, _, _ := strings.Cut(key, "/")
