@@ -10,6 +10,9 @@ import (
 type Skipped struct {
 	Task Task
 	Rung Rung
+	// Passed tells that an earlier run that passed is the proof, and not that base and head are
+	// alike: head may say something else than base, but it must pass.
+	Passed bool
 }
 
 // An Audit tells how a sample ended of the units of work that a plan leaves out. Each unit of

@@ -55,16 +55,32 @@ func Flips(ctx context.Context, in Input, p *plan.Plan, name string) (plan.Flips
 	if !known || now.Decision != was.Decision || now.Rung != was.Rung || now.Code != was.Code {
 		return plan.Flips{Known: []plan.Flip{}, Why: "planned again, the decision is another one: give the --state that the plan was made with, as it was then"}, nil
 	}
-	return flip.Find(ctx, flip.Case{
-		Variant: flip.Variant{Base: in.Base, Head: in.Head, Settings: in.Settings}, Decision: now,
+	return flip.Find(ctx, in.asCase(now))
+}
+
+// Remedy returns the smallest change of a definition or the settings that was found with which
+// a plan would have run a unit that it left out; "" if none is known. The input must be that of
+// the plan. Observed tells what the unit reads.
+func Remedy(ctx context.Context, in Input, p *plan.Plan, unit plan.Skipped, observed plan.Observed) string {
+	was, ok := p.Decision(unit.Task.Integration)
+	if !ok {
+		return ""
+	}
+	return flip.Remedy(ctx, in.asCase(was), unit, observed)
+}
+
+// asCase returns a decision as a case in which variants of the input are decided about.
+func (in Input) asCase(d plan.Decision) flip.Case {
+	return flip.Case{
+		Variant: flip.Variant{Base: in.Base, Head: in.Head, Settings: in.Settings}, Decision: d,
 		Decide: func(ctx context.Context, v flip.Variant) (plan.Decision, error) {
 			other := in
 			other.Base, other.Head, other.Settings = v.Base, v.Head, v.Settings
-			d, known, err := Decide(ctx, other, name)
+			now, known, err := Decide(ctx, other, d.Name)
 			if err == nil && !known { // an integration that nobody defines does not run
-				d = plan.Decision{Name: name, Decision: plan.Skip, Rung: plan.RungDefinition}
+				now = plan.Decision{Name: d.Name, Decision: plan.Skip, Rung: plan.RungDefinition}
 			}
-			return d, err
+			return now, err
 		},
-	})
+	}
 }

@@ -125,7 +125,7 @@ func TestSkippedResults(t *testing.T) {
 	in.Results = results{}
 	in.Results = passing(made(t, in))
 	all, err := planner.Skipped(t.Context(), in, made(t, in))
-	if err != nil || len(all) != 2 || all[0].Rung != plan.RungResult || all[0].Task.ID != "it/one" || all[1].Rung != plan.RungShards {
+	if err != nil || len(all) != 2 || all[0].Rung != plan.RungResult || all[0].Task.ID != "it/one" || all[1].Rung != plan.RungShards || !all[0].Passed || all[1].Passed {
 		t.Errorf("got %+v, %v", all, err)
 	}
 }

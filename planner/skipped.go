@@ -42,7 +42,7 @@ func (l *ladder) skipped(ctx context.Context, o schemafilter.Outcome, d plan.Dec
 	add := func(w work, rung plan.Rung) {
 		for _, u := range l.tasks.units(o, w) {
 			if u.task.Blocked == "" && !slices.Contains(d.Tasks, u.task.ID) {
-				out = append(out, plan.Skipped{Task: u.task, Rung: rung})
+				out = append(out, plan.Skipped{Task: u.task, Rung: rung, Passed: rung == plan.RungResult || isByTrace(d.Code)})
 			}
 		}
 	}
@@ -58,6 +58,11 @@ func (l *ladder) skipped(ctx context.Context, o schemafilter.Outcome, d plan.Dec
 	}
 	add(l.divider.fullRun(ctx, o), plan.RungResult)
 	return out
+}
+
+// isByTrace tells whether a decision leaves out what traces of earlier runs prove.
+func isByTrace(c plan.Code) bool {
+	return c == plan.CodeSameAnswers || c == plan.CodeAllShardsProven || c == plan.CodeSomeShardsProven
 }
 
 // otherShards returns the parts of all shards but some; none if the shards are not known.

@@ -38,6 +38,7 @@ type pageView struct {
 	Remarked      *remarkedView
 	Effects       *effectsView // nil without a task
 	Warnings      []string
+	Audit         *auditView
 	Funnel        []funnelLevel
 	Timeline      *timeline
 	Rows          []integrationRow
@@ -108,6 +109,7 @@ func newPageView(page Page) *pageView {
 		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
+	v.Audit = newAuditView(rep.Audit)
 	v.Title = "prcheck " + verdictLabel(rep.Verdict) + ": " + v.Headline
 	v.Tiles = summaryTiles(rep, len(p.Changes.Datafiles)+len(p.Changes.Resources), v.Timeline)
 	links := newFileIndex(page)

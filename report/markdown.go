@@ -39,6 +39,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.writeSkips(rep)
 	m.writeSchemas(rep.Observed)
 	m.writeWarnings(rep.Warnings)
+	m.writeAudit(rep.Audit)
 	_, err := io.WriteString(w, m.out.String())
 	return err
 }

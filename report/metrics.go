@@ -28,6 +28,7 @@ func Metrics(w io.Writer, f Input) error {
 	m.writeFindings(rep)
 	m.writeTaskSeries(rep)
 	m.writeCalibration(cmp.Or(rep.Estimates, &Calibration{}))
+	m.writeAudit(rep.Audit)
 	m.out.WriteString("# EOF\n")
 	_, err := io.WriteString(w, m.out.String())
 	return err

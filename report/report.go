@@ -42,6 +42,8 @@ type Report struct {
 	// Forecast is how long the tasks were to take together, and how long they took; nil if nobody
 	// knew.
 	Forecast *plan.Forecast `json:"forecast,omitempty"`
+	// Audit tells how a sample of what the plan leaves out ended; nil if nobody asked for it.
+	Audit *plan.Audit `json:"audit,omitempty"`
 }
 
 // Counts are the numbers of a report: of integrations by decision, and of tasks by
@@ -124,6 +126,7 @@ func New(p *plan.Plan, r *plan.Results) *Report {
 	rep.Effects = collectEffects(p, rep.Results)
 	rep.Observed = r.Observed
 	rep.Estimates, rep.Forecast = calibrate(p, rep.Results), r.Forecast
+	rep.Audit = r.Audit
 	rep.Counts.Seconds = math.Round(rep.Counts.Seconds*1000) / 1000
 	return rep
 }

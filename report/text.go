@@ -14,7 +14,7 @@ import (
 const maxChanges = 20
 
 // Text writes a report as text for a terminal. The end of a text is what a terminal shows,
-// so the order is: what each rung decided, all tasks, what was skipped, remarks, tasks that
+// so the order is: what each rung decided, all tasks, what was skipped, remarks, the audit, tasks that
 // are broken on base or were not checked, findings of tasks that passed, effects, failures, and the verdict in the last line.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
@@ -32,6 +32,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.writeSkipped(rep)
 	t.writeSchemas(rep.Observed)
 	t.writeWarnings(rep.Warnings)
+	t.writeAudit(rep.Audit)
 	t.writeFailures("Already broken on base", yellow, rep, rep.brokenTasks())
 	t.writeUnchecked(rep)
 	t.writeRemarked(rep.Remarked())

@@ -44,8 +44,8 @@ func (r *run) comparedLogs(name string) (wrapper.LogFolder, error) {
 // ran, and the values that were handed out to it. The log is used only if the result names
 // a log and the log ends with the result's tail. If it ends otherwise, another run has
 // written the file.
-func (r *run) evidence(t plan.Task, result plan.Result, logs wrapper.LogFolder, handedOut []string) baseline.Failure {
-	out := baseline.Failure{Result: result, HandedOut: append(handedOut, r.Base.SHA256(), r.Head.SHA256(), bundle.Apart(r.Base, r.Base).SHA256())}
+func (r *run) evidence(t plan.Task, result plan.Result, logs wrapper.LogFolder, handedOut []string) baseline.Run {
+	out := baseline.Run{Result: result, HandedOut: append(handedOut, r.Base.SHA256(), r.Head.SHA256(), bundle.Apart(r.Base, r.Base).SHA256())}
 	if n := len(result.Spans); n > 0 && !r.began.IsZero() {
 		seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 		out.Began, out.Ended = r.began.Add(seconds(result.Spans[n-1].Started)), r.began.Add(seconds(result.Spans[n-1].End()))

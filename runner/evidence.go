@@ -16,8 +16,8 @@ import (
 type failure struct {
 	task  plan.Task
 	head  *plan.Result
-	base  []baseline.Failure // the runs on base
-	alike *baseline.Failure  // the run on head that was started as on base; nil if the first was
+	base  []baseline.Run // the runs on base
+	alike *baseline.Run  // the run on head that was started as on base; nil if the first was
 }
 
 // rerunOnBase runs failed tasks on base and compares each failure with the run there.
@@ -79,14 +79,14 @@ func (s *settlement) runAlike(ctx context.Context, opts wrapper.Options, failure
 }
 
 // runAgain runs failed tasks without the conditions under which they may leave out work.
-func (s *settlement) runAgain(ctx context.Context, opts wrapper.Options, logs wrapper.LogFolder, runner wrapper.Runner, failures []*failure) ([]baseline.Failure, error) {
+func (s *settlement) runAgain(ctx context.Context, opts wrapper.Options, logs wrapper.LogFolder, runner wrapper.Runner, failures []*failure) ([]baseline.Run, error) {
 	var tasks []plan.Task
 	for _, f := range failures {
 		tasks = append(tasks, withoutOmissions(f.task))
 	}
 	opts.Logs, opts.Observe = logs, nil
 	results, err := wrapper.Run(ctx, tasks, runner, opts)
-	var out []baseline.Failure
+	var out []baseline.Run
 	for i, t := range tasks {
 		out = append(out, s.evidence(t, results[i], logs, s.handedOut.of(t.ID)))
 	}

@@ -58,6 +58,12 @@ func (n Note) newContent(rep *report.Report, before *run) *content {
 	for _, warning := range rep.Warnings {
 		c.warnings = append(c.warnings, "- ⚠️ "+md.Escape(warning))
 	}
+	if rep.Audit != nil {
+		c.summary += " " + md.Escape("Audit: "+report.AuditSummary(rep.Audit)+".")
+		for _, line := range report.AuditLines(rep.Audit) {
+			c.warnings = append(c.warnings, "- ⚠️ "+md.Escape(line))
+		}
+	}
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/report/insights"
+	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/tally"
 )
@@ -27,8 +28,9 @@ func insightsCommand(env cli.Env) *cobra.Command {
 		Short: "Tell what the integrations cost, and what would save most",
 		Long: `insights reads what runner counted in the state: for each integration how often it
 ran and was skipped, and at which rung, how long it took, how often it failed, flaked
-or was broken on base, and how much time went to tasks that read nothing that had
-changed. It ends with what would save most. It changes nothing.`,
+or was broken on base, how much time went to tasks that read nothing that had changed,
+and how many skips audits found to be wrong. It ends with what would save most. It
+changes nothing.`,
 		Example: `  planner insights --state .prcheck
   planner insights --state s3://bucket/prcheck --days 7 --html insights.html
   planner insights --state .prcheck --format json | jq '.savings[0]'`,
@@ -77,5 +79,11 @@ func readInsights(ctx context.Context, place string, days int, now time.Time) (*
 		e := times.Overall(ctx, name)
 		return e.P50, e.P90
 	}
-	return insights.New(list, percentiles, ignored), ctx.Err()
+	out := insights.New(list, percentiles, ignored)
+	audited, err := audits.NewStore(remembered).Snapshot(ctx)
+	if err != nil {
+		out.Warnings = append(out.Warnings, err.Error())
+	}
+	out.Audits, out.Misses = audited.Total(now.AddDate(0, 0, 1-days)), audited.Misses()
+	return out, ctx.Err()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/guard"
@@ -20,6 +21,7 @@ import (
 
 type precheckFlags struct {
 	executionFlags
+	audit                    auditFlags
 	in                       change.Inputs
 	validate                 cli.Choice
 	repo, planOut, out, html string
@@ -72,6 +74,7 @@ code is 3.`,
 	f.look.register(cmd)
 	cmd.Flags().StringVar(&f.html, "html", "", "file for an additional report to open in a browser")
 	f.ci.register(cmd)
+	f.audit.register(cmd)
 	f.register(cmd)
 	return cmd
 }
@@ -79,6 +82,9 @@ code is 3.`,
 func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.jobs < 0 {
 		return cli.Usage(errors.New("--jobs must not be negative"))
+	}
+	if err := f.audit.check(); err != nil {
+		return cli.Usage(err)
 	}
 	err := change.CheckPaths(ctx, env, change.Paths{
 		Files: append(f.ci.names(), f.planOut, f.out, f.html), Folders: []string{f.logs},
@@ -104,10 +110,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
-	results, trouble := runner.Run(ctx, runner.Input{
-		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.natives,
-		Folder: opened.Settings.Folder(), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
-	}, f.options(env))
+	results, trouble := f.runAndAudit(ctx, env, opened, p)
 	if results == nil {
 		return trouble
 	}
@@ -129,4 +132,21 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	}
 	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
 	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, at.report, results))
+}
+
+// runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
+// are nil if nothing was run.
+func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change, p *plan.Plan) (*plan.Results, error) {
+	in := runner.Input{
+		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.natives,
+		Folder: opened.Settings.Folder(), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
+	}
+	results, trouble := runner.Run(ctx, in, f.options(env))
+	if results != nil {
+		f.audit.add(ctx, env.Stderr, in, f.options(env), results, func() (of planner.Input, err error) {
+			err = opened.With(ctx, func(in planner.Input) error { of = in; return nil })
+			return of, err
+		})
+	}
+	return results, trouble
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/guard"
 	"github.com/app-sre/prcheck/runner/journal"
@@ -22,6 +23,7 @@ import (
 type runFlags struct {
 	executionFlags
 	planFlags
+	audit      auditFlags
 	state, out string
 	part       plan.Fraction
 	resume     bool
@@ -47,9 +49,13 @@ logs are stored beside it.
 
 Each result is also written to a journal when its task ends: to results.jsonl beside
 --out results.json, or else in the folder for logs. After a run was killed, --resume runs
-only the tasks without a result in the journal.`,
+only the tasks without a result in the journal.
+
+With --audit 2% a sample of what the plan leaves out runs as well, after all tasks and
+when the results are written. It shows whether skips are right, and changes no verdict.`,
 		Example: `  runner run --plan plan.json --config prcheck.yaml --out results.json
   runner run --plan plan.json --partition 2/8 --out results-2.json
+  runner run --plan plan.json --state .prcheck --audit 2% --out results.json
   runner report --plan plan.json --results results.json`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,6 +74,7 @@ only the tasks without a result in the journal.`,
 	cmd.Flags().Var(submit.PartFlag{Fraction: &f.part, Getenv: env.Getenv}, "partition", `part of the plan to run: 2/8 is the second of eight parts. index/8 takes the number
 from the variable JOB_COMPLETION_INDEX, which counts from 0, and index+3/8 adds 3 to
 it (default: the whole plan)`)
+	f.audit.register(cmd)
 	cmd.Flags().BoolVar(&f.resume, "resume", false, "run only the tasks that had not ended in the last run of this plan")
 	return cmd
 }
@@ -77,7 +84,10 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 	if err != nil {
 		return err
 	}
-	in, err := f.load(ctx, env)
+	if err := f.audit.check(); err != nil {
+		return cli.Usage(err)
+	}
+	in, rules, err := f.load(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -87,37 +97,43 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 	if results == nil {
 		return trouble
 	}
+	if f.audit.rate > 0 && f.out != "" { // the results do not wait for the audit
+		trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
+	}
+	f.audit.add(ctx, env.Stderr, in, opts, results, func() (planner.Input, error) {
+		own := source.Own{Files: []string{f.plan, f.out, f.base, f.head}, State: f.state}
+		return change.Planned{Plan: in.Plan, Base: in.Base, Head: in.Head, Settings: rules, State: in.State, Own: own}.Input(ctx)
+	})
 	trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
 	return errors.Join(trouble, verdictError(results))
 }
 
 // load opens the plan, and the bundles and settings that it was made from.
-func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, err error) {
+func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules source.Settings, err error) {
 	in = runner.Input{Natives: f.natives, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ}
 	if in.Plan, err = source.FetchPlan(ctx, f.plan); err != nil {
-		return in, err
+		return in, rules, err
 	}
 	if f.jobs < 0 {
-		return in, cli.Usage(errors.New("--jobs must not be negative"))
+		return in, rules, cli.Usage(errors.New("--jobs must not be negative"))
 	}
-	rules, err := f.rules(ctx, env, in.Plan)
-	if err != nil {
-		return in, err
+	if rules, err = f.rules(ctx, env, in.Plan); err != nil {
+		return in, rules, err
 	}
 	in.State, err = change.TryState(ctx, env, change.StateFlag{
 		Place: f.state, Access: state.Writing, Settings: rules, Base: in.Plan.Base.Ref, Head: in.Plan.Head.Ref,
 	})
 	if err != nil {
-		return in, err
+		return in, rules, err
 	}
 	in.Settings, in.Folder = rules.Settings, rules.Folder()
 	open := source.In(env).With(rules)
 	if in.Base, err = f.bundle(ctx, open, f.base, in.Plan.Base, nil); err != nil {
-		return in, err
+		return in, rules, err
 	}
 	if err := change.Reach(ctx, env, in.Plan.Head.Ref); err != nil && f.head == "" {
-		return in, err
+		return in, rules, err
 	}
 	in.Head, err = f.bundle(ctx, open, f.head, in.Plan.Head, in.Base)
-	return in, err
+	return in, rules, err
 }

@@ -14,7 +14,7 @@ import (
 var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"hours": hours, "seconds": seconds, "name": name, "skipsAt": skipsAt, "printable": report.Printable,
+	"hours": hours, "seconds": seconds, "name": name, "skipsAt": skipsAt, "printable": report.Printable, "missLine": missLine,
 	"number": func(n int) string { return dotted(n, fmt.Sprint(n)) },
 	"ran":    func(r Row) int { return r.Run + r.Shards },
 	"share":  share,

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/tally"
 )
 
@@ -26,7 +27,11 @@ type Insights struct {
 	Savings      []Saving `json:"savings"` // the largest first
 	// Forecasts say how good forecasts of whole runs were; nil if there were none.
 	Forecasts *Forecasts `json:"forecasts,omitempty"`
-	Warnings  []string   `json:"warnings,omitempty"` // days that could not be read
+	// Audits count the skips that were audited, by the rung that decided; empty if none were.
+	Audits map[plan.Rung]plan.AuditCount `json:"audits,omitempty"`
+	// Misses are the wrong skips that audits found, the latest first.
+	Misses   []audits.Miss `json:"misses,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"` // days that could not be read
 }
 
 // Forecasts say how long the last runs took, of which a forecast was known, beside their

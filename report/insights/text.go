@@ -6,15 +6,18 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/state/audits"
 )
 
 // The largest numbers of rows in the text. The JSON form and the page have all.
 const (
 	maxRows    = 30
 	maxSavings = 10
+	maxMisses  = 20
 )
 
 // JSON writes insights as indented JSON.
@@ -41,6 +44,13 @@ func Text(w io.Writer, in *Insights) error {
 		}
 		writeRest(&out, len(in.Savings)-maxSavings)
 	}
+	if len(in.Misses) > 0 {
+		out.WriteString("\nWrong skips that audits found\n")
+		for _, m := range in.Misses[:min(len(in.Misses), maxMisses)] {
+			out.WriteString("  " + missLine(m) + "\n")
+		}
+		writeRest(&out, len(in.Misses)-maxMisses)
+	}
 	for _, line := range in.Warnings {
 		fmt.Fprintf(&out, "\nwarning: %s\n", report.Printable(line))
 	}
@@ -50,6 +60,15 @@ func Text(w io.Writer, in *Insights) error {
 
 // summary returns the most important facts in a few lines.
 func summary(in *Insights) []string {
+	lines := runsSummary(in)
+	if n := plan.Sum(in.Audits); n.Audited()+n.Unclear > 0 {
+		lines = append(lines, n.String()+byRung(in.Audits))
+	}
+	return lines
+}
+
+// runsSummary returns the most important facts about runs.
+func runsSummary(in *Insights) []string {
 	if in.Runs == 0 {
 		return []string{"No run is counted yet: runner counts its runs in the state that --state names."}
 	}
@@ -68,6 +87,36 @@ func summary(in *Insights) []string {
 			f.Runs, f.WithinP90, f.WithinP50, f.Ratio))
 	}
 	return lines
+}
+
+// byRung returns the counts of single rungs, such as " (schema 0 of 412, state 1 of 400)".
+func byRung(counts map[plan.Rung]plan.AuditCount) string {
+	var parts []string
+	for _, rung := range plan.Rungs() {
+		if c := counts[rung]; c.Audited() > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d of %d", rung, c.Wrong, c.Audited()))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (wrong at " + strings.Join(parts, ", ") + ")"
+}
+
+// missLine describes a wrong skip in one line.
+func missLine(m audits.Miss) string {
+	times := "once"
+	if m.Times > 1 {
+		times = fmt.Sprintf("%d times", m.Times)
+	}
+	out := fmt.Sprintf("%s at %s, %s, last on %s: %s", name(m.Integration), m.Rung, times, m.Last.UTC().Format(time.DateOnly), report.Printable(m.Finding))
+	if m.Remedy != "" {
+		out += "; to avoid it, " + report.Printable(m.Remedy)
+	}
+	if !m.IsOpen() {
+		out += "; confirmed as gone on " + m.Confirmed.UTC().Format(time.DateOnly)
+	}
+	return out
 }
 
 // skipsAt returns at which rungs skips were decided, such as "12 at schema, 3 at state".

@@ -11,8 +11,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// A Failure is a failed run of a task on one side.
-type Failure struct {
+// A Run is a run of a task on one side.
+type Run struct {
 	Result       plan.Result
 	Log          string    // everything that the task wrote, with secrets masked
 	LogErr       error     // says why the log is missing or incomplete; nil if it is complete
@@ -27,6 +27,7 @@ type Comparison struct {
 	Fingerprint string   // identifies the failure on base; "" unless Same
 	Lines       int      // how many lines were compared
 	LeftOut     []string // what was not compared, unless nothing was compared
+	hidden      bool     // nothing can be said, see IsClear
 	// Unclear means that another run on base may show that the differences are noise.
 	Unclear bool
 }
@@ -53,7 +54,7 @@ func exitCodeReason(r plan.Result) string { return fmt.Sprintf("exit code %d", r
 
 // Compare reports whether a task that failed on head fails in the same way on base. There
 // is at least one run on base. What differs between two runs on base is noise.
-func Compare(t plan.Task, head Failure, base ...Failure) Comparison {
+func Compare(t plan.Task, head Run, base ...Run) Comparison {
 	if c, isDecided := CompareResults(t, head.Result, base[0].Result); isDecided {
 		return c
 	}
@@ -68,7 +69,14 @@ func Compare(t plan.Task, head Failure, base ...Failure) Comparison {
 			return notComparable("its log on base cannot be compared: " + b.LogErr.Error())
 		}
 	}
-	return compareLogs(head, base)
+	counts := allButInfo
+	if saysOnlyInfo(head) {
+		counts = all
+	}
+	if len(read(head, counts).lines) == 0 {
+		return notComparable("its log does not say why it fails")
+	}
+	return compareLogs(head, base, counts)
 }
 
 // CompareResults compares two results without their logs. The comparison is decided
@@ -89,15 +97,11 @@ func CompareResults(t plan.Task, head, base plan.Result) (c Comparison, isDecide
 
 // compareLogs compares the lines that count: those of head with those of the first run on
 // base that has the same words.
-func compareLogs(head Failure, base []Failure) Comparison {
-	all := saysOnlyInfo(head)
-	h := read(head, all)
-	if len(h.lines) == 0 {
-		return notComparable("its log does not say why it fails")
-	}
+func compareLogs(head Run, base []Run, counts counting) Comparison {
+	h := read(head, counts)
 	runs := make([]record, len(base))
 	for i, b := range base {
-		runs[i] = read(b, all)
+		runs[i] = read(b, counts)
 	}
 	at := slices.IndexFunc(runs, func(r record) bool { return hasSameWords(r.lines, h.lines) })
 	if at < 0 {

@@ -130,13 +130,13 @@ func TestCompare(t *testing.T) {
 		{"escapes and bytes", "\x1b[31mno owner\x1b[0m \xff\n", "no owner \xff\n", "", same},
 	}
 	for _, c := range tests {
-		run := func(log, port, bundle string) baseline.Failure {
+		run := func(log, port, bundle string) baseline.Run {
 			r := failed(1)
 			r.Tail = sanitize.Text(log)
 			began := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
-			return baseline.Failure{Result: r, Log: log, Began: began, Ended: began.Add(time.Second), HandedOut: []string{sha(bundle), "127.0.0.1:" + port, "/tmp/prcheck-" + port + "/config"}}
+			return baseline.Run{Result: r, Log: log, Began: began, Ended: began.Add(time.Second), HandedOut: []string{sha(bundle), "127.0.0.1:" + port, "/tmp/prcheck-" + port + "/config"}}
 		}
-		head, base := run(c.head, "40001", "a"), []baseline.Failure{run(c.base, "40002", "b")}
+		head, base := run(c.head, "40001", "a"), []baseline.Run{run(c.base, "40002", "b")}
 		got := baseline.Compare(task, head, base...)
 		if got.Unclear != (c.again != "") {
 			t.Errorf("%s: got %+v after one run on base", c.name, got)
@@ -152,22 +152,22 @@ func TestCompare(t *testing.T) {
 
 // A run on base with an error of its own teaches nothing and hides nothing.
 func TestBaseFlakes(t *testing.T) {
-	run := func(log string) baseline.Failure { return baseline.Failure{Result: failed(1), Log: log} }
+	run := func(log string) baseline.Run { return baseline.Run{Result: failed(1), Log: log} }
 	head, a, b := run("took 1 s\n"), run("took 2 s\n"), run("took 3 s\n")
 	flake := run("took 4 s\nconnection reset\n")
 	retried := flake
 	retried.Result.Before, retried.Result.Attempts = []plan.Attempt{{Status: plan.Failed}}, 2
 	for i, c := range []struct {
-		base          []baseline.Failure
+		base          []baseline.Run
 		same, unclear bool
 	}{
-		{[]baseline.Failure{a, flake}, false, true},
-		{[]baseline.Failure{a, flake, b}, true, false},
-		{[]baseline.Failure{a, flake, flake, flake}, false, false},
-		{[]baseline.Failure{flake}, false, false},
-		{[]baseline.Failure{retried}, false, true},
-		{[]baseline.Failure{retried, a}, false, true},
-		{[]baseline.Failure{retried, a, b}, true, false},
+		{[]baseline.Run{a, flake}, false, true},
+		{[]baseline.Run{a, flake, b}, true, false},
+		{[]baseline.Run{a, flake, flake, flake}, false, false},
+		{[]baseline.Run{flake}, false, false},
+		{[]baseline.Run{retried}, false, true},
+		{[]baseline.Run{retried, a}, false, true},
+		{[]baseline.Run{retried, a, b}, true, false},
 	} {
 		if got := baseline.Compare(task, head, c.base...); got.Same != c.same || got.Unclear != c.unclear {
 			t.Errorf("%d: got %+v, want %+v", i, got, c)
@@ -177,11 +177,11 @@ func TestBaseFlakes(t *testing.T) {
 
 // A comparison tells what it left out, and shows a line only if the result does.
 func TestLeftOut(t *testing.T) {
-	run := func(n int) baseline.Failure {
+	run := func(n int) baseline.Run {
 		log := fmt.Sprintf("[INFO] x\n[ERROR] took %d s\n[ERROR] hunt\x1b[0mer%d\n", n, n)
 		r := failed(1)
 		r.Tail = fmt.Sprintf("[INFO] x\n[ERROR] took %d s\n[ERROR] ***", n)
-		return baseline.Failure{Result: r, Log: log}
+		return baseline.Run{Result: r, Log: log}
 	}
 	got := baseline.Compare(task, run(1), run(2), run(3))
 	want := []string{"1 lines of level INFO (1 on base)", `a number in "[ERROR] took 2 s"`, "an id in a line of the log"}
@@ -192,13 +192,13 @@ func TestLeftOut(t *testing.T) {
 
 // A further run on base is evidence. If it ends in another way, nothing is the same.
 func TestFurtherRunsAreEvidence(t *testing.T) {
-	run := func(n int) baseline.Failure {
-		return baseline.Failure{Result: failed(1), Log: fmt.Sprintf("took %d s\n", n)}
+	run := func(n int) baseline.Run {
+		return baseline.Run{Result: failed(1), Log: fmt.Sprintf("took %d s\n", n)}
 	}
-	passed, other, lost := baseline.Failure{Result: plan.Result{Status: plan.Passed}}, run(4), run(4)
+	passed, other, lost := baseline.Run{Result: plan.Result{Status: plan.Passed}}, run(4), run(4)
 	other.Result = failed(2)
 	lost.LogErr = errors.New("gone")
-	for finding, again := range map[string]baseline.Failure{
+	for finding, again := range map[string]baseline.Run{
 		"not comparable with base: another run there ended in another way: passes on base":                         passed,
 		"not comparable with base: another run there ended in another way: fails differently on base: exit code 2": other,
 		"not comparable with base: its log on base cannot be compared: gone":                                       lost,
@@ -216,18 +216,18 @@ func TestCompareInDoubt(t *testing.T) {
 	transient := failed(1)
 	transient.Class = plan.ClassTransient
 	for name, c := range map[string]struct {
-		head, base baseline.Failure
+		head, base baseline.Run
 		text       string
 	}{
-		"it passes":         {baseline.Failure{Result: failed(1), Log: log}, baseline.Failure{Result: plan.Result{Status: plan.Passed}, Log: log}, "passes on base"},
-		"another exit code": {baseline.Failure{Result: failed(1), Log: log}, baseline.Failure{Result: failed(2), Log: log}, "fails differently on base: exit code 2"},
-		"another class":     {baseline.Failure{Result: failed(1), Log: log}, baseline.Failure{Result: transient, Log: log}, "fails differently on base: class transient"},
-		"out of time": {baseline.Failure{Result: failed(1), Log: log},
-			baseline.Failure{Result: plan.Result{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 1m"}, Log: log}, "not comparable with base: timed out after 1m"},
-		"config on base": {baseline.Failure{Result: failed(1), Log: log},
-			baseline.Failure{Result: plan.Result{Status: plan.Failed, Class: plan.ClassConfig, ExitCode: 1, Reason: "it may not read /a"}, Log: log}, "not comparable with base: it may not read /a"},
-		"no log":         {baseline.Failure{Result: failed(1), Log: log, LogErr: lost}, baseline.Failure{Result: failed(1), Log: log}, "not comparable with base: its log cannot be compared: no space left on device"},
-		"no log on base": {baseline.Failure{Result: failed(1), Log: log}, baseline.Failure{Result: failed(1), Log: log, LogErr: lost}, "not comparable with base: its log on base cannot be compared: no space left on device"},
+		"it passes":         {baseline.Run{Result: failed(1), Log: log}, baseline.Run{Result: plan.Result{Status: plan.Passed}, Log: log}, "passes on base"},
+		"another exit code": {baseline.Run{Result: failed(1), Log: log}, baseline.Run{Result: failed(2), Log: log}, "fails differently on base: exit code 2"},
+		"another class":     {baseline.Run{Result: failed(1), Log: log}, baseline.Run{Result: transient, Log: log}, "fails differently on base: class transient"},
+		"out of time": {baseline.Run{Result: failed(1), Log: log},
+			baseline.Run{Result: plan.Result{Status: plan.TimedOut, Class: plan.ClassTransient, Reason: "timed out after 1m"}, Log: log}, "not comparable with base: timed out after 1m"},
+		"config on base": {baseline.Run{Result: failed(1), Log: log},
+			baseline.Run{Result: plan.Result{Status: plan.Failed, Class: plan.ClassConfig, ExitCode: 1, Reason: "it may not read /a"}, Log: log}, "not comparable with base: it may not read /a"},
+		"no log":         {baseline.Run{Result: failed(1), Log: log, LogErr: lost}, baseline.Run{Result: failed(1), Log: log}, "not comparable with base: its log cannot be compared: no space left on device"},
+		"no log on base": {baseline.Run{Result: failed(1), Log: log}, baseline.Run{Result: failed(1), Log: log, LogErr: lost}, "not comparable with base: its log on base cannot be compared: no space left on device"},
 	} {
 		if got := baseline.Compare(task, c.head, c.base); !reflect.DeepEqual(got, baseline.Comparison{Finding: c.text}) {
 			t.Errorf("%s: got %+v, want %q", name, got, c.text)
@@ -239,7 +239,7 @@ func TestCompareInDoubt(t *testing.T) {
 func TestFindingShowsNoUnmaskedLine(t *testing.T) {
 	head := failed(1)
 	head.Tail = "token *** is wrong"
-	got := baseline.Compare(task, baseline.Failure{Result: head, Log: "token hunt\x1b[0mer22 is wrong\n"}, baseline.Failure{Result: failed(1), Log: "x\n"})
+	got := baseline.Compare(task, baseline.Run{Result: head, Log: "token hunt\x1b[0mer22 is wrong\n"}, baseline.Run{Result: failed(1), Log: "x\n"})
 	if want := "fails differently on base: a line of the log is missing there"; got.Finding != want {
 		t.Errorf("got %q, want %q", got.Finding, want)
 	}
@@ -252,11 +252,11 @@ func FuzzCompare(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, log string) {
-		base := baseline.Failure{Result: failed(1), Log: log}
+		base := baseline.Run{Result: failed(1), Log: log}
 		if got := baseline.Compare(task, base, base); !got.Same && got.Finding != "not comparable with base: its log does not say why it fails" {
 			t.Errorf("%q is not like itself: %+v", log, got)
 		}
-		head := baseline.Failure{Result: failed(1), Log: log + "\nonly the change says this\n"}
+		head := baseline.Run{Result: failed(1), Log: log + "\nonly the change says this\n"}
 		if !strings.Contains(log, "only the change") && baseline.Compare(task, head, base).Same {
 			t.Errorf("a line more than %q is not seen", log)
 		}

@@ -79,7 +79,7 @@ func (p *program) line(now time.Time, level, text string) string {
 }
 
 // run returns the log of a run over objects.
-func (p *program) run(objects []object, effects bool) baseline.Failure {
+func (p *program) run(objects []object, effects bool) baseline.Run {
 	began := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC).Add(time.Duration(p.random.IntN(1e6)) * time.Second)
 	var log strings.Builder
 	for i, o := range objects {
@@ -103,7 +103,7 @@ func (p *program) run(objects []object, effects bool) baseline.Failure {
 	}
 	r := failed(1)
 	r.Tail = sanitize.Text(log.String())
-	return baseline.Failure{Result: r, Log: log.String(), Began: began, Ended: began.Add(2 * time.Second)}
+	return baseline.Run{Result: r, Log: log.String(), Began: began, Ended: began.Add(2 * time.Second)}
 }
 
 // newProgram makes a random program.
@@ -167,8 +167,8 @@ func (p *program) change(objects []object) []object {
 }
 
 // judge compares like the runner: with another run on base as long as that may help.
-func judge(p *program, head baseline.Failure, base []object) (baseline.Comparison, int) {
-	runs := []baseline.Failure{p.run(base, false)}
+func judge(p *program, head baseline.Run, base []object) (baseline.Comparison, int) {
+	runs := []baseline.Run{p.run(base, false)}
 	for {
 		c := baseline.Compare(task, head, runs...)
 		if !c.Unclear {

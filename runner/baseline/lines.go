@@ -38,7 +38,17 @@ func join(words string, tokens []token) string {
 	return b.String()
 }
 
-// A record is all that is compared of one failure.
+// A counting says which lines count in a comparison.
+type counting int
+
+// The countings. A line announces an effect if a dry run says in it what it would do.
+const (
+	allButInfo  counting = iota // lines that are not of level INFO or DEBUG
+	alsoEffects                 // these, and lines that announce effects
+	all                         // all lines
+)
+
+// A record is all that is compared of one run.
 type record struct {
 	lines    []line          // in order
 	contexts map[string]bool // texts of all INFO lines that announce no effect
@@ -49,8 +59,8 @@ type record struct {
 // line, since a terminal may treat the text after it as a part of the escape.
 var colorEscapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// saysOnlyInfo reports whether a failure has no line but those of level INFO.
-func saysOnlyInfo(f Failure) bool {
+// saysOnlyInfo reports whether a run has no line but those of level INFO.
+func saysOnlyInfo(f Run) bool {
 	for l := range rawLines(f) {
 		if !infoOrDebugLine.MatchString(l) {
 			return false
@@ -59,9 +69,9 @@ func saysOnlyInfo(f Failure) bool {
 	return true
 }
 
-// rawLines returns the lines of a failure. The first is the result's reason, unless it
+// rawLines returns the lines of a run. The first is the result's reason, unless it
 // only repeats the exit code.
-func rawLines(f Failure) func(func(string) bool) {
+func rawLines(f Run) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		if f.Result.Reason != exitCodeReason(f.Result) && f.Result.Reason != "" && !yield(f.Result.Reason) {
 			return
@@ -75,9 +85,8 @@ func rawLines(f Failure) func(func(string) bool) {
 	}
 }
 
-// read returns what is compared of a failure. With all, lines of level INFO count like all
-// others.
-func read(f Failure, all bool) record {
+// read returns what is compared of a run.
+func read(f Run, counts counting) record {
 	out := record{contexts: map[string]bool{}}
 	handedOut := replacer(f.HandedOut)
 	s := span{f.Began, f.Ended}
@@ -85,7 +94,7 @@ func read(f Failure, all bool) record {
 	for shown := range rawLines(f) {
 		words, tokens := s.split(withoutTime(handedOut.Replace(shown), s))
 		switch {
-		case all || !infoOrDebugLine.MatchString(shown):
+		case counts == all || !infoOrDebugLine.MatchString(shown) || counts == alsoEffects && effect.MatchString(shown):
 			out.lines = append(out.lines, line{shown: shown, words: words, tokens: tokens, context: at})
 		case effect.MatchString(shown):
 			out.info++

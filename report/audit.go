@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/app-sre/prcheck/plan"
+)
+
+// maxAudited is how many units of an audit are shown, beside the wrong skips.
+const maxAudited = 20
+
+// AuditSummary says in one line how an audit ended, and what is known of all audits.
+func AuditSummary(a *plan.Audit) string {
+	now := plan.Sum(a.Count())
+	out := fmt.Sprintf("%d of %s that the plan leaves out were audited", now.Audited()+now.Unclear, countNoun(a.Skipped, "unit"))
+	if a.Skipped == 1 {
+		out = fmt.Sprintf("%d of 1 unit that the plan leaves out was audited", now.Audited()+now.Unclear)
+	}
+	if now.Wrong > 0 {
+		out += fmt.Sprintf(", and %s wrong", countSkips(now.Wrong))
+	}
+	if left := len(a.Units) - now.Audited() - now.Unclear; left > 0 {
+		out += fmt.Sprintf("; for %d more the time was up", left)
+	}
+	if len(a.Total) == 0 {
+		return out + "; " + now.String()
+	}
+	return out + "; in the last year " + plan.Sum(a.Total).String()
+}
+
+func countSkips(n int) string {
+	if n == 1 {
+		return "1 skip is"
+	}
+	return fmt.Sprintf("%d skips are", n)
+}
+
+// AuditLines describes the wrong skips of an audit, and then the units that could not be
+// compared, one line each. The texts are those of tasks and names from the change.
+func AuditLines(a *plan.Audit) []string {
+	var wrong, unclear []string
+	for _, u := range a.Units {
+		text := fmt.Sprintf("%s, skipped at %s: %s", u.Task, u.Rung, shortened(u.Finding))
+		switch u.Outcome {
+		case plan.AuditWrong:
+			text = "wrong skip: " + text
+			if u.Remedy != "" {
+				text += "; to avoid it, " + u.Remedy
+			}
+			if len(u.Logs) > 0 {
+				text += "; log " + u.Logs[0]
+			}
+			wrong = append(wrong, text)
+		case plan.AuditUnclear:
+			unclear = append(unclear, "could not be compared: "+text)
+		case plan.AuditRight, plan.AuditLeft:
+		}
+	}
+	if more := len(unclear) - maxAudited; more > 0 {
+		unclear = append(unclear[:maxAudited], fmt.Sprintf("and %d more", more))
+	}
+	return append(wrong, unclear...)
+}
+
+// maxFinding is how many characters are shown of a finding.
+const maxFinding = 160
+
+// shortened returns the beginning of a text that is too long to be read in one line.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > maxFinding {
+		return string(runes[:maxFinding]) + "…"
+	}
+	return text
+}
+
+// writeAudit writes how an audit ended.
+func (t *text) writeAudit(a *plan.Audit) {
+	if a == nil {
+		return
+	}
+	t.printHeading("Audit")
+	t.printLine("  %s", cleanLine(AuditSummary(a)))
+	for i, line := range AuditLines(a) {
+		color := yellow
+		if i < plan.Sum(a.Count()).Wrong {
+			color = red
+		}
+		t.printLine("  %s", t.style.paint(color, cleanLine(line)))
+	}
+}
+
+// writeAudit writes how an audit ended.
+func (m *markdown) writeAudit(a *plan.Audit) {
+	if a == nil {
+		return
+	}
+	m.printLine("\n#### Audit\n\n%s", escapeMarkdown(AuditSummary(a)))
+	for i, line := range AuditLines(a) {
+		if i == 0 {
+			m.printLine("")
+		}
+		m.printLine("- ⚠ %s", escapeMarkdown(line))
+	}
+}
+
+// An auditView is what the page shows of an audit.
+type auditView struct {
+	Summary string
+	Lines   []string
+}
+
+// newAuditView returns what the page shows of an audit, nil without one.
+func newAuditView(a *plan.Audit) *auditView {
+	if a == nil {
+		return nil
+	}
+	return &auditView{cleanLine(AuditSummary(a)), cleanLines(AuditLines(a))}
+}
+
+// writeAudit writes how many skips audits found to be right and wrong.
+func (m *metrics) writeAudit(a *plan.Audit) {
+	if a == nil {
+		return
+	}
+	m.startFamily("prcheck_audited_skips", "gauge", "", "Skips that this run audited, by the rung that decided and the outcome.")
+	counts := a.Count()
+	for _, rung := range plan.Rungs() {
+		if c, ok := counts[rung]; ok {
+			m.writeSample(float64(c.Right), "outcome", string(plan.AuditRight), "rung", string(rung))
+			m.writeSample(float64(c.Wrong), "outcome", string(plan.AuditWrong), "rung", string(rung))
+			m.writeSample(float64(c.Unclear), "outcome", string(plan.AuditUnclear), "rung", string(rung))
+		}
+	}
+	if total := plan.Sum(a.Total); total.Audited() > 0 {
+		m.startFamily("prcheck_wrong_skips_bound", "gauge", "", "Upper bound (95 %) on the share of skips that are wrong, by the audits of the last year.")
+		m.writeSample(total.UpperBound())
+	}
+}
