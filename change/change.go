@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/ci/revisions"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic"
 	"github.com/app-sre/prcheck/integrations/manager"
@@ -28,6 +29,7 @@ import (
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
+	"github.com/app-sre/prcheck/state/trains"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -78,6 +80,10 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		return nil, invalid(ctx, err)
 	}
 	c.input.Base, c.input.Head = c.Base, c.Head
+	c.input.MergeRequest = revisions.ReadMergeRequest(env.Getenv)
+	if mr := c.input.MergeRequest; mr != nil && mr.InTrain && remembered != nil {
+		c.input.Own = trains.NewStore(remembered).Last(ctx, mr.Name)
+	}
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
 	cache := in.opener(env, settings).Cache
 	c.input.Programs = Programs(ctx, settings, c.data(in), own, cache)

@@ -47,6 +47,7 @@ func (p *Plan) check() error {
 			return fmt.Errorf("require: %q needs the label %q; a kind is create, change, delete or other, and a label is not empty", kind, label)
 		}
 	}
+	reused := 0
 	listed := make(map[string]bool, len(p.Tasks))
 	for i, d := range p.Integrations {
 		if i > 0 && d.Name <= p.Integrations[i-1].Name {
@@ -56,13 +57,14 @@ func (p *Plan) check() error {
 		if err := d.check(tasks, listed); err != nil {
 			return fmt.Errorf("integration %q: %w", d.Name, err)
 		}
+		reused += d.Evidence.Reused
 	}
 	for _, t := range p.Tasks {
 		if !listed[t.ID] {
 			return fmt.Errorf("task %q: no decision for integration %q lists it", t.ID, t.Integration)
 		}
 	}
-	return nil
+	return p.MergeRequest.check(reused)
 }
 
 // check checks one decision and marks its tasks as listed.

@@ -16,11 +16,13 @@ type Plan struct {
 	Config  string `json:"config,omitempty"` // "sha256:…" of the prcheck.yaml
 	// Require are the labels that the merge request needs if its tasks announce effects of
 	// a kind, or if nobody can tell. They come from the settings.
-	Require      map[EffectKind]string `json:"require,omitempty"`
-	Changes      Changes               `json:"changes"`
-	Integrations []Decision            `json:"integrations"`
-	Warnings     []string              `json:"warnings"`
-	Tasks        []Task                `json:"tasks"`
+	Require map[EffectKind]string `json:"require,omitempty"`
+	// MergeRequest is nil if the plan was not made in the pipeline of a merge request.
+	MergeRequest *MergeRequest `json:"merge_request,omitempty"`
+	Changes      Changes       `json:"changes"`
+	Integrations []Decision    `json:"integrations"`
+	Warnings     []string      `json:"warnings"`
+	Tasks        []Task        `json:"tasks"`
 }
 
 // A Side is one of the two bundles.

@@ -75,6 +75,17 @@ const (
 	CodeSomePassedBefore Code = "some_passed_before" // Count: tasks that passed before; Of: all its tasks
 )
 
+// The codes of why a result of a merge request's own pipeline does not hold in its merge
+// train.
+const (
+	CodeNotNeeded     Code = "not_needed"     // Names: the rung that leaves its task out without the result
+	CodeOldResult     Code = "old_result"     // the inputs are the same, but the result does not count
+	CodeOtherCommand  Code = "other_command"  // its task is started in another way
+	CodeOwnCommits    Code = "own_commits"    // the merge request has other commits
+	CodeOthersChanged Code = "others_changed" // other changes changed the inputs
+	CodeOthersFiles   Code = "others_files"   // Names: files that other changes changed, and that it may read
+)
+
 // The codes of remarks about traces.
 const (
 	CodeNoTrace         Code = "no_trace"                  // no run that passed left a trace

@@ -79,6 +79,14 @@ var sentences = map[Code]string{
 	CodePassedBefore:     "each of its {count} tasks passed with the same inputs, the first {at}",
 	CodeSomePassedBefore: "{count} of its {of} tasks passed with the same inputs and do not run again",
 
+	// why a result does not hold in a merge train
+	CodeNotNeeded:     "its task is left out without it, at the rung {first}",
+	CodeOldResult:     "its inputs are the same, but it is too old or does not count",
+	CodeOtherCommand:  "its task is started in another way",
+	CodeOwnCommits:    "the merge request has other commits than in that pipeline",
+	CodeOthersChanged: "other changes since that pipeline changed what it sees",
+	CodeOthersFiles:   "other changes since that pipeline changed what it may read: {first}",
+
 	// the division of a full run
 	CodeFannedOut:        "fanned out over its {count} shards",
 	CodeFannedOutStatic:  "fanned out over its {count} static shards",

@@ -54,6 +54,13 @@ var rendered = []struct {
 	{Reason{Code: CodeShardsDiffer, Names: []string{"one", "two"}}, `its desired state differs for shards ["one" "two"] only`},
 	{Reason{Code: CodeShardsDiffer, Names: []string{"a", "b", "c", "d"}}, `its desired state differs for 4 shards, "a" and others only`},
 
+	{Reason{Code: CodeNotNeeded, Names: []string{"schema"}}, "its task is left out without it, at the rung schema"},
+	{Reason{Code: CodeOldResult}, "its inputs are the same, but it is too old or does not count"},
+	{Reason{Code: CodeOtherCommand}, "its task is started in another way"},
+	{Reason{Code: CodeOwnCommits}, "the merge request has other commits than in that pipeline"},
+	{Reason{Code: CodeOthersChanged}, "other changes since that pipeline changed what it sees"},
+	{Reason{Code: CodeOthersFiles, Names: []string{"/a.yml", "/b.yml"}}, "other changes since that pipeline changed what it may read: /a.yml and 1 more"},
+
 	{Reason{Code: CodeSameAnswers}, "head answers all that it asked when it last passed as it did then"},
 	{Reason{Code: CodeSameQueries}, "base and head answer all its recorded queries alike"},
 	{Reason{Code: CodeAllShardsProven, Count: 1}, "for each of its 1 shards, head answers all that it asked when it last passed as it did then"},

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/state/dependence"
+	"github.com/app-sre/prcheck/state/trains"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -45,6 +46,11 @@ type Input struct {
 	Results Results
 	// Distrust tells which rungs are not believed; nil: all are.
 	Distrust Distrust
+	// MergeRequest is that in whose pipeline the plan is made; nil outside of one.
+	MergeRequest *plan.MergeRequest
+	// Own is the last pipeline of the merge request outside of its merge train; nil: it is not
+	// known. It decides nothing.
+	Own *trains.Pipeline
 	// Memory keeps what is known of base between plans; nil: nothing is kept. It changes no
 	// plan.
 	Memory affected.Memory
@@ -112,17 +118,20 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 		Changes:  changes(l.diff),
 		Warnings: l.inputWarnings(),
 	}
+	train := newTrain(in)
 	for _, o := range l.outcomes() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		c := l.climb(ctx, o)
+		train.note(o.Name, c.reuse)
 		d, tasks := c.decision(o.Name)
 		p.Integrations = append(p.Integrations, d)
 		p.Tasks = append(p.Tasks, estimated(ctx, in.Estimates, tasks)...)
 		p.Warnings = append(p.Warnings, c.unusable...)
 		p.Warnings = append(p.Warnings, l.warnings(o, d, tasks)...)
 	}
+	p.MergeRequest = train.mergeRequest(p)
 	p.Warnings = append(p.Warnings, editWarning(p.Integrations)...)
 	p.Warnings = append(p.Warnings, noExecWarning(p.Tasks)...)
 	if err := ctx.Err(); err != nil { // doubts may come from this alone

@@ -30,6 +30,8 @@ func newHostilePlan(text string) (*plan.Plan, *plan.Results) {
 			{Name: text + "3", Decision: plan.Action(text), Rung: plan.Rung(text), Reason: text},
 		},
 		Warnings: []string{text},
+		MergeRequest: &plan.MergeRequest{Name: text, Commit: text, InTrain: true, Train: &plan.Train{
+			Results: 3, Moved: []plan.Moved{{Integration: text, Shard: text, Code: plan.Code(text), Reason: text}}}},
 		Tasks: []plan.Task{{ID: text, Integration: text, Shard: text, Argv: []string{text, text}, Timeout: text},
 			{ID: text + "b", Integration: text, Blocked: text, Timeout: text}},
 	}

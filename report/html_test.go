@@ -63,6 +63,7 @@ func TestHTMLGolden(t *testing.T) {
 		"broken.html":  renderPage(t, p, baselineResults(p), nil),
 		"outage.html":  renderPage(t, p, outageResults(p), nil),
 		"reused.html":  renderPage(t, reusedPlan(t), passedResults(reusedPlan(t)), nil),
+		"train.html":   renderPage(t, trainPlan(t), passedResults(trainPlan(t)), nil),
 		"passed.html":  renderPage(t, p, passedResults(p), nil),
 		"nothing.html": renderPage(t, emptyPlan(t), nil, nil),
 	} {

@@ -39,6 +39,7 @@ type pageView struct {
 	Effects       *effectsView // nil without a task
 	Warnings      []string
 	Audit         *auditView
+	Train         *trainView // nil outside of a merge train
 	Funnel        []funnelLevel
 	Timeline      *timeline
 	Rows          []integrationRow
@@ -106,7 +107,7 @@ func newPageView(page Page) *pageView {
 	v := &pageView{
 		Icon: icons[rep.Verdict == Passed], Passed: rep.Verdict == Passed,
 		Verdict: strings.ToUpper(verdictLabel(rep.Verdict)[:1]) + verdictLabel(rep.Verdict)[1:], Headline: headline(rep), Share: selectionSummary(rep.Counts),
-		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
+		Facts: headFacts(p), Funnel: funnelLevels(rep), Timeline: newTimeline(rep), Effects: newEffectsView(rep.Effects), Train: newTrainView(rep.Train), Choices: filterChoices(rep), Changed: changesSummary(p.Changes),
 		Warnings: cleanLines(rep.Warnings), Schemas: cleanLines(p.Changes.Schemas), Types: cleanLines(p.Changes.GraphQL),
 	}
 	v.Audit = newAuditView(rep.Audit)

@@ -37,6 +37,7 @@ func Markdown(w io.Writer, rep *Report) error {
 	m.writeFailures("Already broken on base", rep, rep.brokenTasks())
 	m.writeTasks(rep)
 	m.writeSkips(rep)
+	m.writeTrain(rep.Train)
 	m.writeSchemas(rep.Observed)
 	m.writeWarnings(rep.Warnings)
 	m.writeAudit(rep.Audit)
@@ -53,6 +54,7 @@ func PlanMarkdown(w io.Writer, p *plan.Plan) error {
 	m.writeFunnel(rep)
 	m.writeChanges(p.Changes)
 	m.writeDecisions(rep)
+	m.writeTrain(rep.Train)
 	m.writeWarnings(rep.Warnings)
 	_, err := io.WriteString(w, m.out.String())
 	return err

@@ -33,6 +33,9 @@ type Report struct {
 	Results      []Task        `json:"results"` // every task, in plan order
 	Effects      Effects       `json:"effects"` // what the tasks would do
 	Warnings     []string      `json:"warnings"`
+	// Train tells which results of the merge request's own pipeline hold in its merge train;
+	// nil outside of a merge train, or if they are not remembered.
+	Train *plan.Train `json:"train,omitempty"`
 	// Observed compares the schemas that integrations read with those that they
 	// may read.
 	Observed []plan.Observed `json:"observed,omitempty"`
@@ -169,6 +172,9 @@ func newOutline(p *plan.Plan) *Report {
 	rep := &Report{
 		Version: plan.Version, Plan: p.Digest, Verdict: Passed, Rungs: []Rung{}, Integrations: []Integration{},
 		Results: []Task{}, Warnings: append([]string{}, p.Warnings...),
+	}
+	if p.MergeRequest != nil {
+		rep.Train = p.MergeRequest.Train
 	}
 	left := len(p.Integrations)
 	rep.Counts.Integrations, rep.Counts.Tasks = left, len(p.Tasks)

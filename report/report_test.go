@@ -157,6 +157,20 @@ func reusedPlan(t testing.TB) *plan.Plan {
 	return p
 }
 
+// trainPlan returns the plan of the pipeline of a merge train.
+func trainPlan(t testing.TB) *plan.Plan {
+	t.Helper()
+	p := reusedPlan(t)
+	train := &plan.Train{Results: 30, Hold: 3}
+	train.Add("users", "<b>", plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/<b>.yml", "/users/c.yml"}})
+	for range 20 {
+		train.Add("vault", "", plan.Reason{Code: plan.CodeNotNeeded, Names: []string{"schema"}})
+	}
+	p.MergeRequest = &plan.MergeRequest{Name: "shop/data!7", Commit: "4be1f0c9", InTrain: true, Train: train}
+	seal(t, p)
+	return p
+}
+
 // TestNothingChecked checks the verdict and the title of checks without an answer.
 func TestNothingChecked(t *testing.T) {
 	onBase := func(task string) plan.Result {
@@ -207,7 +221,8 @@ func TestGolden(t *testing.T) {
 	findings := report.Input{Plan: p, Report: failed}
 	broken, both := report.New(p, baselineResults(p)), report.New(p, mixedResults(p))
 	down, before := report.New(p, outageResults(p)), reusedPlan(t)
-	again := report.New(before, passedResults(before))
+	again, train := report.New(before, passedResults(before)), trainPlan(t)
+	combined := report.New(train, passedResults(train))
 	tests := map[string]func(io.Writer) error{
 		"outage.txt":         func(w io.Writer) error { return report.Text(w, down, report.Style{}) },
 		"outage.color":       func(w io.Writer) error { return report.Text(w, down, report.Style{Color: true}) },
@@ -218,6 +233,10 @@ func TestGolden(t *testing.T) {
 		"reused.txt":         func(w io.Writer) error { return report.Text(w, again, report.Style{}) },
 		"reused.md":          func(w io.Writer) error { return report.Markdown(w, again) },
 		"reused.json":        func(w io.Writer) error { return report.JSON(w, again) },
+		"train.txt":          func(w io.Writer) error { return report.Text(w, combined, report.Style{}) },
+		"train.md":           func(w io.Writer) error { return report.Markdown(w, combined) },
+		"train-plan.txt":     func(w io.Writer) error { return report.PlanText(w, train, report.Style{}) },
+		"train-plan.md":      func(w io.Writer) error { return report.PlanMarkdown(w, train) },
 		"reused.metrics":     func(w io.Writer) error { return report.Metrics(w, report.Input{Plan: before, Report: again}) },
 		"explain-reused":     func(w io.Writer) error { return report.ExplainText(w, before, "users", nil) },
 		"failed.junit":       func(w io.Writer) error { return report.JUnit(w, findings) },

@@ -14,7 +14,7 @@ import (
 const maxChanges = 20
 
 // Text writes a report as text for a terminal. The end of a text is what a terminal shows,
-// so the order is: what each rung decided, all tasks, what was skipped, remarks, the audit, tasks that
+// so the order is: what each rung decided, all tasks, what was skipped, what holds in a merge train, remarks, the audit, tasks that
 // are broken on base or were not checked, findings of tasks that passed, effects, failures, and the verdict in the last line.
 func Text(w io.Writer, rep *Report, style Style) error {
 	t := text{style: style}
@@ -30,6 +30,7 @@ func Text(w io.Writer, rep *Report, style Style) error {
 	t.writeCalibration(rep.Estimates)
 	t.writeForecast(rep.Forecast)
 	t.writeSkipped(rep)
+	t.writeTrain(rep.Train)
 	t.writeSchemas(rep.Observed)
 	t.writeWarnings(rep.Warnings)
 	t.writeAudit(rep.Audit)
@@ -50,6 +51,7 @@ func PlanText(w io.Writer, p *plan.Plan, style Style) error {
 	t.writeFunnel(rep)
 	t.writeChanges(p.Changes)
 	t.writeDecisions(rep)
+	t.writeTrain(rep.Train)
 	t.writeWarnings(rep.Warnings)
 	return t.writeTo(w)
 }

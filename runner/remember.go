@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/state/tally"
+	"github.com/app-sre/prcheck/state/trains"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -47,6 +48,7 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
 	warn(dependence.NewStore(r.State).Add(ctx, r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now)))
 	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder, audits.Folder), now))
+	warn(trains.NewStore(r.State).Add(ctx, r.Plan, out.Results))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
 	return nil
 }

@@ -48,7 +48,7 @@ func (n Note) newContent(rep *report.Report, before *run) *content {
 		findings: newFindingsPart(rep.Remarked()),
 		effects:  n.newEffectsPart(rep.Effects),
 		ran:      n.newTasksFold(rep),
-		skipped:  newSkippedFolds(rep),
+		skipped:  append(newSkippedFolds(rep), newTrainFold(rep.Train)),
 		since:    newSinceFold(n.Plan, before),
 		footer:   n.footer(),
 	}
@@ -150,6 +150,9 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 	}
 	if c.Reused > 0 {
 		text += fmt.Sprintf(" Not run again: %s that passed with the same inputs before.", countNoun(c.Reused, "task"))
+	}
+	if rep.Train != nil {
+		text += " Merge train: " + rep.Train.String() + "."
 	}
 	return text + durationSummary(rep)
 }

@@ -53,6 +53,22 @@ func newSkippedFolds(rep *report.Report) []fold {
 	return out
 }
 
+// newTrainFold returns a table of the results that do not hold in a merge train.
+func newTrainFold(t *plan.Train) fold {
+	f := fold{head: []string{"task", "why it does not hold"}}
+	if t == nil || t.Hold == t.Results {
+		return f
+	}
+	for _, m := range t.Moved {
+		f.rows = append(f.rows, tableRow(showName(m.Name()), md.Escape(m.Reason)))
+	}
+	f.summary = fmt.Sprintf("results of the merge request's pipeline that do not hold in this train: %d", t.Results-t.Hold)
+	if more := t.More(); more > 0 {
+		f.summary += fmt.Sprintf(", %d of them not listed", more)
+	}
+	return f
+}
+
 // skipMeaning returns why a rung skips integrations.
 func skipMeaning(r plan.Rung) string {
 	switch r {

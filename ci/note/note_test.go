@@ -219,6 +219,11 @@ func TestGolden(t *testing.T) {
 	again.Integrations[5].Rung, again.Integrations[5].Reason = plan.RungResult, "its desired state differs; each of its 3 tasks passed with the same inputs, the first 2026-11-21 11:30 UTC"
 	again.Integrations[5].Evidence = plan.Evidence{Reused: 3}
 	seal(t, again)
+	queued := newPlan(t, 3)
+	queued.Integrations[5].Evidence = plan.Evidence{Reused: 3}
+	queued.MergeRequest = &plan.MergeRequest{Name: "shop/data!7", Commit: "4be1f0c9", InTrain: true, Train: &plan.Train{Results: 4, Hold: 3}}
+	queued.MergeRequest.Train.Add("integration-000", "<b>", plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/@all.yml", "/users/c.yml"}})
+	seal(t, queued)
 	trust := newPlan(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
 		`datafile "/users/ana.yml" refers to "/roles/gone.yml", which does not exist on head`)
 	old := note.Note{Tool: "prcheck", Serial: 1, Commit: "aa" + head[2:], Plan: small, Results: newResultsWith(small, func(i int) plan.Result {
@@ -236,6 +241,7 @@ func TestGolden(t *testing.T) {
 	}{
 		"nothing":           {note.Note{Plan: quiet}, ""},
 		"reused":            {note.Note{Plan: again}, ""},
+		"train":             {note.Note{Plan: queued, Results: newResultsWith(queued, nil)}, ""},
 		"green":             {note.Note{Plan: trust, Results: newResultsWith(trust, nil)}, before},
 		"three":             {note.Note{Plan: big, Results: newResultsWith(big, threeFailures)}, ""},
 		"delta":             {note.Note{Plan: trust, Results: newResultsWith(trust, threeFailures)}, before},

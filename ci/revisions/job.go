@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/plan"
 )
 
 // A Job is the change that a job of GitLab checks, as its variables describe it.
@@ -26,6 +28,19 @@ var commitHash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // InJob reports whether this process runs in a job of GitLab.
 func InJob(getenv func(string) string) bool { return getenv != nil && getenv("GITLAB_CI") == "true" }
+
+// ReadMergeRequest returns the merge request in whose pipeline the job runs, as the variables of
+// the job name it; nil if there is none.
+func ReadMergeRequest(getenv func(string) string) *plan.MergeRequest {
+	if !InJob(getenv) || getenv("CI_MERGE_REQUEST_IID") == "" {
+		return nil
+	}
+	return &plan.MergeRequest{
+		Name:    getenv("CI_MERGE_REQUEST_PROJECT_PATH") + "!" + getenv("CI_MERGE_REQUEST_IID"),
+		Commit:  cmp.Or(getenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), getenv("CI_COMMIT_SHA")),
+		InTrain: getenv("CI_MERGE_REQUEST_EVENT_TYPE") == "merge_train",
+	}
+}
 
 // ReadJob reads the variables of the job.
 func ReadJob(getenv func(string) string) (Job, error) {

@@ -1,8 +1,12 @@
 package revisions
 
 import (
+	"maps"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 func TestReadJob(t *testing.T) {
@@ -51,6 +55,33 @@ func TestReadJob(t *testing.T) {
 				t.Errorf("got %+v, %v, want %+v", got, err, tt.want)
 			}
 		})
+	}
+}
+
+func TestReadMergeRequest(t *testing.T) {
+	own := map[string]string{"GITLAB_CI": "true", "CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_PROJECT_PATH": "shop/data", "CI_COMMIT_SHA": "head", "CI_MERGE_REQUEST_EVENT_TYPE": "detached"}
+	with := func(more map[string]string) map[string]string {
+		out := maps.Clone(own)
+		maps.Copy(out, more)
+		return out
+	}
+	for _, tt := range []struct {
+		name string
+		env  map[string]string
+		want *plan.MergeRequest
+	}{
+		{"its own pipeline", own, &plan.MergeRequest{Name: "shop/data!7", Commit: "head"}},
+		{"merged results", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merged_result"}), &plan.MergeRequest{Name: "shop/data!7", Commit: "source"}},
+		{"a merge train", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train"}), &plan.MergeRequest{Name: "shop/data!7", Commit: "source", InTrain: true}},
+		{"a branch", with(map[string]string{"CI_MERGE_REQUEST_IID": ""}), nil},
+		{"no job", with(map[string]string{"GITLAB_CI": ""}), nil},
+	} {
+		if got := ReadMergeRequest(func(name string) string { return tt.env[name] }); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+	if got := ReadMergeRequest(nil); got != nil {
+		t.Errorf("without variables: got %+v", got)
 	}
 }
 

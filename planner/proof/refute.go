@@ -216,8 +216,8 @@ func (o dossier) reason(context.Context) string {
 		return "planned as proven, but only the word of its definition stands behind the skip"
 	case d.Believed && d.Rung != plan.RungSchema:
 		return fmt.Sprintf("marked as believed at the rung %s, where nothing is believed", d.Rung)
-	case code == "" || code == o.need.reason.Code:
-		return ""
+	case code == "" || code == o.need.reason.Code || code == plan.CodePassedBefore && len(d.Evidence.Passed) > 0:
+		return "" // where no work is needed, a planner in doubt may look at results
 	}
 	return fmt.Sprintf("skipped for the reason %q, but the reason is %q", d.Code, o.need.reason.Code)
 }
