@@ -51,6 +51,9 @@ type Input struct {
 	// Own is the last pipeline of the merge request outside of its merge train; nil: it is not
 	// known. It decides nothing.
 	Own *trains.Pipeline
+	// OthersFiles lists the datafiles that differ between the base of that pipeline and Base; nil:
+	// that is not known. It is only called to tell why a result does not hold.
+	OthersFiles func() []bundle.Path
 	// Memory keeps what is known of base between plans; nil: nothing is kept. It changes no
 	// plan.
 	Memory affected.Memory
@@ -124,7 +127,7 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 			return nil, err
 		}
 		c := l.climb(ctx, o)
-		train.note(o.Name, c.reuse)
+		train.note(o, c.reuse)
 		d, tasks := c.decision(o.Name)
 		p.Integrations = append(p.Integrations, d)
 		p.Tasks = append(p.Tasks, estimated(ctx, in.Estimates, tasks)...)

@@ -1,51 +1,62 @@
 package planner
 
 import (
+	"cmp"
+	"sync"
+
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/schemafilter"
 	"github.com/app-sre/prcheck/state/trains"
 )
 
 // A train follows what becomes of the results of the own pipeline of a merge request in the plan
 // of its merge train. It only reads what the rung result decided.
 type train struct {
-	of   *plan.MergeRequest
-	own  *trains.Pipeline      // nil if nothing is to be told
-	now  map[taskKey]plan.Task // the tasks of the plan, and those that the rung result left out
-	hold map[taskKey]bool      // the latter
+	Input
+	own      *trains.Pipeline      // nil if nothing is to be told
+	tasks    map[taskKey]plan.Task // of the plan, and those that the rung result left out
+	leftOut  map[taskKey]bool      // the latter
+	outcomes map[string]schemafilter.Outcome
+	others   func() []bundle.Path
 }
 
 // A taskKey identifies a task in plans of different changes.
 type taskKey struct{ integration, label string }
 
 func newTrain(in Input) *train {
-	t := &train{of: in.MergeRequest, now: map[taskKey]plan.Task{}, hold: map[taskKey]bool{}}
-	if t.of != nil && t.of.InTrain {
+	t := &train{Input: in, tasks: map[taskKey]plan.Task{}, leftOut: map[taskKey]bool{}, outcomes: map[string]schemafilter.Outcome{}}
+	if in.MergeRequest != nil && in.MergeRequest.InTrain {
 		t.own = in.Own
+	}
+	if in.OthersFiles != nil {
+		t.others = sync.OnceValue(in.OthersFiles)
 	}
 	return t
 }
 
 // note notes which tasks of an integration run and which were left out because they passed.
-func (t *train) note(integration string, r reuse) {
+func (t *train) note(o schemafilter.Outcome, r reuse) {
 	if t.own == nil {
 		return
 	}
+	t.outcomes[o.Name] = o
 	for _, e := range r.passed {
-		key := taskKey{integration, e.Shard}
-		t.now[key], t.hold[key] = plan.Task{Inputs: e.Inputs}, true
+		key := taskKey{o.Name, e.Shard}
+		t.tasks[key], t.leftOut[key] = plan.Task{Inputs: e.Inputs}, true
 	}
 	for _, u := range r.left {
-		t.now[taskKey{integration, u.task.Label()}] = u.task
+		t.tasks[taskKey{o.Name, u.task.Label()}] = u.task
 	}
 }
 
 // mergeRequest returns what the plan says about its merge request, once all integrations were
 // noted.
 func (t *train) mergeRequest(p *plan.Plan) *plan.MergeRequest {
-	if t.of == nil {
+	if t.MergeRequest == nil {
 		return nil
 	}
-	out := *t.of
+	out := *t.MergeRequest
 	out.Train = nil
 	if t.own == nil {
 		return &out
@@ -57,30 +68,50 @@ func (t *train) mergeRequest(p *plan.Plan) *plan.MergeRequest {
 	out.Train = &plan.Train{Results: len(t.own.Passed)}
 	for _, passed := range t.own.Passed {
 		key := taskKey{passed.Integration, passed.Shard}
-		if t.hold[key] && t.now[key].Inputs == passed.Inputs {
+		if t.leftOut[key] && t.tasks[key].Inputs == passed.Inputs {
 			out.Train.Hold++
 			continue
 		}
-		out.Train.Add(passed.Integration, passed.Shard, t.whyMoved(passed, rungs[passed.Integration]))
+		out.Train.Add(passed.Integration, passed.Shard, t.whyMoved(passed, cmp.Or(rungs[passed.Integration], plan.RungDefinition)))
 	}
 	return &out
 }
 
 // whyMoved returns why a result does not hold. The rung is the one that decided about its
-// integration, "" if neither side defines it.
+// integration.
 func (t *train) whyMoved(passed trains.Passed, rung plan.Rung) plan.Reason {
-	now, isLeft := t.now[taskKey{passed.Integration, passed.Shard}]
+	now, isTask := t.tasks[taskKey{passed.Integration, passed.Shard}]
 	switch {
-	case !isLeft && rung == "":
-		return plan.Reason{Code: plan.CodeNotNeeded, Names: []string{string(plan.RungDefinition)}}
-	case !isLeft:
+	case !isTask:
 		return plan.Reason{Code: plan.CodeNotNeeded, Names: []string{string(rung)}}
 	case now.Inputs == passed.Inputs:
 		return plan.Reason{Code: plan.CodeOldResult}
 	case now.Command != "" && passed.Command != "" && now.Command != passed.Command:
 		return plan.Reason{Code: plan.CodeOtherCommand}
-	case t.of.Commit != t.own.Commit:
+	case t.MergeRequest.Commit != t.own.Commit:
 		return plan.Reason{Code: plan.CodeOwnCommits}
 	}
+	if files := t.othersFiles(t.outcomes[passed.Integration]); len(files) > 0 {
+		return plan.Reason{Code: plan.CodeOthersFiles, Names: files}
+	}
 	return plan.Reason{Code: plan.CodeOthersChanged}
+}
+
+// othersFiles returns the datafiles that other changes changed since the own pipeline, and that an
+// integration may read. A file that is on neither side now is left out: its schema is not known.
+func (t *train) othersFiles(o schemafilter.Outcome) []string {
+	if t.others == nil {
+		return nil
+	}
+	var out []string
+	for _, path := range t.others() {
+		f, ok := t.Base.Datafile(path)
+		if !ok {
+			f, ok = t.Head.Datafile(path)
+		}
+		if ok && o.Use.Allows(f.Schema) {
+			out = append(out, string(path))
+		}
+	}
+	return out
 }

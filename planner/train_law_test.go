@@ -186,6 +186,9 @@ func TestTrainLaw(t *testing.T) {
 				t.Fatalf("seed %d, merge request %d: %s", seed, i, why)
 			}
 			l.onlyTells(in, p)
+			if train := p.MergeRequest.Train; i == 0 && train.Hold != train.Results {
+				t.Fatalf("seed %d: nothing is ahead, and %s", seed, train)
+			}
 			again := in // once more, when the tasks of the train have passed: what they passed with are other inputs
 			again.Results = passing(p)
 			maps.Copy(again.Results.(results), passed)
