@@ -12,7 +12,8 @@ import (
 
 // Verify replays every decision of a plan in which something is left out. What must run is
 // worked out by package proof, which shares no code with the ladder. How work is divided into
-// tasks and how tasks are started is compared with what the ladder makes of the same input. A
+// tasks and how tasks are started, and the facts that decisions show, are compared with what
+// the ladder makes of the same input. A
 // task that was left out because it passed with the same inputs must still be remembered,
 // whatever its age is by now.
 func Verify(ctx context.Context, in Input, p *plan.Plan) (proof.Report, error) {
@@ -27,7 +28,11 @@ func Verify(ctx context.Context, in Input, p *plan.Plan) (proof.Report, error) {
 	for _, o := range l.outcomes() {
 		starter.outcomes[o.Name] = o
 	}
-	return proof.Check(ctx, starter.proofInput(), p)
+	r, err := proof.Check(ctx, starter.proofInput(), p)
+	if err != nil {
+		return r, err
+	}
+	return r, starter.refuteEvidence(ctx, p, &r)
 }
 
 // A starter tells a proof how work is divided into tasks, and how these are started.
@@ -79,7 +84,7 @@ func (s starter) IsStartedRight(t plan.Task) bool {
 	o := s.outcomes[t.Integration]
 	want := s.built(o, []part{s.divider.withImage(o, part{shard: t.Shard, static: t.Static})})[0]
 	return t.Command == want.Command && slices.Equal(t.Argv, want.Argv) && slices.Equal(t.When, want.When) &&
-		t.Native == want.Native && t.Blocked == want.Blocked
+		t.Native == want.Native && t.Blocked == want.Blocked && t.Order == want.Order && t.Timeout == want.Timeout && t.Memory == want.Memory
 }
 
 // built makes the tasks of parts.
