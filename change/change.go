@@ -84,7 +84,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if mr := c.input.MergeRequest; mr != nil && mr.InTrain && remembered != nil {
 		c.input.Own = trains.NewStore(remembered).Last(ctx, mr.Name)
 		if c.input.Own != nil {
-			c.input.OthersFiles = othersFiles(ctx, settings.Checkout(), c.input.Own.Base, in.Base)
+			c.input.Others = others{ctx, settings.Checkout(), c.input.Own.Base, in.Base}
 		}
 	}
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}

@@ -8,8 +8,11 @@ import (
 // A MergeRequest is the merge request in whose pipeline a plan was made.
 type MergeRequest struct {
 	Name    string `json:"name"`               // such as "group/project!7"
-	Commit  string `json:"commit"`             // the last commit of its branch
+	Commit  string `json:"commit,omitempty"`   // the last commit of its branch, "" if that is not known
 	InTrain bool   `json:"in_train,omitempty"` // the pipeline is that of a merge train
+	// Pipeline is the number of the pipeline: a later one has a higher number. It is 0 if it is not
+	// known.
+	Pipeline int64 `json:"pipeline,omitempty"`
 	// Train tells which results of its own pipeline hold in its merge train. It is nil if its
 	// own results are not remembered, and outside of a merge train.
 	Train *Train `json:"train,omitempty"`

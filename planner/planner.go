@@ -51,9 +51,9 @@ type Input struct {
 	// Own is the last pipeline of the merge request outside of its merge train; nil: it is not
 	// known. It decides nothing.
 	Own *trains.Pipeline
-	// OthersFiles lists the datafiles that differ between the base of that pipeline and Base; nil:
-	// that is not known. It is only called to tell why a result does not hold.
-	OthersFiles func() []bundle.Path
+	// Others tell what other changes did since that pipeline; nil: that is not known. They are only
+	// asked why a result does not hold.
+	Others Others
 	// Memory keeps what is known of base between plans; nil: nothing is kept. It changes no
 	// plan.
 	Memory affected.Memory
@@ -102,6 +102,15 @@ type Results interface {
 type Distrust interface {
 	// Distrusted returns the rungs that are not believed about an integration, and since when.
 	Distrusted(integration string) map[plan.Rung]string
+}
+
+// Others tell what other changes did since the own pipeline of a merge request.
+type Others interface {
+	// Files lists the datafiles that differ between the base of that pipeline and base.
+	Files() []bundle.Path
+	// Commit returns the commit that last changed a datafile of base, in short; "" if that is not
+	// known.
+	Commit(bundle.Path) string
 }
 
 // Make decides about every integration and returns the sealed plan. An error

@@ -18,7 +18,7 @@ type train struct {
 	tasks    map[taskKey]plan.Task // of the plan, and those that the rung result left out
 	leftOut  map[taskKey]bool      // the latter
 	outcomes map[string]schemafilter.Outcome
-	others   func() []bundle.Path
+	files    func() []bundle.Path // that others changed
 }
 
 // A taskKey identifies a task in plans of different changes.
@@ -29,8 +29,8 @@ func newTrain(in Input) *train {
 	if in.MergeRequest != nil && in.MergeRequest.InTrain {
 		t.own = in.Own
 	}
-	if in.OthersFiles != nil {
-		t.others = sync.OnceValue(in.OthersFiles)
+	if in.Others != nil {
+		t.files = sync.OnceValue(in.Others.Files)
 	}
 	return t
 }
@@ -88,7 +88,7 @@ func (t *train) whyMoved(passed trains.Passed, rung plan.Rung) plan.Reason {
 		return plan.Reason{Code: plan.CodeOldResult}
 	case now.Command != "" && passed.Command != "" && now.Command != passed.Command:
 		return plan.Reason{Code: plan.CodeOtherCommand}
-	case t.MergeRequest.Commit != t.own.Commit:
+	case t.MergeRequest.Commit != "" && t.own.Commit != "" && t.MergeRequest.Commit != t.own.Commit:
 		return plan.Reason{Code: plan.CodeOwnCommits}
 	}
 	if files := t.othersFiles(t.outcomes[passed.Integration]); len(files) > 0 {
@@ -98,20 +98,28 @@ func (t *train) whyMoved(passed trains.Passed, rung plan.Rung) plan.Reason {
 }
 
 // othersFiles returns the datafiles that other changes changed since the own pipeline, and that an
-// integration may read. A file that is on neither side now is left out: its schema is not known.
+// integration may read, the first one with its commit. A file that is on neither side now is left
+// out: its schema is not known.
 func (t *train) othersFiles(o schemafilter.Outcome) []string {
-	if t.others == nil {
+	if t.files == nil {
 		return nil
 	}
 	var out []string
-	for _, path := range t.others() {
+	for _, path := range t.files() {
 		f, ok := t.Base.Datafile(path)
 		if !ok {
 			f, ok = t.Head.Datafile(path)
 		}
-		if ok && o.Use.Allows(f.Schema) {
-			out = append(out, string(path))
+		if !ok || !o.Use.Allows(f.Schema) {
+			continue
 		}
+		name := string(path)
+		if len(out) == 0 {
+			if commit := t.Others.Commit(path); commit != "" {
+				name += " (commit " + commit + ")"
+			}
+		}
+		out = append(out, name)
 	}
 	return out
 }

@@ -11,13 +11,18 @@ import (
 	"github.com/app-sre/prcheck/state/trains"
 )
 
+// otherChanges are files that other changes changed in one commit.
+type otherChanges []bundle.Path
+
+func (o otherChanges) Files() []bundle.Path      { return o }
+func (o otherChanges) Commit(bundle.Path) string { return "4be1f0c" }
+
 // Why a result of the own pipeline does not hold in the merge train.
 func TestTrain(t *testing.T) {
 	const whole = exec + "integrations: {it: {}}\n"
 	email := func(s *side) { s.at("/users/bob.yml")["email"] = "new" }
 	resize := func(s *side) { s.at("/groups/dev.yml")["size"] = 7 }
 	nothing := func(*side) {}
-	paths := func(all ...bundle.Path) func() []bundle.Path { return func() []bundle.Path { return all } }
 	type inputs = func(*planner.Input)
 	for _, tt := range []struct {
 		name, settings string
@@ -30,9 +35,11 @@ func TestTrain(t *testing.T) {
 		{"nothing is ahead", whole, email, nothing, nil, "1 of 1", "", ""},
 		{"nothing that it sees", asks("", "roles.graphql"), resize, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, nil, "1 of 1", "", ""},
 		{"what it sees", whole, email, resize, nil, "0 of 1", plan.CodeOthersChanged, "other changes since that pipeline changed what it sees"},
-		{"a file that it may read", whole, email, resize, func(in *planner.Input) { in.OthersFiles = paths("/groups/dev.yml", "/gone.yml", "/others/else.yml") },
-			"0 of 1", plan.CodeOthersFiles, "other changes since that pipeline changed what it may read: /groups/dev.yml"},
-		{"a file that it may not read", whole, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, func(in *planner.Input) { in.OthersFiles = paths("/others/else.yml") },
+		{"a file that it may read", whole, email, resize, func(in *planner.Input) {
+			in.Others = otherChanges{"/gone.yml", "/groups/dev.yml", "/others/else.yml", "/users/bob.yml"}
+		},
+			"0 of 1", plan.CodeOthersFiles, "other changes since that pipeline changed what it may read: /groups/dev.yml (commit 4be1f0c) and 1 more"},
+		{"a file that it may not read", whole, email, func(s *side) { s.at("/others/else.yml")["name"] = "x" }, func(in *planner.Input) { in.Others = otherChanges{"/others/else.yml"} },
 			"0 of 1", plan.CodeOthersChanged, ""},
 		{"the same change is ahead", whole, email, email, nil, "0 of 1", plan.CodeNotNeeded, "its task is left out without it, at the rung schema"},
 		{"its definition is gone", exec, email, func(s *side) {
@@ -40,6 +47,7 @@ func TestTrain(t *testing.T) {
 			delete(s.data, "/it.yml")
 		}, nil, "0 of 1", plan.CodeNotNeeded, "its task is left out without it, at the rung definition"},
 		{"another push", whole, email, resize, func(in *planner.Input) { in.MergeRequest.Commit = "d" }, "0 of 1", plan.CodeOwnCommits, ""},
+		{"an unknown commit", whole, email, resize, func(in *planner.Input) { in.MergeRequest.Commit = "" }, "0 of 1", plan.CodeOthersChanged, ""},
 		{"another command", whole, email, func(s *side) { s.check()["cmd"] = "it --more" }, nil, "0 of 1", plan.CodeOtherCommand, ""},
 		{"too old", whole, email, nothing, func(in *planner.Input) {
 			for key := range in.Results.(results) {

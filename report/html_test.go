@@ -90,7 +90,7 @@ func TestHTMLIsValid(t *testing.T) {
 	p := change(t)
 	pages := map[string]string{
 		"failed": renderPage(t, p, timedResults(p), newContents()), "no values": renderPage(t, p, failedResults(p), nil), "no results": renderPage(t, p, nil, nil),
-		"passed": renderPage(t, p, passedResults(p), &report.Contents{}), "broken": renderPage(t, p, baselineResults(p), nil), "both": renderPage(t, p, mixedResults(p), nil), "outage": renderPage(t, p, outageResults(p), nil), "nothing": renderPage(t, emptyPlan(t), nil, nil), "empty": renderPage(t, &plan.Plan{}, nil, nil),
+		"passed": renderPage(t, p, passedResults(p), &report.Contents{}), "broken": renderPage(t, p, baselineResults(p), nil), "both": renderPage(t, p, mixedResults(p), nil), "outage": renderPage(t, p, outageResults(p), nil), "train": renderPage(t, trainPlan(t), nil, nil), "nothing": renderPage(t, emptyPlan(t), nil, nil), "empty": renderPage(t, &plan.Plan{}, nil, nil),
 	}
 	large, results := newLargePlan(200, 600)
 	pages["large"] = renderPage(t, large, results, nil)

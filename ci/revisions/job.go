@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/git"
@@ -35,11 +36,16 @@ func ReadMergeRequest(getenv func(string) string) *plan.MergeRequest {
 	if !InJob(getenv) || getenv("CI_MERGE_REQUEST_IID") == "" {
 		return nil
 	}
-	return &plan.MergeRequest{
+	out := &plan.MergeRequest{
 		Name:    getenv("CI_MERGE_REQUEST_PROJECT_PATH") + "!" + getenv("CI_MERGE_REQUEST_IID"),
-		Commit:  cmp.Or(getenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"), getenv("CI_COMMIT_SHA")),
+		Commit:  getenv("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"),
 		InTrain: getenv("CI_MERGE_REQUEST_EVENT_TYPE") == "merge_train",
 	}
+	out.Pipeline, _ = strconv.ParseInt(getenv("CI_PIPELINE_ID"), 10, 64) // 0 if it is no number
+	if getenv("CI_MERGE_REQUEST_EVENT_TYPE") == "detached" {             // the job has the branch itself checked out
+		out.Commit = cmp.Or(out.Commit, getenv("CI_COMMIT_SHA"))
+	}
+	return out
 }
 
 // ReadJob reads the variables of the job.

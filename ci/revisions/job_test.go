@@ -22,6 +22,8 @@ func TestReadJob(t *testing.T) {
 			Job{Head: a, Base: b, Reason: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
 		{"merged results", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
 			Job{Head: a, Base: c, Reason: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
+		{"merge train", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_EVENT_TYPE=merge_train CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + c,
+			Job{Head: a, Base: c, Reason: "CI_MERGE_REQUEST_TARGET_BRANCH_SHA"}, ""},
 		{"a target of zeros", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_MERGE_REQUEST_DIFF_BASE_SHA=" + b + " CI_MERGE_REQUEST_TARGET_BRANCH_SHA=" + zeros,
 			Job{Head: a, Base: b, Reason: "CI_MERGE_REQUEST_DIFF_BASE_SHA"}, ""},
 		{"a merge request never takes what was there before a push", "CI_COMMIT_SHA=" + a + " CI_MERGE_REQUEST_IID=1 CI_COMMIT_BEFORE_SHA=" + b + " CI_DEFAULT_BRANCH=main",
@@ -59,7 +61,7 @@ func TestReadJob(t *testing.T) {
 }
 
 func TestReadMergeRequest(t *testing.T) {
-	own := map[string]string{"GITLAB_CI": "true", "CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_PROJECT_PATH": "shop/data", "CI_COMMIT_SHA": "head", "CI_MERGE_REQUEST_EVENT_TYPE": "detached"}
+	own := map[string]string{"GITLAB_CI": "true", "CI_MERGE_REQUEST_IID": "7", "CI_MERGE_REQUEST_PROJECT_PATH": "shop/data", "CI_COMMIT_SHA": "head", "CI_MERGE_REQUEST_EVENT_TYPE": "detached", "CI_PIPELINE_ID": "9"}
 	with := func(more map[string]string) map[string]string {
 		out := maps.Clone(own)
 		maps.Copy(out, more)
@@ -70,9 +72,10 @@ func TestReadMergeRequest(t *testing.T) {
 		env  map[string]string
 		want *plan.MergeRequest
 	}{
-		{"its own pipeline", own, &plan.MergeRequest{Name: "shop/data!7", Commit: "head"}},
-		{"merged results", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merged_result"}), &plan.MergeRequest{Name: "shop/data!7", Commit: "source"}},
-		{"a merge train", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train"}), &plan.MergeRequest{Name: "shop/data!7", Commit: "source", InTrain: true}},
+		{"its own pipeline", own, &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9, Commit: "head"}},
+		{"merged results", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merged_result"}), &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9, Commit: "source"}},
+		{"a merge train", with(map[string]string{"CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "source", "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train"}), &plan.MergeRequest{Name: "shop/data!7", Pipeline: 9, Commit: "source", InTrain: true}},
+		{"a train that names no source", with(map[string]string{"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train", "CI_PIPELINE_ID": "x"}), &plan.MergeRequest{Name: "shop/data!7", InTrain: true}},
 		{"a branch", with(map[string]string{"CI_MERGE_REQUEST_IID": ""}), nil},
 		{"no job", with(map[string]string{"GITLAB_CI": ""}), nil},
 	} {

@@ -109,3 +109,19 @@ func RootOf(folder string) string {
 		}
 	}
 }
+
+// LastCommit returns the last commit after one commit and up to another that changed a path, ""
+// if that is not known. It follows first parents, so it names the merge that brought a change to
+// a branch. A commit without parents is not believed: it may be where a shallow clone ends.
+func (r *Repository) LastCommit(ctx context.Context, after, upTo, path string) (string, error) {
+	out, err := run(ctx, r.root, "rev-list", "-1", "--first-parent", "^"+after, upTo, "--", path)
+	commit := strings.TrimSpace(string(out))
+	if err != nil || commit == "" {
+		return "", err
+	}
+	out, err = run(ctx, r.root, "rev-list", "--no-walk", "--parents", commit)
+	if len(strings.Fields(string(out))) < 2 {
+		return "", err
+	}
+	return commit, nil
+}

@@ -44,7 +44,8 @@ func (p Passed) id() [2]string { return [2]string{p.Integration, p.Shard} }
 type document struct {
 	Version      string   `json:"version"`
 	MergeRequest string   `json:"merge_request"`
-	Plan         string   `json:"plan"` // the digest of its plan
+	Pipeline     int64    `json:"pipeline,omitempty"` // its number, 0 if it is not known
+	Plan         string   `json:"plan"`               // the digest of its plan
 	Commit       string   `json:"commit"`
 	Base         string   `json:"base,omitempty"`
 	Passed       []Passed `json:"passed"`
@@ -83,17 +84,21 @@ func (s Store) Last(ctx context.Context, mergeRequest string) *Pipeline {
 
 // Add remembers how tasks of a plan ended. The plan may have more tasks than there are results,
 // such as those of other parts. A plan that was not made in the own pipeline of a merge request
-// is left out.
+// is left out, and so is one of an earlier pipeline, which ended late.
 func (s Store) Add(ctx context.Context, p *plan.Plan, results []plan.Result) error {
 	if p.MergeRequest == nil || p.MergeRequest.InTrain {
 		return nil
 	}
 	name := p.MergeRequest.Name
+	number := p.MergeRequest.Pipeline
 	warning, err := kind(name).Update(ctx, s.in, key(name), func(d *document) {
+		if number != 0 && number < d.Pipeline {
+			return
+		}
 		if d.Plan != p.Digest {
 			*d = document{Plan: p.Digest, Passed: leftOut(p)}
 		}
-		d.Version, d.MergeRequest, d.Commit, d.Base = Version, name, p.MergeRequest.Commit, p.Base.Commit
+		d.Version, d.MergeRequest, d.Pipeline, d.Commit, d.Base = Version, name, number, p.MergeRequest.Commit, p.Base.Commit
 		d.add(p, results)
 	})
 	if err = errors.Join(warning, err); err != nil {

@@ -63,6 +63,11 @@ func TestAdd(t *testing.T) {
 	outside.MergeRequest = nil
 	other := planned("r", "x")
 	other.MergeRequest.Name = "group/project!8"
+	numbered := func(digest string, number int64) *plan.Plan {
+		p := planned(digest, "x")
+		p.MergeRequest.Pipeline = number
+		return p
+	}
 	store, _ := open(t)
 	if got := brief(store.Last(t.Context(), name)); got != "nothing" {
 		t.Errorf("at first: got %s", got)
@@ -80,6 +85,8 @@ func TestAdd(t *testing.T) {
 		{"a merge train", inTrain, ended(plan.Passed, "x"), "c on b: a/y=py(run)"},
 		{"no merge request", outside, ended(plan.Passed, "x"), "c on b: a/y=py(run)"},
 		{"another merge request", other, ended(plan.Passed, "x"), "c on b: a/y=py(run)"},
+		{"a later pipeline", numbered("n", 9), ended(plan.Passed, "x"), "c on b: a/x=nx(run)"},
+		{"an earlier pipeline that ends late", numbered("e", 8), ended(plan.Passed, "x"), "c on b: a/x=nx(run)"},
 		{"the next pipeline", reused, ended(plan.Passed, "x"), "c on b: a/x=qx(run) z/s=i()"},
 	} {
 		if err := store.Add(t.Context(), step.p, step.results); err != nil {
