@@ -25,6 +25,7 @@ const maxMoved = 20
 // A result holds if the plan leaves out its task because it passed with the same inputs. This
 // only counts what the rung result decided.
 type Train struct {
+	Own     string  `json:"own"`             // "sha256:…" of what is remembered of the own pipeline
 	Results int     `json:"results"`         // tasks that passed in the own pipeline
 	Hold    int     `json:"hold"`            // how many of them hold
 	Moved   []Moved `json:"moved,omitempty"` // those that do not hold (at most 20)

@@ -29,15 +29,24 @@ func (s starter) refuteEvidence(ctx context.Context, p *plan.Plan, r *proof.Repo
 	if !isSameJSON(p.Require, s.Settings.EffectPolicy().Labels) {
 		add("require", "the plan asks for other labels than the settings")
 	}
+	train, isKnown := newTrain(s.Input), true
 	for _, d := range p.Integrations {
 		o, ok := s.outcomes[d.Name]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if ok && !refuted(d.Name) {
-			now, _ := s.climb(ctx, o).decision(d.Name)
-			add(d.Name, otherFacts(d, now))
+		if !ok || refuted(d.Name) {
+			isKnown = false
+			continue
 		}
+		c := s.climb(ctx, o)
+		train.note(o, c.reuse)
+		now, _ := c.decision(d.Name)
+		add(d.Name, otherFacts(d, now))
+		isKnown = isKnown && isSameJSON(d.Evidence.Passed, now.Evidence.Passed)
+	}
+	if isKnown {
+		add("merge_request", train.refute(p))
 	}
 	r.Proven = slices.DeleteFunc(r.Proven, refuted)
 	r.Believed = slices.DeleteFunc(r.Believed, refuted)

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -65,7 +66,7 @@ func (t *train) mergeRequest(p *plan.Plan) *plan.MergeRequest {
 	for _, d := range p.Integrations {
 		rungs[d.Name] = d.Rung
 	}
-	out.Train = &plan.Train{Results: len(t.own.Passed)}
+	out.Train = &plan.Train{Own: t.own.Digest(), Results: len(t.own.Passed)}
 	for _, passed := range t.own.Passed {
 		key := taskKey{passed.Integration, passed.Shard}
 		if t.leftOut[key] && t.tasks[key].Inputs == passed.Inputs {
@@ -122,4 +123,29 @@ func (t *train) othersFiles(o schemafilter.Outcome) []string {
 		out = append(out, name)
 	}
 	return out
+}
+
+// refute returns why what a plan says about its merge train is not true; "" if it is, or if
+// something else is remembered of the own pipeline by now. All integrations of the plan were noted,
+// and what passed before is what the plan says.
+func (t *train) refute(p *plan.Plan) string {
+	now := t.mergeRequest(p)
+	if p.MergeRequest == nil || p.MergeRequest.Train == nil || now == nil || now.Train == nil || p.MergeRequest.Train.Own != now.Train.Own {
+		return ""
+	}
+	if !isSameJSON(withoutFiles(*p.MergeRequest.Train), withoutFiles(*now.Train)) {
+		return "what it says about the results of the merge request's own pipeline is not what these bundles and results give"
+	}
+	return ""
+}
+
+// withoutFiles returns what does not depend on which commits a clone has.
+func withoutFiles(t plan.Train) plan.Train {
+	t.Moved = slices.Clone(t.Moved)
+	for i, m := range t.Moved {
+		if m.Code == plan.CodeOthersFiles || m.Code == plan.CodeOthersChanged {
+			t.Moved[i].Code, t.Moved[i].Reason = plan.CodeOthersChanged, ""
+		}
+	}
+	return t
 }

@@ -162,7 +162,7 @@ func (l *trainLaw) broken(in planner.Input, now, own sides, ran map[unit]bool, p
 // holds only if its task sees the same there; and what is said about the results is true and
 // decides nothing. A planner that does not see the change of another merge request is found.
 func TestTrainLaw(t *testing.T) {
-	held, moved, mutants := 0, 0, 0
+	held, moved, mutants, edits := 0, 0, 0, 0
 	reasons := map[plan.Code]int{}
 	store := openTrains(t)
 	for seed := range uint64(60) {
@@ -186,6 +186,7 @@ func TestTrainLaw(t *testing.T) {
 				t.Fatalf("seed %d, merge request %d: %s", seed, i, why)
 			}
 			l.onlyTells(in, p)
+			edits += l.refutesEdits(in, p)
 			if train := p.MergeRequest.Train; i == 0 && train.Hold != train.Results {
 				t.Fatalf("seed %d: nothing is ahead, and %s", seed, train)
 			}
@@ -218,8 +219,8 @@ func TestTrainLaw(t *testing.T) {
 			ahead = append(ahead, i)
 		}
 	}
-	t.Logf("%d results hold, %d do not: %v; %d mutants", held, moved, reasons, mutants)
-	if held < 50 || moved < 50 || mutants < 50 || reasons[plan.CodeOthersChanged] == 0 || reasons[plan.CodeNotNeeded] == 0 {
+	t.Logf("%d results hold, %d do not: %v; %d mutants, %d edits", held, moved, reasons, mutants, edits)
+	if held < 50 || moved < 50 || mutants < 50 || edits < 200 || reasons[plan.CodeOthersChanged] == 0 || reasons[plan.CodeNotNeeded] == 0 {
 		t.Error("the generator is one-sided")
 	}
 }

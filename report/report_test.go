@@ -161,7 +161,7 @@ func reusedPlan(t testing.TB) *plan.Plan {
 func trainPlan(t testing.TB) *plan.Plan {
 	t.Helper()
 	p := reusedPlan(t)
-	train := &plan.Train{Results: 30, Hold: 3}
+	train := &plan.Train{Own: "sha256:0123", Results: 30, Hold: 3}
 	train.Add("users", "<b>", plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/<b>.yml", "/users/c.yml"}})
 	for range 20 {
 		train.Add("vault", "", plan.Reason{Code: plan.CodeNotNeeded, Names: []string{"schema"}})

@@ -3,6 +3,8 @@ package trains
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,6 +29,12 @@ type Pipeline struct {
 	Commit string   // the last commit of the branch of the merge request
 	Base   string   // the commit of base, "" if it is not known
 	Passed []Passed // sorted by integration and shard
+}
+
+// Digest returns a digest of all that is remembered of the pipeline.
+func (p *Pipeline) Digest() string {
+	raw, _ := json.Marshal(p) // strings always encode
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
 }
 
 // A Passed is a task that passed.
