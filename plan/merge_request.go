@@ -47,10 +47,11 @@ func (m Moved) Name() string {
 	return m.Integration + "/" + m.Shard
 }
 
-// Add adds a result that does not hold, unless enough are listed.
-func (t *Train) Add(integration, shard string, why Reason) {
+// Add adds a result that does not hold, unless enough are listed. Only then why is called.
+func (t *Train) Add(integration, shard string, why func() Reason) {
 	if len(t.Moved) < maxMoved {
-		t.Moved = append(t.Moved, Moved{Integration: integration, Shard: shard, Code: why.Code, Reason: why.String()})
+		r := why()
+		t.Moved = append(t.Moved, Moved{Integration: integration, Shard: shard, Code: r.Code, Reason: r.String()})
 	}
 }
 

@@ -24,10 +24,11 @@ func TestTrainString(t *testing.T) {
 // A list of results that do not hold is bounded, and says how many it leaves out.
 func TestTrainAdd(t *testing.T) {
 	train := Train{Results: 30, Hold: 5}
+	asked := 0
 	for range 25 {
-		train.Add("a", "s{1/2}", Reason{Code: CodeOldResult})
+		train.Add("a", "s{1/2}", func() Reason { asked++; return Reason{Code: CodeOldResult} })
 	}
-	if len(train.Moved) != 20 || train.More() != 5 || train.Moved[0].Name() != "a/s{1/2}" || train.Moved[0].Code != CodeOldResult || train.Moved[0].Reason == "" {
+	if asked != 20 || len(train.Moved) != 20 || train.More() != 5 || train.Moved[0].Name() != "a/s{1/2}" || train.Moved[0].Code != CodeOldResult || train.Moved[0].Reason == "" {
 		t.Errorf("got %d results, %d more: %+v", len(train.Moved), train.More(), train.Moved[0])
 	}
 }

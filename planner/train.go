@@ -19,14 +19,15 @@ type train struct {
 	tasks    map[taskKey]plan.Task // of the plan, and those that the rung result left out
 	leftOut  map[taskKey]bool      // the latter
 	outcomes map[string]schemafilter.Outcome
-	files    func() []bundle.Path // that others changed
+	files    func() []bundle.Path   // that others changed
+	commits  map[bundle.Path]string // that changed them, as far as somebody asked
 }
 
 // A taskKey identifies a task in plans of different changes.
 type taskKey struct{ integration, label string }
 
 func newTrain(in Input) *train {
-	t := &train{Input: in, tasks: map[taskKey]plan.Task{}, leftOut: map[taskKey]bool{}, outcomes: map[string]schemafilter.Outcome{}}
+	t := &train{Input: in, tasks: map[taskKey]plan.Task{}, leftOut: map[taskKey]bool{}, outcomes: map[string]schemafilter.Outcome{}, commits: map[bundle.Path]string{}}
 	if in.MergeRequest != nil && in.MergeRequest.InTrain {
 		t.own = in.Own
 	}
@@ -73,7 +74,9 @@ func (t *train) mergeRequest(p *plan.Plan) *plan.MergeRequest {
 			out.Train.Hold++
 			continue
 		}
-		out.Train.Add(passed.Integration, passed.Shard, t.whyMoved(passed, cmp.Or(rungs[passed.Integration], plan.RungDefinition)))
+		out.Train.Add(passed.Integration, passed.Shard, func() plan.Reason {
+			return t.whyMoved(passed, cmp.Or(rungs[passed.Integration], plan.RungDefinition))
+		})
 	}
 	return &out
 }
@@ -116,13 +119,24 @@ func (t *train) othersFiles(o schemafilter.Outcome) []string {
 		}
 		name := string(path)
 		if len(out) == 0 {
-			if commit := t.Others.Commit(path); commit != "" {
-				name += " (commit " + commit + ")"
-			}
+			name += t.inCommit(path)
 		}
 		out = append(out, name)
 	}
 	return out
+}
+
+// inCommit names the commit that changed a file in parentheses; "" if it is not known.
+func (t *train) inCommit(path bundle.Path) string {
+	commit, isKnown := t.commits[path]
+	if !isKnown {
+		commit = t.Others.Commit(path)
+		t.commits[path] = commit
+	}
+	if commit == "" {
+		return ""
+	}
+	return " (commit " + commit + ")"
 }
 
 // refute returns why what a plan says about its merge train is not true; "" if it is, or if

@@ -162,9 +162,11 @@ func trainPlan(t testing.TB) *plan.Plan {
 	t.Helper()
 	p := reusedPlan(t)
 	train := &plan.Train{Own: "sha256:0123", Results: 30, Hold: 3}
-	train.Add("users", "<b>", plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/<b>.yml", "/users/c.yml"}})
+	train.Add("users", "<b>", func() plan.Reason {
+		return plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/<b>.yml", "/users/c.yml"}}
+	})
 	for range 20 {
-		train.Add("vault", "", plan.Reason{Code: plan.CodeNotNeeded, Names: []string{"schema"}})
+		train.Add("vault", "", func() plan.Reason { return plan.Reason{Code: plan.CodeNotNeeded, Names: []string{"schema"}} })
 	}
 	p.MergeRequest = &plan.MergeRequest{Name: "shop/data!7", Commit: "4be1f0c9", InTrain: true, Train: train}
 	seal(t, p)

@@ -222,7 +222,9 @@ func TestGolden(t *testing.T) {
 	queued := newPlan(t, 3)
 	queued.Integrations[5].Evidence = plan.Evidence{Reused: 3}
 	queued.MergeRequest = &plan.MergeRequest{Name: "shop/data!7", Commit: "4be1f0c9", InTrain: true, Train: &plan.Train{Own: "sha256:0123", Results: 4, Hold: 3}}
-	queued.MergeRequest.Train.Add("integration-000", "<b>", plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/@all.yml", "/users/c.yml"}})
+	queued.MergeRequest.Train.Add("integration-000", "<b>", func() plan.Reason {
+		return plan.Reason{Code: plan.CodeOthersFiles, Names: []string{"/users/@all.yml", "/users/c.yml"}}
+	})
 	seal(t, queued)
 	trust := newPlan(t, 80, "this merge request changes prcheck.yaml: the settings of base were used, and what its edit concerns runs in full",
 		`datafile "/users/ana.yml" refers to "/roles/gone.yml", which does not exist on head`)
