@@ -13,9 +13,19 @@ type MergeRequest struct {
 	// Pipeline is the number of the pipeline: a later one has a higher number. It is 0 if it is not
 	// known.
 	Pipeline int64 `json:"pipeline,omitempty"`
+	// Reused are the tasks that the plan leaves out because they passed before, and that the evidence
+	// of their integrations does not name. A plan for a merge train has none.
+	Reused []Reused `json:"reused,omitempty"`
 	// Train tells which results of its own pipeline hold in its merge train. It is nil if its
 	// own results are not remembered, and outside of a merge train.
 	Train *Train `json:"train,omitempty"`
+}
+
+// A Reused is a task that a plan leaves out because it passed before.
+type Reused struct {
+	Integration string `json:"integration"`
+	Shard       string `json:"shard,omitempty"` // with the number of a static shard
+	Inputs      string `json:"inputs"`          // as the task would have them
 }
 
 // maxMoved bounds how many results a [Train] lists.
@@ -83,6 +93,8 @@ func (m *MergeRequest) check(reused int) error {
 		return nil
 	case m.Name == "":
 		return errors.New("merge_request: the name is empty")
+	case len(m.Reused) > reused:
+		return fmt.Errorf("merge_request: %d tasks are left out because they passed, but the integrations say %d", len(m.Reused), reused)
 	case m.Train == nil:
 		return nil
 	case !m.InTrain:

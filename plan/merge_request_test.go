@@ -37,13 +37,14 @@ func TestTrainAdd(t *testing.T) {
 func TestMergeRequestCheck(t *testing.T) {
 	moved := []Moved{{Integration: "a", Code: CodeOldResult, Reason: "old"}}
 	for want, m := range map[string]*MergeRequest{
-		"":                                  {Name: "p!1", InTrain: true, Train: &Train{Results: 3, Hold: 2, Moved: moved}},
-		"the name is empty":                 {},
-		"only a merge train":                {Name: "p!1", Train: &Train{}},
-		"of 1 results 1 hold and 1 do not":  {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: 1, Moved: moved}},
-		"of 1 results -1 hold":              {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: -1}},
-		"3 results hold, but only 2 tasks":  {Name: "p!1", InTrain: true, Train: &Train{Results: 3, Hold: 3}},
-		"needs an integration and a reason": {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Moved: []Moved{{Integration: "a"}}}},
+		"": {Name: "p!1", InTrain: true, Train: &Train{Results: 3, Hold: 2, Moved: moved}},
+		"3 tasks are left out because they passed, but": {Name: "p!1", Reused: make([]Reused, 3)},
+		"the name is empty":                             {},
+		"only a merge train":                            {Name: "p!1", Train: &Train{}},
+		"of 1 results 1 hold and 1 do not":              {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: 1, Moved: moved}},
+		"of 1 results -1 hold":                          {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Hold: -1}},
+		"3 results hold, but only 2 tasks":              {Name: "p!1", InTrain: true, Train: &Train{Results: 3, Hold: 3}},
+		"needs an integration and a reason":             {Name: "p!1", InTrain: true, Train: &Train{Results: 1, Moved: []Moved{{Integration: "a"}}}},
 	} {
 		p := Plan{MergeRequest: m, Integrations: []Decision{{Name: "a", Decision: Skip, Rung: RungResult, Reason: "r", Evidence: Evidence{Reused: 2}}}}
 		err := p.Seal()

@@ -19,6 +19,7 @@ type train struct {
 	tasks    map[taskKey]plan.Task // of the plan, and those that the rung result left out
 	leftOut  map[taskKey]bool      // the latter
 	outcomes map[string]schemafilter.Outcome
+	unnamed  []plan.Reused          // tasks that passed before and that no evidence names, outside of a train
 	files    func() []bundle.Path   // that others changed
 	commits  map[bundle.Path]string // that changed them, as far as somebody asked
 }
@@ -39,6 +40,11 @@ func newTrain(in Input) *train {
 
 // note notes which tasks of an integration run and which were left out because they passed.
 func (t *train) note(o schemafilter.Outcome, r reuse) {
+	if t.MergeRequest != nil && !t.MergeRequest.InTrain && len(r.passed) > 0 {
+		for _, e := range r.passed[len(r.named()):] {
+			t.unnamed = append(t.unnamed, plan.Reused{Integration: o.Name, Shard: e.Shard, Inputs: e.Inputs})
+		}
+	}
 	if t.own == nil {
 		return
 	}
@@ -59,7 +65,7 @@ func (t *train) mergeRequest(p *plan.Plan) *plan.MergeRequest {
 		return nil
 	}
 	out := *t.MergeRequest
-	out.Train = nil
+	out.Train, out.Reused = nil, t.unnamed
 	if t.own == nil {
 		return &out
 	}

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -103,5 +104,38 @@ func TestNoMergeRequest(t *testing.T) {
 	in.Own = &trains.Pipeline{}
 	if p := made(t, in); p.MergeRequest != nil {
 		t.Errorf("got %+v", p.MergeRequest)
+	}
+}
+
+// All tasks that the own pipeline left out are in its plan, also those that no evidence names.
+func TestTrainOfManyShards(t *testing.T) {
+	many := func(size int) *side {
+		s := world()
+		for i := range 30 {
+			name := fmt.Sprintf("/groups/%02d.yml", i)
+			s.data[name] = object{"$schema": "/group-1.yml", "name": name, "account": fmt.Sprint("account-", i), "size": size}
+			s.data["/roles/"+fmt.Sprint(i)+".yml"] = object{"$schema": "/role-1.yml", "name": fmt.Sprint(i), "tags": list{}, "groups": list{object{"$ref": name}}}
+		}
+		return s
+	}
+	in := input(t, many(1), many(2), byAccount(""))
+	in.MergeRequest, in.Results = &plan.MergeRequest{Name: "shop/data!7", Commit: "c"}, results{}
+	first := made(t, in)
+	in.Results = passing(first)
+	again := made(t, in)
+	if len(first.Tasks) != 30 || len(again.Tasks) != 0 || len(again.MergeRequest.Reused) != 10 {
+		t.Fatalf("%d tasks, then %d and %d that no evidence names", len(first.Tasks), len(again.Tasks), len(again.MergeRequest.Reused))
+	}
+	store := openTrains(t)
+	if err := store.Add(t.Context(), again, nil); err != nil {
+		t.Fatal(err)
+	}
+	in.MergeRequest, in.Own = &plan.MergeRequest{Name: "shop/data!7", Commit: "c", InTrain: true}, store.Last(t.Context(), "shop/data!7")
+	p := made(t, in)
+	if train := p.MergeRequest.Train; train.Results != 30 || train.Hold != 30 || len(p.MergeRequest.Reused) != 0 {
+		t.Errorf("got %s", train)
+	}
+	if gaps := verify(t, in, p); len(gaps) > 0 {
+		t.Errorf("got gaps %v", gaps)
 	}
 }

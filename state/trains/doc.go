@@ -5,8 +5,7 @@
 //     of a merge train: its tasks that passed, and those that were left out because they had
 //     passed before, each with the digest of its inputs. The parts of a pipeline share the
 //     document: they have the same plan.
-//   - Of an integration with more than 20 tasks that were left out, only those are remembered
-//     that the plan names. A document has at most 10,000 tasks.
+//   - A document has at most 10,000 tasks.
 //   - A pipeline in which no runner ran changes nothing.
 //   - Nothing is left out because of such a document. It only counts where results count that
 //     keep a task from running, so that nobody else can make up a sentence of a report.

@@ -123,6 +123,9 @@ func leftOut(p *plan.Plan) []Passed {
 			out = append(out, Passed{Integration: d.Name, Shard: e.Shard, Inputs: e.Inputs})
 		}
 	}
+	for _, r := range p.MergeRequest.Reused {
+		out = append(out, Passed{Integration: r.Integration, Shard: r.Shard, Inputs: r.Inputs})
+	}
 	return out
 }
 

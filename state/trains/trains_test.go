@@ -57,6 +57,7 @@ func brief(p *trains.Pipeline) string {
 func TestAdd(t *testing.T) {
 	reused := planned("q", "x")
 	reused.Integrations = []plan.Decision{{Name: "z", Evidence: plan.Evidence{Reused: 1, Passed: []plan.Earlier{{Shard: "s", Inputs: "i"}}}}}
+	reused.MergeRequest.Reused = []plan.Reused{{Integration: "z", Shard: "t", Inputs: "j"}}
 	inTrain := planned("t", "x")
 	inTrain.MergeRequest.InTrain = true
 	outside := planned("o", "x")
@@ -87,7 +88,7 @@ func TestAdd(t *testing.T) {
 		{"another merge request", other, ended(plan.Passed, "x"), "c on b: a/y=py(run)"},
 		{"a later pipeline", numbered("n", 9), ended(plan.Passed, "x"), "c on b: a/x=nx(run)"},
 		{"an earlier pipeline that ends late", numbered("e", 8), ended(plan.Passed, "x"), "c on b: a/x=nx(run)"},
-		{"the next pipeline", reused, ended(plan.Passed, "x"), "c on b: a/x=qx(run) z/s=i()"},
+		{"the next pipeline", reused, ended(plan.Passed, "x"), "c on b: a/x=qx(run) z/s=i() z/t=j()"},
 	} {
 		if err := store.Add(t.Context(), step.p, step.results); err != nil {
 			t.Fatal(err)
