@@ -1,6 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench fuzz build golden score
+.PHONY: help check test lint bench benchmarks fuzz build golden score
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -14,7 +14,10 @@ test: ## all tests
 lint: ## format, vet, linters
 	.ci/run format vet lint
 
-bench: ## benchmarks of the hot path
+bench: ## one table of CPU times, with cmp, git, Node and Python beside them (5 minutes)
+	go run ./bench
+
+benchmarks: ## all benchmarks of packages
 	go test -run '^$$' -bench . -benchmem ./...
 
 fuzz: ## every fuzz target for a minute

@@ -23,7 +23,7 @@ var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/a
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
-var programs = []string{"examples", "conformance"}
+var programs = []string{"bench", "examples", "conformance"}
 
 // shown lists packages that programs may import: the simulated services of examples.
 var shown = []string{"internal/armtest"}
@@ -75,7 +75,7 @@ var owners = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/generic/importer", "integrations/saas/edit", "integrations/saas/jobs", "ci/pipeline", "openapi", "validator"},
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

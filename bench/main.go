@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// options say how much is measured.
+type options struct {
+	files        int // datafiles of the world; the large one has five times as many
+	integrations int
+	runs         int
+	growth       []int // numbers of datafiles; only the growth is measured then
+	benchmarks   bool  // whether benchmarks of packages are measured as well
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o := options{benchmarks: true}
+	var growth string
+	flag.IntVar(&o.files, "files", 10_000, "datafiles of the smaller checkout; the larger one has five times as many")
+	flag.IntVar(&o.runs, "runs", 5, "runs of each command, of which the median counts")
+	flag.StringVar(&growth, "growth", "", "measure how the CPU time grows: numbers of datafiles, such as 1000,10000,50000")
+	flag.Parse()
+	o.integrations = 100
+	for n := range strings.SplitSeq(growth, ",") {
+		if files, err := strconv.Atoi(n); err == nil && files > 0 {
+			o.growth = append(o.growth, files)
+		} else if growth != "" {
+			_, _ = fmt.Fprintf(os.Stderr, "bench: %q is no number of datafiles\n", n)
+			os.Exit(2)
+		}
+	}
+	if err := measure(ctx, os.Stdout, os.Stderr, o); err != nil {
+		_, _ = fmt.Fprintf(os.Stderr, "bench: %v\n", err)
+		stop()
+		os.Exit(3) //nolint:gocritic // stop was called
+	}
+}
+
+// measure builds the programs, makes the data and prints a table. It says in notes what it does.
+func measure(ctx context.Context, out, notes io.Writer, o options) error {
+	dir, err := os.MkdirTemp("", "prcheck-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), notes: notes}
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	b.root = root
+	if err := run(ctx, root, "go", "build", "-o", b.bin+"/", "./cmd/..."); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors\n\n", o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if len(o.growth) > 0 {
+		return b.growths(ctx, out)
+	}
+	lines, err := b.lines(ctx)
+	if err != nil {
+		return err
+	}
+	return writeTable(out, lines)
+}
+
+// moduleRoot returns the folder of go.mod.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("there is no go.mod: start it inside of the repository")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
