@@ -61,7 +61,7 @@
 //	                 validatetypes.go validateunique.go validatevalue.go validatevariable.go
 //	                 variableuse.go introspectiondepth.go limits.go suggest.go
 //	field conflicts  conflict.go conflictfields.go conflictlinear.go
-//	execution        engine.go exec.go resolve.go datavalue.go objecttype.go filter.go match.go
+//	execution        engine.go exec.go resolve.go datavalue.go objecttype.go filter.go match.go lookup.go
 //	                 backrefs.go serialize.go exactnumber.go observe.go dependence.go
 //	JavaScript       jsvalue.go jsnumber.go jsjson.go inspect.go
 //	answers          response.go readresponse.go

@@ -14,8 +14,9 @@ type Engine struct {
 	bundle *bundle.Bundle
 	schema *Schema
 
-	lock     sync.Mutex // guards backRefs
+	lock     sync.Mutex // guards backRefs and lookups
 	backRefs map[backRefKey]*backRefIndex
+	lookups  map[lookupKey]*lookup
 
 	mentions *bundle.Mentions // set by UseMentions, or nil
 }
@@ -23,7 +24,7 @@ type Engine struct {
 // New returns an engine for a bundle. The schema must be made from the GraphQL types of
 // this bundle, or of a bundle with the same types.
 func New(b *bundle.Bundle, s *Schema) *Engine {
-	return &Engine{bundle: b, schema: s, backRefs: map[backRefKey]*backRefIndex{}}
+	return &Engine{bundle: b, schema: s, backRefs: map[backRefKey]*backRefIndex{}, lookups: map[lookupKey]*lookup{}}
 }
 
 // Answer compiles and executes a request. The response to a rejected request has status

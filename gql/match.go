@@ -14,6 +14,7 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 	if len(files) == 0 {
 		return dataValue{value: fileList{}}, nil
 	}
+	files = r.engine.candidates(field.def.schema, field.rootArgs)
 	list := make(fileList, 0, len(files))
 	for i, f := range files {
 		if i&255 == 255 && r.ctx.Err() != nil {
