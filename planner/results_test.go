@@ -419,3 +419,26 @@ func TestUnknownProgramsRun(t *testing.T) {
 		t.Errorf("a result counts: %s: %s", brief(d), d.Reason)
 	}
 }
+
+// Answers with the same error on both sides are a doubt for the planner, and the same state for
+// the proof. A task that ran in doubt and passed is left out for that, and the plan holds.
+func TestVerifyDoubtThatPassed(t *testing.T) {
+	base, head := world(), world()
+	for _, s := range []*side{base, head} {
+		delete(s.at("/users/ana.yml"), "name")
+	}
+	head.at("/users/ana.yml")["email"] = "new"
+	in := input(t, base, head, asks("", "people.graphql"))
+	in.Results = results{}
+	in.Results = passing(made(t, in))
+	p := made(t, in)
+	d, _ := p.Decision("it")
+	if gaps := verify(t, in, p); brief(d) != "skip result" || len(gaps) > 0 {
+		t.Errorf("got %s: %s, and the gaps %v", brief(d), d.Reason, gaps)
+	}
+	bad := clone(p)
+	decision(bad).Evidence.Passed = nil
+	if gaps := verify(t, in, bad); len(gaps) != 1 {
+		t.Errorf("without a result, the gaps are %v", gaps)
+	}
+}
