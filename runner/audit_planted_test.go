@@ -67,7 +67,9 @@ func TestAuditFindsPlanted(t *testing.T) {
 		a, err := runner.Audit(t.Context(), runner.Input{Plan: p, Base: base, Head: head, Settings: settings, Natives: natives},
 			runner.Options{Logs: t.TempDir()}, runner.AuditOptions{
 				Skipped: skipped, Rate: rate, Seed: fmt.Sprint(i), Budget: time.Hour,
-				Remedy: func(ctx context.Context, unit plan.Skipped, o plan.Observed) string { return planner.Remedy(ctx, in, p, unit, o) },
+				Remedy: func(ctx context.Context, unit plan.Skipped, o plan.Observed) string {
+					return planner.Remedy(ctx, in, p, unit, o)
+				},
 			})
 		if err != nil {
 			t.Fatal(err)
