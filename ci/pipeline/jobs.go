@@ -89,9 +89,7 @@ func (c *childPipeline) document() (*yaml.Node, error) {
 		c.addEntry(inputsJobName, c.inputsJob())
 	}
 	if len(c.orders) == 0 {
-		c.addEntry("prcheck-nothing", job{
-			Stage: stageName(0), Variables: noCheckoutVariables(), Script: []string{"echo 'nothing to run: no integration can see the change'"},
-		})
+		c.addEntry("prcheck-nothing", c.nothingJob())
 	}
 	for i := range c.orders {
 		c.addOrderJobs(i)
@@ -135,6 +133,17 @@ func (c *childPipeline) inputsJob() job {
 		Script:    []string{removeOldResults, "test -s " + planFile},
 		Artifacts: keepArtifacts(Folder + "/"),
 	}
+}
+
+// nothingJob returns the job that stands in the place of all parts if the plan has no task. It
+// remembers the decisions of the plan, and audits what it leaves out if the project asks for
+// audits.
+func (c *childPipeline) nothingJob() job {
+	j := job{Stage: stageName(0), Script: c.partScript(1), Artifacts: keepArtifacts(Folder+"/results/", Folder+"/logs/")}
+	if c.opts.Parent != "" {
+		j.Needs = []need{{Job: inputsJobName, Artifacts: true}}
+	}
+	return j
 }
 
 // addOrderJobs adds the jobs of the i-th run order, each with up to 200 of its parts.
@@ -205,8 +214,10 @@ const KeepFromForks = `if [ "${CI_MERGE_REQUEST_SOURCE_PROJECT_ID:-}" != "${CI_M
 // number of the job's instance; a job that is not parallel has no such number. runner reads
 // PRCHECK_RUN_FLAGS itself, so no shell splits or evaluates its flags.
 func (c *childPipeline) partScript(first int) []string {
-	last := c.orders[len(c.orders)-1]
-	total := last.first + last.count - 1
+	total := 1
+	if n := len(c.orders); n > 0 {
+		total = c.orders[n-1].first + c.orders[n-1].count - 1
+	}
 	return []string{
 		KeepFromForks,
 		fmt.Sprintf("part=$((%d + ${CI_NODE_INDEX:-1}))", first-1), removeOldResults, "mkdir -p " + Folder + "/results",
