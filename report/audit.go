@@ -11,21 +11,39 @@ const maxAudited = 20
 
 // AuditSummary says in one line how an audit ended, and what is known of all audits.
 func AuditSummary(a *plan.Audit) string {
+	total, when := a.Count(), ""
+	if plan.Sum(a.Total) != (plan.AuditCount{}) {
+		total, when = a.Total, "in the last year "
+	}
+	out := thisAudit(a)
+	if all := plan.Sum(total); all != (plan.AuditCount{}) {
+		out += "; " + when + all.String()
+	}
+	return out
+}
+
+// thisAudit says how an audit ended.
+func thisAudit(a *plan.Audit) string {
 	now := plan.Sum(a.Count())
-	out := fmt.Sprintf("%d of %s that the plan leaves out were audited", now.Audited()+now.Unclear, countNoun(a.Skipped, "unit"))
-	if a.Skipped == 1 {
-		out = fmt.Sprintf("%d of 1 unit that the plan leaves out was audited", now.Audited()+now.Unclear)
+	ran := now.Audited() + now.Unclear
+	var out string
+	switch {
+	case a.Skipped == 0:
+		return "the plan leaves out nothing that can run on both sides"
+	case len(a.Units) == 0:
+		return fmt.Sprintf("none of the %s that the plan leaves out came into the sample", countNoun(a.Skipped, "unit"))
+	case a.Skipped == 1:
+		out = fmt.Sprintf("%d of 1 unit that the plan leaves out was audited", ran)
+	default:
+		out = fmt.Sprintf("%d of %d units that the plan leaves out were audited", ran, a.Skipped)
 	}
 	if now.Wrong > 0 {
 		out += fmt.Sprintf(", and %s wrong", countSkips(now.Wrong))
 	}
-	if left := len(a.Units) - now.Audited() - now.Unclear; left > 0 {
+	if left := len(a.Units) - ran; left > 0 {
 		out += fmt.Sprintf("; for %d more the time was up", left)
 	}
-	if len(a.Total) == 0 {
-		return out + "; " + now.String()
-	}
-	return out + "; in the last year " + plan.Sum(a.Total).String()
+	return out
 }
 
 func countSkips(n int) string {

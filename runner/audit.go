@@ -62,8 +62,12 @@ func Audit(ctx context.Context, in Input, opts Options, a AuditOptions) (*plan.A
 	}
 	ctx, cancel := state.WithGrace(ctx)
 	defer cancel()
-	now := time.Now()
-	known, err := audits.NewStore(in.State).Add(ctx, out, now)
+	now, store := time.Now(), audits.NewStore(in.State)
+	remember := func() (audits.Snapshot, error) { return store.Add(ctx, out, now) }
+	if len(out.Units) == 0 {
+		remember = func() (audits.Snapshot, error) { return store.Snapshot(ctx) }
+	}
+	known, err := remember()
 	if errors.Is(err, state.ErrReadOnly) { // that was reported when the state was opened
 		return out, nil
 	}
