@@ -3,6 +3,7 @@ package change
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/audits"
+	"github.com/app-sre/prcheck/state/bases"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
 	"github.com/app-sre/prcheck/state/history"
@@ -42,6 +44,7 @@ type Change struct {
 	settings source.Settings
 	input    planner.Input
 	server   *live.Bundles // nil when the bundles are files
+	memory   *bases.Memory // nil when nothing is remembered
 }
 
 // Open reads everything that a plan is made from. Checkouts are bundled as the settings of
@@ -90,9 +93,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
 	cache := in.opener(env, settings).Cache
 	c.input.Programs = Programs(ctx, settings, c.data(in), own, cache)
-	if cache != "" {
-		c.input.Memory = bundler.OpenCache(cache)
-	}
+	c.openMemory(ctx, cache)
 	return c, nil
 }
 
@@ -104,6 +105,33 @@ func misses(ctx context.Context, env cli.Env, remembered state.Store) audits.Sna
 		return audits.Unknown()
 	}
 	return known
+}
+
+// openMemory opens what is known of base: in the cache, and in the state.
+func (c *Change) openMemory(ctx context.Context, cache string) {
+	var near bases.Near
+	if cache != "" {
+		near = bundler.OpenCache(cache)
+		c.input.Memory = near
+	}
+	if c.State != nil && c.server == nil {
+		c.memory = bases.NewMemory(ctx, c.State, c.Base.SHA256(), near)
+		c.input.Memory = c.memory
+	}
+}
+
+// RememberBase works out what tasks see of base, for a change from base to itself, and writes
+// it to the state. It returns of how many integrations it is known, and how many parts of it the
+// state did not have.
+func (c *Change) RememberBase(ctx context.Context) (known, added int, err error) {
+	if c.memory == nil {
+		return 0, 0, cli.Usage(errors.New("there is no state to write to, or the base is that of a running server"))
+	}
+	if known, err = planner.RememberBase(ctx, c.input); err != nil {
+		return 0, 0, c.trouble(ctx, err)
+	}
+	added, err = c.memory.Save(ctx)
+	return known, added, err
 }
 
 func (c *Change) openBundles(ctx context.Context, env cli.Env, in Inputs) (err error) {

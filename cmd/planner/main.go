@@ -28,7 +28,7 @@ Exit codes: 0 all good, 1 a check failed, 2 wrong usage or invalid input,
 	root.AddCommand(
 		planCommand(env), explainCommand(env), verifyCommand(env), diffCommand(env), queryCommand(env),
 		bundleCommand(env), validateCommand(env), checkCommand(env), serveCommand(env),
-		recordCommand(env), suggestCommand(env), insightsCommand(env), confirmCommand(env), keygenCommand(env), pipelineCommand(env),
+		recordCommand(env), suggestCommand(env), insightsCommand(env), confirmCommand(env), rememberCommand(env), keygenCommand(env), pipelineCommand(env),
 		schemaCommand(env), apiCommand(env), doctorCommand(env), selftestCommand(env),
 	)
 	return cli.Execute(ctx, env, root)
