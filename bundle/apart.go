@@ -24,6 +24,7 @@ func Apart(base, head *Bundle) *Bundle {
 		out.timestamp = strconv.FormatInt(seconds-1, 10)
 	}
 	out.types.Store(base.types.Load())
+	out.mentions.Store(base.mentions.Load())
 	return out
 }
 

@@ -90,8 +90,9 @@ type Bundle struct {
 	bySchema  map[Schema][]*File
 
 	graphql             []byte
-	types               atomic.Pointer[Object] // {"graphql": …}; nil until it is decoded
-	hasPathWithoutSlash bool                   // some path does not begin with a slash
+	types               atomic.Pointer[Object]      // {"graphql": …}; nil until it is decoded
+	hasPathWithoutSlash bool                        // some path does not begin with a slash
+	mentions            atomic.Pointer[mentionPart] // nil until it is asked for
 }
 
 // SHA256 returns the sha256 of the bundle file as 64 hex digits. It is computed when it is asked

@@ -3,6 +3,7 @@ package bundle
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
 // Mentions is an index from paths to the datafiles that mention them. Every string value
@@ -10,91 +11,77 @@ import (
 // So the mentions include all references, all resources that a datafile names, and all
 // paths that back references compare.
 type Mentions struct {
-	indexOf  map[string]int32 // index of a path in entries
-	entries  []mentionEntry
+	first    *Bundle
+	parts    []*mentionPart // of the first bundle, and of the files that only others have
 	complete bool
 }
 
-// A mentionEntry lists the mentions of one path.
-type mentionEntry struct {
-	files         []*File // datafiles that mention the path
-	withPathValue []*File // datafiles in which the path is the value of a key "path"
-	hasRef        bool    // some $ref names the path
+// A mentionPart is the index of some files.
+type mentionPart struct {
+	files    []*File
+	index    mentionIndex
+	dangling func() []DanglingRef // of a whole bundle; else nil
 }
 
-// IndexMentions builds an index of the datafiles of all given bundles.
-func IndexMentions(bundles ...*Bundle) *Mentions {
-	m := &Mentions{complete: true}
-	for i, b := range bundles {
+// IndexMentions returns an index of the datafiles of all given bundles. A bundle keeps its own
+// index, so that only the files in which the others differ from the first bundle are read.
+func IndexMentions(first *Bundle, others ...*Bundle) *Mentions {
+	m := &Mentions{first: first, parts: []*mentionPart{first.mentionPart()}, complete: !first.hasPathWithoutSlash}
+	seen := []*Bundle{first}
+	for _, b := range others {
 		m.complete = m.complete && !b.hasPathWithoutSlash
-		if i == 0 {
-			m.indexOf = make(map[string]int32, len(b.datafiles.files))
-			m.entries = make([]mentionEntry, 0, len(b.datafiles.files))
+		if own := b.datafilesBesides(seen); len(own) > 0 {
+			m.parts = append(m.parts, &mentionPart{files: own, index: indexMentions(own)})
 		}
-		for place, f := range b.datafiles.files {
-			shared := func(other *Bundle) bool {
-				files := other.datafiles.files
-				return place < len(files) && files[place] == f || other.HasDatafile(f)
-			}
-			if !slices.ContainsFunc(bundles[:i], shared) {
-				m.addFile(f)
-			}
-		}
+		seen = append(seen, b)
 	}
 	return m
 }
 
-func (m *Mentions) addFile(f *File) {
-	for _, mentioned := range f.mentions {
-		t := m.entry(f.raw[mentioned.start+1 : mentioned.end-1])
-		t.files = appendOnce(t.files, f)
-		t.hasRef = t.hasRef || mentioned.keyKind == refKey
-		if mentioned.keyKind == pathKey {
-			t.withPathValue = appendOnce(t.withPathValue, f)
+// mentionPart returns the index of the datafiles of a bundle.
+func (b *Bundle) mentionPart() *mentionPart {
+	if p := b.mentions.Load(); p != nil {
+		return p
+	}
+	p := &mentionPart{files: b.datafiles.files, index: indexMentions(b.datafiles.files)}
+	p.dangling = sync.OnceValue(func() []DanglingRef { return b.danglingAmong(b.datafiles.files) })
+	b.mentions.Store(p)
+	return p
+}
+
+// datafilesBesides returns the datafiles that none of some bundles shares.
+func (b *Bundle) datafilesBesides(seen []*Bundle) (own []*File) {
+	for place, f := range b.datafiles.files {
+		shared := func(other *Bundle) bool {
+			files := other.datafiles.files
+			return place < len(files) && files[place] == f || other.HasDatafile(f)
+		}
+		if !slices.ContainsFunc(seen, shared) {
+			own = append(own, f)
 		}
 	}
+	return own
 }
 
-// entry returns the entry of a path, which may have escapes. The pointer is valid until the
-// next call.
-func (m *Mentions) entry(written []byte) *mentionEntry {
-	i, ok := m.indexOf[string(written)]
-	if !ok || !hasNoEscape(written) {
-		path := unescape(written)
-		if i, ok = m.indexOf[path]; !ok {
-			i = int32(len(m.entries))
-			m.indexOf[path] = i
-			m.entries = append(m.entries, mentionEntry{})
-		}
-	}
-	return &m.entries[i]
-}
-
-// appendOnce appends a file, unless it is the last file of the list.
-func appendOnce(list []*File, f *File) []*File {
-	if n := len(list); n > 0 && list[n-1] == f {
-		return list
-	}
-	return append(list, f)
-}
-
-// Of returns the datafiles of any of the bundles that mention a path. The caller must not
-// change the list.
-func (m *Mentions) Of(p Path) []*File {
-	if i, ok := m.indexOf[string(p)]; ok {
-		return m.entries[i].files
-	}
-	return nil
-}
+// Of returns the datafiles of any of the bundles that mention a path. A file can be among them
+// that does not, if two paths have the same hash.
+func (m *Mentions) Of(p Path) []*File { return m.find(p, 0) }
 
 // WithPathValue returns the datafiles of any of the bundles in which a path is the value of
 // a key "path". An object with this key has the same back references as the file with this
-// path.
-func (m *Mentions) WithPathValue(p Path) []*File {
-	if i, ok := m.indexOf[string(p)]; ok {
-		return m.entries[i].withPathValue
+// path. As with Of, there can be more of them.
+func (m *Mentions) WithPathValue(p Path) []*File { return m.find(p, mentionedByPath) }
+
+// find returns the files with a mention of a path that has all of some flags.
+func (m *Mentions) find(p Path, flags uint32) (out []*File) {
+	for _, part := range m.parts {
+		part.index.each(string(p), flags, func(place int) {
+			if f := part.files[place]; len(out) == 0 || out[len(out)-1] != f {
+				out = append(out, f)
+			}
+		})
 	}
-	return nil
+	return out
 }
 
 // IsComplete reports whether the index has all mentions. If a bundle has a path that does
@@ -133,34 +120,56 @@ type DanglingRef struct {
 // DanglingRefs returns the references in the datafiles of a bundle whose targets do not
 // exist, each of them once, in the order of the bundle. The index must cover the bundle.
 func (m *Mentions) DanglingRefs(b *Bundle) []DanglingRef {
+	if b == m.first {
+		return m.parts[0].dangling()
+	}
 	var out []DanglingRef
-	for to, i := range m.indexOf {
-		if _, ok := b.datafiles.indexOf[Path(to)]; ok || !m.entries[i].hasRef {
+	for _, r := range m.parts[0].dangling() {
+		if f, ok := b.Datafile(r.From); ok && m.first.HasDatafile(f) && !b.hasDatafileAt(r.To) {
+			out = append(out, r)
+		}
+	}
+	for _, gone := range m.first.datafilesBesides([]*Bundle{b}) {
+		if b.hasDatafileAt(gone.Path) {
 			continue
 		}
-		for _, f := range m.entries[i].files {
-			if b.HasDatafile(f) && f.refersTo(Path(to)) {
-				out = append(out, DanglingRef{f.Path, Path(to)})
+		for _, f := range m.Of(gone.Path) {
+			if b.HasDatafile(f) && m.first.HasDatafile(f) && f.refersTo(gone.Path) {
+				out = append(out, DanglingRef{f.Path, gone.Path})
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y DanglingRef) int {
+	return b.sortDangling(append(out, b.danglingAmong(b.datafilesBesides([]*Bundle{m.first}))...))
+}
+
+// danglingAmong returns the references of some datafiles of the bundle that lead nowhere.
+func (b *Bundle) danglingAmong(files []*File) (out []DanglingRef) {
+	for _, f := range files {
+		for _, at := range f.mentions {
+			if to := f.mentionedPath(at); at.keyKind == refKey && !b.hasDatafileAt(to) {
+				out = append(out, DanglingRef{f.Path, to})
+			}
+		}
+	}
+	return b.sortDangling(out)
+}
+
+// hasDatafileAt reports whether there is a datafile with a path.
+func (b *Bundle) hasDatafileAt(p Path) bool {
+	_, ok := b.datafiles.indexOf[p]
+	return ok
+}
+
+// sortDangling sorts references by the order of the bundle, and takes repeated ones out.
+func (b *Bundle) sortDangling(refs []DanglingRef) []DanglingRef {
+	slices.SortFunc(refs, func(x, y DanglingRef) int {
 		return cmp.Or(cmp.Compare(b.DatafileIndex(x.From), b.DatafileIndex(y.From)), cmp.Compare(x.To, y.To))
 	})
-	return out
+	return slices.Compact(refs)
 }
 
 func (f *File) refersTo(p Path) bool {
 	found := false
 	f.EachHolder(p, func(string) { found = true })
 	return found
-}
-
-func hasNoEscape(text []byte) bool {
-	for _, c := range text {
-		if c == '\\' {
-			return false
-		}
-	}
-	return true
 }

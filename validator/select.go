@@ -34,7 +34,7 @@ func (c *checker) selectChanged(d *bundle.Diff) *selection {
 	if d.Empty() {
 		return &selection{}
 	}
-	mentions := bundle.IndexMentions(c.head)
+	mentions := bundle.IndexMentions(c.base, c.head)
 	schemas := c.affectedSchemas(d.Schemas)
 	if !mentions.IsComplete() {
 		return c.selectAll()
@@ -44,7 +44,7 @@ func (c *checker) selectChanged(d *bundle.Diff) *selection {
 		for _, change := range list {
 			touched[change.New] = true
 			for _, f := range mentions.Of(change.Path) {
-				touched[f] = true
+				touched[f] = true // those of base alone are not picked
 			}
 		}
 	}

@@ -70,6 +70,7 @@ var owners = map[string][]string{
 	"k8s.io":                                   {"kube", "integration/manifests", "internal/kubetest"},
 	"sigs.k8s.io/structured-merge-diff/v6":     {"kube", "integration/manifests", "internal/kubetest"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
+	"github.com/cespare/xxhash/v2":             {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/generic/importer", "integrations/saas/edit", "integrations/saas/jobs", "ci/pipeline", "openapi", "validator"},
