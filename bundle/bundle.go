@@ -18,14 +18,15 @@ type File struct {
 	Path   Path
 	Schema Schema // $schema; "" if there is none
 
-	raw      []byte
-	mentions []mention
+	raw      []byte        // use text; its capacity reaches to the end of the bundle file
+	mentions []mention     // use found
+	indexed  *indexedEntry // nil if raw and mentions are known
 	object   atomic.Pointer[Object]
 }
 
 // Raw returns the JSON text of the file as it stands in the bundle. The caller must not
 // change it.
-func (f *File) Raw() []byte { return f.raw }
+func (f *File) Raw() []byte { return slices.Clip(f.text()) }
 
 // Object returns the decoded file. Like qontract-server it sets the key "path" to the path
 // of the file. The file is decoded once. The caller must not change the object.
@@ -33,7 +34,7 @@ func (f *File) Object() *Object {
 	if o := f.object.Load(); o != nil {
 		return o
 	}
-	o, _ := decode(f.raw).(*Object)
+	o, _ := decode(f.text()).(*Object)
 	o.Set("path", string(f.Path))
 	f.object.Store(o)
 	return o
@@ -42,7 +43,7 @@ func (f *File) Object() *Object {
 // Decode decodes the file anew, without the key "path" that [File.Object] sets. The result
 // is not kept, so reading all files of a bundle this way needs little memory.
 func (f *File) Decode() *Object {
-	o, _ := decode(f.raw).(*Object)
+	o, _ := decode(f.text()).(*Object)
 	return o
 }
 

@@ -110,7 +110,7 @@ func differingFiles(base, head *section) []Change {
 		}
 		next = at + 1
 		shared++
-		if old := base.files[at]; old != f && !bytes.Equal(old.raw, f.raw) {
+		if old := base.files[at]; old != f && !bytes.Equal(old.text(), f.text()) {
 			out = append(out, Change{Path: f.Path, Old: old, New: f})
 		}
 	}

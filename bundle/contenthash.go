@@ -39,7 +39,7 @@ func (s contentHash) addFiles(sections ...*section) {
 	for _, list := range sections {
 		_, _ = fmt.Fprintf(s, "%d files:", len(list.files))
 		for _, f := range list.files {
-			s.addTexts([]byte(f.Path), f.raw)
+			s.addTexts([]byte(f.Path), f.text())
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (s *section) differenceFrom(base *section) map[Path]*string {
 	for _, c := range differingFiles(base, s) {
 		out[c.Path] = nil
 		if c.New != nil {
-			text := string(c.New.raw)
+			text := string(c.New.text())
 			out[c.Path] = &text
 		}
 	}
@@ -53,7 +53,7 @@ func (s *section) differenceFrom(base *section) map[Path]*string {
 // hasFilesOf reports whether two bundles have the same files in the same order.
 func (b *Bundle) hasFilesOf(other *Bundle) bool {
 	same := func(x, y *File) bool {
-		return x == y || x.Path == y.Path && x.Schema == y.Schema && bytes.Equal(x.raw, y.raw)
+		return x == y || x.Path == y.Path && x.Schema == y.Schema && bytes.Equal(x.text(), y.text())
 	}
 	return b.hasPathWithoutSlash == other.hasPathWithoutSlash && slices.EqualFunc(b.datafiles.files, other.datafiles.files, same) &&
 		slices.EqualFunc(b.resources.files, other.resources.files, same) &&

@@ -65,7 +65,7 @@ func randomBundle(r *rand.Rand) string {
 		return "{" + strings.Join(files, ", ") + "}"
 	}
 	return fmt.Sprintf(`{"data": %s, "git_commit": "%d", "git_commit_timestamp": "%d", "graphql": [%d], "resources": %s, "schemas": %s}`,
-		section(`{"$schema": "/s", "x": {"$ref": "/a"}, "n": %d}`), r.IntN(9), r.IntN(9), r.IntN(10)/9,
+		section(`{"$schema": "/s", "x": {"$ref": "/a"}, "o": [{"path": "/b"}], "n": %d}`), r.IntN(9), r.IntN(9), r.IntN(10)/9,
 		section(`{"content": "%d", "path": "/r", "sha256sum": "", "backrefs": [], "$schema": null}`), section(`{"n": "/%d"}`))
 }
 
@@ -86,6 +86,11 @@ func describe(b *Bundle) string {
 		}
 	}
 	m := IndexMentions(b)
+	for _, p := range []Path{"/a", "/b", "/r", "x"} {
+		for _, f := range append(m.Of(p), m.WithPathValue(p)...) {
+			out = append(out, fmt.Sprint(p, " by ", f.Path))
+		}
+	}
 	out = append(out, fmt.Sprint(m.IsComplete(), m.DanglingRefs(b), string(b.graphql)))
 	return strings.Join(out, "\n")
 }

@@ -37,12 +37,12 @@ type mentionRow struct {
 func indexMentions(files []*File) mentionIndex {
 	n := 0
 	for _, f := range files {
-		n += len(f.mentions)
+		n += len(f.found())
 	}
 	all := make([]mentionRow, 0, n)
 	for place, f := range files {
-		for _, at := range f.mentions {
-			all = append(all, mentionRow{hashOf(f.raw[at.start+1 : at.end-1]), uint32(place)<<flagBits | flagsOf[at.keyKind]})
+		for _, at := range f.found() {
+			all = append(all, mentionRow{hashOf(f.text()[at.start+1 : at.end-1]), uint32(place)<<flagBits | flagsOf[at.keyKind]})
 		}
 	}
 	return newMentionIndex(all)
@@ -76,6 +76,28 @@ func newMentionIndex(all []mentionRow) mentionIndex {
 // bucket returns the number of the bucket of a hash. The number of buckets is a power of two.
 func (x mentionIndex) bucket(hash uint64) int {
 	return int(hash & uint64(len(x.heads)/headSize-2))
+}
+
+// isWhole reports whether the index is one for so many files.
+func (x mentionIndex) isWhole(files int) bool {
+	le, buckets := binary.LittleEndian, len(x.heads)/headSize-1
+	if buckets < 1 || buckets&(buckets-1) != 0 || len(x.heads)%headSize != 0 || len(x.rows)%mentionSize != 0 {
+		return false
+	}
+	last := uint32(0)
+	for at := 0; at < len(x.heads); at += headSize {
+		next := le.Uint32(x.heads[at:])
+		if next < last {
+			return false
+		}
+		last = next
+	}
+	for at := 8; at < len(x.rows); at += mentionSize {
+		if int(le.Uint32(x.rows[at:])>>flagBits) >= files {
+			return false
+		}
+	}
+	return int(last) == len(x.rows)/mentionSize && le.Uint32(x.heads) == 0
 }
 
 // each calls yield with the places of the files that mention a path with all of some flags, in

@@ -91,7 +91,7 @@ func (m *Mentions) IsComplete() bool { return m.complete }
 // EachMention calls yield for every string of the file that may name a file, until yield
 // returns false.
 func (f *File) EachMention(yield func(Path) bool) {
-	for _, at := range f.mentions {
+	for _, at := range f.found() {
 		if !yield(f.mentionedPath(at)) {
 			return
 		}
@@ -101,15 +101,15 @@ func (f *File) EachMention(yield func(Path) bool) {
 // EachHolder calls yield for each reference to target, with the key under which the
 // reference stands, directly or as an item of a list.
 func (f *File) EachHolder(target Path, yield func(key string)) {
-	for _, at := range f.mentions {
+	for _, at := range f.found() {
 		if at.keyKind == refKey && f.mentionedPath(at) == target {
-			yield(unescape(f.raw[at.holder.start:at.holder.end]))
+			yield(unescape(f.text()[at.holder.start:at.holder.end]))
 		}
 	}
 }
 
 func (f *File) mentionedPath(at mention) Path {
-	return Path(unescape(f.raw[at.start+1 : at.end-1]))
+	return Path(unescape(f.text()[at.start+1 : at.end-1]))
 }
 
 // A DanglingRef is a reference whose target is not in the bundle.
@@ -145,7 +145,7 @@ func (m *Mentions) DanglingRefs(b *Bundle) []DanglingRef {
 // danglingAmong returns the references of some datafiles of the bundle that lead nowhere.
 func (b *Bundle) danglingAmong(files []*File) (out []DanglingRef) {
 	for _, f := range files {
-		for _, at := range f.mentions {
+		for _, at := range f.found() {
 			if to := f.mentionedPath(at); at.keyKind == refKey && !b.hasDatafileAt(to) {
 				out = append(out, DanglingRef{f.Path, to})
 			}

@@ -142,8 +142,8 @@ func (r *reader) reuseFile(key []byte, reuse *section, expected *int) *File {
 	r.peek()
 	// The text of an object ends with its closing brace. So if the data begins with this text,
 	// it holds the same object.
-	if f := reuse.files[i]; bytes.HasPrefix(r.data[r.pos:], f.raw) {
-		r.pos += len(f.raw)
+	if f := reuse.files[i]; bytes.HasPrefix(r.data[r.pos:], f.text()) {
+		r.pos += len(f.text())
 		return f
 	}
 	return nil
@@ -178,7 +178,7 @@ func (r *reader) readFile(section string, path Path, require requirement) (*File
 	if missing := require(f, keys); missing != "" {
 		return nil, fmt.Errorf("%s: %q %s", section, path, missing)
 	}
-	f.raw, f.mentions = r.data[start:r.pos:r.pos], slices.Clip(r.mentions[before:])
+	f.raw, f.mentions = r.data[start:r.pos], slices.Clip(r.mentions[before:])
 	return f, nil
 }
 

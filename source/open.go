@@ -91,13 +91,17 @@ func (o Opener) UncheckedPair(ctx context.Context, base, head string) (b, h *bun
 // A bundleFile is the bytes of a bundle.
 type bundleFile struct {
 	raw        []byte
-	sum        string // their sha256, "" when nobody has computed it
-	key        string // of the cache, "" when the bytes do not come from a commit
-	difference []byte // from base, in place of the bytes; see [bundle.Bundle.Difference]
+	sum        string         // their sha256, "" when nobody has computed it
+	key        string         // of the cache, "" when the bytes do not come from a commit
+	difference []byte         // from base, in place of the bytes; see [bundle.Bundle.Difference]
+	indexed    *bundle.Bundle // in place of the bytes; see [bundle.OpenIndexed]
 }
 
 // parse makes a bundle of the bytes.
 func (f bundleFile) parse(ref string, like *bundle.Bundle) (b *bundle.Bundle, err error) {
+	if f.indexed != nil {
+		return f.indexed, nil
+	}
 	if f.sum == "" {
 		b, err = bundle.Parse(f.raw, like)
 	} else {

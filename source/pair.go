@@ -28,7 +28,7 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	// Head is read while base is parsed, and parsed afterwards, so that it can share with base.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	baseFile, err := o.read(ctx, base)
+	baseFile, err := o.readBase(ctx, base)
 	if err != nil {
 		return nil, nil, ofBase(err)
 	}
@@ -51,7 +51,23 @@ func (o Opener) Pair(ctx context.Context, base, head string) (*bundle.Bundle, *b
 	if err != nil {
 		return nil, nil, err
 	}
+	o.keepIndex(baseFile, b)
 	return b, h, nil
+}
+
+// readBase is like read, but reads only an index of the bundle if the cache has both.
+func (o Opener) readBase(ctx context.Context, ref string) (bundleFile, error) {
+	if o.Cache == "" || !IsCheckout(ref) {
+		return o.read(ctx, ref)
+	}
+	in, key, err := o.locate(ctx, ref)
+	if err != nil {
+		return bundleFile{}, err
+	}
+	if b, ok := o.indexed(ctx, ref, in, key); ok {
+		return bundleFile{key: key, indexed: b}, nil
+	}
+	return o.checkout(ctx, in, key)
 }
 
 // ofBase says that problems of files are those of base, since its files are named like those

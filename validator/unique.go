@@ -112,32 +112,40 @@ func (c *checker) mayHaveType(s bundle.Schema, types map[string]bool) bool {
 
 // A textSet is a set of texts without quotes.
 type textSet struct {
-	texts   map[string]bool
-	longest int
+	texts  map[string]bool
+	shapes [1 << 16]bool // of the texts; saves looking most others up
+}
+
+// shapeOf returns the first byte of a text, and the last eight bits of its length.
+func shapeOf[T string | []byte](text T) uint16 {
+	if len(text) == 0 {
+		return 0
+	}
+	return uint16(text[0])<<8 | uint16(len(text)&0xff)
 }
 
 // searchTexts returns the texts of which a file must contain at least one if it has a
 // wanted value. It is not ok if a value could be written in another way in a file.
-func searchTexts(wanted map[uniqueKey]bool) (all textSet, ok bool) {
-	all.texts = map[string]bool{}
+func searchTexts(wanted map[uniqueKey]bool) (all *textSet, ok bool) {
+	all = &textSet{texts: map[string]bool{}}
 	for k := range wanted {
 		text, ok := strings.CutPrefix(k.value, `"`)
 		text, isString := strings.CutSuffix(text, `"`)
 		odd := func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\/<>&`, r) }
 		if !ok || !isString || strings.ContainsFunc(text, odd) {
-			return textSet{}, false
+			return nil, false
 		}
 		all.texts[text] = true
-		all.longest = max(all.longest, len(text))
+		all.shapes[shapeOf(text)] = true
 	}
 	return all, true
 }
 
 // mayBeIn reports whether one of the texts may be a string of a file. Each string is what
 // stands between two quotes.
-func (all textSet) mayBeIn(raw []byte) bool {
+func (all *textSet) mayBeIn(raw []byte) bool {
 	for text := range bytes.SplitSeq(raw, []byte{'"'}) {
-		if len(text) <= all.longest && all.texts[string(text)] {
+		if all.shapes[shapeOf(text)] && all.texts[string(text)] {
 			return true
 		}
 	}

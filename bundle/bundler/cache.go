@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/hugepages"
+	"github.com/app-sre/prcheck/internal/mapped"
 )
 
 // cacheFormat is the version of the files in a cache. It is part of their names, so
@@ -50,6 +51,33 @@ func (c *Cache) Bundle(key string) (raw []byte, sum string, ok bool) {
 	}
 	markUsed(name)
 	return raw, sum, true
+}
+
+// Mapped returns the bytes that were stored under a key, as they lie on disk, and the sha256
+// that they had then. The caller checks what it uses of them. The bytes are there until the
+// process ends.
+func (c *Cache) Mapped(key string) (raw []byte, sum string, ok bool) {
+	if c == nil || key == "" {
+		return nil, "", false
+	}
+	name := filepath.Join(c.dir, key+".json")
+	f, err := mapped.Open(name)
+	if err != nil {
+		return nil, "", false
+	}
+	headSize := len(key) + 1 + 2*sha256.Size
+	if all := f.Bytes(); len(all) > headSize && all[headSize] == '\n' && string(all[:len(key)+1]) == key+" " {
+		markUsed(name)
+		return all[headSize+1:], string(all[len(key)+1 : headSize]), true
+	}
+	f.Close()
+	return nil, "", false
+}
+
+// MappedWhole is like Mapped, and checks all bytes.
+func (c *Cache) MappedWhole(key string) (raw []byte, ok bool) {
+	raw, sum, ok := c.Mapped(key)
+	return raw, ok && sha256Hex(raw) == sum
 }
 
 // readFile reads a whole file of the cache. Its memory may use huge pages, which makes

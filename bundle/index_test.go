@@ -1,0 +1,145 @@
+package bundle
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// indexed returns the text of a random bundle, the bundle, and its index.
+func indexed(t *testing.T, r *rand.Rand) (raw []byte, b *Bundle, index []byte) {
+	t.Helper()
+	raw = []byte(randomBundle(r))
+	b, err := Parse(raw, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, ok := b.Index(raw)
+	if !ok {
+		t.Fatalf("no index of %s", raw)
+	}
+	return raw, b, index
+}
+
+// TestIndexLaw checks that a bundle is the same by its index and by its text.
+func TestIndexLaw(t *testing.T) {
+	none := func() (*Bundle, error) { return nil, errors.New("the bundle file is not damaged") }
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		raw, want, index := indexed(t, r)
+		got, err := OpenIndexed(raw, index, none)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if describe(got) != describe(want) || got.SHA256() != want.SHA256() || got.Commit() != want.Commit() || got.Timestamp() != want.Timestamp() {
+			t.Errorf("seed %d: got %s\nwant %s", seed, describe(got), describe(want))
+		}
+		head := []byte(randomBundle(r))
+		other, err := Parse(head, got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := Parse(head, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if describe(other) != describe(alone) {
+			t.Errorf("seed %d: with files of the bundle: got %s\nwant %s", seed, describe(other), describe(alone))
+		}
+		if a, b := IndexMentions(got, other).DanglingRefs(other), IndexMentions(alone).DanglingRefs(alone); len(a) != len(b) {
+			t.Errorf("seed %d: got %v, want %v", seed, a, b)
+		}
+	}
+}
+
+// TestIndexOfDamagedFile damages bundle files that have an index. The bundle is then made in
+// the other way.
+func TestIndexOfDamagedFile(t *testing.T) {
+	again := 0
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		raw, want, index := indexed(t, r)
+		damaged := []byte(string(raw))
+		for range 1 + r.IntN(3) {
+			damaged[r.IntN(len(damaged))] ^= byte(1 + r.IntN(255))
+		}
+		got, err := OpenIndexed(damaged, index, func() (*Bundle, error) { again++; return want, nil })
+		if err != nil {
+			continue // the damage is in the types
+		}
+		if describe(got) != describe(want) {
+			t.Errorf("seed %d: got %s\nwant %s", seed, describe(got), describe(want))
+		}
+		if _, err := OpenIndexed(raw[1:], index, nil); err == nil {
+			t.Errorf("seed %d: a file of another size was taken", seed)
+		}
+	}
+	if again < 100 {
+		t.Errorf("the bundle was made again %d times alone", again)
+	}
+}
+
+// TestDamagedIndex checks that no index leads to a panic when it is opened.
+func TestDamagedIndex(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 6))
+	raw, _, index := indexed(t, r)
+	for i := range index {
+		if _, err := OpenIndexed(raw, index[:i], nil); err == nil {
+			t.Errorf("an index of %d of %d bytes was taken", i, len(index))
+		}
+		damaged := []byte(string(index))
+		damaged[i] ^= byte(1 + r.IntN(255))
+		_, _ = OpenIndexed(raw, damaged, nil)
+	}
+}
+
+// TestIndexOfAnother opens indexes with a bundle that was not made in the same way.
+func TestIndexOfAnother(t *testing.T) {
+	raw := []byte(`{"data":{"/a":{"$schema":"/s","n":1}}}`)
+	b, err := Parse(raw, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, _ := b.Index(raw)
+	other, err := Parse([]byte(`{"data":{"/a":{"$schema":"/s","n":2}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := []byte(strings.Replace(string(raw), `"n":1`, `"n":3`, 1))
+	got, err := OpenIndexed(damaged, index, func() (*Bundle, error) { return other, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("the text of another bundle was used")
+		}
+	}()
+	t.Errorf("got %s", got.Datafiles()[0].Raw())
+}
+
+// TestIndexOfOddTexts checks that texts which are no UTF-8 have no index, or the same one.
+func TestIndexOfOddTexts(t *testing.T) {
+	for _, text := range []string{
+		"{\"data\":{\"/a\xff\":{\"$schema\":\"/s\"}}}",
+		"{\"data\":{\"/a\":{\"$schema\":\"/\xff\"}}}",
+		"{\"data\":{\"/a\":{\"$schema\":\"/s\",\"r\":{\"$ref\":\"/\xfe\"}}},\"git_commit\":\"\xff\"}",
+		`{"data":{"/a":{"$schema":"/\ud800"}}}`,
+		`{"data":{}}`,
+	} {
+		raw := []byte(text)
+		want, err := Parse(raw, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, ok := want.Index(raw)
+		if !ok {
+			continue
+		}
+		got, err := OpenIndexed(raw, index, nil)
+		if err != nil || describe(got) != describe(want) || got.Commit() != want.Commit() {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// An indexedFile is the text of a bundle file that an index describes. The texts of the files
+// in it are compared with the index when they are first used.
+type indexedFile struct {
+	raw   []byte
+	whole func() (*Bundle, error) // the same bundle, made in another way
+}
+
+// An indexedEntry is a file of an indexed bundle before its text was used.
+type indexedEntry struct {
+	from       *indexedFile
+	text       indexedText
+	section    int
+	read, scan sync.Once
+}
+
+// OpenIndexed opens the bundle of a bundle file whose [Bundle.Index] is known. It reads nothing
+// of the file but its GraphQL types. The text of each file in it is checked when it is first
+// used; if it is not the one of the index, whole is called and must return the same bundle,
+// made in another way. OpenIndexed keeps all bytes, so the caller must not change them.
+//
+// The caller has checked that the index is as it was written.
+func OpenIndexed(raw, index []byte, whole func() (*Bundle, error)) (*Bundle, error) {
+	h, rest, err := parseIndexHead(index)
+	if err != nil || h.Size != len(raw) {
+		return nil, errBadIndex
+	}
+	rows, paths, heads, mentions, err := h.split(rest)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bundle{sha256: known(h.SHA256), commit: h.Commit, timestamp: h.Timestamp, hasPathWithoutSlash: h.PathWithoutSlash}
+	if h.HasGraphQL {
+		text, ok := h.GraphQL.in(raw)
+		if !ok {
+			return nil, errBadIndex
+		}
+		b.graphql = text
+	}
+	names := string(paths)
+	from := &indexedFile{raw, sync.OnceValues(func() (*Bundle, error) {
+		other, err := whole()
+		if err == nil && other.SHA256() != h.SHA256 {
+			err = errors.New("it is another bundle now")
+		}
+		return other, err
+	})}
+	for i, s := range b.sections() {
+		n := h.Counts[i]
+		if names, err = s.fill(rows[:n*indexRowSize], names, h.Schemas, i, from); err != nil {
+			return nil, err
+		}
+		rows = rows[n*indexRowSize:]
+	}
+	part := &mentionPart{files: b.datafiles.files, index: mentionIndex{heads, mentions}}
+	part.dangling = func() []DanglingRef { return h.Dangling }
+	if names != "" || !part.index.isWhole(len(part.files)) {
+		return nil, errBadIndex
+	}
+	b.mentions.Store(part)
+	b.groupBySchema()
+	return b, nil
+}
+
+// fill makes the files of a section of rows of an index. It returns the paths that are left.
+func (s *section) fill(rows []byte, paths string, schemas []Schema, number int, from *indexedFile) (left string, err error) {
+	n := len(rows) / indexRowSize
+	s.files = make([]*File, n)
+	files, entries := make([]File, n), make([]indexedEntry, n)
+	for i := range n {
+		text, size, schema := readIndexRow(rows[i*indexRowSize:])
+		if size > len(paths) || schema >= len(schemas) {
+			return "", errBadIndex
+		}
+		f, e := &files[i], &entries[i]
+		e.from, e.text, e.section = from, text, number
+		f.Path, f.Schema, f.indexed, s.files[i] = Path(paths[:size]), schemas[schema], e, f
+		paths = paths[size:]
+	}
+	if _, repeated := s.buildIndex(&section{}); repeated {
+		return "", errBadIndex
+	}
+	return paths, nil
+}
+
+// text returns the JSON text of the file.
+func (f *File) text() []byte {
+	if e := f.indexed; e != nil {
+		e.read.Do(func() {
+			text, ok := e.text.in(e.from.raw)
+			if !ok {
+				text = e.from.other(e.section, f.Path).text()
+			}
+			f.raw = text
+		})
+	}
+	return f.raw
+}
+
+// found returns the mentions of the file.
+func (f *File) found() []mention {
+	if e := f.indexed; e != nil {
+		e.scan.Do(func() {
+			r := reader{scanner: scanner{data: f.text()}}
+			scanned, err := r.readFile("", f.Path, requireNothing)
+			if err != nil { // the text is not JSON, although it is the one of the index
+				f.mentions = e.from.other(e.section, f.Path).found()
+				return
+			}
+			f.mentions = scanned.mentions
+		})
+	}
+	return f.mentions
+}
+
+// other returns a file of the same bundle, made in another way. It panics if there is none,
+// since the callers of [File.Raw] could do nothing else.
+func (i *indexedFile) other(section int, p Path) *File {
+	b, err := i.whole()
+	if err == nil {
+		if f, ok := b.sections()[section].get(p); ok {
+			return f
+		}
+		err = fmt.Errorf("it has no %q", p)
+	}
+	panic(fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache", err))
+}
