@@ -99,36 +99,39 @@ type indexEntry struct {
 	path, mode, id string
 	isLookedAt     bool // git compares it with the working tree
 	isUnchanged    bool // git says that the working tree has this content
-	times          times
+	stat           fileStat
 }
 
-// times are the times of a file that git remembers in its index: of the last change of the file, and of its content.
-type times struct{ changed, modified stamp }
+// A fileStat is what git remembers in its index of a file that it wrote or read: the times of the last change of the
+// file and of its content, and where it lies. Git keeps the lower 32 bits of each number.
+type fileStat struct {
+	isPlain           bool // git has no more to say of it, such as that the file is only announced (git add -N)
+	changed, modified stamp
+	device, inode     uint32
+	user, group, size uint32
+}
 
 // A stamp is a time as seconds and nanoseconds.
-type stamp struct{ seconds, nanoseconds int64 }
+type stamp struct{ seconds, nanoseconds uint32 }
+
+// isBefore reports whether the time is before another.
+func (s stamp) isBefore(other stamp) bool {
+	return s.seconds < other.seconds || s.seconds == other.seconds && s.nanoseconds < other.nanoseconds
+}
 
 // isSubmodule reports whether the entry is a repository of its own.
 func (e indexEntry) isSubmodule() bool { return e.mode == "160000" }
 
 // readIndex lists the index. An entry that git is told not to look at, or that has a conflict, does not count as
-// unchanged. Nor does a file whose times are not exactly those that git remembers: git compares seconds, so it does not
-// see a change within a second that keeps the size and sets the time of modification back.
+// unchanged.
 func readIndex(ctx context.Context, dir string) ([]indexEntry, error) {
-	// First the files that differ, then the ids: a file that is added to the index in between has its new id, and is not
-	// taken for the one that was there before.
-	differing, err := run(ctx, dir, "-c", "core.checkStat=default", "-c", "core.trustctime=true",
-		"diff-files", "--relative", "--name-only", "--no-ext-diff", "--ignore-submodules", "-z")
+	look, err := newLook(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	changed := map[string]bool{}
-	for _, name := range splitZero(differing) {
-		changed[name] = true
-	}
 	entries, err := readEntries(ctx, dir)
 	for i, e := range entries {
-		entries[i].isUnchanged = e.isLookedAt && !changed[e.path] && hasTimes(filepath.Join(dir, filepath.FromSlash(e.path)), e.times)
+		entries[i].isUnchanged = e.isLookedAt && look.isUnchanged(e)
 	}
 	return entries, err
 }
@@ -145,7 +148,7 @@ func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
 		line, after, _ := strings.Cut(rest, "\x00")
 		e, ok := readEntry(line)
 		if ok {
-			e.times, rest, ok = readTimes(after)
+			e.stat, rest, ok = readStat(after)
 		}
 		if !ok {
 			return nil, errors.New("git ls-files printed a line that was not expected")
@@ -155,32 +158,27 @@ func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
 	return entries, nil
 }
 
-// readTimes reads the five lines of git ls-files --debug about an entry, and returns what follows them.
-func readTimes(text string) (t times, rest string, ok bool) {
-	for i := range 5 {
-		line, after, found := strings.Cut(text, "\n")
-		if !found || !strings.HasPrefix(line, "  ") {
-			return t, "", false
-		}
-		text = after
-		switch i {
-		case 0:
-			t.changed, ok = readStamp(line, "  ctime: ")
-		case 1:
-			t.modified, found = readStamp(line, "  mtime: ")
-			ok = ok && found
-		}
-	}
-	return t, text, ok
-}
+// statLabels stand before the numbers that git ls-files --debug prints about an entry.
+var statLabels = [...]string{"  ctime: ", ":", "\n  mtime: ", ":", "\n  dev: ", "\tino: ", "\n  uid: ", "\tgid: ", "\n  size: "}
 
-func readStamp(line, name string) (s stamp, ok bool) {
-	text, ok := strings.CutPrefix(line, name)
-	seconds, nanoseconds, found := strings.Cut(text, ":")
-	var wrong [2]error
-	s.seconds, wrong[0] = strconv.ParseInt(seconds, 10, 64)
-	s.nanoseconds, wrong[1] = strconv.ParseInt(nanoseconds, 10, 64)
-	return s, ok && found && wrong == [2]error{}
+// readStat reads the five lines of git ls-files --debug about an entry, and returns what follows them.
+func readStat(text string) (s fileStat, rest string, ok bool) {
+	var n [len(statLabels)]uint32
+	for i, label := range statLabels {
+		if text, ok = strings.CutPrefix(text, label); !ok {
+			return s, "", false
+		}
+		end := strings.IndexAny(text, ":\n\t")
+		number, err := strconv.ParseUint(text[:max(end, 0)], 10, 32)
+		if err != nil {
+			return s, "", false
+		}
+		n[i], text = uint32(number), text[end:]
+	}
+	text, ok = strings.CutPrefix(text, "\tflags: ")
+	flags, rest, found := strings.Cut(text, "\n")
+	s = fileStat{flags == "0", stamp{n[0], n[1]}, stamp{n[2], n[3]}, n[4], n[5], n[6], n[7], n[8]}
+	return s, rest, ok && found
 }
 
 // readEntry reads a line of git ls-files: tag, mode, id, stage and name.
