@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/crash"
-	"github.com/app-sre/prcheck/internal/hugepages"
+	"github.com/app-sre/prcheck/internal/heap"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -37,7 +37,7 @@ const signalWindow = time.Second
 
 // Main runs a command with the environment of the process and returns its exit code.
 func Main(name string, run func(context.Context, Env) error) int {
-	hugepages.Heap(heapSize)
+	heap.Prepare(heapSize, os.Getenv("GOGC"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() { time.AfterFunc(signalWindow, stop) }) // after that, another signal ends the process

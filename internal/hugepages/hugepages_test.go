@@ -20,5 +20,4 @@ func TestAdvise(t *testing.T) {
 			}
 		}
 	}
-	hugepages.Heap(8 << 20)
 }

@@ -18,7 +18,7 @@ var floors = [][]string{
 
 // side lists the packages beside the floors. Every package may import them, and they import
 // only each other.
-var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/armtest", "internal/cli", "internal/crash", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers",
+var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/armtest", "internal/cli", "internal/crash", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers",
 	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/slotest", "internal/suggest"}
 
 // programs lists folders with programs that are not part of the product. They import only

@@ -1,0 +1,52 @@
+package heap
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+
+	"github.com/app-sre/prcheck/internal/hugepages"
+)
+
+// How much the heap grows between two collections, in percent of what is in use.
+const (
+	rarely  = 400
+	usually = 100
+)
+
+// maxRarely is up to how many bytes in use the collections are rare.
+const maxRarely = 32 << 20
+
+// Prepare prepares the heap of a new process. It asks for huge pages for the first size bytes,
+// and for rare collections while little memory is in use, unless the user says in gogc, the
+// value of GOGC, how rare they are.
+func Prepare(size int, gogc string) {
+	hugepages.Advise(make([]byte, size))
+	runtime.GC() // later allocations lie in place of the buffer
+	if gogc == "" {
+		debug.SetGCPercent(rarely)
+		afterCollection()
+	}
+}
+
+// A mark is memory to which nothing refers, so that the next collection takes it.
+type mark struct{ _ *mark }
+
+// afterCollection looks after the next collection how much memory is in use. It looks again
+// after the one that follows, until the collections are as frequent as usual.
+func afterCollection() {
+	runtime.AddCleanup(&mark{}, func(struct{}) {
+		if inUse() > maxRarely {
+			debug.SetGCPercent(usually)
+			return
+		}
+		afterCollection()
+	}, struct{}{})
+}
+
+// inUse returns the number of bytes that the last collection found in use.
+func inUse() uint64 {
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	return live[0].Value.Uint64()
+}
