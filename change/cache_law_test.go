@@ -33,7 +33,7 @@ func TestCacheLaw(t *testing.T) {
 			head := "dir:" + w.dir
 			if r.IntN(2) == 0 {
 				w.git("add", "-A")
-				w.git("commit", "-q", "-m", "change")
+				w.git("commit", "-q", "--allow-empty", "-m", "change")
 				head = "git:HEAD@" + w.dir
 			}
 			want := w.plan("", head)

@@ -45,7 +45,13 @@ func twoRevisions(t *testing.T) string {
 // pairOf describes both bundles of the two revisions of a repository.
 func pairOf(t *testing.T, dir, cache string) string {
 	t.Helper()
-	base, head, err := source.Opener{Cache: cache}.Pair(t.Context(), "git:HEAD~1@"+dir, "git:HEAD@"+dir)
+	return describePair(t, cache, "git:HEAD~1@"+dir, "git:HEAD@"+dir)
+}
+
+// describePair describes the bundles of two references.
+func describePair(t *testing.T, cache, baseRef, headRef string) string {
+	t.Helper()
+	base, head, err := source.Opener{Cache: cache}.Pair(t.Context(), baseRef, headRef)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +105,41 @@ func TestAnyCache(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAnyEdit makes random edits in a working tree, some of them back. The bundles are the same
+// with and without the cache.
+func TestAnyEdit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dir := twoRevisions(t)
+	cache := t.TempDir()
+	r := rand.New(rand.NewPCG(3, 9))
+	for step := range 60 {
+		name := []string{"data/users/1.yml", "data/users/2.yml", "data/new.yml", "resources/motd.txt", "schemas/user.yml"}[r.IntN(5)]
+		switch n := r.IntN(4); {
+		case name == "schemas/user.yml":
+			put(t, dir, name, fmt.Sprintf("$schema: /metaschema-1.json\nproperties: {name: {type: string}, x%d: {}}\n", n/2))
+		case n == 0 && name == "data/new.yml":
+			_ = os.Remove(filepath.Join(dir, name))
+		default:
+			put(t, dir, name, fmt.Sprintf("$schema: /user.yml\nname: %d\n", n))
+		}
+		want := describePair(t, "", "git:HEAD~1@"+dir, "dir:"+dir)
+		for range 2 {
+			if got := describePair(t, cache, "git:HEAD~1@"+dir, "dir:"+dir); got != want {
+				t.Fatalf("step %d: got %s\nwant %s", step, got, want)
+			}
+		}
+	}
+	found := 0
+	for name := range filesBelow(t, cache) {
+		if strings.Contains(name, "difference-") {
+			found++
+		}
+	}
+	if found < 20 || found > 55 {
+		t.Errorf("the cache has %d differences, want one for each state of the working tree", found)
 	}
 }
 

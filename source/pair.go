@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/bundle/bundler"
+	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/live"
 )
 
@@ -79,20 +80,33 @@ func ofBase(err error) error {
 	return err
 }
 
-// readHead is like read. When the cache has the difference of head from base, nothing else of
+// readHead is like read. The files of a working tree are pinned. When the cache has the difference of head from base, nothing else of
 // head is read.
 func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bundleFile, error) {
 	if base.key == "" || o.Cache == "" || !IsCheckout(ref) {
 		return o.read(ctx, ref)
 	}
-	in, key, err := o.locate(ctx, ref)
+	in, err := o.input(ctx, ref)
 	if err != nil {
 		return bundleFile{}, err
 	}
-	if raw, ok := openCache(o.Cache).Recall(differenceKey(base.key, key)); ok {
-		return bundleFile{key: key, difference: raw}, nil
+	pinned, contents, err := bundler.Pin(ctx, in)
+	if err != nil {
+		return bundleFile{}, cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
 	}
-	return o.checkout(ctx, in, key)
+	if raw, ok := openCache(o.Cache).Recall(differenceKey(base.key, contents)); ok && contents != "" {
+		return bundleFile{contents: contents, difference: raw}, nil
+	}
+	key := contents
+	if _, isCommit := in.Data.Tree.(bundler.CommitTree); !isCommit {
+		key = "" // the next edit makes another bundle
+	}
+	f, err := o.checkout(ctx, pinned, key)
+	if errors.Is(err, bundler.ErrChanged) {
+		return o.checkout(ctx, in, "")
+	}
+	f.contents = contents
+	return f, err
 }
 
 // parseHead makes the bundle of head, which shares with base. It remembers their difference.
@@ -107,9 +121,9 @@ func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *b
 		}
 	}
 	b, err := f.parse(ref, base)
-	if err == nil && baseFile.key != "" && f.key != "" && o.Cache != "" {
+	if err == nil && baseFile.key != "" && f.contents != "" && o.Cache != "" {
 		if raw, ok := base.Difference(b); ok {
-			openCache(o.Cache).Remember(differenceKey(baseFile.key, f.key), raw)
+			openCache(o.Cache).Remember(differenceKey(baseFile.key, f.contents), raw)
 		}
 	}
 	return b, err

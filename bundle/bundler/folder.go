@@ -47,7 +47,7 @@ func (f Folder) list(ctx context.Context, dir string, m listing.Memory) ([]Entry
 		return nil, err
 	}
 	defer root.Close()
-	l := lister{root: root, dir: dir, name: filepath.Join(string(f), filepath.FromSlash(dir)), memory: m}
+	l := lister{root: root, prefix: prefixOf(dir), name: filepath.Join(string(f), filepath.FromSlash(dir)), memory: m}
 	info, err := root.Stat(filepath.FromSlash(dir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -71,10 +71,18 @@ func (f Folder) list(ctx context.Context, dir string, m listing.Memory) ([]Entry
 // most add wrong names: contents are only read through root.
 type lister struct {
 	root    *os.Root
-	dir     string
+	prefix  string // of the paths of all entries
 	name    string
 	memory  listing.Memory
 	entries []Entry
+}
+
+// prefixOf returns what stands before the paths of all files below a folder.
+func prefixOf(dir string) string {
+	if dir = path.Clean(dir); dir == "." {
+		return ""
+	}
+	return dir + "/"
 }
 
 // walk lists the folder and all folders in it.
@@ -94,7 +102,7 @@ func (l *lister) walk(ctx context.Context) error {
 
 // addEntry adds a file, a link or an irregular entry.
 func (l *lister) addEntry(name string, mode fs.FileMode) error {
-	e := Entry{Name: name, Path: path.Join(l.dir, name), Kind: Irregular}
+	e := Entry{Name: name, Path: l.prefix + name, Kind: Irregular}
 	switch {
 	case mode.IsRegular():
 		e.Kind = Regular

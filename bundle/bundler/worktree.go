@@ -2,7 +2,6 @@ package bundler
 
 import (
 	"context"
-	"path"
 
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/listing"
@@ -36,7 +35,7 @@ func (w *WorkTree) List(ctx context.Context, dir string) ([]Entry, error) {
 	entries, err := w.list(ctx, dir, w.memory)
 	for i, e := range entries {
 		if e.Kind == Regular {
-			entries[i].Blob = w.blobs[path.Clean(e.Path)]
+			entries[i].Blob = w.blobs[e.Path]
 		}
 	}
 	return entries, err

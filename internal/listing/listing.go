@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"time"
 )
@@ -84,7 +83,10 @@ func (l *lister) walk(below string) error {
 		return err
 	}
 	for _, e := range f.entries {
-		name := path.Join(below, e.Name)
+		name := e.Name
+		if below != "" {
+			name = below + "/" + name // both are clean
+		}
 		switch {
 		case !e.Type.IsDir():
 			l.out = append(l.out, Entry{name, e.Type})
