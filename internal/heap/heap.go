@@ -36,17 +36,21 @@ type mark struct{ _ *mark }
 // after the one that follows, until the collections are as frequent as usual.
 func afterCollection() {
 	runtime.AddCleanup(&mark{}, func(struct{}) {
-		if inUse() > maxRarely {
+		inUse, percent := state()
+		switch {
+		case percent != rarely: // the command has set it
+		case inUse > maxRarely:
 			debug.SetGCPercent(usually)
-			return
+		default:
+			afterCollection()
 		}
-		afterCollection()
 	}, struct{}{})
 }
 
-// inUse returns the number of bytes that the last collection found in use.
-func inUse() uint64 {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	return live[0].Value.Uint64()
+// state returns the number of bytes that the last collection found in use, and how much the heap
+// grows until the next.
+func state() (inUse, percent uint64) {
+	now := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gogc:percent"}}
+	metrics.Read(now)
+	return now[0].Value.Uint64(), now[1].Value.Uint64()
 }

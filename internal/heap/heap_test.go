@@ -3,7 +3,6 @@ package heap
 import (
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"testing"
 	"time"
 )
@@ -38,9 +37,25 @@ func TestPrepareAsTheUserWants(t *testing.T) {
 	}
 }
 
+// TestPrepareOfACommand checks that a command keeps what it sets itself.
+func TestPrepareOfACommand(t *testing.T) {
+	before := debug.SetGCPercent(usually)
+	defer debug.SetGCPercent(before)
+	Prepare(1<<20, "")
+	debug.SetGCPercent(50)
+	used := make([]byte, 2*maxRarely)
+	for range 20 {
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+	if got := percent(); got != 50 {
+		t.Errorf("got %d percent, want 50", got)
+	}
+	runtime.KeepAlive(used)
+}
+
 // percent returns how much the heap grows between two collections.
 func percent() int {
-	now := []metrics.Sample{{Name: "/gc/gogc:percent"}}
-	metrics.Read(now)
-	return int(now[0].Value.Uint64())
+	_, percent := state()
+	return int(percent)
 }
