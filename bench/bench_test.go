@@ -24,7 +24,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, path := range []string{
 		"plan of two revisions, 60 datafiles, warm", "the same, 300 datafiles ", "nothing cached", "plan of the working tree", "precheck with 7 tasks",
-		"diff of two bundles", "--state, 7 integrations", "private memory",
+		"diff of two bundles", "index remembered", "--state, 7 integrations", "private memory", "server, 60 datafiles", "the most memory of the process",
 	} {
 		_, rest, ok := strings.Cut(out.String(), path)
 		if row, _, _ := strings.Cut(rest, "\n"); !ok || !strings.Contains(row, " met") && !strings.Contains(row, " missed") && !strings.Contains(row, "not known") {
@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 	if err := measure(t.Context(), &out, &notes, options{growth: []int{40}, runs: 1, integrations: 7}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 7 {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 8 {
 		t.Errorf("got\n%s", &out)
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // options say how much is measured.
@@ -65,7 +67,8 @@ func measure(ctx context.Context, out, notes io.Writer, o options) error {
 	if err := run(ctx, root, "go", "build", "-o", b.bin+"/", "./cmd/..."); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors\n\n", o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors%s, %s\n\n",
+		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), commitOf(ctx, root), time.Now().Format(time.DateOnly))
 	if len(o.growth) > 0 {
 		return b.growths(ctx, out)
 	}
@@ -74,6 +77,17 @@ func measure(ctx context.Context, out, notes io.Writer, o options) error {
 		return err
 	}
 	return writeTable(out, lines)
+}
+
+// commitOf returns ", commit " and the commit of a checkout, "" if there is none.
+func commitOf(ctx context.Context, root string) string {
+	cmd := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--exclude=*")
+	cmd.Dir = root
+	raw, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return ", commit " + strings.TrimSpace(string(raw))
 }
 
 // moduleRoot returns the folder of go.mod.

@@ -80,7 +80,7 @@ func (c command) private(ctx context.Context) (float64, error) {
 		go func() {
 			defer close(ended)
 			for {
-				most = max(most, rssAnon(pid))
+				most = max(most, memory(pid, "RssAnon"))
 				select {
 				case <-done:
 					return
@@ -96,14 +96,15 @@ func (c command) private(ctx context.Context) (float64, error) {
 	return most, err
 }
 
-// rssAnon returns the private memory of a process in MB, 0 if that is not known.
-func rssAnon(pid int) float64 {
+// memory returns what Linux tells of the memory of a process in MB, 0 if that is not known:
+// RssAnon is the private memory, VmHWM is the most memory so far.
+func memory(pid int, name string) float64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			kb, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
 			if err == nil {
 				return kb / 1024

@@ -38,6 +38,9 @@ func (l line) ratio() float64 {
 
 // verdict says whether the budget is met.
 func (l line) verdict() string {
+	if l.measured == 0 {
+		return "not known"
+	}
 	value := l.measured
 	if l.ratioTo != "" {
 		if value = l.ratio(); value == 0 {
@@ -73,7 +76,11 @@ func (l line) cells() []string {
 	case l.budget > 0:
 		asked = fmt.Sprintf("≤ %s %s", number(l.budget), l.unit)
 	}
-	return []string{l.path, number(l.measured) + " " + l.unit, strings.Join(beside, ", "), ratio, asked, strings.TrimSpace(l.verdict() + " " + l.note)}
+	measured := ""
+	if l.measured > 0 {
+		measured = number(l.measured) + " " + l.unit
+	}
+	return []string{l.path, measured, strings.Join(beside, ", "), ratio, asked, strings.TrimSpace(l.verdict() + " " + l.note)}
 }
 
 // number returns a number with two or three significant digits.

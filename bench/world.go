@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -79,7 +81,7 @@ func (w *world) writeTypes() error {
 	query := "- name: Query\n  fields:\n"
 	for _, kind := range []string{"user", "role", "namespace", "integration"} {
 		name := strings.ToUpper(kind[:1]) + kind[1:] + "_v1"
-		types += fmt.Sprintf("- name: %s\n  datafile: %s\n  fields:\n  - {name: path, type: string, isRequired: true}\n  - {name: name, type: string, isRequired: true}\n  %s",
+		types += fmt.Sprintf("- name: %s\n  datafile: %s\n  fields:\n  - {name: path, type: string, isRequired: true}\n  - {name: name, type: string, isRequired: true, isSearchable: true}\n  %s",
 			name, schemaOf(kind), kinds[kind])
 		query += fmt.Sprintf("  - {name: %ss, type: %s, isList: true, datafileSchema: %s}\n", kind, name, schemaOf(kind))
 		schema := fmt.Sprintf(`{"$schema": "http://json-schema.org/draft-06/schema", "version": "1.0", "type": "object", "properties": {"$schema": {"type": "string", "enum": [%q]}}, "required": ["$schema"]}`, schemaOf(kind))
@@ -205,6 +207,29 @@ func (w *world) change(files, changes int) error {
 		}
 	}
 	return nil
+}
+
+// changedBytes returns the size of the datafiles that differ, on both sides.
+func (w *world) changedBytes() (float64, error) {
+	var sides [2]map[string]json.RawMessage
+	for i, name := range []string{w.base, w.head} {
+		raw, err := os.ReadFile(name) //nolint:gosec // a file of ours
+		if err != nil {
+			return 0, err
+		}
+		var b struct{ Data map[string]json.RawMessage }
+		if err := json.Unmarshal(raw, &b); err != nil {
+			return 0, err
+		}
+		sides[i] = b.Data
+	}
+	n := 0
+	for path, text := range sides[0] {
+		if other := sides[1][path]; !bytes.Equal(text, other) {
+			n += len(text) + len(other)
+		}
+	}
+	return float64(n), nil
 }
 
 // commit commits everything, with a tag.
