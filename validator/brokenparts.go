@@ -12,9 +12,9 @@ import (
 // brokenParts returns findings for the parts of a schema file that are not valid, and for
 // references without a target.
 func (l *library) brokenParts(p bundle.Path) []Finding {
-	_, found := checkValue(Finding{Section: Schemas, Path: p, Rule: SchemaBroken}, l.metaschema(), l.docs[p])
+	_, found := checkValue(Finding{Section: Schemas, Path: p, Rule: SchemaBroken}, l.metaschema(), l.docs.get(p))
 	s := schemaWalker{library: l, path: p}
-	s.visitSchema(l.docs[p])
+	s.visitSchema(l.docs.get(p))
 	return append(found, s.found...)
 }
 
@@ -136,7 +136,7 @@ func (s *schemaWalker) checkPattern(v any) {
 func (s *schemaWalker) checkSchemaRef(v any) {
 	switch v := v.(type) {
 	case string:
-		if s.library.docs[bundle.Path(v)] == nil {
+		if !s.library.docs.has(bundle.Path(v)) {
 			s.addFinding(shortJSON(v) + " is not the path of a schema")
 		}
 	case *bundle.Object:
@@ -164,7 +164,7 @@ func (s *schemaWalker) checkRef(v any) {
 		}
 		return
 	}
-	doc := s.library.docs[bundle.Path(u.Path)]
+	doc := s.library.docs.get(bundle.Path(u.Path))
 	if doc == nil {
 		s.addFinding(shortJSON(u.Path) + " is not the path of a schema")
 		return

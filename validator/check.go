@@ -93,7 +93,7 @@ func (c *checker) checkFiles(ctx context.Context, s *selection) ([]Finding, erro
 func (c *checker) compileSchemasOf(s *selection) {
 	for _, files := range [][]*bundle.File{s.datafiles, s.resources} {
 		for _, f := range files {
-			if p := schemaPath(string(f.Schema)); c.library.docs[p] != nil {
+			if p := schemaPath(string(f.Schema)); c.library.docs.has(p) {
 				_, _ = c.library.compile(p, "") // checkSchema reports the error
 			}
 		}

@@ -38,7 +38,7 @@ func (c *checker) checkTypes() []Finding {
 
 // compileSchemaOf compiles the schema that a file names.
 func (c *checker) compileSchemaOf(o *bundle.Object) {
-	if p := schemaPath(o.String("$schema")); c.library.docs[p] != nil {
+	if p := schemaPath(o.String("$schema")); c.library.docs.has(p) {
 		_, _ = c.library.compile(p, "") // checkSchema reports the error
 	}
 }
@@ -56,7 +56,7 @@ func (c *typeChecker) addFinding(at string, r Rule, format string, args ...any) 
 // checkSchemaExists checks that the schema that a type names exists. An empty name is
 // allowed.
 func (c *typeChecker) checkSchemaExists(at, name string) {
-	if name != "" && c.checker.library.docs[schemaPath(name)] == nil {
+	if name != "" && !c.checker.library.docs.has(schemaPath(name)) {
 		c.addFinding(at, GraphQLSchema, "%s is not the path of a schema", shortJSON(name))
 	}
 }

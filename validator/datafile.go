@@ -28,7 +28,7 @@ func (c *checker) checkFile(template Finding, o *bundle.Object) ([]annotation, [
 	}
 	name, _ := v.(string)
 	p := schemaPath(name)
-	if c.library.docs[p] == nil {
+	if !c.library.docs.has(p) {
 		template.Rule, template.Pointer, template.Message = FileSchemaGone, "/$schema", shortJSON(v)+" is not the path of a schema"
 		return nil, []Finding{template}
 	}

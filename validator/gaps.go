@@ -51,7 +51,7 @@ func (c *checker) gaps() map[gap]Finding {
 // schema combines has the property.
 func propertyAt(c *checker, s bundle.Schema, name string) string {
 	at := "/properties" + pointer([]step{{key: name}})
-	if _, ok := lookup(c.library.docs[schemaPath(string(s))], at); ok {
+	if _, ok := lookup(c.library.docs.get(schemaPath(string(s))), at); ok {
 		return at
 	}
 	return ""
@@ -63,7 +63,7 @@ func (c *checker) newGaps() []Finding {
 	if c.base == nil {
 		return nil
 	}
-	before := (&checker{head: c.base, types: readTypes(c.base.GraphQL()), library: &library{docs: schemaDocs(c.base)}}).gaps()
+	before := (&checker{head: c.base, types: readTypes(c.base.GraphQL()), library: &library{docs: docsOf(c.base)}}).gaps()
 	var out []Finding
 	for g, found := range c.gaps() {
 		if _, ok := before[g]; !ok {

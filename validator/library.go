@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -20,7 +21,7 @@ const scheme = "bundle"
 // A library compiles the JSON schema files of a bundle, each schema once. Compiling is not
 // safe for several goroutines; using compiled schemas is.
 type library struct {
-	docs            map[bundle.Path]*bundle.Object
+	docs            schemaDocs
 	compiler        *jsonschema.Compiler
 	nodes           map[*jsonschema.Schema]*schemaNode
 	compiledSchemas map[string]compiledSchema
@@ -33,39 +34,67 @@ type compiledSchema struct {
 	err  error
 }
 
-// A refusingLoader keeps the compiler from reading files and from sending requests.
-type refusingLoader struct{}
+// schemaDocs are the schema files of a bundle by their paths. A file is decoded when it is first
+// needed; several goroutines may do that.
+type schemaDocs map[bundle.Path]func() *bundle.Object
 
-// Load refuses to load a schema.
-func (refusingLoader) Load(string) (any, error) { return nil, errors.New("it is not in the bundle") }
-
-// schemaDocs returns the decoded schema files of a bundle.
-func schemaDocs(b *bundle.Bundle) map[bundle.Path]*bundle.Object {
-	docs := make(map[bundle.Path]*bundle.Object, len(b.JSONSchemas()))
+// docsOf returns the schema files of a bundle.
+func docsOf(b *bundle.Bundle) schemaDocs {
+	docs := make(schemaDocs, len(b.JSONSchemas()))
 	for _, f := range b.JSONSchemas() {
-		docs[f.Path] = f.Decode()
+		docs[f.Path] = sync.OnceValue(f.Decode)
 	}
 	return docs
 }
 
+// has reports whether there is a schema file with a path.
+func (d schemaDocs) has(p bundle.Path) bool { return d[p] != nil }
+
+// get returns the decoded schema file with a path, or nil if there is none.
+func (d schemaDocs) get(p bundle.Path) *bundle.Object {
+	if decode, ok := d[p]; ok {
+		return decode()
+	}
+	return nil
+}
+
+// A loader gives the schema files of a library to its compiler, by their URLs. It keeps the
+// compiler from reading other files and from sending requests.
+type loader struct {
+	*library
+	paths map[string]bundle.Path // by URL
+}
+
+// Load returns a schema file without its broken parts.
+func (l loader) Load(location string) (any, error) {
+	p, ok := l.paths[location]
+	if !ok {
+		return nil, errors.New("it is not in the bundle")
+	}
+	plain, _ := toPlain(l.docs.get(p)).(map[string]any)
+	delete(plain, "$schema") // all schemas are compiled as Draft 6, whatever metaschema they name
+	removeRepeatedEnumValues(plain)
+	removeBroken(plain, l.brokenParts(p))
+	return plain, nil
+}
+
 func newLibrary(b *bundle.Bundle) *library {
 	l := &library{
-		docs:            schemaDocs(b),
+		docs:            docsOf(b),
 		compiler:        jsonschema.NewCompiler(),
 		nodes:           map[*jsonschema.Schema]*schemaNode{},
 		compiledSchemas: map[string]compiledSchema{},
 	}
 	l.compiler.DefaultDraft(jsonschema.Draft6)
-	l.compiler.UseLoader(refusingLoader{})
 	l.compiler.UseRegexpEngine(newPatternEngine())
-	for p, doc := range l.docs {
-		plain, _ := toPlain(doc).(map[string]any)
-		delete(plain, "$schema") // all schemas are compiled as Draft 6, whatever metaschema they name
-		removeRepeatedEnumValues(plain)
-		removeBroken(plain, l.brokenParts(p))
-		// An invalid URL is reported when the schema is compiled.
-		_ = l.compiler.AddResource(schemaURL(p, ""), plain)
+	l.metaschema() // a compiler that loads cannot compile another schema meanwhile
+	from := loader{l, make(map[string]bundle.Path, len(l.docs))}
+	for p := range l.docs {
+		if at := schemaURL(p, ""); !l.docs.has(from.paths[at]) || strings.HasPrefix(string(p), "/") {
+			from.paths[at] = p // of two paths with one URL, the one with a slash
+		}
 	}
+	l.compiler.UseLoader(from)
 	return l
 }
 

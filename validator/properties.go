@@ -15,7 +15,7 @@ const maxNested = 8
 // combines, with the types that each may have. The list of types is empty if they are not
 // known.
 func (c *checker) properties(s bundle.Schema, depth int) map[string][]string {
-	doc := c.library.docs[schemaPath(string(s))]
+	doc := c.library.docs.get(schemaPath(string(s)))
 	if doc == nil {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (c *checker) followRef(v any) *bundle.Object {
 			break
 		}
 		file, at, _ := strings.Cut(ref, "#")
-		doc := c.library.docs[bundle.Path(file)]
+		doc := c.library.docs.get(bundle.Path(file))
 		if doc == nil {
 			return nil
 		}

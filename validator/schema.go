@@ -13,7 +13,7 @@ import (
 // one of Draft 6, and that everything that it refers to exists.
 func (c *checker) checkSchema(f *bundle.File) []Finding {
 	at := Finding{Section: Schemas, Path: f.Path, Rule: SchemaBroken}
-	found := c.checkMetaschema(at, c.library.docs[f.Path])
+	found := c.checkMetaschema(at, c.library.docs.get(f.Path))
 	found = append(found, c.library.brokenParts(f.Path)...)
 	if _, err := c.library.compile(f.Path, ""); err != nil && len(found) == 0 && !isAboutOtherFile(err, f.Path) {
 		at.Message = strings.ReplaceAll(firstLine(err.Error()), scheme+"://", "")
@@ -50,7 +50,7 @@ func (c *checker) checkMetaschema(at Finding, doc *bundle.Object) []Finding {
 		return nil
 	}
 	meta := bundle.Path(name)
-	if c.library.docs[meta] == nil {
+	if !c.library.docs.has(meta) {
 		at.Rule, at.Pointer = SchemaMetaschemaGone, "/$schema"
 		at.Message = shortJSON(v) + " is neither the path of a metaschema nor " + draft6
 		return []Finding{at}

@@ -120,7 +120,7 @@ func (l *library) readAnnotations(n *schemaNode, s *jsonschema.Schema) {
 		return
 	}
 	var doc *bundle.Object
-	if file := l.docs[p]; file != nil {
+	if file := l.docs.get(p); file != nil {
 		v, _ := lookup(file, at)
 		doc, _ = v.(*bundle.Object)
 	}

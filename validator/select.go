@@ -69,9 +69,12 @@ func (c *checker) selectChanged(d *bundle.Diff) *selection {
 // affectedSchemas returns the schema files that differ, and those that refer to one of
 // them, directly or through others.
 func (c *checker) affectedSchemas(changed []bundle.Path) map[bundle.Path]bool {
+	if len(changed) == 0 {
+		return nil
+	}
 	users := map[bundle.Path][]bundle.Path{}
-	for p, doc := range c.library.docs {
-		eachReference(doc, func(target bundle.Path) { users[target] = append(users[target], p) })
+	for p, decode := range c.library.docs {
+		eachReference(decode(), func(target bundle.Path) { users[target] = append(users[target], p) })
 	}
 	out := map[bundle.Path]bool{}
 	pending := append([]bundle.Path(nil), changed...)
