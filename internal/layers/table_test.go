@@ -74,7 +74,7 @@ var owners = map[string][]string{
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/generic/importer", "integrations/saas/edit", "integrations/saas/jobs", "ci/pipeline", "openapi", "validator"},
-	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper"},
+	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper", "bench"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 	"os/exec":                                  {"internal/git", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
