@@ -74,8 +74,10 @@ func describe(b *Bundle) string {
 	var out []string
 	for _, files := range [][]*File{b.Datafiles(), b.Resources(), b.JSONSchemas()} {
 		for i, f := range files {
+			f.Peek(func(raw []byte) { out = append(out, string(raw)) })
 			var mentions []string
 			f.EachMention(func(p Path) bool { mentions = append(mentions, string(p)); return true })
+			f.Peek(func(raw []byte) { out = append(out, string(raw)) })
 			out = append(out, fmt.Sprint(i, f.Path, f.Schema, string(f.Raw()), mentions))
 		}
 		out = append(out, "-")

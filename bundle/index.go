@@ -47,15 +47,6 @@ func sumOf(text []byte) [halfSum]byte {
 	return [halfSum]byte(sum[:])
 }
 
-// in returns the text in a bundle file, unless the file has another one there.
-func (t indexedText) in(raw []byte) ([]byte, bool) {
-	if t.At < 0 || t.Size < 0 || t.At > len(raw) || t.Size > len(raw)-t.At {
-		return nil, false
-	}
-	text := raw[t.At : t.At+t.Size : t.At+t.Size]
-	return text, sumOf(text) == t.Sum
-}
-
 // Index returns an index of the bundle for [OpenIndexed]; raw is the bundle file that it was
 // parsed from. It is not ok when the bundle shares files with another.
 func (b *Bundle) Index(raw []byte) (index []byte, ok bool) {
@@ -66,8 +57,7 @@ func (b *Bundle) Index(raw []byte) (index []byte, ok bool) {
 	}
 	place := func(text []byte) (indexedText, bool) { // both slices end where the file ends
 		t := indexedText{At: cap(raw) - cap(text), Size: len(text), Sum: sumOf(text)}
-		_, ok := t.in(raw)
-		return t, ok
+		return t, t.At >= 0 && t.At+t.Size <= len(raw) && bytes.Equal(raw[t.At:t.At+t.Size], text)
 	}
 	if h.GraphQL, ok = place(b.graphql); h.HasGraphQL && !ok {
 		return nil, false

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -22,13 +23,18 @@ func indexed(t *testing.T, r *rand.Rand) (raw []byte, b *Bundle, index []byte) {
 	return raw, b, index
 }
 
+// openIndexed opens a bundle of bytes in memory by an index.
+func openIndexed(raw, index []byte, whole func() (*Bundle, error)) (*Bundle, error) {
+	return OpenIndexed(bytes.NewReader(raw), int64(len(raw)), index, whole)
+}
+
 // TestIndexLaw checks that a bundle is the same by its index and by its text.
 func TestIndexLaw(t *testing.T) {
 	none := func() (*Bundle, error) { return nil, errors.New("the bundle file is not damaged") }
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		raw, want, index := indexed(t, r)
-		got, err := OpenIndexed(raw, index, none)
+		got, err := openIndexed(raw, index, none)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -64,14 +70,14 @@ func TestIndexOfDamagedFile(t *testing.T) {
 		for range 1 + r.IntN(3) {
 			damaged[r.IntN(len(damaged))] ^= byte(1 + r.IntN(255))
 		}
-		got, err := OpenIndexed(damaged, index, func() (*Bundle, error) { again++; return want, nil })
+		got, err := openIndexed(damaged, index, func() (*Bundle, error) { again++; return want, nil })
 		if err != nil {
 			continue // the damage is in the types
 		}
 		if describe(got) != describe(want) {
 			t.Errorf("seed %d: got %s\nwant %s", seed, describe(got), describe(want))
 		}
-		if _, err := OpenIndexed(raw[1:], index, nil); err == nil {
+		if _, err := openIndexed(raw[1:], index, nil); err == nil {
 			t.Errorf("seed %d: a file of another size was taken", seed)
 		}
 	}
@@ -85,12 +91,12 @@ func TestDamagedIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	raw, _, index := indexed(t, r)
 	for i := range index {
-		if _, err := OpenIndexed(raw, index[:i], nil); err == nil {
+		if _, err := openIndexed(raw, index[:i], nil); err == nil {
 			t.Errorf("an index of %d of %d bytes was taken", i, len(index))
 		}
 		damaged := []byte(string(index))
 		damaged[i] ^= byte(1 + r.IntN(255))
-		_, _ = OpenIndexed(raw, damaged, nil)
+		_, _ = openIndexed(raw, damaged, nil)
 	}
 }
 
@@ -107,7 +113,7 @@ func TestIndexOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := []byte(strings.Replace(string(raw), `"n":1`, `"n":3`, 1))
-	got, err := OpenIndexed(damaged, index, func() (*Bundle, error) { return other, nil })
+	got, err := openIndexed(damaged, index, func() (*Bundle, error) { return other, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +143,7 @@ func TestIndexOfOddTexts(t *testing.T) {
 		if !ok {
 			continue
 		}
-		got, err := OpenIndexed(raw, index, nil)
+		got, err := openIndexed(raw, index, nil)
 		if err != nil || describe(got) != describe(want) || got.Commit() != want.Commit() {
 			t.Errorf("%q: %v", text, err)
 		}

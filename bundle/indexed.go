@@ -3,15 +3,10 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
+	"sync/atomic"
 )
-
-// An indexedFile is the text of a bundle file that an index describes. The texts of the files
-// in it are compared with the index when they are first used.
-type indexedFile struct {
-	raw   []byte
-	whole func() (*Bundle, error) // the same bundle, made in another way
-}
 
 // An indexedEntry is a file of an indexed bundle before its text was used.
 type indexedEntry struct {
@@ -19,17 +14,19 @@ type indexedEntry struct {
 	text       indexedText
 	section    int
 	read, scan sync.Once
+	isRead     atomic.Bool // read is done
 }
 
 // OpenIndexed opens the bundle of a bundle file whose [Bundle.Index] is known. It reads nothing
 // of the file but its GraphQL types. The text of each file in it is checked when it is first
 // used; if it is not the one of the index, whole is called and must return the same bundle,
-// made in another way. OpenIndexed keeps all bytes, so the caller must not change them.
+// made in another way. OpenIndexed keeps the bytes of the index, so the caller must not change
+// them.
 //
 // The caller has checked that the index is as it was written.
-func OpenIndexed(raw, index []byte, whole func() (*Bundle, error)) (*Bundle, error) {
+func OpenIndexed(raw io.ReaderAt, size int64, index []byte, whole func() (*Bundle, error)) (*Bundle, error) {
 	h, rest, err := parseIndexHead(index)
-	if err != nil || h.Size != len(raw) {
+	if err != nil || int64(h.Size) != size {
 		return nil, errBadIndex
 	}
 	rows, paths, heads, mentions, err := h.split(rest)
@@ -37,21 +34,21 @@ func OpenIndexed(raw, index []byte, whole func() (*Bundle, error)) (*Bundle, err
 		return nil, err
 	}
 	b := &Bundle{sha256: known(h.SHA256), commit: h.Commit, timestamp: h.Timestamp, hasPathWithoutSlash: h.PathWithoutSlash}
-	if h.HasGraphQL {
-		text, ok := h.GraphQL.in(raw)
-		if !ok {
-			return nil, errBadIndex
-		}
-		b.graphql = text
-	}
 	names := string(paths)
-	from := &indexedFile{raw, sync.OnceValues(func() (*Bundle, error) {
+	from := &indexedFile{raw: raw, size: size, whole: sync.OnceValues(func() (*Bundle, error) {
 		other, err := whole()
 		if err == nil && other.SHA256() != h.SHA256 {
 			err = errors.New("it is another bundle now")
 		}
 		return other, err
 	})}
+	if h.HasGraphQL {
+		text, ok := from.appendText(nil, h.GraphQL)
+		if !ok {
+			return nil, errBadIndex
+		}
+		b.graphql = text
+	}
 	for i, s := range b.sections() {
 		n := h.Counts[i]
 		if names, err = s.fill(rows[:n*indexRowSize], names, h.Schemas, i, from); err != nil {
@@ -94,15 +91,37 @@ func (s *section) fill(rows []byte, paths string, schemas []Schema, number int, 
 func (f *File) text() []byte {
 	if e := f.indexed; e != nil {
 		e.read.Do(func() {
-			text, ok := e.text.in(e.from.raw)
+			text, ok := e.from.appendText(make([]byte, 0, e.text.Size), e.text)
 			if !ok {
 				text = e.from.other(e.section, f.Path).text()
 			}
 			f.raw = text
+			e.isRead.Store(true)
 		})
 	}
 	return f.raw
 }
+
+// Peek calls do with the JSON text of the file, which do must neither change nor keep. Unlike
+// [File.Raw] it keeps no text that was not used before, so that many files can be searched.
+func (f *File) Peek(do func(raw []byte)) {
+	e := f.indexed
+	if e == nil || e.isRead.Load() {
+		do(f.text())
+		return
+	}
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	text, ok := e.from.appendText((*buffer)[:0], e.text)
+	*buffer = text
+	if !ok {
+		text = f.text()
+	}
+	do(text)
+}
+
+// buffers are for texts that nobody keeps.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // found returns the mentions of the file.
 func (f *File) found() []mention {

@@ -45,7 +45,20 @@ func (o Opener) checkout(ctx context.Context, in bundler.Input, key string) (bun
 	if err != nil {
 		return bundleFile{}, err
 	}
+	if !holds(ctx, in, key) {
+		key = ""
+	}
 	return bundleFile{raw: raw, sum: cache.KeepBundle(key, raw), key: key}, nil
+}
+
+// holds reports whether the bundle of an input has the files that a key says, after it was
+// made.
+func holds(ctx context.Context, in bundler.Input, key string) bool {
+	if key == "" {
+		return false
+	}
+	ok, err := bundler.Holds(ctx, in, key)
+	return ok && err == nil
 }
 
 // input finds the parts of the bundle of a checkout. All errors are of the user's making.

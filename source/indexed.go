@@ -11,22 +11,22 @@ import (
 // files of the bundle are read when they are used.
 func (o Opener) indexed(ctx context.Context, ref string, in bundler.Input, key string) (*bundle.Bundle, bool) {
 	cache := openCache(o.Cache)
-	index, ok := cache.MappedWhole(indexKey(key))
+	index, ok := cache.Recall(indexKey(key))
 	if !ok {
 		return nil, false
 	}
-	raw, sum, ok := cache.Mapped(key)
+	stored, ok := cache.Stored(key)
 	if !ok {
 		return nil, false
 	}
-	b, err := bundle.OpenIndexed(raw, index, func() (*bundle.Bundle, error) {
+	b, err := bundle.OpenIndexed(stored, stored.Size, index, func() (*bundle.Bundle, error) {
 		f, err := o.checkout(context.WithoutCancel(ctx), in, key)
 		if err != nil {
 			return nil, err
 		}
 		return f.parse(ref, nil)
 	})
-	if err != nil || b.SHA256() != sum {
+	if err != nil || b.SHA256() != stored.SHA256 {
 		return nil, false
 	}
 	return b, true

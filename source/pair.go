@@ -80,8 +80,8 @@ func ofBase(err error) error {
 	return err
 }
 
-// readHead is like read. The files of a working tree are pinned. When the cache has the difference of head from base, nothing else of
-// head is read.
+// readHead is like read. The files of a working tree are pinned. When the cache has the
+// difference of head from base, nothing else of head is read.
 func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bundleFile, error) {
 	if base.key == "" || o.Cache == "" || !IsCheckout(ref) {
 		return o.read(ctx, ref)
@@ -105,7 +105,9 @@ func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bund
 	if errors.Is(err, bundler.ErrChanged) {
 		return o.checkout(ctx, in, "")
 	}
-	f.contents = contents
+	if err == nil && holds(ctx, pinned, contents) {
+		f.contents = contents
+	}
 	return f, err
 }
 

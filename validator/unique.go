@@ -85,8 +85,12 @@ func (c *checker) valuesInOtherFiles(wanted map[uniqueKey]bool, checked map[bund
 		if !may || checked[f.Path] {
 			continue
 		}
-		if search && !texts.mayBeIn(f.Raw()) {
-			continue
+		if search {
+			mayHold := false
+			f.Peek(func(raw []byte) { mayHold = texts.mayBeIn(raw) })
+			if !mayHold {
+				continue
+			}
 		}
 		w := &fileWalk{checker: c, path: f.Path, wantedTypes: types}
 		w.visit(f.Decode(), typedPlace{typ: c.types.bySchema[f.Schema]})

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/internal/hugepages"
-	"github.com/app-sre/prcheck/internal/mapped"
 )
 
 // cacheFormat is the version of the files in a cache. It is part of their names, so
@@ -53,31 +52,35 @@ func (c *Cache) Bundle(key string) (raw []byte, sum string, ok bool) {
 	return raw, sum, true
 }
 
-// Mapped returns the bytes that were stored under a key, as they lie on disk, and the sha256
-// that they had then. The caller checks what it uses of them. The bytes are there until the
-// process ends.
-func (c *Cache) Mapped(key string) (raw []byte, sum string, ok bool) {
-	if c == nil || key == "" {
-		return nil, "", false
-	}
-	name := filepath.Join(c.dir, key+".json")
-	f, err := mapped.Open(name)
-	if err != nil {
-		return nil, "", false
-	}
-	headSize := len(key) + 1 + 2*sha256.Size
-	if all := f.Bytes(); len(all) > headSize && all[headSize] == '\n' && string(all[:len(key)+1]) == key+" " {
-		markUsed(name)
-		return all[headSize+1:], string(all[len(key)+1 : headSize]), true
-	}
-	f.Close()
-	return nil, "", false
+// A StoredBundle is a bundle in the cache whose bytes were not read. The caller checks what it
+// reads of them.
+type StoredBundle struct {
+	io.ReaderAt
+	Size   int64
+	SHA256 string // of the bytes when they were stored
 }
 
-// MappedWhole is like Mapped, and checks all bytes.
-func (c *Cache) MappedWhole(key string) (raw []byte, ok bool) {
-	raw, sum, ok := c.Mapped(key)
-	return raw, ok && sha256Hex(raw) == sum
+// Stored opens the bundle that was stored under a key. It is open until the process ends, and
+// stays as it is when the cache removes it or stores another one.
+func (c *Cache) Stored(key string) (StoredBundle, bool) {
+	if c == nil || key == "" {
+		return StoredBundle{}, false
+	}
+	name := filepath.Join(c.dir, key+".json")
+	f, err := os.Open(name)
+	if err != nil {
+		return StoredBundle{}, false
+	}
+	head := make([]byte, len(key)+1+2*sha256.Size+1)
+	_, err = f.ReadAt(head, 0)
+	info, failed := f.Stat()
+	if err != nil || failed != nil || !info.Mode().IsRegular() || string(head[:len(key)+1]) != key+" " || head[len(head)-1] != '\n' {
+		_ = f.Close()
+		return StoredBundle{}, false
+	}
+	markUsed(name)
+	size := info.Size() - int64(len(head))
+	return StoredBundle{io.NewSectionReader(f, int64(len(head)), size), size, string(head[len(key)+1 : len(head)-1])}, true
 }
 
 // readFile reads a whole file of the cache. Its memory may use huge pages, which makes

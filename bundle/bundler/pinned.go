@@ -45,6 +45,23 @@ func Pin(ctx context.Context, in Input) (Input, string, error) {
 	return in, "", nil
 }
 
+// Holds reports whether the key of an input, from [Pin] or [Key], is still right: files outside
+// of the commit or the working tree may have changed.
+func Holds(ctx context.Context, in Input, key string) (bool, error) {
+	isOutside := func(s Section) bool { return s.Tree != in.Data.Tree }
+	if !slices.ContainsFunc([]Section{in.Resources, in.Schemas, in.GraphQL}, isOutside) {
+		return true, nil
+	}
+	now, err := "", error(nil)
+	switch t := in.Data.Tree.(type) {
+	case CommitTree:
+		now, err = Key(ctx, in)
+	case *pinnedTree:
+		now, err = t.key(ctx, in)
+	}
+	return now == key, err
+}
+
 // errUnknown says that a key would take reading too many files.
 var errUnknown = errors.New("most files are unknown to git")
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle/bundler"
@@ -127,5 +128,27 @@ func TestPinnedWithoutGit(t *testing.T) {
 	want, err := bundler.Key(t.Context(), commit)
 	if _, got, failed := bundler.Pin(t.Context(), commit); got != want || err != nil || failed != nil {
 		t.Errorf("of a commit: got %q, %v, want %q, %v", got, failed, want, err)
+	}
+}
+
+// TestHolds changes a schema outside of a commit and of a working tree after their keys were
+// made.
+func TestHolds(t *testing.T) {
+	dir, outside := writeFiles(t, shopFiles()), writeFiles(t, shopFiles())
+	commitAll(t, dir)
+	for name, tree := range map[string]bundler.Tree{"commit": openCommit(t, dir, "HEAD"), "working tree": bundler.OpenWorkTree(t.Context(), dir, nil)} {
+		in := newInput(tree)
+		in.Schemas.Tree = bundler.Folder(outside)
+		in, key, err := bundler.Pin(t.Context(), in)
+		if err != nil || key == "" {
+			t.Fatalf("%s: %q, %v", name, key, err)
+		}
+		if ok, err := bundler.Holds(t.Context(), in, key); !ok || err != nil {
+			t.Errorf("%s: before: %v, %v", name, ok, err)
+		}
+		writeFile(t, filepath.Join(outside, "schemas/user.yml"), "$schema: /metaschema-1.json\nproperties: {"+strings.Fields(name)[0]+": {}}\n")
+		if ok, err := bundler.Holds(t.Context(), in, key); ok || err != nil {
+			t.Errorf("%s: after: %v, %v", name, ok, err)
+		}
 	}
 }
