@@ -40,6 +40,7 @@ func newWorld(ctx context.Context, dir, bin string, files, changes, integrations
 		func() error { return w.bundle(ctx, bin, w.base) },
 		func() error { return w.change(files, changes) },
 		func() error { return w.commit(ctx, "head") },
+		func() error { return run(ctx, w.dir, "git", "repack", "-a", "-d", "-q") }, // as in a clone
 		func() error { return w.bundle(ctx, bin, w.head) },
 	}
 	for _, step := range steps {

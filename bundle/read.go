@@ -142,11 +142,17 @@ func (r *reader) reuseFile(key []byte, reuse *section, expected *int) *File {
 	r.peek()
 	// The text of an object ends with its closing brace. So if the data begins with this text,
 	// it holds the same object.
-	if f := reuse.files[i]; bytes.HasPrefix(r.data[r.pos:], f.text()) {
-		r.pos += len(f.text())
-		return f
+	f, same := reuse.files[i], 0
+	f.Peek(func(raw []byte) {
+		if bytes.HasPrefix(r.data[r.pos:], raw) {
+			same = len(raw)
+		}
+	})
+	if same == 0 {
+		return nil
 	}
-	return nil
+	r.pos += same
+	return f
 }
 
 // readFile reads one file.

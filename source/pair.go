@@ -94,14 +94,14 @@ func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bund
 	if err != nil {
 		return bundleFile{}, cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
 	}
-	if raw, ok := openCache(o.Cache).Recall(differenceKey(base.key, contents)); ok && contents != "" {
+	cache := openCache(o.Cache)
+	if raw, ok := cache.Recall(differenceKey(base.key, contents)); ok && contents != "" {
 		return bundleFile{contents: contents, difference: raw}, nil
 	}
-	key := contents
-	if _, isCommit := in.Data.Tree.(bundler.CommitTree); !isCommit {
-		key = "" // the next edit makes another bundle
+	if raw, sum, ok := cache.Bundle(contents); ok {
+		return bundleFile{raw: raw, sum: sum, contents: contents}, nil
 	}
-	f, err := o.checkout(ctx, pinned, key)
+	f, err := o.checkout(ctx, pinned, "")
 	if errors.Is(err, bundler.ErrChanged) {
 		return o.checkout(ctx, in, "")
 	}
@@ -111,7 +111,8 @@ func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bund
 	return f, err
 }
 
-// parseHead makes the bundle of head, which shares with base. It remembers their difference.
+// parseHead makes the bundle of head, which shares with base. It remembers their difference, or
+// the whole bundle if they differ too much.
 func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *bundle.Bundle, baseFile bundleFile) (*bundle.Bundle, error) {
 	if f.difference != nil {
 		if b, err := base.WithDifference(f.difference); err == nil {
@@ -126,6 +127,8 @@ func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *b
 	if err == nil && baseFile.key != "" && f.contents != "" && o.Cache != "" {
 		if raw, ok := base.Difference(b); ok {
 			openCache(o.Cache).Remember(differenceKey(baseFile.key, f.contents), raw)
+		} else {
+			openCache(o.Cache).KeepBundle(f.contents, f.raw)
 		}
 	}
 	return b, err
