@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -148,4 +149,65 @@ func TestIndexOfOddTexts(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+}
+
+// FuzzOpenIndexed opens any bytes by any index. Nobody panics, also when the sums of the index
+// are those of the bytes.
+func FuzzOpenIndexed(f *testing.F) {
+	raw := []byte(`{"data":{"/a":{"$schema":"/s","r":{"$ref":"/b"}},"/b":{"$schema":"/s"}},"resources":{},"graphql":[1],"git_commit":"c"}`)
+	whole, err := Parse(raw, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	index, ok := whole.Index(raw)
+	if !ok {
+		f.Fatal("the bundle has no index")
+	}
+	f.Add(raw, index)
+	f.Add(raw[:len(raw)/2], index)
+	f.Fuzz(func(t *testing.T, raw, index []byte) {
+		b, err := openIndexed(raw, fitted(raw, index, whole.SHA256()), func() (*Bundle, error) { return whole, nil })
+		if err != nil {
+			return
+		}
+		for _, file := range b.Datafiles() {
+			if _, ok := whole.Datafile(file.Path); ok { // the other bundle has no more
+				_ = file.Object()
+				file.Peek(func([]byte) {})
+			}
+		}
+		m := IndexMentions(b)
+		_, _ = m.Of("/b"), m.DanglingRefs(b)
+	})
+}
+
+// fitted gives the texts of an index the sums of the bytes at their places, and the index the
+// size of the bytes and a sha256.
+func fitted(raw, index []byte, sha256 string) []byte {
+	h, rest, err := parseIndexHead(index)
+	if err != nil {
+		return index
+	}
+	rows, _, _, _, err := h.split(rest)
+	if err != nil {
+		return index
+	}
+	h.Size, h.SHA256 = len(raw), sha256
+	fit := func(t *indexedText) {
+		if t.At >= 0 && t.Size >= 0 && t.At <= len(raw) && t.Size <= len(raw)-t.At {
+			t.Sum = sumOf(raw[t.At : t.At+t.Size])
+		}
+	}
+	fit(&h.GraphQL)
+	var out []byte
+	for ; len(rows) > 0; rows = rows[indexRowSize:] {
+		text, size, schema := readIndexRow(rows)
+		fit(&text)
+		out = appendIndexRow(out, text, size, schema)
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return index
+	}
+	return bytes.Join([][]byte{line, []byte("\n"), out, rest[len(out):]}, nil)
 }

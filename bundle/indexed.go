@@ -10,11 +10,11 @@ import (
 
 // An indexedEntry is a file of an indexed bundle before its text was used.
 type indexedEntry struct {
-	from       *indexedFile
-	text       indexedText
-	section    int
-	read, scan sync.Once
-	isRead     atomic.Bool // read is done
+	from    *indexedFile
+	text    indexedText
+	section int
+	read    sync.Once
+	isRead  atomic.Bool // read is done
 }
 
 // OpenIndexed opens the bundle of a bundle file whose [Bundle.Index] is known. It reads nothing
@@ -89,17 +89,45 @@ func (s *section) fill(rows []byte, paths string, schemas []Schema, number int, 
 
 // text returns the JSON text of the file.
 func (f *File) text() []byte {
-	if e := f.indexed; e != nil {
-		e.read.Do(func() {
-			text, ok := e.from.appendText(make([]byte, 0, e.text.Size), e.text)
-			if !ok {
-				text = e.from.other(e.section, f.Path).text()
-			}
-			f.raw = text
-			e.isRead.Store(true)
-		})
-	}
+	f.load()
 	return f.raw
+}
+
+// found returns the mentions of the file.
+func (f *File) found() []mention {
+	f.load()
+	return f.mentions
+}
+
+// load reads and checks the text of a file of an indexed bundle, once.
+func (f *File) load() {
+	e := f.indexed
+	if e == nil {
+		return
+	}
+	e.read.Do(func() {
+		text, ok := e.from.appendText(make([]byte, 0, e.text.Size), e.text)
+		if ok {
+			f.mentions, ok = mentionsIn(text, f.Schema)
+		}
+		if !ok {
+			other := e.from.other(e.section, f.Path)
+			text, f.mentions = other.text(), other.found()
+		}
+		f.raw = text
+		e.isRead.Store(true)
+	})
+}
+
+// mentionsIn returns the mentions in the text of a file. It is not ok when the text is not one
+// object with this schema.
+func mentionsIn(text []byte, schema Schema) (found []mention, ok bool) {
+	r := reader{scanner: scanner{data: text}}
+	f, err := r.readFile("", "", requireNothing)
+	if err != nil || r.pos != len(text) || f.Schema != schema {
+		return nil, false
+	}
+	return f.mentions, true
 }
 
 // Peek calls do with the JSON text of the file, which do must neither change nor keep. Unlike
@@ -122,22 +150,6 @@ func (f *File) Peek(do func(raw []byte)) {
 
 // buffers are for texts that nobody keeps.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// found returns the mentions of the file.
-func (f *File) found() []mention {
-	if e := f.indexed; e != nil {
-		e.scan.Do(func() {
-			r := reader{scanner: scanner{data: f.text()}}
-			scanned, err := r.readFile("", f.Path, requireNothing)
-			if err != nil { // the text is not JSON, although it is the one of the index
-				f.mentions = e.from.other(e.section, f.Path).found()
-				return
-			}
-			f.mentions = scanned.mentions
-		})
-	}
-	return f.mentions
-}
 
 // other returns a file of the same bundle, made in another way. It panics if there is none,
 // since the callers of [File.Raw] could do nothing else.
