@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 )
 
 // ErrChanged says that a file of a pinned tree changed before it was read.
@@ -110,14 +109,13 @@ func (p *pinnedTree) key(ctx context.Context, in Input) (string, error) {
 }
 
 // pin lists a folder and identifies the contents of its files, or only of the file with a name.
-// It returns the entries whose contents it identified, sorted by their names.
+// It returns the entries whose contents it identified, in the order of the listing.
 func (p *pinnedTree) pin(ctx context.Context, dir, name string) (pinned []Entry, err error) {
 	entries, ok := p.listed[dir]
 	if !ok {
 		if entries, err = p.WorkTree.List(ctx, dir); err != nil {
 			return nil, err
 		}
-		slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 		p.listed[dir] = entries
 	}
 	r, err := p.WorkTree.Open(ctx)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,23 @@ func runWith(ctx context.Context, dir, input string, args ...string) ([]byte, er
 		return nil, describe(ctx, dir, args[0], err)
 	}
 	return out, nil
+}
+
+// runLong is like run, for an output of megabytes.
+func runLong(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := newCommand(ctx, dir, args...)
+	var out strings.Builder
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		exit.Stderr = said.Bytes()
+	}
+	if err != nil {
+		return "", describe(ctx, dir, args[0], err)
+	}
+	return out.String(), nil
 }
 
 // describe adds to an error which git command failed, and the first line that git printed about it.

@@ -138,12 +138,11 @@ func readIndex(ctx context.Context, dir string) ([]indexEntry, error) {
 
 // readEntries lists the index. No entry counts as unchanged.
 func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
-	out, err := run(ctx, dir, "ls-files", "-s", "-v", "-z", "--debug")
+	rest, err := runLong(ctx, dir, "ls-files", "-s", "-v", "-z", "--debug")
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]indexEntry, 0, bytes.Count(out, []byte{0}))
-	rest := string(out)
+	entries := make([]indexEntry, 0, strings.Count(rest, "\x00"))
 	for rest != "" {
 		line, after, _ := strings.Cut(rest, "\x00")
 		e, ok := readEntry(line)

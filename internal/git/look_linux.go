@@ -16,16 +16,29 @@ type look struct {
 // newLook prepares a look. It must be called before the index is read: then an index that is written meanwhile counts
 // as older than it is, and more files as changed.
 func newLook(ctx context.Context, dir string) (look, error) {
-	out, err := run(ctx, dir, "rev-parse", "--git-path", "index")
+	name, err := indexName(ctx, dir)
 	if err != nil {
 		return look{}, err
+	}
+	s, _ := statOf(name) // without an index every file counts as changed
+	return look{dir, s.modified}, nil
+}
+
+// indexName returns the name of the index. It asks git, unless the repository is an ordinary one.
+func indexName(ctx context.Context, dir string) (string, error) {
+	ordinary := filepath.Join(RootOf(dir), ".git")
+	if _, ok := statOf(filepath.Join(ordinary, "HEAD")); ok {
+		return filepath.Join(ordinary, "index"), nil
+	}
+	out, err := run(ctx, dir, "rev-parse", "--git-path", "index")
+	if err != nil {
+		return "", err
 	}
 	name := strings.TrimSuffix(string(out), "\n")
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	s, _ := statOf(name) // without an index every file counts as changed
-	return look{dir, s.modified}, nil
+	return name, nil
 }
 
 // isUnchanged reports whether a file is as git remembers it, to the nanosecond: the same file with the same size, not

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,8 +36,8 @@ type identity struct{ device, inode, modified, changed uint64 }
 // settled is how long a folder must have been as it is for its names to be remembered.
 const settled = 4 * time.Second
 
-// List lists all files at any depth below a folder. Folders named .git are left out. A nil
-// memory remembers nothing.
+// List lists all files at any depth below a folder, those of each folder sorted by name.
+// Folders named .git are left out. A nil memory remembers nothing.
 func List(ctx context.Context, name string, m Memory) ([]Entry, error) {
 	l := lister{ctx: ctx, root: name, seen: map[string]folder{}}
 	if m == nil {
@@ -119,6 +121,7 @@ func (l *lister) open(below string) (folder, error) {
 		return folder{}, err
 	}
 	list, err := d.ReadDir(-1)
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	f := folder{is: identify(info)}
 	for _, e := range list {
 		f.entries = append(f.entries, Entry{e.Name(), e.Type()})
