@@ -19,6 +19,7 @@ import (
 
 // An indexHead is the first line of an index.
 type indexHead struct {
+	Version                   int // indexVersion
 	SHA256, Commit, Timestamp string
 	Size                      int    // of the bundle file
 	Counts                    [3]int // of datafiles, resources and JSON schemas
@@ -36,6 +37,9 @@ type indexedText struct {
 	Sum      [halfSum]byte
 }
 
+// indexVersion changes with the form and the meaning of an index.
+const indexVersion = 1
+
 const (
 	halfSum      = sha256.Size / 2
 	indexRowSize = 8 + 4 + halfSum + 4 + 4
@@ -52,7 +56,7 @@ func sumOf(text []byte) [halfSum]byte {
 func (b *Bundle) Index(raw []byte) (index []byte, ok bool) {
 	part := b.mentionPart()
 	h := indexHead{
-		SHA256: b.SHA256(), Commit: b.commit, Timestamp: b.timestamp, Size: len(raw), PathWithoutSlash: b.hasPathWithoutSlash,
+		Version: indexVersion, SHA256: b.SHA256(), Commit: b.commit, Timestamp: b.timestamp, Size: len(raw), PathWithoutSlash: b.hasPathWithoutSlash,
 		Dangling: part.dangling(), HasGraphQL: b.graphql != nil, Heads: len(part.index.heads), Mentions: len(part.index.rows),
 	}
 	place := func(text []byte) (indexedText, bool) { // both slices end where the file ends

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,38 @@ func TestIndexLaw(t *testing.T) {
 	}
 }
 
+// TestIndexLawSees changes what an index says of mentions and schemas. The law must see each
+// change of a mention, and each other schema.
+func TestIndexLawSees(t *testing.T) {
+	raw := []byte(`{"data":{"/a":{"$schema":"/s","r":{"$ref":"/b"}},"/b":{"$schema":"/t","o":{"path":"/a"}}},"resources":{},"schemas":{}}`)
+	b, err := Parse(raw, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, ok := b.Index(raw)
+	if !ok {
+		t.Fatal("the bundle has no index")
+	}
+	h, _, err := parseIndexHead(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(index)
+	rows := end - h.Mentions - h.Heads - h.Paths - 2*indexRowSize
+	places := []int{rows + indexRowSize - 4, rows + 2*indexRowSize - 4} // of the numbers of the schemas
+	for at := end - h.Mentions; at < end; at += mentionSize {
+		places = append(places, at, at+8) // of the hash, and of the flags
+	}
+	for _, at := range places {
+		damaged := slices.Clone(index)
+		damaged[at] ^= 1
+		got, err := openIndexed(raw, damaged, func() (*Bundle, error) { return b, nil })
+		if err == nil && describe(got) == describe(b) {
+			t.Errorf("nobody sees the change of byte %d of %d", at, end)
+		}
+	}
+}
+
 // TestIndexOfDamagedFile damages bundle files that have an index. The bundle is then made in
 // the other way.
 func TestIndexOfDamagedFile(t *testing.T) {
@@ -91,6 +124,10 @@ func TestIndexOfDamagedFile(t *testing.T) {
 func TestDamagedIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	raw, _, index := indexed(t, r)
+	other := bytes.Replace(index, []byte(`{"Version":1,`), []byte(`{"Version":2,`), 1)
+	if _, err := openIndexed(raw, other, nil); err == nil || bytes.Equal(other, index) {
+		t.Error("an index of another version was taken")
+	}
 	for i := range index {
 		if _, err := openIndexed(raw, index[:i], nil); err == nil {
 			t.Errorf("an index of %d of %d bytes was taken", i, len(index))

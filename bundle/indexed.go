@@ -26,7 +26,7 @@ type indexedEntry struct {
 // The caller has checked that the index is as it was written.
 func OpenIndexed(raw io.ReaderAt, size int64, index []byte, whole func() (*Bundle, error)) (*Bundle, error) {
 	h, rest, err := parseIndexHead(index)
-	if err != nil || int64(h.Size) != size {
+	if err != nil || h.Version != indexVersion || int64(h.Size) != size {
 		return nil, errBadIndex
 	}
 	rows, paths, heads, mentions, err := h.split(rest)

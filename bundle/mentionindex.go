@@ -19,13 +19,12 @@ const (
 	mentionSize  = 8 + 4 // bytes of a row: the hash, and the place with flags
 	rowsInBucket = 4     // how many rows a bucket has on average, at most
 
-	mentionedByRef  = 1 << 0 // the path is the value of $ref
-	mentionedByPath = 1 << 1 // the path is the value of the key path
-	flagBits        = 2
+	mentionedByPath = 1 << 0 // flag: the path is the value of the key path
+	flagBits        = 1
 )
 
 // flagsOf are the flags of a row by the kind of the key.
-var flagsOf = [...]uint32{otherKey: 0, refKey: mentionedByRef, pathKey: mentionedByPath}
+var flagsOf = [...]uint32{otherKey: 0, refKey: 0, pathKey: mentionedByPath}
 
 // A mentionRow is a row of the index before it is written.
 type mentionRow struct {
