@@ -4,7 +4,10 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -23,7 +26,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
-		"plan of two revisions, 60 datafiles, warm", "the same, 300 datafiles ", "nothing cached", "plan of the working tree", "precheck with 7 tasks",
+		"plan of two revisions, 60 datafiles, warm", "plan of two revisions, 300 datafiles, warm", "60 datafiles, nothing cached", "plan of the working tree", "precheck with 7 tasks",
 		"diff of two bundles", "index remembered", "--state, 7 integrations", "private memory", "server, 60 datafiles", "the most memory of the process",
 	} {
 		_, rest, ok := strings.Cut(out.String(), path)
@@ -31,12 +34,45 @@ func TestTable(t *testing.T) {
 			t.Errorf("got\n%s\nwant a verdict about %q", &out, path)
 		}
 	}
+	if !strings.Contains(out.String(), "not built") {
+		t.Errorf("got\n%s\nwant it to say what is not built", &out)
+	}
+	out.Reset()
+	only := options{files: 60, runs: 1, integrations: 7, only: regexp.MustCompile("working tree|most memory")}
+	if err := measure(t.Context(), &out, &notes, only); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 5 || !strings.HasPrefix(lines[3], "plan of the working tree") || !strings.HasPrefix(lines[4], "server, 60 datafiles") {
+		t.Errorf("got\n%s\nwant two rows", &out)
+	}
 	out.Reset()
 	if err := measure(t.Context(), &out, &notes, options{growth: []int{40}, runs: 1, integrations: 7}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 8 {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 9 {
 		t.Errorf("got\n%s", &out)
+	}
+}
+
+// A name that no row has is an error before anything is measured.
+func TestUnknownRow(t *testing.T) {
+	b := &bench{options: options{files: 60, benchmarks: true, only: regexp.MustCompile("no such row")}, notes: t.Output()}
+	if lines, err := b.lines(t.Context()); err == nil || !strings.Contains(err.Error(), "no such row") {
+		t.Errorf("got %v, %v, want an error with the expression", lines, err)
+	}
+}
+
+// The model is that of the first processor, and nothing where it is not known.
+func TestModel(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpuinfo")
+	if err := os.WriteFile(file, []byte("processor\t: 0\nmodel\t\t: 85\nmodel name\t: A Processor: 2 GHz\nprocessor\t: 1\nmodel name\t: Another\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := modelOf(file), " of A Processor: 2 GHz"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := modelOf(file + ".none"); got != "" {
+		t.Errorf("got %q, want nothing", got)
 	}
 }
 
@@ -51,6 +87,7 @@ func TestVerdict(t *testing.T) {
 		{line{measured: 3, peers: []peer{{"cmp", 1}, {"Node", 0}}, ratioTo: "cmp", budget: 2}, "3 s | cmp 1, Node not installed | 3.0 × cmp | ≤ 2 × cmp | missed"},
 		{line{measured: 3, peers: []peer{{"cmp", 0}}, ratioTo: "cmp", budget: 2}, "3 s | cmp not installed |  | ≤ 2 × cmp | not known"},
 		{line{measured: 3}, "3 s |  |  |  | "},
+		{line{budget: 2, absent: "not built"}, " |  |  | ≤ 2 s | missed: not built"},
 	} {
 		if got := at(c.l); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

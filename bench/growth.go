@@ -15,7 +15,7 @@ import (
 // changes.
 func (b *bench) growths(ctx context.Context, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "datafiles\tchanges\trevisions, warm\trevisions, cold\tworking tree, warm\tbundle files\tdiff of files\tprivate memory of bundle files, MB\t")
+	_, _ = fmt.Fprintln(w, "datafiles\tchanges\trevisions, warm\trevisions, cold\tworking tree, warm\tbundle files\tdiff of files\tprivate memory of bundle files, MB\tasked, MB\t")
 	for _, files := range b.growth {
 		for _, changed := range []int{10, 100, 1000} {
 			if changed > 10 && files != b.growth[0] || changed >= files {
@@ -56,6 +56,10 @@ func (b *bench) growthRow(ctx context.Context, out io.Writer, files, changed int
 		_, _ = fmt.Fprintf(out, "%s\t", number(seconds))
 	}
 	most, err := b.planOf(w, w.base, w.head, "--config", filepath.Join(w.dir, "prcheck.yaml")).private(ctx)
-	_, _ = fmt.Fprintf(out, "%.0f\t\n", most)
+	if err != nil {
+		return err
+	}
+	asked, err := w.memoryBudget()
+	_, _ = fmt.Fprintf(out, "%.0f\t%.0f\t\n", most, asked)
 	return err
 }

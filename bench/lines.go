@@ -16,6 +16,7 @@ type bench struct {
 	options
 	root, dir, bin string
 	notes          io.Writer
+	worlds         map[int]*world // by the number of datafiles
 }
 
 // The changes between base and head of a world.
@@ -63,38 +64,17 @@ func (b *bench) peer(ctx context.Context, name, dir string, argv ...string) (pee
 	return peer{name, seconds}, err
 }
 
-// lines measures everything.
-func (b *bench) lines(ctx context.Context) ([]line, error) {
-	small, err := b.world(ctx, b.files, changes)
-	if err != nil {
-		return nil, err
-	}
-	large, err := b.world(ctx, 5*b.files, changes)
-	if err != nil {
-		return nil, err
-	}
-	parts := []func(context.Context, *world, *world) ([]line, error){b.checkouts, b.bundles, b.states, b.memories, b.servers}
-	if b.benchmarks {
-		parts = append(parts, b.packages)
-	}
-	var out []line
-	for _, part := range parts {
-		some, err := part(ctx, small, large)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, some...)
-	}
-	return out, nil
-}
-
-// checkouts measures plans of revisions and of the working tree.
-func (b *bench) checkouts(ctx context.Context, small, large *world) ([]line, error) {
+// revisions measures plans of two revisions, also of the large world.
+func (b *bench) revisions(ctx context.Context, small *world) ([]line, error) {
 	warm, err := b.planOf(small, "git:base", "git:head").cpu(ctx, b.runs, true)
 	if err != nil {
 		return nil, err
 	}
 	diff, err := b.peer(ctx, "git diff", small.dir, "git", "diff", "--raw", "--no-renames", "base", "head")
+	if err != nil {
+		return nil, err
+	}
+	large, err := b.worldOf(ctx, 5*b.files)
 	if err != nil {
 		return nil, err
 	}
@@ -105,26 +85,28 @@ func (b *bench) checkouts(ctx context.Context, small, large *world) ([]line, err
 	cold := b.planOf(small, "git:base", "git:head")
 	cold.before = func() error { return os.RemoveAll(filepath.Join(small.dir, "..", "cache")) }
 	first, err := cold.cpu(ctx, b.runs, false)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := b.planOf(small, "git:base", "dir:.").cpu(ctx, b.runs, true)
-	if err != nil {
-		return nil, err
-	}
-	status, err := b.peer(ctx, "git status", small.dir, "git", "status", "--porcelain")
-	if err != nil {
-		return nil, err
-	}
-	tasks := b.program(small, "cache", "runner", "precheck", "--base", "git:base", "--config", "undeclared.yaml", "--logs", filepath.Join(small.dir, "..", "logs"), "--progress", "none")
-	precheck, err := tasks.cpu(ctx, b.runs, true)
 	return []line{
-		{path: fmt.Sprintf("plan of two revisions, %d datafiles, warm", b.files), measured: warm, unit: "s", peers: []peer{diff}, budget: 0.12},
-		{path: fmt.Sprintf("the same, %d datafiles", 5*b.files), measured: five, unit: "s", peers: []peer{{"the line above", warm}}, ratioTo: "the line above", budget: 2},
-		{path: fmt.Sprintf("the same, %d datafiles, nothing cached", b.files), measured: first, unit: "s", budget: 2.2},
-		{path: "plan of the working tree, warm", measured: tree, unit: "s", peers: []peer{status}, ratioTo: "git status", budget: 2.5},
-		{path: fmt.Sprintf("precheck with %d tasks of /bin/true, warm", b.integrations), measured: precheck, unit: "s", budget: 0.8},
+		{measured: warm, unit: "s", peers: []peer{diff}, budget: 0.12},
+		{measured: five, unit: "s", peers: []peer{{"the smaller one", warm}}, ratioTo: "the smaller one", budget: 2},
+		{measured: first, unit: "s", budget: 2.2},
 	}, err
+}
+
+// workingTree measures a plan of the working tree.
+func (b *bench) workingTree(ctx context.Context, w *world) ([]line, error) {
+	tree, err := b.planOf(w, "git:base", "dir:.").cpu(ctx, b.runs, true)
+	if err != nil {
+		return nil, err
+	}
+	status, err := b.peer(ctx, "git status", w.dir, "git", "status", "--porcelain")
+	return []line{{measured: tree, unit: "s", peers: []peer{status}, ratioTo: "git status", budget: 2.5}}, err
+}
+
+// precheck measures a plan of the working tree and its run.
+func (b *bench) precheck(ctx context.Context, w *world) ([]line, error) {
+	tasks := b.program(w, "cache", "runner", "precheck", "--base", "git:base", "--config", "undeclared.yaml", "--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none")
+	seconds, err := tasks.cpu(ctx, b.runs, true)
+	return []line{{measured: seconds, unit: "s", budget: 0.8}}, err
 }
 
 // The same comparison by the usual tools of other languages.
@@ -134,7 +116,7 @@ const (
 )
 
 // bundles measures the comparison of two large bundle files.
-func (b *bench) bundles(ctx context.Context, _, w *world) ([]line, error) {
+func (b *bench) bundles(ctx context.Context, w *world) ([]line, error) {
 	diff, err := b.program(w, "cache", "planner", "diff", "--base", w.base, "--head", w.head).cpu(ctx, b.runs, true)
 	if err != nil {
 		return nil, err
@@ -161,8 +143,8 @@ func (b *bench) bundles(ctx context.Context, _, w *world) ([]line, error) {
 		peers = append(peers, found)
 	}
 	return []line{
-		{path: fmt.Sprintf("diff of two bundles, 2 × %d datafiles, nothing remembered", 5*b.files), measured: diff, unit: "s", peers: peers, ratioTo: "cmp", budget: 4.5},
-		{path: "the same, base's index remembered and checked", unit: "s", peers: peers[:1], ratioTo: "cmp", budget: 2.5, note: "(not built: decision 72)"},
+		{measured: diff, unit: "s", peers: peers, ratioTo: "cmp", budget: 4.5},
+		{unit: "s", peers: peers[:1], ratioTo: "cmp", budget: 2.5, absent: "not built, see decision 72"},
 	}, nil
 }
 
@@ -176,7 +158,7 @@ func copyFile(to, from string) error {
 }
 
 // states measures a plan with a state beside the same plan without.
-func (b *bench) states(ctx context.Context, w, _ *world) ([]line, error) {
+func (b *bench) states(ctx context.Context, w *world) ([]line, error) {
 	config := []string{"--config", filepath.Join(w.dir, "prcheck.yaml")}
 	without, err := b.planOf(w, w.base, w.head, config...).cpu(ctx, b.runs, true)
 	if err != nil {
@@ -185,13 +167,13 @@ func (b *bench) states(ctx context.Context, w, _ *world) ([]line, error) {
 	place := filepath.Join(w.dir, "..", "state")
 	with, err := b.planOf(w, w.base, w.head, append(config, "--state", place)...).cpu(ctx, b.runs, true)
 	return []line{{
-		path: fmt.Sprintf("plan of bundle files with --state, %d integrations with queries", b.integrations), measured: with, unit: "s",
+		measured: with, unit: "s",
 		peers: []peer{{"without --state", without}}, ratioTo: "without --state", budget: 2,
 	}}, err
 }
 
 // memories measures the private memory of plans from bundle files.
-func (b *bench) memories(ctx context.Context, _, w *world) ([]line, error) {
+func (b *bench) memories(ctx context.Context, w *world) ([]line, error) {
 	most, err := b.planOf(w, w.base, w.head, "--config", filepath.Join(w.dir, "prcheck.yaml")).private(ctx)
 	if err != nil {
 		return nil, err
@@ -200,12 +182,12 @@ func (b *bench) memories(ctx context.Context, _, w *world) ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := w.changedBytes()
+	budget, err := w.memoryBudget()
 	if err != nil {
 		return nil, err
 	}
 	return []line{{
-		path: fmt.Sprintf("private memory of a plan of bundle files, %d datafiles", 5*b.files), measured: most, unit: "MB", budget: 16 + 2*changed/(1<<20),
+		measured: most, unit: "MB", budget: budget,
 		note: fmt.Sprintf("(each bundle has %d MB)", bundle.Size()>>20),
 	}}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -22,8 +23,9 @@ type options struct {
 	files        int // datafiles of the world; the large one has five times as many
 	integrations int
 	runs         int
-	growth       []int // numbers of datafiles; only the growth is measured then
-	benchmarks   bool  // whether benchmarks of packages are measured as well
+	only         *regexp.Regexp // names of rows; nil for all
+	growth       []int          // numbers of datafiles; only the growth is measured then
+	benchmarks   bool           // whether benchmarks of packages are measured as well
 }
 
 func main() {
@@ -34,6 +36,10 @@ func main() {
 	flag.IntVar(&o.files, "files", 10_000, "datafiles of the smaller checkout; the larger one has five times as many")
 	flag.IntVar(&o.runs, "runs", 5, "runs of each command, of which the median counts")
 	flag.StringVar(&growth, "growth", "", "measure how the CPU time grows: numbers of datafiles, such as 1000,10000,50000")
+	flag.Func("only", "measure only the rows whose names match a regular expression, such as server", func(text string) (err error) {
+		o.only, err = regexp.Compile(text)
+		return err
+	})
 	flag.Parse()
 	o.integrations = 100
 	for n := range strings.SplitSeq(growth, ",") {
@@ -58,7 +64,7 @@ func measure(ctx context.Context, out, notes io.Writer, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), notes: notes}
+	b := &bench{options: o, dir: dir, bin: filepath.Join(dir, "bin"), notes: notes, worlds: map[int]*world{}}
 	root, err := moduleRoot()
 	if err != nil {
 		return err
@@ -67,8 +73,8 @@ func measure(ctx context.Context, out, notes io.Writer, o options) error {
 	if err := run(ctx, root, "go", "build", "-o", b.bin+"/", "./cmd/..."); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors%s, %s\n\n",
-		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), commitOf(ctx, root), time.Now().Format(time.DateOnly))
+	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors%s%s, %s\n\n",
+		o.runs, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), modelOf("/proc/cpuinfo"), commitOf(ctx, root), time.Now().Format(time.DateOnly))
 	if len(o.growth) > 0 {
 		return b.growths(ctx, out)
 	}
@@ -88,6 +94,19 @@ func commitOf(ctx context.Context, root string) string {
 		return ""
 	}
 	return ", commit " + strings.TrimSpace(string(raw))
+}
+
+// modelOf returns " of " and the model of the processors, "" if it is not known. Linux tells it
+// in a file.
+func modelOf(file string) string {
+	raw, _ := os.ReadFile(file) //nolint:gosec // our own name; Linux alone has it
+	for line := range strings.Lines(string(raw)) {
+		name, model, _ := strings.Cut(line, ":")
+		if model = strings.TrimSpace(model); strings.TrimSpace(name) == "model name" && model != "" {
+			return " of " + model
+		}
+	}
+	return ""
 }
 
 // moduleRoot returns the folder of go.mod.

@@ -74,26 +74,31 @@ func (c command) private(ctx context.Context) (float64, error) {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		return 0, nil //nolint:nilerr // 0 is for not known
 	}
-	done, most := make(chan struct{}), 0.0
-	ended := make(chan struct{})
-	_, err := c.once(ctx, func(pid int) {
-		go func() {
-			defer close(ended)
-			for {
-				most = max(most, memory(pid, "RssAnon"))
-				select {
-				case <-done:
-					return
-				case <-time.After(2 * time.Millisecond):
-				}
+	stop := func() float64 { return 0 }
+	_, err := c.once(ctx, func(pid int) { stop = watchPrivate(pid) })
+	return stop(), err
+}
+
+// watchPrivate looks at the private memory of a process every two milliseconds, until the
+// function that it returns is called, which returns the most that was seen in MB.
+func watchPrivate(pid int) (stop func() float64) {
+	done, most := make(chan struct{}), make(chan float64)
+	go func() {
+		seen := 0.0
+		for {
+			seen = max(seen, memory(pid, "RssAnon"))
+			select {
+			case <-done:
+				most <- seen
+				return
+			case <-time.After(2 * time.Millisecond):
 			}
-		}()
-	})
-	close(done)
-	if err == nil {
-		<-ended
+		}
+	}()
+	return func() float64 {
+		close(done)
+		return <-most
 	}
-	return most, err
 }
 
 // memory returns what Linux tells of the memory of a process in MB, 0 if that is not known:

@@ -18,6 +18,7 @@ type line struct {
 	ratioTo  string  // the peer that the ratio is of; "" for none
 	budget   float64 // of the ratio, or of what is measured without one; 0 for none
 	note     string
+	absent   string // why there is nothing to measure; such a line is missed
 }
 
 // A peer is a program beside ours. Its time is 0 if it is not installed.
@@ -38,6 +39,9 @@ func (l line) ratio() float64 {
 
 // verdict says whether the budget is met.
 func (l line) verdict() string {
+	if l.absent != "" {
+		return "missed: " + l.absent
+	}
 	if l.measured == 0 {
 		return "not known"
 	}

@@ -233,6 +233,13 @@ func (w *world) changedBytes() (float64, error) {
 	return float64(n), nil
 }
 
+// memoryBudget returns the private memory in MB that is asked of a plan of the bundle files: 16
+// and twice the changed bytes.
+func (w *world) memoryBudget() (float64, error) {
+	changed, err := w.changedBytes()
+	return 16 + 2*changed/(1<<20), err
+}
+
 // commit commits everything, with a tag.
 func (w *world) commit(ctx context.Context, tag string) error {
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "-A"}, {"commit", "-q", "-m", tag}, {"tag", tag}} {
