@@ -117,6 +117,9 @@ func (f *File) load() {
 		f.raw = text
 		e.isRead.Store(true)
 	})
+	if !e.isRead.Load() { // an earlier call has panicked; no file has no text
+		panic(lostError{fmt.Errorf("the text of %q is lost, since a bundle in the cache is damaged; remove the cache", f.Path)})
+	}
 }
 
 // mentionsIn returns the mentions in the text of a file. It is not ok when the text is not one
@@ -151,6 +154,29 @@ func (f *File) Peek(do func(raw []byte)) {
 // buffers are for texts that nobody keeps.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// ReadAll reads the texts of all files, of which a bundle from [OpenIndexed] has read few.
+// Afterwards no method of a file can panic because its text is lost. The error is that of whole.
+func (b *Bundle) ReadAll() (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case lostError:
+			err = p
+		default:
+			panic(p)
+		}
+	}()
+	for _, s := range b.sections() {
+		for _, f := range s.files {
+			f.load()
+		}
+	}
+	return nil
+}
+
+// A lostError says that the text of a file cannot be read.
+type lostError struct{ error }
+
 // other returns a file of the same bundle, made in another way. It panics if there is none,
 // since the callers of [File.Raw] could do nothing else.
 func (i *indexedFile) other(section int, p Path) *File {
@@ -161,5 +187,5 @@ func (i *indexedFile) other(section int, p Path) *File {
 		}
 		err = fmt.Errorf("it has no %q", p)
 	}
-	panic(fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache", err))
+	panic(lostError{fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache", err)})
 }

@@ -93,8 +93,13 @@ func (in Input) check() error {
 		in.Plan.Head.CheckBundle("head", in.Head.SHA256()),
 		checkStartable(in.Plan),
 		checkLogNames(in.Plan),
+		in.readBundles(),
 	)
 }
+
+// readBundles reads all of both bundles: tasks are served from them, and a file that cannot be
+// read must not be noticed in the middle of an answer.
+func (in Input) readBundles() error { return errors.Join(in.Base.ReadAll(), in.Head.ReadAll()) }
 
 // checkLogNames returns an error if two tasks would write one log. Names of logs hold a short
 // digest, and a change chooses the keys of its shards: it could look for two with one name.

@@ -27,6 +27,9 @@ type Recorded struct {
 // passes, its trace is saved in the state.
 func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recorded, error) {
 	in = in.withDefaults()
+	if err := in.readBundles(); err != nil {
+		return Recorded{}, err
+	}
 	in.Base = bundle.Apart(in.Base, in.Head)
 	tasks := []plan.Task{task}
 	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())

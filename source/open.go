@@ -92,7 +92,7 @@ func (o Opener) UncheckedPair(ctx context.Context, base, head string) (b, h *bun
 type bundleFile struct {
 	raw        []byte
 	sum        string         // their sha256, "" when nobody has computed it
-	key        string         // of the cache, "" when the bytes do not come from a commit
+	key        string         // under which the cache has the bytes, or ""
 	contents   string         // a hash of the files of head; "" when it is not known
 	difference []byte         // from base, in place of the bytes; see [bundle.Bundle.Difference]
 	indexed    *bundle.Bundle // in place of the bytes; see [bundle.OpenIndexed]

@@ -99,7 +99,7 @@ func (o Opener) readHead(ctx context.Context, ref string, base bundleFile) (bund
 		return bundleFile{contents: contents, difference: raw}, nil
 	}
 	if raw, sum, ok := cache.Bundle(contents); ok {
-		return bundleFile{raw: raw, sum: sum, contents: contents}, nil
+		return bundleFile{raw: raw, sum: sum, key: contents, contents: contents}, nil
 	}
 	f, err := o.checkout(ctx, pinned, "")
 	if errors.Is(err, bundler.ErrChanged) {
@@ -127,7 +127,7 @@ func (o Opener) parseHead(ctx context.Context, ref string, f bundleFile, base *b
 	if err == nil && baseFile.key != "" && f.contents != "" && o.Cache != "" {
 		if raw, ok := base.Difference(b); ok {
 			openCache(o.Cache).Remember(differenceKey(baseFile.key, f.contents), raw)
-		} else {
+		} else if f.key == "" {
 			openCache(o.Cache).KeepBundle(f.contents, f.raw)
 		}
 	}
