@@ -18,7 +18,7 @@ func Apart(base, head *Bundle) *Bundle {
 	out := &Bundle{
 		sha256: known(otherName(base.SHA256())), commit: otherName(base.commit), timestamp: base.timestamp,
 		datafiles: base.datafiles, resources: base.resources, schemas: base.schemas, bySchema: base.bySchema,
-		graphql: base.graphql, hasPathWithoutSlash: base.hasPathWithoutSlash,
+		graphql: base.graphql, hasPathWithoutSlash: base.hasPathWithoutSlash, indexed: base.indexed,
 	}
 	if seconds, err := strconv.ParseInt(base.timestamp, 10, 64); err == nil {
 		out.timestamp = strconv.FormatInt(seconds-1, 10)

@@ -94,6 +94,7 @@ type Bundle struct {
 	types               atomic.Pointer[Object]      // {"graphql": …}; nil until it is decoded
 	hasPathWithoutSlash bool                        // some path does not begin with a slash
 	mentions            atomic.Pointer[mentionPart] // nil until it is asked for
+	indexed             *indexedFile                // nil for a bundle that was read as a whole
 }
 
 // SHA256 returns the sha256 of the bundle file as 64 hex digits. It is computed when it is asked

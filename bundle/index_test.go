@@ -155,7 +155,10 @@ func TestIndexOfAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := got.ReadAll(); err == nil || !strings.Contains(err.Error(), "remove the cache") {
+	if err := got.Err(); err != nil {
+		t.Errorf("before a text is read: %v", err)
+	}
+	if err := got.ReadAll(); err == nil || got.Err() == nil || Apart(got, got).Err() == nil || !strings.Contains(err.Error(), "remove the cache") {
 		t.Errorf("reading all: %v", err)
 	}
 	f := got.Datafiles()[0]

@@ -62,6 +62,7 @@ func OpenIndexed(raw io.ReaderAt, size int64, index []byte, whole func() (*Bundl
 		return nil, errBadIndex
 	}
 	b.mentions.Store(part)
+	b.indexed = from
 	b.groupBySchema()
 	return b, nil
 }
@@ -174,6 +175,19 @@ func (b *Bundle) ReadAll() (err error) {
 	return nil
 }
 
+// Err returns an error if a text of the bundle, or of another bundle with the same files, was
+// lost so far. What was worked out since then may miss it, if the panic of [File.Raw] was
+// recovered.
+func (b *Bundle) Err() error {
+	if b.indexed == nil {
+		return nil
+	}
+	if lost := b.indexed.lost.Load(); lost != nil {
+		return *lost
+	}
+	return nil
+}
+
 // A lostError says that the text of a file cannot be read.
 type lostError struct{ error }
 
@@ -187,5 +201,7 @@ func (i *indexedFile) other(section int, p Path) *File {
 		}
 		err = fmt.Errorf("it has no %q", p)
 	}
-	panic(lostError{fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache", err)})
+	lost := lostError{fmt.Errorf("a bundle in the cache is damaged, and could not be made again: %w; remove the cache", err)}
+	i.lost.Store(&lost)
+	panic(lost)
 }

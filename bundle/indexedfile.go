@@ -4,6 +4,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // An indexedFile is a bundle file that an index describes. The texts of the files in it are
@@ -12,6 +13,7 @@ type indexedFile struct {
 	raw   io.ReaderAt
 	size  int64
 	whole func() (*Bundle, error) // the same bundle, made in another way
+	lost  atomic.Pointer[lostError]
 
 	mu    sync.Mutex // guards what follows
 	block []byte     // the bytes at the offset start; more than what was asked for, if that was asked for in order

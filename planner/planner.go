@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -147,6 +148,9 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 	p.Warnings = append(p.Warnings, editWarning(p.Integrations)...)
 	p.Warnings = append(p.Warnings, noExecWarning(p.Tasks)...)
 	if err := ctx.Err(); err != nil { // doubts may come from this alone
+		return nil, err
+	}
+	if err := errors.Join(in.Base.Err(), in.Head.Err()); err != nil {
 		return nil, err
 	}
 	return p, p.Seal()
