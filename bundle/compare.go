@@ -14,7 +14,7 @@ const (
 	Added Kind = iota + 1
 	Removed
 	Modified
-	Metadata // only $file_sha256sum or __identifier differ
+	Metadata // only $file_sha256sum differs, or __identifier where it says nothing
 )
 
 // String returns the word for the kind in documents.
@@ -142,7 +142,8 @@ func datafileKind(c Change, jsonKeys map[string]bool) Kind {
 }
 
 // equalWithoutMetadata compares two datafiles without $file_sha256sum and __identifier.
-// Inside the values of jsonKeys, __identifier is compared.
+// Inside the values of jsonKeys, __identifier is compared, and so it is beside $ref: an object
+// is a reference only as long as $ref is its only key.
 func equalWithoutMetadata(a, b *Object, jsonKeys map[string]bool) bool {
 	return Equal(withoutMetadata(a, true, jsonKeys), withoutMetadata(b, true, jsonKeys))
 }
@@ -155,7 +156,7 @@ func withoutMetadata(v any, root bool, jsonKeys map[string]bool) any {
 		out := &Object{members: make([]Member, 0, v.Len())}
 		for _, m := range v.members {
 			switch {
-			case m.Key == "__identifier", root && m.Key == "$file_sha256sum":
+			case m.Key == "__identifier" && !v.Has("$ref"), root && m.Key == "$file_sha256sum":
 			case jsonKeys[m.Key]:
 				out.Set(m.Key, m.Value)
 			default:

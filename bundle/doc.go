@@ -14,9 +14,9 @@
 //   - Numbers are kept as they are written: 9007199254740993 is not 9007199254740992, and
 //     1.0 is not 1.
 //   - A change that only touches $file_sha256sum or __identifier has the kind Metadata,
-//     because bundlers rewrite these keys in files that nobody edited. There is one
-//     exception: inside a field of the GraphQL type json a query can read __identifier, so
-//     a change there counts.
+//     because bundlers rewrite these keys in files that nobody edited. There are two
+//     exceptions: inside a field of the GraphQL type json a query can read __identifier, so
+//     a change there counts. And beside $ref it decides whether the object is a reference.
 //   - A resource changes with its sha256sum or its content. A resource in which only the
 //     backrefs differ is not listed as changed, but in Diff.Backrefs, because a query can
 //     read them.

@@ -45,10 +45,11 @@ func differences(old, new *File, kind Kind) []difference {
 	for _, op := range patch {
 		a.found = append(a.found, difference{op.Path, cmp.Or(kinds[op.Type], Modified), op.OldValue, op.Value})
 	}
-	if kind == Metadata {
+	isData := func(d difference) bool { return !isMetadata(d.pointer) }
+	if kind == Metadata || !slices.ContainsFunc(a.found, isData) { // an __identifier that is more than metadata
 		return a.found
 	}
-	return slices.DeleteFunc(a.found, func(d difference) bool { return isMetadata(d.pointer) })
+	return slices.DeleteFunc(a.found, func(d difference) bool { return !isData(d) })
 }
 
 func isMetadata(pointer string) bool {

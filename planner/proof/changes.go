@@ -144,7 +144,7 @@ func without(o object, key string) object {
 }
 
 // withoutMetadata returns a datafile without what the bundler adds: $file_sha256sum, and
-// __identifier at any depth, but for the fields that are read as a whole.
+// __identifier at any depth, but for the fields that are read as a whole, and beside $ref.
 func withoutMetadata(f object, whole map[string]bool) any {
 	return withoutIdentifiers(without(f, "$file_sha256sum"), whole)
 }
@@ -155,7 +155,7 @@ func withoutIdentifiers(v any, whole map[string]bool) any {
 		out := object{}
 		for k, m := range v {
 			switch {
-			case k == "__identifier":
+			case k == "__identifier" && v["$ref"] == nil:
 			case whole[k]:
 				out[k] = m
 			default:
