@@ -69,11 +69,11 @@ func Compare(t plan.Task, head Run, base ...Run) Comparison {
 			return notComparable("its log on base cannot be compared: " + b.LogErr.Error())
 		}
 	}
-	counts := allButInfo
+	counts := allButEffects
 	if saysOnlyInfo(head) {
 		counts = all
 	}
-	if len(read(head, counts).lines) == 0 {
+	if len(read(head, counts).lines) == 0 { // what it would do is no reason
 		return notComparable("its log does not say why it fails")
 	}
 	return compareLogs(head, base, counts)

@@ -83,17 +83,20 @@ func TestCompare(t *testing.T) {
 		{"what the change would do", at + "[INFO] [DRY-RUN] [u.py:run:1] - ['create_user', 'x']\n" + at + "[ERROR] no owner\n", at + "[ERROR] no owner\n", "", same},
 		{"what the change would do, as a sentence", at + "[INFO] [DRY-RUN] [u.py:run:1] - Creating robot account x\n" + at + "[ERROR] no owner\n", at + "[ERROR] no owner\n", "", same},
 		{"a list that is no effect", at + "[INFO] [DRY-RUN] [u.py:run:1] - ['validating', 'x']\n" + at + "[ERROR] no owner\n", at + "[INFO] [DRY-RUN] [u.py:run:1] - ['validating', 'y']\n" + at + "[ERROR] no owner\n", "",
-			`fails differently on base: the INFO line before it differs there, in "` + at + `[ERROR] no owner"`},
+			`fails differently on base: "` + at + `[INFO] [DRY-RUN] [u.py:run:1] - ['validating', 'x']" is missing there`},
 		{"behind another object", at + "[INFO] checking /a\n[INFO] checking /b\n[ERROR] no\n", at + "[INFO] checking /a\n[ERROR] no\n[INFO] checking /b\n", at + "[INFO] checking /a\n[ERROR] no\n[INFO] checking /b\n",
 			`fails differently on base: the INFO line before it differs there, in "[ERROR] no"`},
-		{"behind a new object", "[INFO] checking /c\n[ERROR] no\n", "[INFO] checking /a\n[ERROR] no\n", "", `fails differently on base: the INFO line before it differs there, in "[ERROR] no"`},
-		{"INFO lines of one side", "[INFO] x\n[INFO] checking /a\n[ERROR] no\n[INFO] y\n", "[INFO] checking /a\n[ERROR] no\n[INFO] z\n", "", same},
+		{"behind a new object", "[INFO] checking /c\n[ERROR] no\n", "[INFO] checking /a\n[ERROR] no\n", "", `fails differently on base: "[INFO] checking /c" is missing there`},
+		{"INFO lines of one side", "[INFO] x\n[ERROR] no\n", "[ERROR] no\n", "", `fails differently on base: "[INFO] x" is missing there`},
+		{"INFO lines that differ", "[INFO] a is bad\n[ERROR] no\n", "[INFO] b is bad\n[ERROR] no\n", "", `fails differently on base: "[INFO] a is bad" is missing there`},
+		{"INFO with a number that differs each time", "[INFO] 12 ms\n[ERROR] no\n", "[INFO] 13 ms\n[ERROR] no\n", "[INFO] 14 ms\n[ERROR] no\n", same},
+		{"DEBUG lines of one side", "[DEBUG] x\n[ERROR] no\n", "[ERROR] no\n[DEBUG] y\n", "", same},
 		{"threads", "[INFO] b\n[ERROR] x: no\n[INFO] a\n[ERROR] y: no\n", "[INFO] a\n[ERROR] x: no\n[INFO] b\n[ERROR] y: no\n", "[INFO] a\n[INFO] b\n[ERROR] y: no\n[ERROR] x: no\n", `fails differently on base: the INFO line before it differs there, in "[ERROR] y: no"`},
 		{"what the change would do, as a warning", at + "[WARNING] x\nno owner\n", "no owner\n", "", `fails differently on base: "` + at + `[WARNING] x" is missing there`},
 		{"INFO inside an error", "error: INFO is missing\nno owner\n", "no owner\n", "", `fails differently on base: "error: INFO is missing" is missing there`},
 		{"INFO as the beginning of a word", "INFORMATION is missing\nno owner\n", "no owner\n", "", `fails differently on base: "INFORMATION is missing" is missing there`},
-		{"logfmt", "no owner\ntime=2026-11-21T10:00:00Z level=INFO msg=x\n", "no owner\n", "", same},
-		{"JSON", "no owner\n" + `{"time":"x","level":"info","msg":"x"}` + "\n", "no owner\n", "", same},
+		{"logfmt", "no owner\ntime=2026-11-21T10:00:00Z level=debug msg=x\n", "no owner\n", "", same},
+		{"JSON", "no owner\n" + `{"time":"x","level":"debug","msg":"x"}` + "\n", "no owner\n", "", same},
 
 		{"the time at the beginning", at + "[ERROR] no\n", "[2026-11-20 09:11:30] [ERROR] no\n", "", same},
 		{"the time of logfmt", `time="2026-11-21T10:00:00Z" level=error msg=no`, `time="2026-11-20T10:00:09Z" level=error msg=no`, "", same},
@@ -125,7 +128,7 @@ func TestCompare(t *testing.T) {
 		{"other words teach nothing", "no 1\n", "no 2\n", "yes 2\n", `fails differently on base: a number differs there, in "no 1"`},
 
 		{"an escape that swallows what follows", "no owner\n\x1b]0;no role\n", "no owner\n", "", "fails differently on base: a line of the log is missing there"},
-		{"INFO with colours", "no owner\n\x1b[32mINFO\x1b[0m x\n", "no owner\n", "", same},
+		{"DEBUG with colours", "no owner\n\x1b[32mDEBUG\x1b[0m x\n", "no owner\n", "", same},
 		{"written over", "INFO x\rno role\nno owner\n", "INFO x\rno owner\n", "", `fails differently on base: "no role" is missing there`},
 		{"escapes and bytes", "\x1b[31mno owner\x1b[0m \xff\n", "no owner \xff\n", "", same},
 	}
@@ -178,13 +181,13 @@ func TestBaseFlakes(t *testing.T) {
 // A comparison tells what it left out, and shows a line only if the result does.
 func TestLeftOut(t *testing.T) {
 	run := func(n int) baseline.Run {
-		log := fmt.Sprintf("[INFO] x\n[ERROR] took %d s\n[ERROR] hunt\x1b[0mer%d\n", n, n)
+		log := fmt.Sprintf("[DEBUG] x\n[ERROR] took %d s\n[ERROR] hunt\x1b[0mer%d\n", n, n)
 		r := failed(1)
-		r.Tail = fmt.Sprintf("[INFO] x\n[ERROR] took %d s\n[ERROR] ***", n)
+		r.Tail = fmt.Sprintf("[DEBUG] x\n[ERROR] took %d s\n[ERROR] ***", n)
 		return baseline.Run{Result: r, Log: log}
 	}
 	got := baseline.Compare(task, run(1), run(2), run(3))
-	want := []string{"1 lines of level INFO (1 on base)", `a number in "[ERROR] took 2 s"`, "an id in a line of the log"}
+	want := []string{"1 lines that announce effects or are of level DEBUG (1 on base)", `a number in "[ERROR] took 2 s"`, "an id in a line of the log"}
 	if !got.Same || got.Lines != 2 || !slices.Equal(got.LeftOut, want) {
 		t.Errorf("got %+v, want %q", got, want)
 	}

@@ -56,11 +56,11 @@ func quote(r plan.Result, shown, otherwise string) string {
 	return fmt.Sprintf("%q", shown)
 }
 
-// leftOut lists what was not compared: lines of level INFO, and noise.
+// leftOut lists what was not compared: lines that do not count, and noise.
 func leftOut(r plan.Result, head, base record, noise []difference) []string {
 	var out []string
-	if head.info+base.info > 0 {
-		out = append(out, fmt.Sprintf("%d lines of level INFO (%d on base)", head.info, base.info))
+	if head.left+base.left > 0 {
+		out = append(out, fmt.Sprintf("%d lines that announce effects or are of level DEBUG (%d on base)", head.left, base.left))
 	}
 	moved, values := 0, 0
 	for _, d := range noise {

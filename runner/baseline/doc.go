@@ -10,10 +10,11 @@
 //   - The lines that count are the same on both sides, in the same order. Each stands
 //     after the same INFO line.
 //
-// All lines count except those of level INFO or DEBUG. An INFO line tells where the
-// program is, so a line counts together with the nearest INFO line before it. INFO lines
-// in which a dry run says what it would do are passed over, since they differ from base by
-// their nature. If a failure says nothing but INFO, all its lines count.
+// All lines count except those of level DEBUG, and INFO lines in which a dry run says what it
+// would do: these differ from base by their nature. Programs say at level INFO why they fail,
+// so other INFO lines count as all lines do. An INFO line also tells where the program is, so a
+// line counts together with the nearest INFO line before it. If a failure says nothing but
+// INFO, all its lines count.
 //
 // # What differs in every run
 //

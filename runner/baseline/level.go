@@ -1,6 +1,9 @@
 package baseline
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // infoOrDebugLine matches a line of level INFO or DEBUG, with or without a time before
 // the level: as plain text, as logfmt, and as JSON.
@@ -9,6 +12,9 @@ var infoOrDebugLine = regexp.MustCompile(`^(?:` +
 	`|(?:(?:time|ts)=(?:"[^"]*"|\S+) )?level="?(?i:debug|info)"?(?: |$)` +
 	`|\{"(?:time|ts|timestamp)":"[^"]*","level":"(?i:debug|info)",` +
 	`)`)
+
+// debugLine matches a line of level DEBUG, in the same forms.
+var debugLine = regexp.MustCompile(strings.NewReplacer(`(?:DEBUG|INFO)`, `DEBUG`, `(?i:debug|info)`, `(?i:debug)`).Replace(infoOrDebugLine.String()))
 
 // recordTime matches the time at the beginning of a line that is a record of a log by its
 // form: a time in brackets, a time before a level, and logfmt or JSON.

@@ -43,16 +43,16 @@ type counting int
 
 // The countings. A line announces an effect if a dry run says in it what it would do.
 const (
-	allButInfo  counting = iota // lines that are not of level INFO or DEBUG
-	alsoEffects                 // these, and lines that announce effects
-	all                         // all lines
+	allButEffects counting = iota // lines that are not of level DEBUG, and announce no effect at level INFO
+	alsoEffects                   // lines that are not of level INFO or DEBUG, and lines that announce effects
+	all                           // all lines
 )
 
 // A record is all that is compared of one run.
 type record struct {
 	lines    []line          // in order
 	contexts map[string]bool // texts of all INFO lines that announce no effect
-	info     int             // how many INFO lines do not count
+	left     int             // how many lines do not count
 }
 
 // colorEscapes matches the terminal escapes for colors. No other escape is removed from a
@@ -93,18 +93,33 @@ func read(f Run, counts counting) record {
 	at := context{}
 	for shown := range rawLines(f) {
 		words, tokens := s.split(withoutTime(handedOut.Replace(shown), s))
-		switch {
-		case counts == all || !infoOrDebugLine.MatchString(shown) || counts == alsoEffects && effect.MatchString(shown):
-			out.lines = append(out.lines, line{shown: shown, words: words, tokens: tokens, context: at})
-		case effect.MatchString(shown):
-			out.info++
+		isInfo, isEffect := infoOrDebugLine.MatchString(shown), effect.MatchString(shown)
+		switch l := (line{shown: shown, words: words, tokens: tokens, context: at}); {
+		case !counts.count(shown, isInfo, isEffect):
+			out.left++
+		case isInfo && counts == allButEffects:
+			l.context = context{} // its own order counts
+			fallthrough
 		default:
-			out.info++
+			out.lines = append(out.lines, l)
+		}
+		if isInfo && !isEffect && counts != all && !debugLine.MatchString(shown) {
 			at = context{words, tokens}
 			out.contexts[at.text()] = true
 		}
 	}
 	return out
+}
+
+// count reports whether a line counts.
+func (c counting) count(shown string, isInfo, isEffect bool) bool {
+	switch {
+	case c == all || !isInfo:
+		return true
+	case c == alsoEffects:
+		return isEffect
+	}
+	return !isEffect && !debugLine.MatchString(shown)
 }
 
 // replacer replaces the values that the runner handed out, the longest first.
