@@ -72,7 +72,7 @@ func (o Opener) input(ctx context.Context, ref string) (bundler.Input, error) {
 	}
 	tree, in, err := o.openTree(ctx, ref)
 	if err == nil {
-		err = o.findSections(ctx, tree, &in)
+		err = o.findSections(ctx, ref, tree, &in)
 	}
 	if err != nil {
 		err = cli.Invalid(fmt.Errorf("reference %q: %w", ref, err))
@@ -127,9 +127,32 @@ func (o Opener) openTree(ctx context.Context, ref string) (bundler.Tree, bundler
 	return bundler.CommitTree{Commit: c}, bundler.Input{Commit: c.Hash(), Timestamp: c.Time()}, nil
 }
 
+// rootOf returns the folder on disk that the files of a checkout's tree stand for.
+func rootOf(ref string) string {
+	if dir, ok := strings.CutPrefix(ref, "dir:"); ok {
+		return withoutLinks(dir)
+	}
+	_, dir, _ := ParseRevision(ref)
+	return git.RootOf(withoutLinks(dir))
+}
+
+// withoutLinks returns the absolute name of a folder, without links if it exists.
+func withoutLinks(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
 // findSections fills in where the parts of the bundle are.
-func (o Opener) findSections(ctx context.Context, tree bundler.Tree, in *bundler.Input) (err error) {
+func (o Opener) findSections(ctx context.Context, ref string, tree bundler.Tree, in *bundler.Input) (err error) {
 	at := o.Settings.Checkout()
+	if o.Root == "" {
+		o.Root = rootOf(ref)
+	}
 	in.Data = bundler.Section{Tree: tree, Dir: at.Data, Shown: at.Data}
 	in.Resources = bundler.Section{Tree: tree, Dir: at.Resources, Shown: at.Resources, Optional: true}
 	if in.Schemas, err = o.section(tree, at.Schemas); err != nil {
@@ -143,7 +166,9 @@ func (o Opener) findSections(ctx context.Context, tree bundler.Tree, in *bundler
 	return err
 }
 
-// section returns a part of the bundle. It lies in the checkout, or outside of it on disk.
+// section returns a part of the bundle. It lies in the checkout, or outside of it on disk. A
+// path that leads from the settings into the checkout is one of the checkout: each side has
+// its own.
 func (o Opener) section(tree bundler.Tree, p string) (bundler.Section, error) {
 	if !integration.IsOutside(p) {
 		return bundler.Section{Tree: tree, Dir: p, Shown: p}, nil

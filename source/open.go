@@ -26,7 +26,8 @@ type Opener struct {
 	// Settings say where the parts of a checkout are; nil: as ReadSettings("") has them.
 	Settings *integration.Settings
 	// Root is the folder of the repository when the settings are those of a revision: a
-	// part that they name by a path inside of it is read from each revision. "" otherwise.
+	// part that they name by a path inside of it is read from each revision. "": it is the
+	// folder of the checkout that is opened.
 	Root string
 	// Cache is the folder that remembers what was bundled; "": nothing is remembered.
 	Cache string

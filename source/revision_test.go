@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/source"
 )
 
@@ -35,6 +36,31 @@ func TestParseRevision(t *testing.T) {
 	}
 	if _, _, ok := source.ParseRevision("dir:main"); ok {
 		t.Error("a folder is a revision")
+	}
+}
+
+// Settings in a subfolder name parts of the checkout by a path that leads out of that folder. Each
+// side has its own.
+func TestSectionsBesideSettings(t *testing.T) {
+	files := map[string]string{
+		"ci/prcheck.yaml": "version: 1\ncheckout: {schemas: ../schemas, graphql: ../types.yml}\n",
+		"data/a.yml":      "$schema: /a.yml\n", "schemas/a.yml": "$schema: /metaschema-1.json\nproperties: {}\n",
+		"types.yml": "- {name: A, fields: [{name: a, type: string}]}\n",
+	}
+	dir := repository(t, files)
+	put(t, dir, "types.yml", "- {name: B, fields: [{name: a, type: string}]}\n")
+	put(t, dir, "schemas/a.yml", "$schema: /metaschema-1.json\nproperties: {b: {type: string}}\n")
+	settings, err := source.ReadSettings(filepath.Join(dir, "ci", "prcheck.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, head, err := source.Opener{Settings: settings}.Pair(t.Context(), "git:HEAD@"+dir, "dir:"+dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := bundle.Compare(base, head)
+	if !slices.Equal(d.GraphQL, []string{"A", "B"}) || !slices.Equal(d.Schemas, []bundle.Path{"/a.yml"}) {
+		t.Errorf("got types %q and schemas %q", d.GraphQL, d.Schemas)
 	}
 }
 

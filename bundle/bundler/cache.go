@@ -17,7 +17,7 @@ import (
 
 // cacheFormat is the version of the files in a cache. It is part of their names, so
 // a new version never reads old files.
-const cacheFormat = "2"
+const cacheFormat = "3"
 
 // maxCacheSize bounds a cache, in bytes. Beyond it, the files that were not used for
 // the longest time are removed.

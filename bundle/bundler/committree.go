@@ -51,7 +51,7 @@ func entryKind(k git.Kind) Kind {
 	case git.Link:
 		return Link
 	}
-	return Irregular
+	return Submodule
 }
 
 // Open returns a reader that starts git when it is first used.

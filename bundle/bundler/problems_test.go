@@ -3,6 +3,7 @@ package bundler_test
 import (
 	"bytes"
 	"errors"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,6 +49,25 @@ func TestAllProblems(t *testing.T) {
 	checkProblems(t, newInput(bundler.Folder(dir)), want...)
 	commitAll(t, dir)
 	checkProblems(t, newInput(openCommit(t, dir, "HEAD")), want...)
+}
+
+// TestSubmodules checks that a submodule below data is a problem of a commit, whatever its name.
+func TestSubmodules(t *testing.T) {
+	for _, name := range []string{"data/more", "data/more.yml", "resources/.more", "schemas/more"} {
+		dir := writeFiles(t, shopFiles())
+		commitAll(t, dir)
+		for _, args := range [][]string{
+			{"update-index", "--add", "--cacheinfo", "160000," + strings.Repeat("1", 40) + "," + name},
+			{"-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "submodule"},
+		} {
+			if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %v\n%s", args, err, out)
+			}
+		}
+		folder, _, _ := strings.Cut(name, "/")
+		checkProblems(t, newInput(openCommit(t, dir, "HEAD")),
+			name+": is a submodule inside of "+folder+", whose files are not in this commit: keep them in the repository itself")
+	}
 }
 
 func TestGraphQLProblems(t *testing.T) {

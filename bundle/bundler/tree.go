@@ -49,15 +49,18 @@ type Entry struct {
 type Kind int
 
 // The kinds of entries. An irregular entry is neither a file nor a link, but a
-// device, a pipe or a submodule.
+// device or a pipe.
 const (
 	Regular Kind = iota
 	Link
 	Irregular
+	Submodule
 )
 
 // String returns the kind as words for messages.
-func (k Kind) String() string { return [...]string{"a file", "a link", "neither a file nor a link"}[k] }
+func (k Kind) String() string {
+	return [...]string{"a file", "a link", "neither a file nor a link", "a submodule"}[k]
+}
 
 // A Section is one folder of a tree, or one file of it.
 type Section struct {
@@ -101,11 +104,14 @@ func (s Section) listFiles(ctx context.Context, takes func(name string) bool, fo
 	}
 	files := make([]sourceFile, 0, len(entries))
 	for _, e := range entries {
-		base := path.Base(e.Name)
+		base, shown := path.Base(e.Name), path.Join(s.Shown, e.Name)
+		if e.Kind == Submodule {
+			found.add(shown, Problem{Msg: "is a submodule inside of " + s.Shown + ", whose files are not in this commit: keep them in the repository itself"})
+			continue
+		}
 		if strings.HasPrefix(base, ".") || !takes(base) {
 			continue
 		}
-		shown := path.Join(s.Shown, e.Name)
 		if !utf8.ValidString(e.Name) {
 			found.add(shown, Problem{Msg: "the name is not UTF-8: rename it"})
 			continue
@@ -146,7 +152,7 @@ func resolveLink(named map[string]Entry, e Entry) (Entry, bool) {
 		switch e.Kind {
 		case Regular:
 			return e, true
-		case Irregular:
+		case Irregular, Submodule:
 			return e, false
 		}
 		if path.IsAbs(e.Target) {
