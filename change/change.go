@@ -166,14 +166,28 @@ func (c *Change) data(in Inputs) Data {
 	return Data{Settings: c.settings, Bundles: []*bundle.Bundle{c.Base, c.Head}, Refs: []string{in.Base, in.Head}, Live: c.server != nil}
 }
 
+// repositoryRoot returns the folder of the repository that base and head are of, "" if they are
+// not of a checkout.
+func (c *Change) repositoryRoot(in Inputs) string {
+	switch root := c.settings.Root(); {
+	case root != "":
+		return root
+	case source.IsCheckout(in.Base):
+		return source.RootOf(in.Base)
+	}
+	return ""
+}
+
 // findEdits finds what head edits of the rules by which it is planned.
 func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) {
 	base := rules.Settings{Settings: c.Settings}
 	if r := c.settings.Revision; r != nil {
 		base.Path, base.Commit, base.Missing = r.Path, r.Commit, r.Missing
+	} else if !c.settings.IsObject {
+		base.Own = c.settings.File
 	}
 	return rules.FindEdits(rules.Input{
-		IsData:   c.data(in).In(c.settings.Root()),
+		IsData:   c.data(in).In(c.repositoryRoot(in)),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
 		Compare: func() (*rules.Comparison, error) {
 			found, err := source.Compare(ctx, in.Base, in.Head, c.settings.Root())

@@ -30,7 +30,7 @@ var sentences = map[Code]string{
 	CodeNoCheck:           "it has no pr_check",
 	CodeDisabled:          "its pr_check is disabled",
 	CodeDefinitionChanged: "its own definition changed ({names}); it runs as base defines it",
-	CodeRulesEdited:       "head edits the rules for it ({first}); it runs by those of base",
+	CodeRulesEdited:       "head edits a rule or a file that it uses ({first})",
 	CodeAlwaysRun:         "its pr_check says always_run",
 
 	CodeDistrusted: "an audit found that the rung {first} was wrong about it ({text}); planner confirm lets the rung count again",

@@ -27,8 +27,8 @@ var rendered = []struct {
 	{Reason{Code: CodeNoCheck}, "it has no pr_check"},
 	{Reason{Code: CodeDisabled}, "its pr_check is disabled"},
 	{Reason{Code: CodeDefinitionChanged, Names: []string{"pr_check", "schemas"}}, "its own definition changed (pr_check, schemas); it runs as base defines it"},
-	{Reason{Code: CodeRulesEdited, Names: []string{"a", "b", "c"}}, "head edits the rules for it (a and 2 more); it runs by those of base"},
-	{Reason{Code: CodeRulesEdited, Names: []string{"{text}"}, Text: "no"}, "head edits the rules for it ({text}); it runs by those of base"},
+	{Reason{Code: CodeRulesEdited, Names: []string{"a", "b", "c"}}, "head edits a rule or a file that it uses (a and 2 more)"},
+	{Reason{Code: CodeRulesEdited, Names: []string{"{text}"}, Text: "no"}, "head edits a rule or a file that it uses ({text})"},
 	{Reason{Code: CodeDistrusted, Names: []string{"state"}, Text: "last on 2026-11-21"}, "an audit found that the rung state was wrong about it (last on 2026-11-21); planner confirm lets the rung count again"},
 	{Reason{Code: CodeAlwaysRun}, "its pr_check says always_run"},
 

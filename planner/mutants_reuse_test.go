@@ -199,7 +199,7 @@ func resultMutants() []mutant {
 			given: passedOver(byAccount(""), both(groups(ref("a"), ref("b", "c")), onHead(bigger("a")))), forget: every, words: differs},
 		{name: "result: a shard that never passed", settings: byAccount(""), change: then(dev, onHead(bigger("ops"))), given: passedOver(byAccount(""), dev), forget: every, words: differs},
 		{name: "result: always_run", settings: roles, change: then(always(checkSays("always_run", true)), dev), given: every, hide: always(checkSays("always_run", false)), words: "always_run"},
-		{name: "result: edited rules", settings: roles, change: dev, given: func(in *planner.Input) { every(in); in.Edits = edits("x") }, forget: func(in *planner.Input) { in.Edits = edits() }, words: "head edits the rules"},
+		{name: "result: edited rules", settings: roles, change: dev, given: func(in *planner.Input) { every(in); in.Edits = edits("x") }, forget: func(in *planner.Input) { in.Edits = edits() }, words: "head edits a rule or a file"},
 		{name: "result: reuse: none", settings: exec + "integrations: {it: {reuse: none}}\n", change: email, given: every, rules: again, words: inFull},
 		{name: "result: a command that is not known", settings: "version: 1\nexec: {argv: [run, '{env.IID}']}\n", change: email, given: every, rules: exec, words: inFull},
 		{name: "result: a task that cannot be started", settings: "version: 1\nintegrations: {it: {}}\n", change: email, given: every, rules: again, words: inFull},

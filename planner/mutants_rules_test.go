@@ -30,10 +30,10 @@ func definitionMutants() []mutant {
 			drop(s)
 		}), hide: unchanged, words: "(pr_check)"},
 		{name: "rules that head edits", settings: exec, given: func(in *planner.Input) { in.Edits = edits("exec in prcheck.yaml") },
-			forget: func(in *planner.Input) { in.Edits = edits() }, words: inFull + "head edits the rules for it"},
+			forget: func(in *planner.Input) { in.Edits = edits() }, words: inFull + "head edits a rule or a file that it uses"},
 		{name: "rules that head edits, with a state that is the same", settings: asks("", "names.graphql"), change: email,
 			given:  func(in *planner.Input) { in.Edits = edits("queries/names.graphql") },
-			forget: func(in *planner.Input) { in.Edits = edits() }, words: inFull + "head edits the rules for it"},
+			forget: func(in *planner.Input) { in.Edits = edits() }, words: inFull + "head edits a rule or a file that it uses"},
 		{name: "always_run", settings: exec, change: then(always(checkSays("always_run", true)), elsewhere),
 			hide: always(checkSays("always_run", false)), words: inFull + "its pr_check says always_run"},
 		{name: "always_run that is no boolean", settings: exec, change: then(always(checkSays("always_run", "no")), elsewhere),

@@ -127,8 +127,8 @@ func (o Opener) openTree(ctx context.Context, ref string) (bundler.Tree, bundler
 	return bundler.CommitTree{Commit: c}, bundler.Input{Commit: c.Hash(), Timestamp: c.Time()}, nil
 }
 
-// rootOf returns the folder on disk that the files of a checkout's tree stand for.
-func rootOf(ref string) string {
+// RootOf returns the folder on disk that the files of a checkout's tree stand for.
+func RootOf(ref string) string {
 	if dir, ok := strings.CutPrefix(ref, "dir:"); ok {
 		return withoutLinks(dir)
 	}
@@ -151,7 +151,7 @@ func withoutLinks(dir string) string {
 func (o Opener) findSections(ctx context.Context, ref string, tree bundler.Tree, in *bundler.Input) (err error) {
 	at := o.Settings.Checkout()
 	if o.Root == "" {
-		o.Root = rootOf(ref)
+		o.Root = RootOf(ref)
 	}
 	in.Data = bundler.Section{Tree: tree, Dir: at.Data, Shown: at.Data}
 	in.Resources = bundler.Section{Tree: tree, Dir: at.Resources, Shown: at.Resources, Optional: true}

@@ -21,7 +21,7 @@ func (f *finder) findCIFiles() {
 	mentioned := f.mentionedByCI(cmp.Or(f.CIFile, usualCIFile))
 	var edited []string
 	for p := range f.changed {
-		if p == f.CIFile || mentioned[p] || f.Settings.IsCIFile(p) || f.headSettings != nil && f.headSettings.IsCIFile(p) {
+		if p == f.CIFile || mentioned[p] || f.Settings.IsCIFile(p) || f.other != nil && f.other.IsCIFile(p) {
 			edited = append(edited, printable(p))
 		}
 	}

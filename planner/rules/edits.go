@@ -20,12 +20,16 @@ type Edits struct {
 	Of func(integration string) []string
 }
 
-// Settings are base's settings and where they come from.
+// Settings are the settings of a plan and where they come from: base, head's own files, or
+// outside of the repository.
 type Settings struct {
 	*integration.Settings
 	Path    string // in the repository; "" when they are not those of a revision
 	Commit  string // the revision
 	Missing bool   // the revision has no such file, so the settings say nothing
+	// Own is the name of the file on disk that they were read from, "" when they are those of a
+	// revision or an object. A file of the repository is head's.
+	Own string
 }
 
 // A Comparison is what differs between base and head, which are both of one repository.
@@ -53,45 +57,60 @@ type Input struct {
 	CanPlan func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error
 }
 
-// FindEdits finds what head edits of the rules by which it is planned. It looks for edits
-// where the rules are those of base: when the settings come from a revision, and in a job of
-// GitLab.
+// FindEdits finds what head edits of the rules by which it is planned, if base and head are
+// both of one checkout. The rules are those of base, or head's own: then base's are what they
+// are compared with.
 func FindEdits(in Input) (Edits, error) {
-	if in.Settings.Path == "" && !in.InJob {
-		return Edits{}, nil
-	}
 	c, err := in.Compare()
 	if err != nil {
 		return Edits{}, err
 	}
 	if c == nil {
+		if in.Settings.Path == "" && !in.InJob {
+			return Edits{}, nil
+		}
 		return Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
 	}
-	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}}
-	for _, p := range slices.Sorted(slices.Values(c.Changed)) {
-		if f.changed[p] = true; !in.IsData(p) {
-			f.programs = append(f.programs, p)
-		}
+	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}, paths: slices.Sorted(slices.Values(c.Changed))}
+	for _, p := range f.paths {
+		f.changed[p] = true
 	}
-	if in.Settings.Path != "" {
+	if own, isOwn := f.ownSettings(); isOwn {
+		f.Settings.Path = own
+		f.compareOwnSettings()
+	} else if in.Settings.Path != "" {
 		f.compareSettings()
-	}
-	if f.headSettings != nil {
-		f.checkMerged()
+		if f.other != nil {
+			f.checkMerged()
+		}
 	}
 	f.findCIFiles()
 	return Edits{Notes: f.notes, Of: f.editsOf}, nil
+}
+
+// ownSettings returns the path of head's own settings in the repository, and whether the
+// settings are head's own. A file that a job made is not of head.
+func (f *finder) ownSettings() (path string, isOwn bool) {
+	if f.Settings.Path != "" || f.Settings.Own == "" {
+		return "", false
+	}
+	path, inside := f.PathOf(f.Settings.Own)
+	if !inside {
+		return "", false
+	}
+	_, err := f.ReadHead(path)
+	return path, err == nil
 }
 
 // A finder gathers edits.
 type finder struct {
 	Input
 	Comparison
-	changed      map[string]bool       // paths of the repository
-	programs     []string              // changed paths that are no data, sorted
-	headSettings *integration.Settings // nil when head has none, or they cannot be read
-	general      []string              // edits that concern every integration
-	notes        []string
+	changed map[string]bool       // paths of the repository
+	paths   []string              // the same, sorted
+	other   *integration.Settings // those of the other side; nil when it has none, or they cannot be read
+	general []string              // edits that concern every integration
+	notes   []string
 }
 
 func (f *finder) note(format string, args ...any) {
@@ -116,22 +135,41 @@ func (f *finder) compareSettings() {
 		f.general = append(f.general, base.Path+", which head adds")
 		return
 	case err == nil:
-		f.headSettings, err = integration.ReadSettings(base.Path, raw)
+		f.other, err = integration.ReadSettings(base.Path, raw)
 	}
 	switch {
 	case err != nil:
-		f.headSettings = nil
+		f.other = nil
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		f.note("head's %s cannot be read, so everything runs in full by base's: %s", base.Path, first)
 		f.general = append(f.general, base.Path+", which cannot be read on head")
-	case f.headSettings.Digest() != base.Digest():
+	case f.other.Digest() != base.Digest():
 		f.note("head edits %s: the plan follows base's, and what the edit concerns runs in full", base.Path)
+	}
+}
+
+// compareOwnSettings compares base's settings file with head's, which are those of the plan.
+func (f *finder) compareOwnSettings() {
+	name := f.Settings.Path
+	raw, err := f.ReadBase(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.general = append(f.general, name+", which head adds")
+		return
+	case err == nil:
+		f.other, err = integration.ReadSettings(name, raw)
+	}
+	if err != nil {
+		f.other = nil
+		f.general = append(f.general, name+", which cannot be read on base")
+	} else if f.other.Digest() != f.Settings.Digest() {
+		f.note("head edits %s: what the edit concerns runs in full", name)
 	}
 }
 
 // checkMerged notes when no plan could be made any more once head is merged.
 func (f *finder) checkMerged() {
-	err := f.CanPlan(f.headSettings, func(name string) ([]byte, error) { return f.ReadHead(f.besideSettings(name)) })
+	err := f.CanPlan(f.other, func(name string) ([]byte, error) { return f.ReadHead(f.besideSettings(name)) })
 	if err != nil {
 		f.note("once head is merged no plan can be made: %v", err)
 		f.general = append(f.general, f.Settings.Path+", with which no plan can be made on head")
@@ -146,8 +184,8 @@ func (f *finder) besideSettings(name string) string {
 // editsOf lists the edits that concern one integration.
 func (f *finder) editsOf(name string) []string {
 	out := slices.Clone(f.general)
-	if f.headSettings != nil {
-		for _, key := range f.Settings.DifferingKeys(f.headSettings, name) {
+	if f.other != nil {
+		for _, key := range f.Settings.DifferingKeys(f.other, name) {
 			out = append(out, key+" in "+f.Settings.Path)
 		}
 	}
@@ -168,9 +206,10 @@ const maxPrograms = 3
 func (f *finder) changedPrograms(it integration.Integration) []string {
 	var out []string
 	more := 0
-	for _, p := range f.programs {
+	for _, p := range f.paths {
 		switch {
 		case len(it.Exec.Argv) == 0 || !it.Programs.Include(p) || f.isQuery(it, p):
+		case it.Programs.Globs == nil && f.IsData(p): // a pattern that names it wins
 		case len(out) == maxPrograms:
 			more++
 		default:

@@ -197,7 +197,70 @@ func TestFindEditsReadsQueriesOfHead(t *testing.T) {
 	}
 }
 
-// Edits are looked for where the rules are base's.
+// Head's own settings are compared with those of base, and edits of programs are found with them.
+func TestFindEditsOfOwnSettings(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		base, head map[string]string // changes of files; "" removes one
+		note       string            // in the notes; "" for none at all
+		dns        string            // edits of the integration dns, and of quay
+		quay       string
+	}{
+		{name: "nothing"},
+		{name: "a comment", head: map[string]string{"ci/prcheck.yaml": "# new\n" + settingsText}, note: "head edits ci/prcheck.yaml: what the edit concerns runs in full"},
+		{name: "one integration", head: map[string]string{"ci/prcheck.yaml": strings.Replace(settingsText, "[queries/dns.graphql]", "[queries/dns.graphql], trace: none", 1)},
+			note: "head edits ci/prcheck.yaml", dns: "trace in ci/prcheck.yaml"},
+		{name: "the first settings", base: map[string]string{"ci/prcheck.yaml": ""}, dns: "ci/prcheck.yaml, which head adds", quay: "ci/prcheck.yaml, which head adds"},
+		{name: "base's cannot be read", base: map[string]string{"ci/prcheck.yaml": "version: 9\n"}, dns: "ci/prcheck.yaml, which cannot be read on base", quay: "ci/prcheck.yaml, which cannot be read on base"},
+		{name: "a program", head: map[string]string{"ci/hack/run.sh": "new"}, dns: "ci/hack/run.sh, which its command may use as head has it"},
+		{name: "a query", head: map[string]string{"ci/queries/dns.graphql": "{ new }"}, dns: "ci/queries/dns.graphql"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, head := baseFiles(), baseFiles()
+			for side, changes := range map[*map[string]string]map[string]string{&base: tt.base, &head: tt.head} {
+				maps.Copy(*side, changes)
+				maps.DeleteFunc(*side, func(_, text string) bool { return text == "" })
+			}
+			edits, err := rules.FindEdits(rules.Input{
+				Settings: rules.Settings{Settings: parse(t, head["ci/prcheck.yaml"]), Own: "/repo/ci/prcheck.yaml"}, IsData: isData,
+				Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(edits.Notes, "\n")
+			if tt.note == "" && notes != "" || !strings.Contains(notes, tt.note) {
+				t.Errorf("got the notes %q, want %q", notes, tt.note)
+			}
+			for name, want := range map[string]string{"dns": tt.dns, "quay": tt.quay} {
+				if got := strings.Join(edits.Of(name), "; "); got != want {
+					t.Errorf("%s: got %q, want %q", name, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A pattern that names a file of the data makes it a program.
+func TestEditOfAProgramBelowData(t *testing.T) {
+	const text = "version: 1\nexec: {argv: [a]}\nintegrations: {dns: {programs: ['data/tools/**']}}\n"
+	base, head := map[string]string{"data/tools/x": "1", "data/y": "1"}, map[string]string{"data/tools/x": "2", "data/y": "2"}
+	edits, err := rules.FindEdits(rules.Input{
+		Settings: rules.Settings{Settings: parse(t, text)}, IsData: isData,
+		Compare: func() (*rules.Comparison, error) { return compared(files(base), files(head)), nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := edits.Of("dns"); !slices.Equal(got, []string{"data/tools/x, which its command may use as head has it"}) {
+		t.Errorf("dns: got %q", got)
+	}
+	if got := edits.Of("quay"); len(got) > 0 {
+		t.Errorf("quay: got %q", got)
+	}
+}
+
+// Edits are looked for where base and head are of one checkout.
 func TestFindEditsWhereRulesAreOfBase(t *testing.T) {
 	trouble := errors.New("no such commit")
 	edited := compared(files(baseFiles()), files(map[string]string{".gitlab-ci.yml": "new"}))
@@ -210,7 +273,8 @@ func TestFindEditsWhereRulesAreOfBase(t *testing.T) {
 		note   string
 		editOf string
 	}{
-		{name: "settings of a file", found: edited},
+		{name: "settings of a file", found: edited, note: "head edits .gitlab-ci.yml", editOf: ".gitlab-ci.yml"},
+		{name: "settings of a file, not of one repository"},
 		{name: "settings of a file in a job", inJob: true, found: edited, note: "head edits .gitlab-ci.yml", editOf: ".gitlab-ci.yml"},
 		{name: "not of one repository", path: "prcheck.yaml", note: "is not known, since base and head are not both of one checkout"},
 		{name: "trouble", path: "prcheck.yaml", err: trouble},
