@@ -25,9 +25,12 @@ type BlobReader struct {
 }
 
 // Blobs returns a reader of the repository's contents. The caller closes it.
-func (c *Commit) Blobs(ctx context.Context) *BlobReader {
+func (c *Commit) Blobs(ctx context.Context) *BlobReader { return NewBlobReader(ctx, c.dir) }
+
+// NewBlobReader returns a reader of the contents of the repository that a folder lies in. The caller closes it.
+func NewBlobReader(ctx context.Context, dir string) *BlobReader {
 	r := &BlobReader{}
-	r.start = func() error { return r.run(ctx, c.dir) }
+	r.start = func() error { return r.run(ctx, dir) }
 	return r
 }
 
@@ -68,26 +71,9 @@ func (r *BlobReader) Request(ids ...string) error {
 // Read returns one content: the next that was requested, or any when none is waited for. Of a content larger than limit
 // it returns limit and one more. The bytes are good until the next Read.
 func (r *BlobReader) Read(id string, limit int) ([]byte, error) {
-	if len(r.requested) == 0 {
-		if err := r.Request(id); err != nil {
-			return nil, err
-		}
-	}
-	if r.requested[0] != id {
-		return nil, fmt.Errorf("git was asked for %s, not for %s (a bug in prcheck)", r.requested[0], id)
-	}
-	r.requested = r.requested[1:]
-	head, err := r.out.ReadString('\n')
+	size, err := r.begin(id)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s from git: %w", id, err)
-	}
-	words := strings.Fields(head)
-	if len(words) != 3 || words[1] != "blob" {
-		return nil, fmt.Errorf("git has no content %s: fetch the whole repository, not a part of it", id)
-	}
-	size, err := strconv.ParseInt(words[2], 10, 64)
-	if err != nil || size < 0 {
-		return nil, fmt.Errorf("git cat-file printed %q: not what was expected", head)
+		return nil, err
 	}
 	kept := int(min(size, int64(limit)+1))
 	r.buf = slices.Grow(r.buf[:0], kept)[:kept]
@@ -99,6 +85,48 @@ func (r *BlobReader) Read(id string, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("reading %s from git: %w", id, err)
 	}
 	return r.buf, nil
+}
+
+// Copy writes one content: the next that was requested, or any when none is waited for. After an error the reader is of
+// no more use.
+func (r *BlobReader) Copy(w io.Writer, id string) error {
+	size, err := r.begin(id)
+	if err != nil {
+		return err
+	}
+	if _, err := io.CopyN(w, r.out, size); err != nil {
+		return err
+	}
+	if _, err := r.out.Discard(1); err != nil {
+		return fmt.Errorf("reading %s from git: %w", id, err)
+	}
+	return nil
+}
+
+// begin waits for what git says of a content before its bytes, and returns its size.
+func (r *BlobReader) begin(id string) (int64, error) {
+	if len(r.requested) == 0 {
+		if err := r.Request(id); err != nil {
+			return 0, err
+		}
+	}
+	if r.requested[0] != id {
+		return 0, fmt.Errorf("git was asked for %s, not for %s (a bug in prcheck)", r.requested[0], id)
+	}
+	r.requested = r.requested[1:]
+	head, err := r.out.ReadString('\n')
+	if err != nil {
+		return 0, fmt.Errorf("reading %s from git: %w", id, err)
+	}
+	words := strings.Fields(head)
+	if len(words) != 3 || words[1] != "blob" {
+		return 0, fmt.Errorf("git has no content %s: fetch the whole repository, not a part of it", id)
+	}
+	size, err := strconv.ParseInt(words[2], 10, 64)
+	if err != nil || size < 0 {
+		return 0, fmt.Errorf("git cat-file printed %q: not what was expected", head)
+	}
+	return size, nil
 }
 
 // Close ends the git.

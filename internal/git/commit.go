@@ -15,6 +15,7 @@ import (
 type Commit struct {
 	dir  string // a folder of the repository
 	hash string
+	tree string
 	time string
 }
 
@@ -33,11 +34,15 @@ func OpenCommit(ctx context.Context, dir, revision string) (*Commit, error) {
 	if len(words) != 3 || words[1] != "commit" {
 		return nil, fmt.Errorf("repository %q has no commit %q: fetch it first", dir, revision)
 	}
-	return &Commit{dir: dir, hash: words[0], time: commitTime(text)}, nil
+	tree, _, _ := strings.Cut(strings.TrimPrefix(string(text), "tree "), "\n")
+	return &Commit{dir: dir, hash: words[0], tree: tree, time: commitTime(text)}, nil
 }
 
 // Hash returns the full hash of the commit.
 func (c *Commit) Hash() string { return c.hash }
+
+// TreeID returns git's id of the commit's files.
+func (c *Commit) TreeID() string { return c.tree }
 
 // Time returns when the commit was made, in unix seconds.
 func (c *Commit) Time() string { return c.time }

@@ -98,6 +98,8 @@ func areFewAndSmall(dir string, files []indexEntry) bool {
 type indexEntry struct {
 	path, mode, id string
 	isLookedAt     bool // git compares it with the working tree
+	isSkipped      bool // git leaves it out of the working tree, as in a sparse checkout
+	isMerged       bool // it has no conflict
 	isUnchanged    bool // git says that the working tree has this content
 	stat           fileStat
 }
@@ -105,7 +107,8 @@ type indexEntry struct {
 // A fileStat is what git remembers in its index of a file that it wrote or read: the times of the last change of the
 // file and of its content, and where it lies. Git keeps the lower 32 bits of each number.
 type fileStat struct {
-	isPlain           bool // git has no more to say of it, such as that the file is only announced (git add -N)
+	isPlain           bool // git has no more to say of it
+	isAnnounced       bool // git add -N
 	changed, modified stamp
 	device, inode     uint32
 	user, group, size uint32
@@ -160,6 +163,9 @@ func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
 // statLabels stand before the numbers that git ls-files --debug prints about an entry.
 var statLabels = [...]string{"  ctime: ", ":", "\n  mtime: ", ":", "\n  dev: ", "\tino: ", "\n  uid: ", "\tgid: ", "\n  size: "}
 
+// announced is git's bit of a file that is only announced.
+const announced = 1 << 29
+
 // readStat reads the five lines of git ls-files --debug about an entry, and returns what follows them.
 func readStat(text string) (s fileStat, rest string, ok bool) {
 	var n [len(statLabels)]uint32
@@ -176,7 +182,9 @@ func readStat(text string) (s fileStat, rest string, ok bool) {
 	}
 	text, ok = strings.CutPrefix(text, "\tflags: ")
 	flags, rest, found := strings.Cut(text, "\n")
-	s = fileStat{flags == "0", stamp{n[0], n[1]}, stamp{n[2], n[3]}, n[4], n[5], n[6], n[7], n[8]}
+	number, err := strconv.ParseUint(flags, 16, 32)
+	found = found && err == nil
+	s = fileStat{number == 0, number&announced != 0, stamp{n[0], n[1]}, stamp{n[2], n[3]}, n[4], n[5], n[6], n[7], n[8]}
 	return s, rest, ok && found
 }
 
@@ -187,6 +195,7 @@ func readEntry(line string) (e indexEntry, ok bool) {
 	e.id, rest, _ = strings.Cut(rest, " ")
 	stage, name, ok := strings.Cut(rest, "\t")
 	e.path, e.isLookedAt = name, tag == "H" && stage == "0"
+	e.isSkipped, e.isMerged = tag == "S" || tag == "s", stage == "0"
 	return e, ok && name != "" && e.id != ""
 }
 

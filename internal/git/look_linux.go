@@ -46,17 +46,42 @@ func indexName(ctx context.Context, dir string) (string, error) {
 // time of modification back. As in git, a file that was modified when the index was written, or later, can have changed
 // after git looked at it.
 func (l look) isUnchanged(e indexEntry) bool {
-	s, ok := statOf(l.dir + "/" + e.path)
-	return ok && s == e.stat && s.modified.isBefore(l.written)
+	_, unchanged := l.at(e)
+	return unchanged
+}
+
+// at returns what a file of the index is in the folder, and whether it is unchanged.
+func (l look) at(e indexEntry) (Found, bool) {
+	var s syscall.Stat_t // os.Lstat takes twice as long, for some ten thousand files
+	if syscall.Lstat(l.dir+"/"+e.path, &s) != nil {
+		return Absent, false
+	}
+	switch s.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		is, found := fileStatOf(&s), PlainFile
+		if s.Mode&0o100 != 0 {
+			found = Program
+		}
+		return found, is == e.stat && is.modified.isBefore(l.written)
+	case syscall.S_IFLNK:
+		return SymbolicLink, false
+	case syscall.S_IFDIR:
+		return Folder, false
+	}
+	return Special, false
 }
 
 // statOf returns what git would remember of a regular file.
 func statOf(name string) (fileStat, bool) {
-	var s syscall.Stat_t // os.Lstat takes twice as long, for some ten thousand files
+	var s syscall.Stat_t
 	if err := syscall.Lstat(name, &s); err != nil || s.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return fileStat{}, false
 	}
-	return fileStat{true, stampOf(s.Ctim), stampOf(s.Mtim), uint32(s.Dev), uint32(s.Ino), s.Uid, s.Gid, uint32(s.Size)}, true
+	return fileStatOf(&s), true
+}
+
+func fileStatOf(s *syscall.Stat_t) fileStat {
+	return fileStat{true, false, stampOf(s.Ctim), stampOf(s.Mtim), uint32(s.Dev), uint32(s.Ino), s.Uid, s.Gid, uint32(s.Size)}
 }
 
 func stampOf(t syscall.Timespec) stamp { return stamp{uint32(t.Sec), uint32(t.Nsec)} }

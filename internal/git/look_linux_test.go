@@ -40,7 +40,7 @@ func TestIsUnchanged(t *testing.T) {
 // TestReadStat reads what git prints, and texts that it does not print.
 func TestReadStat(t *testing.T) {
 	const text = "  ctime: 1:2\n  mtime: 3:4\n  dev: 5\tino: 6\n  uid: 7\tgid: 8\n  size: 9\tflags: "
-	want := fileStat{true, stamp{1, 2}, stamp{3, 4}, 5, 6, 7, 8, 9}
+	want := fileStat{true, false, stamp{1, 2}, stamp{3, 4}, 5, 6, 7, 8, 9}
 	if got, rest, ok := readStat(text + "0\nrest"); !ok || rest != "rest" || got != want {
 		t.Errorf("got %+v, %q, %v", got, rest, ok)
 	}
