@@ -11,10 +11,10 @@ import (
 // A State is what git and the disk say of a working tree: the index beside what lies in the place of its files, and the
 // files that git does not track. No content was read.
 type State struct {
-	Commit   string           // that HEAD stands for, "" when there is none yet
-	Settings Settings         // those that decide about bytes and modes
-	Files    []IndexFile      // of the index, each path once, sorted
-	Others   []string         // neither tracked nor ignored; a repository has a slash at the end of its name
+	Commit   string               // that HEAD stands for, "" when there is none yet
+	Settings Settings             // those that decide about bytes and modes
+	Files    []IndexFile          // of the index, each path once, sorted
+	Others   []string             // neither tracked nor ignored; a repository has a slash at the end of its name
 	Staged   map[string]TreeEntry // what HEAD has where the index has something else; without a mode, HEAD has nothing there
 }
 
@@ -24,6 +24,7 @@ type IndexFile struct {
 	IsMerged       bool // it has no conflict
 	IsHidden       bool // git is told not to look at the file in the working tree
 	IsSkipped      bool // git is told to leave it out of the working tree
+	IsAnnounced    bool // git has no content of it (git add -N)
 	IsUnchanged    bool // a file, and nothing has happened to it since git wrote or read it
 	IsConverted    bool // git may have changed the bytes on their way from the object store
 	Found          Found
