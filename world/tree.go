@@ -57,7 +57,7 @@ type Tree struct {
 	id     string
 	files  []File // sorted
 
-	links  map[string]string // texts of links, by id
+	links map[string]string // texts of links, by id
 
 	edited, hidden []string
 	trouble        string

@@ -91,7 +91,7 @@ func (r *workReader) addTracked(ctx context.Context, f git.IndexFile) error {
 		r.tree.files = append(r.tree.files, is)
 	case f.Found != git.Absent && f.Found != git.Folder && f.Found != git.Special:
 		var err error
-		if is, err = r.addFromDisk(f.Path, f.Found, f.Mode, f.ID, f.IsConverted); err != nil {
+		if is, err = r.addFromDisk(f.Path, f.Found, f.Mode, f.ID); err != nil {
 			return err
 		}
 		if isText := f.IsConverted && is.ID != f.ID; isText && (f.IsUnchanged || r.convertsTo(is, f.ID)) {
@@ -130,7 +130,7 @@ func (r *workReader) modeOf(found git.Found, inIndex string) string {
 }
 
 // addFromDisk adds a file or a link with the bytes that it has on disk.
-func (r *workReader) addFromDisk(name string, found git.Found, mode, inIndex string, isConverted bool) (File, error) {
+func (r *workReader) addFromDisk(name string, found git.Found, mode, inIndex string) (File, error) {
 	f := File{Path: name, Mode: r.modeOf(found, mode)}
 	at := filepath.Join(r.root, filepath.FromSlash(name))
 	var err error
@@ -151,7 +151,7 @@ func (r *workReader) addFromDisk(name string, found git.Found, mode, inIndex str
 		}
 		r.tree.links[f.ID] = string(raw)
 	}
-	if f.ID != inIndex || isConverted {
+	if f.ID != inIndex {
 		r.tree.onDisk[name] = true
 	}
 	r.tree.files = append(r.tree.files, f)
@@ -182,7 +182,7 @@ func (r *workReader) addOther(ctx context.Context, name string) error {
 	case mode&0o100 != 0:
 		found = git.Program
 	}
-	if _, err := r.addFromDisk(name, found, "", "", false); err != nil {
+	if _, err := r.addFromDisk(name, found, "", ""); err != nil {
 		return err
 	}
 	if _, isStaged := r.state.Staged[name]; !isStaged {

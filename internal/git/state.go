@@ -167,3 +167,10 @@ func readStaged(ctx context.Context, root, commit string) (map[string]TreeEntry,
 	}
 	return staged, nil
 }
+
+// ListIgnored lists the files and folders of a working tree that git ignores. A folder has a slash at the end of its
+// name, and what lies in it is not listed.
+func ListIgnored(ctx context.Context, root string) ([]string, error) {
+	out, err := run(ctx, root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	return splitZero(out), err
+}

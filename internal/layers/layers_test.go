@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 
 		{"owner", "wrapper/a.go", `package wrapper; import _ "golang.org/x/sync/errgroup"`, nil},
 		{"not the owner", "report/a.go", `package report; import _ "golang.org/x/sync/errgroup"`, []string{
-			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, wrapper, bench, tests"}},
+			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, world, wrapper, bench, tests"}},
 		{"owner of starting programs", "internal/git/a.go", `package git; import _ "os/exec"`, nil},
 		{"not the owner of starting programs", "bundle/bundler/a.go", `package bundler; import _ "os/exec"`, []string{
 			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/rlimit, runner/systems/helm, wrapper, runner/guard, internal/kubetest, internal/script, internal/gitlabtest, bench, tests"}},

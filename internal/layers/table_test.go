@@ -7,7 +7,7 @@ const module = "github.com/app-sre/prcheck"
 // lower floors, and packages of side. A name that ends with /* means every package below
 // that folder. A package marked "later" does not exist yet.
 var floors = [][]string{
-	{"bundle", "bundle/bundler", "openapi", "plan", "state"},
+	{"bundle", "bundle/bundler", "openapi", "plan", "state", "world"},
 	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/audits", "state/bases", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "wrapper/forecast", "ci/note"},
 	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
@@ -74,7 +74,7 @@ var owners = map[string][]string{
 	"github.com/xanzy/go-gitlab":               {"ci"},
 	"github.com/yuin/goldmark":                 {"internal/markdown", "ci/note"}, // in tests
 	"go.yaml.in/yaml/v3":                       {"bundle/bundler", "integration", "integration/template", "integrations/generic/importer", "integrations/saas/edit", "integrations/saas/jobs", "ci/pipeline", "openapi", "validator"},
-	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "wrapper", "bench"},
+	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "world", "wrapper", "bench"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
 	"os/exec":                                  {"internal/git", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }

@@ -1,0 +1,19 @@
+package world
+
+import (
+	"os"
+	"syscall"
+)
+
+// lstat returns what is compared of a file, a link or a folder.
+func lstat(name string) (fileState, error) {
+	var s syscall.Stat_t // os.Lstat takes twice as long, for some ten thousand files
+	if err := syscall.Lstat(name, &s); err != nil {
+		return fileState{}, &os.PathError{Op: "lstat", Path: name, Err: err}
+	}
+	mode := s.Mode
+	if mode&syscall.S_IFMT == syscall.S_IFLNK {
+		mode = syscall.S_IFLNK
+	}
+	return fileState{mode, s.Size, s.Mtim.Nano(), s.Ino}, nil
+}

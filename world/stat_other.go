@@ -1,0 +1,14 @@
+//go:build !linux
+
+package world
+
+import "os"
+
+// lstat returns what is compared of a file, a link or a folder.
+func lstat(name string) (fileState, error) {
+	info, err := os.Lstat(name)
+	if err != nil {
+		return fileState{}, err
+	}
+	return fileState{uint32(info.Mode()), info.Size(), info.ModTime().UnixNano(), 0}, nil
+}
