@@ -24,6 +24,8 @@ type Planned struct {
 	Settings   source.Settings
 	State      state.Store // nil when nothing is remembered
 	Own        source.Own  // what the command writes
+	Open       source.Opener
+	Worlds     Worlds
 }
 
 // Input returns the input that a plan was made from, as far as audits need it. The state has
@@ -36,7 +38,7 @@ func (p Planned) Input(ctx context.Context) (planner.Input, error) {
 	data := Data{Settings: p.Settings, Bundles: []*bundle.Bundle{p.Base, p.Head}, Refs: []string{p.Plan.Base.Ref, p.Plan.Head.Ref}}
 	in := planner.Input{
 		Base: p.Base, Head: p.Head, BaseRef: p.Plan.Base.Ref, HeadRef: p.Plan.Head.Ref, Settings: p.Settings.Settings,
-		ReadQuery: p.Settings.ReadQuery, Natives: Natives(), Programs: Programs(ctx, p.Settings, data, p.Own, ""),
+		ReadQuery: p.Settings.ReadQuery, Natives: Natives(), Programs: Programs(ctx, p.Open, p.Settings, data, p.Worlds.Head, p.Own),
 	}
 	if p.State != nil {
 		known, err := dependence.NewStore(p.State).Snapshot(ctx)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ import (
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/state/trains"
 	"github.com/app-sre/prcheck/trace"
+	"github.com/app-sre/prcheck/world"
 )
 
 // A Change is everything that a plan is made from.
@@ -41,7 +43,10 @@ type Change struct {
 	Settings   *integration.Settings
 	State      state.Store // nil when nothing is remembered
 
+	Worlds Worlds
+
 	settings source.Settings
+	baseRef  string
 	input    planner.Input
 	server   *live.Bundles // nil when the bundles are files
 	memory   *bases.Memory // nil when nothing is remembered
@@ -58,7 +63,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Settings: settings.Settings, settings: settings, State: remembered, input: planner.Input{
+	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, State: remembered, input: planner.Input{
 		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: Natives(),
 	}}
 	if remembered != nil {
@@ -79,6 +84,9 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
 	}
+	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
+	open := in.opener(env, settings)
+	c.Worlds = OpenWorlds(ctx, open, own, in.Worlds, in.Base, in.Head).WithBase(ctx, open, own, in.Worlds, in.BaseDir)
 	if c.input.Edits, err = c.findEdits(ctx, in); err != nil {
 		return nil, invalid(ctx, err)
 	}
@@ -90,10 +98,8 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 			c.input.Others = others{ctx, settings.Checkout(), c.input.Own.Base, in.Base}
 		}
 	}
-	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
-	cache := in.opener(env, settings).Cache
-	c.input.Programs = Programs(ctx, settings, c.data(in), own, cache)
-	c.openMemory(ctx, cache)
+	c.input.Programs = Programs(ctx, open, settings, c.data(in), c.Worlds.Head, own)
+	c.openMemory(ctx, open.Cache)
 	return c, nil
 }
 
@@ -190,13 +196,33 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 		IsData:   c.data(in).In(c.repositoryRoot(in)),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
 		Compare: func() (*rules.Comparison, error) {
-			found, err := source.Compare(ctx, in.Base, in.Head, c.settings.Root())
-			return (*rules.Comparison)(found), err
+			return c.compare(ctx, in)
 		},
 		CanPlan: func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error {
 			return planner.Check(planner.Input{Base: c.Head, Head: c.Head, Settings: head, Natives: Natives(), ReadQuery: readQuery})
 		},
 	})
+}
+
+// Source returns the settings of the change with where they come from.
+func (c *Change) Source() source.Settings { return c.settings }
+
+// compare compares the files of base and head; nil if they are not both of one checkout.
+func (c *Change) compare(ctx context.Context, in Inputs) (*rules.Comparison, error) {
+	found, err := source.Compare(ctx, in.Base, in.Head, c.settings.Root())
+	if err != nil || found == nil {
+		return nil, err
+	}
+	out := &rules.Comparison{Changed: found.Changed, ReadBase: found.ReadBase, ReadHead: found.ReadHead, PathOf: found.PathOf}
+	out.Behind = c.Worlds.behind
+	if strings.HasPrefix(in.Head, "dir:") { // git does not tell of every edit
+		base, head, err := c.Worlds.Both()
+		if err != nil {
+			return nil, err
+		}
+		out.Changed = world.Diff(base, head)
+	}
+	return out, nil
 }
 
 // Plan makes the plan of the change.

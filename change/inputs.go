@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/world"
 )
 
 // Inputs name what a plan is made from, as flags give it.
@@ -23,9 +24,11 @@ type Inputs struct {
 	Config             string // a file, base:PATH or git:REV[@DIR]:PATH; "" for the default
 	State              string // place; "" when nothing is remembered
 	Access             state.Access
-	NoCache            bool     // nothing is remembered of checkouts
-	NoReuse            bool     // what passed before runs again
-	Writes             []string // files that the command writes
+	NoCache            bool         // nothing is remembered of checkouts
+	NoReuse            bool         // what passed before runs again
+	Writes             []string     // files that the command writes
+	Worlds             world.Keeper // keeps the files of both sides; the zero Keeper keeps nothing
+	BaseDir            string       // folder with base's files, if base is a bundle file; "" for none
 
 	inJob  bool   // the settings are those of a job of GitLab
 	ciFile string // the CI file of the project, "" when it is not known
@@ -36,6 +39,9 @@ func (in Inputs) Opener(ctx context.Context, env cli.Env) (source.Opener, error)
 	s, err := source.OpenSettings(ctx, in.Config, in.Base)
 	return in.opener(env, s), err
 }
+
+// OpenerWith is [Inputs.Opener] for settings that are opened.
+func (in Inputs) OpenerWith(env cli.Env, s source.Settings) source.Opener { return in.opener(env, s) }
 
 func (in Inputs) opener(env cli.Env, s source.Settings) source.Opener {
 	open := source.In(env).With(s)

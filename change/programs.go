@@ -10,28 +10,58 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/world"
 )
 
 // Programs returns a function that digests the files that commands may use; see
-// [rules.Workplace.Programs]. Nothing is read before it is called. The cache folder, unless it
-// is "", remembers names of files.
-func Programs(ctx context.Context, settings source.Settings, data Data, own source.Own, cache string) func(integration.Programs) (string, error) {
+// [rules.Workplace.Programs]. These are files of head, which may be nil: then they are the files
+// around the settings. Nothing is read before it is called.
+func Programs(ctx context.Context, open source.Opener, settings source.Settings, data Data, head func() (*world.Tree, error), own source.Own) func(integration.Programs) (string, error) {
 	at, err := source.FindWorkplace(ctx, settings.Folder())
 	if err != nil {
 		return func(integration.Programs) (string, error) { return "", err }
 	}
-	at.Own, at.Cache = own, cache
+	at.Own = own
 	return rules.Workplace{
 		Files: source.Files(at.Root),
 		List: func() ([]rules.File, error) {
-			found, err := at.List(ctx, data.In(at.Root))
+			if head != nil {
+				if t, err := head(); err != nil || t.Root() == at.Root {
+					return filesOf(t, data), err
+				}
+			}
+			if at.IsRepository() {
+				t, err := open.World(ctx, "dir:"+at.Root, own, world.Keeper{})
+				return filesOf(t, data), err
+			}
+			found, err := at.List(ctx)
+			isData := data.In(at.Root)
 			files := make([]rules.File, 0, len(found))
 			for _, f := range found {
-				files = append(files, rules.File(f))
+				files = append(files, rules.File{Path: f, IsData: isData(f)})
 			}
 			return files, err
 		},
 	}.Programs()
+}
+
+// filesOf lists the files of a world. What lies behind a link is listed by the path through the
+// link as well.
+func filesOf(t *world.Tree, data Data) []rules.File {
+	if t == nil {
+		return nil
+	}
+	isData := data.In(t.Root())
+	behind, _ := t.Behind()
+	files := make([]rules.File, 0, len(t.Files()))
+	for _, f := range t.Files() {
+		id := f.Mode + " " + f.ID
+		files = append(files, rules.File{Path: f.Path, ID: id, IsData: isData(f.Path)})
+		for _, path := range behind[f.Path] {
+			files = append(files, rules.File{Path: path, ID: "behind a link: " + id})
+		}
+	}
+	return files
 }
 
 // Data tells which files of a repository are no programs: those that a bundle holds, and the

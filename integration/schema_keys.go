@@ -100,6 +100,10 @@ var keyDescriptions = map[string]string{
 	"reuse":                "How long a passed task need not run again on the same inputs: a duration, or none. The default is 1h.",
 	"programs":             "Which files of the repository a command may use: all (the default), none, or patterns.",
 
+	"reads":       "Whether the files that a task opens, lists and looks for are recorded: recorded (the default), strict (an integration without a record runs), none.",
+	"environment": "Files and folders that git ignores, such as .venv, that tasks on base have as well.",
+	"prepare":     "The command that prepares a copy of the files of a side before a task starts there, as a list of words.",
+
 	"audit":         "What follows from audits of skipped work.",
 	"audit.on_miss": "report: a wrong skip is reported. distrust: its rung also no longer counts for the integration, until planner confirm.",
 
@@ -146,5 +150,6 @@ var keyDescriptions = map[string]string{
 
 	"trust":                  "What head may decide.",
 	"trust.new_integrations": "Whether an integration may be started that only head defines.",
+	"trust.new_commands":     "Whether a command that the change edits runs once, with the files of the change.",
 	"trust.ci_files":         "Patterns of the files that decide whether these checks are started.",
 }

@@ -43,6 +43,7 @@ type Settings struct {
 	state            StateTrust
 	secrets          SecretSource
 	programs         Programs
+	worlds           worldSettings
 	effects          effectSettings
 	distrust         bool
 	limits           map[string]Limit
@@ -68,7 +69,8 @@ type Integration struct {
 	Reuse        time.Duration    // how long a passed task need not run again on the same inputs; 0 means it always runs
 	NoBaseline   bool             // whether a failed task is never run again on base
 	Programs     Programs         // the files of the repository that its command may use
-	Effects      []EffectRule     // find effects in what it prints; the first rule that matches a line counts
+	Reads        Reads
+	Effects      []EffectRule // find effects in what it prints; the first rule that matches a line counts
 	// CompareEffects tells that its tasks run on base as well, to compare their effects.
 	CompareEffects bool
 	Native         string      // the native that runs for it; "" is that of its own name, if there is one
@@ -214,7 +216,7 @@ func (e *SettingsError) Error() string {
 func (s *Settings) For(name string) Integration {
 	it, ok := s.integrations[name]
 	if !ok {
-		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Effects: s.effects.rules, Strict: s.strict}
+		it = Integration{Name: name, Exec: s.Exec, Transient: s.transient, Reuse: s.reuseTime(), Programs: s.programs, Effects: s.effects.rules, Strict: s.strict, Reads: s.worlds.reads}
 	}
 	it.Programs.Ignored = s.Ignore
 	it.CompareEffects = s.effects.policy.Compare && !it.NoBaseline && it.FindsEffects()

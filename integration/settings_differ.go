@@ -32,6 +32,9 @@ func (s *Settings) DifferingKeys(other *Settings, name string) []string {
 		{"state", s.state, other.state},
 		{"secrets", s.secrets.withoutLine(), other.secrets.withoutLine()},
 		{"programs", a.Programs.patterns(), b.Programs.patterns()},
+		{"reads", a.Reads, b.Reads},
+		{"environment", s.worlds.environment, other.worlds.environment},
+		{"prepare", s.worlds.prepare, other.worlds.prepare},
 		{"effects", []any{effectRuleTexts(a.Effects), s.EffectPolicy()}, []any{effectRuleTexts(b.Effects), other.EffectPolicy()}},
 		{"audit", s.distrust, other.distrust},
 		{"list_order", []any{a.ListOrder, a.ListOrderSet}, []any{b.ListOrder, b.ListOrderSet}},
@@ -124,4 +127,6 @@ func (d Deletes) withoutLines() Deletes {
 }
 
 // trustKeys returns the values of the key trust, for a comparison.
-func (s *Settings) trustKeys() any { return []any{s.TrustNewIntegrations, globPatterns(s.ciFiles)} }
+func (s *Settings) trustKeys() any {
+	return []any{s.TrustNewIntegrations, s.worlds.newCommands, globPatterns(s.ciFiles)}
+}

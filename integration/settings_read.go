@@ -102,7 +102,7 @@ func syntaxLine(raw []byte, err error) int {
 
 // readSettings reads the top level of the file into s.
 func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
-	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects", "audit")
+	keys := r.readObject(root, "", "version", "exec", "paths", "integrations", "trust", "checkout", "transient", "max_baseline_seconds", "limits", "reuse", "definition_schema", "state", "secrets", "programs", "schemas", "effects", "audit", "environment", "prepare", "reads")
 	r.readVersion(root, keys["version"])
 	s.Exec.Timeout = DefaultTimeout
 	if n := keys["exec"]; n != nil {
@@ -142,9 +142,7 @@ func (r *settingsReader) readSettings(root *yaml.Node, s *Settings) {
 	if n := keys["secrets"]; n != nil {
 		s.secrets = r.readSecrets(n)
 	}
-	if n := keys["programs"]; n != nil {
-		s.programs = r.readPrograms(n, "programs")
-	}
+	r.readWorlds(keys, s)
 	if n := keys["effects"]; n != nil {
 		s.effects = r.readEffects(n)
 	}
@@ -186,9 +184,12 @@ func (r *settingsReader) readVersion(root, n *yaml.Node) {
 
 // readTrust reads the key trust.
 func (r *settingsReader) readTrust(n *yaml.Node, s *Settings) {
-	keys := r.readObject(n, "trust", "new_integrations", "ci_files")
+	keys := r.readObject(n, "trust", "new_integrations", "new_commands", "ci_files")
 	if n := keys["new_integrations"]; n != nil {
 		s.TrustNewIntegrations = r.readBool(n, "trust.new_integrations")
+	}
+	if n := keys["new_commands"]; n != nil {
+		s.worlds.newCommands = r.readBool(n, "trust.new_commands")
 	}
 	if n := keys["ci_files"]; n != nil {
 		s.ciFiles = r.readGlobs(r.readNonEmptyList(n, "trust.ci_files"), "trust.ci_files")
@@ -222,8 +223,8 @@ func (r *settingsReader) hasKey(n *yaml.Node, keys map[string]*yaml.Node, at, ke
 // readIntegration reads the settings of one integration.
 func (r *settingsReader) readIntegration(e entry, general *Settings) Integration {
 	at := "integrations." + e.key
-	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Line: e.line}
-	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run")
+	it := Integration{Name: e.key, Exec: general.Exec, Transient: general.transient, Reuse: general.reuseTime(), Programs: general.programs, Effects: general.effects.rules, Strict: general.strict, Reads: general.worlds.reads, Line: e.line}
+	keys := r.readObject(e.value, at, "exec", "queries", "resources", "schemas", "shards", "list_order", "trace", "transient", "limits", "reuse", "baseline", "programs", "reads", "effects", "native", "settings", "deletes", "adopt", "take_over", "take_over_from", "server_dry_run")
 	r.readNative(keys, at, &it)
 	if n := keys["exec"]; n != nil {
 		it.Exec = r.readExec(n, at+".exec", general.Exec)
@@ -266,6 +267,9 @@ func (r *settingsReader) readIntegration(e entry, general *Settings) Integration
 	}
 	if n := keys["programs"]; n != nil {
 		it.Programs = r.readPrograms(n, at+".programs")
+	}
+	if n := keys["reads"]; n != nil {
+		it.Reads = Reads(r.readChoice(n, at+".reads", readWays))
 	}
 	if n := keys["effects"]; n != nil {
 		it.Effects = r.readOwnEffects(n, at+".effects", general.effects.rules)

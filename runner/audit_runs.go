@@ -32,6 +32,9 @@ func (a *audit) newSide(head *bundle.Bundle, folder string, read *recording.Reco
 	s := &auditSide{announced: a.newAnnouncements(), reported: a.newReports()}
 	env := a.environment()
 	env.Head, env.HandOut, env.Effects, env.Findings = head, s.handedOut.note, s.announced.start, s.reported.start
+	if head == a.Head {
+		env.Place = a.placeOnHead
+	}
 	if read != nil {
 		env.Observe = read.StartAttempt
 	}
@@ -64,14 +67,25 @@ func (a *audit) auditAll(ctx context.Context, sample []plan.Skipped) []plan.Audi
 	for batch := range slices.Chunk(sample, a.opts.Jobs) {
 		var trials []*trial
 		for _, s := range batch {
-			trials = append(trials, &trial{unit: s, task: withoutOmissions(s.Task)})
+			if a.whyNotOnBase(s.Task) == "" {
+				trials = append(trials, &trial{unit: s, task: withoutOmissions(s.Task)})
+			}
 		}
 		a.runTrials(ctx, trials)
-		for _, t := range trials {
-			out = append(out, a.outcome(ctx, t))
+		for _, s := range batch {
+			if why := a.whyNotOnBase(s.Task); why != "" {
+				out = append(out, unclear(s, why))
+				continue
+			}
+			out, trials = append(out, a.outcome(ctx, trials[0])), trials[1:]
 		}
 	}
 	return out
+}
+
+// unclear is the outcome of a unit that nobody can judge.
+func unclear(s plan.Skipped, why string) plan.Audited {
+	return plan.Audited{Task: s.Task.ID, Integration: s.Task.Integration, Shard: s.Task.Label(), Rung: s.Rung, Outcome: plan.AuditUnclear, Finding: why}
 }
 
 // runTrials runs units on both sides: once, a second time where the sides differ, and then on

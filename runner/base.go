@@ -86,7 +86,7 @@ func (h *handouts) of(task string) []string {
 }
 
 // knownOnBase returns the failures whose integration and shard exist on base and may run
-// there. The failure of a new integration or shard belongs to the change, even if its
+// there. The failure of a new integration, command or shard belongs to the change, even if its
 // command fails on base in the same way.
 func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	if len(failures) == 0 {
@@ -98,10 +98,15 @@ func (r *run) knownOnBase(failures []*failure) ([]*failure, error) {
 	}
 	var out []*failure
 	for _, f := range failures {
-		isDefined := slices.ContainsFunc(definitions, func(d integration.Definition) bool { return d.Name == f.task.Integration })
-		if isDefined && !r.Settings.For(f.task.Integration).NoBaseline && (f.task.Shard == "" || mentionsShard(r.Base, f.task.Shard)) {
-			out = append(out, f)
+		isDefined := slices.ContainsFunc(definitions, func(d integration.Definition) bool { return d.Name == f.task.Integration && d.Check != nil })
+		if !isDefined || r.Settings.For(f.task.Integration).NoBaseline || f.task.Shard != "" && !mentionsShard(r.Base, f.task.Shard) {
+			continue
 		}
+		if why := r.whyNotOnBase(f.task); why != "" {
+			f.head.Baseline = &plan.Baseline{Finding: "not comparable with base: " + why}
+			continue
+		}
+		out = append(out, f)
 	}
 	return out, nil
 }

@@ -38,7 +38,7 @@ func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.
 	if !policy.Compare {
 		return nil
 	}
-	c := &comparison{run: r, opts: opts, defined: map[string]bool{}, contents: r.Base.ContentsSHA256(), known: pending.NewStore(r.State).Snapshot(time.Now())}
+	c := &comparison{run: r, opts: opts, defined: map[string]bool{}, contents: r.contentsOfBase(), known: pending.NewStore(r.State).Snapshot(time.Now())}
 	definitions, err := r.Settings.List(r.Base)
 	for _, d := range definitions {
 		c.defined[d.Name] = true
@@ -56,6 +56,18 @@ func (r *run) compareEffects(ctx context.Context, notes io.Writer, opts wrapper.
 	return c.warnings
 }
 
+// contentsOfBase returns a digest of what a task can see of base: its data and its files.
+func (r *run) contentsOfBase() string {
+	if r.Places.Base == nil {
+		return r.Base.ContentsSHA256()
+	}
+	tree, err := r.Places.Base()
+	if err != nil {
+		return "" // no run on base can be remembered, nor made
+	}
+	return r.Base.ContentsSHA256() + " " + tree.ID()
+}
+
 // An uncompared is a task whose effects are known and are not compared with base yet.
 type uncompared struct {
 	task   plan.Task
@@ -71,7 +83,7 @@ func (c *comparison) withoutRuns(ctx context.Context, results []plan.Result, err
 			continue
 		}
 		result, it := &results[i], c.Settings.For(t.Integration)
-		switch why := c.whyNever(it, err); {
+		switch why := c.whyNever(t, it, err); {
 		case why != "":
 			result.Effects = effects.Uncompared(result.Effects, why)
 		case !c.defined[t.Integration] || t.Shard != "" && !mentionsShard(c.Base, t.Shard):
@@ -89,14 +101,16 @@ func (c *comparison) withoutRuns(ctx context.Context, results []plan.Result, err
 
 // whyNever says why the tasks of an integration do not run on base to compare their effects,
 // "" if they do.
-func (c *comparison) whyNever(it integration.Integration, err error) string {
-	switch {
+func (c *comparison) whyNever(t plan.Task, it integration.Integration, err error) string {
+	switch why := c.whyNotOnBase(t); {
 	case it.NoBaseline:
 		return "the settings say that it never runs on base (baseline: none)"
 	case c.run.opts.NoBaseline:
 		return "nothing runs on base (--no-baseline)"
 	case err != nil:
 		return "the integrations of base cannot be read"
+	case why != "":
+		return why
 	}
 	return ""
 }
@@ -174,7 +188,7 @@ func (c *comparison) compared(t plan.Task, head, base *plan.Effects) *plan.Effec
 // change: its command is known entirely, and head changes nothing of it.
 func (c *comparison) isRememberable(t plan.Task) bool {
 	d, ok := c.Plan.Decision(t.Integration)
-	return ok && c.State != nil && !t.Native && t.Command != "" && len(integration.EnvPlaceholderNames(t.Argv...)) == 0 &&
+	return ok && c.State != nil && c.contents != "" && !t.Native && t.Command != "" && len(integration.EnvPlaceholderNames(t.Argv...)) == 0 &&
 		len(d.Evidence.Edited)+len(d.Evidence.Doubts) == 0
 }
 

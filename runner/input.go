@@ -13,6 +13,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/launch"
+	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/runner/progress"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
@@ -25,10 +26,14 @@ type Input struct {
 	Base, Head *bundle.Bundle        // the bundles that the plan was made from
 	Settings   *integration.Settings // the settings that the plan was made with
 	Natives    []integration.Native  // the integrations that are part of the program
-	Folder     string                // the folder in which tasks start; "" is the current folder
-	State      state.Store           // what earlier runs remembered; nil remembers nothing
-	Getenv     func(string) string   // the environment; a task gets only the variables that exec.pass_env names; nil is empty
-	Environ    func() []string       // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
+	Folder     string                // the folder in which tasks start without Places; "" is the current folder
+	// BaseSettings are the settings as base has them; nil: the same. What they say otherwise about
+	// an integration makes its run on base another one.
+	BaseSettings *integration.Settings
+	Places       *place.Places       // in which tasks start; nil: all in Folder, which belongs to neither side
+	State        state.Store         // what earlier runs remembered; nil remembers nothing
+	Getenv       func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty
+	Environ      func() []string     // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
 	// Connect returns, for each integration, what a native reads beside the data. Learn is told
 	// each secret before anybody gets it. Nil reads nothing; package runner/systems has all.
 	Connect func(settings *integration.Settings, learn func(secret string)) func(integration string) launch.Systems
@@ -74,6 +79,9 @@ func (o Options) withDefaults() Options {
 func (in Input) withDefaults() Input {
 	if in.Getenv == nil {
 		in.Getenv = func(string) string { return "" }
+	}
+	if in.Places == nil {
+		in.Places = &place.Places{Folder: in.Folder, Shared: true}
 	}
 	if in.Connect == nil {
 		in.Connect = func(*integration.Settings, func(string)) func(string) launch.Systems { return nil }

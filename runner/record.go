@@ -35,7 +35,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())
 	masker := mask.New(nil)
 	start := launch.Environment{
-		Base: in.Base, Head: in.Head, Settings: in.Settings, Folder: in.Folder,
+		Base: in.Base, Head: in.Head, Settings: in.Settings, Folder: in.Places.Folder,
 		Natives: in.Natives, Systems: in.Connect(in.Settings, func(secret string) { masker.Add(secret) }), State: in.State, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
 	masker.Add(start.Secrets(tasks)...)

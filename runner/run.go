@@ -65,7 +65,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	r := &run{Input: in, opts: opts, masker: mask.New(nil), recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
 	r.systems = in.Connect(in.Settings, r.learn)
 	env := r.environment()
-	env.Head, env.Observe, env.HandOut = in.Head, r.recording.StartAttempt, r.handedOut.note
+	env.Head, env.Place, env.Observe, env.HandOut = in.Head, r.placeOnHead, r.recording.StartAttempt, r.handedOut.note
 	r.masker.Add(env.Secrets(part.Tasks)...)
 	r.announced = r.newAnnouncements()
 	r.reported = r.newReports()
@@ -82,7 +82,7 @@ func newRun(in Input, opts Options) (*run, error) {
 // not recorded.
 func (r *run) environment() launch.Environment {
 	return launch.Environment{
-		Base: r.Base, Head: r.Base, Settings: r.Settings, Folder: r.Folder, Natives: r.Natives,
+		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Natives: r.Natives,
 		Systems: r.systems, State: r.State, Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/world"
 )
 
 // A LocalChange is the change that somebody works on in a checkout.
@@ -35,23 +36,27 @@ func (c LocalChange) Base(ctx context.Context) (commit, target string, err error
 	return commit, target, err
 }
 
-// Head returns a reference to the change, and its name in plans. It is the commit of
-// HEAD if the parts of a bundle have no other contents in the working tree, so that the
-// plan equals the plan of a pipeline. Otherwise it is the working tree. The opener says
-// where these parts are, and which cache remembers names of files.
-func (c LocalChange) Head(ctx context.Context, open Opener) (ref, name string, err error) {
-	var parts []string // that lie in the checkout
-	at := open.Settings.Checkout()
-	for _, p := range []string{at.Data, at.Resources, at.Schemas, at.GraphQL} {
-		if !integration.IsOutside(p) {
-			parts = append(parts, p)
-		}
+// A LocalHead is head of a local change.
+type LocalHead struct {
+	Ref, Name string   // a reference, and its name in plans
+	Edited    []string // files that differ from HEAD, also new ones that git does not ignore
+	Hidden    []string // edited files that git was told not to look at
+}
+
+// Head returns head of the change. It is the commit of HEAD if the working tree has exactly its
+// files, so that the plan equals the plan of a pipeline. Otherwise it is the working tree. Files
+// that prcheck writes do not count.
+func (c LocalChange) Head(ctx context.Context, open Opener, own Own) (LocalHead, error) {
+	root := c.Repository.Root()
+	tree, err := open.World(ctx, "dir:"+root, own, world.Keeper{})
+	if err != nil {
+		return LocalHead{}, err
 	}
-	isClean, err := c.Repository.IsClean(ctx, namesBelow(ctx, c.Repository.Root(), open.Cache), parts...)
-	if isClean {
-		return RevisionOf(c.Repository, c.Commit), "git:" + c.Commit, err
+	out := LocalHead{Ref: "dir:" + root, Name: "dir:.", Edited: tree.Edited(), Hidden: tree.Hidden()}
+	if len(out.Edited) == 0 {
+		out.Ref, out.Name = RevisionOf(c.Repository, c.Commit), "git:"+c.Commit
 	}
-	return "dir:" + c.Repository.Root(), "dir:.", err
+	return out, nil
 }
 
 // SettingsIn returns the name of the settings file of the checkout in a folder. It is ""

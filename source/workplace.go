@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/git"
@@ -19,16 +20,8 @@ type Workplace struct {
 	// Own are folders and files in which prcheck writes in this run: the state, caches, logs,
 	// results and reports. Files that git tracks are never left out for that.
 	Own Own
-	// Cache is the folder that remembers the names in folders; "": nothing is remembered.
-	Cache string
 
 	isRepository bool
-}
-
-// A WorkFile is a file of a workplace.
-type WorkFile struct {
-	Path string // below the root of the workplace
-	ID   string // git's mode and id of its content; "" when it must be read
 }
 
 // FindWorkplace finds the workplace of tasks that start in a folder.
@@ -52,29 +45,19 @@ func FindWorkplace(ctx context.Context, folder string) (Workplace, error) {
 // maxWalked bounds how many files a folder that is no repository may have.
 const maxWalked = 100_000
 
-// List lists the files of the workplace that a program may use: those that git tracks or does
-// not ignore, or all files of a folder that is no repository. It leaves out the files for
-// which isData is true, what prcheck wrote, and bundles that git does not track.
-func (w Workplace) List(ctx context.Context, isData func(path string) bool) ([]WorkFile, error) {
-	want := func(name string) bool { return !isData(name) }
-	var files []git.WorkFile
-	var err error
-	if w.isRepository {
-		files, err = git.ListWorkTree(ctx, w.Root, namesBelow(ctx, w.Root, w.Cache), want)
-	} else {
-		files, err = w.walk(ctx, want)
-	}
+// IsRepository reports whether the workplace is a repository. Its files are then those of
+// [Opener.World].
+func (w Workplace) IsRepository() bool { return w.isRepository }
+
+// List lists the files of a workplace that is no repository: all files of the folder, except those
+// in caches, what prcheck wrote, and bundles.
+func (w Workplace) List(ctx context.Context) ([]string, error) {
+	files, err := w.walk(ctx)
 	if err != nil {
 		return nil, err
 	}
 	own := w.Own.below(w.Root)
-	var out []WorkFile
-	for _, f := range files {
-		if f.Tracked || !own.wrote(f.Path) {
-			out = append(out, WorkFile{f.Path, f.ID})
-		}
-	}
-	return out, ctx.Err()
+	return slices.DeleteFunc(files, own.wrote), ctx.Err()
 }
 
 // namesBelow returns a function that lists the names of all files below a folder, nil when
@@ -94,20 +77,20 @@ func namesBelow(ctx context.Context, root, cache string) func() ([]string, error
 }
 
 // walk lists all files of a folder that is no repository, except those in caches.
-func (w Workplace) walk(ctx context.Context, want func(path string) bool) ([]git.WorkFile, error) {
-	var out []git.WorkFile
+func (w Workplace) walk(ctx context.Context) ([]string, error) {
+	var out []string
 	err := fs.WalkDir(Files(w.Root), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && w.isCache(name):
 			return fs.SkipDir
-		case d.IsDir() || !want(name):
+		case d.IsDir():
 			return ctx.Err()
 		case len(out) == maxWalked:
 			return errors.New("the folder in which tasks start has more than 100,000 files: name the programs in the settings (programs)")
 		}
-		out = append(out, git.WorkFile{Path: name})
+		out = append(out, name)
 		return nil
 	})
 	return out, err

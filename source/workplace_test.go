@@ -1,15 +1,14 @@
 package source_test
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/world"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -24,13 +23,18 @@ func listed(t *testing.T, folder string, own source.Own) []string {
 		t.Fatal(err)
 	}
 	w.Own = own
-	files, err := w.List(t.Context(), func(path string) bool { return strings.HasPrefix(path, "data/") })
+	var out []string
+	if !w.IsRepository() {
+		out, err = w.List(t.Context())
+	} else if tree, trouble := (source.Opener{}).World(t.Context(), "dir:"+folder, own, world.Keeper{}); trouble == nil {
+		for _, f := range tree.Files() {
+			out = append(out, f.Path)
+		}
+	} else {
+		err = trouble
+	}
 	if err != nil {
 		t.Fatal(err)
-	}
-	var out []string
-	for _, f := range files {
-		out = append(out, f.Path)
 	}
 	slices.Sort(out)
 	return out
@@ -41,10 +45,10 @@ func TestOwnFilesAreNoPrograms(t *testing.T) {
 	log := wrapper.LogName("it/k0")
 	programs := map[string]string{
 		"main.py": "", "lib/prog.py": "", "config.json": `{"data": {"a": 1}}`, "other.json": `{"version": "1"}`, "notes.txt": "# HELP me",
-		"__pycache__/alone.cpython-312.pyc": "", "state.txt": "", "state/notes.py": "", "state/native/notes.py": "", "it.log": "", "xml.xml": "<?xml version=\"1.0\"?><testsuites>",
+		"data/a.yml": "", "__pycache__/alone.cpython-312.pyc": "", "state.txt": "", "state/notes.py": "", "state/native/notes.py": "", "it.log": "", "xml.xml": "<?xml version=\"1.0\"?><testsuites>",
 	}
 	written := map[string]string{
-		"data/a.yml": "", "base.json": smallBundle, "old.json": " " + smallBundle, "results-1.json": `{"version": "prcheck/v1"}`, "plan.json": "{\n  \"version\": \"prcheck/v1\"",
+		"base.json": smallBundle, "old.json": " " + smallBundle, "results-1.json": `{"version": "prcheck/v1"}`, "plan.json": "{\n  \"version\": \"prcheck/v1\"",
 		"results-1.jsonl": `{"version":"prcheck/v1"}`, "logs-1/" + log: "", "logs-1/base/" + strings.TrimSuffix(log, ".log") + ".2.log": "",
 		"state/.lock": "", "state/blame/0123456789abcdef0123456789abcdef.json": "", "state/collection/last.json": "", "state/dependence/all.json": "", "state/tally/2026-11-22.json": "",
 		"state/traces/0123456789abcdef0123456789abcdef/0123456789abcdef-0123456789abcdef.json":        "",
@@ -71,12 +75,8 @@ func TestOwnFilesAreNoPrograms(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".git"), []byte("no repository"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w, err := source.FindWorkplace(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if files, err := w.List(t.Context(), func(string) bool { return false }); err == nil {
-		t.Errorf("git knows nothing of the folder, and yet it has the files %v", files)
+	if tree, err := (source.Opener{}).World(t.Context(), "dir:"+dir, own, world.Keeper{}); err == nil {
+		t.Errorf("git knows nothing of the folder, and yet it has the files %v", tree.Files())
 	}
 }
 
@@ -90,7 +90,7 @@ func TestWorkplaceInACheckout(t *testing.T) {
 	for name, text := range map[string]string{"ignored": "", "bin/tool": "", "ci/new.sh": "", "edited.py": "changed", "plan.json": `{"version": "prcheck/v1"}`, "data/new.yml": ""} {
 		put(t, dir, name, text)
 	}
-	want := []string{".gitignore", "Makefile", "ci/new.sh", "ci/run.sh", "edited.py", "it-0123456789ab.log", "results.json"}
+	want := []string{".gitignore", "Makefile", "ci/new.sh", "ci/run.sh", "data/a.yml", "data/new.yml", "edited.py", "it-0123456789ab.log", "results.json"}
 	for _, folder := range []string{dir, filepath.Join(dir, "ci")} {
 		if got := listed(t, folder, source.Own{}); !slices.Equal(got, want) {
 			t.Errorf("in %s: got %q, want %q", folder, got, want)
@@ -98,46 +98,5 @@ func TestWorkplaceInACheckout(t *testing.T) {
 	}
 	if got := listed(t, filepath.Join(dir, "bin"), source.Own{}); !slices.Equal(got, []string{"tool"}) {
 		t.Errorf("tasks start in a folder that git ignores: got %q", got)
-	}
-}
-
-// Of many files, those have an id that git knows to be unchanged.
-func TestWorkplaceKnowsIDs(t *testing.T) {
-	committed := map[string]string{"same.py": "print()\n", "edited.py": "d", ".gitattributes": "*.crlf text eol=crlf\n", "a.crlf": "a\n"}
-	for i := range 1000 {
-		committed[fmt.Sprintf("many/%d", i)] = ""
-	}
-	dir := repository(t, committed)
-	put(t, dir, "edited.py", "changed")
-	put(t, dir, "new.py", "new")
-	w, err := source.FindWorkplace(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := w.List(t.Context(), func(string) bool { return false })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) != len(committed)+1 {
-		t.Errorf("got %d files, want %d", len(files), len(committed)+1)
-	}
-	for _, f := range files {
-		if strings.HasPrefix(f.Path, "many/") {
-			if f.ID == "" {
-				t.Errorf("%s has no id", f.Path)
-			}
-			continue
-		}
-		out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "hash-object", f.Path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := "100644 " + strings.TrimSpace(string(out))
-		if f.Path == "edited.py" || f.Path == "new.py" || f.Path == "a.crlf" {
-			want = ""
-		}
-		if f.ID != want {
-			t.Errorf("%s: got %q, want %q", f.Path, f.ID, want)
-		}
 	}
 }

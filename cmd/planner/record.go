@@ -88,7 +88,7 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	data := change.Data{Settings: rules, Bundles: []*bundle.Bundle{b}, Refs: []string{f.bundle}}
 	own := source.Own{Files: []string{f.bundle}, State: f.state, Cache: source.CacheFolder(env.Getenv)}
 	task, err := planner.Task(planner.Input{
-		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: change.Programs(ctx, data.Settings, data, own, ""), Natives: change.Natives(),
+		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: change.Programs(ctx, source.In(env), data.Settings, data, nil, own), Natives: change.Natives(),
 	}, name, f.shard)
 	if err != nil {
 		return cli.Invalid(err)

@@ -35,18 +35,19 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if err != nil {
 		return in, cli.Invalid(err)
 	}
-	own := source.SettingsIn(local.Repository.Root())
+	usual := source.SettingsIn(local.Repository.Root())
 	if in.Config == "" {
-		in.Config = own
+		in.Config = usual
 	}
+	compared := in.Base
 	if in.Base == "" {
 		base, target, err := local.Base(ctx)
 		if err != nil {
 			return in, cli.Invalid(err)
 		}
-		sayComparison(env, local, target, base)
 		in.Base, in.BaseName = source.RevisionOf(local.Repository, base), "git:"+base
-		if in.Config == own && local.Repository.Differs(ctx, base, integration.SettingsName) {
+		compared = fmt.Sprintf("%s at %s", target, git.Short(base))
+		if in.Config == usual && local.Repository.Differs(ctx, base, integration.SettingsName) {
 			_, _ = fmt.Fprintf(env.Stderr, "runner: %s differs from the one of %s, which a pipeline uses\n", integration.SettingsName, git.Short(base)) // only a note
 		}
 	}
@@ -57,17 +58,39 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if err != nil {
 		return in, err
 	}
-	in.Head, in.HeadName, err = local.Head(ctx, open)
-	return in, err
+	own := source.Own{Files: in.Writes, State: in.State, Cache: source.CacheFolder(env.Getenv)}
+	head, err := local.Head(ctx, open, own)
+	if err != nil {
+		return in, err
+	}
+	in.Head, in.HeadName = head.Ref, head.Name
+	sayComparison(env, compared, local, head)
+	return in, nil
 }
 
-// sayComparison writes a line about what is compared.
-func sayComparison(env cli.Env, local source.LocalChange, target, base string) {
+// maxHidden bounds how many files are named whose edits git hides.
+const maxHidden = 3
+
+// sayComparison writes lines about what is compared: base with the working tree.
+func sayComparison(env cli.Env, base string, local source.LocalChange, head source.LocalHead) {
 	from := "branch " + local.Branch
 	if local.Branch == "" {
 		from = "detached HEAD " + git.Short(local.Commit) + " (git switch BRANCH goes to a branch)"
 	}
-	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing the working tree on %s with where it left %s, %s\n", from, target, git.Short(base)) // only a note
+	edited := "nothing edited"
+	if n := len(head.Edited); n == 1 {
+		edited = "1 file edited"
+	} else if n > 1 {
+		edited = fmt.Sprintf("%d files edited", n)
+	}
+	_, _ = fmt.Fprintf(env.Stderr, "runner: comparing %s with your working tree on %s, %s\n", base, from, edited) // only notes
+	for i, name := range head.Hidden {
+		if i == maxHidden {
+			_, _ = fmt.Fprintf(env.Stderr, "runner: and %d more hidden edits\n", len(head.Hidden)-maxHidden)
+			return
+		}
+		_, _ = fmt.Fprintf(env.Stderr, "runner: git hides the edit of %q (assume-unchanged or skip-worktree); here it counts\n", name)
+	}
 }
 
 // baseTrouble adds a remedy to an error if base cannot be bundled: the author of the change

@@ -62,6 +62,7 @@ code is 3.`,
 	}
 	cmd.Flags().StringVar(&f.in.Base, "base", "", "the data before the change: a bundle file, git:REV, dir:PATH or s3://BUCKET/KEY (default: the commit where HEAD left the branch that it will be merged into)")
 	cmd.Flags().StringVar(&f.in.Head, "head", "", "the data with the change, as for --base (default: the working tree with all uncommitted changes)")
+	cmd.Flags().StringVar(&f.in.BaseDir, "base-dir", "", baseDirUsage)
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
 	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
 	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means changed in a checkout, and none for bundle files")
@@ -92,11 +93,16 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if err != nil {
 		return err
 	}
+	f.in.Writes = append(f.ci.names(), f.planOut, f.out, f.html)
 	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {
 		return err
 	}
 	f.in.Access = state.Writing
-	f.in.Writes = append(f.ci.names(), f.planOut, f.out, f.html)
+	open, err := f.in.Opener(ctx, env)
+	if err != nil {
+		return err
+	}
+	f.in.Worlds = keeperIn(open, f.temp)
 	opened, err := f.in.OpenChecked(ctx, env, f.validate)
 	if err != nil {
 		return baseTrouble(ctx, env, f.in, err)
@@ -117,11 +123,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.out != "" {
 		trouble = errors.Join(trouble, writeResults(env.Stdout, f.out, results))
 	}
-	open := source.In(env)
 	open.Settings = opened.Settings
-	if f.in.NoCache {
-		open.Cache = ""
-	}
 	at := fileInputs{natives: f.natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results, report: report.New(p, results)}
 	if !source.IsCheckout(at.headRef) {
 		at.repo = f.repo
@@ -136,12 +138,17 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 
 // runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
 // are nil if nothing was run.
-func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change, p *plan.Plan) (*plan.Results, error) {
+func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *change.Change, p *plan.Plan) (results *plan.Results, trouble error) {
+	places, err := placesOf(ctx, env, opened.Worlds, opened.Source(), f.in.Worlds)
+	if err != nil {
+		return nil, err
+	}
 	in := runner.Input{
 		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.natives,
-		Folder: opened.Settings.Folder(), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
+		Places: places, BaseSettings: opened.BaseSettings(ctx), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}
-	results, trouble := runner.Run(ctx, in, f.options(env))
+	defer func() { trouble = errors.Join(trouble, places.Close()) }()
+	results, trouble = runner.Run(ctx, in, f.options(env))
 	if results != nil {
 		f.audit.add(ctx, env.Stderr, in, f.options(env), results, func() (of planner.Input, err error) {
 			err = opened.With(ctx, func(in planner.Input) error { of = in; return nil })

@@ -15,9 +15,11 @@ import (
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/guard"
 	"github.com/app-sre/prcheck/runner/journal"
+	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/runner/submit"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/world"
 )
 
 type runFlags struct {
@@ -25,6 +27,7 @@ type runFlags struct {
 	planFlags
 	audit      auditFlags
 	state, out string
+	baseDir    string
 	part       plan.Fraction
 	resume     bool
 	natives    []integration.Native
@@ -71,6 +74,7 @@ when the results are written. It shows whether skips are right, and changes no v
 	f.executionFlags.register(cmd)
 	cmd.Flags().StringVar(&f.state, "state", "", stateUsage)
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default stdout)")
+	cmd.Flags().StringVar(&f.baseDir, "base-dir", "", baseDirUsage)
 	cmd.Flags().Var(submit.PartFlag{Fraction: &f.part, Getenv: env.Getenv}, "partition", `part of the plan to run: 2/8 is the second of eight parts. index/8 takes the number
 from the variable JOB_COMPLETION_INDEX, which counts from 0, and index+3/8 adds 3 to
 it (default: the whole plan)`)
@@ -79,8 +83,8 @@ it (default: the whole plan)`)
 	return cmd
 }
 
-func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error {
-	err := change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
+func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) (err error) {
+	err = change.CheckPaths(ctx, env, change.Paths{Read: []string{f.plan}, Files: []string{f.out}, Folders: []string{f.logs}})
 	if err != nil {
 		return err
 	}
@@ -94,6 +98,7 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 	opts := f.options(env)
 	opts.Part, opts.Journal, opts.Resume = f.part, file, f.resume
 	results, trouble := runner.Run(ctx, in, opts)
+	defer func() { err = errors.Join(err, in.Places.Close()) }()
 	if results == nil {
 		return trouble
 	}
@@ -101,8 +106,8 @@ func runPlan(ctx context.Context, env cli.Env, f runFlags, file *os.File) error 
 		trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
 	}
 	f.audit.add(ctx, env.Stderr, in, opts, results, func() (planner.Input, error) {
-		own := source.Own{Files: []string{f.plan, f.out, f.base, f.head}, State: f.state}
-		return change.Planned{Plan: in.Plan, Base: in.Base, Head: in.Head, Settings: rules, State: in.State, Own: own}.Input(ctx)
+		w, open, _ := f.worlds(ctx, env, in.Plan, rules)
+		return change.Planned{Plan: in.Plan, Base: in.Base, Head: in.Head, Settings: rules, State: in.State, Own: f.own(env), Open: open, Worlds: w}.Input(ctx)
 	})
 	trouble = errors.Join(trouble, f.write(ctx, env.Stdout, results))
 	return errors.Join(trouble, verdictError(results))
@@ -126,7 +131,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 	if err != nil {
 		return in, rules, err
 	}
-	in.Settings, in.Folder = rules.Settings, rules.Folder()
+	in.Settings = rules.Settings
 	open := source.In(env).With(rules)
 	if in.Base, err = f.bundle(ctx, open, f.base, in.Plan.Base, nil); err != nil {
 		return in, rules, err
@@ -134,6 +139,29 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 	if err := change.Reach(ctx, env, in.Plan.Head.Ref); err != nil && f.head == "" {
 		return in, rules, err
 	}
-	in.Head, err = f.bundle(ctx, open, f.head, in.Plan.Head, in.Base)
+	if in.Head, err = f.bundle(ctx, open, f.head, in.Plan.Head, in.Base); err != nil {
+		return in, rules, err
+	}
+	in.BaseSettings = change.BaseSettings(ctx, rules, f.reference(f.base, in.Plan.Base))
+	in.Places, err = f.places(ctx, env, in.Plan, rules)
 	return in, rules, err
+}
+
+// worlds returns the files of both sides of a plan.
+func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules source.Settings) (change.Worlds, source.Opener, world.Keeper) {
+	open := change.Inputs{}.OpenerWith(env, rules)
+	keeper, own := keeperIn(open, f.temp), f.own(env)
+	w := change.OpenWorlds(ctx, open, own, keeper, f.reference(f.base, p.Base), f.reference(f.head, p.Head))
+	return w.WithBase(ctx, open, own, keeper, f.baseDir), open, keeper
+}
+
+// places returns the places in which the tasks of a plan start.
+func (f runFlags) places(ctx context.Context, env cli.Env, p *plan.Plan, rules source.Settings) (*place.Places, error) {
+	w, _, keeper := f.worlds(ctx, env, p, rules)
+	return placesOf(ctx, env, w, rules, keeper)
+}
+
+// own names what the command writes.
+func (f runFlags) own(env cli.Env) source.Own {
+	return source.Own{Files: []string{f.plan, f.out, f.base, f.head}, State: f.state, Cache: source.CacheFolder(env.Getenv)}
 }

@@ -40,6 +40,9 @@ type Comparison struct {
 	ReadBase, ReadHead func(path string) ([]byte, error)
 	// PathOf returns the path in the repository of a file on disk, and whether it lies there.
 	PathOf func(name string) (path string, inside bool)
+	// Behind returns, for each file of either side, the paths that lead to it through links. ok is
+	// false when they are not all known. It may be nil: then there are no links.
+	Behind func() (paths map[string][]string, ok bool, err error)
 }
 
 // An Input is what edits are found in.
@@ -75,6 +78,9 @@ func FindEdits(in Input) (Edits, error) {
 	for _, p := range f.paths {
 		f.changed[p] = true
 	}
+	if err := f.followLinks(); err != nil {
+		return Edits{}, err
+	}
 	if own, isOwn := f.ownSettings(); isOwn {
 		f.Settings.Path = own
 		f.compareOwnSettings()
@@ -108,6 +114,8 @@ type finder struct {
 	Comparison
 	changed map[string]bool       // paths of the repository
 	paths   []string              // the same, sorted
+	behind  map[string][]string   // for changed paths, those that lead there through links
+	unsure  bool                  // links may lead to any changed path
 	other   *integration.Settings // those of the other side; nil when it has none, or they cannot be read
 	general []string              // edits that concern every integration
 	notes   []string
@@ -201,6 +209,26 @@ func (f *finder) editsOf(name string) []string {
 // maxPrograms bounds how many edited programs of an integration are named.
 const maxPrograms = 3
 
+// followLinks finds the paths that lead to changed files through links.
+func (f *finder) followLinks() error {
+	if f.Behind == nil || len(f.paths) == 0 {
+		return nil
+	}
+	paths, ok, err := f.Behind()
+	f.behind, f.unsure = paths, !ok
+	return err
+}
+
+// mayUse reports whether the command of an integration may use a changed file: by its own path,
+// or by one that leads there through a link. A pattern that names a file of the data makes it a
+// program.
+func (f *finder) mayUse(it integration.Integration, p string) bool {
+	isIncluded := func(path string) bool {
+		return it.Programs.Include(path) && (it.Programs.Globs != nil || !f.IsData(path))
+	}
+	return isIncluded(p) || f.unsure && !it.Programs.None || slices.ContainsFunc(f.behind[p], isIncluded)
+}
+
 // changedPrograms lists the changed files that the command of an integration may use. The
 // command starts with them as head has them.
 func (f *finder) changedPrograms(it integration.Integration) []string {
@@ -208,8 +236,7 @@ func (f *finder) changedPrograms(it integration.Integration) []string {
 	more := 0
 	for _, p := range f.paths {
 		switch {
-		case len(it.Exec.Argv) == 0 || !it.Programs.Include(p) || f.isQuery(it, p):
-		case it.Programs.Globs == nil && f.IsData(p): // a pattern that names it wins
+		case len(it.Exec.Argv) == 0 || !f.mayUse(it, p) || f.isQuery(it, p):
 		case len(out) == maxPrograms:
 			more++
 		default:

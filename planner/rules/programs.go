@@ -23,17 +23,18 @@ const (
 // A Workplace is the repository in which tasks start, or the folder in which they start when
 // it lies in no repository.
 type Workplace struct {
-	// List returns the files that a program may use: no data, and nothing that prcheck wrote.
+	// List returns the files that a program may use: nothing that prcheck wrote.
 	List func() ([]File, error)
 	// Files reads files. No link leads out of the repository, and Lstat answers
 	// [fs.ErrNotExist] also for a name that no file can have.
 	Files fs.ReadLinkFS
 }
 
-// A File is a file that a program may use.
+// A File is a file that a program may use. Data count only where a pattern names them.
 type File struct {
-	Path string // in the repository
-	ID   string // git's mode and id of its content; "" when it must be read
+	Path   string // in the repository
+	ID     string // git's mode and id of its content; "" when it must be read
+	IsData bool
 }
 
 // Programs returns a function that digests the files that the command of an integration may
@@ -93,7 +94,7 @@ func (d *programDigester) digest(p integration.Programs) (string, error) {
 	}
 	var files []File
 	for _, f := range listed {
-		if p.Include(f.Path) {
+		if p.Include(f.Path) && (p.Globs != nil || !f.IsData) {
 			files = append(files, f)
 		}
 	}

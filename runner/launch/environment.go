@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -23,7 +24,7 @@ func (e Environment) exec(t plan.Task) integration.Exec {
 
 // command returns the command of a task. A [wrapper.ConfigError] names a variable that the
 // task needs and that is not set or not allowed.
-func (e Environment) command(t plan.Task, folder string) (wrapper.Command, error) {
+func (e Environment) command(t plan.Task, at place.Place) (wrapper.Command, error) {
 	exec := e.exec(t)
 	vars := map[string]string{"name": t.Integration}
 	for _, name := range append(integration.EnvPlaceholderNames(t.Argv...), settingsVariables(exec)...) {
@@ -31,9 +32,12 @@ func (e Environment) command(t plan.Task, folder string) (wrapper.Command, error
 		if err != nil {
 			return wrapper.Command{}, &wrapper.ConfigError{Err: err}
 		}
-		vars["env."+name] = v
+		vars["env."+name] = moved(v, at)
 	}
-	return wrapper.Command{Env: taskEnvironment(exec, e.Getenv), Dir: folder, Config: exec.Config, Vars: vars}, nil
+	return wrapper.Command{
+		Argv: movedAll(t.Argv, at), Env: movedAll(taskEnvironment(exec, e.Getenv), at), Dir: at.Folder, Enter: at.Enter,
+		Config: moved(exec.Config, at), Vars: vars,
+	}, nil
 }
 
 // settingsVariables returns the names of the variables that the settings insert into a

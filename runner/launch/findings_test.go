@@ -65,8 +65,8 @@ func TestFindingsFailTask(t *testing.T) {
 			collection := findings.New(mask.New(nil), nil)
 			var late func()
 			n := reporter{native{name: "it"}, c.findings, c.failure, func(report func()) { late = report }}
-			all := runner{process: wrapper.Process{Open: open}, settings: &integration.Settings{}, natives: []integration.Native{n},
-				findings: func(plan.Task) *findings.Collection { return collection }}
+			all := runner{process: wrapper.Process{Open: open}, Environment: Environment{
+				Settings: &integration.Settings{}, Natives: []integration.Native{n}, Findings: func(plan.Task) *findings.Collection { return collection }}}
 			err := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard)
 			var config *wrapper.ConfigError
 			var transient *wrapper.TransientError
@@ -87,7 +87,7 @@ func TestFindingsFailTask(t *testing.T) {
 			if found, beyond := collection.Findings(); len(found) != len(c.findings) || beyond > 0 {
 				t.Errorf("got %+v", found)
 			}
-			all.findings = nil
+			all.Findings = nil
 			if again := all.Run(t.Context(), plan.Task{ID: "it", Integration: "it", Native: true}, io.Discard); again == nil != (err == nil) || err != nil && again.Error() != text {
 				t.Errorf("without somebody who keeps findings: got %v", again)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
+	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/server"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/wrapper"
@@ -24,17 +25,19 @@ import (
 type Environment struct {
 	Base, Head *bundle.Bundle
 	Settings   *integration.Settings
-	Folder     string // the folder in which tasks start; "" is the current folder
-	Temp       string // the folder for private config files; "" is that of the system
-	Natives    []integration.Native
-	Observe    func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
-	HandOut    func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
-	Effects    func(plan.Task) *effects.Finder         // starts an attempt of a task and returns the finder of its effects; nil, or a nil finder, finds none
-	Findings   func(plan.Task) *findings.Collection    // starts an attempt of a native task and returns what takes its findings; nil keeps none
-	Systems    func(integration string) Systems        // returns what a native may read beside the data; nil is nothing
-	State      state.Store                             // what natives remember; nil is nothing
-	Getenv     func(string) string                     // the runner's environment
-	Environ    func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
+	Folder     string // the folder in which tasks start without Place; "" is the current folder
+	// Place makes the place in which an attempt of a task starts; nil: all start in Folder.
+	Place    func(context.Context, plan.Task) (place.Place, error)
+	Temp     string // the folder for private config files; "" is that of the system
+	Natives  []integration.Native
+	Observe  func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
+	HandOut  func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
+	Effects  func(plan.Task) *effects.Finder         // starts an attempt of a task and returns the finder of its effects; nil, or a nil finder, finds none
+	Findings func(plan.Task) *findings.Collection    // starts an attempt of a native task and returns what takes its findings; nil keeps none
+	Systems  func(integration string) Systems        // returns what a native may read beside the data; nil is nothing
+	State    state.Store                             // what natives remember; nil is nothing
+	Getenv   func(string) string                     // the runner's environment
+	Environ  func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
 }
 
 // Runner returns a runner for these tasks. An error means that a bundle cannot be served.
@@ -51,9 +54,10 @@ func (e Environment) Runner(tasks []plan.Task) (wrapper.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	command := func(t plan.Task) (wrapper.Command, error) { return e.command(t, folder) }
-	process := wrapper.Process{Open: open, Command: command, Temp: e.Temp, HandOut: e.handOut}
-	return runner{process, e.Settings, e.Natives, e.Systems, e.State, e.Effects, e.Findings}, nil
+	if e.Place == nil {
+		e.Place = func(context.Context, plan.Task) (place.Place, error) { return place.Place{Folder: folder}, nil }
+	}
+	return runner{e, wrapper.Process{Open: open, Temp: e.Temp, HandOut: e.handOut}}, nil
 }
 
 // handOut tells which values a task is given. Of addresses it adds the host and port.

@@ -21,36 +21,47 @@ import (
 
 // A runner runs each task either as a process or as a native integration.
 type runner struct {
-	process  wrapper.Process
-	settings *integration.Settings
-	natives  []integration.Native
-	systems  func(integration string) Systems     // may be nil
-	state    state.Store                          // may be nil
-	effects  func(plan.Task) *effects.Finder      // may be nil
-	findings func(plan.Task) *findings.Collection // may be nil
+	Environment
+	process wrapper.Process
 }
 
 // Run runs one task until it ends.
 func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 	var finder *effects.Finder
-	if r.effects != nil {
-		finder = r.effects(task)
+	if r.Effects != nil {
+		finder = r.Effects(task)
 	}
 	if finder != nil {
 		log = io.MultiWriter(log, finder)
 	}
 	if !task.Native {
-		process := r.process
-		if finder != nil {
-			process.Effects = func(file string) { readEffects(file, finder) }
-		}
-		return process.Run(ctx, task, log)
+		return r.runProcess(ctx, task, log, finder)
 	}
-	n, ok := integration.FindNative(r.natives, r.settings.For(task.Integration))
+	n, ok := integration.FindNative(r.Natives, r.Settings.For(task.Integration))
 	if !ok {
 		return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
 	}
 	return r.runNative(ctx, n, task, log, finder)
+}
+
+// runProcess runs the command of a task in a place of its own.
+func (r runner) runProcess(ctx context.Context, task plan.Task, log io.Writer, finder *effects.Finder) error {
+	at, err := r.Place(ctx, task)
+	if err != nil {
+		return &wrapper.ShortageError{Err: fmt.Errorf("the files in which it starts cannot be made: %w", err)}
+	}
+	defer func() {
+		if err := at.Close(); err != nil {
+			_, _ = fmt.Fprintf(log, "prcheck: the files in which it started could not be removed: %v\n", err) // it has ended
+		}
+	}()
+	process := r.process
+	process.Command = func(t plan.Task) (wrapper.Command, error) { return r.command(t, at) }
+	process.HandOut = func(t plan.Task, values []string) { r.handOut(t, append(values, at.From, at.Root)) }
+	if finder != nil {
+		process.Effects = func(file string) { readEffects(file, finder) }
+	}
+	return process.Run(ctx, task, log)
 }
 
 // runNative makes the dry run of a native integration. It sends its queries to a server of its
@@ -85,30 +96,30 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 // settings allow it, clusters try writes that they do not keep.
 func (r runner) readable(task plan.Task) integration.Environment {
 	env := integration.Environment{
-		Integration: task.Integration, Settings: r.settings.For(task.Integration),
+		Integration: task.Integration, Settings: r.Settings.For(task.Integration),
 		Shard: task.Shard, Static: task.Static, Now: time.Now,
 	}
 	var from Systems = nowhere{}
-	if r.systems != nil {
-		from = r.systems(task.Integration)
+	if r.Systems != nil {
+		from = r.Systems(task.Integration)
 	}
 	env.Secret, env.Cluster, env.Bucket, env.Variable = from.Secret, from.Reader, from.BucketReader, from.Variable
 	env.Endpoint = from.EndpointReader
 	if env.Settings.ServerDryRun {
 		env.Trial, env.EndpointTrial = from.Trial, from.EndpointTrial
 	}
-	if r.state != nil {
-		env.State = state.ReadOnly(state.ForNative(r.state, task.Integration))
+	if r.State != nil {
+		env.State = state.ReadOnly(state.ForNative(r.State, task.Integration))
 	}
 	return env
 }
 
 // collection returns the collection that takes the findings of an attempt.
 func (r runner) collection(task plan.Task) *findings.Collection {
-	if r.findings == nil {
+	if r.Findings == nil {
 		return findings.New(mask.New(nil), nil)
 	}
-	return r.findings(task)
+	return r.Findings(task)
 }
 
 // withFindings adds findings that fail a task to the error of its dry run. They come first,

@@ -23,7 +23,7 @@ func TestTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := runner{settings: settings, systems: func(string) Systems { return trying{} }}
+	r := runner{Environment: Environment{Settings: settings, Systems: func(string) Systems { return trying{} }}}
 	for name, want := range map[string]bool{"tries": true, "reads": false, "unknown": false} {
 		env := r.readable(plan.Task{Integration: name})
 		if (env.Trial != nil) != want {
@@ -33,7 +33,7 @@ func TestTrials(t *testing.T) {
 			t.Errorf("%s: got %q", name, value)
 		}
 	}
-	r.systems = nil
+	r.Systems = nil
 	env := r.readable(plan.Task{Integration: "tries"})
 	if _, err := env.Trial(t.Context(), integration.ClusterRef{}); err == nil {
 		t.Error("a runner without systems has a cluster")

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/runner/place"
+	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/world"
+)
+
+// baseDirUsage is the help for the flag --base-dir.
+const baseDirUsage = "folder with base's files, in which tasks on base start, if base is a bundle file (default: the files of base's revision)"
+
+// keeperIn returns the keeper of the files of both sides: in the cache, or in a folder that is
+// removed when the command ends.
+func keeperIn(open source.Opener, temp string) world.Keeper {
+	if open.Cache != "" {
+		return world.Keeper{Dir: filepath.Join(open.Cache, "worlds-1")}
+	}
+	return world.Keeper{Dir: filepath.Join(temp, "worlds")}
+}
+
+// placesOf returns the places in which the tasks of a change start.
+func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.Settings, keeper world.Keeper) (*place.Places, error) {
+	p := &place.Places{Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Keeper: keeper, Environment: s.Environment()}
+	inJob := change.InJob(env.Getenv)
+	switch {
+	case p.Head != nil && inJob:
+		same, err := w.IsCheckedOut(ctx)
+		p.InPlace = same
+		return p, err
+	case p.Head == nil && p.Base == nil && !inJob:
+		at, err := source.FindWorkplace(ctx, s.Folder())
+		p.Shared = err == nil && !at.IsRepository()
+	}
+	return p, nil
+}

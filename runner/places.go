@@ -1,0 +1,34 @@
+package runner
+
+import (
+	"context"
+	"strings"
+
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/place"
+)
+
+// placeOnHead makes the place of a task on head.
+func (r *run) placeOnHead(ctx context.Context, t plan.Task) (place.Place, error) {
+	return r.Places.OnHead(ctx, r.usesFiles(t))
+}
+
+// placeOnBase makes the place of a task on base.
+func (r *run) placeOnBase(ctx context.Context, _ plan.Task) (place.Place, error) {
+	return r.Places.OnBase(ctx)
+}
+
+// usesFiles reports whether a task may use files of the repository.
+func (r *run) usesFiles(t plan.Task) bool {
+	return !t.Native && !r.Settings.For(t.Integration).Programs.None
+}
+
+// whyNotOnBase says why a run of a task on base says nothing about base, "" if it does.
+func (r *run) whyNotOnBase(t plan.Task) string {
+	if r.BaseSettings != nil && r.BaseSettings.Digest() != r.Settings.Digest() {
+		if keys := r.BaseSettings.DifferingKeys(r.Settings, t.Integration); len(keys) > 0 {
+			return "head edits the settings by which it runs: " + strings.Join(keys, ", ")
+		}
+	}
+	return r.Places.WhyNotBase(r.usesFiles(t))
+}
