@@ -39,6 +39,8 @@ type Kept struct {
 	lock      *os.File
 	manifest  *manifest
 	isPrivate bool // nobody else finds it, and it is removed when it is closed
+	git       gitFolder
+	overlay   overlayProbe
 }
 
 // Folder returns the folder with the files. They must not be changed.

@@ -44,7 +44,7 @@ type View struct {
 	Kind ViewKind
 	// Enter makes the world visible to processes that the calling thread starts afterwards. It is nil when the world is
 	// an ordinary folder. It is called once, by a goroutine that has locked its thread and never unlocks it, so that the
-	// thread ends with it.
+	// thread ends with it. After an error the thread must not start anything either.
 	Enter func() error
 
 	dir  string
@@ -91,7 +91,7 @@ func (k *Kept) kindOf(wanted ViewKind) ViewKind {
 	switch {
 	case wanted != Automatic:
 		return wanted
-	case k.keeper.canOverlay():
+	case k.canOverlay():
 		return Overlay
 	case hasLocks && os.Geteuid() != 0:
 		return Links
