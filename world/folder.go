@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/app-sre/prcheck/internal/git"
 )
 
 // maxFiles bounds how many files a folder without git may have.
@@ -69,33 +67,4 @@ func isCache(folder string) bool {
 	start := make([]byte, len(cacheTag))
 	n, _ := f.Read(start)
 	return strings.HasPrefix(string(start[:n]), cacheTag)
-}
-
-// readConversions notes which settings of the repository decide how a checkout converts files.
-func (t *Tree) readConversions(ctx context.Context) error {
-	settings, err := git.ReadSettings(ctx, t.gitDir)
-	if err != nil {
-		return err
-	}
-	t.conversions = conversionsOf(settings, t.files)
-	return nil
-}
-
-// conversionsOf returns a text that stands for what may convert files, "" when nothing may.
-func conversionsOf(s git.Settings, files []File) string {
-	if s.AutoCRLF == "input" {
-		s.AutoCRLF = ""
-	}
-	text := ""
-	for _, part := range []string{s.AutoCRLF, s.EOL, s.Attributes} {
-		if part != "" {
-			text += part + "\n"
-		}
-	}
-	for _, f := range files {
-		if f.Path == ".gitattributes" || strings.HasSuffix(f.Path, "/.gitattributes") {
-			return text + "attributes\n"
-		}
-	}
-	return text
 }

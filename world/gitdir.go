@@ -31,7 +31,7 @@ func (k *Kept) readGit(ctx context.Context) error {
 
 // writeIndex makes an index with the files of the commit, unless the kept tree has one, and returns its name.
 func (k *Kept) writeIndex(ctx context.Context) (string, error) {
-	name := filepath.Join(k.dir, "index-"+k.tree.commit)
+	name := filepath.Join(k.dir, indexName(k.tree.commit))
 	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
 		return name, nil
 	}
@@ -49,6 +49,9 @@ func (k *Kept) writeIndex(ctx context.Context) (string, error) {
 	}
 	return name, os.Rename(fresh, name)
 }
+
+// indexName returns the name of the file in a kept tree's folder that is an index of a commit.
+func indexName(commit string) string { return "index-" + commit }
 
 // hasGit reports whether views have a git folder.
 func (t *Tree) hasGit() bool { return t.gitDir != "" && t.commit != "" }

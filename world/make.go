@@ -38,6 +38,9 @@ func (k Keeper) make(ctx context.Context, t *Tree) (kept *Kept, err error) {
 		}
 	}()
 	m := &maker{keeper: k, tree: t, files: filepath.Join(dir, "files"), entries: make([]entry, len(t.files))}
+	if m.conversions, err = t.findConversions(ctx, dir); err != nil {
+		return nil, err
+	}
 	if err := m.makeFolders(); err != nil {
 		return nil, err
 	}
@@ -73,6 +76,8 @@ type maker struct {
 	files   string // the folder
 	entries []entry
 	folders []folderEntry
+
+	conversions map[string]conversion // by path
 }
 
 // makeFolders makes all folders.
@@ -196,9 +201,13 @@ func (m *maker) writeFile(r *git.BlobReader, i int) error {
 	if err != nil {
 		return err
 	}
-	if m.tree.onDisk[f.Path] {
+	c, isConverted := m.conversions[f.Path]
+	switch {
+	case m.tree.onDisk[f.Path]:
 		err = m.copyFromDisk(w, f)
-	} else {
+	case isConverted:
+		m.entries[i].ID, err = c.write(w, r, f.ID)
+	default:
 		err = r.Copy(w, f.ID)
 	}
 	if closed := w.Close(); err == nil {
@@ -219,6 +228,9 @@ func (m *maker) note(i int) error {
 		if err = os.Chmod(name, want); err == nil { // the mask of the process took something away
 			state, err = lstat(name)
 		}
+	}
+	if id := m.entries[i].ID; id != "" { // of other bytes than those of the commit
+		f.ID = id
 	}
 	m.entries[i] = entry{f, state}
 	return err

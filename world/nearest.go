@@ -81,6 +81,9 @@ func (m *maker) linkNearest() {
 		if f.Mode == modeSubmodule || f.Mode == modeLink {
 			continue
 		}
+		if _, isConverted := m.conversions[f.Path]; isConverted {
+			continue
+		}
 		old, ok := known[f.Path]
 		raw, _ := hex.DecodeString(f.ID)
 		if !ok || old.Mode != f.Mode || old.ID != string(raw) {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -14,6 +16,9 @@ import (
 func newCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	fixed := []string{"-C", dir, "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks", "--no-pager",
 		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never", "-c", "core.quotePath=false"}
+	if isModuleFolder(dir) {
+		fixed = append(fixed, "--git-dir=.", "--work-tree=.") // the working tree that it names may be gone
+	}
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	for _, v := range cmd.Environ() {
 		name, _, _ := strings.Cut(v, "=")
@@ -26,6 +31,15 @@ func newCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	}
 	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")
 	return cmd
+}
+
+// isModuleFolder reports whether a folder holds the git files of a submodule.
+func isModuleFolder(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "config"))
+	return err == nil && bytes.Contains(config, []byte("worktree"))
 }
 
 // run runs git in a folder and returns what it prints.

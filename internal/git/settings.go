@@ -6,22 +6,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Settings are the settings of a repository that decide about bytes and modes of files.
 type Settings struct {
-	IgnoresModes bool   // core.fileMode is false: modes are those of the index
-	HasNoLinks   bool   // core.symlinks is false: links are files with the text of the link
-	AutoCRLF     string // core.autocrlf, "" when it is false
-	EOL          string // core.eol
-	Attributes   string // core.attributesFile
+	IgnoresModes bool     // core.fileMode is false: modes are those of the index
+	HasNoLinks   bool     // core.symlinks is false: links are files with the text of the link
+	AutoCRLF     string   // core.autocrlf, "" when it is false
+	EOL          string   // core.eol
+	Attributes   string   // core.attributesFile
+	Filters      []string // names of filters that have a program for checkouts
 }
 
 // ReadSettings reads the settings of a repository.
 func ReadSettings(ctx context.Context, dir string) (Settings, error) {
 	var s Settings
-	out, err := run(ctx, dir, "config", "-z", "--get-regexp", `^core\.(filemode|symlinks|autocrlf|eol|attributesfile)$`)
+	out, err := run(ctx, dir, "config", "-z", "--get-regexp", `^(core\.(filemode|symlinks|autocrlf|eol|attributesfile)|filter\..*\.(smudge|process))$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 { // it has none of them
 		return s, nil
@@ -44,8 +46,13 @@ func ReadSettings(ctx context.Context, dir string) (Settings, error) {
 			s.EOL = strings.ToLower(value)
 		case "core.attributesfile":
 			s.Attributes = value
+		default:
+			filter := strings.TrimPrefix(name, "filter.")
+			s.Filters = append(s.Filters, filter[:strings.LastIndexByte(filter, '.')])
 		}
 	}
+	slices.Sort(s.Filters)
+	s.Filters = slices.Compact(s.Filters)
 	return s, err
 }
 
