@@ -1,0 +1,204 @@
+//go:build linux && amd64
+
+package reads
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The bounds of a record, and of what a book remembers of other names.
+const (
+	maxNames      = 200_000
+	maxBytes      = 64 << 20
+	maxRemembered = 100_000
+)
+
+// An entry is an access and whether it happened yet.
+type entry struct {
+	Access
+	seen bool
+}
+
+// use adds a use. It reports whether this is the first one.
+func (e *entry) use(u use) (first bool) {
+	first = !e.seen
+	if first {
+		e.seen, e.MadeFirst = true, u&made != 0
+	}
+	e.Opened = e.Opened || u&opened != 0
+	e.Executed = e.Executed || u&executed != 0
+	e.Asked = e.Asked || u&asked != 0
+	e.Wrote = e.Wrote || u&wrote != 0
+	return first
+}
+
+// A target is what a name leads to, as far as it is kept.
+type target struct {
+	names []*entry // the name as the task wrote it, and the same name without links in its folders
+	steps []*entry // the links in its folders
+	ends  []*entry // if the name is a link: what the link leads to
+}
+
+// A limb is a folder whose names are kept. Its real name has no links.
+type limb struct{ given, real string }
+
+// A book collects the names that are kept. It is used by one goroutine.
+type book struct {
+	below   []limb
+	kept    map[string]*entry
+	bytes   int
+	targets map[string]*target // by name as the task wrote it
+	folders map[string]walked  // by name as the task wrote it
+	follows int                // how many links resolve may still follow
+	partial string
+}
+
+// newBook returns a book that keeps the names below these folders.
+func newBook(below []string) *book {
+	b := &book{kept: map[string]*entry{}, targets: map[string]*target{}, folders: map[string]walked{}}
+	for _, folder := range below {
+		folder = filepath.Clean(folder)
+		real, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			real = folder
+		}
+		b.below = append(b.below, limb{strings.TrimSuffix(folder, "/"), strings.TrimSuffix(real, "/")})
+	}
+	return b
+}
+
+// doubt says that the record is not whole. The first reason is kept.
+func (b *book) doubt(why string) {
+	if b.partial == "" {
+		b.partial = why
+	}
+}
+
+// use records that a task used an absolute name. It returns the entries that this use may
+// have made first.
+func (b *book) use(tid int, name []byte, u use, follow bool) (making []*entry) {
+	to := b.targets[string(name)]
+	if to == nil {
+		to = b.resolve(tid, string(name))
+	}
+	add := func(entries []*entry, u use) {
+		for _, e := range entries {
+			if e.use(u) && u&made != 0 {
+				making = append(making, e)
+			}
+		}
+	}
+	add(to.names, u)
+	add(to.steps, asked)
+	if follow {
+		add(to.ends, u)
+	}
+	return making
+}
+
+// resolve finds out where a name leads to, and remembers it.
+func (b *book) resolve(tid int, name string) *target {
+	b.follows = maxFollows
+	to := &target{}
+	keep := func(entries *[]*entry, name string) {
+		if e := b.keep(name); e != nil && !slices.Contains(*entries, e) {
+			*entries = append(*entries, e)
+		}
+	}
+	if plain, ok := withoutDots(name); ok {
+		keep(&to.names, plain)
+	}
+	way := b.step(tid, name)
+	if !way.lost {
+		keep(&to.names, way.path)
+		end := b.follow(tid, way)
+		for _, link := range end.links[len(way.links):] {
+			keep(&to.ends, link)
+		}
+		if !end.lost && end.path != way.path {
+			keep(&to.ends, end.path)
+		}
+		way.fleeting = way.fleeting || end.fleeting
+	}
+	for _, link := range way.links {
+		keep(&to.steps, link)
+	}
+	if !way.fleeting {
+		if len(b.targets) >= maxRemembered {
+			clear(b.targets)
+		}
+		b.targets[name] = to
+	}
+	return to
+}
+
+// keep returns the entry of a name, nil if the name is not kept.
+func (b *book) keep(name string) *entry {
+	for _, limb := range b.below {
+		switch {
+		case isBelow(name, limb.given):
+			return b.entry(name)
+		case isBelow(name, limb.real):
+			return b.entry(limb.given + name[len(limb.real):])
+		}
+	}
+	return nil
+}
+
+// entry returns the entry of a name that is kept, nil if the record is full.
+func (b *book) entry(name string) *entry {
+	if name == "" {
+		name = "/"
+	}
+	e := b.kept[name]
+	if e == nil {
+		if len(b.kept) >= maxNames || b.bytes+len(name) > maxBytes {
+			b.doubt("it used too many names")
+			return nil
+		}
+		b.bytes += len(name)
+		e = &entry{Access: Access{Name: name}}
+		b.kept[name] = e
+	}
+	return e
+}
+
+// isBelow reports whether a name is the folder or below it.
+func isBelow(name, folder string) bool {
+	rest, ok := strings.CutPrefix(name, folder)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// forget forgets where names lead to, because links changed.
+func (b *book) forget() {
+	clear(b.targets)
+	clear(b.folders)
+}
+
+// record returns what was used.
+func (b *book) record() Record {
+	r := Record{Partial: b.partial}
+	for _, e := range b.kept {
+		if e.seen {
+			r.Accesses = append(r.Accesses, e.Access)
+		}
+	}
+	slices.SortFunc(r.Accesses, func(x, y Access) int { return strings.Compare(x.Name, y.Name) })
+	return r
+}
+
+// withoutDots returns a name without empty parts and parts that are one dot. It fails if a
+// part is two dots, because the folder above depends on links.
+func withoutDots(name string) (string, bool) {
+	if !strings.Contains(name, "//") && !strings.Contains(name, "/.") && !strings.HasSuffix(name, "/") {
+		return name, true
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." {
+			return "", false
+		}
+	}
+	return strings.TrimSuffix(filepath.Clean(name), "/"), true
+}

@@ -1,0 +1,188 @@
+//go:build linux && amd64
+
+package reads
+
+import (
+	"encoding/binary"
+	"errors"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// callStop is the signal of a stop at the end of a call.
+const callStop = unix.SIGTRAP | 0x80
+
+// handleStop does what a stop is for, and lets the thread go on.
+func (t *Tracer) handleStop(tid int, status unix.WaitStatus) {
+	task := t.find(tid)
+	request, pass := unix.PTRACE_CONT, unix.Signal(0)
+	switch signal := status.StopSignal(); {
+	case signal == callStop:
+		t.endCall(tid, task)
+	case status.TrapCause() > 0:
+		request = t.handleEvent(tid, task, status.TrapCause())
+	case signal == unix.SIGSTOP && !task.attached:
+		task.attached = true // the kernel stops each new thread
+	case isGroupStop(tid, signal):
+		// A process that traces in this way cannot leave the group stopped.
+	default:
+		pass = signal
+	}
+	t.resume(tid, request, pass)
+}
+
+// isGroupStop reports whether a thread stopped because a signal stopped its process. Such a
+// stop has no information about a signal.
+func isGroupStop(tid int, signal unix.Signal) bool {
+	switch signal {
+	case unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+	default:
+		return false
+	}
+	var info [128]byte
+	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
+	return errno == unix.EINVAL
+}
+
+// handleEvent handles an event of the tracer. It returns how the thread goes on.
+func (t *Tracer) handleEvent(tid int, task *task, event int) (request int) {
+	switch event {
+	case unix.PTRACE_EVENT_SECCOMP:
+		task.making = t.handleCall(tid)
+		if len(task.making) > 0 {
+			return unix.PTRACE_SYSCALL // stop again at the end of the call
+		}
+	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE:
+		child, err := unix.PtraceGetEventMsg(tid)
+		if err != nil {
+			break // killed meanwhile
+		}
+		if _, err := unix.Getpgid(int(child)); err == nil { // it may have ended already
+			t.find(int(child))
+		}
+	case unix.PTRACE_EVENT_EXEC:
+		if old, err := unix.PtraceGetEventMsg(tid); err == nil && int(old) != tid {
+			t.remove(int(old)) // a thread becomes the process; the kernel does not tell its end
+		}
+		if why := t.gainsRights(tid); why != "" {
+			t.book.doubt(why)
+		}
+	}
+	return unix.PTRACE_CONT
+}
+
+// endCall looks at the result of a call that makes names. A call that failed made nothing.
+func (t *Tracer) endCall(tid int, task *task) {
+	making := task.making
+	task.making = nil
+	if err := t.at.load(tid); err == nil && t.at.op == unix.PTRACE_SYSCALL_INFO_EXIT && t.at.args[0]&0xff == 0 {
+		return
+	}
+	for _, e := range making {
+		e.MadeFirst = false
+	}
+}
+
+// handleCall records the call at which a thread stopped. It returns the entries that it
+// makes first.
+func (t *Tracer) handleCall(tid int) (making []*entry) {
+	if err := t.at.load(tid); err != nil {
+		if !errors.Is(err, unix.ESRCH) {
+			t.book.doubt("a call cannot be read")
+		}
+		return nil
+	}
+	if t.at.mark != nativeCall || t.at.number >= uint64(len(t.calls)) || t.calls[t.at.number] == nil {
+		t.book.doubt("a program of another kind than amd64 ran")
+		return nil
+	}
+	c, args := t.calls[t.at.number], t.at.args
+	if c.doubt != "" {
+		t.handleDoubt(tid, c, args)
+		return nil
+	}
+	flags := args[c.flag]
+	if c.flags == howFlags {
+		var how [24]byte
+		if !t.readAll(tid, args[c.flag], how[:]) {
+			return nil
+		}
+		flags = binary.LittleEndian.Uint64(how[:])
+		if binary.LittleEndian.Uint64(how[16:])&unix.RESOLVE_IN_ROOT != 0 {
+			t.book.doubt("it opened a file below a root of its own")
+		}
+	}
+	for i, path := range c.paths {
+		name := t.name(tid, path, args)
+		if name == nil {
+			continue
+		}
+		if i == 0 && c.relinks && !isPlainFile(name) {
+			t.book.forget()
+		}
+		u, follow := path.refine(c.flags, flags)
+		making = append(making, t.book.use(tid, name, u, follow)...)
+		if u&executed != 0 {
+			t.book.interpreters(tid, string(name), func() string {
+				folder, _ := t.memory.folder(tid, unix.AT_FDCWD) // without it, the program does not run
+				return string(folder)
+			})
+		}
+	}
+	return making
+}
+
+// handleDoubt handles a call with which a record may not be whole.
+func (t *Tracer) handleDoubt(tid int, c *call, args [6]uint64) {
+	switch c.number {
+	case unix.SYS_CLONE3:
+		var flags [8]byte
+		if !t.readAll(tid, args[0], flags[:]) || binary.LittleEndian.Uint64(flags[:])&escapes == 0 {
+			return
+		}
+	case unix.SYS_SECCOMP:
+		if args[0] != unix.SECCOMP_SET_MODE_FILTER || args[1]&unix.SECCOMP_FILTER_FLAG_NEW_LISTENER == 0 {
+			return
+		}
+	}
+	t.book.doubt(c.doubt)
+}
+
+// refine returns how a call with these flags uses a path, and whether it follows a link at
+// the end of the path.
+func (p pathArg) refine(kind flagsKind, flags uint64) (u use, follow bool) {
+	u, follow = p.use, p.follow
+	switch kind {
+	case atFlags:
+		follow = follow && flags&unix.AT_SYMLINK_NOFOLLOW == 0
+	case linkFlags:
+		follow = u&made == 0 && flags&unix.AT_SYMLINK_FOLLOW != 0
+	case watchFlags:
+		follow = flags&unix.IN_DONT_FOLLOW == 0
+	case openFlags, howFlags:
+		return refineOpen(flags)
+	}
+	return u, follow
+}
+
+// refineOpen is refine for a call that opens a file.
+func refineOpen(flags uint64) (u use, follow bool) {
+	const create, exclusive, truncate = unix.O_CREAT, unix.O_EXCL, unix.O_TRUNC
+	follow = flags&unix.O_NOFOLLOW == 0 && flags&(create|exclusive) != create|exclusive
+	switch {
+	case flags&unix.O_PATH != 0 || flags&unix.O_TMPFILE == unix.O_TMPFILE:
+		return asked, follow // it can neither read the file nor list the folder
+	case flags&create != 0 && flags&(exclusive|truncate) != 0:
+		return opened | wrote | made, follow
+	case flags&unix.O_ACCMODE != unix.O_RDONLY || flags&(create|truncate) != 0:
+		return opened | wrote, follow
+	}
+	return opened, follow
+}
+
+// isPlainFile reports whether a name is a file, neither a folder nor a link.
+func isPlainFile(name []byte) bool {
+	var info unix.Stat_t
+	return unix.Lstat(string(name), &info) == nil && info.Mode&unix.S_IFMT == unix.S_IFREG
+}

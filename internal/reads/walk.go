@@ -1,0 +1,148 @@
+//go:build linux && amd64
+
+package reads
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxFollows is how many links are followed for one name. The kernel follows 40.
+const maxFollows = 200
+
+// A walked is a name of which links were followed. The name of the root is "".
+type walked struct {
+	path     string
+	links    []string // the links that were followed
+	lost     bool     // the name leads to nothing that has a name
+	fleeting bool     // the same name may soon lead elsewhere: it is below /proc
+}
+
+// folder follows all links of a name, and remembers the result.
+func (b *book) folder(tid int, name string) walked {
+	if strings.Trim(name, "/") == "" {
+		return walked{}
+	}
+	if w, ok := b.folders[name]; ok {
+		return w
+	}
+	w := b.follow(tid, b.step(tid, name))
+	if !w.fleeting {
+		if len(b.folders) >= maxRemembered {
+			clear(b.folders)
+		}
+		b.folders[name] = w
+	}
+	return w
+}
+
+// step follows the links of a name apart from a link at its end.
+func (b *book) step(tid int, name string) walked {
+	i := strings.LastIndexByte(name, '/')
+	if i < 0 {
+		return walked{lost: true}
+	}
+	base, w := name[i+1:], b.folder(tid, name[:i])
+	switch {
+	case w.lost || base == "" || base == ".":
+	case base == "..":
+		w.path = w.path[:max(0, strings.LastIndexByte(w.path, '/'))]
+	case w.path == "/proc" && (base == "self" || base == "thread-self"):
+		w.path, w.fleeting = "/proc/"+strconv.Itoa(tid), true
+	default:
+		w.path += "/" + base
+		w.fleeting = w.fleeting || strings.HasPrefix(w.path, "/proc/")
+	}
+	return w
+}
+
+// follow follows the link at the end of a name whose folders have no links, and all further
+// links to which it leads.
+func (b *book) follow(tid int, w walked) walked {
+	if w.lost {
+		return w
+	}
+	to, err := os.Readlink(w.path)
+	if err != nil { // mostly: it is no link, or it is missing
+		return w
+	}
+	w.links = append(slices.Clip(w.links), w.path)
+	b.follows--
+	if b.follows <= 0 || isDeleted(w.path, to) {
+		w.lost = true
+		return w
+	}
+	if !strings.HasPrefix(to, "/") {
+		to = w.path[:strings.LastIndexByte(w.path, '/')+1] + to
+	}
+	end := b.folder(tid, to)
+	end.links = append(slices.Clip(w.links), end.links...)
+	end.fleeting = end.fleeting || w.fleeting
+	return end
+}
+
+// deletedMark ends the text of a link below /proc whose file was removed.
+const deletedMark = " (deleted)"
+
+// isDeleted reports whether a link below /proc leads to a file that was removed.
+func isDeleted(link, to string) bool {
+	if !strings.HasPrefix(link, "/proc/") || !strings.HasSuffix(to, deletedMark) {
+		return false
+	}
+	_, err := os.Lstat(to)
+	return err != nil
+}
+
+// interpreters records the files that the kernel itself opens to run a program: the
+// interpreter of a script, the interpreter of this one, and the loader of libraries.
+func (b *book) interpreters(tid int, name string, current func() string) {
+	for range 6 { // the kernel goes as far
+		b.follows = maxFollows
+		w := b.folder(tid, name)
+		if w.lost {
+			return
+		}
+		next := interpreter(w.path)
+		if next == "" {
+			return
+		}
+		if !strings.HasPrefix(next, "/") {
+			next = current() + "/" + next
+		}
+		b.use(tid, []byte(next), executed, true)
+		name = next
+	}
+}
+
+// interpreter returns the interpreter that a program names, "" if it names none.
+func interpreter(program string) string {
+	fd, err := unix.Open(program, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOCTTY, 0) // nothing to wait for
+	if err != nil {
+		return ""
+	}
+	file := os.NewFile(uintptr(fd), program)
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	head := make([]byte, 256)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return ""
+	}
+	head = head[:n]
+	if script, ok := strings.CutPrefix(string(head), "#!"); ok {
+		line, _, _ := strings.Cut(script, "\n")
+		if words := strings.Fields(line); len(words) > 0 {
+			return words[0]
+		}
+		return ""
+	}
+	return loader(file)
+}
