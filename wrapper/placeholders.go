@@ -34,7 +34,8 @@ func (c Command) fillPlaceholders(vars map[string]string) Command {
 		name, value, _ := strings.Cut(entry, "=")
 		env[i] = name + "=" + fillPlaceholders(value, vars)
 	}
-	return Command{Argv: argv, Env: env, Dir: c.Dir}
+	c.Argv, c.Env = argv, env
+	return c
 }
 
 // uses reports whether an argument or the value of a variable has a placeholder.

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -25,6 +25,13 @@ type Command struct {
 	Dir    string            // the folder it starts in; "" means the current folder
 	Config string            // text of a private file whose path replaces {config}; "" means no file
 	Vars   map[string]string // values of placeholders, by the word in braces
+	// Enter is called right before the start, on the thread that starts the command. What it
+	// changes of this thread, such as the mounts that the thread sees, holds for the command
+	// and for nothing else: the thread is not used again. Enter may be nil.
+	Enter func() error
+
+	below  []string           // the folders below which reads are recorded
+	record func(reads.Record) // gets what the command read
 }
 
 // An Endpoint is a server from which one task reads its bundles. It is opened before
@@ -68,6 +75,14 @@ type Process struct {
 	// goroutines call it at once. It may be nil.
 	HandOut func(task plan.Task, values []string)
 
+	// Reads returns the folders below which is recorded what a task reads. If it is nil or
+	// returns none, nothing is recorded.
+	Reads func(task plan.Task) []string
+	// Record is called when the command of such a task has ended, with what it read. Where
+	// nothing can be recorded the command runs all the same, and the record says why. Record
+	// may be nil.
+	Record func(task plan.Task, r reads.Record)
+
 	start func(*exec.Cmd) error // starts a command; nil is its method Start
 }
 
@@ -82,6 +97,14 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 	}
 	if command.Argv == nil {
 		command.Argv = task.Argv
+	}
+	if p.Reads != nil {
+		command.below = p.Reads(task)
+	}
+	command.record = func(r reads.Record) {
+		if p.Record != nil && len(command.below) > 0 {
+			p.Record(task, r)
+		}
 	}
 	var given []string
 	vars := map[string]string{}
@@ -165,30 +188,12 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 		return StartError(fmt.Errorf("making a pipe: %w", err))
 	}
 	defer out.Close()
-	cmd := exec.CommandContext(ctx, command.Argv[0], command.Argv[1:]...)
-	cmd.Env = append([]string{}, command.Env...) // not nil, which would mean the environment of this process
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = command.Dir, in, in, grace
-	var kill time.Time // when the grace period ends; zero if the command was not told to stop
-	cmd.Cancel = func() error {
-		kill = time.Now().Add(grace)
-		return terminate(cmd.Process)
-	}
-	defer useProcessGroup(cmd)()
-	start := p.start
-	if start == nil {
-		start = (*exec.Cmd).Start
-	}
-	err = start(cmd)
+	l, err := p.launch(ctx, command, in)
 	in.Close()
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if isShortage(err) || errors.Is(err, syscall.EBADF) { // a child cannot move its files when the last number is taken
-			return &ShortageError{err}
-		}
-		return configErrorf("cannot start %q: %w", command.Argv[0], err)
+		return err
 	}
+	stopWatching := l.watch(ctx, grace)
 	copied := make(chan struct{})
 	go func() {
 		// The copy ends when no process holds the writing end of the pipe, or when out
@@ -197,13 +202,21 @@ func (p Process) execute(ctx context.Context, command Command, log io.Writer) er
 		_, _ = io.CopyBuffer(log, struct{ io.Reader }{out}, make([]byte, 8<<10))
 		close(copied)
 	}()
-	err = cmd.Wait()
-	for !kill.IsZero() && time.Now().Before(kill) && isGroupAlive(cmd.Process) {
+	end := <-l.ended
+	kill := stopWatching()
+	for !kill.IsZero() && time.Now().Before(kill) && isGroupAlive(l.process) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	killGroup(cmd.Process)
+	l.killGroup()
 	waitForOutput(out, copied, grace, log)
-	return exitResult(ctx, cmd, err)
+	command.record(l.finish())
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), end.exitError())
+	}
+	if end.err != nil {
+		return fmt.Errorf("waiting for %q: %w", l.path, end.err)
+	}
+	return end.exitError()
 }
 
 // waitForOutput waits until all output is copied, at most for the grace period. After
@@ -220,24 +233,4 @@ func waitForOutput(out io.Closer, copied <-chan struct{}, grace time.Duration, l
 	_ = out.Close()
 	<-copied
 	_, _ = fmt.Fprintln(log, "prcheck: a child process still holds the output open; what it writes from here on is lost")
-}
-
-// exitResult returns the error of a command that has ended, nil if it succeeded.
-func exitResult(ctx context.Context, cmd *exec.Cmd, err error) error {
-	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), exitError(cmd.ProcessState))
-	}
-	var exit *exec.ExitError
-	if err == nil || errors.As(err, &exit) {
-		return exitError(cmd.ProcessState)
-	}
-	return fmt.Errorf("waiting for %q: %w", cmd.Path, err)
-}
-
-// exitError returns an ExitError, or nil if the process succeeded.
-func exitError(state *os.ProcessState) error {
-	if state == nil || state.Success() {
-		return nil
-	}
-	return &ExitError{Code: state.ExitCode(), Signal: signalOf(state)}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 // useProcessGroup gives the command a process group of its own. The id of the group is
-// the command's pid. Call release when the command has ended.
-func useProcessGroup(cmd *exec.Cmd) (release func()) {
+// the command's pid.
+func useProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return killWithParent(cmd.SysProcAttr)
+	killWithParent(cmd.SysProcAttr)
 }
 
 // terminate asks the whole group to end.
@@ -25,10 +25,13 @@ func terminate(p *os.Process) error {
 }
 
 // killGroup kills the processes that are left in the group; usually there are none.
-// If this process has become the parent of such processes, killGroup waits for them,
-// because they would stay as zombies otherwise.
-func killGroup(p *os.Process) {
-	for syscall.Kill(-p.Pid, syscall.SIGKILL) == nil {
+func killGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
+
+// reapGroup kills the processes that are left in the group. If this process has become the
+// parent of such processes, reapGroup waits for them, because they would stay as zombies
+// otherwise.
+func reapGroup(p *os.Process) {
+	for killGroup(p) == nil {
 		if _, err := syscall.Wait4(-p.Pid, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
 			return
 		}

@@ -48,7 +48,7 @@ func world(t *testing.T) string {
 // A run is a command that was recorded.
 type run struct {
 	record reads.Record
-	status unix.WaitStatus
+	status syscall.WaitStatus
 	out    string
 }
 
@@ -73,7 +73,7 @@ func trace(t *testing.T, dir string, below []string, argv ...string) run {
 		if tracer, err = reads.Start(cmd, below); err != nil {
 			return
 		}
-		r.record = tracer.Serve(func(status unix.WaitStatus) {
+		r.record = tracer.Serve(func(status syscall.WaitStatus) {
 			r.status = status
 			tracer.Stop()
 		})
@@ -132,8 +132,8 @@ func TestShells(t *testing.T) {
 		script string
 		want   []string
 	}{
-		"opened":           {"cat a", []string{`o "a"`}},
-		"vain":             {"cat missing no/such; [ -e x ]; true", []string{`o "missing"`, `o "no/such"`, `a "x"`}},
+		"opened": {"cat a", []string{`o "a"`}},
+		"vain":   {"cat missing no/such; [ -e x ]; true", []string{`o "missing"`, `o "no/such"`, `a "x"`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

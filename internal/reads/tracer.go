@@ -161,7 +161,7 @@ func (t *Tracer) recordStart(cmd *exec.Cmd) {
 // Serve lets the command run until it and all processes that it started have ended, and
 // returns what they read. It calls ended when the command itself has ended; processes that it
 // left behind then still run. Stop ends them.
-func (t *Tracer) Serve(ended func(unix.WaitStatus)) Record {
+func (t *Tracer) Serve(ended func(syscall.WaitStatus)) Record {
 	for {
 		var status unix.WaitStatus
 		tid, err := unix.Wait4(-1, &status, unix.WALL|unix.WNOTHREAD, nil)
@@ -177,7 +177,7 @@ func (t *Tracer) Serve(ended func(unix.WaitStatus)) Record {
 		}
 		t.remove(tid)
 		if tid == t.pid {
-			ended(status)
+			ended(syscall.WaitStatus(status))
 		}
 	}
 	t.mu.Lock()
