@@ -49,8 +49,8 @@ func isGroupStop(tid int, signal unix.Signal) bool {
 func (t *Tracer) handleEvent(tid int, task *task, event int) (request int) {
 	switch event {
 	case unix.PTRACE_EVENT_SECCOMP:
-		task.making = t.handleCall(tid)
-		if len(task.making) > 0 {
+		task.making, task.relinks = t.handleCall(tid)
+		if len(task.making) > 0 || task.relinks {
 			return unix.PTRACE_SYSCALL // stop again at the end of the call
 		}
 	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE:
@@ -72,10 +72,14 @@ func (t *Tracer) handleEvent(tid int, task *task, event int) (request int) {
 	return unix.PTRACE_CONT
 }
 
-// endCall looks at the result of a call that makes names. A call that failed made nothing.
+// endCall looks at the result of a call that makes names or links. A call that failed made
+// nothing.
 func (t *Tracer) endCall(tid int, task *task) {
 	making := task.making
-	task.making = nil
+	if task.relinks {
+		t.book.forget()
+	}
+	task.making, task.relinks = nil, false
 	if err := t.at.load(tid); err == nil && t.at.op == unix.PTRACE_SYSCALL_INFO_EXIT && t.at.args[0]&0xff == 0 {
 		return
 	}
@@ -85,28 +89,28 @@ func (t *Tracer) endCall(tid int, task *task) {
 }
 
 // handleCall records the call at which a thread stopped. It returns the entries that it
-// makes first.
-func (t *Tracer) handleCall(tid int) (making []*entry) {
+// makes first, and whether names may lead elsewhere after it.
+func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
 	if err := t.at.load(tid); err != nil {
 		if !errors.Is(err, unix.ESRCH) {
 			t.book.doubt("a call cannot be read")
 		}
-		return nil
+		return nil, false
 	}
 	if t.at.mark != nativeCall || t.at.number >= uint64(len(t.calls)) || t.calls[t.at.number] == nil {
 		t.book.doubt("a program of another kind than amd64 ran")
-		return nil
+		return nil, false
 	}
 	c, args := t.calls[t.at.number], t.at.args
 	if c.doubt != "" {
 		t.handleDoubt(tid, c, args)
-		return nil
+		return nil, false
 	}
 	flags := args[c.flag]
 	if c.flags == howFlags {
 		var how [24]byte
 		if !t.readAll(tid, args[c.flag], how[:]) {
-			return nil
+			return nil, false
 		}
 		flags = binary.LittleEndian.Uint64(how[:])
 		if binary.LittleEndian.Uint64(how[16:])&unix.RESOLVE_IN_ROOT != 0 {
@@ -118,8 +122,8 @@ func (t *Tracer) handleCall(tid int) (making []*entry) {
 		if name == nil {
 			continue
 		}
-		if i == 0 && c.relinks && !isPlainFile(name) {
-			t.book.forget()
+		if i == 0 {
+			relinks = c.relinks && !isPlainFile(name)
 		}
 		u, follow := path.refine(c.flags, flags)
 		making = append(making, t.book.use(tid, name, u, follow)...)
@@ -130,7 +134,7 @@ func (t *Tracer) handleCall(tid int) (making []*entry) {
 			})
 		}
 	}
-	return making
+	return making, relinks
 }
 
 // handleDoubt handles a call with which a record may not be whole.

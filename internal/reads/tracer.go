@@ -25,6 +25,7 @@ const options = unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_TRACEFORK | unix.PTRA
 type task struct {
 	attached bool     // its first stop, which the kernel makes, is over
 	making   []*entry // names that it makes first if its present call succeeds
+	relinks  bool     // names may lead elsewhere after its present call
 }
 
 // A Tracer records what a command and its children read. Its methods apart from Stop belong
@@ -127,7 +128,10 @@ func (t *Tracer) gainsRights(pid int) string {
 	const why = "a program with rights of its own ran without them (set-uid, set-gid or capabilities)"
 	program := "/proc/" + strconv.Itoa(pid) + "/exe"
 	var info unix.Stat_t
-	if err := unix.Stat(program, &info); err != nil {
+	switch err := unix.Stat(program, &info); {
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH): // killed meanwhile
+		return ""
+	case err != nil:
 		return "a program cannot be looked at"
 	}
 	user, group := os.Geteuid(), os.Getegid()
@@ -228,6 +232,9 @@ func (t *Tracer) find(tid int) *task {
 func (t *Tracer) remove(tid int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if ended := t.tasks[tid]; ended != nil && ended.relinks { // it may have been killed after the call
+		t.book.forget()
+	}
 	delete(t.tasks, tid)
 }
 
