@@ -87,6 +87,15 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
 	open := in.opener(env, settings)
 	c.Worlds = OpenWorlds(ctx, open, own, in.Worlds, in.Base, in.Head).WithBase(ctx, open, own, in.Worlds, in.BaseDir)
+	if in.Plan != nil {
+		c.Worlds = c.Worlds.OfPlan(ctx, open, own, in.Worlds, in.Head, in.Plan.Head)
+	}
+	if c.input.BaseFiles, err = sideFiles(ctx, in.Base, c.Worlds.Base); err == nil {
+		c.input.HeadFiles, err = sideFiles(ctx, in.Head, c.Worlds.Head)
+	}
+	if err != nil {
+		return nil, invalid(ctx, err)
+	}
 	if c.input.Edits, err = c.findEdits(ctx, in); err != nil {
 		return nil, invalid(ctx, err)
 	}

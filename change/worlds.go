@@ -2,10 +2,18 @@ package change
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/world"
 )
@@ -18,13 +26,93 @@ type Worlds struct {
 
 // OpenWorlds returns the files of the sides that two references stand for.
 func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, base, head string) Worlds {
-	side := func(ref string) func() (*world.Tree, error) {
-		if !source.IsCheckout(ref) {
-			return nil
-		}
-		return sync.OnceValues(func() (*world.Tree, error) { return open.World(ctx, ref, own, keeper) })
+	return Worlds{Base: openSide(ctx, open, own, keeper, base), Head: openSide(ctx, open, own, keeper, head)}
+}
+
+// openSide returns the files of the side that a reference stands for; nil if it has none.
+func openSide(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, ref string) func() (*world.Tree, error) {
+	if !source.IsCheckout(ref) {
+		return nil
 	}
-	return Worlds{Base: side(base), Head: side(head)}
+	return sync.OnceValues(func() (*world.Tree, error) { return open.World(ctx, ref, own, keeper) })
+}
+
+// OfPlan returns the worlds with the files that head had when a plan was made. New files that the
+// plan does not know do not belong to them. It is an error of the user's making if a file that the
+// plan knows is another one now.
+func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, head string, side plan.Side) Worlds {
+	if side.Tree == "" || !strings.HasPrefix(head, "dir:") {
+		return w
+	}
+	if len(side.Edited) < plan.MaxEdited {
+		own.Only = map[string]bool{}
+		for _, e := range side.Edited {
+			own.Only[e.Path] = true
+		}
+	}
+	opened := openSide(ctx, open, own, keeper, head)
+	w.Head = func() (*world.Tree, error) {
+		tree, err := opened()
+		if err == nil && tree.ID() != side.Tree {
+			err = cli.Invalid(fmt.Errorf("head's files are not those that the plan was made from: %s changed since; plan again", differing(tree, side)))
+		}
+		return tree, err
+	}
+	return w
+}
+
+// differing names a file of a working tree that a plan knows otherwise.
+func differing(tree *world.Tree, side plan.Side) string {
+	was := map[string]string{}
+	for _, e := range side.Edited {
+		was[e.Path] = e.ID
+	}
+	for _, e := range editedFiles(tree) {
+		if id, known := was[e.Path]; !known || id != e.ID {
+			return strconv.Quote(e.Path)
+		}
+		delete(was, e.Path)
+	}
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		return strconv.Quote(name)
+	}
+	return "HEAD"
+}
+
+// editedFiles returns the files of a working tree that differ from HEAD.
+func editedFiles(tree *world.Tree) []plan.EditedFile {
+	var out []plan.EditedFile
+	for _, name := range tree.Edited() {
+		e := plan.EditedFile{Path: name}
+		if f, kind, ok := tree.Lookup(name); ok && kind != world.Folder {
+			e.ID = f.Mode + " " + f.ID
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// sideFiles names the files of a side as a plan does. Of a commit only the id of its tree is read.
+func sideFiles(ctx context.Context, ref string, tree func() (*world.Tree, error)) (planner.SideFiles, error) {
+	if _, _, isRevision := source.ParseRevision(ref); isRevision {
+		c, err := source.OpenRevision(ctx, ref)
+		if err != nil {
+			return planner.SideFiles{}, err
+		}
+		return planner.SideFiles{Tree: c.TreeID()}, nil
+	}
+	if tree == nil {
+		return planner.SideFiles{}, nil
+	}
+	t, err := tree()
+	if err != nil {
+		return planner.SideFiles{}, err
+	}
+	out := planner.SideFiles{Tree: t.ID(), Edited: editedFiles(t)}
+	if len(out.Edited) >= plan.MaxEdited {
+		out.Edited = nil
+	}
+	return out, nil
 }
 
 // Both returns the files of both sides, which must have some.
@@ -53,7 +141,7 @@ func (w Worlds) behind() (paths map[string][]string, ok bool, err error) {
 // WithBase returns the worlds with another folder as the files of base, unless it is "".
 func (w Worlds) WithBase(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, dir string) Worlds {
 	if dir != "" {
-		w.Base = OpenWorlds(ctx, open, own, keeper, "dir:"+dir, "").Base
+		w.Base = openSide(ctx, open, own, keeper, "dir:"+dir)
 	}
 	return w
 }

@@ -30,6 +30,20 @@ type Side struct {
 	Ref    string `json:"ref"`
 	SHA256 string `json:"sha256"` // of the bundle file's bytes, as 64 hex digits
 	Commit string `json:"commit"`
+	// Tree is git's id of the tree of all files of the side; "" for a bundle without files.
+	Tree string `json:"tree,omitempty"`
+	// Edited are the files of a working tree that differ from HEAD, sorted, if they are at most
+	// [MaxEdited].
+	Edited []EditedFile `json:"edited,omitempty"`
+}
+
+// MaxEdited bounds how many edited files a plan names.
+const MaxEdited = 2000
+
+// An EditedFile is a file of a working tree that differs from HEAD.
+type EditedFile struct {
+	Path string `json:"path"`         // in the repository
+	ID   string `json:"id,omitempty"` // git's mode and id of its content; "" when it is gone
 }
 
 // Changes are the differences between the two bundles.

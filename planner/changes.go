@@ -9,8 +9,8 @@ import (
 func Changes(base, head *bundle.Bundle) plan.Changes { return changes(bundle.Compare(base, head)) }
 
 // side writes a bundle down for the plan.
-func side(ref string, b *bundle.Bundle) plan.Side {
-	return plan.Side{Ref: ref, SHA256: b.SHA256(), Commit: b.Commit()}
+func side(ref string, b *bundle.Bundle, files SideFiles) plan.Side {
+	return plan.Side{Ref: ref, SHA256: b.SHA256(), Commit: b.Commit(), Tree: files.Tree, Edited: files.Edited}
 }
 
 // changes writes a comparison down for the plan.

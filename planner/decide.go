@@ -33,9 +33,11 @@ func CheckInput(in Input, p *plan.Plan) error {
 		{"base", in.Base.SHA256(), p.Base.SHA256},
 		{"head", in.Head.SHA256(), p.Head.SHA256},
 		{"settings", in.Settings.Digest(), p.Config},
+		{"base's files", in.BaseFiles.Tree, p.Base.Tree},
+		{"head's files", in.HeadFiles.Tree, p.Head.Tree},
 	} {
 		if s.have != s.was {
-			return fmt.Errorf("%s: not what the plan was made from: its sha256 is %q, the plan's %q", s.side, s.have, s.was)
+			return fmt.Errorf("%s: not what the plan was made from: its digest is %q, the plan's %q", s.side, s.have, s.was)
 		}
 	}
 	return nil

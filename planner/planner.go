@@ -20,7 +20,9 @@ import (
 type Input struct {
 	Base, Head       *bundle.Bundle
 	BaseRef, HeadRef string // the names of the bundles in the plan; no absolute paths
-	Settings         *integration.Settings
+	// BaseFiles and HeadFiles name the files of both sides.
+	BaseFiles, HeadFiles SideFiles
+	Settings             *integration.Settings
 	// ReadQuery returns the text of a query file that the settings name.
 	ReadQuery func(path string) ([]byte, error)
 	// Programs returns a digest of the repository files that a command may use, or ""
@@ -58,6 +60,12 @@ type Input struct {
 	// Memory keeps what is known of base between plans; nil: nothing is kept. It changes no
 	// plan.
 	Memory affected.Memory
+}
+
+// SideFiles name the files of a side, as a plan does. The zero value names none.
+type SideFiles struct {
+	Tree   string
+	Edited []plan.EditedFile
 }
 
 // Estimates tell how long a task takes, in seconds: half of its runs, and nine
@@ -124,8 +132,8 @@ func Make(ctx context.Context, in Input) (*plan.Plan, error) {
 		return nil, err
 	}
 	p := &plan.Plan{
-		Base:     side(in.BaseRef, in.Base),
-		Head:     side(in.HeadRef, in.Head),
+		Base:     side(in.BaseRef, in.Base, in.BaseFiles),
+		Head:     side(in.HeadRef, in.Head, in.HeadFiles),
 		Config:   in.Settings.Digest(),
 		Require:  in.Settings.EffectPolicy().Labels,
 		Changes:  changes(l.diff),

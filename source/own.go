@@ -15,18 +15,22 @@ type Own struct {
 	Files []string // of plans, results and reports, and the two bundles
 	State string   // folder of the state, "" when there is none
 	Cache string   // folder of bundles that were made, "" when there is none
+	// Only are the files that git does not track and that belong to the checkout all the same; nil:
+	// all that prcheck did not write do.
+	Only map[string]bool
 }
 
 // ownFiles are the files that prcheck wrote below a folder.
 type ownFiles struct {
 	root         string
+	only         map[string]bool
 	files        map[string]bool
 	state, cache string // prefixes with a slash at the end, "" when they lie elsewhere
 }
 
 // below returns the files that lie below a folder.
 func (o Own) below(root string) ownFiles {
-	out := ownFiles{root: root, files: map[string]bool{}}
+	out := ownFiles{root: root, only: o.Only, files: map[string]bool{}}
 	for _, name := range o.Files {
 		if p, inside := git.PathIn(root, name); inside && name != "" {
 			out.files[p] = true
@@ -53,7 +57,7 @@ var (
 // wrote reports whether prcheck wrote a file that git does not track, or whether the file
 // follows from another one: a module that Python compiled. A bundle is data, and no program.
 func (o ownFiles) wrote(name string) bool {
-	if o.files[name] || logName.MatchString(path.Base(name)) {
+	if o.only != nil && !o.only[name] || o.files[name] || logName.MatchString(path.Base(name)) {
 		return true
 	}
 	if below, ok := strings.CutPrefix("/"+name, o.state); ok && o.state != "" && stateName.MatchString(below) {

@@ -45,7 +45,7 @@ integration reads, what of that differs, and what that rules out.`,
 			if err != nil {
 				return err
 			}
-			in.Writes = []string{page}
+			in.Writes, in.Plan = []string{page}, p
 			opened, err := in.Open(cmd.Context(), env)
 			if err != nil {
 				return err

@@ -152,6 +152,7 @@ func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules s
 	open := change.Inputs{}.OpenerWith(env, rules)
 	keeper, own := keeperIn(open, f.temp), f.own(env)
 	w := change.OpenWorlds(ctx, open, own, keeper, f.reference(f.base, p.Base), f.reference(f.head, p.Head))
+	w = w.OfPlan(ctx, open, own, keeper, f.reference(f.head, p.Head), p.Head)
 	return w.WithBase(ctx, open, own, keeper, f.baseDir), open, keeper
 }
 
