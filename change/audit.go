@@ -45,7 +45,9 @@ func (p Planned) Input(ctx context.Context) (planner.Input, error) {
 		if err != nil {
 			return in, err
 		}
-		in.Dependences, in.Traces, in.Results = known, trace.NewStore(p.State), history.NewStore(p.State).Snapshot(time.Now())
+		evidence := newFileEvidence(ctx, p.State, p.Worlds, in.Programs, p.Settings.Settings)
+		in.Files, in.Dependences, in.Traces = evidence, known.In(evidence.Same), trace.NewStore(p.State)
+		in.Results = history.NewStore(p.State).Snapshot(time.Now()).In(evidence.Same)
 	}
 	return in, nil
 }

@@ -47,6 +47,7 @@ type Change struct {
 
 	settings source.Settings
 	baseRef  string
+	known    dependence.Snapshot
 	input    planner.Input
 	server   *live.Bundles // nil when the bundles are files
 	memory   *bases.Memory // nil when nothing is remembered
@@ -72,11 +73,10 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		if err != nil {
 			_, _ = fmt.Fprintf(env.Stderr, "%v\n", err) // skips are believed then, and not proven
 		}
-		c.input.Dependences = known
+		c.known = known
 		if settings.DistrustsMisses() {
 			c.input.Distrust = misses(ctx, env, remembered)
 		}
-		c.input.Results = history.NewStore(remembered).Snapshot(time.Now())
 		if in.NoReuse {
 			c.input.Results = planner.NoResults{}
 		}
@@ -108,6 +108,13 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 		}
 	}
 	c.input.Programs = Programs(ctx, open, settings, c.data(in), c.Worlds.Head, own)
+	if remembered != nil {
+		evidence := newFileEvidence(ctx, remembered, c.Worlds, c.input.Programs, settings.Settings)
+		c.input.Files, c.input.Dependences = evidence, c.known.In(evidence.Same)
+		if !in.NoReuse {
+			c.input.Results = history.NewStore(remembered).Snapshot(time.Now()).In(evidence.Same)
+		}
+	}
 	c.openMemory(ctx, open.Cache)
 	return c, nil
 }

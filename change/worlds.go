@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -22,11 +23,52 @@ import (
 // value has none.
 type Worlds struct {
 	Base, Head func() (*world.Tree, error) // nil for a side that has no files, such as that of a bundle
+	// Others lists what the checkout of head has besides head's tree: files and folders that git
+	// ignores or does not track.
+	Others func() ([]string, error)
+}
+
+// HeadWorld returns the files of head as tasks find them.
+func (w Worlds) HeadWorld() (*files.World, error) {
+	tree, err := w.Head()
+	if err != nil {
+		return nil, err
+	}
+	others, err := w.Others()
+	return &files.World{Tree: tree, Root: tree.Root(), Others: others}, err
+}
+
+// findOthers lists what the checkout of head has besides head's tree, except what prcheck wrote.
+func (w Worlds) findOthers(ctx context.Context, own source.Own) ([]string, error) {
+	head, err := w.Head()
+	if err != nil {
+		return nil, err
+	}
+	wrote := own.Wrote(head.Root())
+	found, err := world.Ignored(ctx, head.Root())
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, wrote)
+	tree, err := world.OfWorkTree(ctx, head.Root(), world.WorkTreeOptions{Leave: wrote})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range tree.Edited() {
+		_, _, isNow := tree.Lookup(name)
+		_, _, isHead := head.Lookup(name)
+		if isNow && !isHead {
+			found = append(found, name)
+		}
+	}
+	return found, nil
 }
 
 // OpenWorlds returns the files of the sides that two references stand for.
 func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, base, head string) Worlds {
-	return Worlds{Base: openSide(ctx, open, own, keeper, base), Head: openSide(ctx, open, own, keeper, head)}
+	w := Worlds{Base: openSide(ctx, open, own, keeper, base), Head: openSide(ctx, open, own, keeper, head)}
+	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
+	return w
 }
 
 // openSide returns the files of the side that a reference stands for; nil if it has none.
@@ -58,6 +100,7 @@ func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, 
 		}
 		return tree, err
 	}
+	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
 	return w
 }
 
@@ -155,6 +198,9 @@ func (w Worlds) IsCheckedOut(ctx context.Context) (bool, error) {
 	tree, err := world.OfWorkTree(ctx, head.Root(), world.WorkTreeOptions{Leave: func(string) bool { return true }})
 	return err == nil && tree.ID() == head.ID(), err
 }
+
+// Programs digests the files that a command may use, as plans do.
+func (c *Change) Programs() func(integration.Programs) (string, error) { return c.input.Programs }
 
 // BaseSettings returns the settings as base has them, nil if they are base's already or do not
 // lie in the repository. If base has none that can be read, they are empty.

@@ -27,17 +27,18 @@ func Decide(ctx context.Context, in Input, name string) (plan.Decision, bool, er
 // CheckInput returns an error if a plan was not made from these bundles and settings.
 func CheckInput(in Input, p *plan.Plan) error {
 	for _, s := range []struct {
-		side      string
+		side, id  string
 		have, was string
 	}{
-		{"base", in.Base.SHA256(), p.Base.SHA256},
-		{"head", in.Head.SHA256(), p.Head.SHA256},
-		{"settings", in.Settings.Digest(), p.Config},
-		{"base's files", in.BaseFiles.Tree, p.Base.Tree},
-		{"head's files", in.HeadFiles.Tree, p.Head.Tree},
+		{"base", "sha256", in.Base.SHA256(), p.Base.SHA256},
+		{"head", "sha256", in.Head.SHA256(), p.Head.SHA256},
+		{"settings", "sha256", in.Settings.Digest(), p.Config},
+		{"base's files", "tree", in.BaseFiles.Tree, p.Base.Tree},
+		{"head's files", "tree", in.HeadFiles.Tree, p.Head.Tree},
 	} {
-		if s.have != s.was {
-			return fmt.Errorf("%s: not what the plan was made from: its digest is %q, the plan's %q", s.side, s.have, s.was)
+		isOld := s.id == "tree" && s.was == "" // plans had no trees once
+		if s.have != s.was && !isOld {
+			return fmt.Errorf("%s: not what the plan was made from: its %s is %q, the plan's %q", s.side, s.id, s.have, s.was)
 		}
 	}
 	return nil

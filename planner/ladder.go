@@ -64,14 +64,14 @@ func newLadder(in Input) (*ladder, error) {
 		return nil, err
 	}
 	l.tasks = &taskBuilder{
-		settings: in.Settings, natives: natives, programs: in.Programs,
+		settings: in.Settings, natives: natives, programs: in.Programs, edits: in.Edits,
 		typesChanged: len(l.diff.GraphQL) > 0 || len(l.diff.Schemas) > 0,
 	}
 	l.divider = &divider{
 		settings: in.Settings, base: in.Base, head: in.Head, comparison: l.comparison,
 		subjects: l.subjects, tasks: l.tasks, names: names, known: map[string]division{},
 	}
-	l.traces = &traceReader{settings: in.Settings, traces: in.Traces, comparison: l.comparison, tasks: l.tasks, divider: l.divider}
+	l.traces = &traceReader{settings: in.Settings, traces: in.Traces, files: in.Files, comparison: l.comparison, tasks: l.tasks, divider: l.divider}
 	l.inputs = newInputDigester(in, l.comparison)
 	l.results = &resultFinder{settings: in.Settings, results: in.Results, distrust: in.Distrust, tasks: l.tasks, inputs: l.inputs}
 	return l, nil

@@ -47,6 +47,8 @@ type Input struct {
 	// Results tell which tasks passed before; nil: that is not known, and no task is
 	// left out because it passed.
 	Results Results
+	// Files tell whether the files that runs read are the same on head; nil: they are.
+	Files Files
 	// Distrust tells which rungs are not believed; nil: all are.
 	Distrust Distrust
 	// MergeRequest is that in whose pipeline the plan is made; nil outside of one.
@@ -105,6 +107,13 @@ type Results interface {
 	LastEffects(ctx context.Context, t plan.Task, within time.Duration, rules string) (found *plan.Effects, began time.Time)
 	// Effects returns the effects of such a run that began at a time.
 	Effects(ctx context.Context, t plan.Task, began time.Time, rules string) (*plan.Effects, bool)
+}
+
+// Files tell whether the files that runs read are the same on head.
+type Files interface {
+	// Changed says which file that a run of an integration read is another one on head, or why that
+	// is not known; "" if all are the same. A run names its files by an id.
+	Changed(integration, read string) string
 }
 
 // Distrust tells which rungs were found to be wrong about an integration.

@@ -70,14 +70,14 @@ func sizeOf(e *plan.Effects) int {
 // These tasks always run: tasks of always_run, tasks that cannot be started, and
 // tasks that may do something else with the same inputs, and tasks of an integration about
 // which a rung is not believed. A task may do something else when head
-// edits its programs, when its command is not known entirely, or when it is native,
+// edits its rules, when its command is not known entirely, or when it is native,
 // since there are many versions of this program. A task for whose effects somebody looks
 // runs again unless they are remembered.
 func (f *resultFinder) passed(ctx context.Context, o schemafilter.Outcome, t plan.Task) (plan.Earlier, bool) {
 	within := f.settings.For(o.Name).Reuse
 	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
 	if f.results == nil || within <= 0 || always || t.Native || t.Blocked != "" || len(distrusted(f.distrust, o.Name)) > 0 ||
-		len(o.Conclusion.Evidence.Edited) > 0 || f.tasks.unknownCommand(t).Code != "" {
+		len(f.tasks.editedRules(o)) > 0 || f.tasks.unknownCommand(t).Code != "" {
 		return plan.Earlier{}, false
 	}
 	began, ok := f.results.Passed(ctx, t, within)

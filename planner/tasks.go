@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/schemafilter"
 )
 
@@ -17,6 +19,7 @@ type taskBuilder struct {
 	settings     *integration.Settings
 	natives      map[string]integration.Native
 	programs     func(integration.Programs) (string, error)
+	edits        rules.Edits
 	typesChanged bool // JSON schemas or GraphQL types differ
 }
 
@@ -78,8 +81,9 @@ func firstReason(reasons ...plan.Reason) plan.Reason {
 }
 
 // commandDigest digests everything that decides how a task is started. Traces and
-// results count for one command only. A task whose rules or programs head edits has
-// another digest, since its results say nothing about the task without the edit.
+// results count for one command only. A task whose rules head edits has another digest, since
+// its results say nothing about the task without the edit. Files that the settings declare are a
+// part of the command. Other files are not: which of them count, runs show; see [Files].
 func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integration, image string, t plan.Task) string {
 	images := []string{it.Exec.ImageRef}
 	if o.Use.Check != nil {
@@ -88,10 +92,10 @@ func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integ
 	how := map[string]any{
 		"argv": t.Argv, "config": it.Exec.Config, "env": it.Exec.Env, "pass_env": it.Exec.PassEnv, "image": images,
 	}
-	if edited := o.Conclusion.Evidence.Edited; len(edited) > 0 {
+	if edited := b.editedRules(o); len(edited) > 0 {
 		how["edited"] = edited
 	}
-	if b.programs != nil && len(t.Argv) > 0 {
+	if b.programs != nil && len(t.Argv) > 0 && it.Programs.Globs != nil {
 		if programs, err := b.programs(it.Programs); err == nil && programs != "" {
 			how["programs"] = programs // for an error see unknownCommand
 		}
@@ -101,6 +105,13 @@ func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integ
 		return ""
 	}
 	return fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+}
+
+// editedRules returns the edits of head to the rules of an integration, without those of files.
+func (b *taskBuilder) editedRules(o schemafilter.Outcome) []string {
+	return slices.DeleteFunc(slices.Clone(o.Conclusion.Evidence.Edited), func(edit string) bool {
+		return b.edits.OnlyFiles(o.Name, []string{edit})
+	})
 }
 
 // unknownCommand returns why the planner does not know a task's command entirely:

@@ -19,6 +19,7 @@ const maxTraces = 20
 type traceReader struct {
 	settings   *integration.Settings
 	traces     Traces // nil: none are remembered
+	files      Files  // nil: all files are the same
 	comparison *affected.Comparison
 	tasks      *taskBuilder
 	divider    *divider
@@ -33,10 +34,12 @@ type traced struct {
 }
 
 // isAsked tells whether the traces of an integration are asked: it runs because of a
-// file, type or resource that it may read, and for no other reason.
+// file, type or resource that it may read, and for no other reason. It may also run because of
+// files that its command may use: its traces show which files it does use.
 func (r *traceReader) isAsked(o schemafilter.Outcome) bool {
 	c := o.Conclusion
-	return r.traces != nil && c.Action == plan.Run && c.Rung == plan.RungSchema && c.Evidence.Rule == "" &&
+	isAsked := c.Rung == plan.RungSchema || c.Rung == plan.RungDefinition && c.Reason.Code == plan.CodeRulesEdited && len(r.tasks.editedRules(o)) == 0
+	return r.traces != nil && c.Action == plan.Run && isAsked && c.Evidence.Rule == "" &&
 		o.Blocked.Code == "" && !r.tasks.isNative(o.Name) && r.settings.For(o.Name).Trace != integration.TraceNone
 }
 
@@ -126,6 +129,11 @@ func (r *traceReader) proveTask(ctx context.Context, it integration.Integration,
 		out.doubt = plan.Reason{Code: plan.CodeNoTrace}
 		return out
 	}
+	traces, why := r.withSameFiles(traces)
+	if len(traces) == 0 {
+		out.doubt = plan.Reason{Code: plan.CodeTraceUnproven, Text: why}
+		return out
+	}
 	found, doubt := r.comparison.FindProof(ctx, traces)
 	if found != nil {
 		out.trace, out.skip = found, plan.Reason{Code: plan.CodeSameAnswers}
@@ -141,6 +149,23 @@ func (r *traceReader) proveTask(ctx context.Context, it integration.Integration,
 	}
 	out.doubt, out.skip = plan.Reason{}, plan.Reason{Code: plan.CodeSameQueries}
 	return out
+}
+
+// withSameFiles returns the traces of tasks whose files are the same on head, and says why the
+// first of the others is left out.
+func (r *traceReader) withSameFiles(traces []*trace.Trace) (same []*trace.Trace, why string) {
+	for _, t := range traces {
+		changed := ""
+		if r.files != nil {
+			changed = r.files.Changed(t.Integration, string(t.Files))
+		}
+		if changed == "" {
+			same = append(same, t)
+		} else if why == "" {
+			why = changed
+		}
+	}
+	return same, why
 }
 
 // askShards asks the traces of each shard. A shard runs unless a trace proves a skip

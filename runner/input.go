@@ -30,10 +30,12 @@ type Input struct {
 	// BaseSettings are the settings as base has them; nil: the same. What they say otherwise about
 	// an integration makes its run on base another one.
 	BaseSettings *integration.Settings
-	Places       *place.Places       // in which tasks start; nil: all in Folder, which belongs to neither side
-	State        state.Store         // what earlier runs remembered; nil remembers nothing
-	Getenv       func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty
-	Environ      func() []string     // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
+	Places       *place.Places // in which tasks start; nil: all in Folder, which belongs to neither side
+	State        state.Store   // what earlier runs remembered; nil remembers nothing
+	// Programs digests the files that a command may use; nil: none count.
+	Programs func(integration.Programs) (string, error)
+	Getenv   func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty
+	Environ  func() []string     // the whole environment as NAME=value, which is searched for secrets to mask; nil is empty
 	// Connect returns, for each integration, what a native reads beside the data. Learn is told
 	// each secret before anybody gets it. Nil reads nothing; package runner/systems has all.
 	Connect func(settings *integration.Settings, learn func(secret string)) func(integration string) launch.Systems

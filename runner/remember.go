@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/durations"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/state/history"
 	"github.com/app-sre/prcheck/state/tally"
 	"github.com/app-sre/prcheck/state/trains"
@@ -45,11 +46,14 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	now := time.Now()
 	warn(durations.NewStore(r.State).Add(ctx, r.durations(out.Results, now)))
 	warn(tally.NewStore(r.State).Add(ctx, tally.CountRun(r.Plan, out, r.isResumed), out.Forecast, now))
+	ids, errs := r.readIDs(ctx, out.Results)
+	warn(errors.Join(errs...))
+	r.recording.Files = func(task string) files.ID { return ids[task] }
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
-	warn(dependence.NewStore(r.State).Add(ctx, r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now)))
+	warn(dependence.NewStore(r.State).Add(ctx, r.withReads(r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now), ids)))
 	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder, audits.Folder), now))
 	warn(trains.NewStore(r.State).Add(ctx, r.Plan, out.Results))
-	warn(r.rememberHistory(ctx, out.Results, sameOnBase))
+	warn(r.rememberHistory(ctx, out.Results, sameOnBase, ids))
 	return nil
 }
 
@@ -91,14 +95,14 @@ func (r *run) isFlaky() func(context.Context, plan.Task) bool {
 
 // rememberHistory writes to the state how the tasks of this run ended. In a resumed run
 // it adds the earlier attempts that the state does not remember yet.
-func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison) error {
+func (r *run) rememberHistory(ctx context.Context, results []plan.Result, sameOnBase map[string]baseline.Comparison, ids map[string]files.ID) error {
 	fingerprints := map[string]string{}
 	for task, c := range sameOnBase {
 		fingerprints[task] = c.Fingerprint
 	}
 	store := history.NewStore(r.State).Counted(r.rememberedAttempts()).FoundBy(func(t plan.Task) string {
 		return r.Settings.For(t.Integration).EffectsDigest()
-	})
+	}).Reading(func(t plan.Task) (read, tree string) { return string(ids[t.ID]), r.treeOfHead() })
 	err := store.Remember(ctx, r.Plan.Tasks, results, fingerprints, r.began, time.Now())
 	if err == nil && r.journal != nil {
 		r.journal.MarkRemembered()

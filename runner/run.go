@@ -50,6 +50,7 @@ type run struct {
 	learned   atomic.Bool                             // whether they read a secret
 	recording *recording.Recording
 	handedOut handouts               // to tasks on head
+	read      readings               // by tasks on head
 	announced *announcements         // by tasks on head
 	reported  *reports               // by natives on head
 	journal   *journal.Journal       // nil without a journal
@@ -66,6 +67,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	r.systems = in.Connect(in.Settings, r.learn)
 	env := r.environment()
 	env.Head, env.Place, env.Observe, env.HandOut = in.Head, r.placeOnHead, r.recording.StartAttempt, r.handedOut.note
+	env.IsRecorded, env.Read = r.isRecorded, r.read.note
 	r.masker.Add(env.Secrets(part.Tasks)...)
 	r.announced = r.newAnnouncements()
 	r.reported = r.newReports()

@@ -20,6 +20,9 @@ type Own struct {
 	Only map[string]bool
 }
 
+// Wrote returns a function that reports whether prcheck itself wrote a file below a root.
+func (o Own) Wrote(root string) func(path string) bool { return o.below(root).wrote }
+
 // ownFiles are the files that prcheck wrote below a folder.
 type ownFiles struct {
 	root         string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/state/files"
 )
 
 // Version is the version of traces. It changes with their format, and also when the query
@@ -52,6 +53,7 @@ type Trace struct {
 	Head       string    `json:"head"`
 	Unprovable string    `json:"unprovable,omitempty"` // why the trace proves nothing
 	Requests   []Request `json:"requests"`             // each once, sorted
+	Files      files.ID  `json:"files,omitempty"`      // the files that the task read
 	Observed
 }
 
@@ -61,6 +63,14 @@ type Observed struct {
 	Datafiles []bundle.Path              `json:"datafiles"`
 	Resources []bundle.Path              `json:"resources"`
 	Fields    map[bundle.Schema][]string `json:"fields"` // top-level fields of datafiles
+}
+
+// WithFiles returns the trace with the files that the task read.
+func (t *Trace) WithFiles(id files.ID) *Trace {
+	out := *t
+	out.Files = id
+	out.Digest = out.digest()
+	return &out
 }
 
 // A Request is one GraphQL request and the digest of its answer.

@@ -145,7 +145,7 @@ func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *ch
 	}
 	in := runner.Input{
 		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.natives,
-		Places: places, BaseSettings: opened.BaseSettings(ctx), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
+		Places: places, Programs: opened.Programs(), BaseSettings: opened.BaseSettings(ctx), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}
 	defer func() { trouble = errors.Join(trouble, places.Close()) }()
 	results, trouble = runner.Run(ctx, in, f.options(env))

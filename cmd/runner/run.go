@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -15,7 +16,6 @@ import (
 	"github.com/app-sre/prcheck/runner"
 	"github.com/app-sre/prcheck/runner/guard"
 	"github.com/app-sre/prcheck/runner/journal"
-	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/runner/submit"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
@@ -143,7 +143,10 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 		return in, rules, err
 	}
 	in.BaseSettings = change.BaseSettings(ctx, rules, f.reference(f.base, in.Plan.Base))
-	in.Places, err = f.places(ctx, env, in.Plan, rules)
+	w, open, keeper := f.worlds(ctx, env, in.Plan, rules)
+	data := change.Data{Settings: rules, Bundles: []*bundle.Bundle{in.Base, in.Head}, Refs: []string{f.reference(f.base, in.Plan.Base), f.reference(f.head, in.Plan.Head)}}
+	in.Programs = change.Programs(ctx, open, rules, data, w.Head, f.own(env))
+	in.Places, err = placesOf(ctx, env, w, rules, keeper)
 	return in, rules, err
 }
 
@@ -154,12 +157,6 @@ func (f runFlags) worlds(ctx context.Context, env cli.Env, p *plan.Plan, rules s
 	w := change.OpenWorlds(ctx, open, own, keeper, f.reference(f.base, p.Base), f.reference(f.head, p.Head))
 	w = w.OfPlan(ctx, open, own, keeper, f.reference(f.head, p.Head), p.Head)
 	return w.WithBase(ctx, open, own, keeper, f.baseDir), open, keeper
-}
-
-// places returns the places in which the tasks of a plan start.
-func (f runFlags) places(ctx context.Context, env cli.Env, p *plan.Plan, rules source.Settings) (*place.Places, error) {
-	w, _, keeper := f.worlds(ctx, env, p, rules)
-	return placesOf(ctx, env, w, rules, keeper)
 }
 
 // own names what the command writes.

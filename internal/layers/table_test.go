@@ -8,7 +8,7 @@ const module = "github.com/app-sre/prcheck"
 // that folder. A package marked "later" does not exist yet.
 var floors = [][]string{
 	{"bundle", "bundle/bundler", "openapi", "plan", "state", "world"},
-	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/audits", "state/bases", "state/dependence", "state/durations", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
+	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "wrapper/forecast", "ci/note", "runner/place"},
 	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
 	{"planner", "integrations/*", "ci", "server/sources", "runner/launch", "runner/recording", "runner/submit"},

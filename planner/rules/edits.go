@@ -18,6 +18,18 @@ type Edits struct {
 	Notes []string // warnings for the reader of the plan
 	// Of returns the edits that concern an integration, which then runs in full.
 	Of func(integration string) []string
+	// Files returns those of them that are edits of files which its command may use. Earlier runs
+	// may show that it does not read them. Nil: there are none.
+	Files func(integration string) []string
+}
+
+// OnlyFiles reports whether some edits of an integration are all edits of files.
+func (e Edits) OnlyFiles(integration string, edits []string) bool {
+	if e.Files == nil || len(edits) == 0 {
+		return len(edits) == 0
+	}
+	known := e.Files(integration)
+	return !slices.ContainsFunc(edits, func(edit string) bool { return !slices.Contains(known, edit) })
 }
 
 // Settings are the settings of a plan and where they come from: base, head's own files, or
@@ -91,7 +103,8 @@ func FindEdits(in Input) (Edits, error) {
 		}
 	}
 	f.findCIFiles()
-	return Edits{Notes: f.notes, Of: f.editsOf}, nil
+	files := func(name string) []string { return f.changedPrograms(f.Settings.For(name)) }
+	return Edits{Notes: f.notes, Of: f.editsOf, Files: files}, nil
 }
 
 // ownSettings returns the path of head's own settings in the repository, and whether the

@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
@@ -27,7 +28,11 @@ type Environment struct {
 	Settings   *integration.Settings
 	Folder     string // the folder in which tasks start without Place; "" is the current folder
 	// Place makes the place in which an attempt of a task starts; nil: all start in Folder.
-	Place    func(context.Context, plan.Task) (place.Place, error)
+	Place func(context.Context, plan.Task) (place.Place, error)
+	// IsRecorded tells whether the files that a task reads are recorded; nil: none are.
+	IsRecorded func(plan.Task) bool
+	// Read is told what an attempt of such a task read, when it has ended.
+	Read     func(plan.Task, place.Place, reads.Record)
 	Temp     string // the folder for private config files; "" is that of the system
 	Natives  []integration.Native
 	Observe  func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing

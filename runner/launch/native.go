@@ -12,6 +12,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
@@ -60,6 +61,10 @@ func (r runner) runProcess(ctx context.Context, task plan.Task, log io.Writer, f
 	process.HandOut = func(t plan.Task, values []string) { r.handOut(t, append(values, at.From, at.Root)) }
 	if finder != nil {
 		process.Effects = func(file string) { readEffects(file, finder) }
+	}
+	if r.IsRecorded != nil && r.IsRecorded(task) && at.Root != "" {
+		process.Reads = func(plan.Task) []string { return slices.Compact([]string{at.Root, at.From}) }
+		process.Record = func(t plan.Task, rec reads.Record) { r.Read(t, at, rec) }
 	}
 	return process.Run(ctx, task, log)
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -25,6 +27,9 @@ type Places struct {
 	// Shared says that the folder belongs to neither side: it lies in no repository, and no job
 	// has made it of head.
 	Shared bool
+	// Others lists the files and folders of the checkout that are not in head's tree, since git
+	// ignores or does not track them; a folder has a slash at its end. Nil lists none.
+	Others func() ([]string, error)
 	// Environment are files and folders of the checkout that git ignores and that base has too.
 	Environment []string
 
@@ -44,7 +49,7 @@ type Place struct {
 	// From and Root are the root of the checkout and the folder that stands for it. They are
 	// equal when nothing moved.
 	From, Root string
-	Tree       *world.Tree  // the files at Root; nil when they are not known
+	World      *files.World // the files at Root; nil when they are not known
 	Enter      func() error // see [world.View]; nil when there is nothing to enter
 
 	view *world.View
@@ -96,9 +101,22 @@ func (p *Places) inCheckout() (Place, error) {
 	}
 	out := Place{Folder: folder, From: root, Root: root}
 	if p.Head != nil {
-		out.Tree, err = p.Head()
+		out.World, err = p.HeadWorld()
 	}
 	return out, err
+}
+
+// HeadWorld returns the files of head as tasks find them.
+func (p *Places) HeadWorld() (*files.World, error) {
+	tree, err := p.Head()
+	if err != nil {
+		return nil, err
+	}
+	w := &files.World{Tree: tree, Root: tree.Root()}
+	if p.Others != nil {
+		w.Others, err = p.Others()
+	}
+	return w, err
 }
 
 // OnHead makes a place for a task on head. A task that uses no file of the repository starts in
@@ -107,15 +125,11 @@ func (p *Places) OnHead(ctx context.Context, usesFiles bool) (Place, error) {
 	if p.Head == nil || p.InPlace || !usesFiles {
 		return p.inCheckout()
 	}
-	tree, err := p.Head()
+	w, err := p.HeadWorld()
 	if err != nil {
 		return Place{}, err
 	}
-	ignored, err := p.ignored(ctx, tree)
-	if err != nil {
-		return Place{}, err
-	}
-	return p.view(ctx, &p.head, tree, ignored)
+	return p.view(ctx, &p.head, w)
 }
 
 // OnBase makes a place for a task on base.
@@ -127,34 +141,40 @@ func (p *Places) OnBase(ctx context.Context) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	return p.view(ctx, &p.base, tree, p.Environment)
+	w := &files.World{Tree: tree}
+	for _, name := range p.Environment {
+		if _, root, err := p.start(); err == nil {
+			w.Root = root
+			w.Others = append(w.Others, withSlash(root, name))
+		}
+	}
+	return p.view(ctx, &p.base, w)
+}
+
+// withSlash adds a slash to the path of a folder.
+func withSlash(root, name string) string {
+	if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err == nil && info.IsDir() {
+		return name + "/"
+	}
+	return name
 }
 
 // KnowsBase reports whether base's files are known.
 func (p *Places) KnowsBase() bool { return p.Base != nil }
 
-// ignored lists what git ignores in the checkout and a view of head has as well. A commit that is
-// not checked out there has none of it.
-func (p *Places) ignored(ctx context.Context, head *world.Tree) ([]string, error) {
-	list, err := world.Ignored(ctx, head.Root())
-	for i, name := range list {
-		list[i] = strings.TrimSuffix(name, "/")
-	}
-	return list, err
-}
-
 // view makes a view of a side.
-func (p *Places) view(ctx context.Context, side *keptSide, tree *world.Tree, extras []string) (Place, error) {
+func (p *Places) view(ctx context.Context, side *keptSide, w *files.World) (Place, error) {
 	folder, root, err := p.start()
 	if err != nil {
 		return Place{}, err
 	}
-	side.once.Do(func() { side.kept, side.err = p.Keeper.Keep(context.WithoutCancel(ctx), tree) })
+	side.once.Do(func() { side.kept, side.err = p.Keeper.Keep(context.WithoutCancel(ctx), w.Tree) })
 	if side.err != nil {
 		return Place{}, side.err
 	}
 	var o world.ViewOptions
-	for _, name := range extras {
+	for _, name := range w.Others {
+		name = strings.TrimSuffix(name, "/")
 		o.Extras = append(o.Extras, world.Extra{Path: name, From: filepath.Join(root, filepath.FromSlash(name))})
 	}
 	v, err := side.kept.View(ctx, o)
@@ -165,7 +185,7 @@ func (p *Places) view(ctx context.Context, side *keptSide, tree *world.Tree, ext
 	if !inside {
 		return Place{}, errors.Join(fmt.Errorf("%q does not lie in %q", folder, root), v.Close())
 	}
-	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, Tree: tree, Enter: v.Enter, view: v}, nil
+	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, World: w, Enter: v.Enter, view: v}, nil
 }
 
 // Close gives back the files of both sides. No place may be in use.

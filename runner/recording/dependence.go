@@ -80,7 +80,7 @@ func (r *Recording) Dependences(tasks []plan.Task, results []plan.Result, defini
 			*list = slices.DeleteFunc(slices.Clone(*list), func(name string) bool { return r.Mask(name) != name })
 			b.Anything = b.Anything || len(*list) < known
 		}
-		out = append(out, dependence.Run{Integration: t.Integration, Command: t.Command, Passed: results[i].OK(), At: at, Beyond: b})
+		out = append(out, dependence.Run{Task: t.ID, Integration: t.Integration, Command: t.Command, Passed: results[i].OK(), At: at, Beyond: b})
 	}
 	return out
 }

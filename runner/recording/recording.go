@@ -7,6 +7,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/server"
 	"github.com/app-sre/prcheck/state/dependence"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -15,6 +16,8 @@ import (
 type Recording struct {
 	// Mask replaces the secrets in a text. A trace that contains a secret is not saved.
 	Mask func(text string) string
+	// Files returns what a task read of the files of its side; nil: that is not known.
+	Files func(task string) files.ID
 
 	base, head string // sha256 of the bundles
 

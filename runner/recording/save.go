@@ -31,7 +31,11 @@ func (r *Recording) CheckAndSave(ctx context.Context, store trace.Store, p *plan
 			warnings = append(warnings, promises.check(ctx, t.Integration, attempts, &results[i])...)
 		}
 		if passed && tracing != integration.TraceNone {
-			if err := r.save(ctx, store, attempts[len(attempts)-1]); err != nil && !errors.Is(err, state.ErrReadOnly) {
+			last := attempts[len(attempts)-1]
+			if r.Files != nil {
+				last = last.WithFiles(r.Files(t.ID))
+			}
+			if err := r.save(ctx, store, last); err != nil && !errors.Is(err, state.ErrReadOnly) {
 				warnings = append(warnings, err.Error())
 			}
 		}

@@ -19,16 +19,28 @@ type Beyond struct {
 	Lists     bool     `json:"lists,omitempty"`     // lists of resources were asked for
 	Backrefs  bool     `json:"backrefs,omitempty"`  // the backrefs of resources were read
 	Anything  bool     `json:"anything,omitempty"`  // there is more than can be remembered
+	// Files are the files of the repository that were read, by their paths; that of a folder that
+	// was listed has a slash at its end.
+	Files []string `json:"files,omitempty"`
+	// AllFiles tells that more files were read than can be remembered.
+	AllFiles bool `json:"all_files,omitempty"`
 }
 
-// maxNames bounds each list of a Beyond.
-const maxNames = 1000
+// The bounds of the lists of a Beyond.
+const (
+	maxNames = 1000
+	maxFiles = 5000
+)
 
 // With returns what both list.
 func (b Beyond) With(more Beyond) Beyond {
 	out := Beyond{
 		Schemas: union(b.Schemas, more.Schemas), Missing: union(b.Missing, more.Missing), Resources: union(b.Resources, more.Resources),
 		Lists: b.Lists || more.Lists, Backrefs: b.Backrefs || more.Backrefs, Anything: b.Anything || more.Anything,
+		Files: union(b.Files, more.Files), AllFiles: b.AllFiles || more.AllFiles,
+	}
+	if len(out.Files) > maxFiles {
+		out.Files, out.AllFiles = out.Files[:maxFiles], true
 	}
 	for _, list := range []*[]string{&out.Schemas, &out.Missing, &out.Resources} {
 		if len(*list) > maxNames {
@@ -47,11 +59,13 @@ func union(a, b []string) []string {
 
 // A Run is one run of a task.
 type Run struct {
+	Task        string // its id in the plan
 	Integration string
 	Command     string // of the task
 	Passed      bool
 	At          time.Time
 	Beyond      Beyond
+	Read        string // the files that it read
 }
 
 // Version is the version of the document.
@@ -78,8 +92,9 @@ type document struct {
 // A command is what is known of an integration that is started in one way.
 type command struct {
 	Command string    `json:"command"`
-	Passed  bool      `json:"passed"` // a run of it passed
-	At      time.Time `json:"at"`     // of the last run
+	Passed  bool      `json:"passed"`         // a run of it passed
+	At      time.Time `json:"at"`             // of the last run
+	Read    string    `json:"read,omitempty"` // by the last run that passed
 	Beyond
 }
 
@@ -115,8 +130,14 @@ func (s Store) Add(ctx context.Context, runs []Run) error {
 func add(known []command, r Run) []command {
 	at := r.At.UTC().Truncate(time.Second)
 	now := command{Command: r.Command, Passed: r.Passed, At: at, Beyond: r.Beyond}
+	if r.Passed {
+		now.Read = r.Read
+	}
 	if i := slices.IndexFunc(known, func(c command) bool { return c.Command == r.Command }); i >= 0 {
-		now.Passed, now.Beyond = now.Passed || known[i].Passed, known[i].With(r.Beyond)
+		if !r.Passed {
+			now.Passed, now.Read = known[i].Passed, known[i].Read
+		}
+		now.Beyond = known[i].With(r.Beyond)
 		known = slices.Delete(known, i, i+1)
 	}
 	known = append([]command{now}, known...)
@@ -124,7 +145,17 @@ func add(known []command, r Run) []command {
 }
 
 // A Snapshot is all that was remembered at one time. The zero value knows nothing.
-type Snapshot struct{ integrations map[string][]command }
+type Snapshot struct {
+	integrations map[string][]command
+	same         func(integration, read string) bool
+}
+
+// In returns the snapshot as it is seen in the files of a side: a run that passed counts only if
+// the files that it read, which its name tells, are the same there.
+func (s Snapshot) In(same func(integration, read string) bool) Snapshot {
+	s.same = same
+	return s
+}
 
 // Snapshot reads all that is remembered. If it cannot be read, nothing is known, and the
 // error says why.
@@ -136,7 +167,7 @@ func (s Store) Snapshot(ctx context.Context) (Snapshot, error) {
 	case err != nil:
 		return Snapshot{}, fmt.Errorf("what answers depend on is not known: %w", err)
 	}
-	return Snapshot{doc.Integrations}, nil
+	return Snapshot{integrations: doc.Integrations}, nil
 }
 
 // Beyond returns on what the answers of an integration depend, whatever command it had.
@@ -150,5 +181,7 @@ func (s Snapshot) Beyond(integration string) Beyond {
 
 // Passed reports whether a run of an integration with this command passed.
 func (s Snapshot) Passed(integration, digest string) bool {
-	return slices.ContainsFunc(s.integrations[integration], func(c command) bool { return c.Command == digest && c.Passed })
+	return slices.ContainsFunc(s.integrations[integration], func(c command) bool {
+		return c.Command == digest && c.Passed && (s.same == nil || s.same(integration, c.Read))
+	})
 }

@@ -38,7 +38,11 @@ type task struct {
 
 // A run counts how the attempts of a task ended in one run.
 type run struct {
-	Inputs string    `json:"inputs"` // a digest
+	Inputs string `json:"inputs"` // a digest
+	// Read names the files that the last attempt read, and Tree the files that it could read; "" if
+	// that is not known.
+	Read   string    `json:"read,omitempty"`
+	Tree   string    `json:"tree,omitempty"`
 	At     time.Time `json:"at"`
 	Passed int       `json:"passed,omitempty"` // attempts
 	Failed int       `json:"failed,omitempty"`

@@ -108,6 +108,6 @@ func (s *Snapshot) Effects(ctx context.Context, t plan.Task, began time.Time, ru
 func (s *Snapshot) announcing(ctx context.Context, t plan.Task, rules string) []run {
 	inputs := state.Name(t.Inputs)
 	return slices.DeleteFunc(slices.Clone(s.task(ctx, t).Runs), func(r run) bool {
-		return r.Announced == nil || r.Inputs != inputs || r.Announced.Rules != rules || rules == ""
+		return r.Announced == nil || r.Inputs != inputs || r.Announced.Rules != rules || rules == "" || !s.isHere(t.Integration, r)
 	})
 }

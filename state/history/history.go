@@ -25,8 +25,9 @@ const maxGap = 24 * time.Hour
 // A Store remembers how tasks ended.
 type Store struct {
 	in      state.Store
-	counted map[string]int         // attempts by task id, see Counted
-	rules   func(plan.Task) string // digests of rules, see FoundBy
+	counted map[string]int                      // attempts by task id, see Counted
+	rules   func(plan.Task) string              // digests of rules, see FoundBy
+	reading func(plan.Task) (read, tree string) // names the files that tasks read, see Reading
 }
 
 // NewStore returns a store that keeps the history in a state.
@@ -36,6 +37,13 @@ func NewStore(in state.Store) Store { return Store{in: in} }
 // that made them has remembered them. It takes the number of these attempts by task id.
 func (s Store) Counted(attempts map[string]int) Store {
 	s.counted = attempts
+	return s
+}
+
+// Reading returns a store that remembers which files tasks read. The function names the files that
+// the last attempt of a task read, and all files that it could read.
+func (s Store) Reading(read func(plan.Task) (read, tree string)) Store {
+	s.reading = read
 	return s
 }
 
@@ -63,7 +71,11 @@ func (s Store) Remember(ctx context.Context, tasks []plan.Task, results []plan.R
 			doc.removeOld(now)
 			for _, i := range byName[name] {
 				found := s.announcedBy(tasks[i], results[i])
-				doc.add(tasks[i], &results[i], ended{s.counted[tasks[i].ID], marks[tasks[i].ID], found, begin, now})
+				in := ended{counted: s.counted[tasks[i].ID], mark: marks[tasks[i].ID], announced: found, begin: begin, now: now}
+				if s.reading != nil {
+					in.read, in.tree = s.reading(tasks[i])
+				}
+				doc.add(tasks[i], &results[i], in)
 			}
 			doc.trim()
 			doc.trimEffects()
@@ -95,6 +107,7 @@ type ended struct {
 	counted    int        // attempts that are remembered already
 	mark       string     // of a failure that is the same on base
 	announced  *announced // the effects, nil if they are not remembered
+	read, tree string     // name the files that the last attempt read, and could read
 	begin, now time.Time  // of the run
 }
 
@@ -104,12 +117,12 @@ func (d *document) add(t plan.Task, r *plan.Result, in ended) {
 	at := in.now.UTC().Truncate(time.Second)
 	record := d.task(t)
 	if r.Status == plan.Failed || r.Status == plan.TimedOut {
-		record.forgetPasses(state.Name(t.Inputs))
+		record.forgetPasses(run{Inputs: state.Name(t.Inputs), Read: in.read, Tree: in.tree})
 	}
 	if latest := countAttempts(*r, in.counted, at); latest.Passed+latest.Failed > 0 && t.Inputs != "" {
-		latest.Inputs = state.Name(t.Inputs)
+		latest.Inputs, latest.Read, latest.Tree = state.Name(t.Inputs), in.read, in.tree
 		// A pass after a failure is no proof, also when the failure is forgotten first.
-		_, failed := record.attemptsWith(latest.Inputs)
+		_, failed := record.attemptsWith(latest)
 		if n := len(r.Spans); r.OK() && n > 0 && failed == 0 {
 			latest.Announced = in.announced
 			latest.Began = in.begin.Add(time.Duration(r.Spans[n-1].Started * float64(time.Second))).UTC().Truncate(time.Second)
@@ -158,7 +171,7 @@ func isOwnFault(s plan.Status, c plan.Class) bool {
 // addRun adds a run. The run shows that the task is flaky if it failed with inputs that
 // passed, or if it is the first to pass with inputs that failed.
 func (t *task) addRun(latest run) {
-	passed, failed := t.attemptsWith(latest.Inputs)
+	passed, failed := t.attemptsWith(latest)
 	if latest.Failed > 0 && latest.Passed+passed > 0 || latest.Passed > 0 && failed > 0 && passed == 0 {
 		if t.Flaky == nil || latest.At.Sub(t.Flaky.Last) > Lapse {
 			t.Flaky = &flakiness{First: latest.At}
@@ -169,11 +182,11 @@ func (t *task) addRun(latest run) {
 	t.Runs = t.Runs[max(0, len(t.Runs)-maxRuns):]
 }
 
-// forgetPasses forgets when the task passed with these inputs, because it failed with
-// them.
-func (t *task) forgetPasses(inputs string) {
+// forgetPasses forgets when the task passed with these inputs and these files, because it failed
+// with them.
+func (t *task) forgetPasses(failed run) {
 	for i := range t.Runs {
-		if t.Runs[i].Inputs == inputs {
+		if t.Runs[i].isLike(failed) {
 			t.Runs[i].Began, t.Runs[i].Announced = time.Time{}, nil
 		}
 	}
@@ -188,10 +201,17 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// attemptsWith counts the attempts with these inputs.
-func (t *task) attemptsWith(inputs string) (passed, failed int) {
+// isLike reports whether a run had the inputs of another one: it saw the same of the bundles, and
+// could read the same files or did. A run that failed stopped early, so that it may have read
+// fewer files than one that passed.
+func (r run) isLike(other run) bool {
+	return r.Inputs == other.Inputs && (r.Tree == other.Tree || r.Read == other.Read && r.Read != "")
+}
+
+// attemptsWith counts the attempts with the inputs of a run.
+func (t *task) attemptsWith(like run) (passed, failed int) {
 	for _, r := range t.Runs {
-		if r.Inputs == inputs {
+		if r.isLike(like) {
 			passed, failed = passed+r.Passed, failed+r.Failed
 		}
 	}
@@ -206,7 +226,7 @@ func (t *task) flaky(now time.Time) *plan.Flaky {
 	out := &plan.Flaky{FirstSeen: t.Flaky.First, LastSeen: t.Flaky.Last}
 	for _, r := range t.Runs {
 		out.Runs += r.Passed + r.Failed
-		if passed, _ := t.attemptsWith(r.Inputs); passed > 0 {
+		if passed, _ := t.attemptsWith(r); passed > 0 {
 			out.Failures += r.Failed
 		}
 	}

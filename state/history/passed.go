@@ -14,10 +14,25 @@ type Snapshot struct {
 	store Store
 	now   time.Time
 	read  map[string]*document // by integration
+	same  func(integration, read string) bool
 }
 
 // Snapshot returns a snapshot that has read nothing yet.
-func (s Store) Snapshot(now time.Time) *Snapshot { return &Snapshot{s, now, map[string]*document{}} }
+func (s Store) Snapshot(now time.Time) *Snapshot {
+	return &Snapshot{store: s, now: now, read: map[string]*document{}}
+}
+
+// In returns the snapshot as it is seen in the files of a side: a run counts only if the files
+// that it read, which its name tells, are the same there.
+func (s *Snapshot) In(same func(integration, read string) bool) *Snapshot {
+	s.same = same
+	return s
+}
+
+// isHere reports whether a run counts in these files.
+func (s *Snapshot) isHere(integration string, r run) bool {
+	return s.same == nil || s.same(integration, r.Read)
+}
 
 // Passed reports whether a task passed with its inputs and, as far as is remembered,
 // never failed with them. It also returns when the last attempt that passed began. An
@@ -26,7 +41,7 @@ func (s *Snapshot) Passed(ctx context.Context, t plan.Task, within time.Duration
 	inputs := state.Name(t.Inputs)
 	for _, r := range s.task(ctx, t).Runs {
 		switch {
-		case t.Inputs == "" || r.Inputs != inputs:
+		case t.Inputs == "" || r.Inputs != inputs || !s.isHere(t.Integration, r):
 		case r.Failed > 0:
 			return time.Time{}, false
 		case r.Passed > 0 && r.Began.After(began):

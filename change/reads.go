@@ -1,0 +1,84 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/files"
+)
+
+// A fileEvidence compares what earlier runs read with head's files.
+type fileEvidence struct {
+	ctx      context.Context //nolint:containedctx // of the one plan that asks
+	lists    files.Store
+	world    func() (*files.World, error) // nil if head has no files
+	programs func(integration.Programs) (string, error)
+	settings *integration.Settings
+
+	mu    sync.Mutex
+	known map[[2]string]string // by integration and id
+}
+
+// newFileEvidence returns the evidence that a state has.
+func newFileEvidence(ctx context.Context, in state.Store, w Worlds, programs func(integration.Programs) (string, error), s *integration.Settings) *fileEvidence {
+	e := &fileEvidence{ctx: ctx, lists: files.NewStore(in), programs: programs, settings: s, known: map[[2]string]string{}}
+	if w.Head != nil {
+		e.world = sync.OnceValues(w.HeadWorld)
+	}
+	return e
+}
+
+// Same reports whether the files that a run of an integration read are the same on head.
+func (e *fileEvidence) Same(integration, read string) bool { return e.Changed(integration, read) == "" }
+
+// Changed says which file that a run of an integration read is another one on head, or why that
+// is not known; "" if all are the same.
+func (e *fileEvidence) Changed(integration, read string) string {
+	key := [2]string{integration, read}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	why, ok := e.known[key]
+	if !ok {
+		why = e.changed(integration, files.ID(read))
+		if e.ctx.Err() == nil {
+			e.known[key] = why
+		}
+	}
+	return why
+}
+
+func (e *fileEvidence) changed(name string, id files.ID) string {
+	if was, ok := id.AllDigest(); ok {
+		now, err := e.programs(e.settings.For(name).Programs)
+		switch {
+		case err != nil:
+			return "the files that its command may use are not known: " + err.Error()
+		case now != was:
+			return "a file that its command may use is another one, and nobody recorded which files it reads"
+		}
+		return ""
+	}
+	switch {
+	case id == files.Declared:
+		return ""
+	case !id.IsRecorded():
+		return "it is not known which files it read"
+	case e.world == nil:
+		return "head has no files to compare with those that it read"
+	}
+	list, err := e.lists.Load(e.ctx, name, id)
+	if err != nil {
+		return "the list of the files that it read cannot be used: " + err.Error()
+	}
+	w, err := e.world()
+	if err != nil {
+		return "head's files cannot be read: " + err.Error()
+	}
+	if path, isOther := w.Changed(list); isOther {
+		return fmt.Sprintf("it read %q, which is another one now", path)
+	}
+	return ""
+}

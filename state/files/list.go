@@ -1,0 +1,99 @@
+package files
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/internal/reads"
+)
+
+// A Read is a name that a task used, and what it found there.
+type Read struct {
+	Path  string `json:"path"`            // in the repository; "." is its root
+	Lists bool   `json:"lists,omitempty"` // the names in the folder count
+	Found string `json:"found"`           // see [World.Found]
+}
+
+// A List is what a task read, sorted by path.
+type List []Read
+
+// maxReads bounds how many names a list has.
+const maxReads = 20_000
+
+// ID returns the digest of a list.
+func (l List) ID() ID {
+	raw, err := json.Marshal(l)
+	if err != nil { // strings always encode
+		return ""
+	}
+	return ID(fmt.Sprintf("read:%x", sha256.Sum256(raw)))
+}
+
+// Paths returns the paths of a list. Those of folders that were listed end with a slash.
+func (l List) Paths() []string {
+	var out []string
+	for _, r := range l {
+		if r.Lists {
+			out = append(out, r.Path+"/")
+		} else {
+			out = append(out, r.Path)
+		}
+	}
+	return out
+}
+
+// Of returns what a task read of a world whose files it found below a root. Partial says why the
+// list does not hold all; "" if it does. Other is a folder with the checkout itself, when the task
+// started elsewhere: what it read there, except files that git ignores, makes the list partial.
+func (w World) Of(rec reads.Record, root, other string) (l List, partial string) {
+	partial = rec.Partial
+	lists := map[string]bool{}
+	for _, a := range rec.Accesses {
+		path, inside := below(a.Name, root)
+		if !inside && other != root {
+			if path, inside = below(a.Name, other); inside && path != "." && !w.isOther(path) && a.Opened {
+				partial = fmt.Sprintf("it read %q of the checkout itself", path)
+			}
+		}
+		if !inside || a.MadeFirst || isCompiled(path) {
+			continue
+		}
+		path = aboveGit(path)
+		lists[path] = lists[path] || a.Opened
+	}
+	for path, isOpened := range lists {
+		r := Read{Path: path, Lists: isOpened && w.isFolder(path)}
+		r.Found = w.Found(path, r.Lists)
+		l = append(l, r)
+	}
+	slices.SortFunc(l, func(a, b Read) int { return strings.Compare(a.Path, b.Path) })
+	if len(l) > maxReads {
+		return nil, fmt.Sprintf("it read more than %d files", maxReads)
+	}
+	return l, partial
+}
+
+// below returns the path of a name below a folder.
+func below(name, folder string) (path string, inside bool) {
+	if name == folder {
+		return ".", true
+	}
+	path, inside = strings.CutPrefix(name, strings.TrimSuffix(folder, "/")+"/")
+	return path, inside && folder != ""
+}
+
+// isCompiled reports whether a path is one of a module that Python compiled.
+func isCompiled(path string) bool {
+	return strings.Contains("/"+path+"/", "/__pycache__/") || strings.HasSuffix(path, ".pyc")
+}
+
+// aboveGit returns the path up to a part .git: what lies there follows from the commit.
+func aboveGit(path string) string {
+	if i := strings.Index("/"+path+"/", "/.git/"); i >= 0 {
+		return path[:i] + ".git"
+	}
+	return path
+}
