@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas/pipelines"
 	"github.com/app-sre/prcheck/integrations/saas/promotions"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
@@ -211,6 +214,7 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 	return rules.FindEdits(rules.Input{
 		IsData:   c.data(in).In(c.repositoryRoot(in)),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
+		Words: c.commandWords(), Folder: c.startFolder(c.repositoryRoot(in)), Reads: c.reads,
 		Compare: func() (*rules.Comparison, error) {
 			return c.compare(ctx, in)
 		},
@@ -230,15 +234,54 @@ func (c *Change) compare(ctx context.Context, in Inputs) (*rules.Comparison, err
 		return nil, err
 	}
 	out := &rules.Comparison{Changed: found.Changed, ReadBase: found.ReadBase, ReadHead: found.ReadHead, PathOf: found.PathOf}
-	out.Behind = c.Worlds.behind
+	if len(out.Changed) == 0 && !strings.HasPrefix(in.Head, "dir:") {
+		return out, nil
+	}
+	if out.Base, out.Head, err = c.Worlds.Both(); err != nil {
+		return nil, err
+	}
 	if strings.HasPrefix(in.Head, "dir:") { // git does not tell of every edit
-		base, head, err := c.Worlds.Both()
-		if err != nil {
-			return nil, err
-		}
-		out.Changed = world.Diff(base, head)
+		out.Changed = world.Diff(out.Base, out.Head)
 	}
 	return out, nil
+}
+
+// commandWords returns the words of the command of an integration, as base defines it.
+func (c *Change) commandWords() func(name string) []string {
+	definitions := map[string]integration.Definition{}
+	for _, b := range []*bundle.Bundle{c.Head, c.Base} { // base's counts
+		list, err := c.Settings.List(b)
+		if err != nil {
+			return nil
+		}
+		for _, d := range list {
+			if d.Check != nil {
+				definitions[d.Name] = d
+			}
+		}
+	}
+	return func(name string) []string {
+		words := slices.Clone(c.Settings.For(name).Exec.Argv)
+		if d, ok := definitions[name]; ok {
+			words = append(words, strings.Fields(d.Check.Cmd)...)
+		}
+		return words
+	}
+}
+
+// reads returns which files the runs of an integration read.
+func (c *Change) reads(name string) rules.Reads {
+	b := c.known.Beyond(name)
+	return rules.Reads{Paths: b.Files, All: b.AllFiles}
+}
+
+// startFolder returns the folder of a repository in which tasks start.
+func (c *Change) startFolder(root string) string {
+	if r := c.settings.Revision; r != nil {
+		return path.Dir(r.Path)
+	}
+	p, _ := git.PathIn(root, c.settings.Folder())
+	return p
 }
 
 // Plan makes the plan of the change.

@@ -166,21 +166,6 @@ func (w Worlds) Both() (base, head *world.Tree, err error) {
 	return base, head, err
 }
 
-// behind returns, for each file of either side, the paths that lead to it through links. ok is
-// false when they are too many to be known.
-func (w Worlds) behind() (paths map[string][]string, ok bool, err error) {
-	base, head, err := w.Both()
-	if err != nil {
-		return nil, false, err
-	}
-	paths, ok = base.Behind()
-	more, isWhole := head.Behind()
-	for target, list := range more {
-		paths[target] = append(paths[target], list...)
-	}
-	return paths, ok && isWhole, nil
-}
-
 // WithBase returns the worlds with another folder as the files of base, unless it is "".
 func (w Worlds) WithBase(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, dir string) Worlds {
 	if dir != "" {

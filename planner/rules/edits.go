@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/world"
 )
 
 // Edits are the changes that head makes to the rules by which it is planned: to settings,
@@ -21,6 +22,9 @@ type Edits struct {
 	// Files returns those of them that are edits of files which its command may use. Earlier runs
 	// may show that it does not read them. Nil: there are none.
 	Files func(integration string) []string
+	// Unread reports whether nobody knows yet which files an integration reads, although its program
+	// lives in the repository and files of the repository changed. Nil: that is known of all.
+	Unread func(integration string) bool
 }
 
 // OnlyFiles reports whether some edits of an integration are all edits of files.
@@ -52,9 +56,8 @@ type Comparison struct {
 	ReadBase, ReadHead func(path string) ([]byte, error)
 	// PathOf returns the path in the repository of a file on disk, and whether it lies there.
 	PathOf func(name string) (path string, inside bool)
-	// Behind returns, for each file of either side, the paths that lead to it through links. ok is
-	// false when they are not all known. It may be nil: then there are no links.
-	Behind func() (paths map[string][]string, ok bool, err error)
+	// Base and Head are the files of both sides; nil when they are not known.
+	Base, Head *world.Tree
 }
 
 // An Input is what edits are found in.
@@ -68,6 +71,12 @@ type Input struct {
 	// Compare compares base and head. The result is nil when they are not both of one
 	// repository.
 	Compare func() (*Comparison, error)
+	// Words returns the words of the command of an integration; nil: they are not known.
+	Words func(integration string) []string
+	// Folder is the folder of the repository in which tasks start.
+	Folder string
+	// Reads returns which files the runs of an integration read; nil: that is not known.
+	Reads func(integration string) Reads
 	// CanPlan tells why no plan can be made of head with these settings; nil when it can.
 	CanPlan func(head *integration.Settings, readQuery func(path string) ([]byte, error)) error
 }
@@ -86,13 +95,11 @@ func FindEdits(in Input) (Edits, error) {
 		}
 		return Edits{Notes: []string{"whether head edits the rules that it is planned by is not known, since base and head are not both of one checkout"}}, nil
 	}
-	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}, paths: slices.Sorted(slices.Values(c.Changed))}
+	f := finder{Input: in, Comparison: *c, changed: map[string]bool{}, paths: slices.Sorted(slices.Values(c.Changed)), programs: map[string]*program{}}
 	for _, p := range f.paths {
 		f.changed[p] = true
 	}
-	if err := f.followLinks(); err != nil {
-		return Edits{}, err
-	}
+	f.followLinks()
 	if own, isOwn := f.ownSettings(); isOwn {
 		f.Settings.Path = own
 		f.compareOwnSettings()
@@ -104,7 +111,8 @@ func FindEdits(in Input) (Edits, error) {
 	}
 	f.findCIFiles()
 	files := func(name string) []string { return f.changedPrograms(f.Settings.For(name)) }
-	return Edits{Notes: f.notes, Of: f.editsOf, Files: files}, nil
+	unread := func(name string) bool { return f.isUnread(f.Settings.For(name)) }
+	return Edits{Notes: f.notes, Of: f.editsOf, Files: files, Unread: unread}, nil
 }
 
 // ownSettings returns the path of head's own settings in the repository, and whether the
@@ -125,13 +133,15 @@ func (f *finder) ownSettings() (path string, isOwn bool) {
 type finder struct {
 	Input
 	Comparison
-	changed map[string]bool       // paths of the repository
-	paths   []string              // the same, sorted
-	behind  map[string][]string   // for changed paths, those that lead there through links
-	unsure  bool                  // links may lead to any changed path
-	other   *integration.Settings // those of the other side; nil when it has none, or they cannot be read
-	general []string              // edits that concern every integration
-	notes   []string
+	changed map[string]bool     // paths of the repository
+	paths   []string            // the same, sorted
+	behind  map[string][]string // for changed paths, those that lead there through links
+	unsure  bool                // links may lead to any changed path
+	// programs are the programs of integrations, see programOf.
+	programs map[string]*program
+	other    *integration.Settings // those of the other side; nil when it has none, or they cannot be read
+	general  []string              // edits that concern every integration
+	notes    []string
 }
 
 func (f *finder) note(format string, args ...any) {
@@ -222,24 +232,17 @@ func (f *finder) editsOf(name string) []string {
 // maxPrograms bounds how many edited programs of an integration are named.
 const maxPrograms = 3
 
-// followLinks finds the paths that lead to changed files through links.
-func (f *finder) followLinks() error {
-	if f.Behind == nil || len(f.paths) == 0 {
-		return nil
+// followLinks finds the paths that lead to files through links, on either side.
+func (f *finder) followLinks() {
+	if f.Base == nil || f.Head == nil || len(f.paths) == 0 {
+		return
 	}
-	paths, ok, err := f.Behind()
-	f.behind, f.unsure = paths, !ok
-	return err
-}
-
-// mayUse reports whether the command of an integration may use a changed file: by its own path,
-// or by one that leads there through a link. A pattern that names a file of the data makes it a
-// program.
-func (f *finder) mayUse(it integration.Integration, p string) bool {
-	isIncluded := func(path string) bool {
-		return it.Programs.Include(path) && (it.Programs.Globs != nil || !f.IsData(path))
+	paths, ok := f.Base.Behind()
+	more, isWhole := f.Head.Behind()
+	for target, list := range more {
+		paths[target] = append(paths[target], list...)
 	}
-	return isIncluded(p) || f.unsure && !it.Programs.None || slices.ContainsFunc(f.behind[p], isIncluded)
+	f.behind, f.unsure = paths, !ok || !isWhole
 }
 
 // changedPrograms lists the changed files that the command of an integration may use. The
@@ -247,6 +250,9 @@ func (f *finder) mayUse(it integration.Integration, p string) bool {
 func (f *finder) changedPrograms(it integration.Integration) []string {
 	var out []string
 	more := 0
+	if it.Reads == integration.ReadsStrict && f.isUnread(it) {
+		out = append(out, "files that nobody has recorded yet (reads: strict)")
+	}
 	for _, p := range f.paths {
 		switch {
 		case len(it.Exec.Argv) == 0 || !f.mayUse(it, p) || f.isQuery(it, p):
