@@ -162,6 +162,9 @@ func (v *View) fill(ctx context.Context) error {
 	return nil
 }
 
+// maxRead is how much of a file is copied without the system's help.
+const maxRead = 64 << 10
+
 // copyKept copies a file, or makes the same link.
 func copyKept(old, name, mode string) error {
 	if mode == modeLink {
@@ -184,7 +187,13 @@ func copyKept(old, name, mode string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in) // the system copies, where it can
+	raw, err := io.ReadAll(io.LimitReader(in, maxRead))
+	if err == nil {
+		_, err = out.Write(raw)
+	}
+	if err == nil && len(raw) == maxRead {
+		_, err = io.Copy(out, in) // the system copies large files, where it can
+	}
 	return errors.Join(err, out.Close())
 }
 

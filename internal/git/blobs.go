@@ -94,7 +94,15 @@ func (r *BlobReader) Copy(w io.Writer, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.CopyN(w, r.out, size); err != nil {
+	if size <= 1<<20 { // one call of the system
+		r.buf = slices.Grow(r.buf[:0], int(size))[:size]
+		if _, err = io.ReadFull(r.out, r.buf); err == nil {
+			_, err = w.Write(r.buf)
+		}
+	} else {
+		_, err = io.CopyN(w, r.out, size)
+	}
+	if err != nil {
 		return err
 	}
 	if _, err := r.out.Discard(1); err != nil {
