@@ -145,11 +145,11 @@ func TestConvertedWorkTree(t *testing.T) {
 // TestHostileTrees keeps trees that git would not check out.
 func TestHostileTrees(t *testing.T) {
 	for name, list := range map[string]string{
-		"parent":            "040000 tree DIR\t..\n",
-		"git folder":        "040000 tree DIR\t.git\n",
-		"GIT folder":        "040000 tree DIR\t.GIT\n",
-		"file and folder":   "100644 blob FILE\ta\n100644 blob FILE\ta.b\n040000 tree DIR\ta\n",
-		"link and folder":   "120000 blob LINK\ta\n100644 blob FILE\ta.b\n040000 tree DIR\ta\n",
+		"parent":          "040000 tree DIR\t..\n",
+		"git folder":      "040000 tree DIR\t.git\n",
+		"GIT folder":      "040000 tree DIR\t.GIT\n",
+		"file and folder": "100644 blob FILE\ta\n100644 blob FILE\ta.b\n040000 tree DIR\ta\n",
+		"link and folder": "120000 blob LINK\ta\n100644 blob FILE\ta.b\n040000 tree DIR\ta\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepository(t)

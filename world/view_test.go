@@ -19,7 +19,7 @@ func viewKinds(t *testing.T, kept *Kept) []ViewKind {
 	if kept.canOverlay() {
 		return append(kinds, Overlay)
 	}
-	t.Logf("no overlay: %v", kept.keeper.tryOverlay())
+	t.Log("overlays do not work here")
 	return kinds
 }
 
