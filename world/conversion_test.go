@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestConversions keeps commits with files that a checkout may convert. Git itself tells which it converts.
@@ -194,5 +195,24 @@ func TestMissingObject(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(k.Dir, "new-*")); len(left) > 0 {
 		t.Errorf("left: %q", left)
+	}
+}
+
+// TestAddedWithCRLF stages a file with CRLF: git has other bytes than the working tree, although it counts as unchanged.
+func TestAddedWithCRLF(t *testing.T) {
+	r := newRepository(t)
+	r.write(".gitattributes", "* text=auto\n")
+	r.write("a.txt", "a\r\n")
+	r.write("b.txt", "b\n")
+	r.commit()
+	must(t, os.Chtimes(filepath.Join(r.dir, ".git", "index"), time.Now().Add(time.Second), time.Now().Add(time.Second)))
+	tree := r.workTree(WorkTreeOptions{})
+	a, _, _ := tree.Lookup("a.txt")
+	b, _, _ := tree.Lookup("b.txt")
+	if a.ID != blobID(40, []byte("a\r\n")) || b.ID != blobID(40, []byte("b\n")) || len(tree.Edited()) > 0 {
+		t.Errorf("got %v, %v, %q", a, b, tree.Edited())
+	}
+	if got := onDisk(t, keep(t, keeper(t), tree).Folder()); !strings.Contains(got, `"a\r\n"`) {
+		t.Errorf("got %s", got)
 	}
 }

@@ -213,19 +213,34 @@ func convertedFiles(ctx context.Context, dir string, entries []indexEntry) ([]st
 			paths = append(append(paths, e.path...), 0)
 		}
 	}
+	converting, err := listConverting(ctx, dir, paths)
+	var out []string
+	for _, a := range converting {
+		if len(out) == 0 || out[len(out)-1] != a.path {
+			out = append(out, a.path)
+		}
+	}
+	return out, err
+}
+
+// A convertingAttribute is an attribute of a file with which git may change its bytes.
+type convertingAttribute struct{ path, name string }
+
+// listConverting returns the attributes of files, whose names end with a zero byte, with which git may change bytes.
+func listConverting(ctx context.Context, dir string, paths []byte) ([]convertingAttribute, error) {
 	cmd := newCommand(ctx, dir, "check-attr", "--stdin", "-z", "-a")
 	cmd.Stdin = bytes.NewReader(paths)
 	text, err := cmd.Output()
 	if err != nil {
 		return nil, describe(ctx, dir, "check-attr", err)
 	}
-	var out []string
+	var out []convertingAttribute
 	fields := strings.Split(string(text), "\x00") // path, attribute, value, …
 	for i := 0; i+2 < len(fields); i += 3 {
 		switch fields[i+1] {
 		case "text", "eol", "crlf", "ident", "filter", "working-tree-encoding":
 			if fields[i+2] != "unset" {
-				out = append(out, fields[i])
+				out = append(out, convertingAttribute{fields[i], fields[i+1]})
 			}
 		}
 	}

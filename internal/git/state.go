@@ -28,6 +28,7 @@ type IndexFile struct {
 	IsUnchanged    bool // a file, and nothing has happened to it since git wrote or read it
 	IsConverted    bool // git may have changed the bytes on their way from the object store
 	Found          Found
+	size           uint32 // of the file when git looked at it
 }
 
 // Found says what a working tree has at a path.
@@ -102,7 +103,7 @@ func lookAtAll(l look, root string, entries []indexEntry) []IndexFile {
 		if i > 0 && entries[i-1].path == e.path { // the other sides of a conflict
 			continue
 		}
-		f := IndexFile{Path: e.path, Mode: e.mode, ID: e.id, IsMerged: e.isMerged, IsSkipped: e.isSkipped, IsAnnounced: e.stat.isAnnounced}
+		f := IndexFile{Path: e.path, Mode: e.mode, ID: e.id, IsMerged: e.isMerged, IsSkipped: e.isSkipped, IsAnnounced: e.stat.isAnnounced, size: e.stat.size}
 		f.IsHidden = e.isMerged && !e.isLookedAt
 		if isRealFolder(root, path.Dir(e.path), folders) {
 			f.Found, f.IsUnchanged = l.at(e)
@@ -121,29 +122,6 @@ func isRealFolder(root, name string, known map[string]bool) bool {
 		known[name] = is
 	}
 	return is
-}
-
-// markConverted marks the unchanged files whose bytes git may have changed.
-func markConverted(ctx context.Context, root string, settings Settings, files []IndexFile) error {
-	var asked []indexEntry
-	for i, f := range files {
-		if f.Found == PlainFile || f.Found == Program {
-			asked = append(asked, indexEntry{path: f.Path, mode: f.Mode, isUnchanged: true})
-			files[i].IsConverted = settings.AutoCRLF != ""
-		}
-	}
-	if len(asked) == 0 {
-		return nil
-	}
-	names, err := convertedFiles(ctx, root, asked)
-	converted := make(map[string]bool, len(names))
-	for _, name := range names {
-		converted[name] = true
-	}
-	for i, f := range files {
-		files[i].IsConverted = f.IsConverted || converted[f.Path]
-	}
-	return err
 }
 
 // readStaged returns what a commit has where the index has something else.
