@@ -168,8 +168,8 @@ func TestEviction(t *testing.T) {
 		must(t, err)
 		must(t, kept.Close())
 	}
-	if u := UsageOf(k.Dir); u.Bytes > k.MaxBytes || u.Trees < 2 || u.Trees > 4 {
-		t.Errorf("got %+v", u)
+	if trees, bytes := Usage(k.Dir); bytes > k.MaxBytes || trees < 2 || trees > 4 {
+		t.Errorf("got %d trees of %d bytes", trees, bytes)
 	}
 	must(t, first.Check())
 }

@@ -9,29 +9,21 @@ import (
 	"time"
 )
 
-// Usage says what a keeper's folder holds.
-type Usage struct {
-	Trees int   // kept trees
-	Bytes int64 // of the disk, with the stored bytes of edited files
-}
-
-// UsageOf returns what a keeper's folder holds. A folder that is not there holds nothing.
-func UsageOf(dir string) Usage {
+// Usage returns how many trees a keeper's folder holds, and how many bytes of the disk it takes, with the stored bytes of
+// edited files. A folder that is not there holds nothing.
+func Usage(dir string) (trees int, bytes int64) {
 	k := Keeper{Dir: dir}
 	folders := k.keptFolders()
-	u := Usage{Trees: len(folders)}
 	seen := map[uint64]bool{}
 	for _, folder := range folders {
-		m, err := readManifest(folder, filepath.Base(folder))
-		if err != nil {
-			continue
+		if m, err := readManifest(folder, filepath.Base(folder)); err == nil {
+			bytes += m.newBytes(seen)
 		}
-		u.Bytes += m.newBytes(seen)
 	}
 	for _, b := range k.blobs() {
-		u.Bytes += b.size
+		bytes += b.size
 	}
-	return u
+	return len(folders), bytes
 }
 
 // newBytes returns how much of the disk files take that are not in a set, and adds them to it.

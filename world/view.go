@@ -53,37 +53,40 @@ type View struct {
 }
 
 // View makes a world for one task. The kept tree must stay open until the view is closed.
-func (k *Kept) View(ctx context.Context, o ViewOptions) (v *View, err error) {
+func (k *Kept) View(ctx context.Context, o ViewOptions) (*View, error) {
 	dir, lock, err := k.keeper.newFolder("views", "view-*")
 	if err != nil {
 		return nil, fmt.Errorf("making a view of %s: %w", k.tree.name(), err)
 	}
-	v = &View{Kind: k.kindOf(o.Kind), dir: dir, lock: lock, kept: k}
-	defer func() {
-		if err != nil {
-			err = errors.Join(fmt.Errorf("making a view of %s: %w", k.tree.name(), err), v.remove())
-		}
-	}()
-	extras, err := k.tree.usable(o.Extras)
+	v := &View{Kind: k.kindOf(o.Kind), dir: dir, lock: lock, kept: k}
+	if err := v.prepare(ctx, o.Extras); err != nil {
+		return nil, errors.Join(fmt.Errorf("making a view of %s: %w", k.tree.name(), err), v.remove())
+	}
+	return v, nil
+}
+
+// prepare makes the world, or all that its overlay needs.
+func (v *View) prepare(ctx context.Context, extras []Extra) error {
+	extras, err := v.kept.tree.usable(extras)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if v.Kind == Overlay {
-		return v, v.prepareOverlay(ctx, extras)
+		return v.prepareOverlay(ctx, extras)
 	}
 	v.Root = v.ownRoot()
 	if err := os.MkdirAll(filepath.Dir(v.Root), 0o700); err != nil {
-		return nil, err
+		return err
 	}
 	if err := v.fill(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	for _, e := range extras {
 		if err := v.linkExtra(e); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return v, k.putGit(ctx, v.Root, "")
+	return v.kept.putGit(ctx, v.Root, "")
 }
 
 // kindOf returns the kind of a view: the one that is wanted, or the first that works here.

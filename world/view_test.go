@@ -147,3 +147,51 @@ func TestGitInViews(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOddPaths makes views of a checkout whose path, and whose keeper, have bytes that mean something to mount.
+func TestOddPaths(t *testing.T) {
+	r := variedRepository(t)
+	r.write(".gitignore", "o:d,d\n")
+	r.commit()
+	odd := repository{t, filepath.Join(filepath.Dir(r.dir), `che:ck,o\ut = "x" #`)}
+	must(t, os.Rename(r.dir, odd.dir))
+	odd.write("o:d,d/x", "extra")
+	k := keeper(t)
+	k.Dir = filepath.Join(filepath.Dir(k.Dir), `wor:l,d\s "`, "worlds-1")
+	kept := keep(t, k, odd.commitTree("HEAD"))
+	for _, kind := range viewKinds(t, kept) {
+		v, err := kept.View(t.Context(), ViewOptions{Kind: kind, Extras: []Extra{{"o:d,d", filepath.Join(odd.dir, "o:d,d")}, {"q/o:d,d", filepath.Join(odd.dir, "o:d,d")}}})
+		must(t, err)
+		if got := runIn(t, v, "cat o:d,d/x q/o:d,d/x a.txt; git log --format=%s | head -n 1"); got != "extraextraa\na commit" {
+			t.Errorf("%v: got %q", kind, got)
+		}
+		must(t, v.Close())
+	}
+	for _, e := range []Extra{{"../x", "/tmp"}, {"/x", "/tmp"}, {".git/x", "/tmp"}, {"x", "tmp"}, {"", "/tmp"}} {
+		if v, err := kept.View(t.Context(), ViewOptions{Kind: Copies, Extras: []Extra{e}}); err == nil {
+			t.Errorf("%v: got a view", e)
+			must(t, v.Close())
+		}
+	}
+}
+
+// TestCheckoutIsGone makes a view of a tree whose checkout this machine does not have any more.
+func TestCheckoutIsGone(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	r := repository{t, filepath.Join(dir, "folder")}
+	r.write("a", "a")
+	tree, err := OfFolder(t.Context(), r.dir, WorkTreeOptions{})
+	must(t, err)
+	kept := keep(t, keeper(t), tree)
+	must(t, os.RemoveAll(r.dir))
+	for _, kind := range viewKinds(t, kept) {
+		v, err := kept.View(t.Context(), ViewOptions{Kind: kind})
+		must(t, err)
+		if got := runIn(t, v, "cat a; echo b > a; pwd"); got != "a"+v.Root && kind != Links && v.Root != r.dir {
+			t.Errorf("%v: got %q in %s", kind, got, v.Root)
+		}
+		must(t, v.Close())
+	}
+	must(t, kept.Check())
+}
