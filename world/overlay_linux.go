@@ -34,7 +34,7 @@ func (k Keeper) tryOverlay() error {
 	}
 	defer lock.Close()
 	defer removeAll(dir)
-	for _, name := range []string{"lower", "upper", "work", "merged"} {
+	for _, name := range []string{"lower", "upper", "upper/bound", "work", "merged"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
 			return err
 		}
@@ -43,11 +43,15 @@ func (k Keeper) tryOverlay() error {
 		return err
 	}
 	o := overlayMount{dir: dir, lower: "lower", upper: "upper", work: "work", at: filepath.Join(dir, "merged")}
+	o.binds = []bindMount{{filepath.Join(dir, "lower"), filepath.Join(o.at, "bound"), true}}
 	var g errgroup.Group
 	g.Go(func() error {
 		runtime.LockOSThread() // and never unlock: the thread ends with this function
 		if err := o.enter(); err != nil {
 			return err
+		}
+		if os.WriteFile(filepath.Join(o.at, "bound", "new"), nil, keptFile) == nil {
+			return errors.New("a mount that must not be written was written")
 		}
 		return os.Rename(filepath.Join(o.at, "kept"), filepath.Join(o.at, "moved"))
 	})
