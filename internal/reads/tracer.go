@@ -64,6 +64,7 @@ func Start(cmd *exec.Cmd, below []string) (*Tracer, error) {
 	if err != nil {
 		return nil, err
 	}
+	quietStops()
 	t.recordStart(cmd)
 	t.resume(t.pid, unix.PTRACE_CONT, 0)
 	return t, nil
