@@ -193,14 +193,18 @@ func helpThreads([]string) error {
 
 // helpThreadExec runs a program on a thread that is not the main one, while others run.
 func helpThreadExec([]string) error {
+	var started sync.WaitGroup
 	for range 8 {
+		started.Add(1)
 		go func() {
-			for {
-				var info unix.Stat_t
+			var info unix.Stat_t
+			_ = unix.Stat("busy", &info)
+			for started.Done(); ; {
 				_ = unix.Stat("busy", &info)
 			}
 		}()
 	}
+	started.Wait()
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
@@ -234,7 +238,7 @@ func helpSignals([]string) error {
 	signals := make(chan os.Signal, 100)
 	signal.Notify(signals, unix.SIGUSR1)
 	go func() {
-		for range 50 {
+		for { // signals that come together count once
 			_ = unix.Kill(unix.Getpid(), unix.SIGUSR1)
 			time.Sleep(time.Millisecond)
 		}

@@ -48,11 +48,12 @@ type Tracer struct {
 func Supported() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	t, err := prepare(exec.Command("/proc/self/exe"), nil)
+	cmd := exec.Command("/proc/self/exe")
+	t, err := prepare(cmd, nil)
 	if err != nil {
 		return err
 	}
-	return t.abandon()
+	return errors.Join(t.abandon(), cmd.Process.Release())
 }
 
 // Start starts a command that is recorded. The caller must have locked its goroutine to its
