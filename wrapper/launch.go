@@ -150,7 +150,6 @@ func (l *launch) wait(cmd *exec.Cmd) {
 			}
 			l.ended <- end
 		})
-		_ = cmd.Process.Release()
 		return
 	}
 	err := cmd.Wait()
@@ -208,9 +207,12 @@ func (l *launch) killGroup() {
 // finish ends the processes that are left and are recorded, frees the thread, and returns
 // what was read.
 func (l *launch) finish() reads.Record {
-	if l.tracer != nil {
-		l.tracer.Stop()
+	if l.tracer == nil {
+		<-l.done
+		return l.record
 	}
+	l.tracer.Stop()
 	<-l.done
+	_ = l.process.Release() // not before: it also forgets the id of the group
 	return l.record
 }
