@@ -51,6 +51,10 @@
 // Placeholders such as {graphql_url} are replaced once, so a placeholder inside a value
 // is not replaced. An unknown {word} stays as it is.
 //
+// What a command reads can be recorded, see Process.Reads. It then runs as it does without,
+// but what leaves its process group ends with the task, at the latest after the grace period,
+// and programs that need rights of their own (set-uid) do not get them.
+//
 // # Limits
 //
 //   - A child that leaves its process group (setsid) survives its task. The task does

@@ -70,17 +70,6 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-func TestTooManyNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many names")
-	}
-	root := world(t)
-	r := helper(t, root, []string{root}, "names", "200100")
-	if len(r.record.Accesses) != 200_000 || r.record.Partial != "it used too many names" {
-		t.Errorf("got %d names, partial %q", len(r.record.Accesses), r.record.Partial)
-	}
-}
-
 // Many short children, each of which reads a name of its own.
 func TestManyChildren(t *testing.T) {
 	n := 2000

@@ -52,7 +52,6 @@ func helpers() map[string]func(args []string) error {
 		"load":       helpLoad,
 		"sleep":      func([]string) error { time.Sleep(time.Minute); return nil },
 		"no signals": helpSignals,
-		"names":      helpNames,
 		"io_uring":   func([]string) error { return expect(unix.ENOSYS, unix.SYS_IO_URING_SETUP, 1, 0) },
 		"chroot":     func([]string) error { return ignore(unix.SYS_CHROOT, text("/nowhere")) },
 		"mount":      func([]string) error { return ignore(unix.SYS_UMOUNT2, text("/nowhere")) },
@@ -254,15 +253,6 @@ func helpSignals([]string) error {
 	}
 	_ = child.Process.Signal(unix.SIGCONT)
 	return child.Wait()
-}
-
-// helpNames asks for more names than are kept.
-func helpNames(args []string) error {
-	n, err := strconv.Atoi(args[0])
-	for i := range n {
-		_ = call(unix.SYS_ACCESS, text("n"+strconv.Itoa(i)), 0)
-	}
-	return err
 }
 
 // helpLoad opens, reads and closes a file, and asks for a missing one, many times. All names
