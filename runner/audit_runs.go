@@ -33,7 +33,7 @@ func (a *audit) newSide(head *bundle.Bundle, folder string, read *recording.Reco
 	env := a.environment()
 	env.Head, env.HandOut, env.Effects, env.Findings = head, s.handedOut.note, s.announced.start, s.reported.start
 	if head == a.Head {
-		env.Place = a.placeOnHead
+		env.Place, env.Read = a.placeOnHead, a.read.note
 	}
 	if read != nil {
 		env.Observe = read.StartAttempt
@@ -158,7 +158,11 @@ func (a *audit) outcome(ctx context.Context, t *trial) plan.Audited {
 		return out
 	}
 	var finding string
-	out.Outcome, finding = t.judge()
+	if out.Outcome, finding = t.judge(); len(t.base) > 0 {
+		if why := a.whyNotAsOnBase(t.task); why != "" {
+			out.Outcome, finding = plan.AuditUnclear, why
+		}
+	}
 	if out.Outcome == plan.AuditRight {
 		return out
 	}

@@ -132,6 +132,10 @@ func (c *comparison) compare(ctx context.Context, left []uncompared) {
 		case results[i].Status == plan.Canceled && ctx.Err() != nil:
 			u.result.Effects = effects.Uncompared(u.result.Effects, whyCanceled(ctx))
 		default:
+			if why := c.whyNotAsOnBase(u.task); why != "" {
+				u.result.Effects = effects.Uncompared(u.result.Effects, why)
+				continue
+			}
 			u.result.Effects = c.compared(u.task, u.result.Effects, results[i].Effects)
 			if c.isRememberable(u.task) {
 				runs = append(runs, c.runOf(u.task, results[i].Effects, began))

@@ -106,7 +106,11 @@ func (s *settlement) compare(ctx context.Context, notes io.Writer, opts wrapper.
 	for len(failures) > 0 {
 		var unclear []*failure
 		for _, f := range failures {
-			if c := withFindings(s.compareOnce(f), f); s.note(f, c, context.Cause(ctx)) {
+			c := withFindings(s.compareOnce(f), f)
+			if why := s.whyNotAsOnBase(f.task); c.Same && why != "" {
+				c = baseline.Comparison{Finding: "not comparable with base: " + why}
+			}
+			if s.note(f, c, context.Cause(ctx)) {
 				unclear = append(unclear, f)
 			}
 		}

@@ -18,9 +18,11 @@ func (r *run) placeOnBase(ctx context.Context, _ plan.Task) (place.Place, error)
 	return r.Places.OnBase(ctx)
 }
 
-// usesFiles reports whether a task may use files of the repository.
+// usesFiles reports whether a task may use files of the repository: its settings do not promise
+// that it uses none, or it opened one all the same.
 func (r *run) usesFiles(t plan.Task) bool {
-	return !t.Native && !r.Settings.For(t.Integration).Programs.None
+	found, _ := r.read.of(t.ID)
+	return !t.Native && (!r.Settings.For(t.Integration).Programs.None || len(found.used) > 0)
 }
 
 // whyNotOnBase says why a run of a task on base says nothing about base, "" if it does.

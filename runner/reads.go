@@ -1,16 +1,15 @@
 package runner
 
 import (
-	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/place"
-	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/files"
 )
 
@@ -25,15 +24,21 @@ type readings struct {
 type reading struct {
 	at   place.Place
 	list files.List
-	why  string // why the list does not hold everything; "" if it does
-	used []string
+	why  string   // why the list does not hold everything; "" if it does
+	used []string // files of the checkout that were opened or run
 }
 
-// note keeps what an attempt of a task read.
-func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) {
+// note keeps what an attempt of a task read. It returns which of these files somebody else
+// changed meanwhile, "" if nobody did. The files of a view cannot change.
+func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt string) {
 	now := reading{at: at, why: rec.Partial, used: usedFiles(rec, at)}
 	if at.World != nil {
 		now.list, now.why = at.World.Of(rec, at.Root, at.From)
+		if !at.IsView() {
+			if name, isOther := at.World.ChangedOnDisk(now.list, at.Made, madeBy(rec, at.Root)); isOther {
+				doubt = fmt.Sprintf("%q changed while it ran; run it again", name)
+			}
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,6 +46,7 @@ func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) {
 		r.last = map[string]reading{}
 	}
 	r.last[t.ID] = now
+	return doubt
 }
 
 // of returns what the last attempt of a task read; false if nothing was recorded.
@@ -51,6 +57,17 @@ func (r *readings) of(task string) (reading, bool) {
 	return found, ok
 }
 
+// madeBy returns a function that reports whether a task wrote a file below a root.
+func madeBy(rec reads.Record, root string) func(path string) bool {
+	wrote := map[string]bool{}
+	for _, a := range rec.Accesses {
+		if rel, err := filepath.Rel(root, a.Name); err == nil && a.Wrote {
+			wrote[filepath.ToSlash(rel)] = true
+		}
+	}
+	return func(path string) bool { return wrote[path] }
+}
+
 // usedFiles lists the files of the checkout that a task opened or ran, by their paths.
 func usedFiles(rec reads.Record, at place.Place) []string {
 	var out []string
@@ -58,7 +75,7 @@ func usedFiles(rec reads.Record, at place.Place) []string {
 		if !a.Opened && !a.Executed || a.MadeFirst {
 			continue
 		}
-		for _, root := range []string{at.Root, at.From} {
+		for _, root := range slices.Compact([]string{at.Root, at.From}) {
 			if rel, err := filepath.Rel(root, a.Name); err == nil && filepath.IsLocal(rel) && rel != "." {
 				out = append(out, filepath.ToSlash(rel))
 			}
@@ -68,72 +85,50 @@ func usedFiles(rec reads.Record, at place.Place) []string {
 	return slices.Compact(out)
 }
 
-// isRecorded reports whether the reads of a task are recorded.
-func (r *run) isRecorded(t plan.Task) bool {
-	return !t.Native && r.Settings.For(t.Integration).Reads != integration.ReadsNone
-}
-
-// readIDs returns the ids of what tasks read, by task, and writes the lists to the state. A task
-// that could not be recorded counts as having read every file, or those that the settings
-// declare.
-func (r *run) readIDs(ctx context.Context, results []plan.Result) (ids map[string]files.ID, errs []error) {
-	ids = map[string]files.ID{}
-	store := files.NewStore(r.State)
-	for i, t := range r.Plan.Tasks {
-		if i >= len(results) || results[i].Attempts == 0 || t.Native || r.isResumed(t.ID) {
+// undeclared returns a file that a run on base opened or looked for in vain and that only head's
+// checkout has, since git ignores or does not track it: then the run on base was another one. Why
+// says that this is not known.
+func (r *run) undeclared(t plan.Task) (name, why string) {
+	if r.Places == nil || r.Places.Base == nil || r.Places.Others == nil || t.Native {
+		return "", ""
+	}
+	others, err := r.Places.Others()
+	if err != nil || len(others) == 0 {
+		return "", ""
+	}
+	found, ok := r.readOnBase.of(t.ID)
+	if !ok || found.why != "" {
+		if found.why == "" {
+			found.why = "its reads were not recorded"
+		}
+		return "", found.why
+	}
+	declared := r.Settings.Environment()
+	for _, read := range found.list {
+		if read.Found != "missing" || isAtOrBelow(read.Path, declared) || !isAtOrBelow(read.Path, others) {
 			continue
 		}
-		found, ok := r.read.of(t.ID)
-		if !ok || found.why != "" || found.at.World == nil || r.hasSecret(found.list) {
-			ids[t.ID] = r.allFiles(t)
-			continue
-		}
-		id, err := store.Save(ctx, t.Integration, found.list)
-		if err != nil {
-			errs = append(errs, err)
-		}
-		ids[t.ID] = id
+		return read.Path, ""
 	}
-	return ids, errs
+	return "", ""
 }
 
-// hasSecret reports whether a name of a list contains a secret. Such a list is not remembered.
-func (r *run) hasSecret(l files.List) bool {
-	return slices.ContainsFunc(l, func(f files.Read) bool { return r.masker.Text(f.Path) != f.Path })
+// isAtOrBelow reports whether a path is one of some files and folders, or lies below one.
+func isAtOrBelow(path string, list []string) bool {
+	return slices.ContainsFunc(list, func(o string) bool {
+		o = strings.TrimSuffix(o, "/")
+		return path == o || strings.HasPrefix(path, o+"/")
+	})
 }
 
-// allFiles returns the id for a task that was not recorded.
-func (r *run) allFiles(t plan.Task) files.ID {
-	programs := r.Settings.For(t.Integration).Programs
-	if programs.None || programs.Globs != nil || r.Programs == nil {
-		return files.Declared
+// whyNotAsOnBase says why a run of a task on base cannot be compared after it was made, "" if it
+// can.
+func (r *run) whyNotAsOnBase(t plan.Task) string {
+	switch name, why := r.undeclared(t); {
+	case name != "":
+		return fmt.Sprintf("on base it looked for %q, which git does not have and only head's checkout has; environment: in the settings gives it to base", name)
+	case why != "":
+		return "whether it needs files of head's checkout that git does not have is not known: " + why
 	}
-	digest, err := r.Programs(programs)
-	if err != nil {
-		return "" // nobody knows
-	}
-	return files.All(digest)
-}
-
-// treeOfHead returns the id of head's files, "" if they are not known.
-func (r *run) treeOfHead() string {
-	if r.Places.Head == nil {
-		return ""
-	}
-	tree, err := r.Places.Head()
-	if err != nil {
-		return ""
-	}
-	return tree.ID()
-}
-
-// withReads adds to runs the files that were read.
-func (r *run) withReads(runs []dependence.Run, ids map[string]files.ID) []dependence.Run {
-	for i := range runs {
-		runs[i].Read = string(ids[runs[i].Task])
-		if found, ok := r.read.of(runs[i].Task); ok {
-			runs[i].Beyond.Files = found.list.Paths()
-		}
-	}
-	return runs
+	return ""
 }

@@ -49,13 +49,15 @@ type run struct {
 	systems   func(integration string) launch.Systems // what natives read beside the data
 	learned   atomic.Bool                             // whether they read a secret
 	recording *recording.Recording
-	handedOut handouts               // to tasks on head
-	read      readings               // by tasks on head
-	announced *announcements         // by tasks on head
-	reported  *reports               // by natives on head
-	journal   *journal.Journal       // nil without a journal
-	resumed   map[string]plan.Result // results of an earlier run that are kept, by task
-	began     time.Time
+	handedOut handouts // to tasks on head
+	read      readings // by tasks on head
+	// readOnBase is what tasks read in runs on base.
+	readOnBase readings
+	announced  *announcements         // by tasks on head
+	reported   *reports               // by natives on head
+	journal    *journal.Journal       // nil without a journal
+	resumed    map[string]plan.Result // results of an earlier run that are kept, by task
+	began      time.Time
 }
 
 // newRun prepares a run. It starts no task.
@@ -84,7 +86,7 @@ func newRun(in Input, opts Options) (*run, error) {
 // not recorded.
 func (r *run) environment() launch.Environment {
 	return launch.Environment{
-		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Natives: r.Natives,
+		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Read: r.readOnBase.note, Natives: r.Natives,
 		Systems: r.systems, State: r.State, Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
 	}
 }
@@ -111,6 +113,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 		out.Forecast = foreseen
 	}
 	err = errors.Join(err, s.settleAll(ctx, out.Results))
+	out.Warnings = append(out.Warnings, r.refutedPromises()...)
 	out.Warnings = append(out.Warnings, r.compareEffects(ctx, s.notes, s.opts, out.Results)...)
 	if problem := shared.problem(); problem != nil {
 		out.Warnings = append(out.Warnings, problem.Error())

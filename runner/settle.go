@@ -52,7 +52,7 @@ func (r *run) newSettlement(opts wrapper.Options) *settlement {
 	})
 	s.alike = sync.OnceValues(func() (wrapper.Runner, error) {
 		env := r.environment()
-		env.Head, env.Place, env.HandOut = r.Head, r.placeOnHead, s.handedOut.note
+		env.Head, env.Place, env.Read, env.HandOut = r.Head, r.placeOnHead, nil, s.handedOut.note
 		return env.Runner(r.Plan.Tasks)
 	})
 	if r.opts.NoBaseline {

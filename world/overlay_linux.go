@@ -161,14 +161,7 @@ func (v *View) prepareOverlay(ctx context.Context, extras []Extra) error {
 			return err
 		}
 	}
-	entered := false
-	v.Enter = func() error {
-		if entered {
-			return errors.New("a view was entered twice (a bug in prcheck)")
-		}
-		entered = true
-		return o.enter()
-	}
+	v.Enter = o.enter
 	return nil
 }
 

@@ -43,7 +43,7 @@ type View struct {
 	Root string // where the task finds the world
 	Kind ViewKind
 	// Enter makes the world visible to processes that the calling thread starts afterwards. It is nil when the world is
-	// an ordinary folder. It is called once, by a goroutine that has locked its thread and never unlocks it, so that the
+	// an ordinary folder. It is called by a goroutine that has locked its thread and never unlocks it, so that the
 	// thread ends with it. After an error the thread must not start anything either.
 	Enter func() error
 

@@ -25,7 +25,7 @@ func keeperIn(open source.Opener, temp string) world.Keeper {
 
 // placesOf returns the places in which the tasks of a change start.
 func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.Settings, keeper world.Keeper) (*place.Places, error) {
-	p := &place.Places{Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, Keeper: keeper, Environment: s.Environment()}
+	p := &place.Places{Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, Keeper: keeper, Environment: s.Environment(), Prepared: len(s.Prepare()) > 0}
 	inJob := change.InJob(env.Getenv)
 	switch {
 	case p.Head != nil && inJob:

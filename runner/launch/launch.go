@@ -31,8 +31,9 @@ type Environment struct {
 	Place func(context.Context, plan.Task) (place.Place, error)
 	// IsRecorded tells whether the files that a task reads are recorded; nil: none are.
 	IsRecorded func(plan.Task) bool
-	// Read is told what an attempt of such a task read, when it has ended.
-	Read     func(plan.Task, place.Place, reads.Record)
+	// Read is told what an attempt of such a task read, when it has ended. It returns why that is not
+	// known, because somebody changed a file meanwhile; "" if nobody did.
+	Read     func(plan.Task, place.Place, reads.Record) string
 	Temp     string // the folder for private config files; "" is that of the system
 	Natives  []integration.Native
 	Observe  func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing

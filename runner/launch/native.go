@@ -12,7 +12,6 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/mask"
-	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/findings"
@@ -43,30 +42,6 @@ func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 		return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
 	}
 	return r.runNative(ctx, n, task, log, finder)
-}
-
-// runProcess runs the command of a task in a place of its own.
-func (r runner) runProcess(ctx context.Context, task plan.Task, log io.Writer, finder *effects.Finder) error {
-	at, err := r.Place(ctx, task)
-	if err != nil {
-		return &wrapper.ShortageError{Err: fmt.Errorf("the files in which it starts cannot be made: %w", err)}
-	}
-	defer func() {
-		if err := at.Close(); err != nil {
-			_, _ = fmt.Fprintf(log, "prcheck: the files in which it started could not be removed: %v\n", err) // it has ended
-		}
-	}()
-	process := r.process
-	process.Command = func(t plan.Task) (wrapper.Command, error) { return r.command(t, at) }
-	process.HandOut = func(t plan.Task, values []string) { r.handOut(t, append(values, at.From, at.Root)) }
-	if finder != nil {
-		process.Effects = func(file string) { readEffects(file, finder) }
-	}
-	if r.IsRecorded != nil && r.IsRecorded(task) && at.Root != "" {
-		process.Reads = func(plan.Task) []string { return slices.Compact([]string{at.Root, at.From}) }
-		process.Record = func(t plan.Task, rec reads.Record) { r.Read(t, at, rec) }
-	}
-	return process.Run(ctx, task, log)
 }
 
 // runNative makes the dry run of a native integration. It sends its queries to a server of its

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/world"
@@ -24,6 +25,8 @@ type Places struct {
 	Keeper     world.Keeper
 	// InPlace says that tasks on head start in the checkout itself.
 	InPlace bool
+	// Prepared says that a command prepares the files of each side before a task starts there.
+	Prepared bool
 	// Shared says that the folder belongs to neither side: it lies in no repository, and no job
 	// has made it of head.
 	Shared bool
@@ -40,7 +43,23 @@ type Places struct {
 type keptSide struct {
 	once sync.Once
 	kept *world.Kept
-	err  error
+
+	mu  sync.Mutex
+	err error // why no view can be made any more
+}
+
+// fail lets no further view be made.
+func (s *keptSide) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+}
+
+// failure returns why no view can be made.
+func (s *keptSide) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 // A Place is where one attempt of a task starts.
@@ -52,15 +71,25 @@ type Place struct {
 	World      *files.World // the files at Root; nil when they are not known
 	Enter      func() error // see [world.View]; nil when there is nothing to enter
 
+	Made time.Time // when the place was made
+
 	view *world.View
+	side *keptSide
 }
 
-// Close removes the place.
+// IsView reports whether the place is a view that only one task has.
+func (p Place) IsView() bool { return p.view != nil }
+
+// Close removes the place. An error says that it was damaged, or cannot be removed.
 func (p Place) Close() error {
 	if p.view == nil {
 		return nil
 	}
-	return p.view.Close()
+	err := p.view.Close()
+	if err != nil {
+		p.side.fail(err)
+	}
+	return err
 }
 
 // start returns the folder in which tasks start, and the root of its checkout: that of head's
@@ -99,7 +128,7 @@ func (p *Places) inCheckout() (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	out := Place{Folder: folder, From: root, Root: root}
+	out := Place{Folder: folder, From: root, Root: root, Made: time.Now()}
 	if p.Head != nil {
 		out.World, err = p.HeadWorld()
 	}
@@ -122,7 +151,7 @@ func (p *Places) HeadWorld() (*files.World, error) {
 // OnHead makes a place for a task on head. A task that uses no file of the repository starts in
 // the checkout itself.
 func (p *Places) OnHead(ctx context.Context, usesFiles bool) (Place, error) {
-	if p.Head == nil || p.InPlace || !usesFiles {
+	if p.Head == nil || (p.InPlace || !usesFiles) && !p.Prepared {
 		return p.inCheckout()
 	}
 	w, err := p.HeadWorld()
@@ -168,9 +197,13 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World) (Plac
 	if err != nil {
 		return Place{}, err
 	}
-	side.once.Do(func() { side.kept, side.err = p.Keeper.Keep(context.WithoutCancel(ctx), w.Tree) })
-	if side.err != nil {
-		return Place{}, side.err
+	side.once.Do(func() {
+		kept, err := p.Keeper.Keep(context.WithoutCancel(ctx), w.Tree)
+		side.kept = kept
+		side.fail(err)
+	})
+	if err := side.failure(); err != nil {
+		return Place{}, err
 	}
 	var o world.ViewOptions
 	for _, name := range w.Others {
@@ -185,7 +218,7 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World) (Plac
 	if !inside {
 		return Place{}, errors.Join(fmt.Errorf("%q does not lie in %q", folder, root), v.Close())
 	}
-	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, World: w, Enter: v.Enter, view: v}, nil
+	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, World: w, Enter: v.Enter, view: v, side: side}, nil
 }
 
 // Close gives back the files of both sides. No place may be in use.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/app-sre/prcheck/world"
 )
@@ -158,4 +159,31 @@ func (w World) Changed(l List) (name string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// ChangedOnDisk returns the first path of a list at which the checkout has another file than the
+// tree; ok is false if there is none. Files that the task wrote itself are left out, and files
+// that the tree does not have count only if they were made after a time.
+func (w World) ChangedOnDisk(l List, since time.Time, wrote func(path string) bool) (name string, ok bool) {
+	for _, r := range l {
+		f, kind, found := w.Tree.Lookup(r.Path)
+		if wrote(r.Path) || path.Base(r.Path) == ".git" || w.isOther(r.Path) || r.Lists || found && kind != world.Regular && kind != world.Link {
+			continue
+		}
+		if w.differsOnDisk(r.Path, f, found, since) {
+			return r.Path, true
+		}
+	}
+	return "", false
+}
+
+// differsOnDisk reports whether the checkout has another file at a path than the tree.
+func (w World) differsOnDisk(name string, f world.File, found bool, since time.Time) bool {
+	at := filepath.Join(w.Root, filepath.FromSlash(name))
+	if !found {
+		info, err := os.Lstat(at)
+		return err == nil && info.ModTime().After(since)
+	}
+	same, err := w.Tree.IsOnDisk(f)
+	return err != nil || !same
 }

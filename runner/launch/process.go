@@ -1,0 +1,71 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/app-sre/prcheck/internal/reads"
+	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/runner/effects"
+	"github.com/app-sre/prcheck/runner/place"
+	"github.com/app-sre/prcheck/wrapper"
+)
+
+// runProcess runs the command of a task in a place of its own. It fails as a shortage when the
+// place cannot be made, or when it was not what it should be: then nobody knows what the task
+// has checked.
+func (r runner) runProcess(ctx context.Context, task plan.Task, log io.Writer, finder *effects.Finder) error {
+	at, err := r.Place(ctx, task)
+	if err != nil {
+		return &wrapper.ShortageError{Err: fmt.Errorf("the files in which it starts cannot be made: %w", err)}
+	}
+	doubt, err := r.runAt(ctx, at, task, log, finder)
+	if damage := at.Close(); damage != nil {
+		return &wrapper.ShortageError{Err: fmt.Errorf("the files in which it ran: %w", damage)}
+	}
+	if doubt != "" && ctx.Err() == nil {
+		return &wrapper.ShortageError{Err: fmt.Errorf("it is not known what it checked: %s", doubt)}
+	}
+	return err
+}
+
+// runAt runs the command of a task in a place. The doubt says that a file that it read was
+// changed by somebody else meanwhile.
+func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log io.Writer, finder *effects.Finder) (doubt string, err error) {
+	if err := r.prepare(ctx, at, task, log); err != nil {
+		return "", err
+	}
+	process := r.process
+	process.Command = func(t plan.Task) (wrapper.Command, error) { return r.command(t, at) }
+	process.HandOut = func(t plan.Task, values []string) { r.handOut(t, append(values, at.From, at.Root)) }
+	if finder != nil {
+		process.Effects = func(file string) { readEffects(file, finder) }
+	}
+	if r.Read != nil && (r.IsRecorded == nil || r.IsRecorded(task)) && at.Root != "" {
+		process.Reads = func(plan.Task) []string { return slices.Compact([]string{at.Root, at.From}) }
+		process.Record = func(t plan.Task, rec reads.Record) { doubt = r.Read(t, at, rec) }
+	}
+	err = process.Run(ctx, task, log)
+	return doubt, err
+}
+
+// prepare runs the command with which the settings prepare a view of the files of a side. A task
+// whose files cannot be prepared is not checked.
+func (r runner) prepare(ctx context.Context, at place.Place, task plan.Task, log io.Writer) error {
+	argv := r.Settings.Prepare()
+	if len(argv) == 0 || !at.IsView() {
+		return nil
+	}
+	_, _ = fmt.Fprintf(log, "prcheck: preparing the files with %q\n", argv) // the log is for people
+	process := wrapper.Process{Temp: r.Temp, Command: func(t plan.Task) (wrapper.Command, error) {
+		c, err := r.command(t, at)
+		c.Argv, c.Config = argv, ""
+		return c, err
+	}}
+	if err := process.Run(ctx, task, log); err != nil {
+		return &wrapper.ShortageError{Err: fmt.Errorf("preparing its files with %q: %w", argv, err)}
+	}
+	return nil
+}
