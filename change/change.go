@@ -35,7 +35,8 @@ type Change struct {
 
 	settings source.Settings
 	baseRef  string
-	known    dependence.Snapshot
+	known    dependence.Snapshot // what counts
+	seen     dependence.Snapshot // what any document says, for what only adds work
 	input    planner.Input
 	server   *live.Bundles // nil when the bundles are files
 	memory   *bases.Memory // nil when nothing is remembered
@@ -55,7 +56,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	c := &Change{Settings: settings.Settings, settings: settings, baseRef: in.Base, State: remembered, input: planner.Input{
 		Settings: settings.Settings, ReadQuery: settings.ReadQuery, Natives: Natives(),
 	}}
-	c.openState(ctx, env, in.NoReuse)
+	c.openState(ctx, env, in.State, in.NoReuse)
 	if err := c.openBundles(ctx, env, in); err != nil {
 		return nil, err
 	}

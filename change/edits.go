@@ -92,7 +92,7 @@ func (c *Change) commandWords() func(name string) []string {
 
 // reads returns which files the runs of an integration read.
 func (c *Change) reads(name string) rules.Reads {
-	b := c.known.Beyond(name)
+	b := c.seen.Beyond(name)
 	return rules.Reads{Paths: b.Files, All: b.AllFiles}
 }
 

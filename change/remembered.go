@@ -20,8 +20,9 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-// openState opens what the state remembers, if there is one.
-func (c *Change) openState(ctx context.Context, env cli.Env, noReuse bool) {
+// openState opens what the state remembers, if there is one. What only adds work counts from any
+// document.
+func (c *Change) openState(ctx context.Context, env cli.Env, place string, noReuse bool) {
 	if c.State == nil {
 		return
 	}
@@ -30,7 +31,12 @@ func (c *Change) openState(ctx context.Context, env cli.Env, noReuse bool) {
 	if err != nil {
 		_, _ = fmt.Fprintf(env.Stderr, "%v\n", err) // skips are believed then, and not proven
 	}
-	c.known = known
+	c.known, c.seen = known, known
+	if any, err := ReadState(ctx, place); err == nil && any != nil {
+		if seen, err := dependence.NewStore(any).Snapshot(ctx); err == nil {
+			c.seen = seen
+		}
+	}
 	if c.Settings.DistrustsMisses() {
 		c.input.Distrust = misses(ctx, env, c.State)
 	}

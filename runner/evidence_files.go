@@ -75,7 +75,8 @@ func (r *run) treeOfHead() string {
 func (r *run) withReads(runs []dependence.Run, ids map[string]files.ID) []dependence.Run {
 	for i := range runs {
 		runs[i].Read = string(ids[runs[i].Task])
-		if found, ok := r.read.of(runs[i].Task); ok {
+		d, _ := r.Plan.Decision(runs[i].Integration)
+		if found, ok := r.read.of(runs[i].Task); ok && len(d.Evidence.Edited) == 0 { // else they are those of head's program
 			runs[i].Beyond.Files = found.list.Paths()
 		}
 	}

@@ -26,12 +26,21 @@ type reading struct {
 	list files.List
 	why  string   // why the list does not hold everything; "" if it does
 	used []string // files of the checkout that were opened or run
+	// outside is a file of the checkout itself that was opened although the task started elsewhere.
+	outside string
 }
 
 // note keeps what an attempt of a task read. It returns which of these files somebody else
 // changed meanwhile, "" if nobody did. The files of a view cannot change.
 func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt string) {
-	now := reading{at: at, why: rec.Partial, used: usedFiles(rec, at)}
+	now := reading{at: at, why: rec.Partial, used: usedFiles(rec, at.Root)}
+	if at.From != at.Root {
+		elsewhere := usedFiles(rec, at.From)
+		now.used = append(now.used, elsewhere...)
+		if i := slices.IndexFunc(elsewhere, func(name string) bool { return at.World == nil || !at.World.IsOther(name) }); i >= 0 {
+			now.outside = elsewhere[i]
+		}
+	}
 	if at.World != nil {
 		now.list, now.why = at.World.Of(rec, at.Root, at.From)
 		if !at.IsView() {
@@ -68,21 +77,16 @@ func madeBy(rec reads.Record, root string) func(path string) bool {
 	return func(path string) bool { return wrote[path] }
 }
 
-// usedFiles lists the files of the checkout that a task opened or ran, by their paths.
-func usedFiles(rec reads.Record, at place.Place) []string {
+// usedFiles lists the files below a root that a task opened or ran, by their paths.
+func usedFiles(rec reads.Record, root string) []string {
 	var out []string
 	for _, a := range rec.Accesses {
-		if !a.Opened && !a.Executed || a.MadeFirst {
-			continue
-		}
-		for _, root := range slices.Compact([]string{at.Root, at.From}) {
-			if rel, err := filepath.Rel(root, a.Name); err == nil && filepath.IsLocal(rel) && rel != "." {
-				out = append(out, filepath.ToSlash(rel))
-			}
+		rel, err := filepath.Rel(root, a.Name)
+		if (a.Opened || a.Executed) && !a.MadeFirst && err == nil && filepath.IsLocal(rel) && rel != "." {
+			out = append(out, filepath.ToSlash(rel))
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // undeclared returns a file that a run on base opened or looked for in vain and that only head's
@@ -124,6 +128,9 @@ func isAtOrBelow(path string, list []string) bool {
 // whyNotAsOnBase says why a run of a task on base cannot be compared after it was made, "" if it
 // can.
 func (r *run) whyNotAsOnBase(t plan.Task) string {
+	if found, ok := r.readOnBase.of(t.ID); ok && found.outside != "" {
+		return fmt.Sprintf("on base it opened %q in head's checkout, by its absolute path", found.outside)
+	}
 	switch name, why := r.undeclared(t); {
 	case name != "":
 		return fmt.Sprintf("on base it looked for %q, which git does not have and only head's checkout has; environment: in the settings gives it to base", name)

@@ -54,7 +54,7 @@ func (w World) Of(rec reads.Record, root, other string) (l List, partial string)
 	for _, a := range rec.Accesses {
 		path, inside := below(a.Name, root)
 		if !inside && other != root {
-			if path, inside = below(a.Name, other); inside && path != "." && !w.isOther(path) && a.Opened {
+			if path, inside = below(a.Name, other); inside && path != "." && !w.IsOther(path) && a.Opened {
 				partial = fmt.Sprintf("it read %q of the checkout itself", path)
 			}
 		}

@@ -32,8 +32,8 @@ const maxOther = 64 << 20
 // unknown is what is found where nobody can tell. It is never the same as anything.
 const unknown = "?"
 
-// isOther reports whether a path is one that is not in the tree, or lies below one.
-func (w World) isOther(name string) bool {
+// IsOther reports whether a path is one of Others, or lies below one.
+func (w World) IsOther(name string) bool {
 	return slices.ContainsFunc(w.Others, func(o string) bool {
 		return name == strings.TrimSuffix(o, "/") || strings.HasSuffix(o, "/") && strings.HasPrefix(name, o)
 	})
@@ -44,7 +44,7 @@ func (w World) isFolder(name string) bool {
 	if _, kind, ok := w.Tree.Lookup(name); ok {
 		return kind == world.Folder || kind == world.Submodule
 	}
-	if !w.isOther(name) {
+	if !w.IsOther(name) {
 		return false
 	}
 	info, err := os.Lstat(filepath.Join(w.Root, filepath.FromSlash(name)))
@@ -59,7 +59,7 @@ func (w World) Found(name string, lists bool) string {
 	}
 	f, kind, ok := w.Tree.Lookup(name)
 	switch {
-	case !ok && w.isOther(name):
+	case !ok && w.IsOther(name):
 		return w.other(name, lists)
 	case !ok:
 		return "missing"
@@ -167,7 +167,7 @@ func (w World) Changed(l List) (name string, ok bool) {
 func (w World) ChangedOnDisk(l List, since time.Time, wrote func(path string) bool) (name string, ok bool) {
 	for _, r := range l {
 		f, kind, found := w.Tree.Lookup(r.Path)
-		if wrote(r.Path) || path.Base(r.Path) == ".git" || w.isOther(r.Path) || r.Lists || found && kind != world.Regular && kind != world.Link {
+		if wrote(r.Path) || path.Base(r.Path) == ".git" || w.IsOther(r.Path) || r.Lists || found && kind != world.Regular && kind != world.Link {
 			continue
 		}
 		if w.differsOnDisk(r.Path, f, found, since) {
