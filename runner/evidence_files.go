@@ -49,8 +49,11 @@ func (r *run) hasSecret(l files.List) bool {
 // allFiles returns the id for a task that was not recorded.
 func (r *run) allFiles(t plan.Task) files.ID {
 	programs := r.Settings.For(t.Integration).Programs
-	if programs.None || programs.Globs != nil || r.Programs == nil {
+	switch {
+	case programs.None || programs.Globs != nil:
 		return files.Declared
+	case r.Programs == nil:
+		return "" // nobody knows
 	}
 	digest, err := r.Programs(programs)
 	if err != nil {

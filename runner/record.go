@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/runner/launch"
 	"github.com/app-sre/prcheck/runner/recording"
 	"github.com/app-sre/prcheck/state/dependence"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"
 	"github.com/app-sre/prcheck/wrapper"
 )
@@ -34,8 +35,10 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	tasks := []plan.Task{task}
 	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())
 	masker := mask.New(nil)
+	r := &run{Input: in, masker: masker}
+	r.Plan = &plan.Plan{Tasks: tasks}
 	start := launch.Environment{
-		Base: in.Base, Head: in.Head, Settings: in.Settings, Folder: in.Places.Folder,
+		Base: in.Base, Head: in.Head, Settings: in.Settings, Place: r.placeOnHead, IsRecorded: r.isRecorded, Read: r.read.note,
 		Natives: in.Natives, Systems: in.Connect(in.Settings, func(secret string) { masker.Add(secret) }), State: in.State, Observe: recorder.StartAttempt, Getenv: in.Getenv, Environ: in.Environ,
 	}
 	masker.Add(start.Secrets(tasks)...)
@@ -53,7 +56,13 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 		return Recorded{}, ctx.Err()
 	}
 	now := time.Now()
-	warnings := recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)
+	ids, errs := r.readIDs(ctx, results)
+	recorder.Files = func(task string) files.ID { return ids[task] }
+	var warnings []string
+	for _, err := range errs {
+		warnings = append(warnings, err.Error())
+	}
+	warnings = append(warnings, recorder.CheckAndSave(ctx, trace.NewStore(in.State), &plan.Plan{Tasks: tasks}, results, in.Settings, now)...)
 	definitions, err := in.Settings.List(in.Base)
 	if err != nil {
 		return Recorded{}, err
@@ -61,7 +70,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	if !results[0].OK() {
 		return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil
 	}
-	if err := dependence.NewStore(in.State).Add(ctx, recorder.Dependences(tasks, results, definitions, now)); err != nil {
+	if err := dependence.NewStore(in.State).Add(ctx, r.withReads(recorder.Dependences(tasks, results, definitions, now), ids)); err != nil {
 		warnings = append(warnings, err.Error())
 	}
 	return Recorded{results[0], recorder.LastTrace(task, now), warnings}, nil

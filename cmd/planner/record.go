@@ -15,9 +15,11 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
+	"github.com/app-sre/prcheck/runner/place"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/trace"
+	"github.com/app-sre/prcheck/world"
 )
 
 type recordFlags struct {
@@ -87,8 +89,9 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	}
 	data := change.Data{Settings: rules, Bundles: []*bundle.Bundle{b}, Refs: []string{f.bundle}}
 	own := source.Own{Files: []string{f.bundle}, State: f.state, Cache: source.CacheFolder(env.Getenv)}
+	programs := change.Programs(ctx, source.In(env), data.Settings, data, nil, own)
 	task, err := planner.Task(planner.Input{
-		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: change.Programs(ctx, source.In(env), data.Settings, data, nil, own), Natives: change.Natives(),
+		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: programs, Natives: change.Natives(),
 	}, name, f.shard)
 	if err != nil {
 		return cli.Invalid(err)
@@ -99,8 +102,12 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if f.timeout > 0 {
 		task.Timeout = f.timeout.String()
 	}
+	places, err := placeOf(ctx, env, rules, own)
+	if err != nil {
+		return err
+	}
 	done, err := runner.Record(ctx, runner.Input{
-		Base: b, Head: b, Settings: settings, Folder: settings.Folder(), State: remembered,
+		Base: b, Head: b, Settings: settings, Places: places, Programs: programs, State: remembered,
 		Natives: change.Natives(), Getenv: env.Getenv, Environ: env.Environ,
 	}, task, env.Stdout)
 	if err != nil {
@@ -125,4 +132,14 @@ func tellRecorded(w io.Writer, name string, result plan.Result, t *trace.Trace) 
 	}
 	_, err := fmt.Fprintf(w, "planner: remembered of %q: %s\n", name, said)
 	return err
+}
+
+// placeOf returns the place in which a task starts: the checkout around the settings.
+func placeOf(ctx context.Context, env cli.Env, s source.Settings, own source.Own) (*place.Places, error) {
+	at, err := source.FindWorkplace(ctx, s.Folder())
+	if err != nil || !at.IsRepository() {
+		return &place.Places{Folder: s.Folder(), Shared: true}, err
+	}
+	w := change.OpenWorlds(ctx, source.In(env), own, world.Keeper{}, "", "dir:"+at.Root)
+	return &place.Places{Folder: s.Folder(), Head: place.Side(w.Head), Others: w.Others, InPlace: true}, nil
 }
