@@ -10,12 +10,17 @@ import (
 
 // placeOnHead makes the place of a task on head.
 func (r *run) placeOnHead(ctx context.Context, t plan.Task) (place.Place, error) {
-	return r.Places.OnHead(ctx, r.usesFiles(t))
+	return r.Places.OnHead(ctx, r.userOf(t))
 }
 
 // placeOnBase makes the place of a task on base.
-func (r *run) placeOnBase(ctx context.Context, _ plan.Task) (place.Place, error) {
-	return r.Places.OnBase(ctx)
+func (r *run) placeOnBase(ctx context.Context, t plan.Task) (place.Place, error) {
+	return r.Places.OnBase(ctx, r.userOf(t))
+}
+
+// userOf says who needs a place for a task.
+func (r *run) userOf(t plan.Task) place.User {
+	return place.User{Name: t.Integration, UsesFiles: r.usesFiles(t), IsRecorded: r.isRecorded(t) && r.canRecord()}
 }
 
 // usesFiles reports whether a task may use files of the repository: its settings do not promise
@@ -34,3 +39,6 @@ func (r *run) whyNotOnBase(t plan.Task) string {
 	}
 	return r.Places.WhyNotBase(r.usesFiles(t))
 }
+
+// writesInPlace notes that a task writes into files that it could only replace.
+func (r *run) writesInPlace(t plan.Task) { r.Places.WritesInPlace(t.Integration) }

@@ -35,7 +35,7 @@ func Record(ctx context.Context, in Input, task plan.Task, out io.Writer) (Recor
 	tasks := []plan.Task{task}
 	recorder := recording.New(in.Base.SHA256(), in.Head.SHA256())
 	masker := mask.New(nil)
-	r := &run{Input: in, masker: masker}
+	r := &run{Input: in, masker: masker, canRecord: func() bool { return true }}
 	r.Plan = &plan.Plan{Tasks: tasks}
 	start := launch.Environment{
 		Base: in.Base, Head: in.Head, Settings: in.Settings, Place: r.placeOnHead, IsRecorded: r.isRecorded, Read: r.read.note,

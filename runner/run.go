@@ -6,12 +6,14 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/mask"
+	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/journal"
 	"github.com/app-sre/prcheck/runner/launch"
@@ -49,8 +51,9 @@ type run struct {
 	systems   func(integration string) launch.Systems // what natives read beside the data
 	learned   atomic.Bool                             // whether they read a secret
 	recording *recording.Recording
-	handedOut handouts // to tasks on head
-	read      readings // by tasks on head
+	handedOut handouts    // to tasks on head
+	canRecord func() bool // whether this machine lets reads be recorded
+	read      readings    // by tasks on head
 	// readOnBase is what tasks read in runs on base.
 	readOnBase readings
 	announced  *announcements         // by tasks on head
@@ -66,6 +69,7 @@ func newRun(in Input, opts Options) (*run, error) {
 	part.Tasks = opts.Part.Tasks(in.Plan.Tasks)
 	in.Plan = &part
 	r := &run{Input: in, opts: opts, masker: mask.New(nil), recording: recording.New(bundle.Apart(in.Base, in.Head).SHA256(), in.Head.SHA256())}
+	r.canRecord = sync.OnceValue(func() bool { return reads.Supported() == nil })
 	r.systems = in.Connect(in.Settings, r.learn)
 	env := r.environment()
 	env.Head, env.Place, env.Observe, env.HandOut = in.Head, r.placeOnHead, r.recording.StartAttempt, r.handedOut.note
@@ -86,7 +90,7 @@ func newRun(in Input, opts Options) (*run, error) {
 // not recorded.
 func (r *run) environment() launch.Environment {
 	return launch.Environment{
-		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Read: r.readOnBase.note, Natives: r.Natives,
+		Base: r.Base, Head: r.Base, Settings: r.Settings, Place: r.placeOnBase, Read: r.readOnBase.note, WritesInPlace: r.writesInPlace, Natives: r.Natives,
 		Systems: r.systems, State: r.State, Getenv: r.Getenv, Environ: r.Environ, Temp: r.opts.Temp,
 	}
 }

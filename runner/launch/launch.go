@@ -33,17 +33,19 @@ type Environment struct {
 	IsRecorded func(plan.Task) bool
 	// Read is told what an attempt of such a task read, when it has ended. It returns why that is not
 	// known, because somebody changed a file meanwhile; "" if nobody did.
-	Read     func(plan.Task, place.Place, reads.Record) string
-	Temp     string // the folder for private config files; "" is that of the system
-	Natives  []integration.Native
-	Observe  func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
-	HandOut  func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
-	Effects  func(plan.Task) *effects.Finder         // starts an attempt of a task and returns the finder of its effects; nil, or a nil finder, finds none
-	Findings func(plan.Task) *findings.Collection    // starts an attempt of a native task and returns what takes its findings; nil keeps none
-	Systems  func(integration string) Systems        // returns what a native may read beside the data; nil is nothing
-	State    state.Store                             // what natives remember; nil is nothing
-	Getenv   func(string) string                     // the runner's environment
-	Environ  func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
+	Read func(plan.Task, place.Place, reads.Record) string
+	// WritesInPlace is told of a task that writes into a file that it can only replace.
+	WritesInPlace func(plan.Task)
+	Temp          string // the folder for private config files; "" is that of the system
+	Natives       []integration.Native
+	Observe       func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
+	HandOut       func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
+	Effects       func(plan.Task) *effects.Finder         // starts an attempt of a task and returns the finder of its effects; nil, or a nil finder, finds none
+	Findings      func(plan.Task) *findings.Collection    // starts an attempt of a native task and returns what takes its findings; nil keeps none
+	Systems       func(integration string) Systems        // returns what a native may read beside the data; nil is nothing
+	State         state.Store                             // what natives remember; nil is nothing
+	Getenv        func(string) string                     // the runner's environment
+	Environ       func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
 }
 
 // Runner returns a runner for these tasks. An error means that a bundle cannot be served.

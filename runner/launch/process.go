@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/effects"
 	"github.com/app-sre/prcheck/runner/place"
+	"github.com/app-sre/prcheck/world"
 	"github.com/app-sre/prcheck/wrapper"
 )
 
@@ -37,6 +39,7 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 	if err := r.prepare(ctx, at, task, log); err != nil {
 		return "", err
 	}
+	wrote := ""
 	process := r.process
 	process.Command = func(t plan.Task) (wrapper.Command, error) { return r.command(t, at) }
 	process.HandOut = func(t plan.Task, values []string) { r.handOut(t, append(values, at.From, at.Root)) }
@@ -45,10 +48,36 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 	}
 	if r.Read != nil && (r.IsRecorded == nil || r.IsRecorded(task)) && at.Root != "" {
 		process.Reads = func(plan.Task) []string { return slices.Compact([]string{at.Root, at.From}) }
-		process.Record = func(t plan.Task, rec reads.Record) { doubt = r.Read(t, at, rec) }
+		process.Record = func(t plan.Task, rec reads.Record) {
+			doubt, wrote = r.Read(t, at, rec), writtenInPlace(at, rec)
+			if wrote != "" && r.WritesInPlace != nil {
+				r.WritesInPlace(t)
+			}
+		}
 	}
 	err = process.Run(ctx, task, log)
+	if wrote != "" && ctx.Err() == nil {
+		return "", &wrapper.TransientError{Err: fmt.Errorf("it writes into %q in place; it starts again with copies of its files", wrote)}
+	}
 	return doubt, err
+}
+
+// writtenInPlace returns a file of the tree that a task wrote into although it could only replace
+// it; "" if there is none.
+func writtenInPlace(at place.Place, rec reads.Record) string {
+	if !at.IsLinked() || at.World == nil {
+		return ""
+	}
+	for _, a := range rec.Accesses {
+		rel, err := filepath.Rel(at.Root, a.Name)
+		if !a.Wrote || a.MadeFirst || err != nil {
+			continue
+		}
+		if _, kind, ok := at.World.Tree.Lookup(filepath.ToSlash(rel)); ok && kind == world.Regular {
+			return rel
+		}
+	}
+	return ""
 }
 
 // prepare runs the command with which the settings prepare a view of the files of a side. A task

@@ -37,6 +37,26 @@ type Places struct {
 	Environment []string
 
 	base, head keptSide
+	writers    sync.Map // the names of users that write into files of the tree in place
+}
+
+// A User says who needs a place.
+type User struct {
+	Name      string // of the integration
+	UsesFiles bool   // of the repository
+	// IsRecorded says that it is recorded what the user reads and writes, so that somebody notices
+	// when it writes into a file of the tree in place.
+	IsRecorded bool
+}
+
+// WritesInPlace notes that a user writes into files of the tree in place. From now on it gets
+// copies of them: hard links can only be replaced.
+func (p *Places) WritesInPlace(user string) { p.writers.Store(user, true) }
+
+// needsCopies reports whether hard links are not enough for a user.
+func (p *Places) needsCopies(u User) bool {
+	_, writes := p.writers.Load(u.Name)
+	return writes || !u.IsRecorded
 }
 
 // A keptSide is the folder with the files of a side, made when it is first needed.
@@ -76,6 +96,9 @@ type Place struct {
 	view *world.View
 	side *keptSide
 }
+
+// IsLinked reports whether the files of the place can be replaced, but not written in place.
+func (p Place) IsLinked() bool { return p.view != nil && p.view.Kind == world.Links }
 
 // IsView reports whether the place is a view that only one task has.
 func (p Place) IsView() bool { return p.view != nil }
@@ -150,19 +173,19 @@ func (p *Places) HeadWorld() (*files.World, error) {
 
 // OnHead makes a place for a task on head. A task that uses no file of the repository starts in
 // the checkout itself.
-func (p *Places) OnHead(ctx context.Context, usesFiles bool) (Place, error) {
-	if p.Head == nil || (p.InPlace || !usesFiles) && !p.Prepared {
+func (p *Places) OnHead(ctx context.Context, u User) (Place, error) {
+	if p.Head == nil || (p.InPlace || !u.UsesFiles) && !p.Prepared {
 		return p.inCheckout()
 	}
 	w, err := p.HeadWorld()
 	if err != nil {
 		return Place{}, err
 	}
-	return p.view(ctx, &p.head, w)
+	return p.view(ctx, &p.head, w, u)
 }
 
 // OnBase makes a place for a task on base.
-func (p *Places) OnBase(ctx context.Context) (Place, error) {
+func (p *Places) OnBase(ctx context.Context, u User) (Place, error) {
 	if p.Base == nil {
 		return p.inCheckout()
 	}
@@ -177,7 +200,7 @@ func (p *Places) OnBase(ctx context.Context) (Place, error) {
 			w.Others = append(w.Others, withSlash(root, name))
 		}
 	}
-	return p.view(ctx, &p.base, w)
+	return p.view(ctx, &p.base, w, u)
 }
 
 // withSlash adds a slash to the path of a folder.
@@ -192,7 +215,7 @@ func withSlash(root, name string) string {
 func (p *Places) KnowsBase() bool { return p.Base != nil }
 
 // view makes a view of a side.
-func (p *Places) view(ctx context.Context, side *keptSide, w *files.World) (Place, error) {
+func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u User) (Place, error) {
 	folder, root, err := p.start()
 	if err != nil {
 		return Place{}, err
@@ -211,6 +234,12 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World) (Plac
 		o.Extras = append(o.Extras, world.Extra{Path: name, From: filepath.Join(root, filepath.FromSlash(name))})
 	}
 	v, err := side.kept.View(ctx, o)
+	if err == nil && v.Kind == world.Links && p.needsCopies(u) {
+		o.Kind = world.Copies
+		if err = v.Close(); err == nil {
+			v, err = side.kept.View(ctx, o)
+		}
+	}
 	if err != nil {
 		return Place{}, err
 	}

@@ -1,0 +1,217 @@
+package files_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/reads"
+	"github.com/app-sre/prcheck/state"
+	"github.com/app-sre/prcheck/state/files"
+	"github.com/app-sre/prcheck/world"
+)
+
+// A checkout is a repository with some files.
+type checkout struct {
+	*testing.T
+	dir string
+}
+
+func newCheckout(t *testing.T) checkout {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := checkout{t, dir}
+	for name, text := range map[string]string{
+		".gitignore": "build/\n*.local\n__pycache__/\n", "tool.py": "1", "conf/a.txt": "a", "conf/b.txt": "b", "lib/x/y.py": "y", "README": "r",
+	} {
+		c.write(name, text)
+	}
+	if err := os.Symlink("tool.py", filepath.Join(dir, "run")); err != nil {
+		t.Fatal(err)
+	}
+	c.git("init", "-q")
+	c.git("add", "-A")
+	c.git("commit", "-q", "-m", "one")
+	return c
+}
+
+func (c checkout) git(args ...string) {
+	c.Helper()
+	cmd := exec.CommandContext(c.Context(), "git", append([]string{"-C", c.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+func (c checkout) write(name, text string) {
+	c.Helper()
+	name = filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		c.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// world returns the files of the working tree.
+func (c checkout) world() files.World {
+	c.Helper()
+	tree, err := world.OfWorkTree(c.Context(), c.dir, world.WorkTreeOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	others, err := world.Ignored(c.Context(), c.dir)
+	if err != nil {
+		c.Fatal(err)
+	}
+	return files.World{Tree: tree, Root: c.dir, Others: others}
+}
+
+// opened returns a record of names below the checkout that were opened.
+func (c checkout) opened(names ...string) reads.Record {
+	var rec reads.Record
+	for _, n := range names {
+		rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, n), Opened: true})
+	}
+	return rec
+}
+
+// Only a change of what was read counts: files, their modes, links, listings and vain look-ups.
+func TestChanged(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		read []string
+		edit func(checkout)
+		want string // the path that differs; "" for none
+	}{
+		{"nothing", []string{"tool.py", "conf", "gone"}, func(checkout) {}, ""},
+		{"a file that was read", []string{"tool.py"}, func(c checkout) { c.write("tool.py", "2") }, "tool.py"},
+		{"a file that was not read", []string{"tool.py"}, func(c checkout) { c.write("README", "2") }, ""},
+		{"a mode", []string{"tool.py"}, func(c checkout) { _ = os.Chmod(filepath.Join(c.dir, "tool.py"), 0o755) }, "tool.py"},
+		{"it is gone", []string{"tool.py"}, func(c checkout) { _ = os.Remove(filepath.Join(c.dir, "tool.py")) }, "tool.py"},
+		{"a link", []string{"run"}, func(c checkout) {
+			_ = os.Remove(filepath.Join(c.dir, "run"))
+			_ = os.Symlink("README", filepath.Join(c.dir, "run"))
+		}, "run"},
+		{"a name in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/c.txt", "") }, "conf"},
+		{"an ignored name in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/c.local", "") }, "conf"},
+		{"a module that was compiled", []string{"lib"}, func(c checkout) { c.write("lib/__pycache__/y.pyc", "") }, ""},
+		{"the content of a file in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/a.txt", "2") }, ""},
+		{"a name in another folder", []string{"conf"}, func(c checkout) { c.write("lib/new.py", "") }, ""},
+		{"a new folder in a listed one", []string{"lib"}, func(c checkout) { c.write("lib/z/new.py", "") }, "lib"},
+		{"a name that was looked for in vain", []string{"gone"}, func(c checkout) { c.write("gone", "") }, "gone"},
+		{"a folder in place of a vain look-up", []string{"gone"}, func(c checkout) { c.write("gone/x", "") }, "gone"},
+		{"an ignored file", []string{"build/rule"}, func(c checkout) { c.write("build/rule", "deny") }, "build/rule"},
+		{"another commit", []string{".git/HEAD"}, func(c checkout) { c.git("commit", "-q", "--allow-empty", "-m", "two") }, ".git"},
+		{"a new file after another commit", []string{"tool.py"}, func(c checkout) { c.git("commit", "-q", "--allow-empty", "-m", "two") }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newCheckout(t)
+			c.write("build/rule", "allow")
+			list, partial := c.world().Of(c.opened(tt.read...), c.dir, c.dir)
+			if partial != "" {
+				t.Fatal(partial)
+			}
+			tt.edit(c)
+			if got, _ := c.world().Changed(list); got != tt.want {
+				t.Errorf("got %q, want %q; read %v", got, tt.want, list)
+			}
+		})
+	}
+}
+
+// What a task made itself does not count, and what it read of the checkout itself makes the list
+// partial.
+func TestOf(t *testing.T) {
+	c := newCheckout(t)
+	rec := c.opened("tool.py")
+	rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, "made"), Opened: true, Wrote: true, MadeFirst: true},
+		reads.Access{Name: "/elsewhere/x", Opened: true}, reads.Access{Name: filepath.Join(c.dir, "conf"), Asked: true})
+	list, partial := c.world().Of(rec, c.dir, c.dir)
+	if got := list.Paths(); partial != "" || !reflect.DeepEqual(got, []string{"conf", "tool.py"}) {
+		t.Errorf("got %q, %q", got, partial)
+	}
+	if _, partial := c.world().Of(c.opened("README"), "/view", c.dir); !strings.Contains(partial, "README") {
+		t.Errorf("of another root: got %q", partial)
+	}
+	if _, partial := c.world().Of(reads.Record{Partial: "ptrace is refused"}, c.dir, c.dir); partial != "ptrace is refused" {
+		t.Errorf("got %q", partial)
+	}
+}
+
+// A list that was edited in the state does not count, and neither does another one in its place.
+func TestStore(t *testing.T) {
+	c := newCheckout(t)
+	dir, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := files.NewStore(dir)
+	list, _ := c.world().Of(c.opened("tool.py", "conf"), c.dir, c.dir)
+	id, err := s.Save(t.Context(), "it", list)
+	if err != nil || !id.IsRecorded() {
+		t.Fatal(id, err)
+	}
+	if got, err := s.Load(t.Context(), "it", id); err != nil || !reflect.DeepEqual(got, list) {
+		t.Errorf("got %v, %v, want %v", got, err, list)
+	}
+	if _, err := s.Load(t.Context(), "other", id); !errors.Is(err, state.ErrNotFound) {
+		t.Errorf("of another integration: got %v", err)
+	}
+	entries, err := dir.List(t.Context(), "files")
+	if err != nil || len(entries) != 1 {
+		t.Fatal(entries, err)
+	}
+	raw, err := dir.Read(t.Context(), entries[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Write(t.Context(), entries[0].Key, []byte(strings.Replace(string(raw), "tool.py", "tool.p", 1))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load(t.Context(), "it", id); !errors.Is(err, state.ErrCorrupt) {
+		t.Errorf("of an edited list: got %v", err)
+	}
+}
+
+// A file that changes while a task runs in the checkout is found, unless the task wrote it.
+func TestChangedOnDisk(t *testing.T) {
+	c := newCheckout(t)
+	w := c.world()
+	list, _ := w.Of(c.opened("tool.py", "conf", "run", "gone"), c.dir, c.dir)
+	nobody := func(string) bool { return false }
+	if name, isOther := w.ChangedOnDisk(list, began(t), nobody); isOther {
+		t.Errorf("nothing changed, got %q", name)
+	}
+	since := began(t)
+	c.write("tool.py", "2")
+	if name, _ := w.ChangedOnDisk(list, since, nobody); name != "tool.py" {
+		t.Errorf("got %q", name)
+	}
+	if name, isOther := w.ChangedOnDisk(list, since, func(path string) bool { return path == "tool.py" }); isOther {
+		t.Errorf("the task wrote it, got %q", name)
+	}
+}
+
+// began returns a time before what follows.
+func began(t *testing.T) time.Time {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "now")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime()
+}
