@@ -65,10 +65,13 @@ type Observed struct {
 	Fields    map[bundle.Schema][]string `json:"fields"` // top-level fields of datafiles
 }
 
-// WithFiles returns the trace with the files that the task read.
+// WithFiles returns the trace with the files that the task read. Where these were recorded, a task
+// that asked nothing depends on them alone.
 func (t *Trace) WithFiles(id files.ID) *Trace {
 	out := *t
-	out.Files = id
+	if out.Files = id; id.IsRecorded() && out.Unprovable == nothingAsked {
+		out.Unprovable = ""
+	}
 	out.Digest = out.digest()
 	return &out
 }
@@ -136,7 +139,7 @@ func (r Request) Name() string {
 
 // Doubt returns why the trace can never prove anything, or "" if it can.
 func (t *Trace) Doubt() string {
-	if t.Unprovable == "" && len(t.Requests) == 0 {
+	if t.Unprovable == "" && len(t.Requests) == 0 && !t.Files.IsRecorded() {
 		return nothingAsked
 	}
 	return t.Unprovable
