@@ -185,11 +185,12 @@ type Task struct {
 	ID              string   `json:"id"`
 	Integration     string   `json:"integration"`
 	Shard           string   `json:"shard,omitempty"`
-	Static          Fraction `json:"static,omitzero"`   // which static shard of the shard; zero for all of them
-	Argv            []string `json:"argv"`              // with placeholders such as {config}, which the runner fills in
-	When            []string `json:"when,omitempty"`    // the conditions of its definition that hold, by their names in pr_check
-	Native          bool     `json:"native,omitempty"`  // a native integration: run in the runner itself, argv is empty
-	Blocked         string   `json:"blocked,omitempty"` // why it cannot be started; it is reported as not run and fails the check
+	Static          Fraction `json:"static,omitzero"`       // which static shard of the shard; zero for all of them
+	Argv            []string `json:"argv"`                  // with placeholders such as {config}, which the runner fills in
+	When            []string `json:"when,omitempty"`        // the conditions of its definition that hold, by their names in pr_check
+	Native          bool     `json:"native,omitempty"`      // a native integration: run in the runner itself, argv is empty
+	NewCommand      bool     `json:"new_command,omitempty"` // it runs the command that head gives the integration, beside base's
+	Blocked         string   `json:"blocked,omitempty"`     // why it cannot be started; it is reported as not run and fails the check
 	Order           int      `json:"order"`
 	Timeout         string   `json:"timeout"`                        // as time.Duration prints it
 	EstimateSeconds float64  `json:"estimate_seconds,omitempty"`     // half of the runs took no longer

@@ -136,7 +136,11 @@ func (l *ladder) climb(ctx context.Context, o schemafilter.Outcome) climb {
 	// Rung result: did the tasks of the work that is left pass before with the same
 	// inputs?
 	c.work = l.divider.divide(ctx, o, c.found)
-	c.reuse = l.results.find(ctx, o, c.subject, l.tasks.units(o, c.work))
+	units := l.tasks.units(o, c.work)
+	if c.found.Action != plan.Skip {
+		units = append(units, l.tasks.newCommand(o)...)
+	}
+	c.reuse = l.results.find(ctx, o, c.subject, units)
 	return c
 }
 

@@ -87,7 +87,11 @@ func (l *ladder) warnings(o schemafilter.Outcome, d plan.Decision, tasks []plan.
 		warn("not run: %s", tasks[i].Blocked)
 	}
 	if d.Decision != plan.Skip && len(d.Evidence.Fields) > 0 && !o.FromHead() {
-		warn("head changes its definition (%s); it runs as base defines it", strings.Join(d.Evidence.Fields, ", "))
+		tried := ""
+		if hasNewCommand(o) && !l.Settings.TrustNewCommands() {
+			tried = "; the command that head gives it was not tried (trust.new_commands would run it)"
+		}
+		warn("head changes its definition (%s); it runs as base defines it%s", strings.Join(d.Evidence.Fields, ", "), tried)
 	}
 	for _, q := range l.subjects[o.Name].Queries {
 		if q.Doubt != "" {

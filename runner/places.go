@@ -32,6 +32,9 @@ func (r *run) usesFiles(t plan.Task) bool {
 
 // whyNotOnBase says why a run of a task on base says nothing about base, "" if it does.
 func (r *run) whyNotOnBase(t plan.Task) string {
+	if t.NewCommand {
+		return "base has another command"
+	}
 	if r.BaseSettings != nil && r.BaseSettings.Digest() != r.Settings.Digest() {
 		if keys := r.BaseSettings.DifferingKeys(r.Settings, t.Integration); len(keys) > 0 {
 			return "head edits the settings by which it runs: " + strings.Join(keys, ", ")

@@ -66,6 +66,9 @@ type Tasks interface {
 	Divided(integration string) []plan.Task
 	// Task returns the task of a shard, or of the whole integration when shard is "".
 	Task(integration, shard string) plan.Task
+	// NewCommand returns the task that runs the command which head gives an integration beside
+	// base's; ok is false if there is none.
+	NewCommand(integration string) (t plan.Task, ok bool)
 	// IsStartedRight tells whether a planned task is started as the settings and the definition
 	// say.
 	IsStartedRight(t plan.Task) bool

@@ -49,6 +49,7 @@ func (g given) tasks(shards []string) (out []plan.Task) {
 func (g given) Full(context.Context, string) []plan.Task { return g.tasks(g.full) }
 func (g given) Divided(string) []plan.Task               { return g.tasks(g.divided) }
 func (given) IsStartedRight(plan.Task) bool              { return true }
+func (given) NewCommand(string) (plan.Task, bool)        { return plan.Task{}, false }
 func (given) Unknown(plan.Task) string                   { return "" }
 func (given) Task(name, shard string) plan.Task {
 	return plan.Task{ID: name + shard, Integration: name, Shard: shard, Command: "sha256:" + name}
