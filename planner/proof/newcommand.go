@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/app-sre/prcheck/plan"
 )
 
 // newCommand holds that the command which head gives the integration runs, if base trusts it, and

@@ -71,8 +71,7 @@ func (o dossier) earlyExit(context.Context) string {
 	return ""
 }
 
-// tasks returns the planned tasks of the integration. That of a new command does no work of
-// another one.
+// tasks returns the planned tasks of the integration, without that of a new command.
 func (o dossier) tasks() []plan.Task {
 	var out []plan.Task
 	for _, t := range o.plan.Tasks {
