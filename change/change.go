@@ -35,6 +35,7 @@ type Change struct {
 
 	settings source.Settings
 	baseRef  string
+	open     source.Opener
 	known    dependence.Snapshot // what counts
 	seen     dependence.Snapshot // what any document says, for what only adds work
 	input    planner.Input
@@ -62,6 +63,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}
 	own := source.Own{Files: append([]string{in.Base, in.Head}, in.Writes...), State: in.State, Cache: source.CacheFolder(env.Getenv)}
 	open := in.opener(env, settings)
+	c.open = open
 	c.Worlds = OpenWorlds(ctx, open, own, in.Worlds, in.Base, in.Head).WithBase(ctx, open, own, in.Worlds, in.BaseDir)
 	if in.Plan != nil {
 		c.Worlds = c.Worlds.OfPlan(ctx, open, own, in.Worlds, in.Head, in.Plan.Head)

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
@@ -38,7 +39,7 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 	return rules.FindEdits(rules.Input{
 		IsData:   c.data(in).In(c.repositoryRoot(in)),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
-		Words: c.commandWords(), Folder: c.startFolder(c.repositoryRoot(in)), Reads: c.reads,
+		Named: c.namedFiles(ctx, in), Reads: c.reads,
 		Compare: func() (*rules.Comparison, error) {
 			return c.compare(ctx, in)
 		},
@@ -48,46 +49,95 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 	})
 }
 
-// compare compares the files of base and head; nil if they are not both of one checkout.
+// compare compares the files of base and head; nil if they are not both of one checkout. Whole
+// trees are read only if they are needed.
 func (c *Change) compare(ctx context.Context, in Inputs) (*rules.Comparison, error) {
 	found, err := source.Compare(ctx, in.Base, in.Head, c.settings.Root())
 	if err != nil || found == nil {
 		return nil, err
 	}
-	out := &rules.Comparison{Changed: found.Changed, ReadBase: found.ReadBase, ReadHead: found.ReadHead, PathOf: found.PathOf}
-	if len(out.Changed) == 0 && !strings.HasPrefix(in.Head, "dir:") {
+	out := &rules.Comparison{
+		Changed: found.Changed, New: found.New, Gone: found.Gone, ReadBase: found.ReadBase, ReadHead: found.ReadHead, PathOf: found.PathOf,
+		Head: c.Worlds.Head, Behind: c.behind,
+	}
+	if !strings.HasPrefix(in.Head, "dir:") {
 		return out, nil
 	}
-	if out.Base, out.Head, err = c.Worlds.Both(); err != nil {
+	base, head, err := c.Worlds.Both() // git does not tell of every edit
+	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(in.Head, "dir:") { // git does not tell of every edit
-		out.Changed = world.Diff(out.Base, out.Head)
+	out.Changed, out.New, out.Gone = world.Diff(base, head), map[string]bool{}, map[string]bool{}
+	for _, p := range out.Changed {
+		_, _, was := base.Lookup(p)
+		_, _, is := head.Lookup(p)
+		out.New[p], out.Gone[p] = !was, !is
 	}
 	return out, nil
 }
 
-// commandWords returns the words of the command of an integration, as base defines it.
-func (c *Change) commandWords() func(name string) []string {
-	definitions := map[string]integration.Definition{}
+// behind returns, for each file of either side, the paths that lead to it through links. What is
+// found in a commit is remembered in the cache.
+func (c *Change) behind() (paths map[string][]string, ok bool, err error) {
+	paths, ok = map[string][]string{}, true
+	for id, tree := range map[string]func() (*world.Tree, error){c.input.BaseFiles.Tree: c.Worlds.Base, c.input.HeadFiles.Tree: c.Worlds.Head} {
+		found, isWhole, err := c.open.Behind(id, tree)
+		if err != nil {
+			return nil, false, err
+		}
+		ok = ok && isWhole
+		for target, list := range found {
+			paths[target] = append(paths[target], list...)
+		}
+	}
+	return paths, ok, nil
+}
+
+// namedFiles returns the paths of files of head that the words of the command of an integration
+// name, as base defines it. All commands are looked at together.
+func (c *Change) namedFiles(ctx context.Context, in Inputs) func(name string) []string {
+	find := sync.OnceValue(func() map[string][]string {
+		candidates := c.candidates(c.startFolder(c.repositoryRoot(in)))
+		var all []string
+		for _, paths := range candidates {
+			all = append(all, paths...)
+		}
+		slices.Sort(all)
+		all = slices.Compact(all)
+		is, err := c.open.HasFiles(ctx, in.Head, all)
+		if err != nil {
+			return candidates // then whoever asks finds out
+		}
+		for name, paths := range candidates {
+			candidates[name] = slices.DeleteFunc(paths, func(p string) bool { i, _ := slices.BinarySearch(all, p); return !is[i] })
+		}
+		return candidates
+	})
+	return func(name string) []string { return find()[name] }
+}
+
+// candidates returns, for each integration, the paths in the repository that the words of its
+// command may stand for. Tasks start in a folder of the repository.
+func (c *Change) candidates(folder string) map[string][]string {
+	out := map[string][]string{}
 	for _, b := range []*bundle.Bundle{c.Head, c.Base} { // base's counts
 		list, err := c.Settings.List(b)
 		if err != nil {
 			return nil
 		}
 		for _, d := range list {
-			if d.Check != nil {
-				definitions[d.Name] = d
+			if d.Check == nil {
+				continue
+			}
+			out[d.Name] = nil
+			for _, word := range append(slices.Clone(c.Settings.For(d.Name).Exec.Argv), strings.Fields(d.Check.Cmd)...) {
+				if at := path.Join(folder, word); !path.IsAbs(word) && at != "." && !strings.HasPrefix(at, "..") && !strings.Contains(word, "{") {
+					out[d.Name] = append(out[d.Name], at)
+				}
 			}
 		}
 	}
-	return func(name string) []string {
-		words := slices.Clone(c.Settings.For(name).Exec.Argv)
-		if d, ok := definitions[name]; ok {
-			words = append(words, strings.Fields(d.Check.Cmd)...)
-		}
-		return words
-	}
+	return out
 }
 
 // reads returns which files the runs of an integration read.

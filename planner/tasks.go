@@ -121,8 +121,8 @@ func (b *taskBuilder) unknownCommand(t plan.Task) plan.Reason {
 	if names := integration.EnvPlaceholderNames(t.Argv...); len(names) > 0 {
 		return plan.Reason{Code: plan.CodeUnknownVariable, Names: names[:1]}
 	}
-	if b.programs != nil {
-		if _, err := b.programs(b.settings.For(t.Integration).Programs); err != nil {
+	if declared := b.settings.For(t.Integration).Programs; b.programs != nil && declared.Globs != nil {
+		if _, err := b.programs(declared); err != nil {
 			return plan.Reason{Code: plan.CodeUnknownFile, Text: err.Error()}
 		}
 	}

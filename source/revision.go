@@ -66,7 +66,8 @@ func plainName(name string) string {
 
 // A Comparison is what differs between the files of two revisions of one repository.
 type Comparison struct {
-	Changed []string // paths of the repository that differ
+	Changed   []string        // paths of the repository that differ
+	New, Gone map[string]bool // those of them that only head has, and only base
 	// ReadBase and ReadHead return the text of a file of the repository, up to
 	// [integration.MaxSettings] bytes and one more. The error is [fs.ErrNotExist] when there is
 	// no such file.
@@ -107,7 +108,12 @@ func Compare(ctx context.Context, base, head, root string) (*Comparison, error) 
 	if err != nil || other.Root() != repo.Root() || root != "" && root != repo.Root() {
 		return nil, ctx.Err()
 	}
-	c.Changed, err = repo.ChangedPaths(ctx, from.Hash(), to)
+	changed, err := repo.ChangedPaths(ctx, from.Hash(), to)
+	c.New, c.Gone = map[string]bool{}, map[string]bool{}
+	for _, p := range changed {
+		c.Changed = append(c.Changed, p.Path)
+		c.New[p.Path], c.Gone[p.Path] = p.Kind == git.PathAdded, p.Kind == git.PathDeleted
+	}
 	return c, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -97,6 +98,11 @@ func kindOf(mode string) Kind {
 // ObjectIDs returns git's ids of files and folders of the commit, "" where the commit has no such path. A folder's id
 // stands for everything in it.
 func (c *Commit) ObjectIDs(ctx context.Context, names ...string) ([]string, error) {
+	return c.objects(ctx, names, "tree", "blob")
+}
+
+// objects returns git's ids of paths that are of some kinds, "" for all others.
+func (c *Commit) objects(ctx context.Context, names []string, kinds ...string) ([]string, error) {
 	var asked strings.Builder
 	for _, name := range names {
 		if strings.Contains(name, "\n") {
@@ -114,11 +120,31 @@ func (c *Commit) ObjectIDs(ctx context.Context, names ...string) ([]string, erro
 	}
 	ids := make([]string, len(names))
 	for i, line := range lines {
-		if id, kind, _ := strings.Cut(line, " "); kind == "tree" || kind == "blob" {
+		if id, kind, _ := strings.Cut(line, " "); slices.Contains(kinds, kind) {
 			ids[i] = id
 		}
 	}
 	return ids, nil
+}
+
+// HasFiles reports which paths of the commit are files or links. A name with a line break may be one.
+func (c *Commit) HasFiles(ctx context.Context, paths []string) ([]bool, error) {
+	out := make([]bool, len(paths))
+	var asked []string
+	var at []int
+	for i, name := range paths {
+		if out[i] = strings.Contains(name, "\n"); !out[i] {
+			asked, at = append(asked, name), append(at, i)
+		}
+	}
+	if len(asked) == 0 {
+		return out, nil
+	}
+	ids, err := c.objects(ctx, asked, "blob")
+	for i, id := range ids {
+		out[at[i]] = id != ""
+	}
+	return out, err
 }
 
 // object is how git names a path of the commit; "." is the root.

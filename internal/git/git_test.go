@@ -87,9 +87,13 @@ func TestChangedPaths(t *testing.T) {
 	}
 	changed := func(base, head string) []string {
 		t.Helper()
-		got, err := r.ChangedPaths(t.Context(), base, head)
+		found, err := r.ChangedPaths(t.Context(), base, head)
 		if err != nil {
 			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range found {
+			got = append(got, f.Path)
 		}
 		return got
 	}

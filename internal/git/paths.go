@@ -8,23 +8,47 @@ import (
 	"strings"
 )
 
+// A ChangedPath is a path that differs.
+type ChangedPath struct {
+	Path string
+	Kind PathChange
+}
+
+// A PathChange says on which sides a path is.
+type PathChange int
+
+// The changes of paths.
+const (
+	PathModified PathChange = iota
+	PathAdded
+	PathDeleted
+)
+
 // ChangedPaths lists the paths of the repository that differ between two commits. When head
 // is "" it compares base with the working tree, including new files that git does not ignore.
-func (r *Repository) ChangedPaths(ctx context.Context, base, head string) ([]string, error) {
-	args := []string{"diff", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "-z", base}
+func (r *Repository) ChangedPaths(ctx context.Context, base, head string) ([]ChangedPath, error) {
+	args := []string{"diff", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "-z", base}
 	if head != "" {
 		args = append(args, head)
 	}
-	out, err := run(ctx, r.root, append(args, "--")...)
-	if err == nil && head == "" {
-		var more []byte
-		more, err = run(ctx, r.root, "ls-files", "--others", "--exclude-standard", "-z")
-		out = append(out, more...)
-	}
+	found, err := run(ctx, r.root, append(args, "--")...)
 	if err != nil {
 		return nil, err
 	}
-	return splitZero(out), nil
+	words := splitZero(found)
+	var out []ChangedPath
+	kinds := map[string]PathChange{"A": PathAdded, "D": PathDeleted}
+	for i := 0; i+1 < len(words); i += 2 {
+		out = append(out, ChangedPath{words[i+1], kinds[words[i]]})
+	}
+	if head != "" {
+		return out, nil
+	}
+	more, err := run(ctx, r.root, "ls-files", "--others", "--exclude-standard", "-z")
+	for _, name := range splitZero(more) {
+		out = append(out, ChangedPath{name, PathAdded})
+	}
+	return out, err
 }
 
 // HasPath reports whether one of the commits has a path. A commit also counts when it has a

@@ -56,8 +56,14 @@ type Comparison struct {
 	ReadBase, ReadHead func(path string) ([]byte, error)
 	// PathOf returns the path in the repository of a file on disk, and whether it lies there.
 	PathOf func(name string) (path string, inside bool)
-	// Base and Head are the files of both sides; nil when they are not known.
-	Base, Head *world.Tree
+	// New and Gone are those of them that only head has, and only base.
+	New, Gone map[string]bool
+	// Head returns the files of head. It is called when a command may live in the repository; nil:
+	// they are not known.
+	Head func() (*world.Tree, error)
+	// Behind returns, for each file of either side, the paths that lead to it through links. ok is
+	// false when they are not all known. Nil: there are no links.
+	Behind func() (paths map[string][]string, ok bool, err error)
 }
 
 // An Input is what edits are found in.
@@ -71,10 +77,9 @@ type Input struct {
 	// Compare compares base and head. The result is nil when they are not both of one
 	// repository.
 	Compare func() (*Comparison, error)
-	// Words returns the words of the command of an integration; nil: they are not known.
-	Words func(integration string) []string
-	// Folder is the folder of the repository in which tasks start.
-	Folder string
+	// Named returns the paths of files and links of head that the words of the command of an
+	// integration name; nil: that is not known.
+	Named func(integration string) []string
 	// Reads returns which files the runs of an integration read; nil: that is not known.
 	Reads func(integration string) Reads
 	// CanPlan tells why no plan can be made of head with these settings; nil when it can.
@@ -99,7 +104,9 @@ func FindEdits(in Input) (Edits, error) {
 	for _, p := range f.paths {
 		f.changed[p] = true
 	}
-	f.followLinks()
+	if err := f.followLinks(); err != nil {
+		return Edits{}, err
+	}
 	if own, isOwn := f.ownSettings(); isOwn {
 		f.Settings.Path = own
 		f.compareOwnSettings()
@@ -233,16 +240,13 @@ func (f *finder) editsOf(name string) []string {
 const maxPrograms = 3
 
 // followLinks finds the paths that lead to files through links, on either side.
-func (f *finder) followLinks() {
-	if f.Base == nil || f.Head == nil || len(f.paths) == 0 {
-		return
+func (f *finder) followLinks() error {
+	if f.Behind == nil || len(f.paths) == 0 {
+		return nil
 	}
-	paths, ok := f.Base.Behind()
-	more, isWhole := f.Head.Behind()
-	for target, list := range more {
-		paths[target] = append(paths[target], list...)
-	}
-	f.behind, f.unsure = paths, !ok || !isWhole
+	paths, ok, err := f.Behind()
+	f.behind, f.unsure = paths, !ok
+	return err
 }
 
 // changedPrograms lists the changed files that the command of an integration may use. The

@@ -41,30 +41,15 @@ func (f *finder) mayRead(r Reads, p string) bool {
 	return slices.ContainsFunc(f.listings(p), func(folder string) bool { return r.has(folder + "/") })
 }
 
-// listings returns the folders whose names differ because a changed path is only on one side.
+// listings returns the folders whose names may differ because a changed path is only on one side:
+// its folder, and those above it, in which its folder may be new.
 func (f *finder) listings(p string) []string {
-	if f.Base == nil || f.Head == nil {
-		return []string{path.Dir(p)}
-	}
-	_, _, was := f.Base.Lookup(p)
-	_, _, is := f.Head.Lookup(p)
 	var out []string
-	for at := p; was != is && at != "."; {
+	for at := p; (f.New[p] || f.Gone[p]) && at != "."; {
 		at = path.Dir(at)
 		out = append(out, at)
-		_, _, was = f.Base.Lookup(at)
-		_, _, is = f.Head.Lookup(at)
 	}
 	return out
-}
-
-// isNew reports whether only head has a path.
-func (f *finder) isNew(p string) bool {
-	if f.Base == nil {
-		return false
-	}
-	_, _, was := f.Base.Lookup(p)
-	return !was
 }
 
 // isUnread reports whether nobody knows which files an integration reads, although its program
@@ -91,7 +76,7 @@ func (f *finder) mayUse(it integration.Integration, p string) bool {
 	known := f.programOf(it.Name)
 	switch {
 	case isIncluded(p):
-		return isNamed || known == nil || r.isRecorded() || !f.isNew(p) || known.mayReach(p)
+		return isNamed || known == nil || r.isRecorded() || !f.New[p] || known.mayReach(p)
 	case it.Programs.None || isNamed || known == nil || r.isRecorded() || !f.IsData(p) || p == f.Settings.Path:
 		return false
 	}

@@ -40,23 +40,30 @@ func (f *finder) programOf(name string) *program {
 }
 
 func (f *finder) findProgram(name string) *program {
-	if f.Words == nil || f.Head == nil {
+	if f.Named == nil || f.Comparison.Head == nil {
 		return nil
 	}
+	named := f.Named(name)
+	if len(named) == 0 {
+		return nil
+	}
+	head, err := f.Comparison.Head()
+	if err != nil {
+		return nil // then everything counts
+	}
 	p := &program{}
-	for _, word := range f.Words(name) {
-		at := path.Join(f.Folder, word)
-		if path.IsAbs(word) || !isRegular(f.Head, at) {
+	for _, at := range named {
+		if !isRegular(head, at) {
 			continue
 		}
 		p.folders = append(p.folders, path.Dir(at))
-		for _, s := range f.Head.Resolve(at) { // a link leads to where the program really is
+		for _, s := range head.Resolve(at) { // a link leads to where the program really is
 			p.folders = append(p.folders, path.Dir(s.Path))
 		}
 	}
 	slices.Sort(p.folders)
 	p.folders = slices.Compact(p.folders)
-	if len(p.folders) == 0 || !f.readTexts(p) {
+	if len(p.folders) == 0 || !f.readTexts(head, p) {
 		return nil
 	}
 	return p
@@ -69,9 +76,9 @@ func isRegular(t *world.Tree, at string) bool {
 }
 
 // readTexts reads the texts of a program. It returns false if they are too many.
-func (f *finder) readTexts(p *program) bool {
+func (f *finder) readTexts(head *world.Tree, p *program) bool {
 	left := maxTextBytes
-	for _, file := range f.Head.Files() {
+	for _, file := range head.Files() {
 		if file.Kind() != world.Regular || !p.isNear(file.Path) || f.IsData(file.Path) {
 			continue
 		}
