@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // An edit is what was done to one file.
@@ -16,13 +17,41 @@ type edit struct {
 // edit changes some random files, and returns what it did.
 func (repo *repository) edit(r *rand.Rand) (done []edit, err error) {
 	for range 1 + r.IntN(3) {
-		e, err := repo.editOne(r)
+		do := repo.editOne
+		if r.IntN(3) == 0 {
+			do = repo.editRead
+		}
+		e, err := do(r)
 		if err != nil {
 			return done, err
 		}
 		done = append(done, e)
 	}
 	return done, nil
+}
+
+// editRead changes a file that a program reads, or the names in a folder that it lists.
+func (repo *repository) editRead(r *rand.Rand) (edit, error) {
+	blocks := pick(r, repo.programs...).blocks
+	files := pick(r, blocks...).files
+	if len(files) == 0 {
+		return repo.editOne(r)
+	}
+	path := pick(r, files...)
+	text := pick(r, "BAD three\n", "fine\n")
+	if strings.HasSuffix(path, "/") {
+		path = filepath.Join(path, pick(r, "bad_x", "other"))
+	}
+	switch {
+	case strings.HasPrefix(path, "data/"):
+		text = "$schema: /person-1.yml\nname: x\ntitle: " + text
+	case strings.HasPrefix(path, "tools/"):
+		text = pick(r, "exit 1\n", "exit 0\n")
+	case strings.HasPrefix(path, "links/"), path == "rules":
+		return repo.editOne(r)
+	}
+	_, err := os.Lstat(filepath.Join(repo.dir, path))
+	return edit{path, err != nil}, repo.write(path, text)
 }
 
 func (repo *repository) editOne(r *rand.Rand) (edit, error) {
