@@ -2,10 +2,12 @@ package change
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/files"
 )
@@ -81,4 +83,56 @@ func (e *fileEvidence) changed(name string, id files.ID) string {
 		return fmt.Sprintf("it read %q, which is another one now", path)
 	}
 	return ""
+}
+
+// replay gives a proof what it compares files with.
+type replay struct{ *fileEvidence }
+
+// Reads implements [proof.Files].
+func (r replay) Reads(integration, id string) ([]proof.FileRead, error) {
+	list, err := r.lists.Load(r.ctx, integration, files.ID(id))
+	out := make([]proof.FileRead, len(list))
+	for i, f := range list {
+		out[i] = proof.FileRead(f)
+	}
+	return out, err
+}
+
+// Head implements [proof.Files].
+func (r replay) Head() (byPath map[string]string, commit string, err error) {
+	if r.world == nil {
+		return nil, "", errors.New("head has no files")
+	}
+	w, err := r.world()
+	if err != nil {
+		return nil, "", err
+	}
+	byPath = map[string]string{}
+	for _, f := range w.Tree.Files() {
+		byPath[f.Path] = f.Mode + " " + f.ID
+	}
+	return byPath, w.Tree.Commit(), nil
+}
+
+// Beside implements [proof.Files].
+func (r replay) Beside(name string, lists bool) (found string, is bool) {
+	w, err := r.world()
+	if err != nil || !w.IsOther(name) {
+		return "", false
+	}
+	return w.Found(name, lists), true
+}
+
+// BesideIn implements [proof.Files].
+func (r replay) BesideIn(folder string) []string {
+	w, err := r.world()
+	if err != nil {
+		return nil
+	}
+	return w.OthersIn(folder)
+}
+
+// All implements [proof.Files].
+func (r replay) All(integration string) (string, error) {
+	return r.programs(r.settings.For(integration).Programs)
 }

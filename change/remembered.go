@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/ci/revisions"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/bases"
@@ -55,6 +56,13 @@ func (c *Change) openEvidence(ctx context.Context, noReuse bool) {
 	c.input.Files, c.input.Dependences = evidence, c.known.In(evidence.Same)
 	if !noReuse {
 		c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
+	}
+	c.input.ProofFiles = replay{evidence}
+	c.input.Remembered = func(same func(integration, read string) bool) (proof.Results, proof.Dependences) {
+		if noReuse {
+			return planner.NoResults{}, c.known.In(same)
+		}
+		return history.NewStore(c.State).Snapshot(time.Now()).In(same), c.known.In(same)
 	}
 }
 

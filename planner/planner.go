@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/state/dependence"
 	"github.com/app-sre/prcheck/state/trains"
@@ -49,6 +50,10 @@ type Input struct {
 	Results Results
 	// Files tell whether the files that runs read are the same on head; nil: they are.
 	Files Files
+	// ProofFiles and Remembered are what [Verify] replays the same with, by its own code; see
+	// [proof.Input].
+	ProofFiles proof.Files
+	Remembered func(same func(integration, read string) bool) (proof.Results, proof.Dependences)
 	// Distrust tells which rungs are not believed; nil: all are.
 	Distrust Distrust
 	// MergeRequest is that in whose pipeline the plan is made; nil outside of one.

@@ -399,7 +399,7 @@ func TestReuseLaw(t *testing.T) {
 func TestUnknownProgramsRun(t *testing.T) {
 	base, head := world(), world()
 	head.at("/users/bob.yml")["email"] = "new"
-	in := input(t, base, head, exec)
+	in := input(t, base, head, exec+"programs: [hack]\n")
 	in.Results = results{}
 	in.Results = passing(made(t, in))
 	in.Traces = storedTraces{traces: map[string][]*trace.Trace{"": {recorded(t, "", "{ users { name } }")}}}

@@ -62,6 +62,9 @@ func (r *traceReader) ask(ctx context.Context, o schemafilter.Outcome) traced {
 	if why := r.tasks.unknownCommand(whole); why.Code != "" {
 		return undecided(plan.Reason{Code: plan.CodeTracesNotAsked, Text: why.String()})
 	}
+	if c := o.Conclusion; c.Reason.Code == plan.CodeRulesEdited { // only answers exactly as recorded count then
+		it.Trace = integration.TraceExact
+	}
 	p := r.proveTask(ctx, it, whole)
 	if it.Shards != nil && it.Shards.Strategy != integration.StrategyNone && p.doubt.Code != "" {
 		out := r.askShards(ctx, o, it)

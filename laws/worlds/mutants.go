@@ -23,10 +23,10 @@ func mutants() []mutant {
 	return []mutant{
 		{"base in head's tree", []textEdit{{"runner/places.go", "return r.Places.OnBase(ctx, r.userOf(t))", "return r.Places.OnHead(ctx, r.userOf(t))"}}},
 		{"added files ignored", []textEdit{
-			{"planner/rules/reads.go", "	r := f.reads(it.Name)\n	if f.mayRead", "	if f.isNew(p) {\n		return false\n	}\n	r := f.reads(it.Name)\n	if f.mayRead"}}},
+			{"planner/rules/reads.go", "	r := f.reads(it.Name)\n	if f.mayRead", "	if f.New[p] {\n		return false\n	}\n	r := f.reads(it.Name)\n	if f.mayRead"}}},
 		{"listings ignored", []textEdit{
-			{"state/files/world.go", `return "folder " + digestNames(append(slices.Clone(names), w.othersIn(name)...))`, `return "folder" + digestNames(names[:0])`},
-			{"planner/rules/reads.go", "for at := p; was != is && at != \".\"; {", "for at := p; was != is && at != \".\" && p == \"\"; {"}}},
+			{"state/files/world.go", `return "folder " + digestNames(append(slices.Clone(names), w.OthersIn(name)...))`, `return "folder" + digestNames(names[:0])`},
+			{"planner/rules/reads.go", "for at := p; (f.New[p] || f.Gone[p]) && at != \".\"; {", "for at := p; p == \"\" && at != \".\"; {"}}},
 		{"vain look-ups ignored", []textEdit{
 			{"state/files/world.go", `if now := w.Found(r.Path, r.Lists); now != r.Found || now == unknown {`, `if now := w.Found(r.Path, r.Lists); r.Found != "missing" && (now != r.Found || now == unknown) {`}}},
 		{"links not followed", []textEdit{

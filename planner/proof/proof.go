@@ -30,6 +30,13 @@ type Input struct {
 	Traces                 Traces                            // nil: there are none
 	Results                Results                           // nil: not known
 	Tasks                  Tasks
+	Files                  Files // nil: all files are the same
+	// OnlyFiles tells whether edits of an integration are all edits of files, which earlier runs may
+	// show not to count; nil: none are.
+	OnlyFiles func(integration string, edits []string) bool
+	// Remembered returns results and dependences as they are in files in which a run counts only if
+	// what it read is the same; nil: Results and Dependences are taken as they are.
+	Remembered func(same func(integration, read string) bool) (Results, Dependences)
 }
 
 // An Answerer answers requests over one bundle as qontract-server does.
@@ -133,13 +140,16 @@ type prover struct {
 	answered   map[string]answers // by query and list order
 	digests    map[string]string  // of answers, by side and request
 	trees      map[string][3]tree // of states, by their queries and selectors
-	contents   func() [2]string   // digests of all that the bundles hold
-	types      func() [2]string   // digests of their types
+	filesSame  map[string]bool    // by integration and id of what a run read
+	headFiles  map[string]string  // modes and ids of head's files by path; nil until they are needed
+	headCommit string
+	contents   func() [2]string // digests of all that the bundles hold
+	types      func() [2]string // digests of their types
 }
 
 func newProver(in Input) (*prover, error) {
 	c := &prover{
-		Input: in, answered: map[string]answers{}, digests: map[string]string{}, trees: map[string][3]tree{},
+		Input: in, answered: map[string]answers{}, filesSame: map[string]bool{}, digests: map[string]string{}, trees: map[string][3]tree{},
 		contents: sync.OnceValue(func() [2]string { return [2]string{in.Base.ContentsSHA256(), in.Head.ContentsSHA256()} }),
 		types:    sync.OnceValue(func() [2]string { return [2]string{in.Base.TypesSHA256(), in.Head.TypesSHA256()} }),
 	}
@@ -151,6 +161,9 @@ func newProver(in Input) (*prover, error) {
 		return nil, fmt.Errorf("head: %w", err)
 	}
 	c.changed = compare(c.base, c.head)
+	if in.Remembered != nil {
+		c.Results, c.Dependences = in.Remembered(c.sameFiles)
+	}
 	return c, nil
 }
 

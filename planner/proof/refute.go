@@ -234,7 +234,7 @@ func (o dossier) traces(ctx context.Context) string {
 		}
 		found := false
 		for _, tr := range o.load(ctx, t) {
-			found = found || tr.Digest == e.Digest && o.shows(ctx, o.subject, tr)
+			found = found || tr.Digest == e.Digest && o.shows(ctx, o.subject, tr, len(o.edits) > 0)
 		}
 		if !found {
 			return fmt.Sprintf("its evidence names the trace %q, which is not remembered or shows nothing", e.Digest)

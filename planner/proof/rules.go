@@ -55,7 +55,9 @@ func (c *prover) byRules(i *subject) need {
 		return run(rung, plan.CodeDefinitionChanged, parts...)
 	}
 	if len(i.edits) > 0 {
-		return run(rung, plan.CodeRulesEdited, i.edits...)
+		n := run(rung, plan.CodeRulesEdited, i.edits...)
+		n.traced = i.state == nil && c.OnlyFiles != nil && c.OnlyFiles(i.name, i.edits)
+		return n
 	}
 	if i.base.says("always_run") {
 		n := run(rung, plan.CodeAlwaysRun)

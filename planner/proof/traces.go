@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
@@ -21,14 +22,14 @@ func (c *prover) byTraces(ctx context.Context, i *subject, below need) (n need, 
 		return below, nil, nil
 	}
 	lifts = func(t plan.Task) bool {
-		return slices.ContainsFunc(c.load(ctx, t), func(tr *trace.Trace) bool { return c.shows(ctx, i, tr) })
+		return slices.ContainsFunc(c.load(ctx, t), func(tr *trace.Trace) bool { return c.shows(ctx, i, tr, len(i.edits) > 0) })
 	}
 	traces := c.load(ctx, whole)
 	switch {
 	case lifts(whole):
 		n = skip(plan.RungState, plan.CodeSameAnswers)
 		return n, lifts, nil
-	case it.Shards != nil && it.Shards.Strategy != integration.StrategyNone, it.Trace != integration.TraceStatic, len(traces) == 0:
+	case len(i.edits) > 0, it.Shards != nil && it.Shards.Strategy != integration.StrategyNone, it.Trace != integration.TraceStatic, len(traces) == 0:
 		return below, lifts, nil
 	}
 	if recorded = recordedState(it, traces[0]); recorded == nil {
@@ -53,13 +54,13 @@ func (c *prover) load(ctx context.Context, t plan.Task) []*trace.Trace {
 		return nil
 	}
 	traces, _ := c.Traces.Load(ctx, trace.Subject{Integration: t.Integration, Command: t.Command, Shard: t.Label()})
-	return traces
+	return slices.DeleteFunc(slices.Clone(traces), func(tr *trace.Trace) bool { return !c.sameFiles(t.Integration, string(tr.Files)) })
 }
 
 // shows tells whether a trace shows that its task need not run: the bundles answer as they
 // did then, or, for an integration that always asks the same, both sides answer alike.
-func (c *prover) shows(ctx context.Context, i *subject, t *trace.Trace) bool {
-	if t.Unprovable != "" || len(t.Requests) == 0 {
+func (c *prover) shows(ctx context.Context, i *subject, t *trace.Trace, exactly bool) bool {
+	if t.Unprovable != "" || len(t.Requests) == 0 && !strings.HasPrefix(string(t.Files), readOf) {
 		return false
 	}
 	asThen := func(r trace.Request) bool {
@@ -71,7 +72,7 @@ func (c *prover) shows(ctx context.Context, i *subject, t *trace.Trace) bool {
 		base := c.digest(ctx, c.base, r)
 		return base != "" && base == c.digest(ctx, c.head, r)
 	}
-	return every(t.Requests, asThen) || i.settings.Trace == integration.TraceStatic && every(t.Requests, alike)
+	return every(t.Requests, asThen) || !exactly && i.settings.Trace == integration.TraceStatic && every(t.Requests, alike)
 }
 
 func every[T any](items []T, ok func(T) bool) bool {

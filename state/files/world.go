@@ -65,7 +65,7 @@ func (w World) Found(name string, lists bool) string {
 		return "missing"
 	case kind == world.Folder && lists, kind == world.Submodule && lists:
 		names, _ := w.Tree.Names(name)
-		return "folder " + digestNames(append(slices.Clone(names), w.othersIn(name)...))
+		return "folder " + digestNames(append(slices.Clone(names), w.OthersIn(name)...))
 	case kind == world.Folder:
 		return "folder"
 	}
@@ -80,8 +80,8 @@ func (w World) commitAt(folder string) string {
 	return w.Tree.Commit()
 }
 
-// othersIn returns the names in a folder that are not in the tree.
-func (w World) othersIn(folder string) []string {
+// OthersIn returns the names in a folder that are not in the tree.
+func (w World) OthersIn(folder string) []string {
 	var out []string
 	for _, o := range w.Others {
 		name := strings.TrimSuffix(o, "/")
