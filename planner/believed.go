@@ -9,6 +9,9 @@ import (
 // integration depends on no other schemas than those that it may read. A run of the same
 // command that passed has shown it, and strict settings make sure of it.
 func (l *ladder) isBelieved(o schemafilter.Outcome, c plan.Conclusion) bool {
+	if l.isUnread(o.Name, c) {
+		return true
+	}
 	if c.Action != plan.Skip || c.Rung != plan.RungSchema || l.hasState(o.Name) || l.Settings.For(o.Name).Strict {
 		return false
 	}
@@ -22,6 +25,13 @@ func (l *ladder) isBelieved(o schemafilter.Outcome, c plan.Conclusion) bool {
 		return false // both bundles say the same to everybody
 	}
 	return l.Dependences == nil || !l.hasPassed(o)
+}
+
+// isUnread tells whether a skip rests on the belief that a program, which lives in the repository
+// and which nobody has recorded yet, reads none of the files that changed.
+func (l *ladder) isUnread(name string, c plan.Conclusion) bool {
+	return l.Edits.Unread != nil && c.Action == plan.Skip && c.Rung != plan.RungDefinition &&
+		c.Reason.Code != plan.CodeSameAnswers && c.Reason.Code != plan.CodeAllShardsProven && l.Edits.Unread(name)
 }
 
 // hasPassed tells whether a run of the integration as a whole, or one of each of its

@@ -147,7 +147,7 @@ func dependenceMutants() []mutant {
 	const silent = exec + "integrations: {it: {resources: none}}\n"
 	lone := onHead(content("/lone.txt"))
 	const depends = inFull + "/others/else.yml changed, and its answers depend on such files"
-	const word = "only the word of its definition stands behind the skip"
+	const word = "planned as proven, but the skip is only believed"
 	everything := func(in *planner.Input) {
 		in.Dependences = memory{passed: func(string) bool { return true }}
 	}

@@ -46,7 +46,7 @@ func (s starter) proofInput() proof.Input {
 	in := proof.Input{
 		Base: s.Base, Head: s.Head, Settings: s.Settings, ReadQuery: s.ReadQuery, Natives: s.Natives, Edited: s.Edits.Of, Tasks: s,
 		Dependences: s.Dependences, Traces: s.Traces, Results: s.Results,
-		Files: s.ProofFiles, OnlyFiles: s.Edits.OnlyFiles, Remembered: s.Remembered,
+		Files: s.ProofFiles, OnlyFiles: s.Edits.OnlyFiles, Unread: s.Edits.Unread, Remembered: s.Remembered,
 	}
 	if s.BaseServer != nil && s.HeadServer != nil {
 		in.BaseServer, in.HeadServer = s.BaseServer, s.HeadServer

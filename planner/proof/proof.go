@@ -34,6 +34,9 @@ type Input struct {
 	// OnlyFiles tells whether edits of an integration are all edits of files, which earlier runs may
 	// show not to count; nil: none are.
 	OnlyFiles func(integration string, edits []string) bool
+	// Unread tells whether nobody knows which files an integration reads, although files changed; nil:
+	// that is known.
+	Unread func(integration string) bool
 	// Remembered returns results and dependences as they are in files in which a run counts only if
 	// what it read is the same; nil: Results and Dependences are taken as they are.
 	Remembered func(same func(integration, read string) bool) (Results, Dependences)

@@ -187,7 +187,7 @@ func (o dossier) isReused(ctx context.Context, t plan.Task) bool {
 // left out for that.
 func (o dossier) hasPassed(ctx context.Context, t plan.Task) bool {
 	if o.Results == nil || o.settings.Reuse <= 0 || o.use.check == nil || o.use.says("always_run") || o.native ||
-		t.Blocked != "" || len(o.edits) > 0 || o.Tasks.Unknown(t) != "" {
+		t.Blocked != "" || !o.editsOnlyFiles(o.subject) || o.Tasks.Unknown(t) != "" {
 		return false
 	}
 	t.Inputs = o.inputs(ctx, o.subject, o.seen, t)
@@ -213,8 +213,8 @@ func (o dossier) reason(context.Context) string {
 	case d.Decision != plan.Skip || o.need.action != plan.Skip:
 		return ""
 	case o.isBelieved(o.subject, o.need) && !d.Believed:
-		return "planned as proven, but only the word of its definition stands behind the skip"
-	case d.Believed && d.Rung != plan.RungSchema:
+		return "planned as proven, but the skip is only believed"
+	case d.Believed && d.Rung != plan.RungSchema && (o.Unread == nil || !o.Unread(o.name)):
 		return fmt.Sprintf("marked as believed at the rung %s, where nothing is believed", d.Rung)
 	case code == "" || code == o.need.reason.Code || code == plan.CodePassedBefore && len(d.Evidence.Passed) > 0:
 		return "" // where no work is needed, a planner in doubt may look at results

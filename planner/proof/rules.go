@@ -56,7 +56,7 @@ func (c *prover) byRules(i *subject) need {
 	}
 	if len(i.edits) > 0 {
 		n := run(rung, plan.CodeRulesEdited, i.edits...)
-		n.traced = i.state == nil && c.OnlyFiles != nil && c.OnlyFiles(i.name, i.edits)
+		n.traced = i.state == nil && c.editsOnlyFiles(i)
 		return n
 	}
 	if i.base.says("always_run") {
@@ -65,6 +65,12 @@ func (c *prover) byRules(i *subject) need {
 		return n
 	}
 	return c.bySchema(i)
+}
+
+// editsOnlyFiles tells whether head edits nothing of what an integration is planned by, but for
+// files that its command may use.
+func (c *prover) editsOnlyFiles(i *subject) bool {
+	return len(i.edits) == 0 || c.OnlyFiles != nil && c.OnlyFiles(i.name, i.edits)
 }
 
 // differingParts returns the parts of a definition that differ, of those that matter.
@@ -161,8 +167,12 @@ func (c *prover) ruled(i *subject) string {
 }
 
 // isBelieved tells whether nothing but the word of the definition stands behind a skip: no
-// strict setting, and no run of the same command that passed.
+// strict setting, and no run of the same command that passed. It is also believed that a program
+// which nobody has recorded reads none of the files that changed.
 func (c *prover) isBelieved(i *subject, n need) bool {
+	if c.Unread != nil && c.Unread(i.name) && n.rung != plan.RungDefinition && n.reason.Code != plan.CodeSameAnswers {
+		return true
+	}
 	if !n.word || i.settings.Strict {
 		return false
 	}
