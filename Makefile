@@ -1,8 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-PAIRS = 200
-SEED = 1
-.PHONY: help check test lint bench benchmarks fuzz build golden laws score
+.PHONY: help check test lint bench benchmarks fuzz build golden score
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -24,10 +22,6 @@ benchmarks: ## all benchmarks of packages
 
 fuzz: ## every fuzz target for a minute
 	FUZZ_TIME=1m .ci/run fuzz
-
-laws: ## hold prcheck against the truth over random repositories: make laws PAIRS=20000 SEED=1
-	go build -trimpath -o bin/ ./cmd/...
-	go run ./laws/worlds -pairs $(PAIRS) -seed $(SEED) -runner bin/runner
 
 build: ## planner and runner into bin/
 	go build -trimpath -o bin/ ./cmd/...
