@@ -1,6 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench benchmarks fuzz build golden score
+.PHONY: help check test lint bench benchmarks fuzz build golden score laws
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -25,6 +25,9 @@ fuzz: ## every fuzz target for a minute
 
 build: ## planner and runner into bin/
 	go build -trimpath -o bin/ ./cmd/...
+
+laws: build ## the laws over random repositories: make laws [PAIRS=20000 SEED=1]
+	go run ./laws/worlds --pairs $(or $(PAIRS),20000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 
 score: ## score selectors on the cases of conformance/
 	go test ./conformance -run TestScore -v -count 1

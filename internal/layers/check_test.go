@@ -113,7 +113,7 @@ func imports(s source) []string {
 
 // wrongOurs returns why one of our packages may not import another, or "".
 func wrongOurs(from, to string) string {
-	if isProgram(from) && !isProgram(to) && !slices.Contains(shown, to) {
+	if more, _ := listed(shownTo, from); isProgram(from) && !isProgram(to) && !slices.Contains(shown, to) && !slices.Contains(more, to) {
 		return "examples stand alone"
 	}
 	if isProgram(from) {

@@ -64,13 +64,16 @@ func TestCheck(t *testing.T) {
 		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/internal/armtest"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
 			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
+		{"law serves data", "laws/x/main.go", `package main; import _ "` + module + `/server"`, nil},
+		{"law imports what it holds", "laws/x/main.go", `package main; import _ "` + module + `/planner"`, []string{
+			"laws/x/main.go:1: imports " + module + "/planner: examples stand alone"}},
 
 		{"owner", "wrapper/a.go", `package wrapper; import _ "golang.org/x/sync/errgroup"`, nil},
 		{"not the owner", "report/a.go", `package report; import _ "golang.org/x/sync/errgroup"`, []string{
 			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, world, wrapper, bench, tests"}},
 		{"owner of starting programs", "internal/git/a.go", `package git; import _ "os/exec"`, nil},
 		{"not the owner of starting programs", "bundle/bundler/a.go", `package bundler; import _ "os/exec"`, []string{
-			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, internal/kubetest, internal/script, internal/gitlabtest, bench, tests"}},
+			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, internal/kubetest, internal/script, internal/gitlabtest, bench, laws/worlds, tests"}},
 		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
 			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
 		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{

@@ -23,10 +23,14 @@ var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/a
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
-var programs = []string{"bench", "examples", "conformance"}
+var programs = []string{"bench", "examples", "conformance", "laws"}
 
 // shown lists packages that programs may import: the simulated services of examples.
 var shown = []string{"internal/armtest"}
+
+// shownTo lists, for some folders with programs, what else they may import. The laws make the
+// data that a program asks for by hand, and are else as strange to us as users are.
+var shownTo = map[string][]string{"laws/*": {"bundle", "bundle/bundler", "server"}}
 
 // never lists imports that the floors would allow, but that are forbidden because deciding
 // and acting are separate: they meet in the plan.
@@ -77,7 +81,7 @@ var owners = map[string][]string{
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench", "laws/worlds"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

@@ -1,0 +1,41 @@
+//go:build unix
+
+// Package main holds the law of worlds over random repositories: what prcheck says of a change
+// is held against the truth. The truth is each program, run by hand in a checkout that git made
+// of each side, with a server over the data of that side. "make laws" runs it. It is no part of
+// the product, and knows the commands from outside alone.
+//
+// # A pair
+//
+// A pair is a small repository with two to four integrations, and two rounds of edits. The
+// programs are made of blocks: a block reads something in one way (it opens a file, lists a
+// folder, asks git or the server) and complains when it sees a word with BAD. Edits change
+// such words, and add, remove, rename and link files. Everything follows from the seed and the
+// number of the pair.
+//
+// # What is checked
+//
+//   - False green: exit code 0, although an integration passes on base and fails on head, or
+//     fails on both with other words.
+//   - Wrong skip: the same, and the plan has no task of the integration.
+//   - Needless: a task of the second round, although nothing that its program reads has changed
+//     since it passed in the first one. What a program reads is known from its blocks.
+//   - Over-strict: red, although all faults are the same on base. False red: red without a fault.
+//     Both are counted, and are no violations.
+//
+// # What the law does not demand
+//
+// Files that git ignores are built of files that git knows, in every checkout. A program asks
+// git only when its settings let it use all files. Declared queries and programs are true: they
+// name all that the program reads. Commands of definitions do not change, since base decides
+// about them.
+//
+// # Where to find what
+//
+//   - pair.go, pool.go: what a pair is, and how it is drawn; edits.go: the edits.
+//   - blocks.go, shell.go, python.go: the blocks, what they read, and their text.
+//   - layout.go: the files of a repository; tree.go: files in memory and on disk.
+//   - places.go, truth.go, verdict.go: git, the truth, and what prcheck says.
+//   - check.go: holds one against the other; shrink.go, keep.go: the smallest pair.
+//   - mutants.go: broken engines, which the law must catch.
+package main

@@ -1,0 +1,112 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// A mutant is a way to break the engine: one text of a file of the product, and what stands
+// there instead. A mutant without a file has no patch yet.
+type mutant struct {
+	name, file, text, instead string
+}
+
+// mutants are the broken engines that the law must catch.
+var mutants = []mutant{
+	{name: "base in head's tree"},
+	{name: "added files ignored"},
+	{name: "listings ignored"},
+	{name: "vain look-ups ignored"},
+	{name: "digest of the plan kept"},
+	{name: "links not followed"},
+	{name: "data read from disk ignored"},
+	{name: "undeclared ignored files shared"},
+}
+
+// catch lets the law catch each mutant, and prints which it did. A mutant is caught by a pair
+// that breaks the law with the mutant and keeps it with the runner of the options.
+func (l law) catch(ctx context.Context, out io.Writer, o options, all []mutant) error {
+	survived := 0
+	for _, m := range all {
+		if m.file == "" {
+			_, _ = fmt.Fprintf(out, "no patch  %s\n", m.name)
+			continue
+		}
+		at, err := l.catchOne(ctx, o, m)
+		if err != nil {
+			return fmt.Errorf("mutant %q: %w", m.name, err)
+		}
+		if at == "" {
+			survived++
+			_, _ = fmt.Fprintf(out, "survived  %s (%d pairs)\n", m.name, o.pairs)
+		} else {
+			_, _ = fmt.Fprintf(out, "caught    %s: %s\n", m.name, at)
+		}
+	}
+	if survived > 0 {
+		return fmt.Errorf("%w: %d mutants survived", errViolated, survived)
+	}
+	return nil
+}
+
+// catchOne builds a mutant and returns the command that shows its first violation, "" if
+// there is none.
+func (l law) catchOne(ctx context.Context, o options, m mutant) (string, error) {
+	dir, err := os.MkdirTemp(l.temp, "mutant-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := m.build(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	broken := l
+	broken.Runner = binary
+	at := ""
+	_, err = broken.all(ctx, o, func(p pair, f finding) bool {
+		if len(f.violations) == 0 || at != "" {
+			return at != ""
+		}
+		v := f.violations[0]
+		if whole, err := l.check(ctx, p, v.Place); err == nil && len(whole.violations) == 0 {
+			at = v.String() + "; " + repeat(p, v.Place)
+		}
+		return at != ""
+	})
+	return at, err
+}
+
+// build copies the files that git knows to a folder, applies the patch and builds the runner
+// there. The compiler's cache is that of the user.
+func (m mutant) build(ctx context.Context, dir string) (string, error) {
+	root, err := command(ctx, ".", os.Environ(), "git", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", err
+	}
+	source := filepath.Join(dir, "source") + "/"
+	if _, err := command(ctx, root, os.Environ(), "git", "checkout-index", "--all", "--prefix="+source); err != nil {
+		return "", err
+	}
+	name := filepath.Join(source, m.file)
+	raw, err := os.ReadFile(name) //nolint:gosec // a file of the copy
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(raw), m.text); n != 1 {
+		return "", fmt.Errorf("%s has the text %d times, not once: adapt the patch", m.file, n)
+	}
+	patched := strings.Replace(string(raw), m.text, m.instead, 1)
+	if err := os.WriteFile(name, []byte(patched), 0o600); err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "runner")
+	_, err = command(ctx, source, os.Environ(), "go", "build", "-trimpath", "-o", binary, "./cmd/runner")
+	return binary, err
+}
