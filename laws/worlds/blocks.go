@@ -47,9 +47,15 @@ func drawBlock(r *rand.Rand, pool tree, p program, from []kind) block {
 	switch b.Kind {
 	case opens, absolute:
 		b.Path = pick(r, append(append(append([]string{}, texts...), missing...), append(datas, "folder/c.txt", "integrations/lib.sh")...)...)
+		if _, ok := pool[pool.resolve(b.Path)]; !ok && b.Way == 2 && r.IntN(8) > 0 { // it would complain at once
+			b.Way = 1
+		}
 	case stats:
 		b.Path = pick(r, append(append([]string{}, texts...), append(helpers, datas...)...)...)
 		b.Limit = len(pool[b.Path].Text)
+		if b.Way%2 == 1 && pool[b.Path].Exec { // it would complain at once
+			b.Way--
+		}
 	case imports:
 		b.Path = pick(r, modules...)
 		if p.Language == python {
@@ -60,6 +66,9 @@ func drawBlock(r *rand.Rand, pool tree, p program, from []kind) block {
 		b.Limit = len(pool.below(pool.resolve(b.Path))) + 1 + r.IntN(2)
 	case exists:
 		b.Path = pick(r, append(append([]string{}, missing...), "conf/a.txt", "data/people/cleo.yml", "conf/link.txt")...)
+		if _, ok := pool[b.Path]; r.IntN(8) > 0 { // mostly what is there is looked for, and what is not there is feared
+			b.Way = map[bool]int{true: 3, false: 0}[ok]
+		}
 	case executes:
 		b.Path = pick(r, append(append([]string{}, helpers...), "linked/help.sh")...)
 	case follows:

@@ -109,6 +109,9 @@ func drawProgramEdit(r *rand.Rand, p pair) edit {
 	if r.IntN(3) == 0 {
 		return edit{Op: "insert", Path: prog.Path, Text: fmt.Sprintf("# note %d", r.IntN(100))}
 	}
+	if prog.Language == python && r.IntN(4) == 0 { // a module that stands before that of the library
+		return edit{Op: "put", Path: prog.shadow(), Text: "raise SystemExit(\"ERROR: shadowed\")\n"}
+	}
 	line := "fault broken by " + pick(r, "red", "blue")
 	if prog.Language == python {
 		line = fmt.Sprintf("fault(\"broken\", \"by\", %q)", pick(r, "red", "blue"))

@@ -72,6 +72,9 @@ func (p program) asking() []block {
 	return out
 }
 
+// shadow returns the path at which Python looks for the module glob before it takes its own.
+func (p program) shadow() string { return path.Join(path.Dir(p.Path), "glob.py") }
+
 // argv returns the command of a program.
 func (p program) argv() []string {
 	switch {
@@ -134,6 +137,9 @@ func (p program) patterns(pool tree) []string {
 			out = append(out, to+"/"+path.Base(p.Start))
 		}
 		out = append(out, "linked")
+	}
+	if p.Language == python {
+		out = append(out, p.shadow())
 	}
 	for _, b := range p.Blocks {
 		out = append(out, b.patterns(pool)...)

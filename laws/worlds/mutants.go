@@ -4,11 +4,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // A mutant is a way to break the engine: one text of a file of the product, and what stands
@@ -84,14 +87,15 @@ func (l law) catchOne(ctx context.Context, o options, m mutant) (string, error) 
 }
 
 // build copies the files that git knows to a folder, applies the patch and builds the runner
-// there. The compiler's cache is that of the user.
+// there. The compiler's cache is that of the user: without paths in the programs, only what the
+// patch changes is compiled again.
 func (m mutant) build(ctx context.Context, dir string) (string, error) {
 	root, err := command(ctx, ".", os.Environ(), "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
 	}
-	source := filepath.Join(dir, "source") + "/"
-	if _, err := command(ctx, root, os.Environ(), "git", "checkout-index", "--all", "--prefix="+source); err != nil {
+	source := filepath.Join(dir, "source")
+	if err := copyTracked(ctx, root, source); err != nil {
 		return "", err
 	}
 	name := filepath.Join(source, m.file)
@@ -109,4 +113,25 @@ func (m mutant) build(ctx context.Context, dir string) (string, error) {
 	binary := filepath.Join(dir, "runner")
 	_, err = command(ctx, source, os.Environ(), "go", "build", "-trimpath", "-o", binary, "./cmd/runner")
 	return binary, err
+}
+
+// copyTracked copies the files that git knows, as they lie in the folder root.
+func copyTracked(ctx context.Context, root, to string) error {
+	names, err := command(ctx, root, os.Environ(), "git", "ls-files", "-z")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(names, "\x00"), "\x00") {
+		raw, err := os.ReadFile(filepath.Join(root, name)) //nolint:gosec // a file of the repository
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
+			continue // deleted, or a link to a folder
+		}
+		if err != nil {
+			return err
+		}
+		if err := write(filepath.Join(to, name), file{Text: string(raw)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -86,6 +86,9 @@ func (c *checkout) advance(ctx context.Context, to tree, commit bool) error {
 	}
 	c.now = to
 	if commit {
+		if err := os.RemoveAll(filepath.Join(c.dir, "work")); err != nil { // what programs wrote
+			return err
+		}
 		if _, err := c.git(ctx, "add", "-A"); err != nil {
 			return err
 		}

@@ -104,6 +104,9 @@ func truthOf(ctx context.Context, p pair, in place, dir, home, commit string, t 
 // seen returns all that decides what the program does on a side, and how prcheck treats it.
 func (p program) seen(t tree, answer func(string) string, commit string) string {
 	parts := []string{fmt.Sprint(t["prcheck.yaml"]), fmt.Sprint(t["data/integrations/"+p.Name+".yml"])}
+	if p.Language == python {
+		parts = append(parts, fmt.Sprint(t[p.shadow()]))
+	}
 	for at := p.Start; at != ""; {
 		parts = append(parts, fmt.Sprint(t[at]))
 		next, ok := t.step(at)
