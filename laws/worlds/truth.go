@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -130,9 +131,8 @@ func run(ctx context.Context, dir string, env, argv []string) (outcome, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the law made the program
 	cmd.Dir, cmd.Env = dir, env
-	if name := filepath.Join("/usr/bin", argv[0]); !strings.Contains(argv[0], "/") {
-		cmd.Path = name // the search path of programs, not that of the law
-		cmd.Err = nil
+	if !strings.Contains(argv[0], "/") { // the search path of programs, not that of the law
+		cmd.Path, cmd.Err = found(argv[0])
 	}
 	raw, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -145,6 +145,16 @@ func run(ctx context.Context, dir string, env, argv []string) (outcome, error) {
 		return outcome{126, "cannot be started"}, nil
 	}
 	return outcome{0, string(raw)}, nil
+}
+
+// found returns the file of a command on the search path of programs.
+func found(name string) (string, error) {
+	for _, dir := range filepath.SplitList(searchPath) {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name), nil
+		}
+	}
+	return "", exec.ErrNotFound
 }
 
 // ask returns the answer of a server to a query, or what is wrong.
