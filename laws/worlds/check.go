@@ -158,7 +158,7 @@ func (f *finding) judge(p pair, in place, round int, base, head truth) {
 			continue
 		}
 		bad++
-		if v.Code == 0 {
+		if v.Code == 0 || !ran { // a skip is wrong even where another integration makes the check red
 			f.violations = append(f.violations, violation{wrongName(ran), prog.Name, in, round, b, h})
 		}
 	}

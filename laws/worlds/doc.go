@@ -17,7 +17,8 @@
 //
 //   - False green: exit code 0, although an integration passes on base and fails on head, or
 //     fails on both with other words.
-//   - Wrong skip: the same, and the plan has no task of the integration.
+//   - Wrong skip: such an integration has no task in the plan, also where another one makes the
+//     check red.
 //   - Needless: a task of the second round, although nothing that its program reads has changed
 //     since it passed in the first one. What a program reads is known from its blocks.
 //   - Over-strict: red, although all faults are the same on base. False red: red without a fault.

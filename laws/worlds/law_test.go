@@ -137,6 +137,7 @@ func TestJudge(t *testing.T) {
 		{"false green", 0, ran, good, red, counts{runs: 1, greens: 1, faults: 1, falseGreens: 1}},
 		{"other words", 0, ran, blue, red, counts{runs: 1, greens: 1, faults: 1, falseGreens: 1}},
 		{"wrong skip", 0, nil, good, red, counts{skips: 1, greens: 1, faults: 1, wrongSkips: 1}},
+		{"wrong skip beside a red one", 1, nil, good, red, counts{skips: 1, faults: 1, wrongSkips: 1}},
 		{"over-strict", 1, ran, red, red, counts{runs: 1, overStrict: 1}},
 		{"false red", 1, ran, good, good, counts{runs: 1, falseReds: 1}},
 		{"not checked", 3, nil, good, red, counts{notChecked: 1}},
