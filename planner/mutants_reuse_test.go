@@ -232,10 +232,10 @@ func planMutants() []mutant {
 	task := func(f func(t *plan.Task)) func(p *plan.Plan) { return func(p *plan.Plan) { f(&p.Tasks[0]) } }
 	return []mutant{
 		{name: "forged: same bundle", settings: exec, change: email, edit: forge(plan.RungSchema, plan.CodeSameBundle), words: inFull},
-		{name: "forged: only metadata", settings: exec, change: elsewhere, edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungSchema, plan.CodeOnlyMetadata) }, words: "only the word of its definition"},
+		{name: "forged: only metadata", settings: exec, change: elsewhere, edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungSchema, plan.CodeOnlyMetadata) }, words: "planned as proven, but the skip is only believed"},
 		{name: "forged: only metadata, with queries", settings: asks("", "names.graphql"), change: elsewhere, edit: func(p *plan.Plan) { decision(p).Code = plan.CodeOnlyMetadata }, words: "skipped for the reason"},
 		{name: "forged: same state", settings: exec, change: email, edit: forge(plan.RungState, plan.CodeSameState), words: inFull},
-		{name: "forged: same state of what is believed", settings: exec, change: elsewhere, edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungState, plan.CodeSameState) }, words: "only the word of its definition"},
+		{name: "forged: same state of what is believed", settings: exec, change: elsewhere, edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungState, plan.CodeSameState) }, words: "planned as proven, but the skip is only believed"},
 		{name: "forged: same state, though it differs", settings: asks("", "emails.graphql"), change: email, edit: forge(plan.RungState, plan.CodeSameState), words: inFull + "its desired state differs"},
 		{name: "forged: passed before", settings: exec, change: email, edit: forge(plan.RungResult, plan.CodePassedBefore), words: inFull},
 		{name: "forged: same answers", settings: exec, change: email, edit: forge(plan.RungState, plan.CodeSameAnswers), words: inFull},

@@ -41,7 +41,7 @@ func definitionMutants() []mutant {
 		{name: "always_run before queries", settings: asks("", "names.graphql"), change: then(always(checkSays("always_run", true)), email),
 			hide: always(checkSays("always_run", false)), words: "always_run"},
 		{name: "a skip because of a definition that is not gone", settings: exec, change: elsewhere,
-			edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungDefinition, plan.CodeRemoved) }, words: `only the word of its definition`},
+			edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungDefinition, plan.CodeRemoved) }, words: `planned as proven, but the skip is only believed`},
 		{name: "a skip because of a pr_check that is not disabled", settings: exec + strict, change: elsewhere,
 			edit: func(p *plan.Plan) { *decision(p) = skipBy(plan.RungDefinition, plan.CodeDisabled) }, words: `skipped for the reason "disabled"`},
 	}

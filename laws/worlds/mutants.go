@@ -22,14 +22,51 @@ type mutant struct {
 
 // mutants are the broken engines that the law must catch.
 var mutants = []mutant{
-	{name: "base in head's tree"},
-	{name: "added files ignored"},
-	{name: "listings ignored"},
-	{name: "vain look-ups ignored"},
+	{
+		name: "base in head's tree", file: "runner/places.go",
+		text:    `return r.Places.OnBase(ctx, r.userOf(t))`,
+		instead: `return r.Places.OnHead(ctx, r.userOf(t))`,
+	},
+	{
+		name: "added files ignored", file: "planner/rules/reads.go",
+		text:    `	r := f.reads(it.Name)
+	if f.mayRead`,
+		instead: `	if f.New[p] {
+		return false
+	}
+	r := f.reads(it.Name)
+	if f.mayRead`,
+	},
+	{
+		name: "listings ignored", file: "state/files/world.go",
+		text:    `return "folder " + digestNames(append(slices.Clone(names), w.OthersIn(name)...))`,
+		instead: `return "folder" + digestNames(names[:0])`,
+	},
+	{
+		name: "vain look-ups ignored", file: "state/files/world.go",
+		text:    `if now := w.Found(r.Path, r.Lists); now != r.Found || now == unknown {`,
+		instead: `if now := w.Found(r.Path, r.Lists); r.Found != "missing" && (now != r.Found || now == unknown) {`,
+	},
 	{name: "digest of the plan kept"},
-	{name: "links not followed"},
-	{name: "data read from disk ignored"},
-	{name: "undeclared ignored files shared"},
+	{
+		name: "links not followed", file: "state/files/world.go",
+		text:    `if now := w.Found(r.Path, r.Lists); now != r.Found || now == unknown {`,
+		instead: `if now := w.Found(r.Path, r.Lists); r.Found[:3] != "120" && (now != r.Found || now == unknown) {`,
+	},
+	{
+		name: "data read from disk ignored", file: "planner/rules/reads.go",
+		text:    `	if f.mayRead(r, p) {`,
+		instead: `	if !f.IsData(p) && f.mayRead(r, p) {`,
+	},
+	{
+		name: "undeclared ignored files shared", file: "runner/reads.go",
+		text:    `func (r *run) whyNotAsOnBase(t plan.Task) string {`,
+		instead: `func (r *run) whyNotAsOnBase(t plan.Task) string {
+	return ""
+}
+
+func (r *run) unused(t plan.Task) string {`,
+	},
 }
 
 // catch lets the law catch each mutant, and prints which it did. A mutant is caught by a pair
