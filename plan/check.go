@@ -27,6 +27,15 @@ func (p *Plan) Task(id string) (Task, bool) {
 	return Task{}, false
 }
 
+// Reused returns how many tasks the plan leaves out because they passed with the same inputs.
+func (p *Plan) Reused() int {
+	n := 0
+	for _, d := range p.Integrations {
+		n += d.Evidence.Reused
+	}
+	return n
+}
+
 // check returns an error for a plan that breaks a rule of the package comment.
 func (p *Plan) check() error {
 	tasks := make(map[string]Task, len(p.Tasks))
@@ -47,7 +56,6 @@ func (p *Plan) check() error {
 			return fmt.Errorf("require: %q needs the label %q; a kind is create, change, delete or other, and a label is not empty", kind, label)
 		}
 	}
-	reused := 0
 	listed := make(map[string]bool, len(p.Tasks))
 	for i, d := range p.Integrations {
 		if i > 0 && d.Name <= p.Integrations[i-1].Name {
@@ -57,14 +65,13 @@ func (p *Plan) check() error {
 		if err := d.check(tasks, listed); err != nil {
 			return fmt.Errorf("integration %q: %w", d.Name, err)
 		}
-		reused += d.Evidence.Reused
 	}
 	for _, t := range p.Tasks {
 		if !listed[t.ID] {
 			return fmt.Errorf("task %q: no decision for integration %q lists it", t.ID, t.Integration)
 		}
 	}
-	return p.MergeRequest.check(reused)
+	return p.MergeRequest.check(p.Reused())
 }
 
 // check checks one decision and marks its tasks as listed.

@@ -89,7 +89,7 @@ func MergeResults(p *Plan, parts ...*Results) (*Results, error) {
 			found[r.Task] = r
 		}
 	}
-	merged := &Results{Version: Version, Plan: p.Digest, Results: make([]Result, len(p.Tasks))}
+	merged := &Results{Version: Version, Plan: p.Digest, Reused: p.Reused(), Results: make([]Result, len(p.Tasks))}
 	for i, t := range p.Tasks {
 		r, ok := found[t.ID]
 		if !ok {

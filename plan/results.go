@@ -8,6 +8,9 @@ type Results struct {
 	Plan    string   `json:"plan"`          // digest of the plan
 	Part    Fraction `json:"part,omitzero"` // the part of the plan; zero for the whole plan
 	Results []Result `json:"results"`
+	// Reused is how many tasks the plan leaves out because they passed with the same inputs. They
+	// count as passes.
+	Reused int `json:"reused,omitempty"`
 	// Observed tells which schemas and fields the integrations read while their tasks
 	// ran, in name order. Integrations that asked nothing are left out.
 	Observed []Observed `json:"observed,omitempty"`

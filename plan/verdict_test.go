@@ -19,24 +19,28 @@ func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		part    string
+		reused  int
 		results []plan.Result
 		want    plan.Verdict
 	}{
-		{"nothing", whole, nil, plan.VerdictPassed},
-		{"passed", whole, []plan.Result{passed}, plan.VerdictPassed},
-		{"failed", whole, []plan.Result{passed, failed}, plan.VerdictFailed},
-		{"one is broken on base", whole, []plan.Result{onBase("x")}, plan.VerdictPassed},
-		{"two are, and one passed", whole, []plan.Result{onBase("x"), onBase("x"), passed}, plan.VerdictPassed},
-		{"two are", whole, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictNotChecked},
-		{"two are, of a part", part, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictPassed},
-		{"two are, of a part that is the whole", "1/1", []plan.Result{onBase("x"), onBase("y")}, plan.VerdictNotChecked},
-		{"two are, and one failed", whole, []plan.Result{onBase("x"), onBase("y"), failed}, plan.VerdictFailed},
-		{"two are, and one was not run", whole, []plan.Result{onBase("x"), onBase("y"), {Status: plan.NotRun}}, plan.VerdictFailed},
-		{"a shortage", whole, []plan.Result{passed, short}, plan.VerdictNotChecked},
-		{"a shortage of a part", part, []plan.Result{passed, short}, plan.VerdictNotChecked},
-		{"a shortage and a failure", whole, []plan.Result{failed, short}, plan.VerdictFailed},
+		{"nothing", whole, 0, nil, plan.VerdictPassed},
+		{"passed", whole, 0, []plan.Result{passed}, plan.VerdictPassed},
+		{"failed", whole, 0, []plan.Result{passed, failed}, plan.VerdictFailed},
+		{"one is broken on base", whole, 0, []plan.Result{onBase("x")}, plan.VerdictPassed},
+		{"two are, and one passed", whole, 0, []plan.Result{onBase("x"), onBase("x"), passed}, plan.VerdictPassed},
+		{"two are", whole, 0, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictNotChecked},
+		{"two are, of a part", part, 0, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictPassed},
+		{"two are, of a part that is the whole", "1/1", 0, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictNotChecked},
+		{"two are, and one failed", whole, 0, []plan.Result{onBase("x"), onBase("y"), failed}, plan.VerdictFailed},
+		{"two are, and one was not run", whole, 0, []plan.Result{onBase("x"), onBase("y"), {Status: plan.NotRun}}, plan.VerdictFailed},
+		{"a shortage", whole, 0, []plan.Result{passed, short}, plan.VerdictNotChecked},
+		{"a shortage of a part", part, 0, []plan.Result{passed, short}, plan.VerdictNotChecked},
+		{"a shortage and a failure", whole, 0, []plan.Result{failed, short}, plan.VerdictFailed},
+		{"two are, and others passed before", whole, 12, []plan.Result{onBase("x"), onBase("y")}, plan.VerdictPassed},
+		{"two are, one failed, and others passed before", whole, 12, []plan.Result{onBase("x"), onBase("y"), failed}, plan.VerdictFailed},
+		{"a shortage, and others passed before", whole, 12, []plan.Result{passed, short}, plan.VerdictNotChecked},
 	} {
-		rs := plan.Results{Results: c.results}
+		rs := plan.Results{Results: c.results, Reused: c.reused}
 		if c.part != "" {
 			if err := rs.Part.Set(c.part); err != nil {
 				t.Fatal(err)

@@ -140,7 +140,7 @@ func (rep *Report) setVerdict() {
 	if rep.Verdict == Failed {
 		return
 	}
-	rs := plan.Results{}
+	rs := plan.Results{Reused: rep.Counts.Reused}
 	for _, t := range rep.Results {
 		rs.Results = append(rs.Results, t.Result)
 	}

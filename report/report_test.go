@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,6 +185,14 @@ func TestNothingChecked(t *testing.T) {
 	two.Tasks = append(two.Tasks, plan.Task{ID: "users/z", Integration: "users", Shard: "z", Argv: []string{"x"}, Timeout: "1m0s"})
 	two.Integrations[1].Tasks = append(two.Integrations[1].Tasks, "users/z")
 	seal(t, two)
+	alone, both := *one, *two // without results of earlier runs
+	for _, p := range []*plan.Plan{&alone, &both} {
+		p.Integrations = slices.Clone(p.Integrations)
+		for i := range p.Integrations {
+			p.Integrations[i].Evidence = plan.Evidence{}
+		}
+		seal(t, p)
+	}
 	for _, c := range []struct {
 		name    string
 		plan    *plan.Plan
@@ -191,8 +200,10 @@ func TestNothingChecked(t *testing.T) {
 		verdict report.Verdict
 		title   string
 	}{
-		{"a single one", one, []plan.Result{onBase("users/<b>")}, report.Passed, "PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
-		{"two", two, []plan.Result{onBase("users/<b>"), onBase("users/z")}, report.NotChecked,
+		{"a single one", &alone, []plan.Result{onBase("users/<b>")}, report.Passed, "PASSED: 0 of 1 task passed, 1 already broken on base: not checked"},
+		{"a single one beside tasks that passed before", one, []plan.Result{onBase("users/<b>")}, report.Passed, "PASSED: 0 of 1 task passed, 1 already broken on base; 3 tasks passed before with the same inputs"},
+		{"two beside tasks that passed before", two, []plan.Result{onBase("users/<b>"), onBase("users/z")}, report.Passed, "PASSED: 0 of 2 tasks passed, 2 already broken on base; 3 tasks passed before with the same inputs"},
+		{"two", &both, []plan.Result{onBase("users/<b>"), onBase("users/z")}, report.NotChecked,
 			"NOT CHECKED: no task passed, and 2 fail the same way on base; all of them say: No module named '<x>'"},
 		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, report.Passed, "PASSED: 1 of 2 tasks passed, 1 already broken on base"},
 		{"one is missing", two, []plan.Result{onBase("users/<b>")}, report.Failed, "FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},

@@ -37,6 +37,8 @@ func outcomeHeadline(rep *Report) string {
 		return "the results do not fit the plan, see the warnings"
 	case c.Tasks == 0:
 		return "nothing to run"
+	case c.Baseline > 0 && c.Passed == 0 && c.Reused > 0:
+		return fmt.Sprintf("%d of %s passed%s; %s passed before with the same inputs", c.Passed, countNoun(c.Tasks, "task"), broken, countNoun(c.Reused, "task"))
 	case c.Baseline > 0 && c.Passed == 0:
 		return fmt.Sprintf("%d of %s passed%s: not checked", c.Passed, countNoun(c.Tasks, "task"), broken)
 	case c.Baseline > 0:

@@ -112,7 +112,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 	display.Close()
 	r.addTime(foreseen, ended)
 
-	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Results: r.withResumed(ended)}
+	out := &plan.Results{Version: plan.Version, Plan: r.Plan.Digest, Part: r.opts.Part, Reused: r.Plan.Reused(), Results: r.withResumed(ended)}
 	if len(r.resumed) == 0 { // otherwise it is that of the rest
 		out.Forecast = foreseen
 	}
