@@ -50,7 +50,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	remembered, err := TryState(ctx, env, StateFlag{Place: in.State, Access: in.Access, Settings: settings, Base: in.Base, Head: in.Head})
+	remembered, err := in.openState(ctx, env, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	c.input.Base, c.input.Head = c.Base, c.Head
 	c.openTrain(ctx, env, in.Base)
 	c.input.Programs = Programs(ctx, open, settings, c.data(in), c.Worlds.Head, own)
-	c.openEvidence(ctx, in.NoReuse)
+	c.openEvidence(ctx, in)
 	c.openMemory(ctx, open.Cache)
 	return c, nil
 }

@@ -23,6 +23,7 @@ type Inputs struct {
 	BaseName, HeadName string
 	Config             string // a file, base:PATH or git:REV[@DIR]:PATH; "" for the default
 	State              string // place; "" when nothing is remembered
+	HasOwnState        bool   // the state is that of the checkout; see [Inputs.WithOwnState]
 	Access             state.Access
 	NoCache            bool         // nothing is remembered of checkouts
 	NoReuse            bool         // what passed before runs again

@@ -48,14 +48,18 @@ func (c *Change) openState(ctx context.Context, env cli.Env, place string, noReu
 
 // openEvidence opens what the state remembers of files that tasks read. Earlier runs count only
 // as far as these are the same.
-func (c *Change) openEvidence(ctx context.Context, noReuse bool) {
+func (c *Change) openEvidence(ctx context.Context, in Inputs) {
 	if c.State == nil {
 		return
 	}
 	evidence := newFileEvidence(ctx, c.State, c.Worlds, c.input.Programs, c.Settings)
 	c.input.Files, c.input.Dependences = evidence, c.known.In(evidence.Same)
-	if !noReuse {
-		c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
+	if in.NoReuse {
+		return
+	}
+	c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
+	if in.HasOwnState {
+		c.input.Results = lately{c.input.Results, OwnReuse}
 	}
 	c.input.ProofFiles = replay{evidence}
 	c.input.Remembered = func(same func(integration, read string) bool) (proof.Results, proof.Dependences) {

@@ -32,6 +32,7 @@ type Input struct {
 	BaseSettings *integration.Settings
 	Places       *place.Places // in which tasks start; nil: all in Folder, which belongs to neither side
 	State        state.Store   // what earlier runs remembered; nil remembers nothing
+	StateSize    int64         // bytes that the state may have; 0 is as [state.DefaultLimits] has it
 	// Programs digests the files that a command may use; nil: none count.
 	Programs func(integration.Programs) (string, error)
 	Getenv   func(string) string // the environment; a task gets only the variables that exec.pass_env names; nil is empty

@@ -51,7 +51,11 @@ func (r *run) remember(ctx context.Context, out *plan.Results, sameOnBase map[st
 	r.recording.Files = func(task string) files.ID { return ids[task] }
 	out.Warnings = append(out.Warnings, r.recording.CheckAndSave(ctx, trace.NewStore(r.State), r.Plan, out.Results, r.Settings, now)...)
 	warn(dependence.NewStore(r.State).Add(ctx, r.withReads(r.recording.Dependences(r.Plan.Tasks, out.Results, definitions, now), ids)))
-	warn(state.Collect(ctx, r.State, state.DefaultLimits(trace.Promises, dependence.Folder, audits.Folder), now))
+	limits := state.DefaultLimits(trace.Promises, dependence.Folder, audits.Folder)
+	if r.StateSize > 0 {
+		limits.Size = r.StateSize
+	}
+	warn(state.Collect(ctx, r.State, limits, now))
 	warn(trains.NewStore(r.State).Add(ctx, r.Plan, out.Results))
 	warn(r.rememberHistory(ctx, out.Results, sameOnBase, ids))
 	return nil

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/app-sre/prcheck/change"
@@ -14,13 +16,26 @@ import (
 // baseDirUsage is the help for the flag --base-dir.
 const baseDirUsage = "folder with base's files, in which tasks on base start, if base is a bundle file (default: the files of base's revision)"
 
-// keeperIn returns the keeper of the files of both sides: in the cache, or in a folder that is
-// removed when the command ends.
+// keeperIn returns the keeper of the files of both sides: in the cache, or if that cannot be written, in a
+// folder that is removed when the command ends.
 func keeperIn(open source.Opener, temp string) world.Keeper {
-	if open.Cache != "" {
-		return world.Keeper{Dir: filepath.Join(open.Cache, "worlds-1")}
+	if open.Cache != "" && canWrite(open.Cache) {
+		return world.Keeper{Dir: source.WorldsIn(open.Cache)}
 	}
 	return world.Keeper{Dir: filepath.Join(temp, "worlds")}
+}
+
+// canWrite reports whether files can be written to a folder, which it makes if it is missing.
+func canWrite(folder string) bool {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return false
+	}
+	f, err := os.CreateTemp(folder, "probe-")
+	if err != nil {
+		return false
+	}
+	_, err = f.WriteString("probe")
+	return errors.Join(err, f.Close(), os.Remove(f.Name())) == nil
 }
 
 // placesOf returns the places in which the tasks of a change start.

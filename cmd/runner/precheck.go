@@ -29,6 +29,7 @@ type precheckFlags struct {
 	look                     look
 	ci                       ciFiles
 	natives                  []integration.Native
+	isStateGiven             bool
 }
 
 func precheckCommand(env cli.Env, natives []integration.Native) *cobra.Command {
@@ -45,9 +46,16 @@ base and head are the commits that the variables of the job name, and the settin
 read from base. If the changed files contain mistakes, they are reported with file, line
 and column, and nothing runs.
 
+Outside of a job each checkout has a state in the user's cache: what tasks asked and how long
+they took helps the next precheck, and a task that passed within the last 10 minutes with the
+same inputs is not run again. The first line of the report says so. --no-reuse runs such tasks,
+--state none also all that is proven by what tasks asked, and --state names another state.
+
 After ctrl-C the running tasks are stopped, the results so far are reported, and the exit
 code is 3.`,
 		Example: `  runner precheck
+  runner precheck --no-reuse
+  runner precheck --state none
   runner precheck --base git:v1 --html report.html
   runner precheck --base base.json --head head.json --config prcheck.yaml
   runner precheck --base base.json --head head.json --format markdown > report.md
@@ -55,7 +63,7 @@ code is 3.`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
-				f.temp = space.Folder
+				f.temp, f.isStateGiven = space.Folder, cmd.Flags().Changed("state")
 				return precheck(ctx, env, f)
 			})
 		},
@@ -66,9 +74,9 @@ code is 3.`,
 	cmd.Flags().StringVar(&f.repo, "repo", "", "folder of the checkout (default: the current one)")
 	cmd.Flags().StringVar(&f.in.Config, "config", "", "settings: a file, base:PATH or git:REV[@DIR]:PATH (default prcheck.yaml, here or in the checkout, if it exists)")
 	cmd.Flags().Var(&f.validate, "validate", "how much of head is checked for mistakes before anything runs; auto means changed in a checkout, and none for bundle files")
-	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "do not cache the bundles of checkouts")
-	cmd.Flags().StringVar(&f.in.State, "state", "", stateUsage)
-	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "also run tasks that passed before with the same inputs, as --state remembers")
+	cmd.Flags().BoolVar(&f.in.NoCache, "no-cache", false, "use no cache: neither for the bundles of checkouts nor for the state of this one")
+	cmd.Flags().StringVar(&f.in.State, "state", "", precheckStateUsage)
+	cmd.Flags().BoolVar(&f.in.NoReuse, "no-reuse", false, "also run tasks that passed before with the same inputs")
 	cmd.Flags().StringVar(&f.planOut, "plan", "", "file for the plan (default: not kept)")
 	cmd.Flags().StringVar(&f.out, "out", "", "file for the results (default: not kept)")
 	cmd.Flags().Var(&f.form, "format", "format of the report: text, json or markdown")
@@ -97,6 +105,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	if f.in, err = fromCheckout(ctx, env, f.in, f.repo); err != nil {
 		return err
 	}
+	f.in = f.withState(ctx, env)
 	f.in.Access = state.Writing
 	open, err := f.in.Opener(ctx, env)
 	if err != nil {
@@ -116,6 +125,7 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 			return err
 		}
 	}
+	first := f.sayEarlier(env, p)
 	results, trouble := f.runAndAudit(ctx, env, opened, p)
 	if results == nil {
 		return trouble
@@ -125,15 +135,24 @@ func precheck(ctx context.Context, env cli.Env, f precheckFlags) error {
 	}
 	open.Settings = opened.Settings
 	at := fileInputs{natives: f.natives, open: open, headRef: f.in.Head, base: opened.Base, head: opened.Head, plan: p, results: results, report: report.New(p, results)}
+	return errors.Join(trouble, f.write(ctx, env, first, at))
+}
+
+// write writes the reports.
+func (f precheckFlags) write(ctx context.Context, env cli.Env, first string, at fileInputs) (trouble error) {
 	if !source.IsCheckout(at.headRef) {
 		at.repo = f.repo
 	}
-	at.locateFindings(context.WithoutCancel(ctx))
+	done := context.WithoutCancel(ctx) // also after ctrl-C
+	at.locateFindings(done)
 	if f.html != "" {
-		trouble = errors.Join(trouble, at.writeHTML(context.WithoutCancel(ctx), env, f.html, report.Page{Plan: p, Report: at.report, Log: logLinks(env, f.html, nil, results)}))
+		trouble = at.writeHTML(done, env, f.html, report.Page{Plan: at.plan, Report: at.report, Log: logLinks(env, f.html, nil, at.results)})
 	}
-	trouble = errors.Join(trouble, f.ci.write(context.WithoutCancel(ctx), env, at)) // also after ctrl-C
-	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, at.report, results))
+	trouble = errors.Join(trouble, f.ci.write(done, env, at))
+	if _, err := io.WriteString(env.Stdout, first); err != nil {
+		return errors.Join(trouble, err)
+	}
+	return errors.Join(trouble, writeReport(ctx, env, f.form.String(), f.look, at.report, at.results))
 }
 
 // runAndAudit runs a plan, and audits what it leaves out if the user asked for it. The results
@@ -145,7 +164,7 @@ func (f *precheckFlags) runAndAudit(ctx context.Context, env cli.Env, opened *ch
 	}
 	in := runner.Input{
 		Plan: p, Base: opened.Base, Head: opened.Head, Settings: opened.Settings, Natives: f.natives,
-		Places: places, Programs: opened.Programs(), BaseSettings: opened.BaseSettings(ctx), State: opened.State, Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
+		Places: places, Programs: opened.Programs(), BaseSettings: opened.BaseSettings(ctx), State: opened.State, StateSize: f.stateSize(), Connect: connect(env), Getenv: env.Getenv, Environ: env.Environ,
 	}
 	defer func() { trouble = errors.Join(trouble, places.Close()) }()
 	results, trouble = runner.Run(ctx, in, f.options(env))
