@@ -54,16 +54,15 @@ func (c *Change) openEvidence(ctx context.Context, in Inputs) {
 	}
 	evidence := newFileEvidence(ctx, c.State, c.Worlds, c.input.Programs, c.Settings)
 	c.input.Files, c.input.Dependences = evidence, c.known.In(evidence.Same)
-	if in.NoReuse {
-		return
+	if !in.NoReuse {
+		c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
 	}
-	c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
-	if in.HasOwnState {
+	if in.HasOwnState && !in.NoReuse {
 		c.input.Results = lately{c.input.Results, OwnReuse}
 	}
 	c.input.ProofFiles = replay{evidence}
 	c.input.Remembered = func(same func(integration, read string) bool) (proof.Results, proof.Dependences) {
-		if noReuse {
+		if in.NoReuse {
 			return planner.NoResults{}, c.known.In(same)
 		}
 		return history.NewStore(c.State).Snapshot(time.Now()).In(same), c.known.In(same)
