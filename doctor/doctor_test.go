@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -170,5 +172,32 @@ func TestHarmless(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "the state cannot be used: with ***") {
 		t.Errorf("the report does not tell of the state:\n%.2000s", out.String())
+	}
+}
+
+// What the cache takes of the disk is told with the folder to remove, for all checkouts and this one.
+func TestCheckDisk(t *testing.T) {
+	cache := t.TempDir()
+	e := &examination{}
+	e.Open.Cache = cache
+	if e.checkDisk(t.Context()); len(e.found) > 0 {
+		t.Errorf("got %+v of an empty cache", e.found)
+	}
+	for _, root := range []string{"/a", "/b"} {
+		s, err := state.Open(source.StateOf(cache, root))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(t.Context(), "traces/x", make([]byte, 3<<19)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.checkDisk(t.Context())
+	want := []Finding{{
+		Check: "disk", What: "what runner precheck remembers of 2 checkouts, 3.0 MiB, of which 0 KiB for this one",
+		Remedy: fmt.Sprintf("to free it, while no check runs: rm -rf %q", source.StatesIn(cache)),
+	}}
+	if !slices.Equal(e.found, want) {
+		t.Errorf("got %+v, want %+v", e.found, want)
 	}
 }

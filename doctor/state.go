@@ -17,7 +17,11 @@ import (
 // checkState writes, reads and removes a document of the state.
 func (e *examination) checkState(ctx context.Context) {
 	if e.State.Place == "" {
-		e.warn("state", "no --state is given, so nothing is remembered between runs", "keep a folder or a bucket (docs/state.md), and give it with --state")
+		what := "no --state is given, so nothing is remembered between runs"
+		if e.Open.Cache != "" && !e.InJob {
+			what = "no --state is given, so only runner precheck remembers something, for this checkout"
+		}
+		e.warn("state", what, "keep a folder or a bucket (docs/state.md), and give it with --state")
 		return
 	}
 	settings := source.Settings{Settings: &integration.Settings{}}

@@ -31,8 +31,8 @@ func doctorCommand(env cli.Env) *cobra.Command {
 history, the settings here and on base, the bundle, integration definitions, schemas
 that no integration reads, the programs that tasks start, integrations that are seldom
 skipped and what would change that, the state (it writes, reads and removes a small
-document), the signing key, the rights of the token for GitLab (nothing is written
-there), and clocks. Each line says ok, warn or fail, and what to do.
+document), the signing key, what the cache takes of the disk, the rights of the token
+for GitLab (nothing is written there), and clocks. Each line says ok, warn or fail, and what to do.
 
 Exit code 0: nothing failed; 1: something must be mended; 3: something outside, such as
 a bucket, did not answer.`,
