@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,12 +46,12 @@ func TestNewCommand(t *testing.T) {
 					continue
 				}
 				without := *p
-				without.Tasks = append(p.Tasks[:i:i], p.Tasks[i+1:]...)
+				without.Tasks = slices.Delete(slices.Clone(p.Tasks), i, i+1)
 				if r, err := planner.Verify(t.Context(), in, &without); err != nil || len(r.Refuted) == 0 {
 					t.Errorf("a plan without it holds: %v", err)
 				}
 				other := *p
-				other.Tasks = append(p.Tasks[:0:0], p.Tasks...)
+				other.Tasks = slices.Clone(p.Tasks)
 				other.Tasks[i].Argv = []string{"true"}
 				if r, err := planner.Verify(t.Context(), in, &other); err != nil || len(r.Refuted) == 0 {
 					t.Errorf("a plan with another one holds: %v", err)

@@ -93,7 +93,7 @@ func (t *Tree) addSubmodules(ctx context.Context, commit *git.Commit, submodules
 	if err != nil {
 		return err
 	}
-	_, common, err := git.GitFolders(ctx, t.gitDir)
+	_, common, err := git.Folders(ctx, t.gitDir)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (t *Tree) readConversions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, common, err := git.GitFolders(ctx, t.gitDir)
+	_, common, err := git.Folders(ctx, t.gitDir)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (t *Tree) convertedIn(ctx context.Context, out map[string]conversion, m mod
 	if err != nil {
 		return err
 	}
-	_, common, err := git.GitFolders(ctx, m.gitDir)
+	_, common, err := git.Folders(ctx, m.gitDir)
 	if err != nil {
 		return err
 	}
@@ -213,8 +213,7 @@ func (c conversion) writeLarge(w io.Writer, oid string, size int64, digits int) 
 		return "", missing
 	}
 	defer f.Close()
-	sum, h := sha256.New(), newHash(digits)
-	fmt.Fprintf(h, "blob %d\x00", size)
+	sum, h := sha256.New(), newBlobHash(digits, size)
 	if _, err := io.Copy(io.MultiWriter(w, sum, h), f); err != nil {
 		return "", err
 	}

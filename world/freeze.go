@@ -3,7 +3,6 @@ package world
 import (
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,8 +32,7 @@ func (k Keeper) freezeOnce(name string, digits int, known string) (string, error
 		return "", err
 	}
 	defer f.Close()
-	h := newHash(digits)
-	fmt.Fprintf(h, "blob %d\x00", size)
+	h := newBlobHash(digits, size)
 	if size <= maxInMemory || k.Dir == "" {
 		return k.freezeSmall(f, h, size, known)
 	}

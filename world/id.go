@@ -20,6 +20,13 @@ func newHash(digits int) hash.Hash {
 	return sha1.New() //nolint:gosec // git's
 }
 
+// newBlobHash returns the hash for git's id of a file of some size, to which the bytes of the file are written.
+func newBlobHash(digits int, size int64) hash.Hash {
+	h := newHash(digits)
+	h.Write(append(strconv.AppendInt([]byte("blob "), size, 10), 0))
+	return h
+}
+
 // objectID returns git's id of an object.
 func objectID(h hash.Hash, kind string, raw []byte) []byte {
 	h.Reset()
@@ -69,7 +76,7 @@ func (t *Tree) digestNested() string {
 		}
 		for i := t.find(m.folder + "/"); i < len(t.files) && strings.HasPrefix(t.files[i].Path, m.folder+"/"); i++ {
 			f := t.files[i]
-			fmt.Fprintf(sum, "%s %s %d %s\n", f.Mode, f.ID, len(f.Path), f.Path)
+			_, _ = fmt.Fprintf(sum, "%s %s %d %s\n", f.Mode, f.ID, len(f.Path), f.Path)
 			n++
 		}
 	}

@@ -90,28 +90,24 @@ func (k Keeper) Keep(ctx context.Context, t *Tree) (*Kept, error) {
 		return nil, fmt.Errorf("preparing the folder of worlds %q: %w", k.Dir, err)
 	}
 	final := filepath.Join(k.Dir, "trees", t.key())
-	for range 3 {
-		if kept := k.open(t, final); kept != nil {
-			return kept, nil
-		}
-		made, err := k.make(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		if hasLocks && os.Rename(made.dir, final) == nil {
-			made.dir = final
-			k.evict(final)
-			return made, nil
-		}
-		if kept := k.open(t, final); kept != nil { // another process was faster
-			made.isPrivate = true
-			_ = made.Close()
-			return kept, nil
-		}
-		made.isPrivate = true
+	if kept := k.open(t, final); kept != nil {
+		return kept, nil
+	}
+	made, err := k.make(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if hasLocks && os.Rename(made.dir, final) == nil {
+		made.dir = final
+		k.evict(final)
 		return made, nil
 	}
-	return nil, errors.New("the kept tree is damaged again and again")
+	made.isPrivate = true
+	if kept := k.open(t, final); kept != nil { // another process was faster
+		_ = made.Close()
+		return kept, nil
+	}
+	return made, nil
 }
 
 // open opens a kept tree, nil if there is none that can be used. A damaged one is removed, unless somebody uses it.

@@ -269,16 +269,14 @@ func copySame(w io.Writer, name, id string) (bool, error) {
 		return false, nil //nolint:nilerr // the bytes may be elsewhere
 	}
 	defer in.Close()
-	h := newHash(len(id))
-	fmt.Fprintf(h, "blob %d\x00", size)
+	h := newBlobHash(len(id), size)
 	if _, err := io.Copy(h, in); err != nil || hex.EncodeToString(h.Sum(nil)) != id {
 		return false, nil //nolint:nilerr // the bytes may be elsewhere
 	}
 	if _, err := in.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	h.Reset()
-	fmt.Fprintf(h, "blob %d\x00", size)
+	h = newBlobHash(len(id), size)
 	if _, err := io.Copy(io.MultiWriter(w, h), in); err != nil {
 		return false, err
 	}

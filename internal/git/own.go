@@ -18,7 +18,7 @@ type OwnFolder struct {
 // ReadOwnFolder reads the files of a new git folder whose HEAD is a commit. Of the repository's settings it has only
 // those that decide about bytes and modes, and the address of origin without a user or a password. It names no program.
 func ReadOwnFolder(ctx context.Context, dir, commit string) (OwnFolder, error) {
-	_, common, err := GitFolders(ctx, dir)
+	_, common, err := Folders(ctx, dir)
 	if err != nil {
 		return OwnFolder{}, err
 	}

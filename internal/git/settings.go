@@ -71,9 +71,9 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// GitFolders returns the folder of a working tree's own git files, and the one that it shares with others: the same,
+// Folders returns the folder of a working tree's own git files, and the one that it shares with others: the same,
 // unless it is a linked working tree.
-func GitFolders(ctx context.Context, dir string) (own, common string, err error) {
+func Folders(ctx context.Context, dir string) (own, common string, err error) {
 	out, err := run(ctx, dir, "rev-parse", "--absolute-git-dir", "--git-common-dir")
 	if err != nil {
 		return "", "", err

@@ -45,7 +45,7 @@ func openWorld(ctx context.Context, dir string, use func(address string) error) 
 		return err
 	}
 	if len(problems) > 0 {
-		return fmt.Errorf("the data of the pair are wrong: %v", problems[0])
+		return fmt.Errorf("the data of the pair are wrong: %w", problems[0])
 	}
 	defer made.Close()
 	var raw bytes.Buffer
@@ -69,8 +69,7 @@ func openWorld(ctx context.Context, dir string, use func(address string) error) 
 	go func() { done <- hub.Serve(ctx, listener) }()
 	err = use("http://" + listener.Addr().String() + "/graphql")
 	stop()
-	<-done
-	return err
+	return errors.Join(err, <-done)
 }
 
 // truthOf runs the programs of a pair in a checkout of a side. t is the tree of the side.

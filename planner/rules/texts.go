@@ -40,14 +40,14 @@ func (f *finder) programOf(name string) *program {
 }
 
 func (f *finder) findProgram(name string) *program {
-	if f.Named == nil || f.Comparison.Head == nil {
+	if f.Named == nil || f.Head == nil {
 		return nil
 	}
 	named := f.Named(name)
 	if len(named) == 0 {
 		return nil
 	}
-	head, err := f.Comparison.Head()
+	head, err := f.Head()
 	if err != nil {
 		return nil // then everything counts
 	}
