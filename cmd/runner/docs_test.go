@@ -31,7 +31,7 @@ var documents = []document{
 	{name: "docs/traces.md", prepare: office + bundles + "cp head.json next.json; cp base.json main.json\n", whole: true},
 	{name: "docs/reuse.md", prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
 	{name: "docs/insights.md", prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n", whole: true},
-	{name: "docs/audit.md", prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state >&2\n"},
+	{name: "docs/audit.md", prepare: office + bundles + "runner precheck --base base.json --head head.json --state ../state --base-dir . >&2\n"},
 	{name: "docs/report.md", prepare: office + bundles + planParts, whole: true},
 	{name: "docs/live.md", prepare: office + bundles + server, whole: true},
 	{name: "docs/crash-safety.md", prepare: office + bundles + "planner plan --base base.json --head head.json --out plan.json\n"},
