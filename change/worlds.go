@@ -40,6 +40,9 @@ func (w Worlds) HeadWorld() (*files.World, error) {
 
 // findOthers lists what the checkout of head has besides head's tree, except what prcheck wrote.
 func (w Worlds) findOthers(ctx context.Context, own source.Own) ([]string, error) {
+	if w.Head == nil {
+		return nil, nil
+	}
 	head, err := w.Head()
 	if err != nil {
 		return nil, err

@@ -97,7 +97,10 @@ func (r *run) undeclared(t plan.Task) (name, why string) {
 		return "", ""
 	}
 	others, err := r.Places.Others()
-	if err != nil || len(others) == 0 {
+	if err != nil {
+		return "", err.Error()
+	}
+	if len(others) == 0 {
 		return "", ""
 	}
 	found, ok := r.readOnBase.of(t.ID)

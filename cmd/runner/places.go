@@ -47,9 +47,20 @@ func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.Settin
 		same, err := w.IsCheckedOut(ctx)
 		p.InPlace = same
 		return p, err
+	case p.Head == nil && p.Base != nil:
+		p.Others = func() ([]string, error) { return ignoredIn(ctx, s.Folder()) }
 	case p.Head == nil && p.Base == nil && !inJob:
 		at, err := source.FindWorkplace(ctx, s.Folder())
 		p.Shared = err == nil && !at.IsRepository()
 	}
 	return p, nil
+}
+
+// ignoredIn lists the files that git ignores in the repository of a folder; none if it lies in no repository.
+func ignoredIn(ctx context.Context, folder string) ([]string, error) {
+	at, err := source.FindWorkplace(ctx, folder)
+	if err != nil || !at.IsRepository() {
+		return nil, err
+	}
+	return world.Ignored(ctx, at.Root)
 }
