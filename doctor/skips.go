@@ -34,9 +34,9 @@ func (e *examination) checkSkips(context.Context) {
 		{func(d integration.Definition, _ integration.Integration) bool { return e.readsMost(d) },
 			"most schemas may be read, so almost every change is a reason to run", "run planner suggest with the --state of some runs: it prints definitions with the schemas that are read"},
 		{func(_ integration.Definition, it integration.Integration) bool {
-			return e.State.Place != "" && e.isBlind(it) && canTrace(it) && !it.Programs.None && it.Programs.Globs == nil
-		}, "every changed file of the repository ends what traces prove, since the command may use all files",
-			"say programs: none if all programs are installed, or list their files (docs/settings.md)"},
+			return e.State.Place != "" && e.isBlind(it) && canTrace(it) && it.Reads == integration.ReadsNone && !it.Programs.None && it.Programs.Globs == nil
+		}, "every changed file of the repository ends what traces prove, since it is not recorded which files are read",
+			"take reads: none out of the settings, say programs: none, or list the files (docs/settings.md)"},
 		{func(_ integration.Definition, it integration.Integration) bool {
 			return e.State.Place != "" && e.isBlind(it) && it.Trace != integration.TraceNone && hasVariable(it)
 		}, "no trace counts, since the command line has {env.…}, which is known only when a task starts", "hand the value over in env"},

@@ -48,6 +48,7 @@ type Repository struct {
 	settings  *source.Settings
 	hasPart   map[string]bool // by the path of a part
 	queries   map[string]bool // names of integrations that have a file in the folder queries
+	built     []string        // folders that git ignores and that programs often need
 	isCommand func(name string) bool
 }
 
@@ -70,6 +71,9 @@ func Look(ctx context.Context, dir string, o Options) (*Repository, error) {
 		return nil, err
 	}
 	r.findParts()
+	if r.built, err = source.FindBuilt(ctx, r.root); err != nil {
+		return nil, err
+	}
 	open := o.Open
 	open.Settings, open.Root = r.bundleSettings(), ""
 	r.head, r.trouble = open.Unchecked(ctx, "dir:"+r.root, nil)

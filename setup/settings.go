@@ -57,7 +57,7 @@ const settingsHead = "# Settings of prcheck, made by runner init. docs/settings.
 // settingsText returns the settings for the repository.
 func (r *Repository) settingsText() string {
 	if r.Kind != Reconcile {
-		return settingsHead + "version: 1\n" + r.checkoutSection() + ownExec + r.ownIntegrations()
+		return settingsHead + "version: 1\n" + r.checkoutSection() + ownExec + r.environmentSection() + r.ownIntegrations()
 	}
 	defined := map[string]bool{}
 	for _, d := range r.Definitions {
@@ -102,6 +102,20 @@ exec:
 #effects:
 #  - {match: '^would create (?P<subject>.+)$', kind: create}
 `
+
+// maxBuilt is how many folders are suggested for environment.
+const maxBuilt = 20
+
+// environmentSection suggests what tasks on base need of what git ignores.
+func (r *Repository) environmentSection() string {
+	if len(r.built) == 0 {
+		return ""
+	}
+	return "\n# git ignores these, so a task on base does not have them, and no failure of a program that needs\n" +
+		"# them is already broken on base. Name those that programs use; or let prepare make them in the\n" +
+		"# files of each side (docs/input.md).\n" +
+		"# environment: [" + strings.Join(r.built[:min(len(r.built), maxBuilt)], ", ") + "]\n"
+}
 
 // maxListed is how many integrations without known queries are listed in the settings.
 const maxListed = 200
