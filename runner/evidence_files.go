@@ -28,7 +28,7 @@ func (r *run) readIDs(ctx context.Context, results []plan.Result) (ids map[strin
 			continue
 		}
 		found, ok := r.read.of(t.ID)
-		if !ok || found.why != "" || found.at.World == nil || r.hasSecret(found.list) {
+		if !ok || found.why != "" || found.at.World == nil || r.hasSecret(found.list) || r.isPrepared(t) {
 			ids[t.ID] = r.allFiles(t)
 			continue
 		}
@@ -46,9 +46,18 @@ func (r *run) hasSecret(l files.List) bool {
 	return slices.ContainsFunc(l, func(f files.Read) bool { return r.masker.Text(f.Path) != f.Path })
 }
 
+// isPrepared reports whether a command prepares the files of a task. Nobody records its reads, so they count only
+// if the settings list the files.
+func (r *run) isPrepared(t plan.Task) bool {
+	return len(r.Settings.Prepare()) > 0 && r.Settings.For(t.Integration).Programs.Globs == nil
+}
+
 // allFiles returns the id for a task that was not recorded.
 func (r *run) allFiles(t plan.Task) files.ID {
 	programs := r.Settings.For(t.Integration).Programs
+	if r.isPrepared(t) {
+		programs = integration.Programs{}
+	}
 	switch {
 	case programs.None || programs.Globs != nil:
 		return files.Declared
@@ -79,7 +88,8 @@ func (r *run) withReads(runs []dependence.Run, ids map[string]files.ID) []depend
 	for i := range runs {
 		runs[i].Read = string(ids[runs[i].Task])
 		d, _ := r.Plan.Decision(runs[i].Integration)
-		if found, ok := r.read.of(runs[i].Task); ok && len(d.Evidence.Edited) == 0 { // else they are those of head's program
+		t, _ := r.Plan.Task(runs[i].Task)
+		if found, ok := r.read.of(t.ID); ok && len(d.Evidence.Edited) == 0 && !r.isPrepared(t) { // else they are those of head's program, or not all
 			runs[i].Beyond.Files = found.list.Paths()
 		}
 	}
