@@ -19,6 +19,7 @@ import (
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/bases"
@@ -80,7 +81,9 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	c.input.Base, c.input.Head = c.Base, c.Head
 	c.openTrain(ctx, env, in.Base)
 	c.input.Programs = Programs(ctx, open, settings, c.data(in), c.Worlds.Head, own)
-	c.openEvidence(ctx, in)
+	c.openEvidence(ctx, in, sync.OnceValues(func() (rules.Workplace, error) {
+		return workplace(ctx, open, settings, c.data(in), c.Worlds.Head, own)
+	}))
 	c.openMemory(ctx, open.Cache)
 	return c, nil
 }

@@ -17,9 +17,18 @@ import (
 // [rules.Workplace.Programs]. These are files of head, which may be nil: then they are the files
 // around the settings. Nothing is read before it is called.
 func Programs(ctx context.Context, open source.Opener, settings source.Settings, data Data, head func() (*world.Tree, error), own source.Own) func(integration.Programs) (string, error) {
-	at, err := source.FindWorkplace(ctx, settings.Folder())
+	at, err := workplace(ctx, open, settings, data, head, own)
 	if err != nil {
 		return func(integration.Programs) (string, error) { return "", err }
+	}
+	return at.Programs()
+}
+
+// workplace returns the repository whose files commands may use.
+func workplace(ctx context.Context, open source.Opener, settings source.Settings, data Data, head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
+	at, err := source.FindWorkplace(ctx, settings.Folder())
+	if err != nil {
+		return rules.Workplace{}, err
 	}
 	at.Own = own
 	return rules.Workplace{
@@ -42,7 +51,7 @@ func Programs(ctx context.Context, open source.Opener, settings source.Settings,
 			}
 			return files, err
 		},
-	}.Programs()
+	}, nil
 }
 
 // filesOf lists the files of a world. What lies behind a link is listed by the path through the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/files"
 )
@@ -19,6 +20,7 @@ type fileEvidence struct {
 	world    func() (*files.World, error) // nil if head has no files
 	programs func(integration.Programs) (string, error)
 	settings *integration.Settings
+	edits    rules.Edits
 
 	mu    sync.Mutex
 	known map[[2]string]string // by integration and id
@@ -53,22 +55,10 @@ func (e *fileEvidence) Changed(integration, read string) string {
 }
 
 func (e *fileEvidence) changed(name string, id files.ID) string {
-	if was, ok := id.AllDigest(); ok {
-		now, err := e.programs(e.settings.For(name).Programs)
-		switch {
-		case err != nil:
-			return "the files that its command may use are not known: " + err.Error()
-		case now != was:
-			return "a file that its command may use is another one, and nobody recorded which files it reads"
-		}
-		return ""
+	if !id.IsRecorded() {
+		return e.changedUnrecorded(name, id)
 	}
-	switch {
-	case id == files.Declared:
-		return ""
-	case !id.IsRecorded():
-		return "it is not known which files it read"
-	case e.world == nil:
+	if e.world == nil {
 		return "head has no files to compare with those that it read"
 	}
 	list, err := e.lists.Load(e.ctx, name, id)
@@ -85,8 +75,37 @@ func (e *fileEvidence) changed(name string, id files.ID) string {
 	return ""
 }
 
+// changedUnrecorded is changed for a run that nobody recorded. It is believed that it read what the
+// settings declare, or all files that are no data. That does not show that it reads nothing of
+// what head edits.
+func (e *fileEvidence) changedUnrecorded(name string, id files.ID) string {
+	programs := e.settings.For(name).Programs
+	areDeclared := programs.None || programs.Globs != nil
+	was, isAll := id.AllDigest()
+	switch {
+	case e.edits.Of != nil && len(e.edits.Of(name)) > 0:
+		return "head edits a file that its command may use, and nobody recorded which files it read"
+	case id == files.Declared && !areDeclared:
+		return "the settings no longer declare which files its command may use, and nobody recorded which files it read"
+	case id == files.Declared:
+		return ""
+	case !isAll:
+		return "it is not known which files it read"
+	}
+	switch now, err := e.programs(programs); {
+	case err != nil:
+		return "the files that its command may use are not known: " + err.Error()
+	case now != was || areDeclared:
+		return "a file that its command may use is another one, and nobody recorded which files it reads"
+	}
+	return ""
+}
+
 // replay gives a proof what it compares files with.
-type replay struct{ *fileEvidence }
+type replay struct {
+	*fileEvidence
+	at func() (rules.Workplace, error)
+}
 
 // Reads implements [proof.Files].
 func (r replay) Reads(integration, id string) ([]proof.FileRead, error) {
@@ -133,6 +152,15 @@ func (r replay) BesideIn(folder string) []string {
 }
 
 // All implements [proof.Files].
-func (r replay) All(integration string) (string, error) {
-	return r.programs(r.settings.For(integration).Programs)
+func (r replay) All(integration string) ([]proof.FileRead, error) {
+	at, err := r.at()
+	if err != nil {
+		return nil, err
+	}
+	selected, err := at.Selected()(r.settings.For(integration).Programs)
+	out := make([]proof.FileRead, len(selected))
+	for i, f := range selected {
+		out[i] = proof.FileRead{Path: f.Path, Found: f.ID}
+	}
+	return out, err
 }

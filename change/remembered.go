@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/proof"
+	"github.com/app-sre/prcheck/planner/rules"
 	"github.com/app-sre/prcheck/state"
 	"github.com/app-sre/prcheck/state/audits"
 	"github.com/app-sre/prcheck/state/bases"
@@ -48,11 +49,12 @@ func (c *Change) openState(ctx context.Context, env cli.Env, place string, noReu
 
 // openEvidence opens what the state remembers of files that tasks read. Earlier runs count only
 // as far as these are the same.
-func (c *Change) openEvidence(ctx context.Context, in Inputs) {
+func (c *Change) openEvidence(ctx context.Context, in Inputs, at func() (rules.Workplace, error)) {
 	if c.State == nil {
 		return
 	}
 	evidence := newFileEvidence(ctx, c.State, c.Worlds, c.input.Programs, c.Settings)
+	evidence.edits = c.input.Edits
 	c.input.Files, c.input.Dependences = evidence, c.known.In(evidence.Same)
 	if !in.NoReuse {
 		c.input.Results = history.NewStore(c.State).Snapshot(time.Now()).In(evidence.Same)
@@ -60,7 +62,7 @@ func (c *Change) openEvidence(ctx context.Context, in Inputs) {
 	if in.HasOwnState && !in.NoReuse {
 		c.input.Results = lately{c.input.Results, OwnReuse}
 	}
-	c.input.ProofFiles = replay{evidence}
+	c.input.ProofFiles = replay{evidence, at}
 	c.input.Remembered = func(same func(integration, read string) bool) (proof.Results, proof.Dependences) {
 		if in.NoReuse {
 			return planner.NoResults{}, c.known.In(same)

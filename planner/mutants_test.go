@@ -32,7 +32,7 @@ type mutant struct {
 // mutants are all mutants. The list is the test: a rule without a mutant can be broken
 // without notice.
 func mutants() []mutant {
-	return slices.Concat(definitionMutants(), schemaMutants(), dependenceMutants(), earlyMutants(), stateMutants(), boundMutants(), shardMutants(), traceMutants(), resultMutants(), planMutants(), evidenceMutants())
+	return slices.Concat(definitionMutants(), schemaMutants(), dependenceMutants(), earlyMutants(), stateMutants(), boundMutants(), shardMutants(), traceMutants(), fileMutants(), resultMutants(), planMutants(), evidenceMutants())
 }
 
 func TestMutants(t *testing.T) {

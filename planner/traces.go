@@ -35,11 +35,12 @@ type traced struct {
 
 // isAsked tells whether the traces of an integration are asked: it runs because of a
 // file, type or resource that it may read, and for no other reason. It may also run because of
-// files that its command may use: its traces show which files it does use.
+// files that its command may use: its traces show which files it does use, unless it always runs.
 func (r *traceReader) isAsked(o schemafilter.Outcome) bool {
 	c := o.Conclusion
 	isAsked := c.Rung == plan.RungSchema || c.Rung == plan.RungDefinition && c.Reason.Code == plan.CodeRulesEdited && len(r.tasks.editedRules(o)) == 0
-	return r.traces != nil && c.Action == plan.Run && isAsked && c.Evidence.Rule == "" &&
+	always := o.Use.Check == nil || o.Use.Check.AlwaysRun
+	return r.traces != nil && c.Action == plan.Run && isAsked && !always && c.Evidence.Rule == "" &&
 		o.Blocked.Code == "" && !r.tasks.isNative(o.Name) && r.settings.For(o.Name).Trace != integration.TraceNone
 }
 

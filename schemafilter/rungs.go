@@ -34,7 +34,7 @@ func (f filter) definition(o Outcome, edits []string) Outcome {
 		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeDefinitionChanged, Names: changed},
 			plan.Evidence{Fields: changed, Edited: firstOf(edits)})
 	case len(edits) > 0:
-		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeRulesEdited, Names: edits}, plan.Evidence{Edited: firstOf(edits)})
+		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeRulesEdited, Names: edits}, plan.Evidence{Edited: firstOf(edits), Rule: f.rules[o.Name]})
 	case o.Base.Check.AlwaysRun:
 		return o.run(plan.RungDefinition, plan.Reason{Code: plan.CodeAlwaysRun}, plan.Evidence{Doubts: f.unseen(o.Name)})
 	}

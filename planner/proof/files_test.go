@@ -7,25 +7,30 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/integration"
 )
 
-// A checkout is head's files, and what runs read.
-type checkout struct {
+// An evidence is head's files, and what runs read.
+type evidence struct {
 	files  map[string]string
 	beside map[string]string
 	reads  []FileRead
 	err    error
 }
 
-func (c checkout) Reads(string, string) ([]FileRead, error) { return c.reads, c.err }
-func (c checkout) Head() (map[string]string, string, error) { return c.files, "c0ffee", nil }
-func (c checkout) All(string) (string, error)               { return "all files", nil }
-func (c checkout) Beside(name string, _ bool) (string, bool) {
+func (c evidence) Reads(string, string) ([]FileRead, error) { return c.reads, c.err }
+func (c evidence) Head() (map[string]string, string, error) { return c.files, "c0ffee", nil }
+func (c evidence) All(string) ([]FileRead, error) {
+	return []FileRead{{"b", false, "100644 2"}, {"a b", false, "100755 1"}, {"b", false, "behind a link: 100644 2"}}, nil
+}
+
+func (c evidence) Beside(name string, _ bool) (string, bool) {
 	found, is := c.beside[name]
 	return found, is
 }
 
-func (c checkout) BesideIn(folder string) []string {
+func (c evidence) BesideIn(folder string) []string {
 	var out []string
 	for name := range c.beside {
 		if strings.HasPrefix(name, folder+"/") {
@@ -70,7 +75,7 @@ func TestSameFiles(t *testing.T) {
 		{"a folder is gone", func(f, _ map[string]string) { delete(f, "conf/z/deep") }, false},
 		{"a submodule", func(f, _ map[string]string) { f["sub"] = "160000 78" }, false},
 	} {
-		c := checkout{files: maps.Clone(files), beside: maps.Clone(beside), reads: read}
+		c := evidence{files: maps.Clone(files), beside: maps.Clone(beside), reads: read}
 		tt.edit(c.files, c.beside)
 		p := prover{Input: Input{Files: c}, filesSame: map[string]bool{}}
 		if got := p.sameFiles("it", "read:1"); got != tt.want {
@@ -79,15 +84,32 @@ func TestSameFiles(t *testing.T) {
 	}
 }
 
-// What is not known is not the same.
+// What is not known is not the same. Where nobody recorded what a run read, it counts only as the
+// settings say, and not if head edits what may be used.
 func TestUnknownFiles(t *testing.T) {
-	for id, want := range map[string]bool{"": false, "declared": true, "all:all files": true, "all:others": false, "read:1": false, "x": false} {
-		p := prover{Input: Input{Files: checkout{err: errors.New("it is not signed")}}, filesSame: map[string]bool{}}
-		if got := p.sameFiles("it", id); got != want {
-			t.Errorf("%q: got %v", id, got)
+	digest := fmt.Sprintf("all:sha256:%x", sha256.Sum256([]byte("\"a b\" 100755 1\n\"b\" behind a link: 100644 2\n\"b\" 100644 2\n")))
+	const any, none, some = "version: 1\n", "version: 1\nprograms: none\n", "version: 1\nprograms: ['b*']\n"
+	edit := []string{"b"}
+	for _, tt := range []struct {
+		id, settings string
+		edits        []string
+		want         bool
+	}{
+		{"", any, nil, false}, {"read:1", any, nil, false}, {"x", any, nil, false},
+		{"declared", none, nil, true}, {"declared", some, nil, true}, {"declared", any, nil, false}, {"declared", none, edit, false},
+		{digest, any, nil, true}, {"all:sha256:0", any, nil, false}, {digest, none, nil, false}, {digest, some, nil, false}, {digest, any, edit, false},
+	} {
+		s, err := integration.ReadSettings("prcheck.yaml", []byte(tt.settings))
+		if err != nil {
+			t.Fatal(err)
+		}
+		edited := func(string) []string { return tt.edits }
+		p := prover{Input: Input{Files: evidence{err: errors.New("it is not signed")}, Settings: s, Edited: edited}, filesSame: map[string]bool{}}
+		if got := p.sameFiles("it", tt.id); got != tt.want {
+			t.Errorf("%q with %q and edits %q: got %v", tt.id, tt.settings, tt.edits, got)
 		}
 	}
-	p := prover{Input: Input{Files: checkout{reads: []FileRead{{"a", false, "?"}}}}, filesSame: map[string]bool{}}
+	p := prover{Input: Input{Files: evidence{reads: []FileRead{{"a", false, "?"}}}}, filesSame: map[string]bool{}}
 	if p.sameFiles("it", "read:1") {
 		t.Error("what nobody could tell is the same")
 	}

@@ -144,10 +144,9 @@ type prover struct {
 	digests    map[string]string  // of answers, by side and request
 	trees      map[string][3]tree // of states, by their queries and selectors
 	filesSame  map[string]bool    // by integration and id of what a run read
-	headFiles  map[string]string  // modes and ids of head's files by path; nil until they are needed
-	headCommit string
-	contents   func() [2]string // digests of all that the bundles hold
-	types      func() [2]string // digests of their types
+	checkout   *checkout          // head's files; nil until they are needed
+	contents   func() [2]string   // digests of all that the bundles hold
+	types      func() [2]string   // digests of their types
 }
 
 func newProver(in Input) (*prover, error) {

@@ -56,7 +56,7 @@ func (c *prover) byRules(i *subject) need {
 	}
 	if len(i.edits) > 0 {
 		n := run(rung, plan.CodeRulesEdited, i.edits...)
-		n.traced = i.state == nil && c.editsOnlyFiles(i)
+		n.traced = i.state == nil && c.editsOnlyFiles(i) && !i.base.says("always_run") && c.ruled(i) == ""
 		return n
 	}
 	if i.base.says("always_run") {

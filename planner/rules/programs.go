@@ -42,10 +42,7 @@ type File struct {
 // without naming it: Python imports modules, and make reads a Makefile. So by default all
 // files count. Each file is read once. The error names a file whose content cannot be known.
 func (at Workplace) Programs() func(integration.Programs) (string, error) {
-	d := &programDigester{
-		Workplace: at, list: sync.OnceValues(at.List), left: maxProgramBytes,
-		contents: map[string]outcome{}, digests: map[string]outcome{},
-	}
+	d := at.newDigester()
 	return func(p integration.Programs) (string, error) {
 		if p.None {
 			return "", nil
@@ -60,6 +57,19 @@ func (at Workplace) Programs() func(integration.Programs) (string, error) {
 			d.digests[key] = known
 		}
 		return known.digest, known.err
+	}
+}
+
+// Selected returns a function that lists the files that the command of an integration may use,
+// sorted, with the modes and ids of their contents.
+func (at Workplace) Selected() func(integration.Programs) ([]File, error) {
+	return at.newDigester().selected
+}
+
+func (at Workplace) newDigester() *programDigester {
+	return &programDigester{
+		Workplace: at, list: sync.OnceValues(at.List), left: maxProgramBytes,
+		contents: map[string]outcome{}, digests: map[string]outcome{},
 	}
 }
 
@@ -88,9 +98,22 @@ var (
 // digest digests the files that a command may use. The digest does not depend on where the
 // repository is.
 func (d *programDigester) digest(p integration.Programs) (string, error) {
-	listed, err := d.list()
+	files, err := d.selected(p)
 	if err != nil {
 		return "", err
+	}
+	all := sha256.New()
+	for _, f := range files {
+		_, _ = fmt.Fprintf(all, "%q %s\n", f.Path, f.ID) // a hash never fails
+	}
+	return fmt.Sprintf("sha256:%x", all.Sum(nil)), nil
+}
+
+// selected lists the files that a command may use and that are there, with their ids.
+func (d *programDigester) selected(p integration.Programs) ([]File, error) {
+	listed, err := d.list()
+	if err != nil {
+		return nil, err
 	}
 	var files []File
 	for _, f := range listed {
@@ -103,17 +126,12 @@ func (d *programDigester) digest(p integration.Programs) (string, error) {
 	}
 	slices.SortFunc(files, func(a, b File) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(b.ID, a.ID)) })
 	files = slices.CompactFunc(files, func(a, b File) bool { return a.Path == b.Path && b.ID == "" })
-	all := sha256.New()
-	for _, f := range files {
-		id, err := d.contentID(f)
-		if err != nil {
-			return "", fmt.Errorf("%q: %w", f.Path, err)
-		}
-		if id != "" {
-			_, _ = fmt.Fprintf(all, "%q %s\n", f.Path, id) // a hash never fails
+	for i, f := range files {
+		if files[i].ID, err = d.contentID(f); err != nil {
+			return nil, fmt.Errorf("%q: %w", f.Path, err)
 		}
 	}
-	return fmt.Sprintf("sha256:%x", all.Sum(nil)), nil
+	return slices.DeleteFunc(files, func(f File) bool { return f.ID == "" }), nil
 }
 
 // contentID returns git's mode and id of a file's content, "" for a file that is gone.
