@@ -50,6 +50,9 @@ func (s starter) refuteEvidence(ctx context.Context, p *plan.Plan, r *proof.Repo
 	}
 	r.Proven = slices.DeleteFunc(r.Proven, refuted)
 	r.Believed = slices.DeleteFunc(r.Believed, refuted)
+	for a, names := range r.Assumed {
+		r.Assumed[a] = slices.DeleteFunc(names, refuted)
+	}
 	return nil
 }
 

@@ -92,9 +92,11 @@ func writeProof(w io.Writer, p *plan.Plan, r proof.Report) error {
 	if _, err := fmt.Fprintf(w, "skips: %d proven, %d believed, %d refuted\n", len(r.Proven), len(r.Believed), len(r.Refuted)); err != nil {
 		return err
 	}
-	if len(r.Believed) > 0 {
-		if _, err := fmt.Fprintln(w, "believed: no run, trace or strict setting stands behind what a definition says of its schemas"); err != nil {
-			return err
+	for _, a := range plan.Assumptions() {
+		if n := len(r.Assumed[a]); n > 0 {
+			if _, err := fmt.Fprintf(w, "assumed: %s\n", a.Sentence(n)); err != nil {
+				return err
+			}
 		}
 	}
 	_, err := fmt.Fprintln(w, "taken as they are: files of bundles, settings, edits of rules, answers to queries, division into tasks")

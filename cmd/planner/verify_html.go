@@ -20,7 +20,10 @@ func writeProofPage(ctx context.Context, env cli.Env, name string, opened *chang
 	if name == "" {
 		return nil
 	}
-	in := proofs.Input{Plan: p}
+	in := proofs.Input{Plan: p, Assumed: map[plan.Assumption]int{}}
+	for a, names := range r.Assumed {
+		in.Assumed[a] = len(names)
+	}
 	err := opened.With(ctx, func(from planner.Input) (err error) {
 		in.Subjects, err = proofSubjects(from, r)
 		return err

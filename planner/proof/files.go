@@ -88,11 +88,10 @@ func (c *prover) sameFiles(integration, id string) bool {
 	}
 	programs := c.Settings.For(integration).Programs
 	areDeclared := programs.None || programs.Globs != nil
-	if id == isDeclared {
-		return areDeclared
-	}
-	digest, ok := strings.CutPrefix(id, allOf)
-	return ok && !areDeclared && c.allFiles(integration) == digest
+	digest, isAll := strings.CutPrefix(id, allOf)
+	same := id == isDeclared && areDeclared || isAll && !areDeclared && c.allFiles(integration) == digest
+	c.unrecorded[integration] = c.unrecorded[integration] || same
+	return same
 }
 
 // compareFiles compares each name that a run used with head.

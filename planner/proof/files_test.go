@@ -77,7 +77,7 @@ func TestSameFiles(t *testing.T) {
 	} {
 		c := evidence{files: maps.Clone(files), beside: maps.Clone(beside), reads: read}
 		tt.edit(c.files, c.beside)
-		p := prover{Input: Input{Files: c}, filesSame: map[string]bool{}}
+		p := prover{Input: Input{Files: c}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}}
 		if got := p.sameFiles("it", "read:1"); got != tt.want {
 			t.Errorf("%s: got %v", tt.name, got)
 		}
@@ -104,12 +104,12 @@ func TestUnknownFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		edited := func(string) []string { return tt.edits }
-		p := prover{Input: Input{Files: evidence{err: errors.New("it is not signed")}, Settings: s, Edited: edited}, filesSame: map[string]bool{}}
+		p := prover{Input: Input{Files: evidence{err: errors.New("it is not signed")}, Settings: s, Edited: edited}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}}
 		if got := p.sameFiles("it", tt.id); got != tt.want {
 			t.Errorf("%q with %q and edits %q: got %v", tt.id, tt.settings, tt.edits, got)
 		}
 	}
-	p := prover{Input: Input{Files: evidence{reads: []FileRead{{"a", false, "?"}}}}, filesSame: map[string]bool{}}
+	p := prover{Input: Input{Files: evidence{reads: []FileRead{{"a", false, "?"}}}}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}}
 	if p.sameFiles("it", "read:1") {
 		t.Error("what nobody could tell is the same")
 	}

@@ -98,6 +98,9 @@ type Report struct {
 	Proven   []string // integrations of which something is rightly left out
 	Believed []string // integrations that are skipped on the word of their definition alone
 	Refuted  []Gap    // decisions that do not hold
+	// Assumed lists, for each thing that nobody has proven, the integrations of which something is
+	// left out that may rest on it.
+	Assumed map[plan.Assumption][]string
 }
 
 // Check replays every decision of a plan for the bundles and the settings of the input.
@@ -106,7 +109,7 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	var out Report
+	out := Report{Assumed: map[plan.Assumption][]string{}}
 	if why := c.refuteChanges(p.Changes); why != "" {
 		out.Refuted = append(out.Refuted, Gap{"changes", why})
 	}
@@ -123,7 +126,11 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		switch why := c.refute(ctx, i, p, d); {
+		why, assumed := c.refute(ctx, i, p, d)
+		for _, a := range assumed {
+			out.Assumed[a] = append(out.Assumed[a], name)
+		}
+		switch {
 		case why != "":
 			out.Refuted = append(out.Refuted, Gap{name, why})
 		case d.Believed:
@@ -144,6 +151,7 @@ type prover struct {
 	digests    map[string]string  // of answers, by side and request
 	trees      map[string][3]tree // of states, by their queries and selectors
 	filesSame  map[string]bool    // by integration and id of what a run read
+	unrecorded map[string]bool    // integrations of which runs count that nobody recorded
 	checkout   *checkout          // head's files; nil until they are needed
 	contents   func() [2]string   // digests of all that the bundles hold
 	types      func() [2]string   // digests of their types
@@ -151,7 +159,7 @@ type prover struct {
 
 func newProver(in Input) (*prover, error) {
 	c := &prover{
-		Input: in, answered: map[string]answers{}, filesSame: map[string]bool{}, digests: map[string]string{}, trees: map[string][3]tree{},
+		Input: in, answered: map[string]answers{}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}, digests: map[string]string{}, trees: map[string][3]tree{},
 		contents: sync.OnceValue(func() [2]string { return [2]string{in.Base.ContentsSHA256(), in.Head.ContentsSHA256()} }),
 		types:    sync.OnceValue(func() [2]string { return [2]string{in.Base.TypesSHA256(), in.Head.TypesSHA256()} }),
 	}

@@ -24,8 +24,8 @@ type dossier struct {
 	seen     *desired             // the desired state that the tasks see, for their inputs
 }
 
-// refute returns why a decision does not hold; "" when it holds.
-func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.Decision) string {
+// refute returns why a decision does not hold; "" when it holds, and then what it assumes.
+func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.Decision) (why string, assumed []plan.Assumption) {
 	o := dossier{prover: c, subject: i, plan: p, decision: d, need: c.byRules(i), seen: i.state}
 	if o.need.open {
 		state := *i.state
@@ -40,10 +40,10 @@ func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.De
 	}
 	for _, check := range []func(context.Context) string{o.earlyExit, o.newCommand, o.leftOut, o.everyShard, o.reason, o.evidence, o.traces, o.results, o.inputsOfTasks} {
 		if why := check(ctx); why != "" {
-			return why
+			return why, nil
 		}
 	}
-	return ""
+	return "", o.assumed()
 }
 
 // afterState returns what the desired states leave of a need. Where they are the same, it is

@@ -170,9 +170,17 @@ func (c *prover) ruled(i *subject) string {
 // strict setting, and no run of the same command that passed. It is also believed that a program
 // which nobody has recorded reads none of the files that changed.
 func (c *prover) isBelieved(i *subject, n need) bool {
-	if c.Unread != nil && c.Unread(i.name) && n.rung != plan.RungDefinition && n.reason.Code != plan.CodeSameAnswers {
-		return true
-	}
+	return c.isUnread(i, n) || c.isByWord(i, n)
+}
+
+// isUnread tells whether a skip rests on the belief that a program which nobody has recorded reads
+// none of the files that changed.
+func (c *prover) isUnread(i *subject, n need) bool {
+	return c.Unread != nil && c.Unread(i.name) && n.rung != plan.RungDefinition && n.reason.Code != plan.CodeSameAnswers
+}
+
+// isByWord tells whether a skip rests on the word of the definition about its schemas.
+func (c *prover) isByWord(i *subject, n need) bool {
 	if !n.word || i.settings.Strict {
 		return false
 	}

@@ -24,7 +24,7 @@ func follows(d plan.Decision, r row, c plan.Changes) []string {
 		out = append(out, fmt.Sprintf("%s passed before with the same inputs, so what they would do is known.", count(n, "more task")))
 	}
 	if r.Verdict == Believed {
-		out = append(out, "That it reads nothing else is believed: no run, no trace and no strict setting stands behind its definition.")
+		out = append(out, "That it reads nothing else is believed: no run, no trace and no strict setting stands behind it.")
 	}
 	return out
 }

@@ -30,10 +30,11 @@ func HTML(w io.Writer, in Input) error {
 		Resources    names
 		Types, Files names
 		Rows         []row
+		Assumed      []string
 	}{
 		Base: in.Plan.Base, Head: in.Plan.Head, Config: in.Plan.Config, Groups: shown, MoreGroups: len(changed) - len(shown),
 		Resources: bounded(resources(in.Plan.Changes), maxNames), Types: bounded(in.Plan.Changes.GraphQL, maxNames),
-		Files: bounded(in.Plan.Changes.Schemas, maxNames), Rows: rows(in, changed),
+		Files: bounded(in.Plan.Changes.Schemas, maxNames), Rows: rows(in, changed), Assumed: assumed(in),
 	}
 	view.Summary = summary(view.Rows)
 	var body strings.Builder
@@ -41,6 +42,17 @@ func HTML(w io.Writer, in Input) error {
 		return err
 	}
 	return report.WritePage(w, "What is proven about the plan", template.HTML(body.String())) //nolint:gosec // a template has escaped it
+}
+
+// assumed says for how many skips something is assumed.
+func assumed(in Input) []string {
+	var out []string
+	for _, a := range plan.Assumptions() {
+		if n := in.Assumed[a]; n > 0 {
+			out = append(out, a.Sentence(n))
+		}
+	}
+	return out
 }
 
 // resources returns the changed resources.

@@ -32,6 +32,7 @@ type Subject struct {
 type Input struct {
 	Plan     *plan.Plan
 	Subjects map[string]Subject // by the name of the integration
+	Assumed  map[plan.Assumption]int
 }
 
 // Bounds of the page. What is left out is counted.
