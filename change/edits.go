@@ -39,7 +39,7 @@ func (c *Change) findEdits(ctx context.Context, in Inputs) (rules.Edits, error) 
 	return rules.FindEdits(rules.Input{
 		IsData:   c.data(in).In(c.repositoryRoot(in)),
 		Settings: base, InJob: in.inJob, CIFile: in.ciFile,
-		Named: c.namedFiles(ctx, in), Reads: c.reads,
+		Named: c.namedFiles(ctx, in), Natives: Natives(), Reads: c.reads,
 		Compare: func() (*rules.Comparison, error) {
 			return c.compare(ctx, in)
 		},

@@ -27,8 +27,8 @@ func (l *ladder) isBelieved(o schemafilter.Outcome, c plan.Conclusion) bool {
 	return l.Dependences == nil || !l.hasPassed(o)
 }
 
-// isUnread tells whether a skip rests on the belief that a program, which lives in the repository
-// and which nobody has recorded yet, reads none of the files that changed.
+// isUnread tells whether a skip rests on the belief that a program which nobody has recorded yet
+// reads none of the files that changed.
 func (l *ladder) isUnread(name string, c plan.Conclusion) bool {
 	return l.Edits.Unread != nil && c.Action == plan.Skip && c.Rung != plan.RungDefinition &&
 		c.Reason.Code != plan.CodeSameAnswers && c.Reason.Code != plan.CodeAllShardsProven && l.Edits.Unread(name)

@@ -22,8 +22,8 @@ type Edits struct {
 	// Files returns those of them that are edits of files which its command may use. Earlier runs
 	// may show that it does not read them. Nil: there are none.
 	Files func(integration string) []string
-	// Unread reports whether nobody knows yet which files an integration reads, although its program
-	// lives in the repository and files of the repository changed. Nil: that is known of all.
+	// Unread reports whether nobody knows yet which files an integration reads, although its command
+	// may use files of the repository, and some of these changed. Nil: that is known of all.
 	Unread func(integration string) bool
 }
 
@@ -79,7 +79,8 @@ type Input struct {
 	Compare func() (*Comparison, error)
 	// Named returns the paths of files and links of head that the words of the command of an
 	// integration name; nil: that is not known.
-	Named func(integration string) []string
+	Named   func(integration string) []string
+	Natives []integration.Native // they read no files of the repository
 	// Reads returns which files the runs of an integration read; nil: that is not known.
 	Reads func(integration string) Reads
 	// CanPlan tells why no plan can be made of head with these settings; nil when it can.

@@ -52,10 +52,13 @@ func (f *finder) listings(p string) []string {
 	return out
 }
 
-// isUnread reports whether nobody knows which files an integration reads, although its program
-// lives in the repository and files of the repository changed.
+// isUnread reports whether nobody knows which files an integration reads, although its command
+// may use files of the repository, and some of these changed.
 func (f *finder) isUnread(it integration.Integration) bool {
-	return len(f.paths) > 0 && len(it.Exec.Argv) > 0 && !it.Programs.None && f.programOf(it.Name) != nil && !f.reads(it.Name).isRecorded()
+	if _, isNative := integration.FindNative(f.Natives, it); isNative {
+		return false
+	}
+	return len(f.paths) > 0 && len(it.Exec.Argv) > 0 && !it.Programs.None && !f.reads(it.Name).isRecorded()
 }
 
 // mayUse reports whether the command of an integration may use a changed file: by its own path,
