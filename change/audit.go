@@ -35,10 +35,9 @@ func (p Planned) Input(ctx context.Context) (planner.Input, error) {
 	if live.IsRef(p.Plan.Base.Ref) || live.IsRef(p.Plan.Head.Ref) {
 		return planner.Input{}, cli.Invalid(errors.New("a plan over the bundles of a running server cannot be audited"))
 	}
-	data := Data{Settings: p.Settings, Bundles: []*bundle.Bundle{p.Base, p.Head}, Refs: []string{p.Plan.Base.Ref, p.Plan.Head.Ref}}
 	in := planner.Input{
 		Base: p.Base, Head: p.Head, BaseRef: p.Plan.Base.Ref, HeadRef: p.Plan.Head.Ref, Settings: p.Settings.Settings,
-		ReadQuery: p.Settings.ReadQuery, Natives: Natives(), Programs: Programs(ctx, p.Open, p.Settings, data, p.Worlds.Head, p.Own),
+		ReadQuery: p.Settings.ReadQuery, Natives: Natives(), Programs: Programs(ctx, p.Open, p.Settings, p.Worlds.Head, p.Own),
 	}
 	if p.State != nil {
 		known, err := dependence.NewStore(p.State).Snapshot(ctx)

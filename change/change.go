@@ -80,9 +80,9 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	}
 	c.input.Base, c.input.Head = c.Base, c.Head
 	c.openTrain(ctx, env, in.Base)
-	c.input.Programs = Programs(ctx, open, settings, c.data(in), c.Worlds.Head, own)
+	c.input.Programs = Programs(ctx, open, settings, c.Worlds.Head, own)
 	c.openEvidence(ctx, in, sync.OnceValues(func() (rules.Workplace, error) {
-		return workplace(ctx, open, settings, c.data(in), c.Worlds.Head, own)
+		return workplace(ctx, open, settings, c.Worlds.Head, own)
 	}))
 	c.openMemory(ctx, open.Cache)
 	return c, nil

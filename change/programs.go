@@ -16,8 +16,8 @@ import (
 // Programs returns a function that digests the files that commands may use; see
 // [rules.Workplace.Programs]. These are files of head, which may be nil: then they are the files
 // around the settings. Nothing is read before it is called.
-func Programs(ctx context.Context, open source.Opener, settings source.Settings, data Data, head func() (*world.Tree, error), own source.Own) func(integration.Programs) (string, error) {
-	at, err := workplace(ctx, open, settings, data, head, own)
+func Programs(ctx context.Context, open source.Opener, settings source.Settings, head func() (*world.Tree, error), own source.Own) func(integration.Programs) (string, error) {
+	at, err := workplace(ctx, open, settings, head, own)
 	if err != nil {
 		return func(integration.Programs) (string, error) { return "", err }
 	}
@@ -25,7 +25,7 @@ func Programs(ctx context.Context, open source.Opener, settings source.Settings,
 }
 
 // workplace returns the repository whose files commands may use.
-func workplace(ctx context.Context, open source.Opener, settings source.Settings, data Data, head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
+func workplace(ctx context.Context, open source.Opener, settings source.Settings, head func() (*world.Tree, error), own source.Own) (rules.Workplace, error) {
 	at, err := source.FindWorkplace(ctx, settings.Folder())
 	if err != nil {
 		return rules.Workplace{}, err
@@ -36,18 +36,17 @@ func workplace(ctx context.Context, open source.Opener, settings source.Settings
 		List: func() ([]rules.File, error) {
 			if head != nil {
 				if t, err := head(); err != nil || t.Root() == at.Root {
-					return filesOf(t, data), err
+					return filesOf(t), err
 				}
 			}
 			if at.IsRepository() {
 				t, err := open.World(ctx, "dir:"+at.Root, own, world.Keeper{})
-				return filesOf(t, data), err
+				return filesOf(t), err
 			}
 			found, err := at.List(ctx)
-			isData := data.In(at.Root)
 			files := make([]rules.File, 0, len(found))
 			for _, f := range found {
-				files = append(files, rules.File{Path: f, IsData: isData(f)})
+				files = append(files, rules.File{Path: f})
 			}
 			return files, err
 		},
@@ -56,16 +55,15 @@ func workplace(ctx context.Context, open source.Opener, settings source.Settings
 
 // filesOf lists the files of a world. What lies behind a link is listed by the path through the
 // link as well.
-func filesOf(t *world.Tree, data Data) []rules.File {
+func filesOf(t *world.Tree) []rules.File {
 	if t == nil {
 		return nil
 	}
-	isData := data.In(t.Root())
 	behind, _ := t.Behind()
 	files := make([]rules.File, 0, len(t.Files()))
 	for _, f := range t.Files() {
 		id := f.Mode + " " + f.ID
-		files = append(files, rules.File{Path: f.Path, ID: id, IsData: isData(f.Path)})
+		files = append(files, rules.File{Path: f.Path, ID: id})
 		for _, path := range behind[f.Path] {
 			files = append(files, rules.File{Path: path, ID: "behind a link: " + id})
 		}

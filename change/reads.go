@@ -76,7 +76,7 @@ func (e *fileEvidence) changed(name string, id files.ID) string {
 }
 
 // changedUnrecorded is changed for a run that nobody recorded. It is believed that it read what the
-// settings declare, or all files that are no data. That does not show that it reads nothing of
+// settings declare, or all files. That does not show that it reads nothing of
 // what head edits.
 func (e *fileEvidence) changedUnrecorded(name string, id files.ID) string {
 	programs := e.settings.For(name).Programs

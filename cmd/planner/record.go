@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
@@ -87,9 +86,8 @@ func record(ctx context.Context, env cli.Env, f recordFlags, name string, comman
 	if err != nil {
 		return err
 	}
-	data := change.Data{Settings: rules, Bundles: []*bundle.Bundle{b}, Refs: []string{f.bundle}}
 	own := source.Own{Files: []string{f.bundle}, State: f.state, Cache: source.CacheFolder(env.Getenv)}
-	programs := change.Programs(ctx, source.In(env), data.Settings, data, nil, own)
+	programs := change.Programs(ctx, source.In(env), rules, nil, own)
 	task, err := planner.Task(planner.Input{
 		Base: b, Head: b, Settings: settings, ReadQuery: rules.ReadQuery, Programs: programs, Natives: change.Natives(),
 	}, name, f.shard)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
@@ -144,8 +143,7 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 	}
 	in.BaseSettings = change.BaseSettings(ctx, rules, f.reference(f.base, in.Plan.Base))
 	w, open, keeper := f.worlds(ctx, env, in.Plan, rules)
-	data := change.Data{Settings: rules, Bundles: []*bundle.Bundle{in.Base, in.Head}, Refs: []string{f.reference(f.base, in.Plan.Base), f.reference(f.head, in.Plan.Head)}}
-	in.Programs = change.Programs(ctx, open, rules, data, w.Head, f.own(env))
+	in.Programs = change.Programs(ctx, open, rules, w.Head, f.own(env))
 	in.Places, err = placesOf(ctx, env, w, rules, keeper)
 	return in, rules, err
 }

@@ -69,7 +69,7 @@ func newCheckout(files map[string]string, commit string) *checkout {
 
 // sameFiles tells whether every file, listing and vain look-up of a run is the same on head. What
 // is not known is not the same. Of a run that nobody recorded it is believed that it read what the
-// settings declare, or all that is no data, unless head edits a file that may be used.
+// settings declare, or all files, unless head edits a file that may be used.
 func (c *prover) sameFiles(integration, id string) bool {
 	if c.Files == nil {
 		return true

@@ -30,11 +30,10 @@ type Workplace struct {
 	Files fs.ReadLinkFS
 }
 
-// A File is a file that a program may use. Data count only where a pattern names them.
+// A File is a file that a program may use.
 type File struct {
-	Path   string // in the repository
-	ID     string // git's mode and id of its content; "" when it must be read
-	IsData bool
+	Path string // in the repository
+	ID   string // git's mode and id of its content; "" when it must be read
 }
 
 // Programs returns a function that digests the files that the command of an integration may
@@ -117,7 +116,7 @@ func (d *programDigester) selected(p integration.Programs) ([]File, error) {
 	}
 	var files []File
 	for _, f := range listed {
-		if p.Include(f.Path) && (p.Globs != nil || !f.IsData) {
+		if p.Include(f.Path) {
 			files = append(files, f)
 		}
 	}
