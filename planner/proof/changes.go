@@ -153,9 +153,10 @@ func withoutIdentifiers(v any, whole map[string]bool) any {
 	switch v := v.(type) {
 	case object:
 		out := object{}
+		_, hasRef := v["$ref"]
 		for k, m := range v {
 			switch {
-			case k == "__identifier" && v["$ref"] == nil:
+			case k == "__identifier" && !hasRef:
 			case whole[k]:
 				out[k] = m
 			default:
