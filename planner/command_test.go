@@ -227,3 +227,16 @@ func TestRecordedTaskDoesNotEndEarly(t *testing.T) {
 		t.Errorf("its trace counts for %s, and the plan has %s", got.Command, planned.Command)
 	}
 }
+
+// What passed before a command prepared the files says nothing about the files that it prepares.
+func TestPreparedCommand(t *testing.T) {
+	command := func(more string) string {
+		base, head := world(), world()
+		rename(nil, head)
+		return taskOf(t, made(t, input(t, base, head, exec+more)), "it").Command
+	}
+	plain, prepared := command(""), command("prepare: [make, tools]\n")
+	if plain == prepared || prepared == command("prepare: [make, others]\n") || prepared != command("prepare: [make, tools]\n") {
+		t.Errorf("the commands are %q without, and %q with a preparation", plain, prepared)
+	}
+}

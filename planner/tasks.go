@@ -95,6 +95,9 @@ func (b *taskBuilder) commandDigest(o schemafilter.Outcome, it integration.Integ
 	if edited := b.editedRules(o); len(edited) > 0 {
 		how["edited"] = edited
 	}
+	if prepare := b.settings.Prepare(); len(prepare) > 0 && len(t.Argv) > 0 {
+		how["prepare"] = prepare
+	}
 	if b.programs != nil && len(t.Argv) > 0 && it.Programs.Globs != nil {
 		if programs, err := b.programs(it.Programs); err == nil && programs != "" {
 			how["programs"] = programs // for an error see unknownCommand
