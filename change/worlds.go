@@ -83,27 +83,34 @@ func openSide(ctx context.Context, open source.Opener, own source.Own, keeper wo
 }
 
 // OfPlan returns the worlds with the files that head had when a plan was made. New files that the
-// plan does not know do not belong to them. It is an error of the user's making if a file that the
-// plan knows is another one now.
+// plan does not name do not belong to them. If a file that the plan names is another one now, it is
+// an error of the user's making.
 func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, head string, side plan.Side) Worlds {
 	if side.Tree == "" || !strings.HasPrefix(head, "dir:") {
 		return w
 	}
-	if len(side.Edited) < plan.MaxEdited {
-		own.Only = map[string]bool{}
-		for _, e := range side.Edited {
-			own.Only[e.Path] = true
-		}
+	of := own // what head's files are found with
+	of.Only = map[string]bool{}
+	for _, e := range side.Edited {
+		of.Only[e.Path] = true
 	}
-	opened := openSide(ctx, open, own, keeper, head)
-	w.Head = func() (*world.Tree, error) {
-		tree, err := opened()
+	w.Head = sync.OnceValues(func() (*world.Tree, error) {
+		tree, err := open.World(ctx, head, of, keeper)
+		if err == nil && tree.ID() != side.Tree && len(side.Edited) == 0 { // they may be too many to be named
+			of = own
+			tree, err = open.World(ctx, head, of, keeper)
+		}
 		if err == nil && tree.ID() != side.Tree {
 			err = cli.Invalid(fmt.Errorf("head's files are not those that the plan was made from: %s changed since; plan again", differing(tree, side)))
 		}
 		return tree, err
-	}
-	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
+	})
+	w.Others = sync.OnceValues(func() ([]string, error) {
+		if _, err := w.Head(); err != nil {
+			return nil, err
+		}
+		return w.findOthers(ctx, of)
+	})
 	return w
 }
 
@@ -113,7 +120,11 @@ func differing(tree *world.Tree, side plan.Side) string {
 	for _, e := range side.Edited {
 		was[e.Path] = e.ID
 	}
-	for _, e := range editedFiles(tree) {
+	edited := editedFiles(tree)
+	if len(was) == 0 && len(edited) >= plan.MaxEdited {
+		return "a file" // the plan had too many to name them
+	}
+	for _, e := range edited {
 		if id, known := was[e.Path]; !known || id != e.ID {
 			return strconv.Quote(e.Path)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -143,6 +144,11 @@ func (f runFlags) load(ctx context.Context, env cli.Env) (in runner.Input, rules
 	}
 	in.BaseSettings = change.BaseSettings(ctx, rules, f.reference(f.base, in.Plan.Base))
 	w, open, keeper := f.worlds(ctx, env, in.Plan, rules)
+	if w.Head != nil && strings.HasPrefix(f.reference(f.head, in.Plan.Head), "dir:") {
+		if _, err = w.Head(); err != nil {
+			return in, rules, err // they are not those of the plan
+		}
+	}
 	in.Programs = change.Programs(ctx, open, rules, w.Head, f.own(env))
 	in.Places, err = placesOf(ctx, env, w, rules, keeper)
 	return in, rules, err
