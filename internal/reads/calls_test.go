@@ -26,7 +26,8 @@ func TestStaticProgram(t *testing.T) {
 		{"at", []string{`a "dir"`, `o "dir/openat"`, `a "dir/newfstatat"`, `a "dir/statx"`, `a "dir/faccessat"`, `a "dir/faccessat2"`,
 			`a "dir/readlinkat"`, `aw "dir/unlinkat"`, `wm "dir/mkdirat"`, `aw "dir/renameat"`, `w "dir/to/renameat"`, `aw "dir/renameat2"`,
 			`w "dir/to/renameat2"`, `a "dir/linkat"`, `w "dir/to/linkat"`, `w "dir/to/symlinkat"`, `aw "dir/fchmodat"`, `aw "dir/fchownat"`,
-			`aw "dir/utimensat"`, `a "dir/handle"`, `a "getxattr"`, `a "lstat"`, `a "statfs"`, `a "watched"`, `aw "truncate"`}},
+			`aw "dir/utimensat"`, `a "dir/handle"`, `a "getxattr"`, `a "lstat"`, `a "statfs"`, `a "watched"`, `aw "truncate"`,
+			`a "quotactl"`, `o "uselib"`, `ow "acct"`, `ow "swapon"`, `a "swapoff"`}},
 		{"how", []string{`o "dir/c"`}},
 		{"exclusive", []string{`owm "new"`, `ow "a"`}},
 		{"failed", []string{`aw "missing"`, `w "target"`, `w "no/such"`, `w "a"`, `w "l"`}},
@@ -55,6 +56,7 @@ func TestPartial(t *testing.T) {
 	for name, want := range map[string]string{
 		"chroot":      "it changed its root",
 		"mount":       "it changed what is mounted",
+		"attributes":  "it changed what is mounted",
 		"unshare":     "a process entered a new namespace or left the record",
 		"clone3":      "a process entered a new namespace or left the record",
 		"handle":      "it opened a file without a name",

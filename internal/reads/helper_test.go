@@ -55,6 +55,7 @@ func helpers() map[string]func(args []string) error {
 		"io_uring":   func([]string) error { return expect(unix.ENOSYS, unix.SYS_IO_URING_SETUP, 1, 0) },
 		"chroot":     func([]string) error { return ignore(unix.SYS_CHROOT, text("/nowhere")) },
 		"mount":      func([]string) error { return ignore(unix.SYS_UMOUNT2, text("/nowhere")) },
+		"attributes": func([]string) error { return ignore(unix.SYS_MOUNT_SETATTR, 0, text("/nowhere")) },
 		"unshare":    func([]string) error { return ignore(unix.SYS_UNSHARE, unix.CLONE_NEWUSER|unix.CLONE_FILES) },
 		"harmless":   func([]string) error { return ignore(unix.SYS_UNSHARE, unix.CLONE_FILES) },
 		"handle":     func([]string) error { return ignore(unix.SYS_OPEN_BY_HANDLE_AT) },
@@ -101,6 +102,10 @@ func expect(want error, number uintptr, args ...uintptr) error {
 	return nil
 }
 
+// quotaInfo is the first argument of quotactl that asks about the quota of a user. Whoever may ask
+// or not, the answer tells whether the file is there.
+const quotaInfo = 0x800007 << 8
+
 // helpAt uses all calls with descriptors of folders.
 func helpAt([]string) error {
 	dir, err := unix.Open("dir", unix.O_PATH|unix.O_DIRECTORY, 0)
@@ -134,6 +139,11 @@ func helpAt([]string) error {
 		{unix.SYS_STATFS, text("statfs"), b},
 		{unix.SYS_INOTIFY_ADD_WATCH, 99, text("watched"), 1},
 		{unix.SYS_TRUNCATE, text("truncate"), 0},
+		{unix.SYS_QUOTACTL, quotaInfo, text("quotactl"), 0, b},
+		{unix.SYS_USELIB, text("uselib")},
+		{unix.SYS_ACCT, text("acct")},
+		{unix.SYS_SWAPON, text("swapon"), 0},
+		{unix.SYS_SWAPOFF, text("swapoff")},
 		{unix.SYS_OPENAT, 77, text("no descriptor"), 0},
 		{unix.SYS_OPENAT, 0, text("no folder"), 0},
 	} {
