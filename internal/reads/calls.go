@@ -45,8 +45,7 @@ type call struct {
 	paths  []pathArg
 	flags  flagsKind
 	flag   int // the index of the flags
-	// relinks says that the call changes links or moves folders, unless its first path is a
-	// plain file.
+	// relinks says that the call may change links or move folders, see leads.
 	relinks bool
 	doubt   string // why a record with this call is not whole; "" if it is
 }
@@ -127,8 +126,8 @@ func changingCalls() []call {
 		nofollow(unix.SYS_MKNOD, wrote|made),
 		atNofollow(unix.SYS_MKNODAT, wrote|made),
 		nofollow(unix.SYS_RMDIR, asked|wrote),
-		nofollow(unix.SYS_UNLINK, asked|wrote),
-		atNofollow(unix.SYS_UNLINKAT, asked|wrote),
+		{number: unix.SYS_UNLINK, paths: []pathArg{{asked | wrote, none, 0, false}}, relinks: true},
+		{number: unix.SYS_UNLINKAT, paths: []pathArg{{asked | wrote, 0, 1, false}}, relinks: true},
 		{number: unix.SYS_RENAME, paths: []pathArg{{old, none, 0, false}, {target, none, 1, false}}, relinks: true},
 		{number: unix.SYS_RENAMEAT, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}}, relinks: true},
 		{number: unix.SYS_RENAMEAT2, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}}, relinks: true},

@@ -31,6 +31,7 @@ func TestStaticProgram(t *testing.T) {
 		{"how", []string{`o "dir/c"`}},
 		{"exclusive", []string{`owm "new"`, `ow "a"`}},
 		{"failed", []string{`aw "missing"`, `w "target"`, `w "no/such"`, `w "a"`, `w "l"`}},
+		{"replaced", []string{`aw "b"`, `oaw "link"`, `o "a"`}},
 		{"threads", threads},
 		{"exec", []string{`o "b"`}},
 		{"thread", []string{`a "busy"`, `o "b"`}},

@@ -45,6 +45,7 @@ func helpers() map[string]func(args []string) error {
 		"how":        helpHow,
 		"exclusive":  helpExclusive,
 		"failed":     helpFailed,
+		"replaced":   helpReplaced,
 		"threads":    helpThreads,
 		"exec":       func([]string) error { return unix.Exec("/bin/cat", []string{"cat", "b"}, nil) },
 		"thread":     helpThreadExec,
@@ -178,6 +179,21 @@ func helpFailed([]string) error {
 	_ = unix.Symlink("x", "a")
 	_ = unix.Link("missing", "l")
 	return nil
+}
+
+// helpReplaced moves a file to the name of a link, writes it, and reads what the link led to.
+func helpReplaced([]string) error {
+	if _, err := os.Readlink("link"); err != nil {
+		return err
+	}
+	if err := unix.Rename("b", "link"); err != nil {
+		return err
+	}
+	if err := os.WriteFile("link", nil, 0o600); err != nil {
+		return err
+	}
+	_, err := os.ReadFile("a")
+	return err
 }
 
 // helpThreads opens many names on a hundred threads at once.

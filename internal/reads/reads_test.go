@@ -163,6 +163,8 @@ func TestShells(t *testing.T) {
 		"folder was there":   {"mkdir dir; ls dir", []string{`oaw "dir"`}},
 		"moved":              {"mv a c", []string{`aw "a"`, `wm "c"`}},
 		"new link":           {"ln -s a l; cat l", []string{`owm "l"`, `o "a"`}},
+		"link is gone": {"[ -e dirlink/c ]; rm dirlink; mkdir dirlink; echo x >dirlink/e.py; cat dir/e.py",
+			[]string{`a "dirlink/c"`, `a "dir/c"`, `aw "dirlink"`, `owm "dirlink/e.py"`, `o "dir/e.py"`}},
 		"script":             {"./script", []string{`ox "script"`}},
 		"script of a script": {"./chain", []string{`x "chain"`, `ox "script"`}},
 		"missing program":    {"./none", []string{`x "none"`}},

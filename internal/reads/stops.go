@@ -122,9 +122,7 @@ func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
 		if name == nil {
 			continue
 		}
-		if i == 0 {
-			relinks = c.relinks && !isPlainFile(name)
-		}
+		relinks = relinks || c.relinks && leads(name, i)
 		u, follow := path.refine(c.flags, flags)
 		making = append(making, t.book.use(tid, name, u, follow)...)
 		if u&executed != 0 {
@@ -185,8 +183,14 @@ func refineOpen(flags uint64) (u use, follow bool) {
 	return opened, follow
 }
 
-// isPlainFile reports whether a name is a file, neither a folder nor a link.
-func isPlainFile(name []byte) bool {
+// leads reports whether a name among the paths of a call that changes links is a link or a folder:
+// then other names may lead elsewhere after the call. The first path may also be a link that the
+// call makes.
+func leads(name []byte, index int) bool {
 	var info unix.Stat_t
-	return unix.Lstat(string(name), &info) == nil && info.Mode&unix.S_IFMT == unix.S_IFREG
+	if unix.Lstat(string(name), &info) != nil {
+		return index == 0
+	}
+	kind := info.Mode & unix.S_IFMT
+	return kind == unix.S_IFLNK || kind == unix.S_IFDIR
 }
