@@ -38,7 +38,10 @@ func (e *entry) use(u use) (first bool) {
 type target struct {
 	names []*entry // the name as the task wrote it, and the same name without links in its folders
 	steps []*entry // the links in its folders
-	ends  []*entry // if the name is a link: what the link leads to
+	links []*entry // if the name is a link: the links to which it leads
+	ends  []*entry // if the name is a link: what it leads to at last
+
+	isLink bool
 }
 
 // A limb is a folder whose names are kept. Its real name has no links.
@@ -90,10 +93,13 @@ func (b *book) use(tid int, name []byte, u use, follow bool) (making []*entry) {
 			}
 		}
 	}
-	add(to.names, u)
 	add(to.steps, asked)
-	if follow {
+	if follow && to.isLink { // only the end is made, since the links were there
+		add(to.names, u&^made)
+		add(to.links, u&^made)
 		add(to.ends, u)
+	} else {
+		add(to.names, u)
 	}
 	return making
 }
@@ -115,9 +121,10 @@ func (b *book) resolve(tid int, name string) *target {
 		keep(&to.names, way.path)
 		end := b.follow(tid, way)
 		for _, link := range end.links[len(way.links):] {
-			keep(&to.ends, link)
+			keep(&to.links, link)
 		}
-		if !end.lost && end.path != way.path {
+		to.isLink = len(end.links) > len(way.links)
+		if !end.lost && to.isLink {
 			keep(&to.ends, end.path)
 		}
 		way.fleeting = way.fleeting || end.fleeting

@@ -150,6 +150,7 @@ func TestShells(t *testing.T) {
 		"after cd":           {"cd dir/sub; cat d ../c", []string{`a "dir/sub"`, `o "dir/sub/d"`, `o "dir/c"`}},
 		"children":           {"(cat a) & (cat b | cat) & wait", []string{`o "a"`, `o "b"`}},
 		"link":               {"cat link", []string{`o "link"`, `o "a"`}},
+		"written link":       {"echo x >link; cat link a", []string{`ow "link"`, `owm "a"`}},
 		"text of a link":     {"readlink link", []string{`a "link"`}},
 		"link of a folder":   {"cat dirlink/c", []string{`o "dirlink/c"`, `o "dir/c"`, `a "dirlink"`}},
 		"above a link":       {"cat dirlink/../b", []string{`o "b"`, `a "dirlink"`}},
