@@ -31,6 +31,7 @@ func (e *entry) use(u use) (first bool) {
 	e.Executed = e.Executed || u&executed != 0
 	e.Asked = e.Asked || u&asked != 0
 	e.Wrote = e.Wrote || u&wrote != 0
+	e.Moved = e.Moved || u&moved != 0
 	return first
 }
 

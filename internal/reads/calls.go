@@ -12,19 +12,21 @@ const (
 	executed
 	asked
 	wrote
-	made // the call makes the name, if it succeeds
+	made  // the call makes the name, if it succeeds
+	moved // the call moves the folder away
 )
 
 // A flagsKind says what the flags of a call mean.
 type flagsKind uint8
 
 const (
-	noFlags    flagsKind = iota
-	atFlags              // AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH
-	linkFlags            // AT_SYMLINK_FOLLOW and AT_EMPTY_PATH
-	openFlags            // O_CREAT and so on
-	howFlags             // the address of an open_how
-	watchFlags           // IN_DONT_FOLLOW
+	noFlags     flagsKind = iota
+	atFlags               // AT_SYMLINK_NOFOLLOW and AT_EMPTY_PATH
+	linkFlags             // AT_SYMLINK_FOLLOW and AT_EMPTY_PATH
+	openFlags             // O_CREAT and so on
+	howFlags              // the address of an open_how
+	watchFlags            // IN_DONT_FOLLOW
+	renameFlags           // RENAME_EXCHANGE
 )
 
 // none says that a call has no such argument: a path without the descriptor of a folder is
@@ -45,7 +47,7 @@ type call struct {
 	paths  []pathArg
 	flags  flagsKind
 	flag   int // the index of the flags
-	// relinks says that the call may change links or move folders, see leads.
+	// relinks says that the call changes links or moves folders, if a path is one.
 	relinks bool
 	doubt   string // why a record with this call is not whole; "" if it is
 }
@@ -118,7 +120,7 @@ func readingCalls() []call {
 
 // changingCalls lists the calls that make, change, move and remove files.
 func changingCalls() []call {
-	old, target := use(asked|wrote), use(wrote|made)
+	old, target := asked|wrote|moved, wrote|made
 	return []call{
 		follow(unix.SYS_CREAT, opened|wrote|made),
 		nofollow(unix.SYS_MKDIR, wrote|made),
@@ -130,7 +132,8 @@ func changingCalls() []call {
 		{number: unix.SYS_UNLINKAT, paths: []pathArg{{asked | wrote, 0, 1, false}}, relinks: true},
 		{number: unix.SYS_RENAME, paths: []pathArg{{old, none, 0, false}, {target, none, 1, false}}, relinks: true},
 		{number: unix.SYS_RENAMEAT, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}}, relinks: true},
-		{number: unix.SYS_RENAMEAT2, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}}, relinks: true},
+		{number: unix.SYS_RENAMEAT2, paths: []pathArg{{old, 0, 1, false}, {target, 2, 3, false}}, flags: renameFlags, flag: 4,
+			relinks: true},
 		{number: unix.SYS_LINK, paths: []pathArg{{asked, none, 0, false}, {target, none, 1, false}}, relinks: true},
 		{number: unix.SYS_LINKAT, paths: []pathArg{{asked, 0, 1, false}, {target, 2, 3, false}}, flags: linkFlags, flag: 4, relinks: true},
 		{number: unix.SYS_SYMLINK, paths: []pathArg{{target, none, 1, false}}, relinks: true},

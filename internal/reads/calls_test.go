@@ -32,6 +32,7 @@ func TestStaticProgram(t *testing.T) {
 		{"exclusive", []string{`owm "new"`, `ow "a"`}},
 		{"failed", []string{`aw "missing"`, `w "target"`, `w "no/such"`, `w "a"`, `w "l"`}},
 		{"replaced", []string{`aw "b"`, `oaw "link"`, `o "a"`}},
+		{"exchanged", []string{`aw "a"`, `aw> "dir"`}},
 		{"threads", threads},
 		{"exec", []string{`o "b"`}},
 		{"thread", []string{`a "busy"`, `o "b"`}},

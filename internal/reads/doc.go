@@ -20,8 +20,9 @@
 //   - A folder that is opened counts as listed. A descriptor that can do neither (O_PATH) is
 //     only asked for.
 //   - MadeFirst needs a call that succeeded: creating and truncating or insisting on a new
-//     file, mkdir, mknod, link, symlink, or being the target of rename. Names below a folder
-//     that was moved are not told again: what is below a name with MadeFirst is also made.
+//     file, mkdir, mknod, link, symlink, or being the target of rename.
+//   - What is used below a folder that was moved is told by its new name only. Moved tells the
+//     old name of the folder.
 //
 // # A record that is not whole
 //

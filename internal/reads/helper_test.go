@@ -41,11 +41,14 @@ func helper(t *testing.T, dir string, below []string, name string, args ...strin
 // helpers are programs, by name. They are static and do calls of their own.
 func helpers() map[string]func(args []string) error {
 	return map[string]func([]string) error{
-		"at":         helpAt,
-		"how":        helpHow,
-		"exclusive":  helpExclusive,
-		"failed":     helpFailed,
-		"replaced":   helpReplaced,
+		"at":        helpAt,
+		"how":       helpHow,
+		"exclusive": helpExclusive,
+		"failed":    helpFailed,
+		"replaced":  helpReplaced,
+		"exchanged": func([]string) error {
+			return unix.Renameat2(unix.AT_FDCWD, "a", unix.AT_FDCWD, "dir", unix.RENAME_EXCHANGE)
+		},
 		"threads":    helpThreads,
 		"exec":       func([]string) error { return unix.Exec("/bin/cat", []string{"cat", "b"}, nil) },
 		"thread":     helpThreadExec,

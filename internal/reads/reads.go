@@ -8,6 +8,7 @@ type Access struct {
 	Executed bool // the task ran the file, or the file was the interpreter of a script that ran
 	Asked    bool // the task asked for the name in another way: stat, access, readlink, a step of a path
 	Wrote    bool // the task opened the file for writing, or made, changed, moved or removed the name
+	Moved    bool // the task moved the folder: what is below it may be used by another name
 	// MadeFirst reports that the task made the name before it used it in any other way. So
 	// what it found there later is its own work.
 	MadeFirst bool

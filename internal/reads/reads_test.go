@@ -110,7 +110,7 @@ func (r run) lines(root string) []string {
 		for _, m := range []struct {
 			set  bool
 			mark string
-		}{{a.Opened, "o"}, {a.Executed, "x"}, {a.Asked, "a"}, {a.Wrote, "w"}, {a.MadeFirst, "m"}} {
+		}{{a.Opened, "o"}, {a.Executed, "x"}, {a.Asked, "a"}, {a.Wrote, "w"}, {a.MadeFirst, "m"}, {a.Moved, ">"}} {
 			if m.set {
 				marks += m.mark
 			}
@@ -163,6 +163,7 @@ func TestShells(t *testing.T) {
 		"made folder":        {"mkdir made; ls made", []string{`oawm "made"`}},
 		"folder was there":   {"mkdir dir; ls dir", []string{`oaw "dir"`}},
 		"moved":              {"mv a c", []string{`aw "a"`, `wm "c"`}},
+		"moved folder":       {"mv dir to; cat to/c", []string{`aw> "dir"`, `wm "to"`, `o "to/c"`}},
 		"new link":           {"ln -s a l; cat l", []string{`owm "l"`, `o "a"`}},
 		"link is gone": {"[ -e dirlink/c ]; rm dirlink; mkdir dirlink; echo x >dirlink/e.py; cat dir/e.py",
 			[]string{`a "dirlink/c"`, `a "dir/c"`, `aw "dirlink"`, `owm "dirlink/e.py"`, `o "dir/e.py"`}},

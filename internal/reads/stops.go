@@ -122,8 +122,15 @@ func (t *Tracer) handleCall(tid int) (making []*entry, relinks bool) {
 		if name == nil {
 			continue
 		}
-		relinks = relinks || c.relinks && leads(name, i)
 		u, follow := path.refine(c.flags, flags)
+		if c.relinks {
+			kind, isThere := kindOf(name)
+			if kind != unix.S_IFDIR {
+				u &^= moved
+			}
+			// The first path may also be a link that the call makes.
+			relinks = relinks || kind == unix.S_IFLNK || kind == unix.S_IFDIR || i == 0 && !isThere
+		}
 		making = append(making, t.book.use(tid, name, u, follow)...)
 		if u&executed != 0 {
 			t.book.interpreters(tid, string(name), func() string {
@@ -160,6 +167,10 @@ func (p pathArg) refine(kind flagsKind, flags uint64) (u use, follow bool) {
 		follow = follow && flags&unix.AT_SYMLINK_NOFOLLOW == 0
 	case linkFlags:
 		follow = u&made == 0 && flags&unix.AT_SYMLINK_FOLLOW != 0
+	case renameFlags:
+		if flags&unix.RENAME_EXCHANGE != 0 {
+			u = asked | wrote | moved // both names
+		}
 	case watchFlags:
 		follow = flags&unix.IN_DONT_FOLLOW == 0
 	case openFlags, howFlags:
@@ -183,14 +194,9 @@ func refineOpen(flags uint64) (u use, follow bool) {
 	return opened, follow
 }
 
-// leads reports whether a name among the paths of a call that changes links is a link or a folder:
-// then other names may lead elsewhere after the call. The first path may also be a link that the
-// call makes.
-func leads(name []byte, index int) bool {
+// kindOf returns what a name is, in the way of S_IFMT; a link is not followed.
+func kindOf(name []byte) (kind uint32, isThere bool) {
 	var info unix.Stat_t
-	if unix.Lstat(string(name), &info) != nil {
-		return index == 0
-	}
-	kind := info.Mode & unix.S_IFMT
-	return kind == unix.S_IFLNK || kind == unix.S_IFDIR
+	err := unix.Lstat(string(name), &info)
+	return info.Mode & unix.S_IFMT, err == nil
 }

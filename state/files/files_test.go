@@ -148,6 +148,17 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// What a task reads below a folder that it moved has another name, unless it made the folder.
+func TestOfAMovedFolder(t *testing.T) {
+	c := newCheckout(t)
+	for name, want := range map[string]string{"conf": `it moved the folder "conf"`, "scratch": ""} {
+		rec := reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, name), Asked: true, Wrote: true, Moved: true}}}
+		if _, partial := c.world().Of(rec, c.dir, c.dir); partial != want {
+			t.Errorf("%s: got %q, want %q", name, partial, want)
+		}
+	}
+}
+
 // A list that was edited in the state does not count, and neither does another one in its place.
 func TestStore(t *testing.T) {
 	c := newCheckout(t)

@@ -61,6 +61,9 @@ func (w World) Of(rec reads.Record, root, other string) (l List, partial string)
 		if !inside || a.MadeFirst || isCompiled(path) {
 			continue
 		}
+		if a.Moved && w.hasFolder(path) {
+			partial = fmt.Sprintf("it moved the folder %q", path)
+		}
 		path = aboveGit(path)
 		lists[path] = lists[path] || a.Opened
 	}

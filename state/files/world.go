@@ -51,6 +51,13 @@ func (w World) isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
+// hasFolder reports whether a folder or something below it belongs to the world.
+func (w World) hasFolder(name string) bool {
+	_, _, ok := w.Tree.Lookup(name)
+	return ok || w.IsOther(name) ||
+		slices.ContainsFunc(w.Others, func(o string) bool { return strings.HasPrefix(o, name+"/") })
+}
+
 // Found returns what is at a path: "100644 ID" for a file, likewise for a program or a link,
 // "folder", "folder DIGEST" of its names when these count, "commit ID" below .git, or "missing".
 func (w World) Found(name string, lists bool) string {
