@@ -69,7 +69,10 @@ func (t *Tracer) below(tid, fd int, path []byte) []byte {
 		}
 		return nil
 	case bytes.HasSuffix(folder, []byte(deletedMark)) && isDeleted("/proc/", string(folder)):
-		return nil // nothing can be found in a folder that was removed
+		if !bytes.HasPrefix(path, []byte("..")) && !bytes.Contains(path, []byte("/..")) {
+			return nil // nothing can be found in a folder that was removed, apart from the folder above
+		}
+		folder = folder[:len(folder)-len(deletedMark)]
 	}
 	name := append(t.memory.name[:len(folder)], '/')
 	return append(name, path...)

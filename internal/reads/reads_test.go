@@ -177,7 +177,9 @@ func TestShells(t *testing.T) {
 		"signal":             {"sh -c 'cat a; kill -9 $$'", []string{`o "a"`}},
 		"trap":               {"trap 'cat a' USR1; kill -USR1 $$", []string{`o "a"`}},
 		"deleted folder":     {"mkdir gone; cd gone; rmdir ../gone; cat a", []string{`awm "gone"`}},
-		"no descriptors":     {"exec <&- >&- 2>&-; stat a", []string{`a "a"`}},
+		"above a deleted": {"mkdir gone; cd gone; rmdir ../gone; cat ../a ./../b",
+			[]string{`awm "gone"`, `o "a"`, `o "b"`}},
+		"no descriptors": {"exec <&- >&- 2>&-; stat a", []string{`a "a"`}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
