@@ -33,6 +33,7 @@ func TestStaticProgram(t *testing.T) {
 		{"failed", []string{`aw "missing"`, `w "target"`, `w "no/such"`, `w "a"`, `w "l"`}},
 		{"replaced", []string{`aw "b"`, `oaw "link"`, `o "a"`}},
 		{"exchanged", []string{`aw "a"`, `aw> "dir"`}},
+		{"own folder", []string{`a "dir"`, `o "b"`, `o "dir/c"`, `o "dir/e.py"`}},
 		{"threads", threads},
 		{"exec", []string{`o "b"`}},
 		{"thread", []string{`a "busy"`, `o "b"`}},

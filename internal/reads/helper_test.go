@@ -49,6 +49,7 @@ func helpers() map[string]func(args []string) error {
 		"exchanged": func([]string) error {
 			return unix.Renameat2(unix.AT_FDCWD, "a", unix.AT_FDCWD, "dir", unix.RENAME_EXCHANGE)
 		},
+		"own folder": helpOwnFolder,
 		"threads":    helpThreads,
 		"exec":       func([]string) error { return unix.Exec("/bin/cat", []string{"cat", "b"}, nil) },
 		"thread":     helpThreadExec,
@@ -217,6 +218,29 @@ func helpThreads([]string) error {
 	}
 	group.Wait()
 	return nil
+}
+
+// helpOwnFolder looks for names of the process and of a thread that has a current folder of its own.
+func helpOwnFolder([]string) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good
+		if unix.Gettid() == unix.Getpid() {
+			done <- helpOwnFolder(nil)
+			return
+		}
+		err := unix.Unshare(unix.CLONE_FS)
+		if err == nil {
+			err = unix.Chdir("dir")
+		}
+		for _, name := range []string{"/proc/self/cwd/b", "/proc/thread-self/cwd/c", "e.py"} {
+			if _, failure := os.ReadFile(name); err == nil {
+				err = failure
+			}
+		}
+		done <- err
+	}()
+	return <-done
 }
 
 // helpThreadExec runs a program on a thread that is not the main one, while others run.

@@ -53,7 +53,9 @@ func (b *book) step(tid int, name string) walked {
 	case w.lost || base == "" || base == ".":
 	case base == "..":
 		w.path = w.path[:max(0, strings.LastIndexByte(w.path, '/'))]
-	case w.path == "/proc" && (base == "self" || base == "thread-self"):
+	case w.path == "/proc" && base == "self":
+		w.path, w.fleeting = "/proc/"+processOf(tid), true
+	case w.path == "/proc" && base == "thread-self":
 		w.path, w.fleeting = "/proc/"+strconv.Itoa(tid), true
 	default:
 		w.path += "/" + base
@@ -85,6 +87,17 @@ func (b *book) follow(tid int, w walked) walked {
 	end.links = append(slices.Clip(w.links), end.links...)
 	end.fleeting = end.fleeting || w.fleeting
 	return end
+}
+
+// processOf returns the id of the process of a thread. A thread may have a current folder and
+// descriptors of its own.
+func processOf(tid int) string {
+	id := strconv.Itoa(tid)
+	status, _ := os.ReadFile("/proc/" + id + "/status") // without it, the thread was killed
+	if _, rest, ok := strings.Cut(string(status), "\nTgid:\t"); ok {
+		id, _, _ = strings.Cut(rest, "\n")
+	}
+	return id
 }
 
 // deletedMark ends the text of a link below /proc whose file was removed.
