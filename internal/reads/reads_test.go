@@ -169,6 +169,7 @@ func TestShells(t *testing.T) {
 			[]string{`a "dirlink/c"`, `a "dir/c"`, `aw "dirlink"`, `owm "dirlink/e.py"`, `o "dir/e.py"`}},
 		"script":             {"./script", []string{`ox "script"`}},
 		"script of a script": {"./chain", []string{`x "chain"`, `ox "script"`}},
+		"script of Windows":  {`printf '#! \t./tool\r\n' >s; chmod +x s; ./s; true`, []string{`oxawm "s"`, `x "tool\r"`}},
 		"missing program":    {"./none", []string{`x "none"`}},
 		"self":               {"exec 3<a; cat /proc/self/fd/3 /dev/fd/3 /proc/self/cwd/b; cat /proc/$$/cwd/dir/c", []string{`o "a"`, `o "b"`, `o "dir/c"`}},
 		"root":               {"cat /proc/self/root$PWD/a", []string{`o "a"`}},

@@ -152,10 +152,11 @@ func interpreter(program string) string {
 	head = head[:n]
 	if script, ok := strings.CutPrefix(string(head), "#!"); ok {
 		line, _, _ := strings.Cut(script, "\n")
-		if words := strings.Fields(line); len(words) > 0 {
-			return words[0]
+		line = strings.TrimLeft(line, " \t")
+		if end := strings.IndexAny(line, " \t\x00"); end >= 0 {
+			line = line[:end]
 		}
-		return ""
+		return line
 	}
 	return loader(file)
 }
