@@ -143,6 +143,13 @@ func TestOf(t *testing.T) {
 	if _, partial := c.world().Of(c.opened("README"), "/view", c.dir); !strings.Contains(partial, "README") {
 		t.Errorf("of another root: got %q", partial)
 	}
+	program := reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, "tool.py"), Executed: true}}}
+	if _, partial := c.world().Of(program, "/view", c.dir); !strings.Contains(partial, "tool.py") {
+		t.Errorf("of a program: got %q", partial)
+	}
+	if _, partial := c.world().Of(c.opened("x\xff"), c.dir, c.dir); !strings.Contains(partial, `"x\xff"`) {
+		t.Errorf("of a name that is no text: got %q", partial)
+	}
 	if _, partial := c.world().Of(reads.Record{Partial: "ptrace is refused"}, c.dir, c.dir); partial != "ptrace is refused" {
 		t.Errorf("got %q", partial)
 	}

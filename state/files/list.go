@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/app-sre/prcheck/internal/reads"
 )
@@ -54,7 +55,8 @@ func (w World) Of(rec reads.Record, root, other string) (l List, partial string)
 	for _, a := range rec.Accesses {
 		path, inside := below(a.Name, root)
 		if !inside && other != root {
-			if path, inside = below(a.Name, other); inside && path != "." && !w.IsOther(path) && a.Opened {
+			path, inside = below(a.Name, other)
+			if inside && path != "." && !w.IsOther(path) && (a.Opened || a.Executed) {
 				partial = fmt.Sprintf("it read %q of the checkout itself", path)
 			}
 		}
@@ -63,6 +65,9 @@ func (w World) Of(rec reads.Record, root, other string) (l List, partial string)
 		}
 		if a.Moved && w.hasFolder(path) {
 			partial = fmt.Sprintf("it moved the folder %q", path)
+		}
+		if !utf8.ValidString(path) {
+			partial = fmt.Sprintf("it used %q, a name that cannot be kept", path)
 		}
 		path = aboveGit(path)
 		lists[path] = lists[path] || a.Opened
