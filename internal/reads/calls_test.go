@@ -75,6 +75,15 @@ func TestPartial(t *testing.T) {
 	}
 }
 
+// A link that can be opened only by a relative name is not followed, so the record says so.
+func TestDeep(t *testing.T) {
+	root := world(t)
+	r := helper(t, root, []string{root}, "deep")
+	if r.status.ExitStatus() != 0 || r.record.Partial != "a name is too long to be followed" {
+		t.Errorf("got partial %q, %v: %s", r.record.Partial, r.status, r.out)
+	}
+}
+
 // Many short children, each of which reads a name of its own.
 func TestManyChildren(t *testing.T) {
 	n := 2000

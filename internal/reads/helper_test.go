@@ -3,12 +3,14 @@
 package reads_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,6 +52,7 @@ func helpers() map[string]func(args []string) error {
 			return unix.Renameat2(unix.AT_FDCWD, "a", unix.AT_FDCWD, "dir", unix.RENAME_EXCHANGE)
 		},
 		"own folder": helpOwnFolder,
+		"deep":       helpDeep,
 		"threads":    helpThreads,
 		"exec":       func([]string) error { return unix.Exec("/bin/cat", []string{"cat", "b"}, nil) },
 		"thread":     helpThreadExec,
@@ -241,6 +244,25 @@ func helpOwnFolder([]string) error {
 		done <- err
 	}()
 	return <-done
+}
+
+// helpDeep opens a link whose absolute name is longer than the kernel takes.
+func helpDeep([]string) error {
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	part := strings.Repeat("d", 250)
+	for range (unix.PathMax - 1 - len(root)) / (len(part) + 1) {
+		if err := errors.Join(unix.Mkdir(part, 0o700), unix.Chdir(part)); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(unix.Mkdir(part, 0o700), unix.Symlink(root+"/a", part+"/l")); err != nil {
+		return err
+	}
+	_, err = os.ReadFile(part + "/l")
+	return err
 }
 
 // helpThreadExec runs a program on a thread that is not the main one, while others run.

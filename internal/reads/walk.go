@@ -70,6 +70,9 @@ func (b *book) follow(tid int, w walked) walked {
 	if w.lost {
 		return w
 	}
+	if len(w.path) >= unix.PathMax {
+		b.doubt("a name is too long to be followed")
+	}
 	to, err := os.Readlink(w.path)
 	if err != nil { // mostly: it is no link, or it is missing
 		return w
