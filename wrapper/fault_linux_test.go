@@ -70,9 +70,16 @@ func TestManyTasksLeaveNothingBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	leavesNothing(t, run, 1000)
+}
+
+// leavesNothing runs many tasks, and checks that afterwards the numbers of open files, goroutines
+// and threads are the same as after a few.
+func leavesNothing(t *testing.T, run func(tasks int), many int) {
+	t.Helper()
 	run(20) // opens the files that stay open
 	files, routines, threads := open(t), runtime.NumGoroutine(), len(threadsOf(t))
-	run(1000)
+	run(many)
 	if now := open(t); len(now) != len(files) {
 		t.Errorf("open before %q, after %q", files, now)
 	}

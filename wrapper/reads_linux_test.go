@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,18 +131,7 @@ func TestManyRecordedTasksLeaveNothingBehind(t *testing.T) {
 			}
 		}
 	}
-	run(20) // opens the files that stay open
-	files, routines, threads := open(t), runtime.NumGoroutine(), len(threadsOf(t))
-	run(300)
-	if now := open(t); len(now) != len(files) {
-		t.Errorf("open before %q, after %q", files, now)
-	}
-	if now := runtime.NumGoroutine(); now > routines+2 {
-		t.Errorf("%d goroutines before, %d after", routines, now)
-	}
-	if now := len(threadsOf(t)); now > threads+8 {
-		t.Errorf("%d threads before, %d after", threads, now)
-	}
+	leavesNothing(t, run, 300)
 }
 
 // A program that cannot be recorded runs all the same, and the record says why. One that
