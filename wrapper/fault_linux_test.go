@@ -41,7 +41,8 @@ func TestACommandInheritsNoFile(t *testing.T) {
 	for fd := 3; fd < 1024; fd++ { // what the test itself was started with
 		syscall.CloseOnExec(fd)
 	}
-	r := runOne(t, shell("exec ls -l /proc/self/fd"), with(path), wrapper.Options{Logs: wrapper.LogFolder{Dir: t.TempDir()}})
+	r := runOne(t, shell("exec ls -l /proc/self/fd"), with(path),
+		wrapper.Options{Logs: wrapper.LogFolder{Dir: t.TempDir()}})
 	var files []string
 	for line := range strings.Lines(r.Tail) {
 		if _, to, ok := strings.Cut(strings.TrimSpace(line), " -> "); ok && !strings.HasPrefix(to, "/proc/") {
@@ -57,7 +58,8 @@ func TestACommandInheritsNoFile(t *testing.T) {
 // After many tasks that end in every possible way, the numbers of open files,
 // goroutines and threads are the same as before.
 func TestManyTasksLeaveNothingBehind(t *testing.T) {
-	kinds := []string{"exit 0", "echo x", "exit 3", "kill -9 $$", "sleep 60 & exec 3<&1; echo x", "exec >&- 2>&-; exit 1"}
+	kinds := []string{"exit 0", "echo x", "exit 3", "kill -9 $$", "sleep 60 & exec 3<&1; echo x",
+		"exec >&- 2>&-; exit 1"}
 	run := func(n int) {
 		tasks := make([]plan.Task, n)
 		for i := range tasks {
@@ -66,7 +68,8 @@ func TestManyTasksLeaveNothingBehind(t *testing.T) {
 		}
 		runner := with(path)
 		runner.Grace = time.Minute
-		if _, err := wrapper.Run(t.Context(), tasks, runner, wrapper.Options{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
+		if _, err := wrapper.Run(t.Context(), tasks, runner,
+			wrapper.Options{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +114,8 @@ func TestHundredMegabytes(t *testing.T) {
 		with(path), wrapper.Options{Logs: wrapper.LogFolder{Dir: logs}})
 	runtime.ReadMemStats(&after)
 	info, err := os.Stat(filepath.Join(logs, wrapper.LogName("a")))
-	if err != nil || info.Size() != size+6 || !r.OK() || !utf8.ValidString(r.Tail) || !strings.HasSuffix(r.Tail, "a\uFFFDb") {
+	if err != nil || info.Size() != size+6 || !r.OK() || !utf8.ValidString(r.Tail) ||
+		!strings.HasSuffix(r.Tail, "a\uFFFDb") {
 		t.Errorf("got %v, %v, %+v", info, err, r)
 	}
 	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > 16<<20 {

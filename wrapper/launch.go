@@ -112,7 +112,7 @@ func (p Process) startOnThread(l *launch, command Command, out *os.File) (*exec.
 	case err == nil:
 		l.path, l.process = cmd.Path, cmd.Process
 		return cmd, nil
-	case isShortage(err) || errors.Is(err, syscall.EBADF): // a child cannot move its files when the last number is taken
+	case isShortage(err) || errors.Is(err, syscall.EBADF): // EBADF: a child needs a number more to move its files
 		return nil, &ShortageError{err}
 	}
 	return nil, configErrorf("cannot start %q: %w", command.Argv[0], err)
@@ -132,7 +132,7 @@ func enter(f func() error) (err error) {
 // name is searched as this thread sees the folders of PATH, and any other one as the command
 // sees its folder.
 func (c Command) prepare(out *os.File) *exec.Cmd {
-	cmd := exec.Command(c.Argv[0], c.Argv[1:]...) //nolint:noctx,gosec // watch ends it; a task is a command of the settings
+	cmd := exec.Command(c.Argv[0], c.Argv[1:]...) //nolint:noctx,gosec // watch ends it; the settings name it
 	cmd.Env = append([]string{}, c.Env...)        // not nil, which would mean the environment of this process
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.Dir, out, out
 	useProcessGroup(cmd)

@@ -40,7 +40,8 @@ func (c Command) fillPlaceholders(vars map[string]string) Command {
 
 // uses reports whether an argument or the value of a variable has a placeholder.
 func (c Command) uses(word string) bool {
-	return slices.ContainsFunc(slices.Concat(c.Argv, c.Env), func(text string) bool { return strings.Contains(text, word) })
+	return slices.ContainsFunc(slices.Concat(c.Argv, c.Env),
+		func(text string) bool { return strings.Contains(text, word) })
 }
 
 // checkConfig returns an error if a word that the change decides about would be filled into a
@@ -50,7 +51,8 @@ func checkConfig(config string, vars map[string]string) error {
 	for _, word := range []string{"name", "shard", "task"} {
 		value := vars[word]
 		if strings.Contains(config, "{"+word+"}") && strings.ContainsAny(value, "\"'`\\\n\r") {
-			return configErrorf("{%s} is %.80q, which has a quote, a backslash or a line break, so it cannot be put into config; put it into argv or env", word, value)
+			return configErrorf("{%s} is %.80q, which has a quote, a backslash or a line break, "+
+				"so it cannot be put into config; put it into argv or env", word, value)
 		}
 	}
 	return nil

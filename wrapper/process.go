@@ -131,7 +131,8 @@ func (p Process) Run(ctx context.Context, task plan.Task, log io.Writer) (failur
 // runWithFiles makes the private files of the command: its config file and the file for
 // its effects, if it has them. It runs the command and removes the files afterwards. It
 // calls handOut with the paths of the files and of their folder, or without any path.
-func (p Process) runWithFiles(ctx context.Context, command Command, vars map[string]string, log io.Writer, handOut func(...string)) error {
+func (p Process) runWithFiles(ctx context.Context, command Command, vars map[string]string, log io.Writer,
+	handOut func(...string)) error {
 	hasEffects := command.uses("{effects}")
 	if command.Config == "" && !hasEffects {
 		handOut()
@@ -232,5 +233,6 @@ func waitForOutput(out io.Closer, copied <-chan struct{}, grace time.Duration, l
 	}
 	_ = out.Close()
 	<-copied
-	_, _ = fmt.Fprintln(log, "prcheck: a child process still holds the output open; what it writes from here on is lost")
+	const lost = "prcheck: a child process still holds the output open; what it writes from here on is lost"
+	_, _ = fmt.Fprintln(log, lost)
 }

@@ -72,8 +72,10 @@ func TestRecordedTasksEndAsOthers(t *testing.T) {
 			for _, p := range []wrapper.Process{alone, recorded} {
 				p.Grace = time.Second
 				r := runOne(t, it, p, wrapper.Options{Backoff: soon})
-				tail := strings.ReplaceAll(r.Tail, "Terminated\n", "") // the shell says it if the signal also ended a sleep
-				ends = append(ends, fmt.Sprintf("%s %s %d %q after %d attempts and %.0f seconds", r.Status, r.Reason, r.ExitCode, tail, r.Attempts, r.Seconds))
+				// The shell says Terminated if the signal also ended a sleep.
+				tail := strings.ReplaceAll(r.Tail, "Terminated\n", "")
+				ends = append(ends, fmt.Sprintf("%s %s %d %q after %d attempts and %.0f seconds",
+					r.Status, r.Reason, r.ExitCode, tail, r.Attempts, r.Seconds))
 				if !strings.Contains(r.Tail, "text") {
 					t.Errorf("got %+v", r)
 				}
@@ -96,7 +98,8 @@ func TestARecordedChildOutsideTheGroup(t *testing.T) {
 	dir := t.TempDir()
 	pid := filepath.Join(dir, "pid")
 	p, records := recording(dir)
-	r := runOne(t, shell(fmt.Sprintf(`setsid sh -c 'echo $$ >%s; exec sleep 60' & while [ ! -s %s ]; do sleep 0.02; done; echo done`, pid, pid)), p, wrapper.Options{})
+	script := `setsid sh -c 'echo $$ >%[1]s; exec sleep 60' & while [ ! -s %[1]s ]; do sleep 0.02; done; echo done`
+	r := runOne(t, shell(fmt.Sprintf(script, pid)), p, wrapper.Options{})
 	if !r.OK() || !strings.Contains(r.Tail, "still holds the output open") {
 		t.Errorf("got %+v", r)
 	}
@@ -108,7 +111,8 @@ func TestARecordedChildOutsideTheGroup(t *testing.T) {
 
 func TestManyRecordedTasksLeaveNothingBehind(t *testing.T) {
 	skipUnlessRecorded(t)
-	kinds := []string{"exit 0", "[ -e %[1]s/x ]; echo x", "kill -9 $$", "sleep 60 & cat %[1]s/x; echo x", "exec >&- 2>&-; exit 1", "(cat %[1]s/y &) ; cat %[1]s/x"}
+	kinds := []string{"exit 0", "[ -e %[1]s/x ]; echo x", "kill -9 $$", "sleep 60 & cat %[1]s/x; echo x",
+		"exec >&- 2>&-; exit 1", "(cat %[1]s/y &) ; cat %[1]s/x"}
 	dir := t.TempDir()
 	run := func(n int) {
 		tasks := make([]plan.Task, n)
@@ -122,7 +126,8 @@ func TestManyRecordedTasksLeaveNothingBehind(t *testing.T) {
 		}
 		p, records := recording(dir)
 		p.Grace = time.Minute
-		if _, err := wrapper.Run(t.Context(), tasks, p, wrapper.Options{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
+		if _, err := wrapper.Run(t.Context(), tasks, p,
+			wrapper.Options{Jobs: 4, Logs: wrapper.LogFolder{Dir: t.TempDir()}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, task := range tasks {
@@ -142,7 +147,8 @@ func TestProgramsThatCannotBeRecorded(t *testing.T) {
 	missing := task("missing")
 	missing.Argv = []string{"no-such-program-at-all"}
 	r := runOne(t, missing, p, wrapper.Options{})
-	if r.Class != plan.ClassConfig || !strings.Contains(r.Reason, `cannot start "no-such-program-at-all"`) || len(records("missing")) != 0 {
+	if r.Class != plan.ClassConfig || !strings.Contains(r.Reason, `cannot start "no-such-program-at-all"`) ||
+		len(records("missing")) != 0 {
 		t.Errorf("got %+v, %+v", r, records("missing"))
 	}
 	if os.Getuid() != 0 {
@@ -153,7 +159,8 @@ func TestProgramsThatCannotBeRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "true")
-	if err := errors.Join(os.WriteFile(program, text, 0o755), os.Chown(program, 12345, 0), os.Chmod(program, 0o755|os.ModeSetuid)); err != nil {
+	if err := errors.Join(os.WriteFile(program, text, 0o755), os.Chown(program, 12345, 0),
+		os.Chmod(program, 0o755|os.ModeSetuid)); err != nil {
 		t.Fatal(err)
 	}
 	other := task("other")
@@ -182,7 +189,8 @@ func TestEnter(t *testing.T) {
 			if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, ""); err != nil {
 				return err
 			}
-			return os.WriteFile(filepath.Join(dir, "program"), []byte("#!/bin/sh\necho inside; [ -e missing ]; exit 0\n"), 0o755)
+			return os.WriteFile(filepath.Join(dir, "program"),
+				[]byte("#!/bin/sh\necho inside; [ -e missing ]; exit 0\n"), 0o755)
 		}}, nil
 	}
 	for range 20 { // on whatever threads
@@ -214,7 +222,8 @@ func TestEnterFails(t *testing.T) {
 		"panic at":     func() error { panic("secret") },
 	} {
 		p := with(wrapper.Command{Argv: []string{"/bin/true"}, Enter: fail})
-		if r := runOne(t, task("a"), p, wrapper.Options{}); r.OK() || !strings.Contains(r.Reason, want) || strings.Contains(r.Reason, "secret") {
+		if r := runOne(t, task("a"), p, wrapper.Options{}); r.OK() || !strings.Contains(r.Reason, want) ||
+			strings.Contains(r.Reason, "secret") {
 			t.Errorf("got %+v, want %q", r, want)
 		}
 	}

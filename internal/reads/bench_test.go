@@ -29,7 +29,8 @@ func BenchmarkCalls(b *testing.B) {
 						b.Fatal(err)
 					}
 					for i := range n {
-						if err := os.WriteFile(filepath.Join(dir, "f"+strconv.Itoa(i)), []byte("x"), 0o600); err != nil {
+						name := filepath.Join(dir, "f"+strconv.Itoa(i))
+						if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
 							b.Fatal(err)
 						}
 					}
@@ -59,7 +60,9 @@ func BenchmarkPython(b *testing.B) {
 	}
 	for _, recorded := range []bool{false, true} {
 		b.Run(fmt.Sprintf("recorded=%v", recorded), func(b *testing.B) {
-			measure(b, 1, recorded, dir, python, "-c", "import os\nfor i in range(2000):\n with open('"+dir+"/%d' % i) as f: f.read()\nfor i in range(200): os.path.exists('no%d' % i)")
+			measure(b, 1, recorded, dir, python, "-c",
+				"import os\nfor i in range(2000):\n with open('"+dir+"/%d' % i) as f: f.read()\n"+
+					"for i in range(200): os.path.exists('no%d' % i)")
 		})
 	}
 }

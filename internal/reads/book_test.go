@@ -27,7 +27,8 @@ func TestTooManyNames(t *testing.T) {
 				b.use(1, []byte(test.name+text), asked, true)
 			}
 			r := b.record()
-			if len(r.Accesses) != test.want && name == "names" || len(r.Accesses) < test.want-10 || len(r.Accesses) > test.want || r.Partial != "it used too many names" {
+			if len(r.Accesses) != test.want && name == "names" || len(r.Accesses) < test.want-10 ||
+				len(r.Accesses) > test.want || r.Partial != "it used too many names" {
 				t.Errorf("got %d names, partial %q, want %d", len(r.Accesses), r.Partial, test.want)
 			}
 		})
@@ -37,7 +38,8 @@ func TestTooManyNames(t *testing.T) {
 // Links that lead to each other, and to more and more links, end.
 func TestLinksWithoutEnd(t *testing.T) {
 	dir := t.TempDir()
-	for link, to := range map[string]string{"a": "b", "b": "a", "self": "self/x", "one": "two/../two", "two": "three/../three", "three": "one/../one"} {
+	for link, to := range map[string]string{"a": "b", "b": "a", "self": "self/x", "one": "two/../two",
+		"two": "three/../three", "three": "one/../one"} {
 		if err := os.Symlink(to, dir+"/"+link); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +55,8 @@ func TestLinksWithoutEnd(t *testing.T) {
 
 // FuzzUse gives hostile names to a book: it neither panics nor tells a name outside.
 func FuzzUse(f *testing.F) {
-	for _, seed := range []string{"/", "//", "/a/../..", "/proc/self/fd/0/../x", "/dev/fd/1", "/w/./\xff\n//", "/proc/self/root/w"} {
+	for _, seed := range []string{"/", "//", "/a/../..", "/proc/self/fd/0/../x", "/dev/fd/1", "/w/./\xff\n//",
+		"/proc/self/root/w"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, name []byte) {

@@ -23,11 +23,12 @@ func TestStaticProgram(t *testing.T) {
 		name string
 		want []string
 	}{
-		{"at", []string{`a "dir"`, `o "dir/openat"`, `a "dir/newfstatat"`, `a "dir/statx"`, `a "dir/faccessat"`, `a "dir/faccessat2"`,
-			`a "dir/readlinkat"`, `aw "dir/unlinkat"`, `wm "dir/mkdirat"`, `aw "dir/renameat"`, `w "dir/to/renameat"`, `aw "dir/renameat2"`,
-			`w "dir/to/renameat2"`, `a "dir/linkat"`, `w "dir/to/linkat"`, `w "dir/to/symlinkat"`, `aw "dir/fchmodat"`, `aw "dir/fchownat"`,
-			`aw "dir/utimensat"`, `a "dir/handle"`, `a "getxattr"`, `a "lstat"`, `a "statfs"`, `a "watched"`, `aw "truncate"`,
-			`a "quotactl"`, `o "uselib"`, `ow "acct"`, `ow "swapon"`, `a "swapoff"`}},
+		{"at", []string{`a "dir"`, `o "dir/openat"`, `a "dir/newfstatat"`, `a "dir/statx"`, `a "dir/faccessat"`,
+			`a "dir/faccessat2"`, `a "dir/readlinkat"`, `aw "dir/unlinkat"`, `wm "dir/mkdirat"`, `aw "dir/renameat"`,
+			`w "dir/to/renameat"`, `aw "dir/renameat2"`, `w "dir/to/renameat2"`, `a "dir/linkat"`,
+			`w "dir/to/linkat"`, `w "dir/to/symlinkat"`, `aw "dir/fchmodat"`, `aw "dir/fchownat"`,
+			`aw "dir/utimensat"`, `a "dir/handle"`, `a "getxattr"`, `a "lstat"`, `a "statfs"`, `a "watched"`,
+			`aw "truncate"`, `a "quotactl"`, `o "uselib"`, `ow "acct"`, `ow "swapon"`, `a "swapoff"`}},
 		{"how", []string{`o "dir/c"`}},
 		{"exclusive", []string{`owm "new"`, `ow "a"`}},
 		{"failed", []string{`aw "missing"`, `w "target"`, `w "no/such"`, `w "a"`, `w "l"`}},
@@ -92,7 +93,8 @@ func TestManyChildren(t *testing.T) {
 	}
 	root := world(t)
 	r := trace(t, root, []string{root}, "/bin/sh", "-c",
-		fmt.Sprintf(`i=0; while [ $i -lt %d ]; do ( [ -e c$i ] ) & i=$((i+1)); [ $((i %% 50)) = 0 ] && wait; done; wait`, n))
+		fmt.Sprintf(`i=0; while [ $i -lt %d ]; do ( [ -e c$i ] ) & i=$((i+1)); `, n)+
+			`[ $((i % 50)) = 0 ] && wait; done; wait`)
 	want := make([]string, n)
 	for i := range want {
 		want[i] = fmt.Sprintf(`a "c%d"`, i)
@@ -106,19 +108,22 @@ func TestEnding(t *testing.T) {
 		code            int
 		signal          unix.Signal
 	}{
-		"code":            {"exit 3", "", 3, -1},
-		"signal":          {"kill -9 $$", "", -1, unix.SIGKILL},
-		"trap":            {"kill -TRAP $$", "", -1, unix.SIGTRAP},
-		"stopped":         {"kill -STOP $$; exit 4", "", 4, -1},
-		"left behind":     {"sleep 60 & exit 5", "", 5, -1},
-		"left its group":  {"setsid sleep 60 & while [ ! -e /proc/$!/stat ] || grep -qv sleep /proc/$!/comm; do :; done; exit 6", "a process that left its group was ended", 6, -1},
+		"code":        {"exit 3", "", 3, -1},
+		"signal":      {"kill -9 $$", "", -1, unix.SIGKILL},
+		"trap":        {"kill -TRAP $$", "", -1, unix.SIGTRAP},
+		"stopped":     {"kill -STOP $$; exit 4", "", 4, -1},
+		"left behind": {"sleep 60 & exit 5", "", 5, -1},
+		"left its group": {"setsid sleep 60 & " +
+			"while [ ! -e /proc/$!/stat ] || grep -qv sleep /proc/$!/comm; do :; done; exit 6",
+			"a process that left its group was ended", 6, -1},
 		"killed in calls": {"(while :; do [ -e a ]; done) & sleep 0.1; kill -9 $!; wait $!; exit 7", "", 7, -1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			root := world(t)
 			r := trace(t, root, []string{root + "/none"}, "/bin/sh", "-c", test.script)
-			if r.record.Partial != test.partial || r.status.ExitStatus() != test.code || unix.Signal(r.status.Signal()) != test.signal {
+			if r.record.Partial != test.partial || r.status.ExitStatus() != test.code ||
+				unix.Signal(r.status.Signal()) != test.signal {
 				t.Errorf("got %+v", r)
 			}
 		})
@@ -139,7 +144,8 @@ func TestBelow(t *testing.T) {
 	if err := unix.Symlink(root, outside+"/world"); err != nil {
 		t.Fatal(err)
 	}
-	script := "cat in/c file b world/b; ln -s " + root + "/dir/sub later; cat later/d; cat world/../a 2>/dev/null; echo $PWD"
+	script := "cat in/c file b world/b; ln -s " + root +
+		"/dir/sub later; cat later/d; cat world/../a 2>/dev/null; echo $PWD"
 	want := []string{`o "a"`, `o "b"`, `o "dir/c"`, `o "dir/sub/d"`}
 	for _, given := range []string{root, root + "/", outside + "/world"} {
 		unix.Unlink(outside + "/later")

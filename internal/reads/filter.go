@@ -27,8 +27,13 @@ const firstX32 = 0x40000000
 // filter returns the program that decides at which calls a task stops. The kernel remembers
 // the calls that never stop, so that they cost nothing.
 func filter() []unix.SockFilter {
-	const load, equal, atLeast, anyOf, answer = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K,
-		unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, unix.BPF_RET | unix.BPF_K
+	const (
+		load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		atLeast = unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K
+		anyOf   = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
+		answer  = unix.BPF_RET | unix.BPF_K
+	)
 	native := unix.SockFilter{Code: answer, K: unix.SECCOMP_RET_TRACE | nativeCall}
 	foreign := unix.SockFilter{Code: answer, K: unix.SECCOMP_RET_TRACE | foreignCall}
 	allow := unix.SockFilter{Code: answer, K: unix.SECCOMP_RET_ALLOW}

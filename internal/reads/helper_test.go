@@ -68,7 +68,9 @@ func helpers() map[string]func(args []string) error {
 		"harmless":   func([]string) error { return ignore(unix.SYS_UNSHARE, unix.CLONE_FILES) },
 		"handle":     func([]string) error { return ignore(unix.SYS_OPEN_BY_HANDLE_AT) },
 		"ptrace":     func([]string) error { return ignore(unix.SYS_PTRACE, unix.PTRACE_TRACEME) },
-		"listener":   func([]string) error { return ignore(unix.SYS_SECCOMP, 1, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, 0) },
+		"listener": func([]string) error {
+			return ignore(unix.SYS_SECCOMP, 1, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, 0)
+		},
 		"clone3": func([]string) error {
 			flags := [11]uint64{unix.CLONE_NEWNS | unix.CLONE_FS} // together they are refused
 			return ignore(unix.SYS_CLONE3, uintptr(unsafe.Pointer(&flags)), unsafe.Sizeof(flags))

@@ -41,7 +41,8 @@ func install(pid int, program []unix.SockFilter) error {
 	}
 	defer restoreCode()
 	err = setFilter(pid, saved, at)
-	if errors.Is(err, unix.EACCES) { // without the right to do so, only a process that cannot gain rights may have a filter
+	// Without the right to do so, only a process that cannot gain rights may have a filter.
+	if errors.Is(err, unix.EACCES) {
 		if err = inject(pid, saved, unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0); err == nil {
 			err = setFilter(pid, saved, at)
 		}
@@ -180,7 +181,8 @@ type stop struct {
 
 // load asks at which call a process stopped.
 func (s *stop) load(pid int) error {
-	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(*s), uintptr(unsafe.Pointer(s)), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(pid), unsafe.Sizeof(*s),
+		uintptr(unsafe.Pointer(s)), 0, 0)
 	if errno != 0 {
 		return errno
 	}

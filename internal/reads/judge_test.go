@@ -29,7 +29,8 @@ func python(t *testing.T) string {
 
 func TestPython(t *testing.T) {
 	root := world(t)
-	r := trace(t, root, []string{root}, python(t), "-B", "-c", "import sys; sys.path.insert(0, '.'); import mod, subprocess; subprocess.run(['cat', 'a'])")
+	r := trace(t, root, []string{root}, python(t), "-B", "-c",
+		"import sys; sys.path.insert(0, '.'); import mod, subprocess; subprocess.run(['cat', 'a'])")
 	got := strings.Join(r.lines(root), ", ")
 	for _, want := range []string{`oa "mod.py"`, `oa "dir/__init__.py"`, `oa "dir/e.py"`, `o "a"`} {
 		if !strings.Contains(got, want) {
@@ -50,9 +51,12 @@ func TestStrace(t *testing.T) {
 	name := regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
 	random := regexp.MustCompile(`/\.git/t[A-Za-z0-9]{6}$`) // a file for a moment, whose name differs each time
 	for what, argv := range map[string][]string{
-		"shell":  {"/bin/sh", "-c", "ls -lR . >/dev/null; find . -name '*.py' -exec grep -l x {} +; cp -r dir copy; rm -r copy; cd dir; test -e nothing; ./../script"},
-		"python": {python(t), "-B", "-c", "import os, glob, shutil, mod\nfor d, _, f in os.walk('.'):\n [open(d + '/' + n).close() for n in f]\nshutil.copytree('dir/sub', 'copy')\nos.stat('dirlink/c')"},
-		"git":    {"git", "init", "-q", "new"},
+		"shell": {"/bin/sh", "-c", "ls -lR . >/dev/null; find . -name '*.py' -exec grep -l x {} +; " +
+			"cp -r dir copy; rm -r copy; cd dir; test -e nothing; ./../script"},
+		"python": {python(t), "-B", "-c",
+			"import os, glob, shutil, mod\nfor d, _, f in os.walk('.'):\n [open(d + '/' + n).close() for n in f]\n" +
+				"shutil.copytree('dir/sub', 'copy')\nos.stat('dirlink/c')"},
+		"git": {"git", "init", "-q", "new"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			root := world(t)
@@ -61,7 +65,8 @@ func TestStrace(t *testing.T) {
 			}
 			t.Setenv("PYTHONPATH", root)
 			log := filepath.Join(t.TempDir(), "log")
-			judge := exec.Command(strace, append([]string{"-f", "-qq", "-s", "4096", "-y", "-e", "trace=%file", "-o", log}, argv...)...)
+			options := []string{"-f", "-qq", "-s", "4096", "-y", "-e", "trace=%file", "-o", log}
+			judge := exec.Command(strace, append(options, argv...)...)
 			judge.Dir = root
 			if out, err := judge.CombinedOutput(); err != nil && len(out) > 0 {
 				t.Logf("%v: %s", err, out)
@@ -83,7 +88,8 @@ func TestStrace(t *testing.T) {
 			}
 			told := 0
 			for line := range strings.Lines(string(text)) {
-				if strings.Contains(line, "AT_FDCWD") && !strings.Contains(line, "AT_FDCWD<"+root) || strings.Contains(line, "execve(") {
+				if strings.Contains(line, "AT_FDCWD") && !strings.Contains(line, "AT_FDCWD<"+root) ||
+					strings.Contains(line, "execve(") {
 					continue // the arguments of execve are no names
 				}
 				for _, match := range name.FindAllStringSubmatch(line, -1) {
@@ -110,7 +116,8 @@ func check(t *testing.T, line, root string, recorded map[string]bool) (told int)
 	at := regexp.MustCompile(`(?:AT_FDCWD|\d+)<([^>]*)>, "((?:[^"\\]|\\.)*)"`)
 	for _, match := range at.FindAllStringSubmatch(line, -1) {
 		n, err := strconv.Unquote(`"` + match[2] + `"`)
-		if err != nil || n == "" || strings.HasPrefix(n, "/") || strings.Contains(n, "..") || strings.Contains(line, "symlink") {
+		if err != nil || n == "" || strings.HasPrefix(n, "/") || strings.Contains(n, "..") ||
+			strings.Contains(line, "symlink") {
 			continue
 		}
 		n = filepath.Join(match[1], n)
@@ -135,7 +142,8 @@ func TestSetUID(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(root, "cat")
-	if err := errors.Join(os.WriteFile(program, text, 0o755), os.Chown(program, 12345, 0), os.Chmod(program, 0o755|os.ModeSetuid)); err != nil {
+	if err := errors.Join(os.WriteFile(program, text, 0o755), os.Chown(program, 12345, 0),
+		os.Chmod(program, 0o755|os.ModeSetuid)); err != nil {
 		t.Fatal(err)
 	}
 	onThread(func() {
@@ -144,7 +152,8 @@ func TestSetUID(t *testing.T) {
 		}
 	})
 	r := trace(t, root, []string{root}, "/bin/sh", "-c", "./cat a")
-	r.check(t, root, "a program with rights of its own ran without them (set-uid, set-gid or capabilities)", `x "cat"`, `o "a"`)
+	r.check(t, root, "a program with rights of its own ran without them (set-uid, set-gid or capabilities)",
+		`x "cat"`, `o "a"`)
 }
 
 // A thread whose filter refuses ptrace is told, and starts nothing.

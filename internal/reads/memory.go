@@ -58,7 +58,7 @@ func (t *Tracer) name(tid int, arg pathArg, args [6]uint64) []byte {
 func (t *Tracer) below(tid, fd int, path []byte) []byte {
 	folder, err := t.memory.folder(tid, fd)
 	switch {
-	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH): // there is no such descriptor, or no such thread any more
+	case errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH): // no such descriptor, or thread any more
 		return nil
 	case err != nil || len(folder) > unix.PathMax:
 		t.book.doubt("the folder of a relative path cannot be found")
@@ -81,7 +81,8 @@ func (t *Tracer) below(tid, fd int, path []byte) []byte {
 // folder returns the name of the folder of a descriptor, or of the current folder.
 func (m *memory) folder(tid, fd int) ([]byte, error) {
 	m.setLink(tid, fd)
-	n, _, errno := unix.Syscall6(unix.SYS_READLINKAT, 0, uintptr(unsafe.Pointer(&m.link)), uintptr(unsafe.Pointer(&m.name)), unix.PathMax+1, 0, 0)
+	n, _, errno := unix.Syscall6(unix.SYS_READLINKAT, 0, uintptr(unsafe.Pointer(&m.link)),
+		uintptr(unsafe.Pointer(&m.name)), unix.PathMax+1, 0, 0)
 	if errno != 0 {
 		return nil, errno
 	}
@@ -143,7 +144,8 @@ func (t *Tracer) readAll(tid int, at uint64, buffer []byte) bool {
 func readMemory(tid int, at uint64, buffer []byte) (int, error) {
 	local := unix.Iovec{Base: &buffer[0], Len: uint64(len(buffer))}
 	remote := unix.RemoteIovec{Base: uintptr(at), Len: len(buffer)}
-	n, _, errno := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(tid), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	n, _, errno := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(tid), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(&remote)), 1, 0)
 	switch {
 	case errno != 0:
 		return 0, errno

@@ -25,9 +25,11 @@ const noStops = 1
 func quietStops() {
 	var action sigaction
 	size := unsafe.Sizeof(action.mask)
-	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), 0, uintptr(unsafe.Pointer(&action)), size, 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), 0,
+		uintptr(unsafe.Pointer(&action)), size, 0, 0)
 	if errno == 0 && action.flags&noStops == 0 {
 		action.flags |= noStops
-		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&action)), 0, size, 0, 0)
+		_, _, _ = unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD),
+			uintptr(unsafe.Pointer(&action)), 0, size, 0, 0)
 	}
 }

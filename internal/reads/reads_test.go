@@ -27,8 +27,8 @@ func world(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"a": "a", "b": "b", "dir/c": "c", "dir/sub/d": "d", "mod.py": "import dir.e\n", "dir/__init__.py": "", "dir/e.py": "",
-		"script": "#!/bin/sh\necho script $1\n", "chain": "#!" + root + "/script\n",
+		"a": "a", "b": "b", "dir/c": "c", "dir/sub/d": "d", "mod.py": "import dir.e\n", "dir/__init__.py": "",
+		"dir/e.py": "", "script": "#!/bin/sh\necho script $1\n", "chain": "#!" + root + "/script\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -169,15 +169,17 @@ func TestShells(t *testing.T) {
 			[]string{`a "dirlink/c"`, `a "dir/c"`, `aw "dirlink"`, `owm "dirlink/e.py"`, `o "dir/e.py"`}},
 		"script":             {"./script", []string{`ox "script"`}},
 		"script of a script": {"./chain", []string{`x "chain"`, `ox "script"`}},
-		"script of Windows":  {`printf '#! \t./tool\r\n' >s; chmod +x s; ./s; true`, []string{`oxawm "s"`, `x "tool\r"`}},
-		"missing program":    {"./none", []string{`x "none"`}},
-		"self":               {"exec 3<a; cat /proc/self/fd/3 /dev/fd/3 /proc/self/cwd/b; cat /proc/$$/cwd/dir/c", []string{`o "a"`, `o "b"`, `o "dir/c"`}},
-		"root":               {"cat /proc/self/root$PWD/a", []string{`o "a"`}},
-		"hostile":            {`cat "$(printf 'x\ny\377')" "` + "\u00e9" + `"`, []string{`o "x\ny\xff"`, `o "é"`}},
-		"setsid":             {"setsid -w cat a", []string{`o "a"`}},
-		"signal":             {"sh -c 'cat a; kill -9 $$'", []string{`o "a"`}},
-		"trap":               {"trap 'cat a' USR1; kill -USR1 $$", []string{`o "a"`}},
-		"deleted folder":     {"mkdir gone; cd gone; rmdir ../gone; cat a", []string{`awm "gone"`}},
+		"script of Windows": {`printf '#! \t./tool\r\n' >s; chmod +x s; ./s; true`,
+			[]string{`oxawm "s"`, `x "tool\r"`}},
+		"missing program": {"./none", []string{`x "none"`}},
+		"self": {"exec 3<a; cat /proc/self/fd/3 /dev/fd/3 /proc/self/cwd/b; cat /proc/$$/cwd/dir/c",
+			[]string{`o "a"`, `o "b"`, `o "dir/c"`}},
+		"root":           {"cat /proc/self/root$PWD/a", []string{`o "a"`}},
+		"hostile":        {`cat "$(printf 'x\ny\377')" "` + "\u00e9" + `"`, []string{`o "x\ny\xff"`, `o "é"`}},
+		"setsid":         {"setsid -w cat a", []string{`o "a"`}},
+		"signal":         {"sh -c 'cat a; kill -9 $$'", []string{`o "a"`}},
+		"trap":           {"trap 'cat a' USR1; kill -USR1 $$", []string{`o "a"`}},
+		"deleted folder": {"mkdir gone; cd gone; rmdir ../gone; cat a", []string{`awm "gone"`}},
 		"above a deleted": {"mkdir gone; cd gone; rmdir ../gone; cat ../a ./../b",
 			[]string{`awm "gone"`, `o "a"`, `o "b"`}},
 		"no descriptors": {"exec <&- >&- 2>&-; stat a", []string{`a "a"`}},

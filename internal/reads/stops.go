@@ -41,7 +41,8 @@ func isGroupStop(tid int, signal unix.Signal) bool {
 		return false
 	}
 	var info [128]byte
-	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0,
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	return errno == unix.EINVAL
 }
 

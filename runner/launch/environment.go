@@ -65,7 +65,8 @@ func variableValue(exec integration.Exec, t plan.Task, name string, getenv func(
 	}
 	for _, word := range t.Argv {
 		if strings.HasPrefix(word, integration.EnvPlaceholder(name)) && strings.HasPrefix(v, "-") {
-			return "", fmt.Errorf("the value of the variable %s begins with a dash, so the command would take it for an option", name)
+			return "", fmt.Errorf("the value of the variable %s begins with a dash, "+
+				"so the command would take it for an option", name)
 		}
 	}
 	return v, nil

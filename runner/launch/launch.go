@@ -29,7 +29,7 @@ type Environment struct {
 	Folder     string // the folder in which tasks start without Place; "" is the current folder
 	// Place makes the place in which an attempt of a task starts; nil: all start in Folder.
 	Place func(context.Context, plan.Task) (place.Place, error)
-	// IsRecorded tells whether the files that a task reads are recorded; nil: none are.
+	// IsRecorded tells whether the files that a task reads are recorded, if Read is told; nil: all are.
 	IsRecorded func(plan.Task) bool
 	// Read is told what an attempt of such a task read, when it has ended. It returns why that is not
 	// known, because somebody changed a file meanwhile; "" if nobody did.
@@ -38,14 +38,21 @@ type Environment struct {
 	WritesInPlace func(plan.Task)
 	Temp          string // the folder for private config files; "" is that of the system
 	Natives       []integration.Native
-	Observe       func(task string) func(server.Exchange) // starts an attempt of a task and returns the observer of its queries; nil observes nothing
-	HandOut       func(task string, values []string)      // is told at each start of a task which values the task is given; nil is told nothing
-	Effects       func(plan.Task) *effects.Finder         // starts an attempt of a task and returns the finder of its effects; nil, or a nil finder, finds none
-	Findings      func(plan.Task) *findings.Collection    // starts an attempt of a native task and returns what takes its findings; nil keeps none
-	Systems       func(integration string) Systems        // returns what a native may read beside the data; nil is nothing
-	State         state.Store                             // what natives remember; nil is nothing
-	Getenv        func(string) string                     // the runner's environment
-	Environ       func() []string                         // all of the runner's environment as NAME=value; nil if it cannot be listed
+	// Observe starts an attempt of a task and returns the observer of its queries; nil observes nothing.
+	Observe func(task string) func(server.Exchange)
+	// HandOut is told at each start of a task which values the task is given; nil is told nothing.
+	HandOut func(task string, values []string)
+	// Effects starts an attempt of a task and returns the finder of its effects; nil, or a nil finder,
+	// finds none.
+	Effects func(plan.Task) *effects.Finder
+	// Findings starts an attempt of a native task and returns what takes its findings; nil keeps none.
+	Findings func(plan.Task) *findings.Collection
+	// Systems returns what a native may read beside the data; nil is nothing.
+	Systems func(integration string) Systems
+	State   state.Store         // what natives remember; nil is nothing
+	Getenv  func(string) string // the runner's environment
+	// Environ returns all of the runner's environment as NAME=value; nil if it cannot be listed.
+	Environ func() []string
 }
 
 // Runner returns a runner for these tasks. An error means that a bundle cannot be served.

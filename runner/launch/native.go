@@ -39,14 +39,16 @@ func (r runner) Run(ctx context.Context, task plan.Task, log io.Writer) error {
 	}
 	n, ok := integration.FindNative(r.Natives, r.Settings.For(task.Integration))
 	if !ok {
-		return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: use the runner that belongs to the planner", task.Integration)}
+		return &wrapper.ConfigError{Err: fmt.Errorf("this runner has no native integration %q: "+
+			"use the runner that belongs to the planner", task.Integration)}
 	}
 	return r.runNative(ctx, n, task, log, finder)
 }
 
 // runNative makes the dry run of a native integration. It sends its queries to a server of its
 // own, which allows only the schemas of its definition, as the server of a process does.
-func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer, finder *effects.Finder) (failure error) {
+func (r runner) runNative(ctx context.Context, n integration.Native, task plan.Task, log io.Writer,
+	finder *effects.Finder) (failure error) {
 	endpoint, err := r.process.Open(ctx, task)
 	if err != nil {
 		return wrapper.StartError(fmt.Errorf("opening the endpoint: %w", err))

@@ -35,7 +35,8 @@ func (r runner) runProcess(ctx context.Context, task plan.Task, log io.Writer, f
 
 // runAt runs the command of a task in a place. The doubt says that a file that it read was
 // changed by somebody else meanwhile.
-func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log io.Writer, finder *effects.Finder) (doubt string, err error) {
+func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log io.Writer,
+	finder *effects.Finder) (doubt string, err error) {
 	if err := r.prepare(ctx, at, task, log); err != nil {
 		return "", err
 	}
@@ -57,7 +58,8 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 	}
 	err = process.Run(ctx, task, log)
 	if wrote != "" && ctx.Err() == nil {
-		return "", &wrapper.TransientError{Err: fmt.Errorf("it writes into %q in place; it starts again with copies of its files", wrote)}
+		return "", &wrapper.TransientError{Err: fmt.Errorf("it writes into %q in place; "+
+			"it starts again with copies of its files", wrote)}
 	}
 	return doubt, err
 }

@@ -14,7 +14,7 @@ import (
 // schemas.
 type Beyond struct {
 	Schemas   []string `json:"schemas,omitempty"`   // schemas of datafiles that are not allowed
-	Missing   []string `json:"missing,omitempty"`   // paths of datafiles that references lead to, though they do not exist
+	Missing   []string `json:"missing,omitempty"`   // paths without a datafile to which references lead
 	Resources []string `json:"resources,omitempty"` // paths of resources that were asked for
 	Lists     bool     `json:"lists,omitempty"`     // lists of resources were asked for
 	Backrefs  bool     `json:"backrefs,omitempty"`  // the backrefs of resources were read
@@ -35,9 +35,10 @@ const (
 // With returns what both list.
 func (b Beyond) With(more Beyond) Beyond {
 	out := Beyond{
-		Schemas: union(b.Schemas, more.Schemas), Missing: union(b.Missing, more.Missing), Resources: union(b.Resources, more.Resources),
+		Schemas: union(b.Schemas, more.Schemas), Missing: union(b.Missing, more.Missing),
+		Resources: union(b.Resources, more.Resources), Files: union(b.Files, more.Files),
 		Lists: b.Lists || more.Lists, Backrefs: b.Backrefs || more.Backrefs, Anything: b.Anything || more.Anything,
-		Files: union(b.Files, more.Files), AllFiles: b.AllFiles || more.AllFiles,
+		AllFiles: b.AllFiles || more.AllFiles,
 	}
 	if len(out.Files) > maxFiles {
 		out.Files, out.AllFiles = out.Files[:maxFiles], true

@@ -30,7 +30,8 @@ func newCheckout(t *testing.T) checkout {
 	}
 	c := checkout{t, dir}
 	for name, text := range map[string]string{
-		".gitignore": "build/\n*.local\n__pycache__/\n", "tool.py": "1", "conf/a.txt": "a", "conf/b.txt": "b", "lib/x/y.py": "y", "README": "r",
+		".gitignore": "build/\n*.local\n__pycache__/\n", "tool.py": "1", "conf/a.txt": "a", "conf/b.txt": "b",
+		"lib/x/y.py": "y", "README": "r",
 	} {
 		c.write(name, text)
 	}
@@ -45,7 +46,8 @@ func newCheckout(t *testing.T) checkout {
 
 func (c checkout) git(args ...string) {
 	c.Helper()
-	cmd := exec.CommandContext(c.Context(), "git", append([]string{"-C", c.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	cmd := exec.CommandContext(c.Context(), "git",
+		append([]string{"-C", c.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -96,23 +98,29 @@ func TestChanged(t *testing.T) {
 		{"nothing", []string{"tool.py", "conf", "gone"}, func(checkout) {}, ""},
 		{"a file that was read", []string{"tool.py"}, func(c checkout) { c.write("tool.py", "2") }, "tool.py"},
 		{"a file that was not read", []string{"tool.py"}, func(c checkout) { c.write("README", "2") }, ""},
-		{"a mode", []string{"tool.py"}, func(c checkout) { _ = os.Chmod(filepath.Join(c.dir, "tool.py"), 0o755) }, "tool.py"},
-		{"it is gone", []string{"tool.py"}, func(c checkout) { _ = os.Remove(filepath.Join(c.dir, "tool.py")) }, "tool.py"},
+		{"a mode", []string{"tool.py"}, func(c checkout) { _ = os.Chmod(filepath.Join(c.dir, "tool.py"), 0o755) },
+			"tool.py"},
+		{"it is gone", []string{"tool.py"}, func(c checkout) { _ = os.Remove(filepath.Join(c.dir, "tool.py")) },
+			"tool.py"},
 		{"a link", []string{"run"}, func(c checkout) {
 			_ = os.Remove(filepath.Join(c.dir, "run"))
 			_ = os.Symlink("README", filepath.Join(c.dir, "run"))
 		}, "run"},
 		{"a name in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/c.txt", "") }, "conf"},
-		{"an ignored name in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/c.local", "") }, "conf"},
+		{"an ignored name in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/c.local", "") },
+			"conf"},
 		{"a module that was compiled", []string{"lib"}, func(c checkout) { c.write("lib/__pycache__/y.pyc", "") }, ""},
-		{"the content of a file in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/a.txt", "2") }, ""},
+		{"the content of a file in a listed folder", []string{"conf"}, func(c checkout) { c.write("conf/a.txt", "2") },
+			""},
 		{"a name in another folder", []string{"conf"}, func(c checkout) { c.write("lib/new.py", "") }, ""},
 		{"a new folder in a listed one", []string{"lib"}, func(c checkout) { c.write("lib/z/new.py", "") }, "lib"},
 		{"a name that was looked for in vain", []string{"gone"}, func(c checkout) { c.write("gone", "") }, "gone"},
 		{"a folder in place of a vain look-up", []string{"gone"}, func(c checkout) { c.write("gone/x", "") }, "gone"},
 		{"an ignored file", []string{"build/rule"}, func(c checkout) { c.write("build/rule", "deny") }, "build/rule"},
-		{"another commit", []string{".git/HEAD"}, func(c checkout) { c.git("commit", "-q", "--allow-empty", "-m", "two") }, ".git"},
-		{"a new file after another commit", []string{"tool.py"}, func(c checkout) { c.git("commit", "-q", "--allow-empty", "-m", "two") }, ""},
+		{"another commit", []string{".git/HEAD"},
+			func(c checkout) { c.git("commit", "-q", "--allow-empty", "-m", "two") }, ".git"},
+		{"a new file after another commit", []string{"tool.py"},
+			func(c checkout) { c.git("commit", "-q", "--allow-empty", "-m", "two") }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := newCheckout(t)
@@ -134,7 +142,8 @@ func TestChanged(t *testing.T) {
 func TestOf(t *testing.T) {
 	c := newCheckout(t)
 	rec := c.opened("tool.py")
-	rec.Accesses = append(rec.Accesses, reads.Access{Name: filepath.Join(c.dir, "made"), Opened: true, Wrote: true, MadeFirst: true},
+	rec.Accesses = append(rec.Accesses,
+		reads.Access{Name: filepath.Join(c.dir, "made"), Opened: true, Wrote: true, MadeFirst: true},
 		reads.Access{Name: "/elsewhere/x", Opened: true}, reads.Access{Name: filepath.Join(c.dir, "conf"), Asked: true})
 	list, partial := c.world().Of(rec, c.dir, c.dir)
 	if got := list.Paths(); partial != "" || !reflect.DeepEqual(got, []string{"conf", "tool.py"}) {
@@ -150,7 +159,8 @@ func TestOf(t *testing.T) {
 	if _, partial := c.world().Of(c.opened("x\xff"), c.dir, c.dir); !strings.Contains(partial, `"x\xff"`) {
 		t.Errorf("of a name that is no text: got %q", partial)
 	}
-	if _, partial := c.world().Of(reads.Record{Partial: "ptrace is refused"}, c.dir, c.dir); partial != "ptrace is refused" {
+	refused := reads.Record{Partial: "ptrace is refused"}
+	if _, partial := c.world().Of(refused, c.dir, c.dir); partial != refused.Partial {
 		t.Errorf("got %q", partial)
 	}
 }
@@ -159,7 +169,8 @@ func TestOf(t *testing.T) {
 func TestOfAMovedFolder(t *testing.T) {
 	c := newCheckout(t)
 	for name, want := range map[string]string{"conf": `it moved the folder "conf"`, "scratch": ""} {
-		rec := reads.Record{Accesses: []reads.Access{{Name: filepath.Join(c.dir, name), Asked: true, Wrote: true, Moved: true}}}
+		moved := reads.Access{Name: filepath.Join(c.dir, name), Asked: true, Wrote: true, Moved: true}
+		rec := reads.Record{Accesses: []reads.Access{moved}}
 		if _, partial := c.world().Of(rec, c.dir, c.dir); partial != want {
 			t.Errorf("%s: got %q, want %q", name, partial, want)
 		}
@@ -193,7 +204,8 @@ func TestStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.Write(t.Context(), entries[0].Key, []byte(strings.Replace(string(raw), "tool.py", "tool.p", 1))); err != nil {
+	if err := dir.Write(t.Context(), entries[0].Key,
+		[]byte(strings.Replace(string(raw), "tool.py", "tool.p", 1))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Load(t.Context(), "it", id); !errors.Is(err, state.ErrCorrupt) {

@@ -174,7 +174,8 @@ func (w World) Changed(l List) (name string, ok bool) {
 func (w World) ChangedOnDisk(l List, since time.Time, wrote func(path string) bool) (name string, ok bool) {
 	for _, r := range l {
 		f, kind, found := w.Tree.Lookup(r.Path)
-		if wrote(r.Path) || path.Base(r.Path) == ".git" || w.IsOther(r.Path) || r.Lists || found && kind != world.Regular && kind != world.Link {
+		if wrote(r.Path) || path.Base(r.Path) == ".git" || w.IsOther(r.Path) || r.Lists ||
+			found && kind != world.Regular && kind != world.Link {
 			continue
 		}
 		if w.differsOnDisk(r.Path, f, found, since) {
