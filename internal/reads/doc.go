@@ -29,13 +29,15 @@
 // Partial says the first reason: changed mounts, roots or namespaces; a file opened without a
 // name; a program of another processor (32-bit, x32); a debugger among the processes; a
 // supervisor of calls; a set-uid program, which runs without its rights; memory or folders that
-// cannot be read; too many names; a process that left the group and was killed by Stop.
+// cannot be read; too many names; a name that is too long to be followed; a process that left
+// the group and was killed by Stop.
 //
 // # Limits
 //
 //   - Another thread may change a name between the stop and the call. A record is evidence
 //     against mistakes, not against malice.
-//   - Files that another process passes as descriptors are not seen, nor the paths of sockets.
+//   - Files that another process passes as descriptors are not seen, nor the paths of sockets,
+//     nor what a process reads that the task did not start, such as a daemon that it asks.
 //   - A process that is stopped by SIGSTOP or a terminal goes on at once.
 //   - Where the starter may not install a filter freely, the command cannot gain rights
 //     (no_new_privs), and set-uid programs that it runs do not have theirs.
