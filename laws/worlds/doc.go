@@ -13,6 +13,10 @@
 // such words, and add, remove, rename and link files. Everything follows from the seed and the
 // number of the pair.
 //
+// Every second pair has an aim: each of its programs also reads in one way that random edits
+// rarely meet, such as a name that it looks for in vain. Its first round breaks nothing, so that
+// runs pass and are recorded, and its second round changes what was read in this way alone.
+//
 // # What is checked
 //
 //   - False green: exit code 0, although an integration passes on base and fails on head, or
@@ -33,7 +37,7 @@
 //
 // # Where to find what
 //
-//   - pair.go, pool.go: what a pair is, and how it is drawn; edits.go: the edits.
+//   - pair.go, pool.go: what a pair is, and how it is drawn; edits.go, aims.go: the edits.
 //   - blocks.go, shell.go, python.go: the blocks, what they read, and their text.
 //   - layout.go: the files of a repository; tree.go: files in memory and on disk.
 //   - places.go, truth.go, verdict.go: git, the truth, and what prcheck says.

@@ -64,6 +64,32 @@ func TestEveryBlock(t *testing.T) {
 	}
 }
 
+// Every aim is drawn, and its second round changes what a block reads in the way of the aim.
+func TestEveryAim(t *testing.T) {
+	edited := map[string]bool{}
+	for i := range 400 {
+		p := draw(5, i)
+		heads := p.heads()
+		for _, prog := range p.Programs {
+			for _, b := range prog.Blocks {
+				for _, a := range []aim{atNames, atVain, atLinks, atData, atIgnored} {
+					for _, steps := range a.edits(b, heads[0]) {
+						edits := p.Rounds[1].Edits
+						if n := len(edits) - len(steps); n >= 0 && reflect.DeepEqual(edits[n:], steps) {
+							edited[string(a)+" "+string(b.Kind)] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, want := range []string{"names lists", "vain exists", "vain opens", "links follows", "data opens", "ignored built"} {
+		if !edited[want] {
+			t.Errorf("no second round changes %s", want)
+		}
+	}
+}
+
 // What a block says that it sees decides what it says: two trees in which all programs see the
 // same have the same outcomes.
 func TestSeenDecides(t *testing.T) {

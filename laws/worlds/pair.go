@@ -50,12 +50,20 @@ const (
 func draw(seed uint64, index int) pair {
 	r := rand.New(rand.NewPCG(seed, uint64(index))) //nolint:gosec // it repeats what a seed made
 	p := pair{Seed: seed, Index: index, Pool: drawPool(r)}
+	a := drawAim(r)
 	for i := range 2 + r.IntN(3) {
-		p.Programs = append(p.Programs, drawProgram(r, p.Pool, fmt.Sprintf("job%c", 'a'+i)))
+		p.Programs = append(p.Programs, drawProgram(r, p.Pool, a, fmt.Sprintf("job%c", 'a'+i)))
+	}
+	for i := range p.Rounds {
+		p.Rounds[i].Commit = r.IntN(2) == 0
+	}
+	if a != "" {
+		p.Rounds[0].Edits = a.first(r, p)
+		p.Rounds[1].Edits = a.second(r, p, p.heads()[0])
+		return p
 	}
 	t := p.base()
 	for i := range p.Rounds {
-		p.Rounds[i].Commit = r.IntN(2) == 0
 		for range 1 + r.IntN(4-2*i) {
 			e := drawEdit(r, p, t)
 			p.Rounds[i].Edits = append(p.Rounds[i].Edits, e)
@@ -66,7 +74,7 @@ func draw(seed uint64, index int) pair {
 }
 
 // drawProgram draws one integration.
-func drawProgram(r *rand.Rand, pool tree, name string) program {
+func drawProgram(r *rand.Rand, pool tree, a aim, name string) program {
 	p := program{Name: name, Language: posix, Declares: r.IntN(2) == 0}
 	if r.IntN(12) == 0 {
 		p.Uses = "none"
@@ -89,11 +97,17 @@ func drawProgram(r *rand.Rand, pool tree, name string) program {
 	if r.IntN(2) == 0 {
 		p.Uses = "patterns"
 	}
+	if a == atData { // what a run has read decides alone
+		p.Declares, p.Uses = false, ""
+	}
 	if r.IntN(4) > 0 {
 		p.Blocks = append(p.Blocks, drawBlock(r, pool, p, []kind{asks}))
 	}
 	for range 1 + r.IntN(3) {
 		p.Blocks = append(p.Blocks, drawBlock(r, pool, p, p.kinds()))
+	}
+	if a != "" {
+		p.Blocks = append(p.Blocks, a.block(r, pool, p))
 	}
 	for i := range p.Blocks {
 		p.Blocks[i].ID = fmt.Sprintf("%s-%d", name, i)
