@@ -146,11 +146,7 @@ func (b block) seen(t tree, answer func(string) string, commit string) string {
 	case b.Kind == lists:
 		out = append(out, t.below(name)...)
 	case b.Kind == exists:
-		out = append(out, fmt.Sprint(ok || len(t.below(name)) > 0))
-	case b.Kind == stats && b.Way%2 == 1:
-		out = append(out, fmt.Sprint(ok, f.Exec))
-	case b.Kind == stats:
-		out = append(out, fmt.Sprint(ok, len(f.Text)))
+		out = append(out, fmt.Sprint(ok || len(t.below(name)) > 0, f)) // the file counts, as for stats
 	default:
 		out = append(out, fmt.Sprint(ok, f))
 	}

@@ -33,6 +33,7 @@ type finding struct {
 	counts
 	violations []violation
 	unchecked  []string // the first line of what prcheck said
+	whys       []string // why the plan runs programs needlessly
 	verdicts   []verdict
 }
 
@@ -107,7 +108,7 @@ func (l law) check(ctx context.Context, p pair, in place) (f finding, err error)
 		f.verdicts = append(f.verdicts, v)
 		f.judge(p, in, i+1, onBase, onHead)
 		if i == 1 {
-			f.spare(p, before, onHead)
+			f.spare(p, in, base, head, before, onHead)
 		}
 		before = onHead
 	}
@@ -189,8 +190,8 @@ func wrongName(ran bool) string {
 }
 
 // spare counts the programs that passed in the first round and see the same in the second
-// one, and those of them that ran again.
-func (f *finding) spare(p pair, before, now truth) {
+// one, and those of them that ran again. Programs whose queries head edits always run.
+func (f *finding) spare(p pair, in place, base, head tree, before, now truth) {
 	first, second := f.verdicts[0], f.verdicts[1]
 	if second.Code > 1 {
 		return
@@ -199,9 +200,13 @@ func (f *finding) spare(p pair, before, now truth) {
 		if first.Ran[prog.Name] != "passed" || before.seen[prog.Name] != now.seen[prog.Name] {
 			continue
 		}
+		if slices.ContainsFunc(prog.queries(), func(name string) bool { return base[name] != head[name] }) {
+			continue
+		}
 		f.unchanged++
 		if _, ran := second.Ran[prog.Name]; ran {
 			f.needless++
+			f.whys = append(f.whys, fmt.Sprintf("%s: %s", in, second.Why[prog.Name]))
 		}
 	}
 }

@@ -23,10 +23,25 @@
 //     fails on both with other words.
 //   - Wrong skip: such an integration has no task in the plan, also where another one makes the
 //     check red.
-//   - Needless: a task of the second round, although nothing that its program reads has changed
-//     since it passed in the first one. What a program reads is known from its blocks.
+//   - Needless: a task of the second round, although its input is the same as when it passed in
+//     the first one. What a program reads is known from its blocks, and docs/input.md says what
+//     else counts. The table names the reasons of the plan.
 //   - Over-strict: red, although all faults are the same on base. False red: red without a fault.
 //     Both are counted, and are no violations.
+//
+// # What counts for needless
+//
+// Some tasks have to run by the documents, whatever their programs do with what differs. They are
+// no needless ones:
+//
+//   - Head edits the queries of the integration: no earlier run counts (docs/reuse.md).
+//   - A pattern of `programs` matches a file that is another one (docs/settings.md). The law's
+//     patterns match more than a program reads: all files of folders, all targets of links.
+//   - A file of which the program asks no more than whether it is there, how large it is or
+//     whether it can run has other bytes (docs/input.md: files that it asks for).
+//   - There is another name in the folder of a script for Python, which lists it to find modules.
+//   - The program asks the server nothing, so it leaves no trace (docs/traces.md), and its result
+//     stands for all data (docs/reuse.md). Data that differ in comments alone do not count.
 //
 // # What the law does not demand
 //

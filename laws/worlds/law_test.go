@@ -177,6 +177,46 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Needless are the tasks that passed on what is the same, unless head edits their queries.
+func TestSpare(t *testing.T) {
+	p := pair{Programs: []program{{Name: "a", Declares: true, Blocks: []block{{Kind: asks}}}, {Name: "b"}, {Name: "c"}}}
+	ran := map[string]string{"a": "passed", "b": "passed", "c": "failed"}
+	same := truth{seen: map[string]string{"a": "x", "b": "x", "c": "x"}}
+	other := truth{seen: map[string]string{"a": "x", "b": "y", "c": "x"}}
+	edited := tree{"queries/a-0.graphql": {Text: "# more"}}
+	for _, tt := range []struct {
+		name      string
+		head      tree
+		now       truth
+		unchanged int
+	}{
+		{"two passed", tree{}, same, 2},
+		{"one reads something new", tree{}, other, 1},
+		{"queries of one are edited", edited, same, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := finding{verdicts: []verdict{{Ran: ran}, {Ran: ran}}}
+			f.spare(p, local, tree{}, tt.head, same, tt.now)
+			if f.unchanged != tt.unchanged || f.needless != tt.unchanged || len(f.whys) != tt.unchanged {
+				t.Errorf("got %d of %d: %q", f.needless, f.unchanged, f.whys)
+			}
+		})
+	}
+}
+
+// The names in a folder are those of its files and folders, also at the root.
+func TestEntries(t *testing.T) {
+	all := tree{"a": {}, "b/c": {}, "b/d/e": {}, "bc/f": {}}
+	for dir, want := range map[string][]string{".": {"a", "b", "bc"}, "b": {"c", "d"}, "x": nil} {
+		if got := all.entries(dir); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, want %q", dir, got, want)
+		}
+	}
+	if got := all.matching([]string{"a", "b/**"}); !reflect.DeepEqual(got, []string{"a", "b/c", "b/d/e"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A mutant whose text is not in its file says so.
 func TestMutantMustFit(t *testing.T) {
 	if testing.Short() {

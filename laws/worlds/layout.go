@@ -40,10 +40,8 @@ func (p pair) layout() tree {
 	t := fixed()
 	for _, prog := range p.Programs {
 		t["data/integrations/"+prog.Name+".yml"] = file{Text: prog.definition()}
-		if prog.Declares {
-			for i, b := range prog.asking() {
-				t[fmt.Sprintf("queries/%s-%d.graphql", prog.Name, i)] = file{Text: b.question() + "\n"}
-			}
+		for i, name := range prog.queries() {
+			t[name] = file{Text: prog.asking()[i].question() + "\n"}
 		}
 		if prog.Path == "" {
 			continue
@@ -67,6 +65,17 @@ func (p program) asking() []block {
 	for _, b := range p.Blocks {
 		if b.Kind == asks {
 			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// queries returns the paths of the files that hold its queries, if it declares them.
+func (p program) queries() []string {
+	var out []string
+	for i := range p.asking() {
+		if p.Declares {
+			out = append(out, fmt.Sprintf("queries/%s-%d.graphql", p.Name, i))
 		}
 	}
 	return out
@@ -104,11 +113,7 @@ func (p pair) settings() string {
 	rows := ""
 	for _, prog := range p.Programs {
 		var keys []string
-		if prog.Declares && len(prog.asking()) > 0 {
-			var files []string
-			for i := range prog.asking() {
-				files = append(files, fmt.Sprintf("queries/%s-%d.graphql", prog.Name, i))
-			}
+		if files := prog.queries(); len(files) > 0 {
 			keys = append(keys, "queries: ["+strings.Join(files, ", ")+"]")
 		}
 		switch prog.Uses {

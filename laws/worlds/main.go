@@ -106,8 +106,9 @@ func tempFolder() (string, error) {
 type sum struct {
 	counts
 	broken    []broken
-	unchecked map[string]int
-	failures  []error // pairs that could not be checked by the law itself
+	unchecked map[string]int // by what prcheck said
+	whys      map[string]int // why programs ran needlessly
+	failures  []error        // pairs that could not be checked by the law itself
 }
 
 // A broken pair is one that breaks the law in a place.
@@ -121,7 +122,7 @@ type broken struct {
 func (l law) all(ctx context.Context, o options, stop func(pair, finding) bool) (sum, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := sum{unchecked: map[string]int{}}
+	s := sum{unchecked: map[string]int{}, whys: map[string]int{}}
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	next := make(chan int)
@@ -167,6 +168,9 @@ func (s *sum) take(p pair, in place, f finding, err error) {
 	s.add(f.counts)
 	for _, line := range f.unchecked {
 		s.unchecked[line]++
+	}
+	for _, why := range f.whys {
+		s.whys[why]++
 	}
 	if len(f.violations) > 0 {
 		s.broken = append(s.broken, broken{p, in, f.violations[0]})

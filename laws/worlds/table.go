@@ -18,6 +18,9 @@ func (s sum) write(out io.Writer, o options, took time.Duration) {
 			_, _ = fmt.Fprintf(out, "not checked %d times: %s\n", s.unchecked[line], line)
 		}
 	}
+	for _, why := range slices.Sorted(maps.Keys(s.whys)) {
+		_, _ = fmt.Fprintf(out, "needless %d times: %s\n", s.whys[why], why)
+	}
 	percent := 0.0
 	if s.unchanged > 0 {
 		percent = 100 * float64(s.needless) / float64(s.unchanged)

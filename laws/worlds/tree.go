@@ -107,6 +107,34 @@ func (t tree) step(name string) (string, bool) {
 	return name, false
 }
 
+// entries returns the names in a folder, sorted. That of the repository is ".".
+func (t tree) entries(dir string) []string {
+	names := map[string]bool{}
+	for name := range t {
+		rest, inside := strings.CutPrefix(name, dir+"/")
+		if inside || dir == "." {
+			first, _, _ := strings.Cut(rest, "/")
+			names[first] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// matching returns the paths that some patterns match, sorted: a path, or all below a folder.
+func (t tree) matching(patterns []string) []string {
+	var out []string
+	for name := range t {
+		if slices.ContainsFunc(patterns, func(p string) bool {
+			folder, isFolder := strings.CutSuffix(p, "/**")
+			return name == p || isFolder && strings.HasPrefix(name, folder+"/")
+		}) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // below returns the paths below a folder, sorted.
 func (t tree) below(dir string) []string {
 	var out []string

@@ -13,7 +13,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,18 +97,30 @@ func truthOf(ctx context.Context, p pair, in place, dir, home, commit string, t 
 			}
 			got.Lines = strings.NewReplacer(dir, "DIR", address, "URL").Replace(got.Lines)
 			out.outcomes[prog.Name] = got
-			out.seen[prog.Name] = prog.seen(t, answer, commit)
+			out.seen[prog.Name] = prog.seen(t, p.Pool, answer, commit)
 		}
 		return nil
 	})
 	return out, err
 }
 
-// seen returns all that decides what the program does on a side, and how prcheck treats it.
-func (p program) seen(t tree, answer func(string) string, commit string) string {
+// seen returns all that decides what the program does on a side, and what prcheck has to compare
+// by its documents even if it does not matter to the program.
+func (p program) seen(t, pool tree, answer func(string) string, commit string) string {
 	parts := []string{fmt.Sprint(t["prcheck.yaml"]), fmt.Sprint(t["data/integrations/"+p.Name+".yml"])}
-	if p.Language == python {
-		parts = append(parts, fmt.Sprint(t[p.shadow()]))
+	if p.Language == python { // it lists the folder of its script when it looks for modules
+		script := t.resolve(p.Start)
+		parts = append(parts, fmt.Sprint(t[p.shadow()]), fmt.Sprint(t.entries(path.Dir(script))))
+	}
+	if p.Uses == "patterns" {
+		for _, name := range t.matching(p.patterns(pool)) {
+			parts = append(parts, fmt.Sprint(name, t[name]))
+		}
+	}
+	if len(p.asking()) == 0 { // without an answer there is no trace, and a result stands for all data
+		for _, name := range slices.Concat(t.below("data"), t.below("resources")) {
+			parts = append(parts, fmt.Sprint(name, comments.ReplaceAllString(t[name].Text, "")))
+		}
 	}
 	for at := p.Start; at != ""; {
 		parts = append(parts, fmt.Sprint(t[at]))
@@ -115,14 +130,17 @@ func (p program) seen(t tree, answer func(string) string, commit string) string 
 		}
 		parts, at = append(parts, next), next
 	}
-	for i := range p.asking() {
-		parts = append(parts, fmt.Sprint(t[fmt.Sprintf("queries/%s-%d.graphql", p.Name, i)]))
+	for _, name := range p.queries() {
+		parts = append(parts, fmt.Sprint(t[name]))
 	}
 	for _, b := range p.Blocks {
 		parts = append(parts, b.seen(t, answer, commit))
 	}
 	return strings.Join(parts, "\x00")
 }
+
+// comments finds the lines of datafiles that say nothing.
+var comments = regexp.MustCompile(`(?m)^#.*\n`)
 
 // run runs a program to its end. A program that cannot be started has the code 126.
 func run(ctx context.Context, dir string, env, argv []string) (outcome, error) {

@@ -50,6 +50,7 @@ type verdict struct {
 	Code    int               `json:"code"`
 	Ran     map[string]string `json:"ran"`    // the status of each integration with a task
 	Reused  map[string]bool   `json:"reused"` // integrations that a pass or a trace of the state left out
+	Why     map[string]string `json:"why"`    // the code of the reason of each integration
 	Said    string            `json:"said"`
 	Seconds float64           `json:"-"`
 	user    time.Duration
@@ -80,10 +81,13 @@ func (t tools) precheck(ctx context.Context, c *checkout, in place, root string,
 
 // read reads the plan and the results into the verdict. Both may be missing.
 func (v *verdict) read(planFile, resultsFile string) error {
-	v.Ran, v.Reused = map[string]string{}, map[string]bool{}
+	v.Ran, v.Reused, v.Why = map[string]string{}, map[string]bool{}, map[string]string{}
 	var plan struct {
-		Integrations []struct{ Name, Decision, Code string }
-		Tasks        []struct{ ID, Integration string }
+		Integrations []struct {
+			Name, Decision, Code string
+			Evidence             struct{ Traces []struct{ Doubt string } }
+		}
+		Tasks []struct{ ID, Integration string }
 	}
 	var results struct {
 		Results []struct{ Task, Status string }
@@ -95,6 +99,14 @@ func (v *verdict) read(planFile, resultsFile string) error {
 		return err
 	}
 	for _, i := range plan.Integrations {
+		v.Why[i.Name] = i.Code
+		for _, t := range i.Evidence.Traces {
+			if name, what, ok := strings.Cut(t.Doubt, `"`); ok { // without the name of a file
+				_, what, _ = strings.Cut(what, `"`)
+				t.Doubt = name + "FILE" + what
+			}
+			v.Why[i.Name] += ", " + t.Doubt
+		}
 		if slices.Contains([]string{"same_answers", "all_shards_proven", "passed_before"}, i.Code) {
 			v.Reused[i.Name] = true
 		}
