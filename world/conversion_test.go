@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,33 @@ func TestLargeFiles(t *testing.T) {
 	r.write("a.bin", content)
 	if tree := r.workTree(WorkTreeOptions{}); len(tree.Edited()) != 0 || len(Diff(tree, r.commitTree("HEAD"))) != 0 {
 		t.Errorf("a file with its content is edited: %q", tree.Edited())
+	}
+}
+
+// TestEditedLineEnds edits nothing but line ends. Where git does not convert them, that is an edit as any other.
+func TestEditedLineEnds(t *testing.T) {
+	for _, tt := range []struct {
+		attributes, text string
+		isEdit           bool
+	}{
+		{"text", "a\n", false},
+		{"text=auto", "a\n", false},
+		{"eol=lf", "a\n", false},
+		{"text=auto", "a\x00\n", true},
+		{"ident", "a\n", true},
+		{"filter=unknown", "a\n", true},
+		{"filter=lfs", "a\n", true},
+	} {
+		r := newRepository(t)
+		r.write(".gitattributes", "run.sh "+tt.attributes+"\n")
+		r.write("run.sh", tt.text)
+		r.commit()
+		r.write("run.sh", strings.ReplaceAll(tt.text, "\n", "\r\n"))
+		tree := r.workTree(WorkTreeOptions{})
+		different := Diff(r.commitTree("HEAD"), tree)
+		if isEdit := len(different) > 0; isEdit != tt.isEdit || !slices.Equal(different, tree.Edited()) {
+			t.Errorf("%s, %q: got %q, %q, want an edit: %t", tt.attributes, tt.text, different, tree.Edited(), tt.isEdit)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func (r *workReader) addTracked(ctx context.Context, f git.IndexFile) error {
 		if is, err = r.addFromDisk(f.Path, f.Found, f.Mode, f.ID); err != nil {
 			return err
 		}
-		if isText := f.IsConverted && is.ID != f.ID; isText && (f.IsUnchanged || r.convertsTo(is, f.ID)) {
+		if isOther := is.ID != f.ID; isOther && f.IsConverted && (f.IsUnchanged || r.convertsTo(f, is.ID)) {
 			r.tree.committed[f.Path] = f.ID
 		}
 	default:

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/app-sre/prcheck/internal/git"
 )
 
 // addSubmodule adds a submodule, and its files if it is checked out.
@@ -134,18 +136,25 @@ func (r *workReader) rememberLink(ctx context.Context, f File) error {
 // maxConverted bounds the size of files of which is found out whether they are those of the index but for a conversion.
 const maxConverted = 64 << 20
 
-// convertsTo reports whether a file of the working tree becomes a content of git when its line ends are converted, or
-// when Git LFS puts a pointer in its place.
-func (r *workReader) convertsTo(f File, id string) bool {
+// convertsTo reports whether a file of the working tree, whose bytes have an id, becomes the content that git has of it
+// when its line ends are converted, or when Git LFS puts a pointer in its place. Line ends count only where git may have
+// converted them. Those of a file with a zero byte, which most likely is no text, never do.
+func (r *workReader) convertsTo(f git.IndexFile, id string) bool {
 	name := filepath.Join(r.root, filepath.FromSlash(f.Path))
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConverted {
 		return false
 	}
 	raw, err := os.ReadFile(name)
-	if err != nil {
+	if err != nil || blobID(r.digits, raw) != id { // it was edited since its id was computed
 		return false
 	}
-	pointer := fmt.Appendf(nil, "version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n", sha256.Sum256(raw), len(raw))
-	return blobID(r.digits, pointer) == id || blobID(r.digits, bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))) == id
+	if f.IsText && !bytes.Contains(raw, []byte{0}) {
+		if blobID(r.digits, bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))) == f.ID {
+			return true
+		}
+	}
+	pointer := fmt.Appendf(nil, "version https://git-lfs.github.com/spec/v1\noid sha256:%x\nsize %d\n",
+		sha256.Sum256(raw), len(raw))
+	return blobID(r.digits, pointer) == f.ID
 }

@@ -18,7 +18,7 @@ func markConverted(ctx context.Context, root string, settings Settings, files []
 		paths = append(append(paths, f.Path...), 0)
 		places[f.Path] = i
 		if settings.AutoCRLF != "" {
-			files[i].IsConverted = true
+			files[i].IsConverted, files[i].IsText = true, true
 			doubtful = append(doubtful, i)
 		}
 	}
@@ -34,6 +34,7 @@ func markConverted(ctx context.Context, root string, settings Settings, files []
 		i := places[a.path]
 		files[i].IsConverted = true
 		if a.name == "text" || a.name == "eol" || a.name == "crlf" {
+			files[i].IsText = true
 			doubtful = append(doubtful, i)
 		} else {
 			isSure[i] = true

@@ -21,12 +21,12 @@ type State struct {
 // An IndexFile is a file, link or submodule of the index, and what the working tree has in its place.
 type IndexFile struct {
 	Path, Mode, ID string
-	IsMerged       bool // it has no conflict
 	IsHidden       bool // git is told not to look at the file in the working tree
 	IsSkipped      bool // git is told to leave it out of the working tree
 	IsAnnounced    bool // git has no content of it (git add -N)
 	IsUnchanged    bool // a file, and nothing has happened to it since git wrote or read it
 	IsConverted    bool // git may have changed the bytes on their way from the object store
+	IsText         bool // git may have changed the line ends on this way
 	Found          Found
 	size           uint32 // of the file when git looked at it
 }
@@ -103,8 +103,8 @@ func lookAtAll(l look, root string, entries []indexEntry) []IndexFile {
 		if i > 0 && entries[i-1].path == e.path { // the other sides of a conflict
 			continue
 		}
-		f := IndexFile{Path: e.path, Mode: e.mode, ID: e.id, IsMerged: e.isMerged, IsSkipped: e.isSkipped, IsAnnounced: e.stat.isAnnounced, size: e.stat.size}
-		f.IsHidden = e.isMerged && !e.isLookedAt
+		f := IndexFile{Path: e.path, Mode: e.mode, ID: e.id, IsSkipped: e.isSkipped, size: e.stat.size}
+		f.IsHidden, f.IsAnnounced = e.isMerged && !e.isLookedAt, e.stat.isAnnounced
 		if isRealFolder(root, path.Dir(e.path), folders) {
 			f.Found, f.IsUnchanged = l.at(e)
 		}
