@@ -30,13 +30,13 @@ func (t *Tree) Behind() (paths map[string][]string, ok bool) {
 		if end.Kind == Regular {
 			add(end.Path, path)
 		}
-		if end.Kind != Folder || depth > maxLinks {
+		switch {
+		case depth > maxLinks, end.Kind != Folder && end.Kind != Submodule:
+			return
+		case end.Path == ".": // a link to the root leads to everything, by its own name as well
 			return
 		}
 		prefix := end.Path + "/"
-		if end.Path == "." {
-			return // a link to the root leads to everything, by its own name as well
-		}
 		for i := t.find(prefix); i < len(t.files) && strings.HasPrefix(t.files[i].Path, prefix) && left > 0; i++ {
 			virtual := path + "/" + t.files[i].Path[len(prefix):]
 			add(t.files[i].Path, virtual)

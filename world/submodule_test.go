@@ -3,9 +3,27 @@ package world
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// TestBehindSubmodule names a file of a submodule through a link to the submodule.
+func TestBehindSubmodule(t *testing.T) {
+	inner := newRepository(t)
+	inner.write("tools/run.py", "1")
+	inner.commit()
+	r := newRepository(t)
+	r.git("submodule", "--quiet", "add", inner.dir, "sub")
+	r.link("lib", "sub")
+	r.commit()
+	for _, tree := range []*Tree{r.workTree(WorkTreeOptions{}), r.commitTree("HEAD")} {
+		got, ok := tree.Behind()
+		if want := []string{"lib/tools/run.py"}; !ok || !slices.Equal(got["sub/tools/run.py"], want) {
+			t.Errorf("got %q, %v, want %q", got, ok, want)
+		}
+	}
+}
 
 func TestSubmodules(t *testing.T) {
 	inner := newRepository(t)
