@@ -57,13 +57,17 @@ func (t *Tree) finish(digits int) error {
 	}
 	t.id = hex.EncodeToString(b.close(0))
 	t.nested = t.digestNested()
-	for _, m := range t.modules {
-		if m.isDirty {
-			t.id += "-" + t.nested
-			break
-		}
+	if slices.ContainsFunc(t.modules, func(m module) bool { return m.isDirty && t.isSubmodule(m) }) {
+		t.id += "-" + t.nested
 	}
 	return nil
+}
+
+// isSubmodule reports whether git knows of the files in a repository only the commit. Those in any other repository
+// count in the id of the tree.
+func (t *Tree) isSubmodule(m module) bool {
+	_, kind, _ := t.Lookup(m.folder)
+	return kind == Submodule
 }
 
 // digestNested returns a text that stands for all files in submodules, "" when there are none.
@@ -71,8 +75,8 @@ func (t *Tree) digestNested() string {
 	sum := sha256.New()
 	n := 0
 	for _, m := range t.modules {
-		if f, _, ok := t.Lookup(m.folder); !ok || f.Mode != modeSubmodule {
-			continue // its files count in the id of the tree
+		if !t.isSubmodule(m) {
+			continue
 		}
 		for i := t.find(m.folder + "/"); i < len(t.files) && strings.HasPrefix(t.files[i].Path, m.folder+"/"); i++ {
 			f := t.files[i]

@@ -25,6 +25,25 @@ func TestBehindSubmodule(t *testing.T) {
 	}
 }
 
+// TestUntrackedRepository edits a file in a repository that git does not track. Its files count as those of any folder.
+func TestUntrackedRepository(t *testing.T) {
+	r := newRepository(t)
+	r.write("a.txt", "a")
+	r.commit()
+	inner := repository{t, filepath.Join(r.dir, "inner")}
+	if err := os.Mkdir(inner.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	inner.git("init", "-q")
+	inner.write("x", "1")
+	inner.commit()
+	clean := r.workTree(WorkTreeOptions{}).ID()
+	inner.write("x", "2")
+	if id := r.workTree(WorkTreeOptions{}).ID(); len(id) != 40 || id == clean {
+		t.Errorf("got the id %q, and %q before the edit", id, clean)
+	}
+}
+
 func TestSubmodules(t *testing.T) {
 	inner := newRepository(t)
 	inner.write("lib.py", "1")
