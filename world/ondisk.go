@@ -1,18 +1,17 @@
 package world
 
 import (
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // IsOnDisk reports whether the checkout has a file of the tree with these bytes and this mode now. Where git may have
-// converted the bytes at checkout it is taken for the same.
-func (t *Tree) IsOnDisk(f File) (bool, error) {
+// converted the bytes at checkout, a file with other bytes is taken for the same if it was last modified before a time.
+func (t *Tree) IsOnDisk(f File, since time.Time) (bool, error) {
 	name := filepath.Join(t.root, filepath.FromSlash(f.Path))
 	info, err := os.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +27,7 @@ func (t *Tree) IsOnDisk(f File) (bool, error) {
 	if !info.Mode().IsRegular() || info.Mode()&0o100 != 0 != (f.Mode == modeProgram) {
 		return false, nil
 	}
-	if t.isCommit && t.conversions != "" {
+	if t.isCommit && t.conversions != "" && !info.ModTime().After(since) {
 		return true, nil
 	}
 	in, err := os.Open(name)
@@ -36,10 +35,9 @@ func (t *Tree) IsOnDisk(f File) (bool, error) {
 		return false, err
 	}
 	defer in.Close()
-	h := newHash(len(f.ID))
-	_, _ = fmt.Fprintf(h, "blob %d\x00", info.Size()) // a hash never fails
+	h := newBlobHash(len(f.ID), info.Size())
 	if _, err := io.Copy(h, in); err != nil {
 		return false, err
 	}
-	return hex.EncodeToString(h.Sum(nil)) == f.ID, nil
+	return sumOf(h) == f.ID, nil
 }

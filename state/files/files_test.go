@@ -232,6 +232,34 @@ func TestChangedOnDisk(t *testing.T) {
 	}
 }
 
+// A file of a commit that git may have converted at checkout is found when it changes, and not before.
+func TestChangedOnDiskConverted(t *testing.T) {
+	c := newCheckout(t)
+	c.write(".gitattributes", "*.py eol=crlf\n")
+	c.git("add", "-A")
+	c.git("commit", "-q", "-m", "two")
+	c.write("tool.py", "1\r\n")
+	tree, err := world.OfCommit(t.Context(), c.dir, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := files.World{Tree: tree, Root: c.dir}
+	list, _ := w.Of(c.opened("tool.py", "README"), c.dir, c.dir)
+	nobody := func(string) bool { return false }
+	since := began(t)
+	if name, isOther := w.ChangedOnDisk(list, since, nobody); isOther {
+		t.Errorf("nothing changed, got %q", name)
+	}
+	c.write("README", "other")
+	later := since.Add(time.Second)
+	if err := os.Chtimes(filepath.Join(c.dir, "README"), later, later); err != nil {
+		t.Fatal(err)
+	}
+	if name, _ := w.ChangedOnDisk(list, since, nobody); name != "README" {
+		t.Errorf("got %q", name)
+	}
+}
+
 // began returns a time before what follows.
 func began(t *testing.T) time.Time {
 	t.Helper()

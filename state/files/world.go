@@ -192,6 +192,6 @@ func (w World) differsOnDisk(name string, f world.File, found bool, since time.T
 		info, err := os.Lstat(at)
 		return err == nil && info.ModTime().After(since)
 	}
-	same, err := w.Tree.IsOnDisk(f)
+	same, err := w.Tree.IsOnDisk(f, since)
 	return err != nil || !same
 }
