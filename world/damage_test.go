@@ -171,5 +171,5 @@ func TestEviction(t *testing.T) {
 	if trees, bytes := Usage(k.Dir); bytes > k.MaxBytes || trees < 2 || trees > 4 {
 		t.Errorf("got %d trees of %d bytes", trees, bytes)
 	}
-	must(t, first.Check())
+	must(t, first.check())
 }

@@ -49,9 +49,6 @@ func (k *Kept) Folder() string { return filepath.Join(k.dir, "files") }
 // Tree returns the tree that the folder was made of.
 func (k *Kept) Tree() *Tree { return k.tree }
 
-// Check says whether somebody changed the files.
-func (k *Kept) Check() error { return k.manifest.check(k.Folder()) }
-
 // Close allows others to remove the folder.
 func (k *Kept) Close() error {
 	if k.isPrivate {

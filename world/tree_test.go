@@ -133,7 +133,7 @@ func TestLinksAreGuarded(t *testing.T) {
 		}
 	}
 	must(t, os.Rename(v.Root+"/a0", v.Root+"/program.sh")) // replacing is allowed
-	must(t, kept.Check())
+	must(t, kept.check())
 	must(t, rewrite(v.Root+"/a.txt", "b\n"))
 	if err := v.Close(); err == nil || !strings.Contains(err.Error(), `"a.txt"`) {
 		t.Errorf("got %v", err)

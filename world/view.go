@@ -58,7 +58,10 @@ func (k *Kept) View(ctx context.Context, o ViewOptions) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a view of %s: %w", k.tree.name(), err)
 	}
-	v := &View{Kind: k.kindOf(o.Kind), dir: dir, lock: lock, kept: k}
+	v := &View{Kind: o.Kind, dir: dir, lock: lock, kept: k}
+	if o.Kind == Automatic {
+		v.Kind = k.Kind()
+	}
 	if err := v.prepare(ctx, o.Extras); err != nil {
 		return nil, errors.Join(fmt.Errorf("making a view of %s: %w", k.tree.name(), err), v.remove())
 	}
@@ -81,6 +84,11 @@ func (v *View) prepare(ctx context.Context, extras []Extra) error {
 	if err := v.fill(ctx); err != nil {
 		return err
 	}
+	if v.Kind == Copies {
+		if err := v.kept.check(); err != nil { // a task with links may have changed what was copied
+			return err
+		}
+	}
 	for _, e := range extras {
 		if err := v.linkExtra(e); err != nil {
 			return err
@@ -89,11 +97,9 @@ func (v *View) prepare(ctx context.Context, extras []Extra) error {
 	return v.kept.putGit(ctx, v.Root, "")
 }
 
-// kindOf returns the kind of a view: the one that is wanted, or the first that works here.
-func (k *Kept) kindOf(wanted ViewKind) ViewKind {
+// Kind returns the kind of an automatic view: the first that works here.
+func (k *Kept) Kind() ViewKind {
 	switch {
-	case wanted != Automatic:
-		return wanted
 	case k.canOverlay():
 		return Overlay
 	case hasLocks && os.Geteuid() != 0:
@@ -116,10 +122,17 @@ func (v *View) ownRoot() string {
 func (v *View) Close() error {
 	err := v.remove()
 	if v.Kind == Links {
-		if changed := v.kept.Check(); changed != nil {
-			_ = os.Remove(filepath.Join(v.kept.dir, "manifest"))
-			err = errors.Join(err, fmt.Errorf("a task changed files that worlds share: %w", changed))
-		}
+		err = errors.Join(err, v.kept.check())
+	}
+	return err
+}
+
+// check says whether somebody changed the kept files. If so, no other world uses them from now on.
+func (k *Kept) check() error {
+	err := k.manifest.check(k.Folder())
+	if err != nil {
+		_ = os.Remove(filepath.Join(k.dir, "manifest"))
+		err = fmt.Errorf("a task changed files that worlds share: %w", err)
 	}
 	return err
 }

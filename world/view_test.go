@@ -104,7 +104,7 @@ func TestViews(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := kept.Check(); err != nil {
+			if err := kept.check(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -143,8 +143,23 @@ func TestGitInViews(t *testing.T) {
 			t.Errorf("%v: the repository changed: got\n%s\nwant\n%s", kind, after, before)
 		}
 	}
-	if err := kept.Check(); err != nil {
+	if err := kept.check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCopiesOfDamage makes copies while a task with links writes into a kept file.
+func TestCopiesOfDamage(t *testing.T) {
+	r := variedRepository(t)
+	kept := keep(t, keeper(t), r.commitTree("HEAD"))
+	links, err := kept.View(t.Context(), ViewOptions{Kind: Links})
+	must(t, err)
+	runIn(t, links, "chmod u+w a.txt; echo damaged >>a.txt")
+	if copies, err := kept.View(t.Context(), ViewOptions{Kind: Copies}); err == nil {
+		t.Errorf("got %q", runIn(t, copies, "cat a.txt"))
+	}
+	if err := links.Close(); err == nil {
+		t.Error("the damage was not found")
 	}
 }
 
@@ -193,5 +208,5 @@ func TestCheckoutIsGone(t *testing.T) {
 		}
 		must(t, v.Close())
 	}
-	must(t, kept.Check())
+	must(t, kept.check())
 }

@@ -194,11 +194,13 @@ func (p *Places) OnBase(ctx context.Context, u User) (Place, error) {
 		return Place{}, err
 	}
 	w := &files.World{Tree: tree}
-	for _, name := range p.Environment {
-		if _, root, err := p.start(); err == nil {
-			w.Root = root
-			w.Others = append(w.Others, withSlash(root, name))
+	if len(p.Environment) > 0 {
+		if _, w.Root, err = p.start(); err != nil {
+			return Place{}, err
 		}
+	}
+	for _, name := range p.Environment {
+		w.Others = append(w.Others, withSlash(w.Root, name))
 	}
 	return p.view(ctx, &p.base, w, u)
 }
@@ -233,13 +235,10 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u Use
 		name = strings.TrimSuffix(name, "/")
 		o.Extras = append(o.Extras, world.Extra{Path: name, From: filepath.Join(root, filepath.FromSlash(name))})
 	}
-	v, err := side.kept.View(ctx, o)
-	if err == nil && v.Kind == world.Links && p.needsCopies(u) {
+	if side.kept.Kind() == world.Links && p.needsCopies(u) {
 		o.Kind = world.Copies
-		if err = v.Close(); err == nil {
-			v, err = side.kept.View(ctx, o)
-		}
 	}
+	v, err := side.kept.View(ctx, o)
 	if err != nil {
 		return Place{}, err
 	}
