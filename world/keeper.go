@@ -25,10 +25,9 @@ const defaultBytes = 8 << 30
 type lockMode int
 
 const (
-	shared lockMode = iota
-	exclusive
-	sharedNow    // without waiting
-	exclusiveNow // without waiting
+	shared       lockMode = iota
+	sharedNow             // without waiting
+	exclusiveNow          // without waiting
 )
 
 // A Kept is a folder with exactly the files of a tree. It stays as it is until it is closed.

@@ -14,7 +14,9 @@ const hasLocks = true
 // lockFile takes a lock of a file: one that others can share, or one that excludes all others. Without waiting, ok is
 // false when another has a lock that forbids it.
 func lockFile(f *os.File, mode lockMode) (ok bool, err error) {
-	how := map[lockMode]int{shared: syscall.LOCK_SH, exclusive: syscall.LOCK_EX, sharedNow: syscall.LOCK_SH | syscall.LOCK_NB, exclusiveNow: syscall.LOCK_EX | syscall.LOCK_NB}[mode]
+	how := map[lockMode]int{
+		shared: syscall.LOCK_SH, sharedNow: syscall.LOCK_SH | syscall.LOCK_NB, exclusiveNow: syscall.LOCK_EX | syscall.LOCK_NB,
+	}[mode]
 	for {
 		err := syscall.Flock(int(f.Fd()), how)
 		switch {

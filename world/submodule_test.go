@@ -25,6 +25,20 @@ func TestBehindSubmodule(t *testing.T) {
 	}
 }
 
+// TestSubmoduleWithoutRepository has files in the place of a submodule, of which git knows nothing.
+func TestSubmoduleWithoutRepository(t *testing.T) {
+	inner := newRepository(t)
+	inner.commit()
+	r := newRepository(t)
+	r.git("submodule", "--quiet", "add", inner.dir, "sub")
+	r.commit()
+	r.remove("sub")
+	r.write("sub/x", "1")
+	if tree, err := OfWorkTree(t.Context(), r.dir, WorkTreeOptions{}); err == nil {
+		t.Errorf("got %v, want an error", tree.Files())
+	}
+}
+
 // TestUntrackedRepository edits a file in a repository that git does not track. Its files count as those of any folder.
 func TestUntrackedRepository(t *testing.T) {
 	r := newRepository(t)
@@ -102,7 +116,7 @@ func TestSubmodules(t *testing.T) {
 	}
 	must(t, os.RemoveAll(r.dir+"/.git/modules/sub"))
 	must(t, os.MkdirAll(r.dir+"/.git/modules/other", 0o755))
-	if lost := r.commitTree(base); lost.Trouble() == "" {
+	if lost := r.commitTree(base); lost.trouble == "" {
 		t.Error("a submodule that is not here is no trouble")
 	} else if _, err := k.Keep(t.Context(), lost); err == nil || !strings.Contains(err.Error(), "submodule") {
 		t.Errorf("got %v", err)

@@ -60,7 +60,7 @@ type Tree struct {
 	links map[string]string // texts of links, by id
 
 	edited, hidden []string
-	trouble        string
+	trouble        string // why no folder can be made of the tree, "" when nothing is known that prevents it
 
 	isCommit    bool              // the files are those of a commit, not of a folder
 	gitDir      string            // where git finds the contents, "" without git
@@ -91,9 +91,6 @@ func (t *Tree) Root() string { return t.root }
 
 // Files returns all files, sorted by path. The caller must not change them.
 func (t *Tree) Files() []File { return t.files }
-
-// Trouble says why no folder can be made of the tree, "" when nothing is known that prevents it.
-func (t *Tree) Trouble() string { return t.trouble }
 
 // Edited returns the paths at which a working tree differs from HEAD, sorted. A tree of a commit has none.
 func (t *Tree) Edited() []string { return t.edited }

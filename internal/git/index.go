@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -34,64 +32,6 @@ func UnchangedFiles(ctx context.Context, dir string) (map[string]string, error) 
 		delete(ids, name)
 	}
 	return ids, err
-}
-
-// listIndex returns the files of the index, which has all entries, for which want is true. A submodule is always one of them. When these files
-// are few and small, none counts as unchanged: reading them takes less time than asking git about the whole tree.
-func listIndex(ctx context.Context, dir string, all []indexEntry, want func(path string) bool) ([]indexEntry, error) {
-	if out := wanted(all, want); areFewAndSmall(dir, out) {
-		return out, nil
-	}
-	all, err := readIndex(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	out := wanted(all, want)
-	if convertsLineEnds(ctx, dir) {
-		for i := range out {
-			out[i].isUnchanged = false
-		}
-		return out, nil
-	}
-	names, err := convertedFiles(ctx, dir, out)
-	converted := map[string]bool{}
-	for _, name := range names {
-		converted[name] = true
-	}
-	for i, e := range out {
-		out[i].isUnchanged = e.isUnchanged && !converted[e.path]
-	}
-	return out, err
-}
-
-// wanted returns the entries of submodules, and the first entry of each file for which want is true: a file with a
-// conflict has several.
-func wanted(all []indexEntry, want func(path string) bool) []indexEntry {
-	var out []indexEntry
-	for i, e := range all {
-		isRepeated := i > 0 && all[i-1].path == e.path
-		if !isRepeated && (e.isSubmodule() || want(e.path)) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// Up to how many files, and bytes, a list of files counts as small.
-const (
-	maxFew   = 1000
-	maxSmall = 32 << 20
-)
-
-// areFewAndSmall reports whether files of a folder can be read quickly.
-func areFewAndSmall(dir string, files []indexEntry) bool {
-	left := int64(maxSmall)
-	for _, e := range files[:min(len(files), maxFew+1)] {
-		if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(e.path))); err == nil {
-			left -= info.Size()
-		}
-	}
-	return left >= 0 && len(files) <= maxFew
 }
 
 // An indexEntry is an entry of the index.

@@ -213,9 +213,6 @@ func withSlash(root, name string) string {
 	return name
 }
 
-// KnowsBase reports whether base's files are known.
-func (p *Places) KnowsBase() bool { return p.Base != nil }
-
 // view makes a view of a side.
 func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u User) (Place, error) {
 	folder, root, err := p.start()
