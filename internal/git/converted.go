@@ -25,20 +25,23 @@ func markConverted(ctx context.Context, root string, settings Settings, files []
 	if len(paths) == 0 {
 		return nil
 	}
-	converting, err := listConverting(ctx, root, paths)
+	converting, err := listConverting(ctx, root, "", paths)
 	if err != nil {
 		return err
 	}
 	isSure := map[int]bool{}
 	for _, a := range converting {
 		i := places[a.path]
-		files[i].IsConverted = true
-		if a.name == "text" || a.name == "eol" || a.name == "crlf" {
+		switch {
+		case a.value == "unset":
+			continue
+		case a.name == "text" || a.name == "eol" || a.name == "crlf":
 			files[i].IsText = true
 			doubtful = append(doubtful, i)
-		} else {
+		default:
 			isSure[i] = true
 		}
+		files[i].IsConverted = true
 	}
 	return unmarkSameSize(ctx, root, files, doubtful, isSure)
 }

@@ -153,10 +153,10 @@ func convertedFiles(ctx context.Context, dir string, entries []indexEntry) ([]st
 			paths = append(append(paths, e.path...), 0)
 		}
 	}
-	converting, err := listConverting(ctx, dir, paths)
+	converting, err := listConverting(ctx, dir, "", paths)
 	var out []string
 	for _, a := range converting {
-		if len(out) == 0 || out[len(out)-1] != a.path {
+		if a.value != "unset" && (len(out) == 0 || out[len(out)-1] != a.path) {
 			out = append(out, a.path)
 		}
 	}
@@ -164,11 +164,17 @@ func convertedFiles(ctx context.Context, dir string, entries []indexEntry) ([]st
 }
 
 // A convertingAttribute is an attribute of a file with which git may change its bytes.
-type convertingAttribute struct{ path, name string }
+type convertingAttribute struct{ path, name, value string }
 
 // listConverting returns the attributes of files, whose names end with a zero byte, with which git may change bytes.
-func listConverting(ctx context.Context, dir string, paths []byte) ([]convertingAttribute, error) {
+// Those that are unset are among them. The files .gitattributes are those of an index, or of the working tree if it has
+// no name.
+func listConverting(ctx context.Context, dir, index string, paths []byte) ([]convertingAttribute, error) {
 	cmd := newCommand(ctx, dir, "check-attr", "--stdin", "-z", "-a")
+	if index != "" {
+		cmd.Args = append(cmd.Args, "--cached")
+		cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
+	}
 	cmd.Stdin = bytes.NewReader(paths)
 	text, err := cmd.Output()
 	if err != nil {
@@ -179,9 +185,7 @@ func listConverting(ctx context.Context, dir string, paths []byte) ([]converting
 	for i := 0; i+2 < len(fields); i += 3 {
 		switch fields[i+1] {
 		case "text", "eol", "crlf", "ident", "filter", "working-tree-encoding":
-			if fields[i+2] != "unset" {
-				out = append(out, convertingAttribute{fields[i], fields[i+1]})
-			}
+			out = append(out, convertingAttribute{fields[i], fields[i+1], fields[i+2]})
 		}
 	}
 	return out, nil

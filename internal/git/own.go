@@ -90,23 +90,13 @@ type Attributes map[string]string
 // ReadAttributes returns the attributes of the files of an index, as the files .gitattributes in this index and the
 // settings of the repository give them. Files without any are left out.
 func ReadAttributes(ctx context.Context, dir, index string, paths []string) (map[string]Attributes, error) {
-	cmd := newCommand(ctx, dir, "check-attr", "--cached", "--stdin", "-z", "-a")
-	cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+index)
-	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, describe(ctx, dir, "check-attr", err)
-	}
+	converting, err := listConverting(ctx, dir, index, []byte(strings.Join(paths, "\x00")+"\x00"))
 	all := map[string]Attributes{}
-	fields := strings.Split(string(out), "\x00") // path, attribute, value, …
-	for i := 0; i+2 < len(fields); i += 3 {
-		switch fields[i+1] {
-		case "text", "eol", "crlf", "ident", "filter", "working-tree-encoding":
-			if all[fields[i]] == nil {
-				all[fields[i]] = Attributes{}
-			}
-			all[fields[i]][fields[i+1]] = fields[i+2]
+	for _, a := range converting {
+		if all[a.path] == nil {
+			all[a.path] = Attributes{}
 		}
+		all[a.path][a.name] = a.value
 	}
-	return all, nil
+	return all, err
 }
