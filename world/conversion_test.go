@@ -124,18 +124,22 @@ func TestLargeFiles(t *testing.T) {
 // TestEditedLineEnds edits nothing but line ends. Where git does not convert them, that is an edit as any other.
 func TestEditedLineEnds(t *testing.T) {
 	for _, tt := range []struct {
-		attributes, text string
-		isEdit           bool
+		attributes, text, autoCRLF string
+		isEdit                     bool
 	}{
-		{"text", "a\n", false},
-		{"text=auto", "a\n", false},
-		{"eol=lf", "a\n", false},
-		{"text=auto", "a\x00\n", true},
-		{"ident", "a\n", true},
-		{"filter=unknown", "a\n", true},
-		{"filter=lfs", "a\n", true},
+		{"text", "a\n", "false", false},
+		{"text=auto", "a\n", "false", false},
+		{"eol=lf", "a\n", "false", false},
+		{"text=auto", "a\x00\n", "false", true},
+		{"ident", "a\n", "false", true},
+		{"filter=unknown", "a\n", "false", true},
+		{"filter=lfs", "a\n", "false", true},
+		{"diff", "a\n", "input", false},
+		{"-text", "a\n", "input", true},
+		{"text", "a\n", "input", false},
 	} {
 		r := newRepository(t)
+		r.git("config", "core.autocrlf", tt.autoCRLF)
 		r.write(".gitattributes", "run.sh "+tt.attributes+"\n")
 		r.write("run.sh", tt.text)
 		r.commit()
@@ -143,7 +147,7 @@ func TestEditedLineEnds(t *testing.T) {
 		tree := r.workTree(WorkTreeOptions{})
 		different := Diff(r.commitTree("HEAD"), tree)
 		if isEdit := len(different) > 0; isEdit != tt.isEdit || !slices.Equal(different, tree.Edited()) {
-			t.Errorf("%s, %q: got %q, %q, want an edit: %t", tt.attributes, tt.text, different, tree.Edited(), tt.isEdit)
+			t.Errorf("%+v: got %q and %q", tt, different, tree.Edited())
 		}
 	}
 }

@@ -34,6 +34,7 @@ func markConverted(ctx context.Context, root string, settings Settings, files []
 		i := places[a.path]
 		switch {
 		case a.value == "unset":
+			files[i].IsText = files[i].IsText && a.name != "text"
 			continue
 		case a.name == "text" || a.name == "eol" || a.name == "crlf":
 			files[i].IsText = true
