@@ -120,8 +120,8 @@ func (t *Tree) addSubmodules(ctx context.Context, commit *git.Commit, submodules
 	return nil
 }
 
-// findSubmodule returns the git folder of a submodule, and its checkout if there is one. Without a folder, why says what
-// is missing; without a reason the checkout does without submodules, or without this one.
+// findSubmodule returns the git folder of a submodule, and its checkout if there is one. Without a folder, why says
+// what is missing; without a reason the checkout does without submodules, or without this one.
 func (t *Tree) findSubmodule(f File, name, modules string) (dir, checkout, why string) {
 	at := filepath.Join(t.root, filepath.FromSlash(f.Path))
 	if t.root != "" && isInside(t.root, f.Path) {

@@ -183,8 +183,8 @@ func (c conversion) write(w io.Writer, r *git.BlobReader, id string) (other stri
 	return "", err
 }
 
-// becomesCRLF reports whether git converts the line ends of a text. If isAuto, it leaves what is no text, and a text that
-// has a CR.
+// becomesCRLF reports whether git converts the line ends of a text. If isAuto, it leaves what is no text, and a text
+// that has a CR.
 func becomesCRLF(raw []byte, isAuto bool) bool {
 	if isAuto && bytes.ContainsAny(raw, "\r\x00") {
 		return false

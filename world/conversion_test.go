@@ -230,7 +230,8 @@ func TestMissingObject(t *testing.T) {
 	}
 }
 
-// TestAddedWithCRLF stages a file with CRLF: git has other bytes than the working tree, although it counts as unchanged.
+// TestAddedWithCRLF stages a file with CRLF: git has other bytes than the working tree, although it counts as
+// unchanged.
 func TestAddedWithCRLF(t *testing.T) {
 	r := newRepository(t)
 	r.write(".gitattributes", "* text=auto\n")

@@ -113,7 +113,8 @@ func TestManifestBytes(t *testing.T) {
 	}
 }
 
-// TestDifferenceLaw edits a repository at random. A tree that is made by difference is the one that is made from nothing.
+// TestDifferenceLaw edits a repository at random. A tree that is made by difference is the one that is made from
+// nothing.
 func TestDifferenceLaw(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for seed := range 6 {

@@ -14,10 +14,10 @@
 //
 //   - No program that the repository names runs: no filter, no hook. Nothing is fetched.
 //   - What the bytes of a file would be must be known. A commit with a file that a checkout would convert, or whose
-//     content is not here, is not kept; the error names the file. Attributes are those of the commit, never those of the
-//     checkout. Of a working tree, the bytes on disk are the truth.
-//   - A half-made folder is never used, whenever a process is killed: it gets its name last. Each use looks at all files
-//     of a folder, and makes a damaged one anew.
+//     content is not here, is not kept; the error names the file. Attributes are those of the commit, never those of
+//     the checkout. Of a working tree, the bytes on disk are the truth.
+//   - A half-made folder is never used, whenever a process is killed: it gets its name last. Each use looks at all
+//     files of a folder, and makes a damaged one anew.
 //   - A folder in use has a lock, and is not removed.
 //
 // Awkward cases:

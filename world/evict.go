@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Usage returns how many trees a keeper's folder holds, and how many bytes of the disk it takes, with the stored bytes of
-// edited files. A folder that is not there holds nothing.
+// Usage returns how many trees a keeper's folder holds, and how many bytes of the disk it takes, with the stored bytes
+// of edited files. A folder that is not there holds nothing.
 func Usage(dir string) (trees int, bytes int64) {
 	k := Keeper{Dir: dir}
 	folders := k.keptFolders()

@@ -11,7 +11,8 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 )
 
-// A gitFolder is what the git folders of all views of a kept tree have in common. It is read when the first view is made.
+// A gitFolder is what the git folders of all views of a kept tree have in common. It is read when the first view is
+// made.
 type gitFolder struct {
 	once sync.Once
 	git.OwnFolder

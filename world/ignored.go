@@ -9,8 +9,8 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 )
 
-// Ignored lists the files and folders of a working tree that git ignores; a folder has a slash at its end, and what lies
-// in it is not listed. What Python makes of its modules is left out.
+// Ignored lists the files and folders of a working tree that git ignores; a folder has a slash at its end, and what
+// lies in it is not listed. What Python makes of its modules is left out.
 func Ignored(ctx context.Context, root string) ([]string, error) {
 	all, err := git.ListIgnored(ctx, root)
 	slices.Sort(all)

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// onDisk describes all that is in a folder: kinds, bytes, and whether files can be executed. A .git at its root is left out.
+// onDisk describes all that is in a folder: kinds, bytes, and whether files can be executed. A .git at its root is left
+// out.
 func onDisk(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder

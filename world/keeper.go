@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Keeper keeps folders of trees, each made once, in a folder of its own. Several processes may use it at once, and may
-// be killed at any time.
+// A Keeper keeps folders of trees, each made once, in a folder of its own. Several processes may use it at once, and
+// may be killed at any time.
 type Keeper struct {
 	Dir      string // is made when it is first needed
 	MaxBytes int64  // beyond it, trees that were not used for the longest time are removed; 0: 8 GiB
@@ -137,8 +137,8 @@ func isPrivateFolder(name string) bool {
 	return err == nil && info.IsDir() && isOurs(info) && (!hasLocks || info.Mode().Perm() == 0o700)
 }
 
-// openLock opens and locks the lock of a folder. ok is false when there is none, when another has it, or when the folder
-// was replaced meanwhile.
+// openLock opens and locks the lock of a folder. ok is false when there is none, when another has it, or when the
+// folder was replaced meanwhile.
 func openLock(dir string, mode lockMode) (*os.File, bool) {
 	name := filepath.Join(dir, "lock")
 	before, err := os.Lstat(name)

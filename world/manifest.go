@@ -26,8 +26,8 @@ type entry struct {
 	state fileState
 }
 
-// A fileState is what is compared of a file to see whether somebody changed it. The time of the last change of the inode
-// is not compared: it moves whenever another kept tree, or a view, gets a hard link of the file.
+// A fileState is what is compared of a file to see whether somebody changed it. The time of the last change of the
+// inode is not compared: it moves whenever another kept tree, or a view, gets a hard link of the file.
 type fileState struct {
 	mode     uint32
 	size     int64

@@ -165,8 +165,8 @@ func (v *View) prepareOverlay(ctx context.Context, extras []Extra) error {
 	return nil
 }
 
-// bindGit gives the world a git folder. The overlay hides the repository's own, so its objects are shown in the new one,
-// where nobody can change them.
+// bindGit gives the world a git folder. The overlay hides the repository's own, so its objects are shown in the new
+// one, where nobody can change them.
 func (v *View) bindGit(ctx context.Context, upper string, o *overlayMount) error {
 	if !v.kept.tree.hasGit() {
 		return nil

@@ -12,9 +12,9 @@ type Step struct {
 // maxLinks bounds how many links a path may lead through, as Linux does.
 const maxLinks = 40
 
-// Resolve follows a path through the links of the tree, as the system would. It returns each link on the way, and as the
-// last step what the path means: a file, a folder, a submodule, nothing (Missing), something outside of the tree, or a
-// loop. Links with an absolute path lead outside.
+// Resolve follows a path through the links of the tree, as the system would. It returns each link on the way, and as
+// the last step what the path means: a file, a folder, a submodule, nothing (Missing), something outside of the tree,
+// or a loop. Links with an absolute path lead outside.
 func (t *Tree) Resolve(path string) []Step {
 	var steps []Step
 	end := func(path string, kind Kind, f File) []Step { return append(steps, Step{path, kind, f}) }

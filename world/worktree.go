@@ -23,8 +23,8 @@ type WorkTreeOptions struct {
 	Keeper Keeper
 }
 
-// OfWorkTree returns the tree of the working tree that a folder lies in: what HEAD has, with all edits and deletions, and
-// with the files that git neither tracks nor ignores.
+// OfWorkTree returns the tree of the working tree that a folder lies in: what HEAD has, with all edits and deletions,
+// and with the files that git neither tracks nor ignores.
 //
 // Edits count also where git was told not to look. A file that a sparse checkout leaves out is there as committed. A
 // file with a conflict has the bytes on disk.

@@ -88,8 +88,8 @@ func (r *workReader) addRepository(ctx context.Context, folder string) error {
 	return nil
 }
 
-// readInner reads the working tree of a repository in a folder. Of one that the outer repository does not track, no file
-// counts as tracked.
+// readInner reads the working tree of a repository in a folder. Of one that the outer repository does not track, no
+// file counts as tracked.
 func (r *workReader) readInner(ctx context.Context, folder string, isUntracked bool) (*Tree, error) {
 	o := WorkTreeOptions{Keeper: r.options.Keeper}
 	leave := r.options.Leave
@@ -137,8 +137,8 @@ func (r *workReader) rememberLink(ctx context.Context, f File) error {
 const maxConverted = 64 << 20
 
 // convertsTo reports whether a file of the working tree, whose bytes have an id, becomes the content that git has of it
-// when its line ends are converted, or when Git LFS puts a pointer in its place. Line ends count only where git may have
-// converted them. Those of a file with a zero byte, which most likely is no text, never do.
+// when its line ends are converted, or when Git LFS puts a pointer in its place. Line ends count only where git may
+// have converted them. Those of a file with a zero byte, which most likely is no text, never do.
 func (r *workReader) convertsTo(f git.IndexFile, id string) bool {
 	name := filepath.Join(r.root, filepath.FromSlash(f.Path))
 	info, err := os.Lstat(name)

@@ -42,10 +42,10 @@ func indexName(ctx context.Context, dir string) (string, error) {
 }
 
 // isUnchanged reports whether a file is as git remembers it, to the nanosecond: the same file with the same size, not
-// changed since. Git itself compares seconds, and does not see a change within a second that keeps the size and sets the
-// time of modification back. As in git, a file that was modified when the index was written, or later, can have changed
-// after git looked at it. An empty file never counts as unchanged: git notes the size 0 of a file that it wants to look
-// at again.
+// changed since. Git itself compares seconds, and does not see a change within a second that keeps the size and sets
+// the time of modification back. As in git, a file that was modified when the index was written, or later, can have
+// changed after git looked at it. An empty file never counts as unchanged: git notes the size 0 of a file that it wants
+// to look at again.
 func (l look) isUnchanged(e indexEntry) bool {
 	_, unchanged := l.at(e)
 	return unchanged

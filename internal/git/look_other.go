@@ -15,8 +15,8 @@ type look struct {
 	changed map[string]bool
 }
 
-// newLook asks git. It must be called before the index is read: then a file that is added to the index meanwhile has its
-// new id, and is not taken for the file that was there before.
+// newLook asks git. It must be called before the index is read: then a file that is added to the index meanwhile has
+// its new id, and is not taken for the file that was there before.
 func newLook(ctx context.Context, dir string) (look, error) {
 	differing, err := run(ctx, dir, "-c", "core.checkStat=default", "-c", "core.trustctime=true",
 		"diff-files", "--relative", "--name-only", "--no-ext-diff", "--ignore-submodules", "-z")

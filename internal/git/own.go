@@ -83,8 +83,8 @@ func WriteIndex(ctx context.Context, dir, commit, name string) error {
 	return nil
 }
 
-// Attributes are the attributes of a file that decide about its bytes, by their names. The value of one that has none is
-// "set" or "unset".
+// Attributes are the attributes of a file that decide about its bytes, by their names. The value of one that has none
+// is "set" or "unset".
 type Attributes map[string]string
 
 // ReadAttributes returns the attributes of the files of an index, as the files .gitattributes in this index and the

@@ -55,8 +55,8 @@ var errNoCommit = errors.New("the checkout has no commit yet: commit what is the
 func IsUnborn(err error) bool { return errors.Is(err, errNoCommit) }
 
 // ReadState reads the state of the working tree whose root is a folder. Names lists the names of all files, links and
-// other entries of the working tree that are no folders, which saves asking git for them; it may be nil. When there is no
-// commit yet, it returns the state with an error for which [IsUnborn] is true.
+// other entries of the working tree that are no folders, which saves asking git for them; it may be nil. When there is
+// no commit yet, it returns the state with an error for which [IsUnborn] is true.
 func ReadState(ctx context.Context, root string, names func() ([]string, error)) (State, error) {
 	var s State
 	var err error
