@@ -112,7 +112,8 @@ func (t *Tree) addSubmodules(ctx context.Context, commit *git.Commit, submodules
 			return ctx.Err()
 		}
 		if why != "" {
-			t.trouble = fmt.Sprintf("the submodule %q at commit %s cannot be read (run git submodule update --init, or fetch in it): %s", f.Path, git.Short(f.ID), why)
+			t.trouble = fmt.Sprintf("the submodule %q at commit %s cannot be read (run git submodule update "+
+				"--init, or fetch in it): %s", f.Path, git.Short(f.ID), why)
 			continue
 		}
 		t.addInner(f.Path, inner)

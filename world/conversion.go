@@ -63,7 +63,8 @@ func (t *Tree) findConversions(ctx context.Context, dir string) (map[string]conv
 		return nil, nil // the bytes on disk are the truth
 	}
 	out := map[string]conversion{}
-	if err := t.convertedIn(ctx, out, module{gitDir: t.gitDir}, t.commit, filepath.Join(dir, indexName(t.commit))); err != nil {
+	if err := t.convertedIn(ctx, out, module{gitDir: t.gitDir}, t.commit,
+		filepath.Join(dir, indexName(t.commit))); err != nil {
 		return nil, err
 	}
 	for _, m := range t.modules {
@@ -140,7 +141,8 @@ func conversionOf(a git.Attributes, s git.Settings) conversion {
 	if text == "" {
 		text = a["crlf"]
 	}
-	nativeIsCRLF := s.AutoCRLF == "true" || s.AutoCRLF == "" && (s.EOL == "crlf" || (s.EOL == "" || s.EOL == "native") && runtime.GOOS == "windows")
+	nativeIsCRLF := s.AutoCRLF == "true" || s.AutoCRLF == "" &&
+		(s.EOL == "crlf" || (s.EOL == "" || s.EOL == "native") && runtime.GOOS == "windows")
 	switch {
 	case text == "unset", text == "input":
 	case a["eol"] == "crlf":
@@ -166,7 +168,8 @@ func (c conversion) write(w io.Writer, r *git.BlobReader, id string) (other stri
 	case err != nil:
 		return "", err
 	case c.forbidden != "":
-		return "", fmt.Errorf("it has the attribute %s, with which a checkout runs a program or converts the bytes, so its bytes are not known", c.forbidden)
+		return "", fmt.Errorf("it has the attribute %s, with which a checkout runs a program or converts the "+
+			"bytes, so its bytes are not known", c.forbidden)
 	case len(raw) > maxChecked:
 		return "", errors.New("it is too large to see whether git converts it")
 	case c.crlf != "" && becomesCRLF(raw, c.isAuto):
@@ -207,7 +210,8 @@ func parsePointer(raw []byte) (oid string, size int64, ok bool) {
 
 // writeLarge writes a content that Git LFS keeps, and returns git's id of it.
 func (c conversion) writeLarge(w io.Writer, oid string, size int64, digits int) (string, error) {
-	missing := errors.New("it is kept by Git LFS (attribute filter=lfs), and its content is not here: run git lfs fetch for this commit")
+	missing := errors.New("it is kept by Git LFS (attribute filter=lfs), and its content is not here: run git lfs " +
+		"fetch for this commit")
 	f, found, err := openRegular(filepath.Join(c.lfs, oid[:2], oid[2:4], oid))
 	if err != nil || found != size {
 		return "", missing

@@ -20,24 +20,28 @@ func TestConversions(t *testing.T) {
 		info             string
 		failure          string
 	}{
-		"none":                 {text: "a\n"},
-		"text":                 {attributes: "* text", text: "a\n"},
-		"text auto":            {attributes: "* text=auto", text: "a\n"},
-		"lf":                   {attributes: "* eol=lf", text: "a\n"},
-		"crlf":                 {attributes: "*.txt eol=crlf", text: "a\n", failure: "eol=crlf"},
-		"crlf without lines":   {attributes: "*.txt eol=crlf", text: "a"},
-		"crlf has it":          {attributes: "*.txt eol=crlf", text: "a\r\n"},
-		"crlf of a binary":     {attributes: "*.txt text=auto eol=crlf", text: "a\n\x00"},
-		"crlf of no text":      {attributes: "*.txt -text eol=crlf", text: "a\n"},
-		"crlf by settings":     {attributes: "*.txt text", text: "a\n", settings: []string{"core.eol", "crlf"}, failure: "core.eol"},
-		"autocrlf":             {text: "a\n", settings: []string{"core.autocrlf", "true"}, failure: "core.autocrlf"},
-		"autocrlf input":       {text: "a\n", settings: []string{"core.autocrlf", "input"}},
-		"ident":                {attributes: "* ident", text: "$Id$\n", failure: "ident"},
-		"ident without any":    {attributes: "* ident", text: "Id\n"},
-		"encoding":             {attributes: "*.txt working-tree-encoding=UTF-16LE", text: "a\n", failure: "working-tree-encoding=UTF-16LE"},
-		"encoding, the same":   {attributes: "*.txt working-tree-encoding=UTF-8", text: "a\n"},
-		"filter":               {attributes: "*.txt filter=x", text: "a\n", settings: []string{"filter.x.smudge", "touch ran; cat"}, failure: "filter=x"},
-		"process":              {attributes: "*.txt filter=x", text: "a\n", settings: []string{"filter.x.process", "touch ran"}, failure: "filter=x"},
+		"none":               {text: "a\n"},
+		"text":               {attributes: "* text", text: "a\n"},
+		"text auto":          {attributes: "* text=auto", text: "a\n"},
+		"lf":                 {attributes: "* eol=lf", text: "a\n"},
+		"crlf":               {attributes: "*.txt eol=crlf", text: "a\n", failure: "eol=crlf"},
+		"crlf without lines": {attributes: "*.txt eol=crlf", text: "a"},
+		"crlf has it":        {attributes: "*.txt eol=crlf", text: "a\r\n"},
+		"crlf of a binary":   {attributes: "*.txt text=auto eol=crlf", text: "a\n\x00"},
+		"crlf of no text":    {attributes: "*.txt -text eol=crlf", text: "a\n"},
+		"crlf by settings": {attributes: "*.txt text", text: "a\n", settings: []string{"core.eol", "crlf"},
+			failure: "core.eol"},
+		"autocrlf":          {text: "a\n", settings: []string{"core.autocrlf", "true"}, failure: "core.autocrlf"},
+		"autocrlf input":    {text: "a\n", settings: []string{"core.autocrlf", "input"}},
+		"ident":             {attributes: "* ident", text: "$Id$\n", failure: "ident"},
+		"ident without any": {attributes: "* ident", text: "Id\n"},
+		"encoding": {attributes: "*.txt working-tree-encoding=UTF-16LE", text: "a\n",
+			failure: "working-tree-encoding=UTF-16LE"},
+		"encoding, the same": {attributes: "*.txt working-tree-encoding=UTF-8", text: "a\n"},
+		"filter": {attributes: "*.txt filter=x", text: "a\n",
+			settings: []string{"filter.x.smudge", "touch ran; cat"}, failure: "filter=x"},
+		"process": {attributes: "*.txt filter=x", text: "a\n",
+			settings: []string{"filter.x.process", "touch ran"}, failure: "filter=x"},
 		"filter of nobody":     {attributes: "*.txt filter=x", text: "a\n"},
 		"attributes elsewhere": {text: "a\n", info: "*.txt eol=crlf\n", failure: "eol=crlf"},
 		"lfs without pointer":  {attributes: "*.txt filter=lfs", text: "a\n"},
@@ -61,7 +65,9 @@ func TestConversions(t *testing.T) {
 			}
 			r.write(".gitattributes", "* eol=crlf\n") // of the other side
 			kept, err := keeper(t).Keep(t.Context(), r.commitTree("HEAD"))
-			if (err == nil) != (c.failure == "") || err != nil && (!strings.Contains(err.Error(), c.failure) || !strings.Contains(err.Error(), `"d/a.txt"`)) {
+			if (err == nil) != (c.failure == "") ||
+				err != nil && (!strings.Contains(err.Error(), c.failure) ||
+					!strings.Contains(err.Error(), `"d/a.txt"`)) {
 				t.Fatalf("got %v, want an error with %q", err, c.failure)
 			}
 			if _, err := os.Lstat(filepath.Join(r.dir, "ran")); err == nil {
@@ -95,7 +101,8 @@ func TestLargeFiles(t *testing.T) {
 	r.write("a.bin", pointer)
 	r.commit()
 	k := keeper(t)
-	if _, err := k.Keep(t.Context(), r.commitTree("HEAD")); err == nil || !strings.Contains(err.Error(), "git lfs fetch") {
+	if _, err := k.Keep(t.Context(), r.commitTree("HEAD")); err == nil ||
+		!strings.Contains(err.Error(), "git lfs fetch") {
 		t.Errorf("without the content: got %v", err)
 	}
 	pointers := r.workTree(WorkTreeOptions{})
@@ -222,7 +229,8 @@ func TestMissingObject(t *testing.T) {
 	r.remove(".git/objects/" + id[:2] + "/" + id[2:])
 	k := keeper(t)
 	_, err := k.Keep(t.Context(), r.commitTree("HEAD"))
-	if err == nil || !strings.Contains(err.Error(), `"a.txt"`) || !strings.Contains(err.Error(), "fetch the whole repository") {
+	if err == nil || !strings.Contains(err.Error(), `"a.txt"`) ||
+		!strings.Contains(err.Error(), "fetch the whole repository") {
 		t.Errorf("got %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(k.Dir, "new-*")); len(left) > 0 {

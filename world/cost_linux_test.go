@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-var costFiles = flag.Int("cost-files", 0, "number of files of the repository for which TestCost measures what worlds cost")
+var costFiles = flag.Int("cost-files", 0, "number of files of the repository for which TestCost measures what "+
+	"worlds cost")
 
 // TestCost measures the CPU of this process and of all that it starts, in seconds, and beside it the ratio to git
 // checkout-index in the same run. It prints a table; nothing is held.

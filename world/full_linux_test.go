@@ -22,7 +22,8 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("mounting a small file system: %v", err)
 	}
 	defer func() { must(t, syscall.Unmount(k.Dir, syscall.MNT_DETACH)) }()
-	if _, err := k.Keep(t.Context(), r.commitTree("HEAD")); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "large") {
+	if _, err := k.Keep(t.Context(), r.commitTree("HEAD")); !errors.Is(err, syscall.ENOSPC) ||
+		!strings.Contains(err.Error(), "large") {
 		t.Errorf("got %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(k.Dir, "new-*")); len(left) > 0 {

@@ -75,7 +75,8 @@ func (k *Kept) putGit(ctx context.Context, world, objects string) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"),
+		[]byte(objects+"\n"), 0o644); err != nil {
 		return err
 	}
 	for name, raw := range k.git.Files {

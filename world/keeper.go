@@ -191,12 +191,14 @@ func (k Keeper) prepare() error {
 	if k.Dir == "" || !filepath.IsAbs(k.Dir) {
 		return errors.New("it needs an absolute path")
 	}
-	for _, name := range []string{k.Dir, filepath.Join(k.Dir, "trees"), filepath.Join(k.Dir, "blobs"), filepath.Join(k.Dir, "views")} {
+	for _, name := range []string{k.Dir, filepath.Join(k.Dir, "trees"), filepath.Join(k.Dir, "blobs"),
+		filepath.Join(k.Dir, "views")} {
 		if err := os.MkdirAll(name, 0o700); err != nil {
 			return err
 		}
 		if !isPrivateFolder(name) {
-			return fmt.Errorf("%q belongs to another user, or others can enter it: remove it, or name another folder", name)
+			return fmt.Errorf("%q belongs to another user, or others can enter it: remove it, or name another folder",
+				name)
 		}
 	}
 	tag := filepath.Join(k.Dir, "CACHEDIR.TAG")

@@ -15,7 +15,8 @@ const hasLocks = true
 // false when another has a lock that forbids it.
 func lockFile(f *os.File, mode lockMode) (ok bool, err error) {
 	how := map[lockMode]int{
-		shared: syscall.LOCK_SH, sharedNow: syscall.LOCK_SH | syscall.LOCK_NB, exclusiveNow: syscall.LOCK_EX | syscall.LOCK_NB,
+		shared: syscall.LOCK_SH, sharedNow: syscall.LOCK_SH | syscall.LOCK_NB,
+		exclusiveNow: syscall.LOCK_EX | syscall.LOCK_NB,
 	}[mode]
 	for {
 		err := syscall.Flock(int(f.Fd()), how)

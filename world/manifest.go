@@ -54,7 +54,8 @@ func (m *manifest) encode() []byte {
 		text(e.Mode)
 		raw, _ := hex.DecodeString(e.ID)
 		text(string(raw))
-		for _, n := range []uint64{uint64(e.state.mode), uint64(e.state.size), uint64(e.state.modified), e.state.inode} {
+		for _, n := range []uint64{uint64(e.state.mode), uint64(e.state.size), uint64(e.state.modified),
+			e.state.inode} {
 			b = binary.AppendUvarint(b, n)
 		}
 	}
@@ -78,7 +79,8 @@ func readManifest(dir, key string) (*manifest, error) {
 	}
 	start := manifestStart + key + "\n"
 	end := len(raw) - sha256.Size
-	if end < len(start) || string(raw[:len(start)]) != start || sha256.Sum256(raw[:end]) != [sha256.Size]byte(raw[end:]) {
+	if end < len(start) || string(raw[:len(start)]) != start ||
+		sha256.Sum256(raw[:end]) != [sha256.Size]byte(raw[end:]) {
 		return nil, fmt.Errorf("%w: its manifest is not the one that was written", errDamaged)
 	}
 	d := decoder{rest: string(raw[len(start):end])}

@@ -118,7 +118,8 @@ func (o overlayMount) enter() error {
 
 // bind mounts an open file or folder.
 func bind(fd int, b bindMount) error {
-	if err := syscall.Mount(fmt.Sprintf("/proc/self/fd/%d", fd), b.to, "", syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
+	if err := syscall.Mount(fmt.Sprintf("/proc/self/fd/%d", fd), b.to, "",
+		syscall.MS_BIND|syscall.MS_REC, ""); err != nil {
 		return err
 	}
 	if !b.isReadOnly {
@@ -148,7 +149,8 @@ func (v *View) prepareOverlay(ctx context.Context, extras []Extra) error {
 	}
 	o := overlayMount{dir: v.kept.keeper.Dir, at: v.Root}
 	var err error
-	for to, from := range map[*string]string{&o.lower: v.kept.Folder(), &o.upper: upper, &o.work: filepath.Join(v.dir, "work")} {
+	for to, from := range map[*string]string{&o.lower: v.kept.Folder(), &o.upper: upper,
+		&o.work: filepath.Join(v.dir, "work")} {
 		if *to, err = filepath.Rel(o.dir, from); err != nil {
 			return err
 		}

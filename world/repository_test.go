@@ -38,7 +38,8 @@ func (r repository) git(args ...string) string { return r.gitWith(nil, args...) 
 // gitWith is git with variables.
 func (r repository) gitWith(env []string, args ...string) string {
 	r.t.Helper()
-	fixed := []string{"-C", r.dir, "-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "protocol.file.allow=always", "-c", "advice.addEmbeddedRepo=false"}
+	fixed := []string{"-C", r.dir, "-c", "user.name=x", "-c", "user.email=x@example.com",
+		"-c", "protocol.file.allow=always", "-c", "advice.addEmbeddedRepo=false"}
 	cmd := exec.CommandContext(r.t.Context(), "git", append(fixed, args...)...)
 	cmd.Env = append(append(cmd.Environ(), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"), env...)
 	out, err := cmd.CombinedOutput()
@@ -131,8 +132,10 @@ func variedRepository(t *testing.T, options ...string) repository {
 	t.Helper()
 	r := newRepository(t, options...)
 	for name, text := range map[string]string{
-		"a.txt": "a\n", "a/b": "b", "a0": "", "a.d/x": "x", "with blank/a b": "1", "line\nbreak": "2", "\xff\xfe": "3", "ünï/cödé": "4",
-		"program.sh": "#!/bin/sh\n", "deep/er/and/deeper": "5", "-dash": "6", "quote\"": "7", "back\\slash": "8", ":colon,comma": "9",
+		"a.txt": "a\n", "a/b": "b", "a0": "", "a.d/x": "x", "with blank/a b": "1", "line\nbreak": "2", "\xff\xfe": "3",
+		"ünï/cödé":   "4",
+		"program.sh": "#!/bin/sh\n", "deep/er/and/deeper": "5", "-dash": "6", "quote\"": "7", "back\\slash": "8",
+		":colon,comma": "9",
 	} {
 		r.write(name, text)
 	}

@@ -86,11 +86,13 @@ func TestSubmodules(t *testing.T) {
 	clean := r.workTree(WorkTreeOptions{})
 	check("clean", clean, all, "")
 	check("commit", r.commitTree(base), all, "")
-	if want := r.git("rev-parse", base+"^{tree}"); clean.ID() != want || r.commitTree(base).ID() != want || clean.key() != r.commitTree(base).key() {
+	if want := r.git("rev-parse", base+"^{tree}"); clean.ID() != want || r.commitTree(base).ID() != want ||
+		clean.key() != r.commitTree(base).key() {
 		t.Errorf("got %s, %s, want %s", clean.ID(), r.commitTree(base).ID(), want)
 	}
 	k := keeper(t)
-	if got, want := onDisk(t, keep(t, k, clean).Folder()), onDisk(t, r.dir); !strings.Contains(want, got[:10]) || !strings.Contains(got, `"sub/lib.py" false "1"`) {
+	if got, want := onDisk(t, keep(t, k, clean).Folder()), onDisk(t, r.dir); !strings.Contains(want, got[:10]) ||
+		!strings.Contains(got, `"sub/lib.py" false "1"`) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	r.write("sub/lib.py", "2")

@@ -10,14 +10,17 @@ import (
 
 func TestLookupAndNames(t *testing.T) {
 	tree := variedRepository(t).commitTree("HEAD")
-	for path, want := range map[string]Kind{"": Folder, ".": Folder, "a": Folder, "a.txt": Regular, "a.d": Folder, "a.d/x": Regular, "link": Link,
-		"dee": Missing, "deep": Folder, "deep/er/and": Folder, "deep/er/an": Missing, "a.txt/x": Missing, "zzz": Missing, "tofolder/x": Missing} {
+	for path, want := range map[string]Kind{"": Folder, ".": Folder, "a": Folder, "a.txt": Regular, "a.d": Folder,
+		"a.d/x": Regular, "link": Link,
+		"dee": Missing, "deep": Folder, "deep/er/and": Folder, "deep/er/an": Missing, "a.txt/x": Missing,
+		"zzz": Missing, "tofolder/x": Missing} {
 		if _, got, ok := tree.Lookup(path); got != want || ok != (want != Missing) {
 			t.Errorf("%q: got %v, %t, want %v", path, got, ok, want)
 		}
 	}
 	for folder, want := range map[string]string{"a.d": "up x", "deep": "er/", "a": "b", "a.txt": "none", "gone": "none",
-		".": "-dash :colon,comma a.d/ a.txt a/ a0 absolute back\\slash broken deep/ line\nbreak link program.sh quote\" tofolder with blank/ ünï/ \xff\xfe"} {
+		".": "-dash :colon,comma a.d/ a.txt a/ a0 absolute back\\slash broken deep/ line\nbreak link program.sh " +
+			"quote\" tofolder with blank/ ünï/ \xff\xfe"} {
 		names, ok := tree.Names(folder)
 		got := strings.Join(names, " ")
 		if !ok {
@@ -81,7 +84,8 @@ func TestOfFolder(t *testing.T) {
 	r.write("cache/CACHEDIR.TAG", cacheTag+"\n")
 	r.write("left", "x")
 	k := keeper(t)
-	tree, err := OfFolder(t.Context(), dir, WorkTreeOptions{Keeper: k, Leave: func(path string) bool { return path == "left" }})
+	tree, err := OfFolder(t.Context(), dir, WorkTreeOptions{Keeper: k,
+		Leave: func(path string) bool { return path == "left" }})
 	must(t, err)
 	if !strings.HasPrefix(tree.ID(), "sha256:") || len(tree.Files()) != 3 || tree.Commit() != "" || tree.Root() != dir {
 		t.Errorf("got %+v", tree)
@@ -103,7 +107,8 @@ func TestOfFolder(t *testing.T) {
 	loose, err := OfFolder(t.Context(), dir, WorkTreeOptions{})
 	must(t, err)
 	r.write("a/b", "again")
-	if _, err := keeper(t).Keep(t.Context(), loose); err == nil || !strings.Contains(err.Error(), `"a/b": the file has changed`) {
+	if _, err := keeper(t).Keep(t.Context(), loose); err == nil ||
+		!strings.Contains(err.Error(), `"a/b": the file has changed`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -220,7 +220,8 @@ func (t *Tree) usable(extras []Extra) ([]Extra, error) {
 		e.Path = path.Clean(strings.TrimSuffix(e.Path, "/"))
 		if !filepath.IsLocal(filepath.FromSlash(e.Path)) || e.Path == "." || !filepath.IsAbs(e.From) ||
 			strings.EqualFold(strings.SplitN(e.Path, "/", 2)[0], ".git") {
-			return nil, fmt.Errorf("%q from %q cannot be a part of a world: name a path below its root, and an absolute one to take it from", e.Path, e.From)
+			return nil, fmt.Errorf("%q from %q cannot be a part of a world: name a path below its root, and an "+
+				"absolute one to take it from", e.Path, e.From)
 		}
 		if _, err := os.Lstat(e.From); err == nil && !t.occupies(e.Path) {
 			out = append(out, e)

@@ -41,7 +41,8 @@ func runIn(t *testing.T, view *View, script string) string {
 		}
 		cmd := exec.Command("sh", "-ec", script)
 		cmd.Dir = view.Root
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@x", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@x")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@x",
+			"GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@x")
 		out, err := cmd.CombinedOutput()
 		done <- result{out, err}
 	}()
@@ -65,7 +66,8 @@ func TestViews(t *testing.T) {
 	r.commit()
 	k := keeper(t)
 	kept := keep(t, k, r.commitTree(base))
-	extras := []Extra{{"venv", filepath.Join(r.dir, "venv")}, {"new/out.bin", filepath.Join(r.dir, "out.bin")}, {"a.txt", filepath.Join(r.dir, "out.bin")}, {"gone", "/gone"}}
+	extras := []Extra{{"venv", filepath.Join(r.dir, "venv")}, {"new/out.bin", filepath.Join(r.dir, "out.bin")},
+		{"a.txt", filepath.Join(r.dir, "out.bin")}, {"gone", "/gone"}}
 	before := onDisk(t, r.dir)
 	for _, kind := range viewKinds(t, kept) {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -126,10 +128,12 @@ func TestGitInViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := runIn(t, view, `git status --porcelain
-			git checkout -q -b mine; rm a.txt; echo new > a.txt; mkdir -p sub; echo x > sub/x; git add -A; git commit -qm mine
+			git checkout -q -b mine; rm a.txt; echo new > a.txt; mkdir -p sub; echo x > sub/x; git add -A
+			git commit -qm mine
 			git tag v1; git config user.name me; git branch -D master main >/dev/null 2>&1 || true
 			git gc -q --prune=now; git update-ref refs/heads/zz HEAD; git stash list; git reset -q --hard HEAD~1; git reflog expire --all --expire=now
-			git prune --expire=now; git push -q nowhere HEAD 2>/dev/null || echo refused; cat a.txt; mv a.d moved; mkdir -m 0 closed; test -d moved`)
+			git prune --expire=now; git push -q nowhere HEAD 2>/dev/null || echo refused; cat a.txt
+			mv a.d moved; mkdir -m 0 closed; test -d moved`)
 		if want := "refused\na"; out != want {
 			t.Errorf("%v: got %q, want %q", kind, out, want)
 		}
@@ -175,9 +179,11 @@ func TestOddPaths(t *testing.T) {
 	k.Dir = filepath.Join(filepath.Dir(k.Dir), `wor:l,d\s "`, "worlds-1")
 	kept := keep(t, k, odd.commitTree("HEAD"))
 	for _, kind := range viewKinds(t, kept) {
-		v, err := kept.View(t.Context(), ViewOptions{Kind: kind, Extras: []Extra{{"o:d,d", filepath.Join(odd.dir, "o:d,d")}, {"q/o:d,d", filepath.Join(odd.dir, "o:d,d")}}})
+		v, err := kept.View(t.Context(), ViewOptions{Kind: kind,
+			Extras: []Extra{{"o:d,d", filepath.Join(odd.dir, "o:d,d")}, {"q/o:d,d", filepath.Join(odd.dir, "o:d,d")}}})
 		must(t, err)
-		if got := runIn(t, v, "cat o:d,d/x q/o:d,d/x a.txt; git log --format=%s | head -n 1"); got != "extraextraa\na commit" {
+		got := runIn(t, v, "cat o:d,d/x q/o:d,d/x a.txt; git log --format=%s | head -n 1")
+		if got != "extraextraa\na commit" {
 			t.Errorf("%v: got %q", kind, got)
 		}
 		must(t, v.Close())

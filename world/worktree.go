@@ -46,7 +46,8 @@ func ofWorkTree(ctx context.Context, root string, o WorkTreeOptions, isInner boo
 	if r.digits == 0 {
 		r.digits = 40
 	}
-	r.tree = &Tree{root: root, gitDir: root, commit: state.Commit, links: map[string]string{}, onDisk: map[string]bool{}, committed: map[string]string{}}
+	r.tree = &Tree{root: root, gitDir: root, commit: state.Commit, links: map[string]string{},
+		onDisk: map[string]bool{}, committed: map[string]string{}}
 	r.tree.files = make([]File, 0, len(state.Files)+len(state.Others))
 	for _, f := range state.Files {
 		if err := r.addTracked(ctx, f); err != nil {
@@ -103,7 +104,8 @@ func (r *workReader) addTracked(ctx context.Context, f git.IndexFile) error {
 	if f.IsHidden && !r.isAsIn(is, File{f.Path, f.Mode, f.ID}) {
 		r.tree.hidden = append(r.tree.hidden, f.Path)
 	}
-	if _, isStaged := r.state.Staged[f.Path]; !isStaged && (f.IsAnnounced || !r.isAsIn(is, File{f.Path, f.Mode, f.ID})) {
+	if _, isStaged := r.state.Staged[f.Path]; !isStaged &&
+		(f.IsAnnounced || !r.isAsIn(is, File{f.Path, f.Mode, f.ID})) {
 		r.tree.edited = append(r.tree.edited, f.Path)
 	}
 	return nil

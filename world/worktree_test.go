@@ -13,23 +13,45 @@ import (
 // edited files are those that git tells of.
 func TestOfWorkTree(t *testing.T) {
 	for name, edit := range map[string]func(r repository){
-		"nothing":                 func(repository) {},
-		"edit":                    func(r repository) { r.write("a.txt", "b\n") },
-		"same size":               func(r repository) { r.write("a.txt", "c\n") },
-		"new":                     func(r repository) { r.write("new/deep/file", "x"); r.write("\xffnew\n", "") },
-		"deleted":                 func(r repository) { r.remove("a.txt", "deep") },
-		"mode":                    func(r repository) { r.chmod("a.txt", 0o755); r.chmod("program.sh", 0o644) },
-		"file to link":            func(r repository) { r.remove("a.txt"); r.link("a.txt", "a0") },
-		"link to file":            func(r repository) { r.remove("link"); r.write("link", "a.txt") },
-		"file to folder":          func(r repository) { r.remove("a.txt"); r.write("a.txt/x", "1") },
-		"folder to file":          func(r repository) { r.remove("a.d"); r.write("a.d", "1") },
-		"folder to link":          func(r repository) { r.remove("moved"); r.git("mv", "deep", "moved"); r.link("deep", "moved") },
-		"moved aside":             func(r repository) { must(r.t, os.Rename(r.dir+"/deep", r.dir+"/moved")); r.link("deep", "moved") },
-		"retargeted link":         func(r repository) { r.remove("link"); r.link("link", "a0") },
-		"announced":               func(r repository) { r.write("new", "x"); r.write("empty", ""); r.git("add", "-N", "new", "empty") },
-		"announced again":         func(r repository) { r.git("rm", "-q", "--cached", "a.txt"); r.git("add", "-N", "a.txt") },
-		"staged":                  func(r repository) { r.write("a.txt", "s"); r.git("add", "a.txt"); r.write("a.txt", "t") },
-		"staged and back":         func(r repository) { r.write("a.txt", "s"); r.git("add", "a.txt"); r.write("a.txt", "a\n") },
+		"nothing":        func(repository) {},
+		"edit":           func(r repository) { r.write("a.txt", "b\n") },
+		"same size":      func(r repository) { r.write("a.txt", "c\n") },
+		"new":            func(r repository) { r.write("new/deep/file", "x"); r.write("\xffnew\n", "") },
+		"deleted":        func(r repository) { r.remove("a.txt", "deep") },
+		"mode":           func(r repository) { r.chmod("a.txt", 0o755); r.chmod("program.sh", 0o644) },
+		"file to link":   func(r repository) { r.remove("a.txt"); r.link("a.txt", "a0") },
+		"link to file":   func(r repository) { r.remove("link"); r.write("link", "a.txt") },
+		"file to folder": func(r repository) { r.remove("a.txt"); r.write("a.txt/x", "1") },
+		"folder to file": func(r repository) { r.remove("a.d"); r.write("a.d", "1") },
+		"folder to link": func(r repository) {
+			r.remove("moved")
+			r.git("mv", "deep", "moved")
+			r.link("deep", "moved")
+		},
+		"moved aside": func(r repository) {
+			must(r.t, os.Rename(r.dir+"/deep", r.dir+"/moved"))
+			r.link("deep", "moved")
+		},
+		"retargeted link": func(r repository) { r.remove("link"); r.link("link", "a0") },
+		"announced": func(r repository) {
+			r.write("new", "x")
+			r.write("empty", "")
+			r.git("add", "-N", "new", "empty")
+		},
+		"announced again": func(r repository) {
+			r.git("rm", "-q", "--cached", "a.txt")
+			r.git("add", "-N", "a.txt")
+		},
+		"staged": func(r repository) {
+			r.write("a.txt", "s")
+			r.git("add", "a.txt")
+			r.write("a.txt", "t")
+		},
+		"staged and back": func(r repository) {
+			r.write("a.txt", "s")
+			r.git("add", "a.txt")
+			r.write("a.txt", "a\n")
+		},
 		"staged deletion":         func(r repository) { r.git("rm", "-q", "--cached", "a.txt") },
 		"staged deletion, edited": func(r repository) { r.git("rm", "-q", "--cached", "a.txt"); r.write("a.txt", "x") },
 		"staged new, gone":        func(r repository) { r.write("new", "x"); r.git("add", "new"); r.remove("new") },
@@ -72,10 +94,12 @@ func TestOfWorkTree(t *testing.T) {
 			if want := r.treeOf(); tree.ID() != want {
 				t.Errorf("got %s, want %s: %v", tree.ID(), want, tree.Files())
 			}
-			if named := r.workTree(WorkTreeOptions{Names: r.names}); named.ID() != tree.ID() || !slices.Equal(named.Edited(), tree.Edited()) {
+			if named := r.workTree(WorkTreeOptions{Names: r.names}); named.ID() != tree.ID() ||
+				!slices.Equal(named.Edited(), tree.Edited()) {
 				t.Errorf("with names: got %s, %q", named.ID(), named.Edited())
 			}
-			want := strings.Split(r.git("-c", "core.quotePath=false", "diff", "--name-only", "--no-renames", "-z", "HEAD"), "\x00")
+			want := strings.Split(r.git("-c", "core.quotePath=false", "diff", "--name-only", "--no-renames", "-z",
+				"HEAD"), "\x00")
 			want = append(want, strings.Split(r.git("ls-files", "--others", "--exclude-standard", "-z"), "\x00")...)
 			want = slices.DeleteFunc(want, func(s string) bool { return s == "" })
 			slices.Sort(want)
@@ -186,14 +210,16 @@ func TestLinkedWorkTreeAndShallowClone(t *testing.T) {
 	r.git("clone", "-q", "--depth=1", "file://"+r.dir, shallow.dir)
 	for _, one := range []repository{linked, shallow} {
 		tree := one.commitTree("HEAD")
-		if want := one.git("rev-parse", "HEAD^{tree}"); tree.ID() != want || one.workTree(WorkTreeOptions{}).ID() != want || tree.Root() != one.dir {
+		if want := one.git("rev-parse", "HEAD^{tree}"); tree.ID() != want ||
+			one.workTree(WorkTreeOptions{}).ID() != want || tree.Root() != one.dir {
 			t.Errorf("got %s in %s, want %s in %s", tree.ID(), tree.Root(), want, one.dir)
 		}
 		kept := keep(t, keeper(t), tree)
 		for _, kind := range viewKinds(t, kept) {
 			view, err := kept.View(t.Context(), ViewOptions{Kind: kind})
 			must(t, err)
-			if got, want := runIn(t, view, "git log --format=%H; git status --porcelain; git fsck 2>&1"), one.git("log", "--format=%H"); got != want {
+			if got, want := runIn(t, view, "git log --format=%H; git status --porcelain; git fsck 2>&1"),
+				one.git("log", "--format=%H"); got != want {
 				t.Errorf("%s, %v: got %q, want %q", one.dir, kind, got, want)
 			}
 			must(t, view.Close())
@@ -206,7 +232,8 @@ func TestLinkedWorkTreeAndShallowClone(t *testing.T) {
 
 func TestEmptyRepositories(t *testing.T) {
 	r := newRepository(t)
-	if _, err := OfWorkTree(t.Context(), r.dir, WorkTreeOptions{}); err == nil || !strings.Contains(err.Error(), "no commit yet") {
+	if _, err := OfWorkTree(t.Context(), r.dir, WorkTreeOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "no commit yet") {
 		t.Errorf("got %v", err)
 	}
 	r.commit()

@@ -15,7 +15,8 @@ import (
 // nothing, asks nothing, takes no lock and takes path names literally.
 func newCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	fixed := []string{"-C", dir, "--literal-pathspecs", "--no-replace-objects", "--no-optional-locks", "--no-pager",
-		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never", "-c", "core.quotePath=false"}
+		"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never",
+		"-c", "core.quotePath=false"}
 	if isModuleFolder(dir) {
 		fixed = append(fixed, "--git-dir=.", "--work-tree=.") // the working tree that it names may be gone
 	}

@@ -26,8 +26,10 @@ func (r *Repository) Fetch(ctx context.Context, commit string) error {
 	defer cancel()
 	cmd := newCommand(bounded, r.root, "-c", "protocol.allow=user", "-c", "protocol.ext.allow=never",
 		"-c", "core.askPass=", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"fetch", "--quiet", "--no-tags", "--depth=1", "--no-recurse-submodules", "--no-write-fetch-head", "origin", commit)
-	cmd.Env = append(cmd.Env, "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_SSH_COMMAND=ssh -oBatchMode=yes", "GIT_PROTOCOL_FROM_USER=1")
+		"fetch", "--quiet", "--no-tags", "--depth=1", "--no-recurse-submodules", "--no-write-fetch-head", "origin",
+		commit)
+	cmd.Env = append(cmd.Env, "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
+		"GIT_PROTOCOL_FROM_USER=1")
 	var printed bytes.Buffer
 	cmd.Stderr, cmd.WaitDelay = &printed, time.Second
 	err := cmd.Run()

@@ -36,7 +36,8 @@ func commitAll(t *testing.T, files map[string]string) string {
 
 func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=x",
+		"-c", "user.email=x@example.com"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -70,7 +71,8 @@ func TestFileOfACommit(t *testing.T) {
 		{"", 100, "", "does not lie in the repository"},
 	} {
 		raw, err := g.ReadFile(t.Context(), c.name, c.limit)
-		if string(raw) != c.want || (err == nil) != (c.failure == "") || err != nil && !strings.Contains(err.Error(), c.failure) {
+		if string(raw) != c.want || (err == nil) != (c.failure == "") ||
+			err != nil && !strings.Contains(err.Error(), c.failure) {
 			t.Errorf("%q: got %q, %v, want %q, an error with %q", c.name, raw, err, c.want, c.failure)
 		}
 		if missing := c.failure == "has no file"; errors.Is(err, fs.ErrNotExist) != missing {
@@ -116,7 +118,8 @@ func TestChangedPaths(t *testing.T) {
 	if got := changed("HEAD~1", "HEAD"); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for name, want := range map[string]bool{"c.txt": true, "b.txt": true, "none": false, "c.txt/x": true, "link/x": true, "d/x": false} {
+	for name, want := range map[string]bool{"c.txt": true, "b.txt": true, "none": false, "c.txt/x": true,
+		"link/x": true, "d/x": false} {
 		if got, err := r.HasPath(t.Context(), name, "HEAD~1", "HEAD"); got != want || err != nil {
 			t.Errorf("%s: got %v, %v, want %v", name, got, err, want)
 		}
@@ -125,7 +128,8 @@ func TestChangedPaths(t *testing.T) {
 
 func TestFirstLine(t *testing.T) {
 	for said, want := range map[string]string{
-		"fatal: unable to access 'https://gitlab-ci-token:secret@git.example.org/x.git/': no\nmore": "fatal: unable to access 'https://git.example.org/x.git/': no",
+		"fatal: unable to access 'https://gitlab-ci-token:secret@git.example.org/x.git/': no\nmore": "" +
+			"fatal: unable to access 'https://git.example.org/x.git/': no",
 		"fatal: https://a@b:c@host/x": "fatal: https://host/x",
 		"":                            "",
 	} {
@@ -171,7 +175,8 @@ func TestPathIn(t *testing.T) {
 
 func TestOpenCommit(t *testing.T) {
 	dir := commitAll(t, map[string]string{"data/a.txt": "hello"})
-	for _, rev := range []string{"", "-x", "--all", "--output=/tmp/x", "nope", "HEAD~5", "HEAD:data", "a\nb", "a\x00b", "HEAD^{tree}"} {
+	for _, rev := range []string{"", "-x", "--all", "--output=/tmp/x", "nope", "HEAD~5", "HEAD:data", "a\nb", "a\x00b",
+		"HEAD^{tree}"} {
 		if c, err := OpenCommit(t.Context(), dir, rev); err == nil {
 			t.Errorf("revision %q is the commit %s", rev, c.Hash())
 		}

@@ -101,7 +101,8 @@ func readEntries(ctx context.Context, dir string) ([]indexEntry, error) {
 }
 
 // statLabels stand before the numbers that git ls-files --debug prints about an entry.
-var statLabels = [...]string{"  ctime: ", ":", "\n  mtime: ", ":", "\n  dev: ", "\tino: ", "\n  uid: ", "\tgid: ", "\n  size: "}
+var statLabels = [...]string{"  ctime: ", ":", "\n  mtime: ", ":", "\n  dev: ", "\tino: ", "\n  uid: ", "\tgid: ",
+	"\n  size: "}
 
 // announced is git's bit of a file that is only announced.
 const announced = 1 << 29

@@ -82,7 +82,8 @@ func statOf(name string) (fileStat, bool) {
 }
 
 func fileStatOf(s *syscall.Stat_t) fileStat {
-	return fileStat{true, false, stampOf(s.Ctim), stampOf(s.Mtim), uint32(s.Dev), uint32(s.Ino), s.Uid, s.Gid, uint32(s.Size)}
+	return fileStat{true, false, stampOf(s.Ctim), stampOf(s.Mtim), uint32(s.Dev), uint32(s.Ino), s.Uid, s.Gid,
+		uint32(s.Size)}
 }
 
 func stampOf(t syscall.Timespec) stamp { return stamp{uint32(t.Sec), uint32(t.Nsec)} }

@@ -18,15 +18,17 @@ func TestIsUnchanged(t *testing.T) {
 	if l := (look{dir, later}); !l.isUnchanged(indexEntry{path: "a.txt", stat: is}) {
 		t.Error("the file counts as changed")
 	}
-	for name, written := range map[string]stamp{"at once": is.modified, "before": {is.modified.seconds - 1, is.modified.nanoseconds}, "never": {}} {
+	for name, written := range map[string]stamp{"at once": is.modified,
+		"before": {is.modified.seconds - 1, is.modified.nanoseconds}, "never": {}} {
 		if l := (look{dir, written}); l.isUnchanged(indexEntry{path: "a.txt", stat: is}) {
 			t.Errorf("%s: the file counts as unchanged", name)
 		}
 	}
 	for name, change := range map[string]func(s *fileStat){
 		"flags": func(s *fileStat) { s.isPlain = false }, "size": func(s *fileStat) { s.size++ },
-		"change": func(s *fileStat) { s.changed.nanoseconds++ }, "modification": func(s *fileStat) { s.modified.seconds-- },
-		"device": func(s *fileStat) { s.device++ }, "inode": func(s *fileStat) { s.inode++ },
+		"change":       func(s *fileStat) { s.changed.nanoseconds++ },
+		"modification": func(s *fileStat) { s.modified.seconds-- },
+		"device":       func(s *fileStat) { s.device++ }, "inode": func(s *fileStat) { s.inode++ },
 		"user": func(s *fileStat) { s.user++ }, "group": func(s *fileStat) { s.group++ },
 	} {
 		other := is

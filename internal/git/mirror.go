@@ -43,7 +43,8 @@ var ErrNotInstalled = errors.New("git is not installed, and without it no files 
 // NewMirror makes an empty mirror in a folder, which must be empty or not there. url must begin with
 // https:// or http://.
 func NewMirror(ctx context.Context, dir, url string) (*Mirror, error) {
-	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsAny(url, "\n\r\x00 ") {
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") ||
+		strings.ContainsAny(url, "\n\r\x00 ") {
 		return nil, errors.New("a mirror needs an address of HTTP")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -97,7 +98,8 @@ func (m *Mirror) fetchNew(ctx context.Context, from Remote, ids []string, option
 func (m *Mirror) fetch(ctx context.Context, from Remote, ids []string, options ...string) error {
 	bounded, cancel := context.WithTimeout(ctx, maxFetch)
 	defer cancel()
-	args := append([]string{"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance", "--stdin"}, options...)
+	args := append([]string{"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags",
+		"--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance", "--stdin"}, options...)
 	_, err := m.run(bounded, from, strings.NewReader(strings.Join(ids, "\n")+"\n"), append(args, "origin")...)
 	switch {
 	case ctx.Err() != nil:
@@ -127,9 +129,12 @@ func (m *Mirror) runWithin(ctx context.Context, most int, from Remote, in io.Rea
 	if from.URL != "" {
 		protocols = append(protocols, "-c", "protocol.https.allow=always", "-c", "protocol.http.allow=always")
 	}
-	fixed := append([]string{"-C", m.dir, "--bare", "--literal-pathspecs", "--no-replace-objects", "--no-pager"}, protocols...)
-	fixed = append(fixed, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "http.followRedirects=false", "-c", "http.emptyAuth=false",
-		"-c", "credential.helper=", "-c", "core.askPass=", "-c", "gc.auto=0", "-c", "core.quotePath=false", "-c", "protocol.version=2")
+	fixed := append([]string{"-C", m.dir, "--bare", "--literal-pathspecs", "--no-replace-objects", "--no-pager"},
+		protocols...)
+	fixed = append(fixed, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
+		"-c", "http.followRedirects=false", "-c", "http.emptyAuth=false",
+		"-c", "credential.helper=", "-c", "core.askPass=", "-c", "gc.auto=0", "-c", "core.quotePath=false",
+		"-c", "protocol.version=2")
 	cmd := exec.CommandContext(ctx, "git", append(fixed, args...)...)
 	cmd.Env = m.environment(cmd.Environ(), from)
 	var out, printed limited
@@ -172,17 +177,20 @@ func (m *Mirror) environment(of []string, from Remote) []string {
 		case name == "SSL_CERT_FILE" && authority == "", name == "GIT_SSL_CAINFO":
 			authority = value
 		case name == "GIT_EXEC_PATH":
-		case strings.HasPrefix(name, "GIT_"), strings.HasPrefix(name, "SSH_"), name == "HOME", strings.HasPrefix(name, "XDG_"):
+		case strings.HasPrefix(name, "GIT_"), strings.HasPrefix(name, "SSH_"), name == "HOME",
+			strings.HasPrefix(name, "XDG_"):
 			continue
 		}
 		out = append(out, v)
 	}
-	out = append(out, "HOME="+m.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
+	out = append(out, "HOME="+m.dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0",
+		"GIT_ASKPASS=", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C")
 	if authority != "" {
 		out = append(out, "GIT_SSL_CAINFO="+authority)
 	}
 	if from.Authorization != "" {
-		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=Authorization: "+from.Authorization)
+		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http.extraHeader",
+			"GIT_CONFIG_VALUE_0=Authorization: "+from.Authorization)
 	}
 	return out
 }

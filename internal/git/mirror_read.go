@@ -13,7 +13,8 @@ import (
 // Log returns a commit and those before it on the way of first parents, newest first, at most
 // limit, as far as they were fetched.
 func (m *Mirror) Log(ctx context.Context, commit string, limit int) ([]string, error) {
-	out, err := m.run(ctx, Remote{}, nil, "rev-list", "--first-parent", "--max-count="+strconv.Itoa(limit), "--end-of-options", commit)
+	out, err := m.run(ctx, Remote{}, nil, "rev-list", "--first-parent", "--max-count="+strconv.Itoa(limit),
+		"--end-of-options", commit)
 	return strings.Fields(string(out)), err
 }
 
@@ -66,7 +67,8 @@ func (m *Mirror) listTree(ctx context.Context, args ...string) ([]treeEntry, err
 		if len(words) != 3 {
 			return nil, fmt.Errorf("git ls-tree printed %.100q: not what was expected", line)
 		}
-		out = append(out, treeEntry{Entry{Name: string(name), ID: words[2], Kind: kindOf(words[0])}, words[1] == "tree"})
+		out = append(out, treeEntry{Entry{Name: string(name), ID: words[2], Kind: kindOf(words[0])},
+			words[1] == "tree"})
 	}
 	return out, err
 }
@@ -75,7 +77,8 @@ func (m *Mirror) listTree(ctx context.Context, args ...string) ([]treeEntry, err
 // bytes, else the error is [ErrTooLarge].
 func (m *Mirror) Contents(ctx context.Context, ids []string, most int) ([][]byte, error) {
 	const head = 100 // bytes that git prints about each, at most
-	raw, err := m.runWithin(ctx, most+head*len(ids), Remote{}, strings.NewReader(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch")
+	raw, err := m.runWithin(ctx, most+head*len(ids), Remote{}, strings.NewReader(strings.Join(ids, "\n")+"\n"),
+		"cat-file", "--batch")
 	if err != nil {
 		return nil, err
 	}

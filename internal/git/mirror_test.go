@@ -13,7 +13,8 @@ import (
 func TestLimited(t *testing.T) {
 	dir := commitAll(t, map[string]string{"large": strings.Repeat("0123456789abcdef", maxPrinted/16+1)})
 	m := &Mirror{dir: filepath.Join(dir, ".git")}
-	if _, err := m.run(t.Context(), Remote{}, nil, "cat-file", "blob", "HEAD:large"); err == nil || !strings.Contains(err.Error(), "prints more than 8 MiB") {
+	if _, err := m.run(t.Context(), Remote{}, nil, "cat-file", "blob", "HEAD:large"); err == nil ||
+		!strings.Contains(err.Error(), "prints more than 8 MiB") {
 		t.Errorf("got %.100v", err)
 	}
 }
@@ -38,7 +39,8 @@ func TestMirrorLists(t *testing.T) {
 		deep bool
 		want string
 	}{
-		{"a", false, ":(glob)* d"}, {"a", true, ":(glob)* b/c d"}, {"a/d", false, ""}, {"", false, "link"}, {"a/b/c", true, ""}, {"a/*", false, "none"}, {"a/:(glob)*", false, ""},
+		{"a", false, ":(glob)* d"}, {"a", true, ":(glob)* b/c d"}, {"a/d", false, ""}, {"", false, "link"},
+		{"a/b/c", true, ""}, {"a/*", false, "none"}, {"a/:(glob)*", false, ""},
 	} {
 		list, err := m.List(t.Context(), commit.Hash(), c.path, c.deep)
 		var names []string

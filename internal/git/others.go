@@ -12,7 +12,9 @@ const maxAsked = 200
 // listOthers lists the files and links of a working tree that git neither tracks nor ignores. A repository in it is one
 // name, with a slash at the end. Git looks at all folders for that, unless names tells which entries there are: then
 // git is asked only about what the index does not have.
-func listOthers(ctx context.Context, root string, index []indexEntry, names func() ([]string, error)) ([]string, error) {
+func listOthers(
+	ctx context.Context, root string, index []indexEntry, names func() ([]string, error),
+) ([]string, error) {
 	args := []string{"ls-files", "--others", "--exclude-standard", "-z", "--"}
 	if names != nil {
 		found, err := names()

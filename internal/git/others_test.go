@@ -14,7 +14,8 @@ import (
 func TestListOthersLaw(t *testing.T) {
 	for seed := range uint64(25) {
 		r := rand.New(rand.NewPCG(seed, 8))
-		dir := commitAll(t, map[string]string{".gitignore": "ignored\n*.tmp\n!keep.tmp\n", "a/.gitignore": "b\n", "a/x": "", "a/b/x": "", "d/x": ""})
+		dir := commitAll(t, map[string]string{".gitignore": "ignored\n*.tmp\n!keep.tmp\n", "a/.gitignore": "b\n",
+			"a/x": "", "a/b/x": "", "d/x": ""})
 		scatter(t, r, dir)
 		if r.IntN(2) == 0 {
 			runGit(t, dir, "add", "-A", ".")

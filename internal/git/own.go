@@ -52,7 +52,8 @@ func ownConfig(s Settings, digits int, origin string) []byte {
 	if digits == 64 {
 		version = 1
 	}
-	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %d\n\tbare = false\n\tfilemode = %t\n\tsymlinks = %t\n", version, !s.IgnoresModes, !s.HasNoLinks)
+	fmt.Fprintf(&b, "[core]\n\trepositoryformatversion = %d\n\tbare = false\n\tfilemode = %t\n\tsymlinks = %t\n",
+		version, !s.IgnoresModes, !s.HasNoLinks)
 	for _, setting := range [][2]string{{"autocrlf", s.AutoCRLF}, {"eol", s.EOL}, {"attributesFile", s.Attributes}} {
 		if setting[1] != "" {
 			fmt.Fprintf(&b, "\t%s = %s\n", setting[0], quoteSetting(setting[1]))
@@ -74,7 +75,8 @@ func quoteSetting(value string) string {
 
 // WriteIndex writes an index with the files of a commit.
 func WriteIndex(ctx context.Context, dir, commit, name string) error {
-	cmd := newCommand(ctx, dir, "-c", "core.sparseCheckout=false", "-c", "index.sparse=false", "-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
+	cmd := newCommand(ctx, dir, "-c", "core.sparseCheckout=false", "-c", "index.sparse=false",
+		"-c", "core.splitIndex=false", "-c", "core.untrackedCache=false",
 		"read-tree", commit)
 	cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+name)
 	if _, err := cmd.Output(); err != nil {

@@ -27,7 +27,8 @@ const (
 // ChangedPaths lists the paths of the repository that differ between two commits. When head
 // is "" it compares base with the working tree, including new files that git does not ignore.
 func (r *Repository) ChangedPaths(ctx context.Context, base, head string) ([]ChangedPath, error) {
-	args := []string{"diff", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "-z", base}
+	args := []string{"diff", "--name-status", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=none", "-z", base}
 	if head != "" {
 		args = append(args, head)
 	}

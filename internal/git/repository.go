@@ -16,7 +16,8 @@ type Repository struct{ root string }
 // FindRepository finds the repository whose working tree a folder belongs to.
 func FindRepository(ctx context.Context, dir string) (*Repository, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return nil, errors.New("git is not installed, and without it nothing tells base from head: install it, or name bundles with --base and --head")
+		return nil, errors.New("git is not installed, and without it nothing tells base from head: install it, or " +
+			"name bundles with --base and --head")
 	}
 	out, err := run(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
@@ -24,12 +25,15 @@ func FindRepository(ctx context.Context, dir string) (*Repository, error) {
 			return nil, ctx.Err()
 		}
 		if strings.Contains(err.Error(), "dubious ownership") {
-			return nil, fmt.Errorf("git does not trust the checkout in %q, since another user owns it: run git config --global --add safe.directory FOLDER", dir)
+			return nil, fmt.Errorf("git does not trust the checkout in %q, since another user owns it: run git "+
+				"config --global --add safe.directory FOLDER", dir)
 		}
 		if strings.Contains(err.Error(), "must be run in a work tree") {
-			return nil, fmt.Errorf("%q is a bare repository, which has no files of its own: go to a clone of it that has them", dir)
+			return nil, fmt.Errorf("%q is a bare repository, which has no files of its own: go to a clone of it "+
+				"that has them", dir)
 		}
-		return nil, fmt.Errorf("%q is not in a checkout: go there, or name it with --repo, or name bundles with --base and --head", dir)
+		return nil, fmt.Errorf("%q is not in a checkout: go there, or name it with --repo, or name bundles with "+
+			"--base and --head", dir)
 	}
 	return &Repository{filepath.FromSlash(strings.TrimSpace(string(out)))}, nil
 }
@@ -72,7 +76,8 @@ func (r *Repository) DefaultBranch(ctx context.Context) (string, error) {
 	if out, err := run(ctx, r.root, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"); err == nil {
 		return strings.TrimSpace(string(out)), nil
 	}
-	for _, name := range []string{"refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main", "refs/heads/master"} {
+	for _, name := range []string{"refs/remotes/origin/main", "refs/remotes/origin/master", "refs/heads/main",
+		"refs/heads/master"} {
 		if _, err := run(ctx, r.root, "rev-parse", "--verify", "--quiet", name+"^{commit}"); err == nil {
 			short := strings.TrimPrefix(strings.TrimPrefix(name, "refs/remotes/"), "refs/heads/")
 			return short, nil
@@ -82,9 +87,11 @@ func (r *Repository) DefaultBranch(ctx context.Context) (string, error) {
 		return "", ctx.Err()
 	}
 	if out, err := run(ctx, r.root, "remote"); err == nil && len(out) == 0 {
-		return "", errors.New("the checkout has no remote and no branch main or master to compare with: name the base, for instance --base git:BRANCH, or run git remote add origin URL && git fetch origin")
+		return "", errors.New("the checkout has no remote and no branch main or master to compare with: name the " +
+			"base, for instance --base git:BRANCH, or run git remote add origin URL && git fetch origin")
 	}
-	return "", errors.New("nothing tells which branch changes are merged into: run git remote set-head origin --auto, or name the base with --base git:BRANCH")
+	return "", errors.New("nothing tells which branch changes are merged into: run git remote set-head origin " +
+		"--auto, or name the base with --base git:BRANCH")
 }
 
 // MergeBase returns the last commit that HEAD and a branch have in common.
@@ -97,9 +104,11 @@ func (r *Repository) MergeBase(ctx context.Context, branch string) (string, erro
 		return "", ctx.Err()
 	}
 	if r.IsShallow(ctx) {
-		return "", fmt.Errorf("the clone is shallow and does not reach back to where HEAD left %s: run git fetch --unshallow (in CI: GIT_DEPTH: 0)", branch)
+		return "", fmt.Errorf("the clone is shallow and does not reach back to where HEAD left %s: run git fetch "+
+			"--unshallow (in CI: GIT_DEPTH: 0)", branch)
 	}
-	return "", fmt.Errorf("HEAD and %s have no commit in common: run git fetch origin, or name the base with --base git:REV", branch)
+	return "", fmt.Errorf("HEAD and %s have no commit in common: run git fetch origin, or name the base with "+
+		"--base git:REV", branch)
 }
 
 // IsShallow reports whether the clone lacks a part of the history because it was not

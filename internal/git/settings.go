@@ -23,7 +23,8 @@ type Settings struct {
 // ReadSettings reads the settings of a repository.
 func ReadSettings(ctx context.Context, dir string) (Settings, error) {
 	var s Settings
-	out, err := run(ctx, dir, "config", "-z", "--get-regexp", `^(core\.(filemode|symlinks|autocrlf|eol|attributesfile)|filter\..*\.(smudge|process))$`)
+	out, err := run(ctx, dir, "config", "-z", "--get-regexp",
+		`^(core\.(filemode|symlinks|autocrlf|eol|attributesfile)|filter\..*\.(smudge|process))$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 { // it has none of them
 		return s, nil

@@ -11,11 +11,12 @@ import (
 // A State is what git and the disk say of a working tree: the index beside what lies in the place of its files, and the
 // files that git does not track. No content was read.
 type State struct {
-	Commit   string               // that HEAD stands for, "" when there is none yet
-	Settings Settings             // those that decide about bytes and modes
-	Files    []IndexFile          // of the index, each path once, sorted
-	Others   []string             // neither tracked nor ignored; a repository has a slash at the end of its name
-	Staged   map[string]TreeEntry // what HEAD has where the index has something else; without a mode, HEAD has nothing there
+	Commit   string      // that HEAD stands for, "" when there is none yet
+	Settings Settings    // those that decide about bytes and modes
+	Files    []IndexFile // of the index, each path once, sorted
+	Others   []string    // neither tracked nor ignored; a repository has a slash at the end of its name
+	// Staged is what HEAD has where the index has something else; without a mode, HEAD has nothing there.
+	Staged map[string]TreeEntry
 }
 
 // An IndexFile is a file, link or submodule of the index, and what the working tree has in its place.
@@ -79,7 +80,9 @@ func ReadState(ctx context.Context, root string, names func() ([]string, error))
 }
 
 // readFiles reads the index, looks at its files, and lists the others.
-func readFiles(ctx context.Context, root string, settings Settings, names func() ([]string, error)) ([]IndexFile, []string, error) {
+func readFiles(
+	ctx context.Context, root string, settings Settings, names func() ([]string, error),
+) (files []IndexFile, others []string, err error) {
 	look, err := newLook(ctx, root)
 	if err != nil {
 		return nil, nil, err
@@ -88,11 +91,11 @@ func readFiles(ctx context.Context, root string, settings Settings, names func()
 	if err != nil {
 		return nil, nil, err
 	}
-	files := lookAtAll(look, root, entries)
+	files = lookAtAll(look, root, entries)
 	if err := markConverted(ctx, root, settings, files); err != nil {
 		return nil, nil, err
 	}
-	others, err := listOthers(ctx, root, entries, names)
+	others, err = listOthers(ctx, root, entries, names)
 	return files, others, err
 }
 
@@ -127,7 +130,8 @@ func isRealFolder(root, name string, known map[string]bool) bool {
 
 // readStaged returns what a commit has where the index has something else.
 func readStaged(ctx context.Context, root, commit string) (map[string]TreeEntry, error) {
-	out, err := run(ctx, root, "diff-index", "--cached", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none", "-z", commit, "--")
+	out, err := run(ctx, root, "diff-index", "--cached", "--raw", "--no-abbrev", "--no-renames",
+		"--ignore-submodules=none", "-z", commit, "--")
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,8 @@ func (c *Commit) ListTree(ctx context.Context) ([]TreeEntry, error) {
 // SubmoduleNames returns the names of the commit's submodules by their paths, as its file .gitmodules says. Names that
 // could lead out of the folder in which git keeps submodules are left out, as git does.
 func (c *Commit) SubmoduleNames(ctx context.Context) (map[string]string, error) {
-	out, err := run(ctx, c.dir, "config", "--blob", c.hash+":.gitmodules", "-z", "--get-regexp", `^submodule\..*\.path$`)
+	out, err := run(ctx, c.dir, "config", "--blob", c.hash+":.gitmodules", "-z", "--get-regexp",
+		`^submodule\..*\.path$`)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -54,6 +55,7 @@ func (c *Commit) SubmoduleNames(ctx context.Context) (map[string]string, error) 
 
 // isSafeName reports whether the name of a submodule is a path that stays in the folder of all submodules.
 func isSafeName(name string) bool {
-	return name != "" && name != "." && name == path.Clean(name) && !path.IsAbs(name) && !strings.ContainsAny(name, "\\:\x00\n") &&
+	return name != "" && name != "." && name == path.Clean(name) && !path.IsAbs(name) &&
+		!strings.ContainsAny(name, "\\:\x00\n") &&
 		!strings.HasPrefix(name, "-") && name != ".." && !strings.HasPrefix(name, "../")
 }

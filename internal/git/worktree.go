@@ -15,7 +15,8 @@ func Ignores(ctx context.Context, root, dir string) bool {
 		return false
 	}
 	name = filepath.ToSlash(name)
-	out, err := run(ctx, root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z", "--", name)
+	out, err := run(ctx, root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z", "--",
+		name)
 	isAround := func(ignored string) bool {
 		return strings.HasSuffix(ignored, "/") && strings.HasPrefix(name+"/", ignored)
 	}

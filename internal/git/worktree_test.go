@@ -49,7 +49,8 @@ func TestContentsThatTheIndexDoesNotHave(t *testing.T) {
 		},
 		"replaced by a link": func(t *testing.T, dir string) {
 			t.Helper()
-			if err := errors.Join(os.Remove(filepath.Join(dir, "a.txt")), os.Symlink("b.txt", filepath.Join(dir, "a.txt"))); err != nil {
+			if err := errors.Join(os.Remove(filepath.Join(dir, "a.txt")),
+				os.Symlink("b.txt", filepath.Join(dir, "a.txt"))); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -243,7 +243,8 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u Use
 	if !inside {
 		return Place{}, errors.Join(fmt.Errorf("%q does not lie in %q", folder, root), v.Close())
 	}
-	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, World: w, Enter: v.Enter, view: v, side: side}, nil
+	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, World: w, Enter: v.Enter, view: v,
+		side: side}, nil
 }
 
 // Close gives back the files of both sides. No place may be in use.

@@ -41,8 +41,10 @@ func newChange(t *testing.T) change {
 	side := func(open func() (*world.Tree, error)) place.Side { return open }
 	c.places = &place.Places{
 		Folder: filepath.Join(dir, "ci"), Keeper: world.Keeper{Dir: filepath.Join(t.TempDir(), "worlds")},
-		Base:   side(func() (*world.Tree, error) { return world.OfCommit(t.Context(), dir, "HEAD") }),
-		Head:   side(func() (*world.Tree, error) { return world.OfWorkTree(t.Context(), dir, world.WorkTreeOptions{}) }),
+		Base: side(func() (*world.Tree, error) { return world.OfCommit(t.Context(), dir, "HEAD") }),
+		Head: side(func() (*world.Tree, error) {
+			return world.OfWorkTree(t.Context(), dir, world.WorkTreeOptions{})
+		}),
 		Others: func() ([]string, error) { return world.Ignored(t.Context(), dir) },
 	}
 	t.Cleanup(func() {
@@ -55,7 +57,8 @@ func newChange(t *testing.T) change {
 
 func (c change) git(args ...string) {
 	c.Helper()
-	cmd := exec.CommandContext(c.Context(), "git", append([]string{"-C", c.dir, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+	cmd := exec.CommandContext(c.Context(), "git", append([]string{"-C", c.dir, "-c", "user.name=x",
+		"-c", "user.email=x@example.com"}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.Fatalf("git %q: %v\n%s", args, err, out)
 	}
@@ -80,7 +83,8 @@ func (c change) says(at place.Place, err error, script string) string {
 	}
 	var out strings.Builder
 	process := wrapper.Process{Command: func(plan.Task) (wrapper.Command, error) {
-		return wrapper.Command{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: at.Folder, Enter: at.Enter}, nil
+		return wrapper.Command{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")},
+			Dir: at.Folder, Enter: at.Enter}, nil
 	}}
 	if err := process.Run(c.Context(), plan.Task{ID: "a"}, &out); err != nil {
 		c.Errorf("%s: %v: %s", script, err, out.String())
@@ -94,7 +98,8 @@ func (c change) says(at place.Place, err error, script string) string {
 // Each task sees the files of its side, its own writes, and nobody else's.
 func TestPlaces(t *testing.T) {
 	c := newChange(t)
-	const look = "cat rule; ls ..; git status --porcelain rule new | wc -l; cat ../build/tool 2>/dev/null; echo mine >rule; echo x >../mine; cat rule"
+	const look = "cat rule; ls ..; git status --porcelain rule new | wc -l; cat ../build/tool 2>/dev/null; " +
+		"echo mine >rule; echo x >../mine; cat rule"
 	for range 2 { // the second time, nothing of the first is there
 		at, err := c.places.OnBase(t.Context(), user)
 		if got := c.says(at, err, look); got != "base ci 0 mine" {

@@ -6,5 +6,6 @@ func (p *Places) WhyNotBase(usesFiles bool) string {
 	if p == nil || p.Base != nil || p.Shared || !usesFiles {
 		return ""
 	}
-	return "base's files are not known, so it would run in those of head: name base as a revision, or give its files with --base-dir"
+	return "base's files are not known, so it would run in those of head: name base as a revision, or give its " +
+		"files with --base-dir"
 }
