@@ -82,31 +82,22 @@ func (k Keeper) freezeSmall(f io.Reader, h io.Writer, size int64, known string) 
 	if k.Dir == "" || id == known || k.hasBlob(id, size) {
 		return id, nil
 	}
-	return id, k.storeBlob(id, func(w io.Writer) error { _, err := w.Write(raw); return err })
+	return id, k.storeBlob(func(w io.Writer) (string, error) { _, err := w.Write(raw); return id, err })
 }
 
 // freezeLarge stores a file while it is hashed.
-func (k Keeper) freezeLarge(f io.Reader, h io.Writer, size int64, known string) (string, error) {
-	if err := k.prepare(); err != nil {
-		return "", err
-	}
-	w, err := os.CreateTemp(k.Dir, "new-blob-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(w.Name())
-	n, err := io.Copy(io.MultiWriter(h, w), f)
-	if closed := w.Close(); err == nil {
-		err = closed
-	}
-	if err == nil && n != size {
-		err = errChanging
-	}
-	id := sumOf(h)
-	if err != nil || id == known || k.hasBlob(id, size) {
+func (k Keeper) freezeLarge(f io.Reader, h io.Writer, size int64, known string) (id string, err error) {
+	err = k.storeBlob(func(w io.Writer) (string, error) {
+		n, err := io.Copy(io.MultiWriter(h, w), f)
+		if err == nil && n != size {
+			err = errChanging
+		}
+		if id = sumOf(h); id == known || k.hasBlob(id, size) {
+			return "", err
+		}
 		return id, err
-	}
-	return id, k.placeBlob(w.Name(), id)
+	})
+	return id, err
 }
 
 // sumOf returns the digits of a hash.
@@ -128,8 +119,8 @@ func (k Keeper) hasBlob(id string, size int64) bool {
 	return os.Chtimes(name, now, now) == nil
 }
 
-// storeBlob stores the bytes that a function writes.
-func (k Keeper) storeBlob(id string, write func(io.Writer) error) error {
+// storeBlob stores the bytes that a function writes, by their id. Without an id they are not stored.
+func (k Keeper) storeBlob(write func(io.Writer) (id string, err error)) error {
 	if err := k.prepare(); err != nil {
 		return err
 	}
@@ -138,21 +129,16 @@ func (k Keeper) storeBlob(id string, write func(io.Writer) error) error {
 		return err
 	}
 	defer os.Remove(w.Name())
-	err = write(w)
+	id, err := write(w)
 	if closed := w.Close(); err == nil {
 		err = closed
 	}
-	if err != nil {
+	if err != nil || id == "" {
 		return err
 	}
-	return k.placeBlob(w.Name(), id)
-}
-
-// placeBlob gives a complete file the name of stored bytes.
-func (k Keeper) placeBlob(from, id string) error {
 	name := k.blobName(id)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return os.Rename(from, name)
+	return os.Rename(w.Name(), name)
 }

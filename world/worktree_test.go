@@ -249,3 +249,29 @@ func TestEmptyRepositories(t *testing.T) {
 	}
 	must(t, view.Close())
 }
+
+// TestLargeEdit stores an edited file that is not read as a whole. The kept bytes are those of the time when the tree
+// was read.
+func TestLargeEdit(t *testing.T) {
+	r := newRepository(t)
+	large := strings.Repeat("0123456\n", maxInMemory/8+1)
+	r.write("large", large)
+	r.commit()
+	r.write("large", large+"1")
+	k := keeper(t)
+	for range 2 { // the second time its bytes are stored
+		r.workTree(WorkTreeOptions{Keeper: k})
+	}
+	tree := r.workTree(WorkTreeOptions{Keeper: k})
+	if want := r.treeOf(); tree.ID() != want {
+		t.Errorf("got %s, want %s", tree.ID(), want)
+	}
+	r.write("large", large+"2")
+	raw, err := os.ReadFile(filepath.Join(keep(t, k, tree).Folder(), "large"))
+	if err != nil || string(raw) != large+"1" {
+		t.Errorf("got %d bytes, %v, with the end %q", len(raw), err, raw[max(len(raw)-1, 0):])
+	}
+	if left, _ := filepath.Glob(filepath.Join(k.Dir, "new-*")); len(left) != 0 || len(k.blobs()) != 1 {
+		t.Errorf("got %q and %d stored contents", left, len(k.blobs()))
+	}
+}
