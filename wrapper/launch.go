@@ -63,12 +63,12 @@ func (p Process) launch(ctx context.Context, command Command, out *os.File) (*la
 }
 
 // onThread starts a goroutine that calls f on a thread on which nothing else runs. If the
-// command changes the thread, the thread ends with f. The main thread, which cannot end and
-// inherits children, is not used for such a command, nor for one that is recorded.
+// command changes the thread, the thread ends with f; so it is not the main thread. A command that
+// is recorded gets a thread without children: who serves it waits for all children of the thread.
 func onThread(command Command, f func()) {
 	go func() {
 		runtime.LockOSThread()
-		if isMainThread() && (command.Enter != nil || len(command.below) > 0) {
+		if command.Enter != nil && isMainThread() || len(command.below) > 0 && reads.HasChildren() {
 			ready := make(chan struct{})
 			onThread(command, func() { // on another thread, since this one is taken
 				close(ready)

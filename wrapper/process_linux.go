@@ -7,6 +7,6 @@ import "syscall"
 // So this thread must be kept until the command has ended, see onThread.
 func killWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// isMainThread reports whether this goroutine runs on the main thread, which inherits
-// children, and to whose mounts /proc/self leads.
+// isMainThread reports whether this goroutine runs on the main thread, which cannot end, and to
+// whose mounts /proc/self leads.
 func isMainThread() bool { return syscall.Gettid() == syscall.Getpid() }

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/app-sre/prcheck/internal/reads"
 	"github.com/app-sre/prcheck/plan"
@@ -231,5 +235,41 @@ func TestEnterFails(t *testing.T) {
 	var shortage *wrapper.ShortageError
 	if err := p.Run(t.Context(), task("a"), &strings.Builder{}); !errors.As(err, &shortage) {
 		t.Errorf("got %v, want a shortage", err)
+	}
+}
+
+// Programs that others start meanwhile end for those who wait for them.
+func TestRecordedTasksLeaveOtherProcesses(t *testing.T) {
+	skipUnlessRecorded(t)
+	var others errgroup.Group
+	var stop atomic.Bool
+	for range 8 {
+		others.Go(func() error {
+			for !stop.Load() {
+				if err := exec.Command("/bin/true").Run(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	dir := t.TempDir()
+	recorded, _ := recording(dir)
+	var tasks errgroup.Group
+	tasks.SetLimit(4)
+	for range 200 {
+		tasks.Go(func() error {
+			if r := runOne(t, shell(":"), recorded, wrapper.Options{}); r.Status != plan.Passed {
+				return fmt.Errorf("got %+v", r)
+			}
+			return nil
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		t.Error(err)
+	}
+	stop.Store(true)
+	if err := others.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -14,6 +14,9 @@ type Tracer struct{}
 // Supported returns an error, because only Linux on amd64 has a tracer.
 func Supported() error { return errors.New("reads are recorded only on Linux with an amd64 processor") }
 
+// HasChildren reports false: no thread is waited on.
+func HasChildren() bool { return false }
+
 // Start returns the error of Supported and starts nothing.
 func Start(*exec.Cmd, []string) (*Tracer, error) { return nil, Supported() }
 

@@ -56,10 +56,25 @@ func Supported() error {
 	return errors.Join(t.abandon(), cmd.Process.Release())
 }
 
+// HasChildren reports whether this thread has started a process that nobody has waited for yet,
+// or may inherit one: then Serve would take the end of that process from who waits for it. The
+// caller must have locked its goroutine to its thread.
+func HasChildren() bool {
+	if unix.Gettid() == unix.Getpid() { // the main thread inherits children
+		return true
+	}
+	const look = unix.WEXITED | unix.WSTOPPED | unix.WNOHANG | unix.WNOWAIT | unix.WALL | unix.WNOTHREAD
+	for {
+		if err := unix.Waitid(unix.P_ALL, 0, nil, look, nil); !errors.Is(err, unix.EINTR) {
+			return !errors.Is(err, unix.ECHILD)
+		}
+	}
+}
+
 // Start starts a command that is recorded. The caller must have locked its goroutine to its
-// thread, must call Serve on it, and must not wait for the command in another way. The thread
-// must not be the main thread, which inherits children. An error says why the command could not
-// be started or recorded; then it did nothing.
+// thread, which has no children (see HasChildren), must call Serve on it, and must not wait for the
+// command in another way. An error says why the command could not be started or recorded; then it
+// did nothing.
 func Start(cmd *exec.Cmd, below []string) (*Tracer, error) {
 	t, err := prepare(cmd, below)
 	if err != nil {
