@@ -159,7 +159,7 @@ func (a *audit) outcome(ctx context.Context, t *trial) plan.Audited {
 	}
 	var finding string
 	if out.Outcome, finding = t.judge(); len(t.base) > 0 {
-		if why := a.whyNotAsOnBase(t.task); why != "" {
+		if why := a.whyNotAsOnBase(ctx, t.task); why != "" {
 			out.Outcome, finding = plan.AuditUnclear, why
 		}
 	}

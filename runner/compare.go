@@ -132,7 +132,7 @@ func (c *comparison) compare(ctx context.Context, left []uncompared) {
 		case results[i].Status == plan.Canceled && ctx.Err() != nil:
 			u.result.Effects = effects.Uncompared(u.result.Effects, whyCanceled(ctx))
 		default:
-			if why := c.whyNotAsOnBase(u.task); why != "" {
+			if why := c.whyNotAsOnBase(ctx, u.task); why != "" {
 				u.result.Effects = effects.Uncompared(u.result.Effects, why)
 				continue
 			}

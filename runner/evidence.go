@@ -107,7 +107,7 @@ func (s *settlement) compare(ctx context.Context, notes io.Writer, opts wrapper.
 		var unclear []*failure
 		for _, f := range failures {
 			c := withFindings(s.compareOnce(f), f)
-			if why := s.whyNotAsOnBase(f.task); c.Same && why != "" {
+			if why := s.whyNotAsOnBase(ctx, f.task); c.Same && why != "" {
 				c = baseline.Comparison{Finding: "not comparable with base: " + why}
 			}
 			if s.note(f, c, context.Cause(ctx)) {

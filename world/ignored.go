@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -28,4 +29,25 @@ func Ignored(ctx context.Context, root string) ([]string, error) {
 		}
 	}
 	return out, err
+}
+
+// Ignored returns those of some paths that git would ignore if a file or a folder lay there: none if the files are not
+// those of a repository.
+func (k *Kept) Ignored(ctx context.Context, paths []string) ([]string, error) {
+	if k.tree.gitDir == "" {
+		return nil, nil
+	}
+	asked := map[string]string{} // by the path without links on the way
+	for _, p := range paths {
+		steps := k.tree.Resolve(p)
+		if end := steps[len(steps)-1]; end.Kind != Outside && end.Kind != Loop {
+			asked[end.Path] = p
+		}
+	}
+	found, err := git.ListIgnoredPaths(ctx, k.tree.gitDir, k.Folder(), slices.Sorted(maps.Keys(asked)))
+	for i, name := range found {
+		found[i] = asked[name]
+	}
+	slices.Sort(found)
+	return found, err
 }

@@ -40,8 +40,11 @@ func canWrite(folder string) bool {
 
 // placesOf returns the places in which the tasks of a change start.
 func placesOf(ctx context.Context, env cli.Env, w change.Worlds, s source.Settings, keeper world.Keeper) (*place.Places, error) {
-	p := &place.Places{Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, Keeper: keeper, Environment: s.Environment(), Prepared: len(s.Prepare()) > 0}
 	inJob := change.InJob(env.Getenv)
+	p := &place.Places{
+		Folder: s.Folder(), Base: place.Side(w.Base), Head: place.Side(w.Head), Others: w.Others, OfJob: inJob,
+		Keeper: keeper, Environment: s.Environment(), Prepared: len(s.Prepare()) > 0,
+	}
 	switch {
 	case p.Head != nil && inJob:
 		same, err := w.IsCheckedOut(ctx)

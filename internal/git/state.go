@@ -3,8 +3,10 @@ package git
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -156,4 +158,35 @@ func readStaged(ctx context.Context, root, commit string) (map[string]TreeEntry,
 func ListIgnored(ctx context.Context, root string) ([]string, error) {
 	out, err := run(ctx, root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
 	return splitZero(out), err
+}
+
+// ListIgnoredPaths returns those of some paths in a folder that git would not track, by the files .gitignore there and
+// by what a repository ignores everywhere. Nothing has to lie at the paths: each is taken for a file and for a folder.
+func ListIgnoredPaths(ctx context.Context, dir, folder string, paths []string) ([]string, error) {
+	own, _, err := Folders(ctx, dir)
+	if err != nil || len(paths) == 0 {
+		return nil, err
+	}
+	cmd := newCommand(ctx, folder, "--git-dir="+own, "--work-tree="+folder, "check-ignore", "--no-index", "--stdin", "-z")
+	// It takes no literal names. None has magic, as none begins with a colon.
+	cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "--literal-pathspecs" })
+	cmd.Env = append(cmd.Env, "GIT_INDEX_FILE="+filepath.Join(own, "no-index")) // or submodules are refused
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString("./" + p + "\x00./" + p + "/\x00")
+	}
+	cmd.Stdin = strings.NewReader(in.String())
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 { // none
+		return nil, nil
+	}
+	if err != nil {
+		return nil, describe(ctx, folder, "check-ignore", err)
+	}
+	found := splitZero(out)
+	for i, name := range found {
+		found[i] = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
+	}
+	return slices.Compact(found), nil
 }

@@ -59,12 +59,12 @@ var mutants = []mutant{
 	},
 	{
 		name: "undeclared ignored files shared", file: "runner/reads.go",
-		text: `func (r *run) whyNotAsOnBase(t plan.Task) string {`,
-		instead: `func (r *run) whyNotAsOnBase(t plan.Task) string {
+		text: `func (r *run) whyNotAsOnBase(ctx context.Context, t plan.Task) string {`,
+		instead: `func (r *run) whyNotAsOnBase(ctx context.Context, t plan.Task) string {
 	return ""
 }
 
-func (r *run) unused(t plan.Task) string {`,
+func (r *run) unused(ctx context.Context, t plan.Task) string {`,
 	},
 }
 

@@ -48,7 +48,7 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 		process.Effects = func(file string) { readEffects(file, finder) }
 	}
 	if r.Read != nil && (r.IsRecorded == nil || r.IsRecorded(task)) && at.Root != "" {
-		process.Reads = func(plan.Task) []string { return slices.Compact([]string{at.Root, at.From}) }
+		process.Reads = func(plan.Task) []string { return rootsOf(at) }
 		process.Record = func(t plan.Task, rec reads.Record) {
 			doubt, wrote = r.Read(t, at, rec), writtenInPlace(at, rec)
 			if wrote != "" && r.WritesInPlace != nil {
@@ -62,6 +62,15 @@ func (r runner) runAt(ctx context.Context, at place.Place, task plan.Task, log i
 			"it starts again with copies of its files", wrote)}
 	}
 	return doubt, err
+}
+
+// rootsOf returns the folders below which it is recorded what a task in a place reads.
+func rootsOf(at place.Place) []string {
+	out := slices.Compact([]string{at.Root, at.From})
+	if at.Outside != "" {
+		out = append(out, at.Outside)
+	}
+	return out
 }
 
 // writtenInPlace returns a file of the tree that a task wrote into although it could only replace
@@ -93,6 +102,9 @@ func (r runner) prepare(ctx context.Context, at place.Place, task plan.Task, log
 	process := wrapper.Process{Temp: r.Temp, Command: func(t plan.Task) (wrapper.Command, error) {
 		c, err := r.command(t, at)
 		c.Argv, c.Config = argv, ""
+		if at.Outside != "" {
+			c.Dir = at.Root
+		}
 		return c, err
 	}}
 	if err := process.Run(ctx, task, log); err != nil {

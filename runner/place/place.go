@@ -3,7 +3,6 @@ package place
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +29,8 @@ type Places struct {
 	// Shared says that the folder belongs to neither side: it lies in no repository, and no job
 	// has made it of head.
 	Shared bool
+	// OfJob says that a job of head may have made what lies outside of the checkout.
+	OfJob bool
 	// Others lists the files and folders of the checkout that are not in head's tree, since git
 	// ignores or does not track them; a folder has a slash at its end. Nil lists none.
 	Others func() ([]string, error)
@@ -88,8 +89,11 @@ type Place struct {
 	// From and Root are the root of the checkout and the folder that stands for it. They are
 	// equal when nothing moved.
 	From, Root string
-	World      *files.World // the files at Root; nil when they are not known
-	Enter      func() error // see [world.View]; nil when there is nothing to enter
+	// Outside is the folder when it lies outside of the checkout, "" otherwise. It stands for itself
+	// then: its files belong to neither side.
+	Outside string
+	World   *files.World // the files at Root; nil when they are not known
+	Enter   func() error // see [world.View]; nil when there is nothing to enter
 
 	Made time.Time // when the place was made
 
@@ -103,6 +107,14 @@ func (p Place) IsLinked() bool { return p.view != nil && p.view.Kind == world.Li
 // IsView reports whether the place is a view that only one task has.
 func (p Place) IsView() bool { return p.view != nil }
 
+// Ignored returns those of some paths that git would ignore by the files of the place.
+func (p Place) Ignored(ctx context.Context, paths []string) ([]string, error) {
+	if p.view == nil {
+		return nil, nil
+	}
+	return p.side.kept.Ignored(ctx, paths)
+}
+
 // Close removes the place. An error says that it was damaged, or cannot be removed.
 func (p Place) Close() error {
 	if p.view == nil {
@@ -115,28 +127,36 @@ func (p Place) Close() error {
 	return err
 }
 
-// start returns the folder in which tasks start, and the root of its checkout: that of head's
-// files, or the folder itself.
-func (p *Places) start() (folder, root string, err error) {
-	if folder, err = filepath.Abs(p.Folder); err != nil {
-		return "", "", err
+// start returns a place without files in the folder of the tasks. Its root is that of head's or
+// base's files, or the folder itself if neither side has files.
+func (p *Places) start() (Place, error) {
+	folder, err := filepath.Abs(p.Folder)
+	if err != nil {
+		return Place{}, err
 	}
 	if real, err := filepath.EvalSymlinks(folder); err == nil {
 		folder = real
 	}
+	out := Place{Folder: folder}
 	for _, side := range []Side{p.Head, p.Base} {
 		if side == nil {
 			continue
 		}
 		t, err := side()
 		if err != nil {
-			return "", "", err
+			return Place{}, err
 		}
 		if _, inside := below(t.Root(), folder); inside {
-			return folder, t.Root(), nil
+			return Place{Folder: folder, From: t.Root(), Root: t.Root()}, nil
+		}
+		if out.Root == "" {
+			out.From, out.Root, out.Outside = t.Root(), t.Root(), folder
 		}
 	}
-	return folder, folder, nil
+	if out.Root == "" {
+		out.From, out.Root = folder, folder
+	}
+	return out, nil
 }
 
 // below returns the path of a folder below a root, and whether it lies there.
@@ -147,11 +167,11 @@ func below(root, folder string) (rel string, inside bool) {
 
 // inCheckout returns the place in the checkout itself.
 func (p *Places) inCheckout() (Place, error) {
-	folder, root, err := p.start()
+	out, err := p.start()
 	if err != nil {
 		return Place{}, err
 	}
-	out := Place{Folder: folder, From: root, Root: root, Made: time.Now()}
+	out.Made = time.Now()
 	if p.Head != nil {
 		out.World, err = p.HeadWorld()
 	}
@@ -195,9 +215,11 @@ func (p *Places) OnBase(ctx context.Context, u User) (Place, error) {
 	}
 	w := &files.World{Tree: tree}
 	if len(p.Environment) > 0 {
-		if _, w.Root, err = p.start(); err != nil {
+		at, err := p.start()
+		if err != nil {
 			return Place{}, err
 		}
+		w.Root = at.Root
 	}
 	for _, name := range p.Environment {
 		w.Others = append(w.Others, withSlash(w.Root, name))
@@ -215,7 +237,7 @@ func withSlash(root, name string) string {
 
 // view makes a view of a side.
 func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u User) (Place, error) {
-	folder, root, err := p.start()
+	at, err := p.start()
 	if err != nil {
 		return Place{}, err
 	}
@@ -230,7 +252,7 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u Use
 	var o world.ViewOptions
 	for _, name := range w.Others {
 		name = strings.TrimSuffix(name, "/")
-		o.Extras = append(o.Extras, world.Extra{Path: name, From: filepath.Join(root, filepath.FromSlash(name))})
+		o.Extras = append(o.Extras, world.Extra{Path: name, From: filepath.Join(at.Root, filepath.FromSlash(name))})
 	}
 	if side.kept.Kind() == world.Links && p.needsCopies(u) {
 		o.Kind = world.Copies
@@ -239,12 +261,12 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u Use
 	if err != nil {
 		return Place{}, err
 	}
-	rel, inside := below(root, folder)
-	if !inside {
-		return Place{}, errors.Join(fmt.Errorf("%q does not lie in %q", folder, root), v.Close())
+	if at.Outside == "" {
+		rel, _ := below(at.Root, at.Folder)
+		at.Folder = filepath.Join(v.Root, rel)
 	}
-	return Place{Folder: filepath.Join(v.Root, rel), From: root, Root: v.Root, World: w, Enter: v.Enter, view: v,
-		side: side}, nil
+	at.Root, at.World, at.Enter, at.view, at.side = v.Root, w, v.Enter, v, side
+	return at, nil
 }
 
 // Close gives back the files of both sides. No place may be in use.
