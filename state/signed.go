@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -160,6 +161,7 @@ func (s trusted) seal(key string, raw []byte) ([]byte, error) {
 		}
 		return nil, refuseWrite(key)
 	}
+	raw = bytes.TrimSpace(raw) // a reader of the seal gets the document without the space around it
 	out := seal{Version: sealVersion, Signed: s.now().UTC().Truncate(time.Second), Document: raw}
 	out.Key = base64.StdEncoding.EncodeToString(s.trust.Key.Public().(ed25519.PublicKey))
 	out.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(s.trust.Key, out.message(s.trust.Project, key)))

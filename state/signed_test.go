@@ -131,6 +131,15 @@ func TestSignedNatives(t *testing.T) {
 	}
 }
 
+// The space around a document is not a part of it.
+func TestSignedSpace(t *testing.T) {
+	s, _, _ := signing(t)
+	write(t, s, signedKey, " {\"version\": \"1\"}\n")
+	if got, err := s.Read(t.Context(), signedKey); err != nil || string(got) != `{"version": "1"}` {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // No document with a changed byte counts.
 func TestChangedByte(t *testing.T) {
 	s, raw, _ := signing(t)

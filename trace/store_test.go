@@ -1,6 +1,8 @@
 package trace_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,6 +77,25 @@ func TestStore(t *testing.T) {
 	}
 	if n := len(files(t, folder, "traces")); n != 7 {
 		t.Errorf("got %d files, want 7", n)
+	}
+}
+
+// Traces count in a state in which documents must be signed.
+func TestSigned(t *testing.T) {
+	d, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := trace.NewStore(state.Trusted(d, state.Trust{Keys: []ed25519.PublicKey{public}, Key: key}))
+	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
+		t.Fatal(err)
+	}
+	if traces, ignored := s.Load(t.Context(), subject); len(traces) != 1 || len(ignored) != 0 {
+		t.Errorf("got %v, %q", traces, ignored)
 	}
 }
 
