@@ -18,7 +18,7 @@ const (
 // A program is a command that lives in the repository: the texts of the files that it names, and
 // of those beside and below them. Nobody has recorded yet what it reads.
 type program struct {
-	folders []string // of the files that the command names
+	folders map[string]bool // of the files that the command names; true if such a file is one of the data
 	texts   []string
 }
 
@@ -51,22 +51,26 @@ func (f *finder) findProgram(name string) *program {
 	if err != nil {
 		return nil // then everything counts
 	}
-	p := &program{}
+	p := &program{folders: map[string]bool{}}
 	for _, at := range named {
 		if !isRegular(head, at) {
 			continue
 		}
-		p.folders = append(p.folders, path.Dir(at))
+		p.addFolder(at, f.IsData(at))
 		for _, s := range head.Resolve(at) { // a link leads to where the program really is
-			p.folders = append(p.folders, path.Dir(s.Path))
+			p.addFolder(s.Path, f.IsData(s.Path))
 		}
 	}
-	slices.Sort(p.folders)
-	p.folders = slices.Compact(p.folders)
 	if len(p.folders) == 0 || !f.readTexts(head, p) {
 		return nil
 	}
 	return p
+}
+
+// addFolder adds the folder of a file.
+func (p *program) addFolder(file string, isData bool) {
+	folder := path.Dir(file)
+	p.folders[folder] = p.folders[folder] || isData
 }
 
 // isRegular reports whether a path leads to a file of a tree.
@@ -79,7 +83,7 @@ func isRegular(t *world.Tree, at string) bool {
 func (f *finder) readTexts(head *world.Tree, p *program) bool {
 	left := maxTextBytes
 	for _, file := range head.Files() {
-		if file.Kind() != world.Regular || !p.isNear(file.Path) || f.IsData(file.Path) {
+		if file.Kind() != world.Regular || !p.isText(file.Path, f.IsData(file.Path)) {
 			continue
 		}
 		raw, err := f.ReadHead(file.Path)
@@ -94,12 +98,29 @@ func (f *finder) readTexts(head *world.Tree, p *program) bool {
 	return true
 }
 
+// isText reports whether a file may be one of the program: it lies near. A file of the data is one
+// only of a program that lies in the data, too.
+func (p *program) isText(at string, isData bool) bool {
+	for folder, inData := range p.folders {
+		if isBelow(at, folder) && (inData || !isData) {
+			return true
+		}
+	}
+	return false
+}
+
 // isNear reports whether a path lies in or below a folder of the program.
 func (p *program) isNear(at string) bool {
-	return slices.ContainsFunc(p.folders, func(folder string) bool {
-		return folder == "." || strings.HasPrefix(at, folder+"/")
-	})
+	for folder := range p.folders {
+		if isBelow(at, folder) {
+			return true
+		}
+	}
+	return false
 }
+
+// isBelow reports whether a path lies below a folder.
+func isBelow(at, folder string) bool { return folder == "." || strings.HasPrefix(at, folder+"/") }
 
 // mayReach reports whether the program may find a new file: it lies beside or below a file of the
 // program, the texts of the program mention its name or its folders, or they list its folder.
