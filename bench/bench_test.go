@@ -27,6 +27,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, path := range []string{
 		"plan of two revisions, 60 datafiles, warm", "plan of two revisions, 300 datafiles, warm", "60 datafiles, nothing cached", "plan of the working tree", "precheck with 7 tasks",
+		"any file a program, 60 datafiles", "any file a program, 300 datafiles",
 		"diff of two bundles", "index remembered", "--state, 7 integrations", "private memory", "server, 60 datafiles", "the most memory of the process",
 	} {
 		_, rest, ok := strings.Cut(out.String(), path)
@@ -92,6 +93,9 @@ func TestVerdict(t *testing.T) {
 		if got := at(c.l); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+	if v := costOf("Keep, first                                0.125 s   0.91\n", "Keep, first"); v != 0.125 {
+		t.Errorf("got %v", v)
 	}
 	if v, ok := nanoseconds("BenchmarkX-2   5   1500000000 ns/op  3 skipped"); !ok || v != 1.5 {
 		t.Errorf("got %v, %v", v, ok)

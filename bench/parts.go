@@ -23,8 +23,16 @@ func (b *bench) parts() []part {
 			fmt.Sprintf("plan of two revisions, %d datafiles, warm", large),
 			fmt.Sprintf("plan of two revisions, %d datafiles, nothing cached", small),
 		}, small, b.revisions},
+		{[]string{
+			fmt.Sprintf("plan of two revisions with any file a program, %d datafiles, warm", small),
+			fmt.Sprintf("plan of two revisions with any file a program, %d datafiles, warm", large),
+		}, small, b.anyProgram},
 		{[]string{"plan of the working tree, warm"}, small, b.workingTree},
 		{[]string{fmt.Sprintf("precheck with %d tasks of /bin/true, warm", b.integrations)}, small, b.precheck},
+		{[]string{
+			fmt.Sprintf("precheck with %d tasks of /bin/true that are recorded", b.integrations),
+			fmt.Sprintf("precheck with %d tasks of /bin/true that start in views", b.integrations),
+		}, small, b.recorded},
 		{[]string{
 			fmt.Sprintf("diff of two bundles, 2 × %d datafiles, nothing remembered", large),
 			fmt.Sprintf("diff of two bundles, 2 × %d datafiles, base's index remembered and checked", large),
@@ -38,6 +46,9 @@ func (b *bench) parts() []part {
 	}
 	if !b.benchmarks {
 		return out
+	}
+	for _, files := range []int{small, large} {
+		out = append(out, part{costPaths(files), 0, func(ctx context.Context, _ *world) ([]line, error) { return b.costs(ctx, files) }})
 	}
 	for _, p := range packages {
 		out = append(out, part{[]string{p.path}, 0, func(ctx context.Context, _ *world) ([]line, error) { return b.benchmark(ctx, p) }})

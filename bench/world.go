@@ -102,10 +102,12 @@ var queries = []string{
 	"{ namespaces { path name quota } }", "{ namespaces { name labels } }", "{ roles { name users { name } } }", "{ namespaces { name cluster } }",
 }
 
-// writeSettings writes the integrations and two files of settings: with declared queries,
-// and without them, where each integration runs for each change.
+// writeSettings writes the integrations and files of settings: with declared queries, and without
+// them, where each integration runs for each change. Without them there are also settings by which
+// each integration may use any file, and by which nothing is recorded.
 func (w *world) writeSettings() error {
-	const start = "version: 1\nprograms: none\nexec: {argv: [/bin/true, \"{name}\"]}\n"
+	const usual = "version: 1\nexec: {argv: [/bin/true, \"{name}\"]}\n"
+	const start = usual + "programs: none\n"
 	declared := start + "integrations:\n"
 	for i, q := range queries {
 		if err := w.write(fmt.Sprintf("queries/%d.graphql", i), q+"\n"); err != nil {
@@ -121,8 +123,10 @@ func (w *world) writeSettings() error {
 			return err
 		}
 	}
-	if err := w.write("undeclared.yaml", start); err != nil {
-		return err
+	for name, text := range map[string]string{"undeclared.yaml": start, "usual.yaml": usual, "unrecorded.yaml": start + "reads: none\n"} {
+		if err := w.write(name, text); err != nil {
+			return err
+		}
 	}
 	return w.write("prcheck.yaml", declared)
 }
