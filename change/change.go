@@ -66,6 +66,9 @@ func (in Inputs) Open(ctx context.Context, env cli.Env) (*Change, error) {
 	open := in.opener(env, settings)
 	c.open = open
 	c.Worlds = OpenWorlds(ctx, open, own, in.Worlds, in.Base, in.Head).WithBase(ctx, open, own, in.Worlds, in.BaseDir)
+	if in.IsClean {
+		c.Worlds = c.Worlds.OfCleanCheckout(ctx, own)
+	}
 	if in.Plan != nil {
 		c.Worlds = c.Worlds.OfPlan(ctx, open, own, in.Worlds, in.Head, in.Plan.Head)
 	}

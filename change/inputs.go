@@ -30,6 +30,7 @@ type Inputs struct {
 	Writes             []string     // files that the command writes
 	Worlds             world.Keeper // keeps the files of both sides; the zero Keeper keeps nothing
 	Plan               *plan.Plan   // that is replayed; nil for a new one
+	IsClean            bool         // head is a commit, and its checkout has exactly its files
 	BaseDir            string       // folder with base's files, if base is a bundle file; "" for none
 
 	inJob  bool   // the settings are those of a job of GitLab

@@ -26,6 +26,10 @@ type Worlds struct {
 	// Others lists what the checkout of head has besides head's tree: files and folders that git
 	// ignores or does not track.
 	Others func() ([]string, error)
+
+	// isWhole says that head's tree has every file of the checkout that git does not ignore and
+	// prcheck did not write.
+	isWhole bool
 }
 
 // HeadWorld returns the files of head as tasks find them.
@@ -52,7 +56,9 @@ func (w Worlds) findOthers(ctx context.Context, own source.Own) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, wrote)
+	if found = slices.DeleteFunc(found, wrote); w.isWhole {
+		return found, nil
+	}
 	tree, err := world.OfWorkTree(ctx, head.Root(), world.WorkTreeOptions{Leave: wrote})
 	if err != nil {
 		return nil, err
@@ -70,6 +76,7 @@ func (w Worlds) findOthers(ctx context.Context, own source.Own) ([]string, error
 // OpenWorlds returns the files of the sides that two references stand for.
 func OpenWorlds(ctx context.Context, open source.Opener, own source.Own, keeper world.Keeper, base, head string) Worlds {
 	w := Worlds{Base: openSide(ctx, open, own, keeper, base), Head: openSide(ctx, open, own, keeper, head)}
+	w.isWhole = strings.HasPrefix(head, "dir:") && own.Only == nil
 	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
 	return w
 }
@@ -94,6 +101,7 @@ func (w Worlds) OfPlan(ctx context.Context, open source.Opener, own source.Own, 
 	for _, e := range side.Edited {
 		of.Only[e.Path] = true
 	}
+	w.isWhole = false
 	w.Head = sync.OnceValues(func() (*world.Tree, error) {
 		tree, err := open.World(ctx, head, of, keeper)
 		if err == nil && tree.ID() != side.Tree && len(side.Edited) == 0 { // they may be too many to be named
@@ -178,6 +186,14 @@ func (w Worlds) Both() (base, head *world.Tree, err error) {
 		head, err = w.Head()
 	}
 	return base, head, err
+}
+
+// OfCleanCheckout returns the worlds of a checkout that was found to have exactly the files of head's
+// commit.
+func (w Worlds) OfCleanCheckout(ctx context.Context, own source.Own) Worlds {
+	w.isWhole = true
+	w.Others = sync.OnceValues(func() ([]string, error) { return w.findOthers(ctx, own) })
+	return w
 }
 
 // WithBase returns the worlds with another folder as the files of base, unless it is "".

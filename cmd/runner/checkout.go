@@ -63,7 +63,7 @@ func fromCheckout(ctx context.Context, env cli.Env, in change.Inputs, dir string
 	if err != nil {
 		return in, err
 	}
-	in.Head, in.HeadName = head.Ref, head.Name
+	in.Head, in.HeadName, in.IsClean = head.Ref, head.Name, len(head.Edited) == 0
 	sayComparison(env, compared, local, head)
 	return in, nil
 }
