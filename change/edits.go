@@ -93,8 +93,8 @@ func (c *Change) behind() (paths map[string][]string, ok bool, err error) {
 	return paths, ok, nil
 }
 
-// namedFiles returns the paths of files of head that the words of the command of an integration
-// name, as base defines it. All commands are looked at together.
+// namedFiles returns the paths of files of either side that the words of the command of an
+// integration name, as base defines it. All commands are looked at together.
 func (c *Change) namedFiles(ctx context.Context, in Inputs) func(name string) []string {
 	find := sync.OnceValue(func() map[string][]string {
 		candidates := c.candidates(c.startFolder(c.repositoryRoot(in)))
@@ -104,12 +104,19 @@ func (c *Change) namedFiles(ctx context.Context, in Inputs) func(name string) []
 		}
 		slices.Sort(all)
 		all = slices.Compact(all)
-		is, err := c.open.HasFiles(ctx, in.Head, all)
+		onHead, err := c.open.HasFiles(ctx, in.Head, all)
 		if err != nil {
 			return candidates // then whoever asks finds out
 		}
+		onBase, err := c.open.HasFiles(ctx, in.Base, all)
+		if err != nil {
+			return candidates
+		}
 		for name, paths := range candidates {
-			candidates[name] = slices.DeleteFunc(paths, func(p string) bool { i, _ := slices.BinarySearch(all, p); return !is[i] })
+			candidates[name] = slices.DeleteFunc(paths, func(p string) bool {
+				i, _ := slices.BinarySearch(all, p)
+				return !onHead[i] && !onBase[i]
+			})
 		}
 		return candidates
 	})

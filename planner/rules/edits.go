@@ -77,7 +77,7 @@ type Input struct {
 	// Compare compares base and head. The result is nil when they are not both of one
 	// repository.
 	Compare func() (*Comparison, error)
-	// Named returns the paths of files and links of head that the words of the command of an
+	// Named returns the paths of files and links of either side that the words of the command of an
 	// integration name; nil: that is not known.
 	Named   func(integration string) []string
 	Natives []integration.Native // they read no files of the repository

@@ -76,6 +76,9 @@ func (f *finder) mayUse(it integration.Integration, p string) bool {
 	if f.unsure && !it.Programs.None || slices.ContainsFunc(f.behind[p], isIncluded) {
 		return true
 	}
+	if !isNamed && !it.Programs.None && !r.isRecorded() && f.isWord(it.Name, p) {
+		return true
+	}
 	known := f.programOf(it.Name)
 	switch {
 	case isIncluded(p):
@@ -83,5 +86,15 @@ func (f *finder) mayUse(it integration.Integration, p string) bool {
 	case it.Programs.None || isNamed || known == nil || r.isRecorded() || !f.IsData(p) || p == f.Settings.Path:
 		return false
 	}
-	return known.mayOpen(p)
+	return known.isText(p, true) || known.mayOpen(p)
+}
+
+// isWord reports whether a word of the command of an integration names a changed file: by its own
+// path, or by one that leads there through a link.
+func (f *finder) isWord(name, p string) bool {
+	if f.Named == nil {
+		return false
+	}
+	named := f.Named(name)
+	return slices.Contains(named, p) || slices.ContainsFunc(f.behind[p], func(at string) bool { return slices.Contains(named, at) })
 }
