@@ -86,7 +86,7 @@ func (f *finder) mayUse(it integration.Integration, p string) bool {
 	case it.Programs.None || isNamed || known == nil || r.isRecorded() || !f.IsData(p) || p == f.Settings.Path:
 		return false
 	}
-	return known.isText(p, true) || known.mayOpen(p)
+	return known.mayOpen(p)
 }
 
 // isWord reports whether a word of the command of an integration names a changed file: by its own
