@@ -60,7 +60,7 @@ func openOwnState(env cli.Env, place string) state.Store {
 	say := func(what string, err error) {
 		_, _ = fmt.Fprintf(env.Stderr, "warning: %s: %s (--state none does without)\n", what, sanitize.Line(err.Error())) // the run goes on
 	}
-	s, err := state.Open(place)
+	s, err := state.OpenLoose(place)
 	if err == nil {
 		if _, err = os.ReadDir(place); errors.Is(err, fs.ErrNotExist) {
 			err = nil

@@ -20,6 +20,8 @@ type Dir struct {
 	// turn holds a value while a goroutine of this process waits for the lock of
 	// the folder or holds it: the others wait for their turn, which costs less.
 	turn chan struct{}
+	// isLoose says that documents need not survive a crash of the machine.
+	isLoose bool
 }
 
 var _ Store = (*Dir)(nil)
@@ -46,6 +48,16 @@ func Open(folder string) (*Dir, error) {
 	return &Dir{path: folder, wait: lockWait, turn: make(chan struct{}, 1)}, nil
 }
 
+// OpenLoose is like [Open], for documents that need not survive a crash of the machine: they are
+// written without waiting for the disk. A document that is only on the disk in part counts as damaged.
+func OpenLoose(folder string) (*Dir, error) {
+	d, err := Open(folder)
+	if err == nil {
+		d.isLoose = true
+	}
+	return d, err
+}
+
 // Read implements [Store].
 func (d *Dir) Read(ctx context.Context, key string) (raw []byte, err error) {
 	err = d.withRoot(ctx, "reading", key, func(root *os.Root) error {
@@ -61,7 +73,7 @@ func (d *Dir) Write(ctx context.Context, key string, raw []byte) error {
 		if err := checkSize(raw); err != nil {
 			return err
 		}
-		return replaceFile(root, key, raw, func(move func() error) error {
+		return d.replaceFile(root, key, raw, func(move func() error) error {
 			err := d.locked(ctx, root, move)
 			if errors.Is(err, errNoLocks) {
 				return move() // the document is whole without a lock, and without locks nobody updates it
@@ -86,7 +98,7 @@ func (d *Dir) Update(ctx context.Context, key string, change func(old []byte) ([
 			if err := checkSize(raw); err != nil {
 				return err
 			}
-			return replaceFile(root, key, raw, func(move func() error) error { return move() })
+			return d.replaceFile(root, key, raw, func(move func() error) error { return move() })
 		})
 	})
 }

@@ -42,14 +42,14 @@ func readFile(root *os.Root, key string) ([]byte, error) {
 
 // replaceFile writes a document to a new file and moves the file to its place. The
 // function guard calls the move, for instance while it holds a lock.
-func replaceFile(root *os.Root, key string, raw []byte, guard func(move func() error) error) error {
+func (d *Dir) replaceFile(root *os.Root, key string, raw []byte, guard func(move func() error) error) error {
 	folder, err := safepath.Below(root, path.Dir(key), true)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
 	temporary := unfinished + rand.Text()
-	err = createFile(folder, temporary, raw)
+	err = createFile(folder, temporary, raw, !d.isLoose)
 	if err == nil {
 		err = guard(func() error { return folder.Rename(temporary, path.Base(key)) })
 	}
@@ -57,18 +57,20 @@ func replaceFile(root *os.Root, key string, raw []byte, guard func(move func() e
 		_ = folder.Remove(temporary)
 		return err
 	}
-	syncFolder(folder)
+	if !d.isLoose {
+		syncFolder(folder)
+	}
 	return nil
 }
 
-// createFile creates a file, which is on disk when createFile returns.
-func createFile(root *os.Root, name string, raw []byte) error {
+// createFile creates a file. With sync it is on disk when createFile returns.
+func createFile(root *os.Root, name string, raw []byte, sync bool) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(raw)
-	if err == nil {
+	if err == nil && sync {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())

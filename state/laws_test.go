@@ -16,7 +16,8 @@ import (
 	"github.com/app-sre/prcheck/state"
 )
 
-// everywhere runs a test over each kind of store: a folder, a bucket in this process, and
+// everywhere runs a test over each kind of store: a folder, one that is
+// written without waiting for the disk, a bucket in this process, and
 // a real bucket if PRCHECK_STATE names one, such as s3://prcheck/test.
 func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) {
 	at := func(t *testing.T, place string) func() state.Store {
@@ -29,6 +30,16 @@ func everywhere(t *testing.T, test func(t *testing.T, open func() state.Store)) 
 		}
 	}
 	t.Run("folder", func(t *testing.T) { test(t, at(t, t.TempDir()+"/state")) })
+	t.Run("loose folder", func(t *testing.T) {
+		folder := t.TempDir() + "/state"
+		test(t, func() state.Store {
+			s, err := state.OpenLoose(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		})
+	})
 	t.Run("bucket", func(t *testing.T) {
 		fakes3.Start(t).Page(3)
 		test(t, at(t, "s3://memory/some/prefix"))

@@ -20,6 +20,23 @@ type gitFolder struct {
 	err   error
 }
 
+// A gitLayer is a folder with the git folder of the views at the path of the checkout.
+type gitLayer struct {
+	once sync.Once
+	dir  string
+	lock *os.File
+	err  error
+}
+
+// close removes the folder.
+func (l *gitLayer) close() error {
+	if l.dir == "" {
+		return nil
+	}
+	removeAll(l.dir)
+	return l.lock.Close()
+}
+
 // readGit reads what the git folders of the views have in common.
 func (k *Kept) readGit(ctx context.Context) error {
 	k.git.once.Do(func() {

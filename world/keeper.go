@@ -39,6 +39,7 @@ type Kept struct {
 	manifest  *manifest
 	isPrivate bool // nobody else finds it, and it is removed when it is closed
 	git       gitFolder
+	layer     gitLayer
 	overlay   overlayProbe
 }
 
@@ -48,12 +49,13 @@ func (k *Kept) Folder() string { return filepath.Join(k.dir, "files") }
 // Tree returns the tree that the folder was made of.
 func (k *Kept) Tree() *Tree { return k.tree }
 
-// Close allows others to remove the folder.
+// Close allows others to remove the folder. All its views must be closed.
 func (k *Kept) Close() error {
+	err := k.layer.close()
 	if k.isPrivate {
 		removeAll(k.dir)
 	}
-	return k.lock.Close()
+	return errors.Join(err, k.lock.Close())
 }
 
 // key names the kept folder of a tree.

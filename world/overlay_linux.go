@@ -168,16 +168,52 @@ func (v *View) prepareOverlay(ctx context.Context, extras []Extra) error {
 }
 
 // bindGit gives the world a git folder. The overlay hides the repository's own, so its objects are shown in the new
-// one, where nobody can change them.
+// one, where nobody can change them. Views at the path of the checkout share a git folder, as a second layer below what
+// each of them writes.
 func (v *View) bindGit(ctx context.Context, upper string, o *overlayMount) error {
 	if !v.kept.tree.hasGit() {
 		return nil
 	}
-	if err := v.kept.putGit(ctx, upper, filepath.Join(v.Root, ".git", "alternate")); err != nil {
+	if v.Root == v.kept.tree.root {
+		layer, err := v.kept.gitLayer(ctx, v.Root)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(o.dir, layer)
+		if err != nil {
+			return err
+		}
+		o.lower = rel + ":" + o.lower
+	} else if err := v.kept.putAlternate(ctx, upper, v.Root); err != nil {
 		return err
 	}
-	o.binds = append(o.binds, bindMount{v.kept.git.Objects, filepath.Join(v.Root, ".git", "alternate"), true})
-	return os.Mkdir(filepath.Join(upper, ".git", "alternate"), keptFolder)
+	o.binds = append(o.binds, bindMount{v.kept.git.Objects, alternateIn(v.Root), true})
+	return nil
+}
+
+// alternateIn returns where a world shows the objects of the repository.
+func alternateIn(root string) string { return filepath.Join(root, ".git", "alternate") }
+
+// gitLayer returns a folder that has nothing but the git folder of worlds at a path. It is made once.
+func (k *Kept) gitLayer(ctx context.Context, root string) (string, error) {
+	k.layer.once.Do(func() {
+		l := &k.layer
+		if l.dir, l.lock, l.err = k.keeper.newFolder("views", "git-*"); l.err != nil {
+			return
+		}
+		if l.err = os.Mkdir(filepath.Join(l.dir, "files"), keptFolder); l.err == nil {
+			l.err = k.putAlternate(context.WithoutCancel(ctx), filepath.Join(l.dir, "files"), root)
+		}
+	})
+	return filepath.Join(k.layer.dir, "files"), k.layer.err
+}
+
+// putAlternate makes a git folder in a folder, for worlds at a path. They find the objects of the repository in it.
+func (k *Kept) putAlternate(ctx context.Context, folder, root string) error {
+	if err := k.putGit(ctx, folder, alternateIn(root)); err != nil {
+		return err
+	}
+	return os.Mkdir(alternateIn(folder), keptFolder)
 }
 
 // bindExtra shows an extra in the world. A link is made again.
