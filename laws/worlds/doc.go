@@ -40,8 +40,6 @@
 //   - A file of which the program asks no more than whether it is there, how large it is or
 //     whether it can run has other bytes (docs/input.md: files that it asks for).
 //   - There is another name in the folder of a script for Python, which lists it to find modules.
-//   - The program asks the server nothing, so it leaves no trace (docs/traces.md), and its result
-//     stands for all data (docs/reuse.md). Data that differ in comments alone do not count.
 //
 // # What the law does not demand
 //

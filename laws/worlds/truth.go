@@ -15,8 +15,6 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -117,11 +115,6 @@ func (p program) seen(t, pool tree, answer func(string) string, commit string) s
 			parts = append(parts, fmt.Sprint(name, t[name]))
 		}
 	}
-	if len(p.asking()) == 0 { // without an answer there is no trace, and a result stands for all data
-		for _, name := range slices.Concat(t.below("data"), t.below("resources")) {
-			parts = append(parts, fmt.Sprint(name, comments.ReplaceAllString(t[name].Text, "")))
-		}
-	}
 	for at := p.Start; at != ""; {
 		parts = append(parts, fmt.Sprint(t[at]))
 		next, ok := t.step(at)
@@ -138,9 +131,6 @@ func (p program) seen(t, pool tree, answer func(string) string, commit string) s
 	}
 	return strings.Join(parts, "\x00")
 }
-
-// comments finds the lines of datafiles that say nothing.
-var comments = regexp.MustCompile(`(?m)^#.*\n`)
 
 // run runs a program to its end. A program that cannot be started has the code 126.
 func run(ctx context.Context, dir string, env, argv []string) (outcome, error) {
