@@ -32,6 +32,7 @@ var errViolated = errors.New("the law does not hold")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program
 	syscall.Umask(0o022) // as git and prcheck have it
 	var o options
 	var where string
@@ -87,11 +88,23 @@ func start(ctx context.Context, out io.Writer, o options) error {
 			return err
 		}
 	}
-	s.write(out, o, time.Since(began))
-	if s.wrongSkips+s.falseGreens > 0 {
+	s.write(out, o, commitOf(ctx), time.Since(began))
+	switch {
+	case s.wrongSkips+s.falseGreens > 0:
 		return errViolated
+	case ctx.Err() != nil:
+		return fmt.Errorf("stopped after %d of %d pairs and places: %w", s.pairs, o.pairs*len(o.places), ctx.Err())
 	}
 	return nil
+}
+
+// commitOf returns the commit of the checkout that the law was started in, "" if there is none.
+func commitOf(ctx context.Context) string {
+	out, err := command(context.WithoutCancel(ctx), ".", os.Environ(), "git", "describe", "--always", "--dirty", "--exclude=*")
+	if err != nil {
+		return ""
+	}
+	return out
 }
 
 // tempFolder makes a folder in memory, if the system has one.
@@ -118,8 +131,10 @@ type broken struct {
 	first violation
 }
 
-// all checks the pairs with several workers. It ends early when stop says so.
+// all checks the pairs with several workers. It ends early when stop says so, or when the context
+// ends: the pairs that are being checked then count.
 func (l law) all(ctx context.Context, o options, stop func(pair, finding) bool) (sum, error) {
+	checking := context.WithoutCancel(ctx)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := sum{unchecked: map[string]int{}, whys: map[string]int{}}
@@ -131,7 +146,7 @@ func (l law) all(ctx context.Context, o options, stop func(pair, finding) bool) 
 			for i := range next {
 				p := draw(o.seed, i)
 				for _, in := range o.places {
-					f, err := l.check(ctx, p, in)
+					f, err := l.check(checking, p, in)
 					mu.Lock()
 					s.take(p, in, f, err)
 					if err == nil && stop != nil && stop(p, f) {
@@ -150,9 +165,6 @@ func (l law) all(ctx context.Context, o options, stop func(pair, finding) bool) 
 	}
 	close(next)
 	group.Wait()
-	if stop == nil && ctx.Err() != nil {
-		return s, ctx.Err()
-	}
 	if n := len(s.failures); stop == nil && n > 0 {
 		return s, fmt.Errorf("%d pairs could not be checked, the first: %w", n, s.failures[0])
 	}

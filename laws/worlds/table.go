@@ -12,7 +12,7 @@ import (
 )
 
 // write writes the table of all that was counted.
-func (s sum) write(out io.Writer, o options, took time.Duration) {
+func (s sum) write(out io.Writer, o options, commit string, took time.Duration) {
 	for i, line := range slices.Sorted(maps.Keys(s.unchecked)) {
 		if i < 5 {
 			_, _ = fmt.Fprintf(out, "not checked %d times: %s\n", s.unchecked[line], line)
@@ -47,6 +47,7 @@ func (s sum) write(out io.Writer, o options, took time.Duration) {
 		{"wall of git", each(s.gits)},
 		{"seconds", fmt.Sprintf("%.1f", took.Seconds())},
 		{"seed", fmt.Sprint(o.seed)},
+		{"commit", commit},
 	} {
 		_, _ = fmt.Fprintf(t, "%s\t%s\n", row[0], row[1])
 	}
