@@ -74,14 +74,7 @@ func (l law) check(ctx context.Context, p pair, in place) (f finding, err error)
 	}
 	defer os.RemoveAll(root)
 	f.pairs = 1
-	withKey := func(t tree) tree {
-		t = maps.Clone(t)
-		s := t["prcheck.yaml"]
-		s.Text = strings.Replace(s.Text, "KEY", l.public, 1)
-		t["prcheck.yaml"] = s
-		return t
-	}
-	base, heads := withKey(p.base()), p.heads()
+	base, heads := l.withKey(p.base()), p.heads()
 	c, err := watch(&f.gits, func() (*checkout, error) { return newCheckout(ctx, root, base) })
 	if err != nil {
 		return f, err
@@ -92,7 +85,7 @@ func (l law) check(ctx context.Context, p pair, in place) (f finding, err error)
 	}
 	var before truth
 	for i, head := range heads {
-		head = withKey(head)
+		head = l.withKey(head)
 		if _, err := watch(&f.gits, func() (int, error) { return 0, c.advance(ctx, head, in == job || p.Rounds[i].Commit) }); err != nil {
 			return f, err
 		}
@@ -113,6 +106,15 @@ func (l law) check(ctx context.Context, p pair, in place) (f finding, err error)
 		before = onHead
 	}
 	return f, nil
+}
+
+// withKey returns a tree whose settings name the public key.
+func (t tools) withKey(files tree) tree {
+	files = maps.Clone(files)
+	s := files["prcheck.yaml"]
+	s.Text = strings.Replace(s.Text, "KEY", t.public, 1)
+	files["prcheck.yaml"] = s
+	return files
 }
 
 // truth lets git check out a side, and runs the programs there.

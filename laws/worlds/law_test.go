@@ -222,7 +222,7 @@ func TestMutantMustFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it copies the files of the repository")
 	}
-	_, err := law{temp: t.TempDir()}.catchOne(t.Context(), options{}, mutant{"x", "go.mod", "no such text", ""})
+	_, err := law{temp: t.TempDir()}.catchOne(t.Context(), options{}, mutant{name: "x", file: "go.mod", text: "no such text"})
 	if err == nil || !strings.Contains(err.Error(), "adapt the patch") {
 		t.Errorf("got %v", err)
 	}

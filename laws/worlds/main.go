@@ -23,6 +23,7 @@ type options struct {
 	runner, planner, keep string
 	places                []place
 	mutants, noShrink     bool
+	upsets                bool
 	shown                 int // how many violations are made small and printed
 }
 
@@ -33,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program
-	syscall.Umask(0o022) // as git and prcheck have it
+	syscall.Umask(0o022)         // as git and prcheck have it
 	var o options
 	var where string
 	flag.IntVar(&o.pairs, "pairs", 200, "how many pairs are checked")
@@ -47,6 +48,7 @@ func main() {
 	flag.IntVar(&o.shown, "shown", 3, "how many violations are made small and printed")
 	flag.BoolVar(&o.noShrink, "no-shrink", false, "print violations as they were found")
 	flag.BoolVar(&o.mutants, "mutants", false, "build broken engines and let the law catch them")
+	flag.BoolVar(&o.upsets, "upsets", false, "disturb the first check of each pair: edits and kills while it runs, and damage")
 	flag.Parse()
 	places, ok := map[string][]place{"local": {local}, "job": {job}, "both": {local, job}}[where]
 	if !ok || flag.NArg() > 0 {
@@ -140,13 +142,16 @@ func (l law) all(ctx context.Context, o options, stop func(pair, finding) bool) 
 	s := sum{unchecked: map[string]int{}, whys: map[string]int{}}
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	next := make(chan int)
+	next, check := make(chan int), l.check
+	if o.upsets {
+		check = l.disturb
+	}
 	for range max(1, o.workers) {
 		group.Go(func() {
 			for i := range next {
 				p := draw(o.seed, i)
 				for _, in := range o.places {
-					f, err := l.check(checking, p, in)
+					f, err := check(checking, p, in)
 					mu.Lock()
 					s.take(p, in, f, err)
 					if err == nil && stop != nil && stop(p, f) {

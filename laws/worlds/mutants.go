@@ -18,6 +18,7 @@ import (
 // there instead.
 type mutant struct {
 	name, file, text, instead string
+	upset                     bool // the law catches it when checks are disturbed
 }
 
 // mutants are the broken engines that the law must catch.
@@ -66,6 +67,11 @@ var mutants = []mutant{
 
 func (r *run) unused(ctx context.Context, t plan.Task) string {`,
 	},
+	{
+		name: "digest of the plan kept", file: "runner/reads.go", upset: true,
+		text:    `madeBy(rec, at.Root)); isOther {`,
+		instead: `madeBy(rec, at.Root)); isOther && r == nil {`,
+	},
 }
 
 // catch lets the law catch each mutant, and prints which it did. A mutant is caught by a pair
@@ -102,15 +108,18 @@ func (l law) catchOne(ctx context.Context, o options, m mutant) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	broken := l
+	broken, check := l, l.check
 	broken.Runner = binary
+	if o.upsets = m.upset; m.upset {
+		check = l.disturb
+	}
 	at := ""
 	_, err = broken.all(ctx, o, func(p pair, f finding) bool {
 		if len(f.violations) == 0 || at != "" {
 			return at != ""
 		}
 		v := f.violations[0]
-		if whole, err := l.check(ctx, p, v.Place); err == nil && len(whole.violations) == 0 {
+		if whole, err := check(ctx, p, v.Place); err == nil && len(whole.violations) == 0 {
 			at = v.String() + "; " + repeat(p, v.Place)
 		}
 		return at != ""

@@ -27,7 +27,9 @@ func HTML(w io.Writer, in *Insights) error {
 		*Insights
 		Summary []string
 		Longest float64
-	}{in, summary(in), longest(in)})
+
+		BeliefRemedy string
+	}{in, summary(in), longest(in), beliefRemedy})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type Insights struct {
 	// Integrations are sorted by the time that their tasks took, the longest first.
 	Integrations []Row    `json:"integrations"`
 	Savings      []Saving `json:"savings"` // the largest first
+	// Beliefs are the integrations with skips that are only believed, the most first.
+	Beliefs []Belief `json:"beliefs,omitempty"`
 	// Forecasts say how good forecasts of whole runs were; nil if there were none.
 	Forecasts *Forecasts `json:"forecasts,omitempty"`
 	// Audits count the skips that were audited, by the rung that decided; empty if none were.
@@ -77,6 +79,17 @@ type Saving struct {
 	Remedy      string      `json:"remedy"`
 }
 
+// A Belief tells how many skips of one integration nothing proves, and what would prove them.
+type Belief struct {
+	Integration string `json:"integration"`
+	Believed    int    `json:"believed"`
+	Skipped     int    `json:"skipped"` // all its skips
+	Remedy      string `json:"remedy"`
+}
+
+// beliefRemedy is what turns a believed skip into a proven one, and what runs the task until then.
+const beliefRemedy = "let a run that passes be remembered in this state, so that what it asked and read is known; schemas: strict and reads: strict run it until then"
+
 // Percentiles returns half and nine tenths of the durations of an integration, in seconds.
 type Percentiles func(integration string) (p50, p90 float64)
 
@@ -104,10 +117,14 @@ func New(days []tally.Day, durations Percentiles, warnings []string) *Insights {
 		r.P50, r.P90 = durations(name)
 		out.Integrations = append(out.Integrations, r)
 		out.Savings = append(out.Savings, savings(name, c)...)
+		if c.Believed > 0 {
+			out.Beliefs = append(out.Beliefs, Belief{name, c.Believed, r.Skipped, beliefRemedy})
+		}
 	}
 	out.Total, out.Forecasts = row("", total), forecasts(days)
 	slices.SortStableFunc(out.Integrations, func(a, b Row) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	slices.SortStableFunc(out.Savings, func(a, b Saving) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	slices.SortStableFunc(out.Beliefs, func(a, b Belief) int { return cmp.Compare(b.Believed, a.Believed) })
 	return out
 }
 

@@ -17,6 +17,7 @@ import (
 const (
 	maxRows    = 30
 	maxSavings = 10
+	maxBeliefs = 10
 	maxMisses  = 20
 )
 
@@ -43,6 +44,14 @@ func Text(w io.Writer, in *Insights) error {
 			fmt.Fprintf(&out, "  %8s  %s: %s\n", hours(s.Seconds), name(s.Integration), s.Remedy)
 		}
 		writeRest(&out, len(in.Savings)-maxSavings)
+	}
+	if len(in.Beliefs) > 0 {
+		out.WriteString("\nSkips that are only believed\n")
+		for _, b := range in.Beliefs[:min(len(in.Beliefs), maxBeliefs)] {
+			fmt.Fprintf(&out, "  %8s  %s\n", fmt.Sprintf("%d of %d", b.Believed, b.Skipped), name(b.Integration))
+		}
+		writeRest(&out, len(in.Beliefs)-maxBeliefs)
+		out.WriteString("  to prove them, " + beliefRemedy + "\n")
 	}
 	if len(in.Misses) > 0 {
 		out.WriteString("\nWrong skips that audits found\n")
