@@ -39,7 +39,7 @@ const maxEdited = 10
 func editWarning(decisions []plan.Decision) []string {
 	var names []string
 	for _, d := range decisions {
-		if len(d.Evidence.Edited) > 0 {
+		if len(d.Evidence.Edited) > 0 && d.Decision != plan.Skip {
 			names = append(names, d.Name)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/report"
 	"github.com/app-sre/prcheck/report/traces"
 	"github.com/app-sre/prcheck/source"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -27,7 +28,8 @@ func explainCommand(env cli.Env) *cobra.Command {
 		Short: "Tell why an integration runs, runs sharded or is skipped",
 		Long: `explain tells what was decided about one integration of a plan: the rung of the
 ladder that decided, the reason, the evidence and the tasks. With --state it also
-tells how old the traces are that were looked at, and what was asked in them.
+tells how old the traces are that were looked at, what the tasks asked, and which
+files they read, listed, or looked for in vain.
 
 With --base and --head, the bundles of the plan, it ends with the smallest known
 change that would have decided otherwise. Each one was tried: the plan was made
@@ -122,6 +124,15 @@ func writeTraces(ctx context.Context, env cli.Env, p *plan.Plan, name, folder st
 			continue
 		}
 		if err := traces.Write(env.Stdout, all[i], now); err != nil {
+			return err
+		}
+		read, why := files.List(nil), ""
+		if id := all[i].Files; id.IsRecorded() {
+			if read, err = files.NewStore(remembered).Load(ctx, name, id); err != nil {
+				why = err.Error()
+			}
+		}
+		if err := traces.WriteFiles(env.Stdout, all[i].Files, read, why); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -28,6 +29,49 @@ func Write(w io.Writer, t *trace.Trace, now time.Time) error {
 		}
 	}
 	return err
+}
+
+// WriteFiles writes which files of the repository the task of a trace read, as the state remembers
+// them. Why says that the state does not; "" if it does.
+func WriteFiles(w io.Writer, id files.ID, read files.List, why string) error {
+	_, isAll := id.AllDigest()
+	switch {
+	case isAll:
+		_, err := fmt.Fprintln(w, "All files of the repository count, since nobody recorded which of them it read")
+		return err
+	case id == files.Declared:
+		_, err := fmt.Fprintln(w, "The files count that the settings declare")
+		return err
+	case !id.IsRecorded():
+		return nil
+	case why != "":
+		_, err := fmt.Fprintf(w, "The list of the files that it read cannot be shown: %s\n", report.Printable(why))
+		return err
+	}
+	_, err := fmt.Fprintf(w, "It used %d names of the repository:\n", len(read))
+	for _, r := range read {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "  %-6s  %s\n", how(r), report.Printable(r.Path))
+		}
+	}
+	return err
+}
+
+// how says how a task used a name: it read a file, listed a folder, asked for a folder, looked for something
+// in vain, or asked git.
+func how(r files.Read) string {
+	kind, _, _ := strings.Cut(r.Found, " ")
+	switch {
+	case r.Lists:
+		return "list"
+	case kind == "missing":
+		return "vain"
+	case kind == "folder":
+		return "folder"
+	case kind == "commit":
+		return "git"
+	}
+	return "file"
 }
 
 // Suggest returns the definition of an integration as YAML, which allows only the schemas that

@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/report/traces"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -68,5 +69,30 @@ func TestWrite(t *testing.T) {
 	}
 	if want := "\nTrace of shard \"s\", recorded 1970-01-01T00:00:00Z (1m30s ago), 1 requests\n  head    "; !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// Each name is told with how it was used; names do not leave their line.
+func TestWriteFiles(t *testing.T) {
+	read := files.List{
+		{Path: ".git", Found: "commit 1"}, {Path: "conf", Lists: true, Found: "folder 2"}, {Path: "data", Found: "folder"},
+		{Path: "no\nne", Found: "missing"}, {Path: "run.sh", Found: "100755 3"},
+	}
+	for _, c := range []struct {
+		id   files.ID
+		read files.List
+		why  string
+		want string
+	}{
+		{read.ID(), read, "", "It used 5 names of the repository:\n  git     .git\n  list    conf\n  folder  data\n  vain    no ne\n  file    run.sh\n"},
+		{read.ID(), nil, "it is gone", "The list of the files that it read cannot be shown: it is gone\n"},
+		{files.All("x"), nil, "", "All files of the repository count, since nobody recorded which of them it read\n"},
+		{files.Declared, nil, "", "The files count that the settings declare\n"},
+		{"", nil, "", ""},
+	} {
+		var got strings.Builder
+		if err := traces.WriteFiles(&got, c.id, c.read, c.why); err != nil || got.String() != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s%v", c.id, got.String(), c.want, err)
+		}
 	}
 }
