@@ -32,23 +32,27 @@ func (b *bench) anyProgram(ctx context.Context, small *world) ([]line, error) {
 	return out, nil
 }
 
-// recorded measures tasks whose reads are recorded, in the checkout and in views of it, beside tasks
-// of which nothing is recorded.
+// recorded measures tasks whose reads are recorded, in the checkout, in views of it, and with the state
+// of the checkout, beside tasks of which nothing is recorded.
 func (b *bench) recorded(ctx context.Context, w *world) ([]line, error) {
 	var seconds []float64
-	for _, settings := range []string{"unrecorded.yaml", "undeclared.yaml", "usual.yaml"} {
-		tasks := b.program(w, "cache", "runner", "precheck", "--base", "git:base", "--config", settings, "--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none")
+	for _, how := range [][]string{
+		{"--config", "unrecorded.yaml", "--state", "none"}, {"--config", "undeclared.yaml", "--state", "none"},
+		{"--config", "usual.yaml", "--state", "none"}, {"--config", "untraced.yaml", "--no-reuse"},
+	} {
+		tasks := b.program(w, "cache", append([]string{"runner", "precheck", "--base", "git:base",
+			"--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none"}, how...)...)
 		found, err := tasks.cpu(ctx, b.runs, true)
 		if err != nil {
 			return nil, err
 		}
 		seconds = append(seconds, found)
 	}
-	without := []peer{{"reads: none", seconds[0]}}
-	return []line{
-		{measured: seconds[1], unit: "s", peers: without, ratioTo: "reads: none"},
-		{measured: seconds[2], unit: "s", peers: without, ratioTo: "reads: none"},
-	}, nil
+	var out []line
+	for _, measured := range seconds[1:] {
+		out = append(out, line{measured: measured, unit: "s", peers: []peer{{"reads: none", seconds[0]}}, ratioTo: "reads: none"})
+	}
+	return out, nil
 }
 
 // A cost is a row of the test of the package world that measures what worlds cost. The budgets are

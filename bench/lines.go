@@ -104,7 +104,7 @@ func (b *bench) workingTree(ctx context.Context, w *world) ([]line, error) {
 
 // precheck measures a plan of the working tree and its run.
 func (b *bench) precheck(ctx context.Context, w *world) ([]line, error) {
-	tasks := b.program(w, "cache", "runner", "precheck", "--base", "git:base", "--config", "undeclared.yaml", "--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none")
+	tasks := b.program(w, "cache", "runner", "precheck", "--base", "git:base", "--config", "unrecorded.yaml", "--state", "none", "--logs", filepath.Join(w.dir, "..", "logs"), "--progress", "none")
 	seconds, err := tasks.cpu(ctx, b.runs, true)
 	return []line{{measured: seconds, unit: "s", budget: 0.8}}, err
 }

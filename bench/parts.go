@@ -28,10 +28,11 @@ func (b *bench) parts() []part {
 			fmt.Sprintf("plan of two revisions with any file a program, %d datafiles, warm", large),
 		}, small, b.anyProgram},
 		{[]string{"plan of the working tree, warm"}, small, b.workingTree},
-		{[]string{fmt.Sprintf("precheck with %d tasks of /bin/true, warm", b.integrations)}, small, b.precheck},
+		{[]string{fmt.Sprintf("precheck with %d tasks of /bin/true, nothing recorded", b.integrations)}, small, b.precheck},
 		{[]string{
 			fmt.Sprintf("precheck with %d tasks of /bin/true that are recorded", b.integrations),
 			fmt.Sprintf("precheck with %d tasks of /bin/true that start in views", b.integrations),
+			fmt.Sprintf("precheck with %d tasks of /bin/true that start in views and are remembered", b.integrations),
 		}, small, b.recorded},
 		{[]string{
 			fmt.Sprintf("diff of two bundles, 2 × %d datafiles, nothing remembered", large),

@@ -104,11 +104,11 @@ var queries = []string{
 
 // writeSettings writes the integrations and files of settings: with declared queries, and without
 // them, where each integration runs for each change. Without them there are also settings by which
-// each integration may use any file, and by which nothing is recorded.
+// each integration may use any file, also without traces, and by which nothing is recorded.
 func (w *world) writeSettings() error {
 	const usual = "version: 1\nexec: {argv: [/bin/true, \"{name}\"]}\n"
 	const start = usual + "programs: none\n"
-	declared := start + "integrations:\n"
+	declared, untraced := start+"integrations:\n", usual+"integrations:\n"
 	for i, q := range queries {
 		if err := w.write(fmt.Sprintf("queries/%d.graphql", i), q+"\n"); err != nil {
 			return err
@@ -116,6 +116,7 @@ func (w *world) writeSettings() error {
 	}
 	for i := range w.integrations {
 		name := fmt.Sprintf("int-%03d", i)
+		untraced += "  " + name + ": {trace: none}\n"
 		declared += fmt.Sprintf("  %s: {resources: none, queries: [queries/%d.graphql]}\n", name, i%len(queries))
 		text := fmt.Sprintf("$schema: %s\nname: %s\ndescription: measured\nschemas: [%s, %s, %s]\npr_check: {cmd: %s}\n",
 			schemaOf("integration"), name, schemaOf("user"), schemaOf("role"), schemaOf("namespace"), name)
@@ -123,7 +124,7 @@ func (w *world) writeSettings() error {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"undeclared.yaml": start, "usual.yaml": usual, "unrecorded.yaml": start + "reads: none\n"} {
+	for name, text := range map[string]string{"undeclared.yaml": start, "usual.yaml": usual, "unrecorded.yaml": start + "reads: none\n", "untraced.yaml": untraced} {
 		if err := w.write(name, text); err != nil {
 			return err
 		}
