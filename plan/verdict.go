@@ -74,7 +74,7 @@ func (rs *Results) WhyNotChecked() string {
 	text := fmt.Sprintf("no task passed, and %d fail the same way on base", len(broken))
 	shared := commonLine(broken)
 	if len(short) > 0 {
-		text = fmt.Sprintf("%d of %d tasks could not be started, because this machine is short of something", len(short), len(rs.Results))
+		text = fmt.Sprintf("%d of %d tasks could not be checked on this machine", len(short), len(rs.Results))
 		shared = commonText(short, func(r Result) []string { return []string{r.Reason} })
 	}
 	if shared != "" {

@@ -74,7 +74,7 @@ func TestWhyNotChecked(t *testing.T) {
 		}
 	}
 	rs := plan.Results{Results: []plan.Result{{Status: plan.Passed}, {Status: plan.NotRun, Class: plan.ClassEnvironment, Reason: "could not be started: fork"}}}
-	if got, want := rs.WhyNotChecked(), "1 of 2 tasks could not be started, because this machine is short of something; all of them say: could not be started: fork"; got != want {
+	if got, want := rs.WhyNotChecked(), "1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -208,7 +208,7 @@ func TestNothingChecked(t *testing.T) {
 		{"one of two", two, []plan.Result{onBase("users/<b>"), {Task: "users/z", Status: plan.Passed}}, report.Passed, "PASSED: 1 of 2 tasks passed, 1 already broken on base"},
 		{"one is missing", two, []plan.Result{onBase("users/<b>")}, report.Failed, "FAILED: 1 of 2 tasks did not pass (1 not run), 1 already broken on base"},
 		{"a shortage", two, []plan.Result{{Task: "users/<b>", Status: plan.NotRun, Class: plan.ClassEnvironment, ExitCode: -1, Reason: "could not be started: fork"}, {Task: "users/z", Status: plan.Passed}},
-			report.NotChecked, "NOT CHECKED: 1 of 2 tasks could not be started, because this machine is short of something; all of them say: could not be started: fork"},
+			report.NotChecked, "NOT CHECKED: 1 of 2 tasks could not be checked on this machine; all of them say: could not be started: fork"},
 	} {
 		rep := report.New(c.plan, &plan.Results{Plan: c.plan.Digest, Results: c.results})
 		var text, markdown, html, junit bytes.Buffer

@@ -145,7 +145,7 @@ func (e *executor) runWithTimeout(ctx context.Context, task plan.Task, timeout t
 	case err == nil:
 		return plan.Result{Status: plan.Passed}
 	case errors.As(err, &shortage):
-		result.Status, result.Class, result.Reason = plan.NotRun, plan.ClassEnvironment, e.cleanReason("could not be started: "+err.Error())
+		result.Status, result.Class, result.Reason = plan.NotRun, plan.ClassEnvironment, e.cleanReason(shortage.reason(err))
 	case errors.As(err, &config):
 		result.Class, result.Reason = plan.ClassConfig, e.cleanReason(err.Error())
 	case errors.As(err, &transient):

@@ -113,7 +113,7 @@ func (p Process) startOnThread(l *launch, command Command, out *os.File) (*exec.
 		l.path, l.process = cmd.Path, cmd.Process
 		return cmd, nil
 	case isShortage(err) || errors.Is(err, syscall.EBADF): // EBADF: a child needs a number more to move its files
-		return nil, &ShortageError{err}
+		return nil, &ShortageError{Err: err}
 	}
 	return nil, configErrorf("cannot start %q: %w", command.Argv[0], err)
 }

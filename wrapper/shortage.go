@@ -11,14 +11,23 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
-// A ShortageError reports that a task did not start because this machine is short of
-// open files, memory or processes. Neither the task nor the data is at fault.
+// A ShortageError reports that a task has no verdict because of this machine, for instance since
+// it is short of open files, memory or processes. Neither the task nor the data is at fault.
 type ShortageError struct {
 	Err error
+	Ran bool // the task ran, but what it did counts for nothing
 }
 
 // Error returns the message of the wrapped error.
 func (e *ShortageError) Error() string { return e.Err.Error() }
+
+// reason says why a task has no verdict because of an error that wraps e.
+func (e *ShortageError) reason(err error) string {
+	if e.Ran {
+		return "its run counts for nothing: " + err.Error()
+	}
+	return "could not be started: " + err.Error()
+}
 
 // Unwrap returns the wrapped error.
 func (e *ShortageError) Unwrap() error { return e.Err }
@@ -33,7 +42,7 @@ func StartError(err error) error {
 	if !isShortage(err) {
 		return err
 	}
-	return &ShortageError{err}
+	return &ShortageError{Err: err}
 }
 
 // isShortage reports whether the system was short of something.

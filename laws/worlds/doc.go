@@ -29,6 +29,14 @@
 //   - Over-strict: red, although all faults are the same on base. False red: red without a fault.
 //     Both are counted, and are no violations.
 //
+// # Upsets
+//
+// With --upsets the first check of each pair is disturbed: files change while it runs, or between
+// the plan and the run; its processes are killed; or a file of the kept worlds or of the state is
+// spoilt afterwards. The second check uses the state and the cache that the first one left. Both must
+// keep the law: no pass counts for other bytes than those that passed, and no half-made or damaged
+// folder is used.
+//
 // # What counts for needless
 //
 // Some tasks have to run by the documents, whatever their programs do with what differs. They are
@@ -55,5 +63,5 @@
 //   - layout.go: the files of a repository; tree.go: files in memory and on disk.
 //   - places.go, truth.go, verdict.go: git, the truth, and what prcheck says.
 //   - check.go: holds one against the other; shrink.go, keep.go: the smallest pair.
-//   - mutants.go: broken engines, which the law must catch.
+//   - upsets.go: what disturbs checks; mutants.go: broken engines, which the law must catch.
 package main

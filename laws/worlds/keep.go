@@ -16,10 +16,10 @@ import (
 
 // show makes a broken pair small, prints it, and writes it to the folder of --keep.
 func (l law) show(ctx context.Context, out io.Writer, o options, b broken) error {
-	if !o.noShrink {
+	if !o.noShrink && !o.upsets { // what happens at a time cannot be made small
 		b = l.shrink(ctx, b)
 	}
-	_, _ = fmt.Fprintf(out, "== %s\n%s\nrepeat: %s\n", b.first, describe(b.pair), repeat(b.pair, b.place))
+	_, _ = fmt.Fprintf(out, "== %s\n%s\nrepeat: %s\n", b.first, describe(b.pair), repeat(b.pair, b.place, o.upsets))
 	if o.keep == "" {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (l law) show(ctx context.Context, out io.Writer, o options, b broken) error
 	if err != nil {
 		return err
 	}
-	text := b.first.String() + "\n" + describe(b.pair) + "\n" + repeat(b.pair, b.place) + "\n"
+	text := b.first.String() + "\n" + describe(b.pair) + "\n" + repeat(b.pair, b.place, o.upsets) + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "README.txt"), []byte(text), 0o600); err != nil {
 		return err
 	}

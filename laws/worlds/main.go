@@ -24,6 +24,7 @@ type options struct {
 	places                []place
 	mutants, noShrink     bool
 	upsets                bool
+	mutant                string
 	shown                 int // how many violations are made small and printed
 }
 
@@ -48,6 +49,7 @@ func main() {
 	flag.IntVar(&o.shown, "shown", 3, "how many violations are made small and printed")
 	flag.BoolVar(&o.noShrink, "no-shrink", false, "print violations as they were found")
 	flag.BoolVar(&o.mutants, "mutants", false, "build broken engines and let the law catch them")
+	flag.StringVar(&o.mutant, "mutant", "", "only the broken engines whose names have this text")
 	flag.BoolVar(&o.upsets, "upsets", false, "disturb the first check of each pair: edits and kills while it runs, and damage")
 	flag.Parse()
 	places, ok := map[string][]place{"local": {local}, "job": {job}, "both": {local, job}}[where]

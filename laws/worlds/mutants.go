@@ -79,6 +79,9 @@ func (r *run) unused(ctx context.Context, t plan.Task) string {`,
 func (l law) catch(ctx context.Context, out io.Writer, o options, all []mutant) error {
 	survived := 0
 	for _, m := range all {
+		if !strings.Contains(m.name, o.mutant) {
+			continue
+		}
 		at, err := l.catchOne(ctx, o, m)
 		if err != nil {
 			return fmt.Errorf("mutant %q: %w", m.name, err)
@@ -120,7 +123,7 @@ func (l law) catchOne(ctx context.Context, o options, m mutant) (string, error) 
 		}
 		v := f.violations[0]
 		if whole, err := check(ctx, p, v.Place); err == nil && len(whole.violations) == 0 {
-			at = v.String() + "; " + repeat(p, v.Place)
+			at = v.String() + "; " + repeat(p, v.Place, m.upset)
 		}
 		return at != ""
 	})

@@ -111,6 +111,10 @@ func copyOf(p pair) pair {
 }
 
 // repeat returns the command that repeats the check of a pair as it was drawn.
-func repeat(p pair, in place) string {
-	return fmt.Sprintf("go run ./laws/worlds --seed %d --from %d --pairs 1 --place %s", p.Seed, p.Index, in)
+func repeat(p pair, in place, upsets bool) string {
+	disturbed := ""
+	if upsets {
+		disturbed = " --upsets"
+	}
+	return fmt.Sprintf("go run ./laws/worlds --seed %d --from %d --pairs 1 --place %s%s", p.Seed, p.Index, in, disturbed)
 }

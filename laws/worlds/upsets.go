@@ -42,7 +42,7 @@ type disturbance struct {
 func drawDisturbance(p pair) disturbance {
 	r := rand.New(rand.NewPCG(p.Seed^0x5eed, uint64(p.Index))) //nolint:gosec // it repeats what a seed made
 	return disturbance{
-		upset: pick(r, edited, edited, restored, killed, wiped, between, resumed, damaged),
+		upset: pick(r, edited, edited, restored, restored, restored, killed, wiped, between, resumed, damaged),
 		after: time.Duration(r.IntN(500)) * time.Millisecond, draw: r,
 	}
 }
@@ -176,7 +176,7 @@ func (l law) upsetRun(c *checkout, cmd *exec.Cmd, d disturbance, other tree) err
 		if err := c.change(other); err != nil {
 			return err
 		}
-		time.Sleep(time.Duration(d.draw.IntN(100)) * time.Millisecond)
+		time.Sleep(time.Duration(50+d.draw.IntN(200)) * time.Millisecond)
 		return c.change(first)
 	case killed, resumed:
 		_ = cmd.Process.Kill() // it may have ended

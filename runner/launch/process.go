@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -25,10 +26,10 @@ func (r runner) runProcess(ctx context.Context, task plan.Task, log io.Writer, f
 	}
 	doubt, err := r.runAt(ctx, at, task, log, finder)
 	if damage := at.Close(); damage != nil {
-		return &wrapper.ShortageError{Err: fmt.Errorf("the files in which it ran: %w", damage)}
+		return &wrapper.ShortageError{Err: fmt.Errorf("the files in which it ran: %w", damage), Ran: true}
 	}
 	if doubt != "" && ctx.Err() == nil {
-		return &wrapper.ShortageError{Err: fmt.Errorf("it is not known what it checked: %s", doubt)}
+		return &wrapper.ShortageError{Err: errors.New(doubt), Ran: true}
 	}
 	return err
 }
