@@ -100,6 +100,33 @@ func usedFiles(rec reads.Record, root string) []string {
 	return out
 }
 
+// doubtUnrecorded takes the passes from tasks that started in the checkout itself and of which nothing
+// was recorded, if a file of head is another one there now: nobody knows what they read.
+func (r *run) doubtUnrecorded(results []plan.Result) {
+	if r.Places == nil || r.Places.Head == nil || !r.Places.InPlace {
+		return
+	}
+	changed := sync.OnceValue(func() string {
+		w, err := r.Places.HeadWorld()
+		if err != nil {
+			return "a file"
+		}
+		return w.FirstChanged(r.began)
+	})
+	for i, t := range r.Plan.Tasks {
+		if i >= len(results) || !results[i].OK() || results[i].Attempts == 0 || r.isResumed(t.ID) || t.Native {
+			continue
+		}
+		if found, ok := r.read.of(t.ID); ok && found.why == "" || r.Settings.For(t.Integration).Programs.None {
+			continue
+		}
+		if name := changed(); name != "" {
+			results[i].Status, results[i].Class = plan.NotRun, plan.ClassEnvironment
+			results[i].Reason = fmt.Sprintf("its run counts for nothing: %q changed meanwhile, and nobody recorded what it reads; run it again", name)
+		}
+	}
+}
+
 // An undeclared is a file that git ignores, that the settings do not give to base, and that a run on
 // base could have needed.
 type undeclared struct {

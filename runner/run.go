@@ -117,6 +117,7 @@ func (r *run) execute(ctx context.Context) (*plan.Results, error) {
 		out.Forecast = foreseen
 	}
 	err = errors.Join(err, s.settleAll(ctx, out.Results))
+	r.doubtUnrecorded(out.Results)
 	out.Warnings = append(out.Warnings, r.refutedPromises()...)
 	out.Warnings = append(out.Warnings, r.compareEffects(ctx, s.notes, s.opts, out.Results)...)
 	if problem := shared.problem(); problem != nil {

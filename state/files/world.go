@@ -185,6 +185,17 @@ func (w World) ChangedOnDisk(l List, since time.Time, wrote func(path string) bo
 	return "", false
 }
 
+// FirstChanged returns the first file of the tree of which the checkout has another one now, "" if
+// there is none. See [world.Tree.IsOnDisk].
+func (w World) FirstChanged(since time.Time) string {
+	for _, f := range w.Tree.Files() {
+		if (f.Kind() == world.Regular || f.Kind() == world.Link) && w.differsOnDisk(f.Path, f, true, since) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
 // differsOnDisk reports whether the checkout has another file at a path than the tree.
 func (w World) differsOnDisk(name string, f world.File, found bool, since time.Time) bool {
 	at := filepath.Join(w.Root, filepath.FromSlash(name))
