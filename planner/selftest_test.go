@@ -134,6 +134,13 @@ func selftestMutants() []selftestMutant {
 			_, head := datafiles(in)
 			return !slices.IsSortedFunc(head, func(a, b *bundle.File) int { return strings.Compare(string(a.Path), string(b.Path)) })
 		}, skipAll)},
+		{law: "proof", name: "leaves out all that runs", most: 1, make: when(func(planner.Input) bool { return true }, func(p *plan.Plan) {
+			skipAll(p)
+			p.Tasks = []plan.Task{}
+			for i := range p.Integrations {
+				p.Integrations[i].Tasks = []string{}
+			}
+		})},
 		{law: "lists", name: "compares lists by their order", settings: asks("", "roles.graphql"), make: func(ctx context.Context, in planner.Input) (*plan.Plan, error) {
 			in.Settings, _ = integration.ReadSettings("prcheck.yaml", []byte(asks(", list_order: significant", "roles.graphql")))
 			return planner.Make(ctx, in)

@@ -29,6 +29,8 @@ func Laws() []Law {
 			Conditions: "list_order is ignored, which is the default", check: checkLists},
 		{Name: "whole", Says: "selected, skipped and disabled integrations are all integrations, each once",
 			Conditions: "none", live: true, check: checkWhole},
+		{Name: "proof", Says: "a second implementation finds no decision that leaves too much out",
+			Conditions: "none", live: true, check: checkProof},
 		{Name: "shards", Says: "the shards of an integration are the whole integration, and none overlap",
 			Conditions: "the integration is divided into tasks", check: checkShards},
 		{Name: "parts", Says: "the parts of a plan are the whole plan, and none overlap",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/rules"
 )
 
@@ -52,6 +53,25 @@ func checkWhole(ctx context.Context, t *tester, base, head *bundle.Bundle) (find
 	}
 	for id, name := range owner {
 		return broken(name, fmt.Sprintf("the plan lacks its task %q", id))
+	}
+	return finding{checked: len(p.Integrations)}, nil
+}
+
+// checkProof lets the second implementation replay the real plan: with traces, earlier results, and the
+// files on which these rest.
+func checkProof(ctx context.Context, t *tester, base, head *bundle.Bundle) (finding, error) {
+	in := t.in
+	in.Base, in.Head = base, head
+	p, err := t.Make(ctx, in)
+	if err != nil {
+		return finding{}, &unplannedError{err}
+	}
+	r, err := planner.Verify(ctx, in, p)
+	if err != nil {
+		return finding{}, &unplannedError{err}
+	}
+	if len(r.Refuted) > 0 {
+		return finding{checked: 1, broken: &Counterexample{Integration: r.Refuted[0].Integration, What: r.Refuted[0].Why}}, nil
 	}
 	return finding{checked: len(p.Integrations)}, nil
 }
