@@ -140,7 +140,9 @@ func (r *settingsReader) readEffectRule(n *yaml.Node, at string) (EffectRule, bo
 	case rule.Match.SubexpIndex("subject") > 0:
 		rule.Subject = "$subject"
 	default:
-		rule.Subject = "$0"
+		if rule.Match.NumSubexp() > 0 {
+			rule.Subject = "$0"
+		}
 	}
 	return rule, len(r.mistakes) == mistakes
 }

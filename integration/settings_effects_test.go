@@ -29,8 +29,8 @@ integrations:
 `)
 	general := []string{`"^would create (?P<subject>.+)$" create $subject`, `"^would (drop|remove) (.+)$" delete ${2} ($1) for $$5`, `"^just looking"  `, "qontract-reconcile", "terraform"}
 	for name, want := range map[string][]string{
-		"own":   append([]string{`"sent" other $0`, "kubectl"}, general...),
-		"short": append([]string{`"made" create $0`}, general...),
+		"own":   append([]string{`"sent" other `, "kubectl"}, general...),
+		"short": append([]string{`"made" create `}, general...),
 		"quiet": nil, "file": nil, "usual": general, "unnamed": general,
 	} {
 		if got := rulesAsText(s.For(name)); !reflect.DeepEqual(got, want) {

@@ -27,9 +27,10 @@ type Effects struct {
 // An Effect is a change of the world that a dry run announces.
 type Effect struct {
 	Kind    EffectKind `json:"kind"`
-	Subject string     `json:"subject"`         // what would be created, changed or deleted; one line, masked
-	Since   Since      `json:"since,omitempty"` // "" if the effects were not compared with those on base
-	Times   int        `json:"times,omitempty"` // how often it is announced, if more than once
+	Subject string     `json:"subject"`          // what would be created, changed or deleted; one line, masked
+	Digest  string     `json:"digest,omitempty"` // of the whole subject, if the subject was cut
+	Since   Since      `json:"since,omitempty"`  // "" if the effects were not compared with those on base
+	Times   int        `json:"times,omitempty"`  // how often it is announced, if more than once
 }
 
 // An EffectKind is the kind of an effect.

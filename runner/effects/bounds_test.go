@@ -211,3 +211,22 @@ func TestAnnouncements(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Effects whose subjects differ only beyond what is shown, or beyond what is read of a line, are
+// different effects.
+func TestCompareBeyondTheCut(t *testing.T) {
+	line := func(n int, end string) string {
+		return "[2026-11-20 10:00:01] [INFO] [DRY-RUN] [a.py:b:1] - Deleting user " + strings.Repeat("x", n) + end + "\n"
+	}
+	for _, n := range []int{10, 300, 70 << 10} {
+		base := find(t, ready(integration.EffectsOfReconcile), line(n, "a"))
+		same := effects.Compare(find(t, ready(integration.EffectsOfReconcile), line(n, "a")), base)
+		other := effects.Compare(find(t, ready(integration.EffectsOfReconcile), line(n, "b")), base)
+		if len(same.Items) != 1 || same.Items[0].Since != plan.SinceBase {
+			t.Errorf("%d characters: got %+v, want it pending", n, same.Items)
+		}
+		if len(other.Items) != 2 || other.Items[0].Since != plan.SinceChange || other.Items[1].Since != plan.SinceGone {
+			t.Errorf("%d characters: got %+v, want one new and one gone", n, other.Items)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,8 @@ type collection struct {
 	beyond   map[plan.EffectKind]int
 	problems []string
 	dropped  int // problems that are not kept
+	// unread is the digest of what was left out at the end of the line that is read, "" if nothing was.
+	unread string
 }
 
 func newCollection(mask func(string) string) *collection {
@@ -32,7 +35,8 @@ func newCollection(mask func(string) string) *collection {
 
 // add adds an effect that is announced a number of times.
 func (c *collection) add(kind plan.EffectKind, subject string, times int) {
-	name := plan.Effect{Kind: kind, Subject: c.clean(subject)}
+	name := plan.Effect{Kind: kind}
+	name.Subject, name.Digest = c.shorten(subject)
 	if i, ok := c.index[name]; ok {
 		c.items[i].Times = max(1, c.items[i].Times) + times
 		return
@@ -85,7 +89,8 @@ func (c *collection) problem(format string, args ...any) {
 		c.dropped++
 		return
 	}
-	c.problems = append(c.problems, c.clean(fmt.Sprintf(format, args...)))
+	text, _ := c.shorten(fmt.Sprintf(format, args...))
+	c.problems = append(c.problems, text)
 }
 
 // effects returns what was gathered.
@@ -106,21 +111,29 @@ func (c *collection) effects() *plan.Effects {
 	return out
 }
 
-// clean makes a foreign text one short line without secrets and without characters that a
-// terminal acts on.
-func (c *collection) clean(text string) string {
+// shorten makes a foreign text one short line without secrets and without characters that a
+// terminal acts on. The digest is that of the whole line, with what was not read of it; "" if nothing
+// is left out.
+func (c *collection) shorten(text string) (short, digest string) {
+	unread := c.unread
 	if len(text) > maxLine {
+		unread += fmt.Sprintf(" %x", sha256.Sum256([]byte(text[maxLine:])))
 		text = text[:maxLine]
 	}
 	text = c.mask(sanitize.Line(text))
+	short = text
 	n, last := 0, 0
 	for i := range text {
 		if n++; n > maxSubject {
-			return strings.TrimRight(text[:last], " ") + "…"
+			short = strings.TrimRight(text[:last], " ") + "…"
+			break
 		}
 		if n == maxSubject {
 			last = i
 		}
 	}
-	return text
+	if short == text && unread == "" {
+		return short, ""
+	}
+	return short, fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text+unread)))
 }

@@ -50,7 +50,9 @@ func Compare(head, base *plan.Effects) *plan.Effects {
 }
 
 // nameOf returns what makes two effects the same effect.
-func nameOf(e plan.Effect) plan.Effect { return plan.Effect{Kind: e.Kind, Subject: e.Subject} }
+func nameOf(e plan.Effect) plan.Effect {
+	return plan.Effect{Kind: e.Kind, Subject: e.Subject, Digest: e.Digest}
+}
 
 // Uncompared returns a copy of effects that says why they were not compared with base.
 func Uncompared(e *plan.Effects, why string) *plan.Effects {

@@ -2,6 +2,9 @@ package effects
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
 	"strings"
 	"sync"
 
@@ -25,11 +28,11 @@ type Finder struct {
 	stream  *mask.Stream
 	sources []source
 	found   *collection
-	read    int    // bytes of output
-	line    []byte // the beginning of a line that has not ended
-	cut     bool   // whether the line is longer than what is kept
-	lines   int    // lines that ended
-	unknown string // why the effects cannot be told
+	read    int       // bytes of output
+	line    []byte    // the beginning of a line that has not ended
+	cut     hash.Hash // of the part of the line that is not kept; nil if all is
+	lines   int       // lines that ended
+	unknown string    // why the effects cannot be told
 	ended   bool
 }
 
@@ -81,7 +84,7 @@ func (p pattern) read(line string, claimed bool, found *collection) bool {
 	if p.rule.Kind != "" {
 		subject := string(p.rule.Match.ExpandString(nil, p.rule.Subject, line, m))
 		if strings.TrimSpace(subject) == "" {
-			subject = line
+			subject = messageOf(line)
 		}
 		found.add(p.rule.Kind, subject, 1)
 	}
@@ -89,6 +92,14 @@ func (p pattern) read(line string, claimed bool, found *collection) bool {
 }
 
 func (pattern) end(*collection) {}
+
+// messageOf returns a line without what begins a record of a log, since times differ in each run.
+func messageOf(line string) string {
+	if m := logRecord.FindStringSubmatch(line); m != nil {
+		return m[3]
+	}
+	return line
+}
 
 // Write reads output. It never fails.
 func (f *Finder) Write(p []byte) (int, error) {
@@ -118,9 +129,14 @@ func (f *Finder) split(out []byte) {
 		if i >= 0 {
 			part = out[:i]
 		}
-		room := maxLine - len(f.line)
-		f.cut = f.cut || len(part) > room
-		f.line = append(f.line, part[:min(room, len(part))]...)
+		kept := min(maxLine-len(f.line), len(part))
+		f.line = append(f.line, part[:kept]...)
+		if kept < len(part) {
+			if f.cut == nil {
+				f.cut = sha256.New()
+			}
+			f.cut.Write(part[kept:])
+		}
 		if i < 0 {
 			return
 		}
@@ -133,11 +149,13 @@ func (f *Finder) split(out []byte) {
 // carriage return, a new line begins.
 func (f *Finder) endLine() {
 	f.lines++
-	if f.cut {
+	if f.cut != nil {
 		f.found.problem("line %d of the output is longer than 64 KiB; its rest was not read", f.lines)
+		f.found.unread = hex.EncodeToString(f.cut.Sum(nil))
+		defer func() { f.found.unread = "" }()
 	}
 	line := string(f.line)
-	f.line, f.cut = f.line[:0], false
+	f.line, f.cut = f.line[:0], nil
 	if isPlain(line) {
 		f.readLine(line)
 		return

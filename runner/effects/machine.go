@@ -72,6 +72,7 @@ func (f *Finder) MissFile(why string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.ended && f.unknown == "" {
-		f.giveUp(f.found.clean(why))
+		short, _ := f.found.shorten(why)
+		f.giveUp(short)
 	}
 }

@@ -50,12 +50,23 @@ func (reconcile) end(*collection) {}
 // beginning matches the beginning of a list whose first item is a text.
 var beginning = regexp.MustCompile(`^[\[(]['"]([A-Za-z_]+)`)
 
-// The action may be the second item of a list, as in ['on-demand tests', 'add comment', …]:
-// after a phrase, and with one or two words after the verb.
+// The action may be the second item of a list: after a phrase, and with one or two words after the
+// verb, as in ['on-demand tests', 'add comment', …], or after a name and with an underscore, as in
+// ['jane', 'remove_user_from_group', …]. Some first items say that the list is about something else.
 var (
 	phrase       = regexp.MustCompile(`^[a-z-]+ [a-z -]+$`)
 	secondAction = regexp.MustCompile(`^[a-z]+(?:[ _][a-z]+){1,2}$`)
+	namedAction  = regexp.MustCompile(`^[a-z]+(?:_[a-z]+)+$`)
+	noActor      = regexp.MustCompile(`^(?:validating|collecting|openshift-upgrade-watcher|omm-group)$`)
 )
+
+// hasSecondAction reports whether the second item of a list may be its action.
+func hasSecondAction(first, second string) bool {
+	if phrase.MatchString(first) {
+		return secondAction.MatchString(second) && !doubtful.MatchString(first+" "+second)
+	}
+	return namedAction.MatchString(second) && !noActor.MatchString(first)
+}
 
 // readAction reads a list or a dict with an action.
 func readAction(message string, found *collection) {
@@ -79,7 +90,7 @@ func readAction(message string, found *collection) {
 	}
 	words := v.items
 	kind, isBare, ok := actionKind(words[0].text)
-	if !ok && words[1].isText && phrase.MatchString(words[0].text) && secondAction.MatchString(words[1].text) && !doubtful.MatchString(words[0].text+" "+words[1].text) {
+	if !ok && words[1].isText && hasSecondAction(words[0].text, words[1].text) {
 		kind, isBare, ok = actionKind(words[1].text)
 	}
 	if !ok {
@@ -106,19 +117,18 @@ var (
 	firstWord = regexp.MustCompile(`^([A-Za-z]+) (\S.*)$`)
 	// scopes matches the places before a sentence, such as "[org] [cluster] " and "app-sre: ".
 	scopes = regexp.MustCompile(`^(?:\[[^\[\]]{1,100}\] )*(?:[\w./@-]{1,100}: )?`)
-	// levels matches a scope that is the level of a message.
-	levels = regexp.MustCompile(`(?i)^(?:debug|info|note|warning|error|dry[-_ ]?run): $`)
-	// done matches what follows a verb in the past: a kind of thing, a colon and a name.
+	// levels matches a scope that is the level of a message, or an error.
+	levels = regexp.MustCompile(`(?i)^(?:debug|info|note|warning|dry[-_ ]?run|\w*error|\w*exception|\w*failure): $`)
+	// done matches a kind of thing, a colon and a name: what follows a verb in the past, and in other
+	// sentences what says where a name begins.
 	done = regexp.MustCompile(`^[A-Za-z][\w /-]*: \S`)
 	// would matches what a dry run says it would do.
 	would = regexp.MustCompile(`^(?:(?i:dry[- ]?run): )?[Ww]ould (?:have )?([a-z]+) (\S.*)$`)
+	// passive matches what would be done to something, as in "3 builds will be deleted from x".
+	passive = regexp.MustCompile(`^((?:\d+|[A-Za-z][\w.-]*)(?: [\w./-]+){0,4}) (?:will be|would be|to be|are going to be|is going to be) ([a-z]+)(?:[ .,:]|$)`)
 	// bracketed matches messages such as "[cluster_name:c1] [Action:create_snitch]" and
 	// "Reconciling: Status: [OK], Action: [Destroy], reason: [x], key:[y]".
 	bracketed = regexp.MustCompile(`(?:^|[ ,])(?:\[Action: ?([A-Za-z_]+)\]|Action: ?\[([A-Za-z_]+)\])`)
-	// doubtful matches words with which a sentence may say that nothing is done.
-	doubtful = regexp.MustCompile(`(?i)(?:^|[\s,.;(])(?:not|no|never|nothing|already|skip|skips|skipped|skipping|fail|fails|failed|unable|cannot|disabled|unchanged|ignored|ignoring|instead)(?:[\s,.;:)]|$)|n't\b`)
-	// inside matches the first words of things that a program makes for itself.
-	inside = regexp.MustCompile(`^(?i:(?:a |an |the |new |local |all |in-memory )*(?:sessions?|clients?|connections?|caches?|metrics?|temp|temporary|tmp|workdirs?|working|threads?|pools?|reports?|oc|oc_map|state|states|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|desired|current|diffs?|graphs?|available|found|completed?|finished|done|is|was|are|for|of|on|in|to|from|up|protection|marker|strategy|interval)\b)`)
 )
 
 // readSentence reads a message in words.
@@ -131,29 +141,40 @@ func readSentence(message string, found *collection) {
 			return
 		}
 	}
-	kind, subject := sentenceKind(message)
-	if kind != "" && !doubtful.MatchString(message) {
+	if kind, subject := sentenceKind(message); kind != "" {
 		found.add(kind, subject, 1)
 	}
 }
 
-// sentenceKind returns the effect that a sentence announces if nothing in it is doubtful. The
-// kind is "" if it announces none.
+// sentenceKind returns the effect that a sentence announces. The kind is "" if it announces none.
 func sentenceKind(message string) (kind plan.EffectKind, subject string) {
 	if m := would.FindStringSubmatch(message); m != nil {
+		if isDenied(m[2]) {
+			return "", ""
+		}
 		return listVerbs[stem(m[1])], m[2]
 	}
 	scope := scopes.FindString(message)
-	m := firstWord.FindStringSubmatch(message[len(scope):])
-	if m == nil || levels.MatchString(scope) {
+	if levels.MatchString(scope) {
+		return "", ""
+	}
+	rest := message[len(scope):]
+	if m := passive.FindStringSubmatch(rest); m != nil && !isConditional(m[1]) {
+		if kind := listVerbs[stem(m[2])]; kind != "" && !isDenied(rest) {
+			return kind, message
+		}
+		return "", ""
+	}
+	m := firstWord.FindStringSubmatch(rest)
+	if m == nil {
 		return "", ""
 	}
 	word := strings.ToLower(m[1])
-	kind = cmp.Or(gerunds[word], imperatives[word])
+	kind = cmp.Or(gerundKind(word), imperatives[word])
 	if past := pasts[word]; past != "" && done.MatchString(m[2]) {
 		kind = past
 	}
-	if kind == "" || inside.MatchString(m[2]) {
+	if kind == "" || isInside(m[2], kind) || isDenied(m[2]) {
 		return "", ""
 	}
 	return kind, scope + m[2]
@@ -167,5 +188,9 @@ func stem(word string) string {
 	if base := strings.TrimSuffix(word, "d"); listVerbs[base] != "" {
 		return base
 	}
-	return strings.TrimSuffix(word, "ed")
+	base := strings.TrimSuffix(word, "ed")
+	if last := len(base) - 1; last > 1 && base[last] == base[last-1] && listVerbs[base] == "" { // as in dropped
+		return base[:last]
+	}
+	return base
 }

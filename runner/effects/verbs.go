@@ -12,7 +12,8 @@ import (
 var listVerbs = kinds(map[plan.EffectKind]string{
 	plan.EffectCreate: "add create insert invite grant register assign install provision attach import",
 	plan.EffectDelete: "del delete remove destroy revoke unassign purge drop prune uninstall deprovision detach " +
-		"unregister deregister terminate unshare replace recreate",
+		"unregister deregister terminate unshare replace recreate deactivate erase wipe truncate evict expel kick ban demote " +
+		"decommission offboard unlink unbind unsubscribe",
 	plan.EffectChange: "update apply change set reset patch modify edit enable disable rotate recycle move rename resize " +
 		"rebase tag untag label annotate replicate write upgrade scale restart lock unlock archive unarchive close reopen make transfer publish configure",
 	plan.EffectOther: "send trigger share accept merge notify cancel",
@@ -23,7 +24,6 @@ var listVerbs = kinds(map[plan.EffectKind]string{
 var (
 	gerunds = kinds(map[plan.EffectKind]string{
 		plan.EffectCreate: "creating adding inviting granting provisioning installing assigning",
-		plan.EffectDelete: "deleting removing destroying revoking purging uninstalling unassigning replacing recreating",
 		plan.EffectChange: "updating setting moving enabling disabling resetting rotating recycling renaming resizing restarting scaling upgrading patching archiving",
 		plan.EffectOther:  "sending triggering",
 	})
@@ -38,6 +38,18 @@ var (
 		plan.EffectChange: "update set",
 	})
 )
+
+// gerundKind returns the kind of the first word of a sentence as in "Deleting …". Every verb that
+// deletes counts, since a deletion that is missed is worse than one that is none.
+func gerundKind(word string) plan.EffectKind {
+	if kind := gerunds[word]; kind != "" {
+		return kind
+	}
+	if kind, ok := listKind(word); ok && kind == plan.EffectDelete && strings.HasSuffix(word, "ing") {
+		return kind
+	}
+	return ""
+}
 
 // kinds returns the kind of each word.
 func kinds(words map[plan.EffectKind]string) map[string]plan.EffectKind {
