@@ -139,13 +139,13 @@ func (b block) seen(t tree, answer func(string) string, commit string) string {
 	}
 	name := t.resolve(b.Path)
 	f, ok := t[name]
-	switch {
-	case b.Kind == built:
+	switch b.Kind {
+	case built:
 		f, ok = t[b.source()]
 		out = append(out, fmt.Sprint(ok, f.Text))
-	case b.Kind == lists:
+	case lists:
 		out = append(out, t.below(name)...)
-	case b.Kind == exists:
+	case exists:
 		out = append(out, fmt.Sprint(ok || len(t.below(name)) > 0, f)) // the file counts, as for stats
 	default:
 		out = append(out, fmt.Sprint(ok, f))
