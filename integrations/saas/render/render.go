@@ -55,6 +55,9 @@ type Input struct {
 	// does not have it. With nil the existence of images is not checked.
 	Digest func(ctx context.Context, image string) (string, error)
 	Helm   HelmFunc // nil if the program helm is not there
+	// IsSteered says that somebody steers the target who must learn no secret. What is asked of
+	// services, and which objects there are, must then not depend on values of secrets.
+	IsSteered bool
 }
 
 // An Output is what a target deploys.
@@ -111,6 +114,11 @@ func (r *renderer) render(ctx context.Context) error {
 		return r.keep(shown, shown)
 	}
 	hidden, failed := r.process(ctx, r.secrets.placeholder)
+	if r.in.IsSteered {
+		if why := r.findSteered(shown, hidden, err, failed); why != nil {
+			return why
+		}
+	}
 	if err != nil {
 		return r.secrets.clean(err, failed)
 	}
