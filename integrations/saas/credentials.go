@@ -1,6 +1,7 @@
 package saas
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,9 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 	if err != nil {
 		return out, err
 	}
+	if c.otherPort(host, portOf(of.URL)) != "" {
+		return out, nil
+	}
 	if l, ok := c.Settings.Logins[host]; ok {
 		out.User = l.User
 		out.Password, err = c.read(ctx, host, l.ref())
@@ -92,6 +96,9 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 func (c Credentials) Image(ctx context.Context, of *File, image string) (services.Login, error) {
 	var out services.Login
 	host := registryOf(image)
+	if c.otherPort(host, registryPort(image)) != "" {
+		return out, nil
+	}
 	if l, ok := c.Settings.Logins[host]; ok {
 		password, err := c.read(ctx, host, l.ref())
 		return services.Login{User: l.User, Password: password}, err
@@ -149,12 +156,52 @@ func (c Credentials) WithheldRepository(of *Template) string {
 	if err != nil {
 		return ""
 	}
-	return c.withheld(of.File, host, codeOf)
+	return cmp.Or(c.otherPort(host, portOf(of.URL)), c.withheld(of.File, host, codeOf))
 }
 
 // WithheldImage says the same of the registry of an image.
 func (c Credentials) WithheldImage(of *File, image string) string {
-	return c.withheld(of, registryOf(image), imageOf)
+	return cmp.Or(c.otherPort(registryOf(image), registryPort(image)), c.withheld(of, registryOf(image), imageOf))
+}
+
+// otherPort says why a host gets no credentials at a port: a change names this port first. "" is the
+// usual port. A host may run services of others at other ports.
+func (c Credentials) otherPort(host, port string) string {
+	if port == "" || c.Base == nil || c.Base.names(host, port) {
+		return ""
+	}
+	return fmt.Sprintf("%.100s gets no credentials at the port %.10s, which the change names first", host, port)
+}
+
+// names reports whether a repository or a pattern of images has a host with a port.
+func (m *Model) names(host, port string) bool {
+	return slices.ContainsFunc(m.Files, func(f *File) bool {
+		return slices.ContainsFunc(f.ImagePatterns, func(p string) bool {
+			return registryOf(p) == host && registryPort(p) == port
+		}) || slices.ContainsFunc(f.Templates, func(t *Template) bool {
+			is, err := hostOf(t.URL)
+			return err == nil && is == host && portOf(t.URL) == port
+		})
+	})
+}
+
+// portOf returns the port of an address, "" for the usual one of its scheme.
+func portOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {
+		return ""
+	}
+	return u.Port()
+}
+
+// registryPort returns the port of the registry of an image, "" for the usual one.
+func registryPort(image string) string {
+	host, _, hasPath := strings.Cut(image, "/")
+	_, port, _ := strings.Cut(host, ":")
+	if !hasPath || port == "443" {
+		return ""
+	}
+	return port
 }
 
 // withheld says why a host does not get credentials of a saas file. Those that a change names first

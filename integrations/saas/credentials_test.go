@@ -19,6 +19,11 @@ func TestCredentials(t *testing.T) {
 	with := func(code, image *integration.SecretRef) *saas.File {
 		return &saas.File{Name: "shop", Code: code, Image: image}
 	}
+	ported := func(f *saas.File) *saas.File {
+		f.ImagePatterns = []string{"quay.io:8443/a"}
+		f.Templates = []*saas.Template{{File: f, URL: "https://github.com:8443/c/d"}}
+		return f
+	}
 	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost"}, Logins: map[string]saas.Login{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
 	for _, c := range []struct {
 		name, url, image string
@@ -36,6 +41,12 @@ func TestCredentials(t *testing.T) {
 		{name: "a login of the settings", url: "https://gitlab.example.com/a", image: "gitlab.example.com/a:1", file: with(code, image), repository: "bot:ci#pat", login: "bot:ci#pat"},
 		{name: "the same in base", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
 			repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "a change names another port", url: "https://github.com:8443/a/b", image: "quay.io:8443/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
+			repository: ":", login: ":", withheld: "which the change names first"},
+		{name: "the port of base", url: "https://github.com:8443/a/b", image: "quay.io:8443/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{ported(with(code, image))}},
+			repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "another port for a login of the settings", url: "https://gitlab.example.com:1/a", image: "gitlab.example.com:1/a:1", file: with(code, image), base: &saas.Model{},
+			repository: ":", login: ":", withheld: "which the change names first"},
 		{name: "a change names another secret", url: "https://github.com/a/b", image: "quay.io/a", file: with(other, other), base: &saas.Model{Files: []*saas.File{with(code, image)}}, repository: ":", login: ":", withheld: "let the setting logins have a login for"},
 		{name: "a new saas file", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{}, repository: ":", login: ":", withheld: "let the setting logins have a login for"},
 		{name: "not encrypted", url: "http://github.com/a/b", image: "x", file: with(code, nil), isWrong: true},
