@@ -52,7 +52,10 @@ func (d Desired) eachItem(do func(p Part, it reconcile.Item)) {
 
 // isOld reports whether the change did not cause a finding.
 func (w *work) isOld(f reconcile.Finding) bool {
-	if w.old[identity(f)] {
+	if id := identity(f); w.old[id] > 0 {
+		if len(f.Keys) == 0 { // the next one of head needs another one of base
+			w.old[id]--
+		}
 		return true
 	}
 	isNew := func(k reconcile.Key) bool { return !w.change.same[k] }

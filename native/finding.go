@@ -14,7 +14,7 @@ import (
 func (w *work) find(f reconcile.Finding) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	id := identity(f)
+	id := placed(f)
 	if w.told[id] {
 		return
 	}
@@ -34,9 +34,33 @@ func (w *work) find(f reconcile.Finding) {
 	}})
 }
 
-// identity returns a text that is the same for the same finding on both sides, wherever its
-// entry stands.
-func identity(f reconcile.Finding) string { return text([]any{f.Code, f.Severity, f.Keys, f.Message}) }
+// identity returns a text that is the same for the same finding on both sides. A finding about
+// entries is the same wherever these stand. Another one belongs to its file, in which it may move.
+func identity(f reconcile.Finding) string {
+	file := ""
+	if len(f.Keys) == 0 {
+		file = f.Place.File
+	}
+	return text([]any{f.Code, f.Severity, f.Keys, f.Message, file})
+}
+
+// placed returns the identity of a finding with its place in the file, unless it is about entries.
+func placed(f reconcile.Finding) string {
+	if len(f.Keys) > 0 {
+		return identity(f)
+	}
+	return identity(f) + " " + f.Place.Pointer
+}
+
+// noteOld notes findings of base.
+func (w *work) noteOld(found []reconcile.Finding) {
+	for _, f := range found {
+		if id := placed(f); !w.noted[id] {
+			w.noted[id] = true
+			w.old[identity(f)]++
+		}
+	}
+}
 
 // maxKeys is how many keys a message names, and maxShown how many bytes of each.
 const (

@@ -39,9 +39,10 @@ type work struct {
 	home    map[reconcile.Key]string // see home
 	written map[string]written       // parts that were written, by name
 
-	mu   sync.Mutex
-	told map[string]bool // findings that were reported
-	old  map[string]bool // findings of the data that base has
+	mu    sync.Mutex
+	told  map[string]bool // findings that were reported, with their places
+	noted map[string]bool // findings of the data that base has, with their places
+	old   map[string]int  // how many of them are left that no finding of head was compared with
 
 	errors int // how many errors were reported
 }
@@ -67,7 +68,7 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	env = env.WithDefaults()
 	env.Secret = secret
 	env.Log = &lockedLog{to: env.Log} // parts are read and written at once
-	w := &work{made: m, env: env, told: map[string]bool{}, old: map[string]bool{}}
+	w := &work{made: m, env: env, told: map[string]bool{}, noted: map[string]bool{}, old: map[string]int{}}
 	var err error
 	if w.head, err = m.Desired(ctx, env.Query, env.Settings); err != nil {
 		err = fmt.Errorf("reading the desired state: %w", err)
@@ -89,13 +90,9 @@ func (m made) open(ctx context.Context, env integration.Environment) (*work, err
 	w.base = w.base.withMistakes()
 	w.head = w.head.reachedBy(w.base)
 	w.change, w.home = newChange(w.base, w.head), home(w.base, w.head)
-	for _, f := range w.base.Findings {
-		w.old[identity(f)] = true
-	}
+	w.noteOld(w.base.Findings)
 	for _, p := range w.base.Parts {
-		for _, f := range w.offline(p) {
-			w.old[identity(f)] = true
-		}
+		w.noteOld(w.offline(p))
 	}
 	w.addUnits()
 	if err := w.addLeft(ctx); err != nil {
