@@ -95,7 +95,23 @@ func (g *generic) open(env integration.Environment, p native.Part, transport htt
 	s := &service{generic: g, target: t, root: p.Shard}
 	s.client = &rest.Client{Family: g.Families(t.Family), Endpoint: u, Transport: transport, Throttle: throttle, Clock: g.Clock, Timeout: set.Timeout,
 		Classify: g.classify, Mask: env.Mask}
+	if env.Base != nil { // before the merge of a change
+		s.client.Patience, s.client.MaxRead = g.patienceWith(u.Host, set), set.ReadsLimit
+	}
 	return s, nil
+}
+
+// patienceWith returns the patience with a service, which all parts share.
+func (g *generic) patienceWith(host string, set settings) *rest.Patience {
+	g.patienceLock.Lock()
+	defer g.patienceLock.Unlock()
+	if g.patience == nil {
+		g.patience = map[string]*rest.Patience{}
+	}
+	if g.patience[host] == nil {
+		g.patience[host] = &rest.Patience{Idle: set.ReadsIdle}
+	}
+	return g.patience[host]
 }
 
 // classify asks hooks about a failed request.

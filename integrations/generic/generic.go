@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
@@ -57,6 +58,9 @@ type generic struct {
 	Options
 	reader *cloud.Reader
 	reads  *rest.Throttle
+
+	patienceLock sync.Mutex
+	patience     map[string]*rest.Patience // with services, by their hosts
 }
 
 // Settings are what the settings of the integration say.
@@ -69,11 +73,15 @@ type settings struct {
 	Hosts []string `yaml:"hosts"`
 	// Timeout is how long a run waits for one operation.
 	Timeout time.Duration `yaml:"timeout"`
+	// Before the merge of a change reads end when a service gives no answer for ReadsIdle, and those of
+	// one part after ReadsLimit.
+	ReadsIdle  time.Duration `yaml:"reads_idle"`
+	ReadsLimit time.Duration `yaml:"reads_limit"`
 }
 
 // readSettings reads the settings.
 func readSettings(own integration.OwnSettings) (settings, error) {
-	s := settings{Instance: "default", Timeout: 2 * time.Hour}
+	s := settings{Instance: "default", Timeout: 2 * time.Hour, ReadsIdle: 20 * time.Second, ReadsLimit: 2 * time.Minute}
 	if err := own.Decode(&s); err != nil {
 		return s, err
 	}
@@ -82,6 +90,12 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 	}
 	if s.Timeout <= 0 {
 		return s, own.Mistake("must be a duration such as 2h", "timeout")
+	}
+	if s.ReadsIdle <= 0 {
+		return s, own.Mistake("must be a duration such as 20s", "reads_idle")
+	}
+	if s.ReadsLimit <= 0 {
+		return s, own.Mistake("must be a duration such as 2m", "reads_limit")
 	}
 	for i, host := range s.Hosts {
 		if name := strings.TrimPrefix(host, "*."); name == "" || strings.ContainsAny(name, "*/:@ ") || name != strings.ToLower(name) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/app-sre/prcheck/integrations/generic/family"
@@ -22,6 +23,10 @@ type Client struct {
 	Timeout time.Duration
 	// Attempts is how often a request is sent that may be repeated; 0 is 6.
 	Attempts int
+	// Patience bounds how long reads wait for a service that gives no answer, and MaxRead how long the
+	// reads of this client take together, retries included; nil and 0 bound nothing.
+	Patience *Patience
+	MaxRead  time.Duration
 	// MaxBody is the largest answer in bytes; 0 is 16 MiB.
 	MaxBody int64
 	// Classify decides what becomes of a failed request; the empty class, like nil, leaves it to
@@ -35,7 +40,8 @@ type Client struct {
 	// Mask replaces secrets in texts of the service; nil leaves them as they are.
 	Mask func(string) string
 
-	chains chains
+	chains    chains
+	readSince atomic.Pointer[time.Time]
 }
 
 // A Target is the resource that a request is about.

@@ -86,6 +86,9 @@ func (c *Client) send(ctx context.Context, r request) (operation.Answer, error) 
 				failures--
 			}
 		}
+		if c.Patience != nil && r.kind() == family.Reads && pause > c.readTime(c.Clock.Fill().Now()) {
+			return a, retry.Tried(err, failures)
+		}
 		if err := c.Clock.Fill().Sleep(ctx, pause); err != nil {
 			return a, err
 		}
@@ -109,6 +112,11 @@ func (c *Client) once(ctx context.Context, r request) (operation.Answer, error) 
 	if err := c.Throttle.wait(ctx, c.Clock.Fill(), c.Family, r.root, r.kind()); err != nil {
 		return operation.Answer{}, err
 	}
+	if c.Patience != nil && r.kind() == family.Reads {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, max(c.readTime(c.Clock.Fill().Now()), lastTry), errPatience)
+		defer cancel()
+	}
 	var l line
 	req, err := c.build(l.watch(ctx), r)
 	if err != nil {
@@ -120,6 +128,9 @@ func (c *Client) once(ctx context.Context, r request) (operation.Answer, error) 
 	}
 	defer func() { _ = res.Body.Close() }() // all that is needed of it was read
 	now := c.Clock.Fill().Now()
+	if c.Patience != nil && res.StatusCode < 500 && res.StatusCode != http.StatusTooManyRequests {
+		c.Patience.hear(now)
+	}
 	after, hasAfter := retry.After(res.Header, now)
 	c.Throttle.learn(now, c.Family, r.root, r.kind(), res, min(after, longestWait))
 	a := operation.Answer{Status: res.StatusCode, Header: res.Header}
@@ -201,7 +212,7 @@ func (c *Client) address(uri string) (*url.URL, error) {
 
 // unanswered returns the error of a request that got no answer.
 func (c *Client) unanswered(ctx context.Context, l *line, err error) error {
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errPatience) {
 		return context.Cause(ctx)
 	}
 	e := &Error{Class: Retry, Message: "no answer: " + c.text(err.Error()), err: err, isUnheard: l.isDead()}
@@ -210,6 +221,9 @@ func (c *Client) unanswered(ctx context.Context, l *line, err error) error {
 	}
 	return e
 }
+
+// errPatience ends a read for which there is no more patience.
+var errPatience = errors.New("the service takes too long")
 
 // A line notes whether a request reached the service at all.
 type line struct{ failed, connected atomic.Bool }
