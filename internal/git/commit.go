@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -127,7 +128,8 @@ func (c *Commit) objects(ctx context.Context, names []string, kinds ...string) (
 	return ids, nil
 }
 
-// HasFiles reports which paths of the commit are files or links. A name with a line break may be one.
+// HasFiles reports which paths of the commit are files or links, also through links to folders. A name with a line break
+// may be one.
 func (c *Commit) HasFiles(ctx context.Context, paths []string) ([]bool, error) {
 	out := make([]bool, len(paths))
 	var asked []string
@@ -141,10 +143,48 @@ func (c *Commit) HasFiles(ctx context.Context, paths []string) ([]bool, error) {
 		return out, nil
 	}
 	ids, err := c.objects(ctx, asked, "blob")
+	var left []string
+	var leftAt []int
 	for i, id := range ids {
-		out[at[i]] = id != ""
+		if out[at[i]] = id != ""; id == "" && strings.Contains(asked[i], "/") {
+			left, leftAt = append(left, asked[i]), append(leftAt, at[i])
+		}
+	}
+	if err != nil || len(left) == 0 {
+		return out, err
+	}
+	behind, err := c.areBehindLinks(ctx, left)
+	for i, is := range behind {
+		out[leftAt[i]] = is
 	}
 	return out, err
+}
+
+// areBehindLinks reports which paths lead through links to a file of the commit.
+func (c *Commit) areBehindLinks(ctx context.Context, paths []string) ([]bool, error) {
+	var in strings.Builder
+	for _, p := range paths {
+		in.WriteString(c.object(p) + "\n")
+	}
+	raw, err := runWith(ctx, c.dir, in.String(), "cat-file", "--batch-check", "--follow-symlinks")
+	if err != nil {
+		return nil, err
+	}
+	out, text := make([]bool, len(paths)), string(raw)
+	for i := range out {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		words := strings.Fields(line)
+		out[i] = len(words) == 3 && words[1] == "blob"
+		// "symlink 4", "dangling 9", "loop 5" and "notdir 7" are followed by so many bytes.
+		if len(words) != 2 {
+			continue
+		}
+		if size, err := strconv.Atoi(words[1]); err == nil && size < len(text) {
+			text = text[size+1:]
+		}
+	}
+	return out, nil
 }
 
 // object is how git names a path of the commit; "." is the root.

@@ -42,3 +42,25 @@ func TestListIgnoredPaths(t *testing.T) {
 		t.Errorf("without a repository: got %v", err)
 	}
 }
+
+// Paths lead through links to files; links that lead nowhere, outside or in circles do not.
+func TestHasFilesBehindLinks(t *testing.T) {
+	dir := commitAll(t, map[string]string{"tools/run.sh": "1", "tools/sub dir/a b": "2"})
+	for name, target := range map[string]string{"linked": "tools", "far": "linked/sub dir", "out": "/etc", "gone": "nowhere\nblob", "a": "b", "b": "a"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runGit(t, dir, "add", "-A")
+	runGit(t, dir, "commit", "-q", "-m", "links")
+	c, err := OpenCommit(context.Background(), dir, "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{"gone/x", "linked/run.sh", "out/passwd", "a/x", "linked/run.sh/x", "far/a b", "linked/no", "linked", "tools/run.sh", "tools", "no", "linked/sub dir"}
+	got, err := c.HasFiles(context.Background(), paths)
+	want := []bool{false, true, false, false, false, true, false, true, true, false, false, false}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v, %v", got, want, err)
+	}
+}
