@@ -48,7 +48,7 @@ func isConditional(subject string) bool {
 // of this run" tells of such a thing, and "Deleting cache sessions" of one that the world has.
 var (
 	// ownThings matches such things; temporary ones need no further sign.
-	ownThings = regexp.MustCompile(`^(?i:(?:(?:a|an|the|new|all) )*((?:sessions?|clients?|connections?|caches?|metrics?|workdirs?|threads?|pools?|reports?|oc|oc_map|states?|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|diffs?|graphs?)(?:[ .:]+|$))+)`)
+	ownThings = regexp.MustCompile(`^(?i:(?:(?:a|an|the|new|all) )*((?:(?:sessions?|clients?|connections?|caches?|metrics?|workdirs?|threads?|pools?|reports?|oc|oc_map|states?|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|diffs?|graphs?)(?:[ .:]+|$))+))`)
 	temporary = regexp.MustCompile(`^(?i:(?:(?:a|an|the|new|all) )*(?:temp|temporary|tmp|local|in-memory|working|desired|current) )`)
 	// noName matches the words after which a sentence goes on without a name.
 	noName = regexp.MustCompile(`^(?i:available|found|completed?|finished|done|is|was|are|for|of|on|in|to|from|up|with|at|by|as|and|or|before|after|because|protection|marker|strategy|interval)(?:[ .,:]|$)`)
