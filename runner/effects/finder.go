@@ -197,7 +197,7 @@ func (f *Finder) Announce(e plan.Effect) {
 	if f.ended || f.unknown != "" {
 		return
 	}
-	f.read += min(len(e.Subject), maxLine)
+	f.read += len(e.Subject)
 	switch {
 	case f.read > maxOutput:
 		f.giveUp("the task announced more than 64 MiB")
