@@ -160,15 +160,16 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 // durationSummary returns how long the run took, and how long all tasks took
 // together.
 func durationSummary(rep *report.Report) string {
-	last := 0.0
+	last, hasRun := 0.0, rep.Counts.Seconds > 0
 	for _, t := range rep.Results {
+		hasRun = hasRun || len(t.Spans) > 0
 		for _, span := range t.Spans {
 			last = max(last, span.End())
 		}
 	}
 	wall, work := formatSeconds(last), formatSeconds(rep.Counts.Seconds)
 	switch {
-	case rep.Counts.Seconds <= 0:
+	case !hasRun:
 		return ""
 	case last == 0, wall == work:
 		return fmt.Sprintf(" It took %s.", work)

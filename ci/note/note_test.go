@@ -307,3 +307,16 @@ func TestNotChecked(t *testing.T) {
 		t.Errorf("got %s", second)
 	}
 }
+
+// A note says how long the tasks took also if that was no time at all: whether the sentence is there
+// depends on no clock.
+func TestNoTime(t *testing.T) {
+	p := newPlan(t, 1)
+	for _, seconds := range []float64{0, 0.001} {
+		results := newResultsWith(p, func(int) plan.Result { return plan.Result{} })
+		results.Results[0].Seconds, results.Results[0].Spans = seconds, []plan.Span{{Seconds: seconds}}
+		if body := writeBody(t, note.Note{Tool: "prcheck", Plan: p, Results: results}, ""); !strings.Contains(body, "It took 0.0s.") {
+			t.Errorf("after %v seconds: %s", seconds, body)
+		}
+	}
+}
