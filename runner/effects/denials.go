@@ -16,7 +16,7 @@ var (
 	// deniedClause matches a clause that says that nothing is done: "Deleting users is disabled".
 	deniedClause = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:is|are|was|were|be|been|has|have|had|will|would|can|could|should|must|may|does|do|did)(?:n't\b| (?:not|never|already|disabled|unchanged|ignored|skipped|unable|only|no longer|currently disabled|being skipped)(?:[\s.,;:)!]|$)|not(?:[\s.,;:)!]|$))`)
 	// deniedRemark matches a remark behind the subject: "Deleting user jane: not found, skipping".
-	deniedRemark = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:already (?:gone|exists?|deleted|removed|absent|present|there|done|disabled|enabled|up)|not (?:found|supported|enabled|allowed|needed|required|implemented|possible|present|necessary)|does not exist|no longer exists?|nothing to do)(?:[\s.,;:)!]|$)|(?:[,;(]| -+) ?(?:but )?(?:skip|skipped|skipping|ignored|ignoring|disabled|unchanged|not|no|nothing|failed|cannot|unable|instead)(?:[\s.,;:)!]|$)`)
+	deniedRemark = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:already (?:gone|exists?|deleted|removed|absent|present|there|done|disabled|enabled|up)|not (?:found|supported|enabled|allowed|needed|required|implemented|possible|present|necessary)|does not exist|no longer exists?|nothing to do)(?:[\s.,;:)!]|$)|(?:[,;(]| -+) ?(?:but )?(?:skip|skipped|skipping|ignored|ignoring|disabled|unchanged|nothing|failed|cannot|unable|instead)(?:[\s.,;:)!]|$)`)
 	// deniedEnd matches the end of a sentence about something that went wrong: "Deleting user jane failed".
 	deniedEnd = regexp.MustCompile(`(?i)^\S+ \S.* (?:failed|skipped)[.!]?$`)
 	// named matches a thing and a colon, which a name follows: "Delete policy: skip".
@@ -27,10 +27,7 @@ var (
 
 // isDenied reports whether what follows the verb of a sentence says that nothing is done.
 func isDenied(rest string) bool {
-	if name := named.FindString(rest); name != "" {
-		return deniedRemark.MatchString(rest[len(name):])
-	}
-	return deniedFirst.MatchString(rest) || deniedClause.MatchString(rest) || deniedRemark.MatchString(rest) || deniedEnd.MatchString(rest)
+	return !named.MatchString(rest) && (deniedFirst.MatchString(rest) || deniedClause.MatchString(rest) || deniedRemark.MatchString(rest) || deniedEnd.MatchString(rest))
 }
 
 // isConditional reports whether the subject of a sentence makes it one about nothing, or about
