@@ -25,13 +25,10 @@ func (r *renderer) findSteered(shown, hidden []any, err, failed error) error {
 	}
 	for i := range shown {
 		a, b := identityOf(shown[i]), identityOf(hidden[i])
-		for at, name := range a {
-			if b[at] != name {
-				return steered(at + " of an object")
+		for at, part := range identityParts {
+			if a[at] != b[at] {
+				return steered(part + " of an object")
 			}
-		}
-		if len(a) != len(b) {
-			return steered("which fields an object has")
 		}
 		if !slices.Equal(imagesIn(shown[i]), imagesIn(hidden[i])) {
 			return steered("an image")
@@ -45,20 +42,15 @@ func steered(what string) *Mistake {
 	return &Mistake{Code: saas.CodeSecret, Message: fmt.Sprintf("the value of a secret decides %s: use the secret in the values of a Secret or an environment variable alone", what)}
 }
 
-// identityOf returns what names an object to a cluster, by the places of the parts.
-func identityOf(value any) map[string]string {
-	object, isMap := value.(map[string]any)
-	if !isMap {
-		return nil
-	}
-	out := map[string]string{}
+// identityParts are the parts of the identity of an object, in the order of identityOf.
+var identityParts = [...]string{"apiVersion", "kind", "the name", "the namespace"}
+
+// identityOf returns what names an object to a cluster.
+func identityOf(value any) (out [len(identityParts)]string) {
+	object, _ := value.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
-	for at, part := range map[string]any{
-		"apiVersion": object["apiVersion"], "kind": object["kind"], "the name": metadata["name"], "the namespace": metadata["namespace"],
-	} {
-		if part != nil {
-			out[at] = fmt.Sprint(part)
-		}
+	for at, part := range []any{object["apiVersion"], object["kind"], metadata["name"], metadata["namespace"]} {
+		out[at] = fmt.Sprint(part)
 	}
 	return out
 }
