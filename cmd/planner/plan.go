@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -36,7 +37,7 @@ is compared, and the settings are those of base.`,
   planner plan --base base.json --head head.json --format json | jq '.integrations[] | select(.decision != "skip")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
+			ctx := git.Pin(cmd.Context())
 			in.Writes = []string{out, log}
 			if err := change.CheckPaths(ctx, env, change.Paths{Files: []string{out, log}}); err != nil {
 				return err

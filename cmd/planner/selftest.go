@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/planner/selftest"
@@ -32,17 +33,18 @@ please report it. Exit code 1 when a law is broken.`,
   planner selftest --base base.json --head head.json --format json | jq '.laws[] | select(.status == "broken")'`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			in, err := in.Complete(cmd.Context(), env)
+			ctx := git.Pin(cmd.Context())
+			in, err := in.Complete(ctx, env)
 			if err != nil {
 				return err
 			}
-			opened, err := in.Open(cmd.Context(), env)
+			opened, err := in.Open(ctx, env)
 			if err != nil {
 				return err
 			}
 			var results []selftest.Result
-			err = opened.With(cmd.Context(), func(of planner.Input) (err error) {
-				results, err = selftest.Check(cmd.Context(), of, selftest.Options{Sources: []selftest.Source{{Name: "from a server", Open: openServed}}})
+			err = opened.With(ctx, func(of planner.Input) (err error) {
+				results, err = selftest.Check(ctx, of, selftest.Options{Sources: []selftest.Source{{Name: "from a server", Open: openServed}}})
 				return err
 			})
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/report"
@@ -41,20 +42,21 @@ integration reads, what of that differs, and what that rules out.`,
 			if err != nil {
 				return err
 			}
-			in, err := in.Complete(cmd.Context(), env)
+			ctx := git.Pin(cmd.Context())
+			in, err := in.Complete(ctx, env)
 			if err != nil {
 				return err
 			}
 			in.Writes, in.Plan = []string{page}, p
-			opened, err := in.Open(cmd.Context(), env)
+			opened, err := in.Open(ctx, env)
 			if err != nil {
 				return err
 			}
-			r, err := opened.Verify(cmd.Context(), p)
+			r, err := opened.Verify(ctx, p)
 			if err != nil {
 				return err
 			}
-			if err := writeProofPage(cmd.Context(), env, page, opened, p, r); err != nil {
+			if err := writeProofPage(ctx, env, page, opened, p, r); err != nil {
 				return err
 			}
 			if page != "-" {

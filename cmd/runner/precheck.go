@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/report"
@@ -64,7 +65,7 @@ code is 3.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return guard.Run(cmd.Context(), env, guard.HeldFile{}, func(ctx context.Context, space guard.Workspace) error {
 				f.temp, f.isStateGiven = space.Folder, cmd.Flags().Changed("state")
-				return precheck(ctx, env, f)
+				return precheck(git.Pin(ctx), env, f)
 			})
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/app-sre/prcheck/change"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
+	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/runner"
@@ -66,7 +67,7 @@ when the results are written. It shows whether skips are right, and changes no v
 			return guard.Run(cmd.Context(), env, held, func(ctx context.Context, space guard.Workspace) error {
 				defer journal.RemoveEmpty(space.File)
 				f.temp = space.Folder
-				return runPlan(ctx, env, f, space.File)
+				return runPlan(git.Pin(ctx), env, f, space.File)
 			})
 		},
 	}

@@ -27,17 +27,27 @@ func OpenCommit(ctx context.Context, dir, revision string) (*Commit, error) {
 	if revision == "" || strings.HasPrefix(revision, "-") || strings.ContainsAny(revision, "\x00\n") {
 		return nil, fmt.Errorf("%q is no revision: name a branch, a tag or a commit", revision)
 	}
-	out, err := runWith(ctx, dir, revision+"^{commit}\n", "cat-file", "--batch")
+	c, err := pinned(ctx, "commit", dir, revision, func() (Commit, error) { return readCommit(ctx, dir, revision) })
 	if err != nil {
 		return nil, err
+	}
+	c.dir = dir
+	return &c, nil
+}
+
+// readCommit asks git for a commit.
+func readCommit(ctx context.Context, dir, revision string) (Commit, error) {
+	out, err := runWith(ctx, dir, revision+"^{commit}\n", "cat-file", "--batch")
+	if err != nil {
+		return Commit{}, err
 	}
 	head, text, _ := bytes.Cut(out, []byte("\n"))
 	words := strings.Fields(string(head))
 	if len(words) != 3 || words[1] != "commit" {
-		return nil, fmt.Errorf("repository %q has no commit %q: fetch it first", dir, revision)
+		return Commit{}, fmt.Errorf("repository %q has no commit %q: fetch it first", dir, revision)
 	}
 	tree, _, _ := strings.Cut(strings.TrimPrefix(string(text), "tree "), "\n")
-	return &Commit{dir: dir, hash: words[0], tree: tree, time: commitTime(text)}, nil
+	return Commit{hash: words[0], tree: tree, time: commitTime(text)}, nil
 }
 
 // Hash returns the full hash of the commit.

@@ -22,6 +22,11 @@ type Settings struct {
 
 // ReadSettings reads the settings of a repository.
 func ReadSettings(ctx context.Context, dir string) (Settings, error) {
+	return pinned(ctx, "settings", dir, "", func() (Settings, error) { return readSettings(ctx, dir) })
+}
+
+// readSettings asks git for the settings.
+func readSettings(ctx context.Context, dir string) (Settings, error) {
 	var s Settings
 	out, err := run(ctx, dir, "config", "-z", "--get-regexp",
 		`^(core\.(filemode|symlinks|autocrlf|eol|attributesfile)|filter\..*\.(smudge|process))$`)
@@ -75,7 +80,9 @@ func isFolder(name string) bool {
 // Folders returns the folder of a working tree's own git files, and the one that it shares with others: the same,
 // unless it is a linked working tree.
 func Folders(ctx context.Context, dir string) (own, common string, err error) {
-	out, err := run(ctx, dir, "rev-parse", "--absolute-git-dir", "--git-common-dir")
+	out, err := pinned(ctx, "git folders", dir, "", func() ([]byte, error) {
+		return run(ctx, dir, "rev-parse", "--absolute-git-dir", "--git-common-dir")
+	})
 	if err != nil {
 		return "", "", err
 	}
