@@ -125,8 +125,10 @@ type Finding struct {
 	// Effect is what would be done, if the finding is about an effect. The other fields say
 	// where it comes from.
 	Effect *plan.Effect
-	Action string // of the step that has the effect, as [Deed] has it; "" if it is not known
-	Shard  string // to which the step belongs
+	// Unlooked is a part at which nobody looked, if the finding is about one. It is no mistake.
+	Unlooked *plan.Unlooked
+	Action   string // of the step that has the effect, as [Deed] has it; "" if it is not known
+	Shard    string // to which the step belongs
 }
 
 // A Stater is a native integration that can compute its desired state. It is skipped

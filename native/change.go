@@ -15,15 +15,17 @@ type change struct {
 	same map[reconcile.Key]bool
 	// removed are the entries that base has and head has nowhere.
 	removed map[reconcile.Key]bool
+	// before are the entries of base.
+	before map[reconcile.Key]entry
 }
 
 // newChange compares the data of both sides.
 func newChange(base, head Desired) change {
-	c := change{map[reconcile.Key]bool{}, map[reconcile.Key]bool{}}
+	c := change{map[reconcile.Key]bool{}, map[reconcile.Key]bool{}, map[reconcile.Key]entry{}}
 	before := map[reconcile.Key]string{}
 	base.eachItem(func(p Part, it reconcile.Item) {
 		before[it.Key] = entryText(p, it)
-		c.removed[it.Key] = true
+		c.removed[it.Key], c.before[it.Key] = true, entry{p, it}
 	})
 	sameCallers := text(base.callers()) == text(head.callers())
 	head.eachItem(func(p Part, it reconcile.Item) {
@@ -86,8 +88,8 @@ func (w *work) checkChange() {
 			asked[it.Key] = true
 		}
 	})
-	if w.Class == reconcile.Listing || w.Class == reconcile.Knowing && w.Prune {
-		maps.Copy(asked, w.dropped())
+	if w.deletesUnnamed() {
+		maps.Copy(asked, w.dropped(func(p Part) bool { return p.Clear || p.Skip != "" }))
 	}
 	d.Keys = slices.Sorted(maps.Keys(asked))
 	if refused := w.gate().Decide(d); refused.Code != "" {
@@ -107,12 +109,12 @@ func home(base, head Desired) map[reconcile.Key]string {
 }
 
 // dropped returns the entries that the change removes and whose things a run deletes then. Nobody
-// looks at a part that leaves the data as a whole, unless what is left behind is deleted. A part
-// that is skipped deletes nothing, and of one that is cleared the data want it.
-func (w *work) dropped() map[reconcile.Key]bool {
+// looks at a part that leaves the data as a whole, unless what is left behind is deleted. Parts that are
+// exempt do not count: one that is skipped deletes nothing, and of one that is cleared the data want it.
+func (w *work) dropped(isExemptPart func(Part) bool) map[reconcile.Key]bool {
 	stays, isExempt := map[string]bool{}, map[string]bool{}
 	for _, p := range w.head.Parts {
-		stays[p.name()], isExempt[p.name()] = true, p.Clear || p.Skip != ""
+		stays[p.name()], isExempt[p.name()] = true, isExemptPart(p)
 	}
 	out := map[reconcile.Key]bool{}
 	w.base.eachItem(func(p Part, it reconcile.Item) {

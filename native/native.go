@@ -34,6 +34,9 @@ type Integration struct {
 	Complete func(ctx context.Context, env integration.Environment, part Part) (Part, error)
 	// Compare returns how a thing differs from its item. It asks nobody.
 	Compare reconcile.Compare
+	// Replaces reports whether, by the data alone, a change of an entry from base to head leads to a
+	// deletion and a new creation of its thing. What it cannot tell is true. If it is nil, no change does.
+	Replaces func(base, head reconcile.Item) bool
 	// Try asks the system whether it would do a step, in a dry run whose settings allow it, and
 	// returns what would change. It writes nothing. If it is nil, the system is not asked.
 	Try func(ctx context.Context, env integration.Environment, part Part, step reconcile.Step) ([]reconcile.Change, error)

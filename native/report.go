@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,7 +101,15 @@ func inPart(p Part, message string) string {
 	if p.Shard == "" {
 		return message
 	}
-	return p.Shard + atSuffix(p) + ": " + message
+	return partName(p) + ": " + message
+}
+
+// partName returns the name of a part for people, "" if it is the whole task.
+func partName(p Part) string {
+	if p.Shard == "" {
+		return ""
+	}
+	return p.Shard + atSuffix(p)
 }
 
 // effects are the kinds of effects by the actions that have them.
@@ -126,38 +135,55 @@ func (w *work) reportSteps() {
 			w.say(fmt.Sprintf("%d deletions, digest %s", len(d.Keys), d.Digest()))
 		}
 	}
-	w.say(describeCounts(counts, w.errors))
+	w.say(describeCounts(counts, w.errors, w.reportData(counts)))
 }
 
-// describeCounts says in one line how many steps there are of each action, and how many errors.
-func describeCounts(counts map[reconcile.Action]int, errors int) string {
+// describeCounts says in one line how many steps there are of each action, how many errors, and how many
+// entries were not compared with what is there.
+func describeCounts(counts map[reconcile.Action]int, errors, unlooked int) string {
+	gap := ""
+	if unlooked > 0 {
+		gap = fmt.Sprintf("not compared with what is there: %d entries", unlooked)
+	}
 	if len(counts)+errors == 0 {
-		return "nothing to do"
+		return cmp.Or(gap, "nothing to do")
 	}
 	var words []string
 	for _, a := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[a], a))
 	}
-	if len(words) == 0 {
-		return fmt.Sprintf("errors: %d", errors)
+	var parts []string
+	if len(words) > 0 {
+		parts = append(parts, "steps: "+strings.Join(words, ", "))
 	}
-	text := "steps: " + strings.Join(words, ", ")
 	if errors > 0 {
-		text += fmt.Sprintf("; errors: %d", errors)
+		parts = append(parts, fmt.Sprintf("errors: %d", errors))
 	}
-	return text
+	if gap != "" {
+		parts = append(parts, gap)
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (w *work) reportStep(u *unit, s reconcile.Step) {
-	kind, ok := effects[s.Action]
-	if !ok {
+	if _, ok := effects[s.Action]; !ok {
 		isTold := w.told[identity(reconcile.Finding{Code: s.Code, Severity: reconcile.Error, Keys: []reconcile.Key{s.Key}, Message: s.Reason})]
 		if s.Action == reconcile.Blocked && !isTold {
 			w.say(fmt.Sprintf("blocked %s: %s", s.Key, s.Reason))
 		}
 		return
 	}
-	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, s.Reason))
+	w.announce(u, s, plan.Effect{Known: plan.Known{How: plan.KnownLive}})
+}
+
+// announce tells what a run would do, in the log and as an effect.
+func (w *work) announce(u *unit, s reconcile.Step, e plan.Effect) {
+	e.Kind, e.Subject, e.Times = effects[s.Action], string(s.Key), 1
+	reason := s.Reason
+	if e.Known.Why != "" {
+		reason += " (from the data alone: " + e.Known.Why + ")"
+	}
+	w.say(fmt.Sprintf("%s %s: %s", s.Action, s.Key, reason))
 	for _, c := range s.Changes {
 		line := fmt.Sprintf("  %s: %q -> %q", c.Path, c.Old, c.New)
 		if c.Reason != "" {
@@ -167,7 +193,7 @@ func (w *work) reportStep(u *unit, s reconcile.Step) {
 	}
 	w.env.Report(integration.Finding{
 		Finding: plan.Finding{Severity: plan.SeverityNote, File: s.Place.File, Pointer: s.Place.Pointer, Message: s.Reason},
-		Effect:  &plan.Effect{Kind: kind, Subject: string(s.Key), Times: 1},
+		Effect:  &e,
 		Action:  string(s.Action), Shard: u.part.Shard,
 	})
 }

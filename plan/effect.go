@@ -19,6 +19,8 @@ type Effects struct {
 	// Uncompared says in one line why the effects were not compared with those on base,
 	// although the settings ask for it. It is "" if they were compared or nobody asked.
 	Uncompared string `json:"uncompared,omitempty"`
+	// Unlooked are the parts at which nobody looked, as far as a native integration tells.
+	Unlooked []Unlooked `json:"unlooked,omitempty"`
 	// Problems are lines about output that could not be read, such as a line of JSON that
 	// has no kind. They do not make the effects unknown.
 	Problems []string `json:"problems,omitempty"`
@@ -31,6 +33,55 @@ type Effect struct {
 	Digest  string     `json:"digest,omitempty"` // of the whole subject, if the subject was cut
 	Since   Since      `json:"since,omitempty"`  // "" if the effects were not compared with those on base
 	Times   int        `json:"times,omitempty"`  // how often it is announced, if more than once
+	Known   Known      `json:"known,omitzero"`   // the zero value: a program said it
+}
+
+// Known says how an effect is known.
+type Known struct {
+	How How    `json:"how,omitempty"`
+	Why string `json:"why,omitempty"` // nobody asked the target, in one line
+}
+
+// How is a way in which an effect is known.
+type How string
+
+// The ways. Live: the target was asked in this run. Data: base and head alone say it.
+const (
+	KnownLive How = "live"
+	KnownData How = "data"
+)
+
+// Unlooked is something at which nobody looked, so that what would be done there is not known.
+type Unlooked struct {
+	Part    string       `json:"part,omitempty"` // such as the shard; "" is the whole task
+	What    UnlookedKind `json:"what"`
+	Entries int          `json:"entries,omitempty"` // number of things
+	Why     string       `json:"why"`               // in one line
+	Code    string       `json:"code,omitempty"`    // of the finding that tells it as well
+}
+
+// An UnlookedKind says what is not known.
+type UnlookedKind string
+
+// What is not known. All: anything may be done. Drift: the data of both sides were compared, and not what
+// is there. Removed: the fate of things that no entry names any more.
+const (
+	UnlookedAll     UnlookedKind = "all"
+	UnlookedDrift   UnlookedKind = "drift"
+	UnlookedRemoved UnlookedKind = "removed"
+)
+
+// MayHave reports whether the change may have an effect of a kind where nobody looked. Drift is there
+// without the change.
+func (u Unlooked) MayHave(kind EffectKind) bool {
+	switch u.What {
+	case UnlookedDrift:
+		return false
+	case UnlookedRemoved:
+		return kind == EffectDelete
+	case UnlookedAll:
+	}
+	return true // also what a later prcheck says
 }
 
 // An EffectKind is the kind of an effect.
@@ -79,5 +130,5 @@ func (e *Effects) Count(kind EffectKind) int {
 // with a subject, so that they can be remembered for another run.
 func (e *Effects) IsWhole() bool {
 	isWrong := func(i Effect) bool { return !i.Kind.IsValid() || i.Subject == "" || i.Times < 0 }
-	return e != nil && e.Unknown == "" && len(e.Beyond) == 0 && !slices.ContainsFunc(e.Items, isWrong)
+	return e != nil && e.Unknown == "" && len(e.Beyond)+len(e.Unlooked) == 0 && !slices.ContainsFunc(e.Items, isWrong)
 }

@@ -29,6 +29,8 @@ type Effects struct {
 	Tasks int `json:"tasks"`
 	// Unknown are the tasks whose effects cannot be told, with the reasons.
 	Unknown []EffectGap `json:"unknown"`
+	// Unasked are the parts of tasks at which nobody looked, although the effects by the data are known.
+	Unasked []UnaskedPart `json:"unasked,omitempty"`
 	// Unlooked are the integrations for whose effects nobody looked, in name order.
 	Unlooked []UnlookedIntegration `json:"unlooked"`
 	// Labels are the labels that the merge request needs because of these effects, as the
@@ -47,6 +49,7 @@ type EffectGroup struct {
 	Kind        plan.EffectKind `json:"kind"`
 	Subject     string          `json:"subject,omitempty"` // untrusted; "" for effects that were only counted, because there are too many
 	Since       plan.Since      `json:"since,omitempty"`   // "" if it was not compared with base
+	Known       plan.How        `json:"known,omitempty"`   // how it is known; "" if a program said it
 	Count       int             `json:"count"`             // how often all these tasks announce it
 	Tasks       []string        `json:"tasks"`             // in plan order; tasks that were left out come last
 }
@@ -67,8 +70,8 @@ type UnlookedIntegration struct {
 // Looked reports whether somebody looked for the effects of at least one task.
 func (e Effects) Looked() bool { return e.Tasks > e.unlookedTasks() }
 
-// Complete reports whether the effects of every task are known.
-func (e Effects) Complete() bool { return len(e.Unknown)+len(e.Unlooked) == 0 }
+// Complete reports whether the effects of every task are known, those of all its parts.
+func (e Effects) Complete() bool { return len(e.Unknown)+len(e.Unlooked)+len(e.Unasked) == 0 }
 
 // Silent reports whether it is known that no task would do anything: every task ran or
 // passed before, somebody looked at all of them, and none announced an effect.
@@ -149,11 +152,12 @@ type groupKey struct {
 	kind        plan.EffectKind
 	subject     string
 	since       plan.Since
+	known       plan.How
 }
 
 // addAnnouncement adds the effects of one task to the counts and to the groups.
 func (e *Effects) addAnnouncement(groups map[groupKey]*EffectGroup, a announcement) {
-	add := func(kind plan.EffectKind, subject string, since plan.Since, n int) {
+	add := func(kind plan.EffectKind, subject string, since plan.Since, known plan.How, n int) {
 		switch since {
 		case plan.SinceBase:
 			e.Pending.add(kind, n)
@@ -162,9 +166,9 @@ func (e *Effects) addAnnouncement(groups map[groupKey]*EffectGroup, a announceme
 		default:
 			e.Counts.add(kind, n)
 		}
-		key := groupKey{a.integration, kind, subject, since}
+		key := groupKey{a.integration, kind, subject, since, known}
 		if groups[key] == nil {
-			groups[key] = &EffectGroup{Integration: a.integration, Kind: kind, Subject: subject, Since: since}
+			groups[key] = &EffectGroup{Integration: a.integration, Kind: kind, Subject: subject, Since: since, Known: known}
 		}
 		g := groups[key]
 		if g.Count += n; !slices.Contains(g.Tasks, a.task) {
@@ -172,13 +176,14 @@ func (e *Effects) addAnnouncement(groups map[groupKey]*EffectGroup, a announceme
 		}
 	}
 	for _, item := range a.effects.Items {
-		add(item.Kind, item.Subject, item.Since, max(1, item.Times))
+		add(item.Kind, item.Subject, item.Since, item.Known.How, max(1, item.Times))
 	}
 	for _, kind := range plan.EffectKinds() {
 		if n := a.effects.Beyond[kind]; n > 0 {
-			add(kind, "", "", n)
+			add(kind, "", "", "", n)
 		}
 	}
+	e.addUnasked(a)
 	if a.effects.Uncompared != "" {
 		e.Uncompared = append(e.Uncompared, EffectGap{a.task, a.tasks, a.effects.Uncompared})
 	}
@@ -199,6 +204,7 @@ func compareGroups(a, b EffectGroup) int {
 		strings.Compare(a.Tasks[0], b.Tasks[0]),
 		strings.Compare(a.Subject, b.Subject),
 		strings.Compare(string(a.Since), string(b.Since)),
+		strings.Compare(string(a.Known), string(b.Known)),
 		strings.Compare(string(a.Kind), string(b.Kind)),
 	)
 }

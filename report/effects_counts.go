@@ -60,8 +60,13 @@ func (e Effects) SummaryWith(emphasize func(string) string) string {
 		return ""
 	}
 	parts := countEffects(e.Counts, emphasize)
-	if e.Silent() {
+	switch unasked := e.describeUnasked(); {
+	case e.Silent():
 		parts = append(parts, "no effects announced")
+	case unasked != "" && len(parts) == 0:
+		parts = append(parts, "no effects by the data alone", unasked)
+	case unasked != "":
+		parts = append(parts, unasked)
 	}
 	if n := e.Pending.Sum(); n > 0 {
 		text := fmt.Sprintf("%d already pending on base", n)

@@ -79,6 +79,9 @@ func (g EffectGroup) Remarks() string {
 	if g.Subject != "" && g.Count > len(g.Tasks) {
 		parts = append(parts, fmt.Sprintf("%d times", g.Count))
 	}
+	if g.Known == plan.KnownData {
+		parts = append(parts, "from the data alone")
+	}
 	switch g.Since {
 	case plan.SinceBase:
 		parts = append(parts, "already pending on base")
@@ -167,7 +170,7 @@ type GapList struct {
 
 // GapLists returns all that is not known, the most important first.
 func (e Effects) GapLists() []GapList {
-	return []GapList{{"effects unknown", e.Unknown}, {"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
+	return []GapList{{"effects unknown", e.Unknown}, {"not looked at", e.unaskedGaps()}, {"not compared with base", e.Uncompared}, {"output not understood", e.Problems}}
 }
 
 // writeGaps writes the tasks of which something is not known.

@@ -14,14 +14,15 @@ type NeededLabel struct {
 }
 
 // neededLabels returns the labels that the effects need. A label is needed if the tasks
-// announce an effect of its kind that base is not known to announce as well, or if the
-// effects of a task are not known.
+// announce an effect of its kind that base is not known to announce as well, if the effects
+// of a task are not known, or if the change may have one at a part that nobody looked at.
 func (e Effects) neededLabels(require map[plan.EffectKind]string) []NeededLabel {
 	var labels []string
 	why := map[string][]string{}
 	for _, kind := range plan.EffectKinds() {
 		label := require[kind]
-		if label == "" || e.Counts.Of(kind) == 0 && e.doubtful() == 0 {
+		unasked := e.mayHave(kind)
+		if label == "" || e.Counts.Of(kind)+e.doubtful()+unasked == 0 {
 			continue
 		}
 		if _, known := why[label]; !known {
@@ -30,6 +31,9 @@ func (e Effects) neededLabels(require map[plan.EffectKind]string) []NeededLabel 
 		var one EffectCounts
 		one.add(kind, e.Counts.Of(kind))
 		why[label] = append(why[label], countEffects(one, plainly)...)
+		if unasked > 0 {
+			why[label] = append(why[label], countNoun(unasked, "part")+" not looked at, where things may be deleted")
+		}
 	}
 	var out []NeededLabel
 	for _, label := range labels {

@@ -157,12 +157,14 @@ func changeSummary(p *plan.Plan, rep *report.Report) string {
 	return text + durationSummary(rep)
 }
 
-// durationSummary returns how long the run took, and how long all tasks took
-// together.
+// durationSummary returns how long the run took, and how long all tasks took together. Its words follow
+// from the number of tasks, not from a clock, so that two notes on the same run are alike.
 func durationSummary(rep *report.Report) string {
-	last, hasRun := 0.0, rep.Counts.Seconds > 0
+	last, ran, hasRun := 0.0, 0, rep.Counts.Seconds > 0
 	for _, t := range rep.Results {
-		hasRun = hasRun || len(t.Spans) > 0
+		if len(t.Spans) > 0 {
+			hasRun, ran = true, ran+1
+		}
 		for _, span := range t.Spans {
 			last = max(last, span.End())
 		}
@@ -171,7 +173,7 @@ func durationSummary(rep *report.Report) string {
 	switch {
 	case !hasRun:
 		return ""
-	case last == 0, wall == work:
+	case ran < 2:
 		return fmt.Sprintf(" It took %s.", work)
 	}
 	return fmt.Sprintf(" It took %s for %s of work.", wall, work)

@@ -43,7 +43,7 @@ func TestDryRunOfChange(t *testing.T) {
 		"misspelt":     {func() { s.body(cache)["properties"].(object)["skuu"] = 1 }, "VAL_UNKNOWN", "change /cloud/cache.yml", "skuu"},
 		"gone":         {func() { delete(s.Data, rule) }, "", "", "ORPHAN"},
 		"deleted":      {func() { s.Data[rule]["delete"] = true }, "", "delete /cloud/rule.yml", "the entry says delete"},
-		"with a child": {func() { s.Data[cache]["delete"] = true }, "DELETE_WITH_CHILD", "", ""},
+		"with a child": {func() { s.Data[cache]["delete"] = true }, "DELETE_WITH_CHILD", "delete /cloud/cache.yml", "from the data alone: it is blocked"},
 	} {
 		s.World = base.Clone()
 		for _, file := range []string{cache, rule} {

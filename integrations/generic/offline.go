@@ -46,6 +46,14 @@ func (g *generic) check(ctx context.Context, env integration.Environment) ([]pla
 	return out, nil
 }
 
+// replaces reports whether, by the data alone, the change of an entry deletes its resource and creates it
+// again.
+func replaces(base, head reconcile.Item) bool {
+	was, isEntry := base.Body.(*entry)
+	now, isToo := head.Body.(*entry)
+	return isEntry && isToo && check.Replaces(was.of, now.of)
+}
+
 // notes returns those of what stays as it is that the plan does not tell.
 func notes(kept []check.Finding) []check.Finding {
 	return slices.DeleteFunc(slices.Clone(kept), func(f check.Finding) bool { return f.Code != check.CodeIgnored && f.Code != check.CodeFirstSet })

@@ -204,7 +204,8 @@ func (p Preview) Findings() []integration.Finding {
 		because := strings.Join(l.Reasons, "; ")
 		out = append(out, integration.Finding{Shard: shard,
 			Finding: plan.Finding{Severity: plan.SeverityNote, File: l.Place.File, Pointer: l.Place.Pointer, Message: because},
-			Effect:  &plan.Effect{Kind: kind, Subject: subject + ": " + because, Times: 1}})
+			Effect: &plan.Effect{Kind: kind, Subject: subject + ": " + because, Times: 1, Since: plan.SinceChange,
+				Known: plan.Known{How: plan.KnownData, Why: "it follows from what the merge changes"}}})
 	}
 	for _, l := range p.Runs {
 		add(l, plan.EffectOther, l.Subject, map[string]string{VerbRun: "run ", VerbHeld: "held run "}[l.Verb]+l.Subject)

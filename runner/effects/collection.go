@@ -3,6 +3,7 @@ package effects
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/sanitize"
@@ -14,6 +15,7 @@ const (
 	maxItems    = 2000 // different effects
 	maxSubject  = 200  // characters
 	maxProblems = 20
+	maxUnlooked = 100 // parts
 )
 
 // A collection gathers effects and problems within bounds.
@@ -25,6 +27,7 @@ type collection struct {
 	beyond   map[plan.EffectKind]int
 	problems []string
 	dropped  int // problems that are not kept
+	unlooked []plan.Unlooked
 	// unread is the digest of what was left out at the end of the line that is read, "" if nothing was.
 	unread string
 }
@@ -33,10 +36,16 @@ func newCollection(mask func(string) string) *collection {
 	return &collection{mask: mask, index: map[plan.Effect]int{}}
 }
 
-// add adds an effect that is announced a number of times.
+// add adds an effect that a program announces a number of times.
 func (c *collection) add(kind plan.EffectKind, subject string, times int) {
+	c.announce(plan.Effect{Kind: kind, Subject: subject, Times: times})
+}
+
+// announce adds an effect. Of two that are the same the first one says how it is known.
+func (c *collection) announce(e plan.Effect) {
+	kind, times := e.Kind, max(1, e.Times)
 	name := plan.Effect{Kind: kind}
-	name.Subject, name.Digest = c.shorten(subject)
+	name.Subject, name.Digest = c.shorten(e.Subject)
 	if i, ok := c.index[name]; ok {
 		c.items[i].Times = max(1, c.items[i].Times) + times
 		return
@@ -53,7 +62,25 @@ func (c *collection) add(kind plan.EffectKind, subject string, times int) {
 	if times > 1 {
 		item.Times = times
 	}
+	item.Since, item.Known.How = e.Since, e.Known.How
+	item.Known.Why, _ = c.shorten(e.Known.Why)
 	c.items = append(c.items, item)
+}
+
+// unlook adds a part at which nobody looked. Beyond the bound, parts of one kind are one.
+func (c *collection) unlook(u plan.Unlooked) {
+	u.Part, _ = c.shorten(u.Part)
+	u.Why, _ = c.shorten(u.Why)
+	if len(c.unlooked) < maxUnlooked {
+		c.unlooked = append(c.unlooked, u)
+		return
+	}
+	isLike := func(o plan.Unlooked) bool { return o.What == u.What }
+	if i := slices.IndexFunc(c.unlooked[maxUnlooked:], isLike); i >= 0 {
+		c.unlooked[maxUnlooked+i].Entries += u.Entries
+		return
+	}
+	c.unlooked = append(c.unlooked, plan.Unlooked{What: u.What, Entries: u.Entries, Why: "more parts were not looked at than are kept"})
 }
 
 // evict removes the last effect that is no deletion, and counts it. It returns false if all
@@ -97,7 +124,11 @@ func (c *collection) problem(format string, args ...any) {
 func (c *collection) effects() *plan.Effects {
 	out := &plan.Effects{Items: append([]plan.Effect{}, c.items...), Problems: c.problems}
 	for i := range out.Items { // secrets may have become known since
-		out.Items[i].Subject = c.mask(out.Items[i].Subject)
+		out.Items[i].Subject, out.Items[i].Known.Why = c.mask(out.Items[i].Subject), c.mask(out.Items[i].Known.Why)
+	}
+	for _, u := range c.unlooked {
+		u.Part, u.Why = c.mask(u.Part), c.mask(u.Why)
+		out.Unlooked = append(out.Unlooked, u)
 	}
 	if len(c.beyond) > 0 {
 		out.Beyond = c.beyond

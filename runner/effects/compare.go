@@ -4,7 +4,8 @@ import "github.com/app-sre/prcheck/plan"
 
 // Compare returns head's effects with the sides on which each is announced. Effects count as
 // often as they are announced: what head announces twice and base once is pending once and
-// new once. Effects that base alone announces come last.
+// new once. Effects that base alone announces come last. What the data of both sides alone say is new
+// already.
 //
 // If one side is unknown, or is not complete, head's effects are returned as they are, with
 // the reason.
@@ -37,6 +38,10 @@ func Compare(head, base *plan.Effects) *plan.Effects {
 	}
 	for _, item := range head.Items {
 		times := max(1, item.Times)
+		if item.Known.How == plan.KnownData {
+			add(item, plan.SinceChange, times)
+			continue
+		}
 		pending := min(times, onBase[nameOf(item)])
 		onBase[nameOf(item)] -= pending
 		add(item, plan.SinceBase, pending)

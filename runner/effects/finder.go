@@ -204,7 +204,16 @@ func (f *Finder) Announce(e plan.Effect) {
 	case !e.Kind.IsValid() || strings.TrimSpace(e.Subject) == "":
 		f.found.problem("an effect of kind %q with the subject %q does not count: it needs a known kind and a subject", e.Kind, e.Subject)
 	default:
-		f.found.add(e.Kind, e.Subject, max(1, e.Times))
+		f.found.announce(e)
+	}
+}
+
+// Unlook takes a part at which a native integration did not look.
+func (f *Finder) Unlook(u plan.Unlooked) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.ended && f.unknown == "" {
+		f.found.unlook(u)
 	}
 }
 

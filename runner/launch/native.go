@@ -63,10 +63,13 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL]), queryFunc(vars[baseURL]), log
 	env.Report = func(f integration.Finding) {
 		switch {
-		case f.Effect == nil:
+		case f.Effect == nil && f.Unlooked == nil:
 			found.Add(f.Finding)
-		case finder != nil:
+		case finder == nil:
+		case f.Effect != nil:
 			finder.Announce(*f.Effect)
+		default:
+			finder.Unlook(*f.Unlooked)
 		}
 	}
 	err = n.DryRun(ctx, env)

@@ -96,6 +96,9 @@ func (c *collector) did(d integration.Deed) {
 
 // report takes a finding or an effect. It is the function Report of the environment.
 func (c *collector) report(f integration.Finding) {
+	if f.Unlooked != nil { // only a check of a change has such parts
+		return
+	}
 	if f.Effect != nil {
 		action := cmp.Or(f.Action, string(f.Effect.Kind))
 		d := integration.Deed{Shard: f.Shard, Key: f.Effect.Subject, Action: action, Status: planned, File: f.File, Pointer: f.Pointer}

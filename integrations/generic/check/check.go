@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integrations/generic/cloud"
+	"github.com/app-sre/prcheck/integrations/generic/threeway"
 	"github.com/app-sre/prcheck/integrations/generic/validate"
 	"github.com/app-sre/prcheck/openapi"
 	"github.com/app-sre/prcheck/openapi/resources"
@@ -153,6 +154,22 @@ func isSame(a, b *cloud.Resource) bool {
 		a.AllowReplace == b.AllowReplace && strings.EqualFold(a.TypeID(), b.TypeID()) && slices.Equal(a.AllowUpdate, b.AllowUpdate) &&
 		slices.Equal(a.Ignore, b.Ignore) && slices.Equal(a.Exclusive, b.Exclusive) && slices.Equal(a.Secrets, b.Secrets) &&
 		reflect.DeepEqual(a.Body, b.Body)
+}
+
+// Replaces reports whether a run deletes the resource of an entry and creates it again because of a change,
+// as the entry allows. Base stands for what is there. What cannot be told is true: that the type or a body
+// is not known, or that base did not allow it, so that what was held back before may be done now.
+func Replaces(base, head *cloud.Resource) bool {
+	if !head.AllowReplace || !isManaged(head) {
+		return false
+	}
+	c := newChecker(&cloud.Model{Resources: []*cloud.Resource{base}}, &cloud.Model{Resources: []*cloud.Resource{head}})
+	types, err := c.typesOf(base, head)
+	if err != nil || len(types) == 0 || base.Body == nil || head.Body == nil || !base.AllowReplace {
+		return true
+	}
+	p := Pair{Base: base, Head: head, Types: types}
+	return slices.ContainsFunc(types, func(t *validate.Type) bool { return p.plan(t, head.Body).Action == threeway.Replace })
 }
 
 // typesOf returns what is known of the type of an entry, the rules that base has first.

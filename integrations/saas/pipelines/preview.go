@@ -62,6 +62,7 @@ func (n native) preview(ctx context.Context, env integration.Environment) error 
 	base, err := saas.Read(ctx, env.Base, s.Settings)
 	if err != nil {
 		env.Report(finding(codeBase, plan.SeverityWarning, reconcile.Place{}, "the saas files of base cannot be read, so it is not known what the merge starts: "+err.Error()))
+		env.Report(integration.Finding{Unlooked: &plan.Unlooked{What: plan.UnlookedAll, Entries: len(files), Code: codeBase, Why: "the saas files of base cannot be read"}})
 		return nil
 	}
 	isMine := func(l saas.PreviewLine) bool {
