@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -38,44 +39,47 @@ integration reads, what of that differs, and what that rules out.`,
   planner verify --plan plan.json --base base.json --head head.json --html proof.html`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := source.ReadPlan(name)
-			if err != nil {
-				return err
-			}
-			ctx := git.Pin(cmd.Context())
-			in, err := in.Complete(ctx, env)
-			if err != nil {
-				return err
-			}
-			in.Writes, in.Plan = []string{page}, p
-			opened, err := in.Open(ctx, env)
-			if err != nil {
-				return err
-			}
-			r, err := opened.Verify(ctx, p)
-			if err != nil {
-				return err
-			}
-			if err := writeProofPage(ctx, env, page, opened, p, r); err != nil {
-				return err
-			}
-			if page != "-" {
-				err = writeProof(env.Stdout, p, r)
-			}
-			if err != nil {
-				return err
-			}
-			if len(r.Refuted) == 0 {
-				return nil
-			}
-			hintAtState(env.Stderr, opened, p)
-			return cli.ErrFailed
+			return verify(git.Pin(cmd.Context()), env, in, name, page)
 		},
 	}
 	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
 	cmd.Flags().StringVar(&page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in place of the text")
 	addInputFlags(cmd, &in)
 	return cmd
+}
+
+// verify checks the plan of a file and writes the proof, also to a page if that has a name.
+func verify(ctx context.Context, env cli.Env, in change.Inputs, name, page string) error {
+	p, err := source.ReadPlan(name)
+	if err != nil {
+		return err
+	}
+	if in, err = in.Complete(ctx, env); err != nil {
+		return err
+	}
+	in.Writes, in.Plan = []string{page}, p
+	opened, err := in.Open(ctx, env)
+	if err != nil {
+		return err
+	}
+	r, err := opened.Verify(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := writeProofPage(ctx, env, page, opened, p, r); err != nil {
+		return err
+	}
+	if page != "-" {
+		err = writeProof(env.Stdout, p, r)
+	}
+	if err != nil {
+		return err
+	}
+	if len(r.Refuted) == 0 {
+		return nil
+	}
+	hintAtState(env.Stderr, opened, p)
+	return cli.ErrFailed
 }
 
 // writeProof writes what does not hold, or that all decisions do, and how many skips are
