@@ -1,12 +1,13 @@
 package integration
 
 import (
-	"net"
 	"net/url"
 	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // A SecretSource says where native integrations find secrets. At most one of Files, Env and
@@ -137,16 +138,10 @@ func (r *settingsReader) readServer(n *yaml.Node, at string) string {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
 		r.fail(n.Line, at, "must be an address such as https://vault.example.com:8200, without a path and without a user")
-	case u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())):
 		r.fail(n.Line, at, "must begin with https://, since secrets are sent there; http:// is allowed for this machine alone")
 	}
 	return strings.TrimRight(s, "/")
-}
-
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // readMount reads where an engine of Vault is mounted: names between slashes.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
@@ -129,15 +129,10 @@ func parseServer(server string) (*url.URL, error) {
 	switch {
 	case u.Host == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, fmt.Errorf("the address of its server is %.200q, want https://HOST", u.Redacted())
-	case u.Scheme != "https" && (u.Scheme != "http" || !isThisMachine(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())):
 		return nil, fmt.Errorf("the address of its server is %.200q: a token is sent over https only", u.Redacted())
 	}
 	return u, nil
-}
-
-func isThisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // readOnly is a transport that sends nothing but GET, whatever the code above it does.

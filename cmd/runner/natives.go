@@ -21,7 +21,7 @@ import (
 // they keep. It asks nobody.
 func openServices() (change.Services, func() error) {
 	code, api := repositories.New(), &jsonapi.Client{}
-	images, slos := registry.New(registry.Options{}), measurements.New(api)
+	images, slos := registry.New(), measurements.New(api)
 	out := change.Services{
 		Deploy:    deploy.Services{Repositories: code, Registry: images},
 		Pipelines: pipelines.Services{Repositories: code, Registry: images, Builds: builds.New(api), Measurements: slos},

@@ -2,7 +2,6 @@ package manager
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // Settings are the settings of the manager. The table of doc.go says what they mean.
@@ -144,8 +144,7 @@ func (g gitHub) checkURL() string {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "must be an address, such as https://api.github.com"
 	}
-	ip, _ := netip.ParseAddr(u.Hostname()) // the zero value is no address of this machine
-	if u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+	if u.Scheme == "http" && !origin.IsThisMachine(u.Hostname()) {
 		return "must begin with https://, since commits that run, and a token, come and go there; http:// is allowed for this machine alone"
 	}
 	return ""

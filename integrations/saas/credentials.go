@@ -1,7 +1,6 @@
 package saas
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // A Login is what a host gets from everybody who asks it, by the settings of base.
@@ -76,15 +76,15 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 	if err != nil {
 		return out, err
 	}
-	if c.otherPort(host, portOf(of.URL)) != "" {
-		return out, nil
+	if err := c.mayAsk(host, portOf(of.URL)); err != nil {
+		return out, err
 	}
 	if l, ok := c.Settings.Logins[host]; ok {
 		out.User = l.User
 		out.Password, err = c.read(ctx, host, l.ref())
 		return out, err
 	}
-	if of.File.Code == nil || c.withheld(of.File, host, codeOf) != "" {
+	if of.File.Code == nil || c.withheld(of.File, host, portOf(of.URL), codeOf) != "" {
 		return out, nil
 	}
 	out.Password, err = c.read(ctx, host, *of.File.Code)
@@ -96,14 +96,14 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 func (c Credentials) Image(ctx context.Context, of *File, image string) (services.Login, error) {
 	var out services.Login
 	host := registryOf(image)
-	if c.otherPort(host, registryPort(image)) != "" {
-		return out, nil
+	if err := c.mayAsk(host, registryPort(image)); err != nil {
+		return out, err
 	}
 	if l, ok := c.Settings.Logins[host]; ok {
 		password, err := c.read(ctx, host, l.ref())
 		return services.Login{User: l.User, Password: password}, err
 	}
-	if of.Image == nil || c.withheld(of, host, imageOf) != "" {
+	if of.Image == nil || c.withheld(of, host, registryPort(image), imageOf) != "" {
 		return out, nil
 	}
 	user, token := *of.Image, *of.Image
@@ -156,21 +156,28 @@ func (c Credentials) WithheldRepository(of *Template) string {
 	if err != nil {
 		return ""
 	}
-	return cmp.Or(c.otherPort(host, portOf(of.URL)), c.withheld(of.File, host, codeOf))
+	return c.withheld(of.File, host, portOf(of.URL), codeOf)
 }
 
 // WithheldImage says the same of the registry of an image.
 func (c Credentials) WithheldImage(of *File, image string) string {
-	return cmp.Or(c.otherPort(registryOf(image), registryPort(image)), c.withheld(of, registryOf(image), imageOf))
+	return c.withheld(of, registryOf(image), registryPort(image), imageOf)
 }
 
-// otherPort says why a host gets no credentials at a port: a change names this port first. "" is the
-// usual port. A host may run services of others at other ports.
-func (c Credentials) otherPort(host, port string) string {
-	if port == "" || c.Base == nil || c.Base.names(host, port) {
-		return ""
+// mayAsk returns why nobody asks a host at a port before the merge of a change, nil if it is asked: the data of base
+// name both, or the settings do. A host of the settings without a port is one at the usual port. An address could
+// have a secret that the change knows, so it is refused before its name is looked up.
+func (c Credentials) mayAsk(host, port string) error {
+	if c.Base == nil || c.Base.names(host, port) {
+		return nil
 	}
-	return fmt.Sprintf("%.100s gets no credentials at the port %.10s, which the change names first", host, port)
+	at := withPort(host, port)
+	_, hasLogin := c.Settings.Logins[at]
+	if hasLogin || c.Settings.MayGet(at) {
+		return nil
+	}
+	return integration.Failure(integration.FailureOfConfig, fmt.Errorf("%.100q is not asked before the merge, since neither base nor the settings name it: "+
+		"add it to hosts in the settings of base, if it is trusted", at))
 }
 
 // names reports whether a repository or a pattern of images has a host with a port.
@@ -194,6 +201,14 @@ func portOf(address string) string {
 	return u.Port()
 }
 
+// withPort returns a host with its port; "" is the usual one.
+func withPort(host, port string) string {
+	if port == "" {
+		return host
+	}
+	return origin.Origin{Scheme: "https", Host: host, Port: port}.String()
+}
+
 // registryPort returns the port of the registry of an image, "" for the usual one.
 func registryPort(image string) string {
 	host, _, hasPath := strings.Cut(image, "/")
@@ -206,12 +221,12 @@ func registryPort(image string) string {
 
 // withheld says why a host does not get credentials of a saas file. Those that a change names first
 // are not used before its merge.
-func (c Credentials) withheld(of *File, host string, get func(*File) *integration.SecretRef) string {
+func (c Credentials) withheld(of *File, host, port string, get func(*File) *integration.SecretRef) string {
 	ref := get(of)
 	if _, hasLogin := c.Settings.Logins[host]; hasLogin || ref == nil {
 		return ""
 	}
-	if !c.Settings.MayGet(host) {
+	if !c.Settings.MayGet(host) && !c.Settings.MayGet(withPort(host, port)) {
 		return fmt.Sprintf("%.100s gets no credentials, because the setting hosts does not name it", host)
 	}
 	if c.Base == nil {
@@ -247,8 +262,7 @@ func hostOf(address string) (string, error) {
 	if err != nil || u.Hostname() == "" || u.User != nil {
 		return "", errAddress
 	}
-	isThisMachine := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
-	if u.Scheme != "https" && (u.Scheme != "http" || !isThisMachine) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())) {
 		return "", errAddress
 	}
 	return strings.ToLower(u.Hostname()), nil

@@ -24,7 +24,7 @@ func TestCredentials(t *testing.T) {
 		f.Templates = []*saas.Template{{File: f, URL: "https://github.com:8443/c/d"}}
 		return f
 	}
-	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost"}, Logins: map[string]saas.Login{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
+	settings := saas.Settings{Hosts: []string{"github.com", "quay.io", "localhost", "forge.example.com:8443"}, Logins: map[string]saas.Login{"gitlab.example.com": {User: "bot", Path: "ci", Field: "pat"}}}
 	for _, c := range []struct {
 		name, url, image string
 		file             *saas.File
@@ -32,6 +32,7 @@ func TestCredentials(t *testing.T) {
 		repository       string // user:password
 		login            string
 		isWrong          bool
+		isUnasked        bool   // nobody asks it before the merge
 		withheld         string // what the reason has
 	}{
 		{name: "a host of the settings", url: "https://github.com/a/b", image: "quay.io/a/b:1", file: with(code, image), repository: ":app/code#token", login: "app/image#user:app/image#token"},
@@ -42,11 +43,15 @@ func TestCredentials(t *testing.T) {
 		{name: "the same in base", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
 			repository: ":app/code#token", login: "app/image#user:app/image#token"},
 		{name: "a change names another port", url: "https://github.com:8443/a/b", image: "quay.io:8443/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
-			repository: ":", login: ":", withheld: "which the change names first"},
+			isUnasked: true},
 		{name: "the port of base", url: "https://github.com:8443/a/b", image: "quay.io:8443/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{ported(with(code, image))}},
 			repository: ":app/code#token", login: "app/image#user:app/image#token"},
-		{name: "another port for a login of the settings", url: "https://gitlab.example.com:1/a", image: "gitlab.example.com:1/a:1", file: with(code, image), base: &saas.Model{},
-			repository: ":", login: ":", withheld: "which the change names first"},
+		{name: "another port for a login of the settings", url: "https://gitlab.example.com:1/a", image: "gitlab.example.com:1/a:1", file: with(code, image), base: &saas.Model{}, isUnasked: true},
+		{name: "a change names another host", url: "https://a-secret.evil.example/a", image: "a-secret.evil.example/a", file: with(nil, nil), base: &saas.Model{Files: []*saas.File{ported(with(code, image))}}, isUnasked: true},
+		{name: "base has a port of the host", url: "https://git.example.com/a", image: "git.example.com/a", file: with(nil, nil), base: &saas.Model{Files: []*saas.File{ported(with(code, image))}}, isUnasked: true},
+		{name: "a port of the settings", url: "https://forge.example.com:8443/a", image: "forge.example.com:8443/a", file: with(code, image), base: &saas.Model{Files: []*saas.File{with(code, image)}},
+			repository: ":app/code#token", login: "app/image#user:app/image#token"},
+		{name: "the usual port of a host with a port in the settings", url: "https://forge.example.com/a", image: "forge.example.com/a", file: with(code, image), base: &saas.Model{}, isUnasked: true},
 		{name: "a change names another secret", url: "https://github.com/a/b", image: "quay.io/a", file: with(other, other), base: &saas.Model{Files: []*saas.File{with(code, image)}}, repository: ":", login: ":", withheld: "let the setting logins have a login for"},
 		{name: "a new saas file", url: "https://github.com/a/b", image: "quay.io/a", file: with(code, image), base: &saas.Model{}, repository: ":", login: ":", withheld: "let the setting logins have a login for"},
 		{name: "not encrypted", url: "http://github.com/a/b", image: "x", file: with(code, nil), isWrong: true},
@@ -59,6 +64,15 @@ func TestCredentials(t *testing.T) {
 				return ref.Path + "#" + ref.Field, nil
 			}}
 			r, err := cred.Repository(t.Context(), &saas.Template{File: c.file, URL: c.url})
+			if c.isUnasked {
+				l, too := cred.Image(t.Context(), c.file, c.image)
+				for _, err := range []error{err, too} {
+					if err == nil || !strings.Contains(err.Error(), "is not asked before the merge") || r.Password+l.Password != "" {
+						t.Errorf("got %v", err)
+					}
+				}
+				return
+			}
 			if got := r.User + ":" + r.Password; !c.isWrong && (got != c.repository || err != nil) || c.isWrong && (err == nil || r.Password != "") {
 				t.Errorf("the repository gets %q, %v", got, err)
 			}

@@ -3,10 +3,12 @@ package saas
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // Settings are those that all natives of saas files share. A native embeds them in its own.
@@ -50,8 +52,8 @@ func (s *Soak) UnmarshalText(text []byte) error {
 // Check returns the first mistake that the types of the settings do not show.
 func (s Settings) Check(own integration.OwnSettings) error {
 	for i, host := range s.Hosts {
-		if host == "" || strings.ContainsAny(host, "/@ ") || host != strings.ToLower(host) {
-			return own.Mistake("must be the name of a host in lower case, such as github.com", "hosts", fmt.Sprint(i))
+		if !isHost(host) {
+			return own.Mistake("must be the name of a host in lower case, such as github.com, or with a port that is not the usual one, such as github.com:8443", "hosts", fmt.Sprint(i))
 		}
 	}
 	for _, host := range slices.Sorted(maps.Keys(s.Logins)) {
@@ -66,6 +68,15 @@ func (s Settings) Check(own integration.OwnSettings) error {
 		return own.Mistake("must be s3://BUCKET or s3://BUCKET/PREFIX", "records")
 	}
 	return nil
+}
+
+// isHost reports whether a text is a host of the settings: a name or an address in lower case, perhaps with a port.
+func isHost(text string) bool {
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return ip.Zone() == ""
+	}
+	o, err := origin.Parse("https://" + text)
+	return err == nil && o.String() == text
 }
 
 // MayGet reports whether a host gets credentials.

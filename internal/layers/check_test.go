@@ -191,6 +191,23 @@ func statements(s source) []string {
 
 // uses checks which names of other packages a file uses.
 func uses(s source) []string {
+	var broken []string
+	s.eachUse(func(n ast.Node, name string, isMain bool) {
+		if why := wrongUse(s.pkg, name, isMain); why != "" {
+			broken = append(broken, s.at(n)+": "+why)
+		}
+	})
+	return broken
+}
+
+// usedNames returns the names of other packages that a file uses.
+func usedNames(s source) (names []string) {
+	s.eachUse(func(_ ast.Node, name string, _ bool) { names = append(names, name) })
+	return names
+}
+
+// eachUse calls do for each name of another package that a file uses. IsMain tells whether main uses it.
+func (s source) eachUse(do func(n ast.Node, name string, isMain bool)) {
 	local := map[string]string{}
 	for _, spec := range s.file.Imports {
 		to, _ := strconv.Unquote(spec.Path.Value)
@@ -200,7 +217,6 @@ func uses(s source) []string {
 		}
 		local[name] = to
 	}
-	var broken []string
 	for _, decl := range s.file.Decls {
 		f, ok := decl.(*ast.FuncDecl)
 		isMain := ok && f.Name.Name == "main" && f.Recv == nil && s.file.Name.Name == "main"
@@ -210,14 +226,11 @@ func uses(s source) []string {
 				return true
 			}
 			if x, ok := sel.X.(*ast.Ident); ok && local[x.Name] != "" {
-				if why := wrongUse(s.pkg, local[x.Name]+"."+sel.Sel.Name, isMain); why != "" {
-					broken = append(broken, s.at(n)+": "+why)
-				}
+				do(n, local[x.Name]+"."+sel.Sel.Name, isMain)
 			}
 			return true
 		})
 	}
-	return broken
 }
 
 func wrongUse(pkg, name string, isMain bool) string {
@@ -230,12 +243,18 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package has no clock"
-	case slices.Contains(senders, name) && ownHouse(pkg) != "":
-		return "uses " + name + "; a native integration sends requests with the client of its environment"
+	case slices.Contains(ways, name) && opens(pkg) == "":
+		return "uses " + name + "; what leaves goes through runner/systems, other openers stand in the table of internal/layers with a reason"
 	case slices.Contains(disk, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package touches nothing outside"
 	}
 	return ""
+}
+
+// opens returns why a package may open something, "" if it may not.
+func opens(pkg string) string {
+	why, _ := listed(openers, pkg)
+	return why
 }
 
 // sizes checks the length of a file and of its functions.
@@ -286,7 +305,7 @@ func isProgram(pkg string) bool {
 }
 
 // listed returns the row of a table whose name covers pkg: the longest of such names counts.
-func listed(table map[string][]string, pkg string) ([]string, bool) {
+func listed[T any](table map[string]T, pkg string) (T, bool) {
 	if row, ok := table[pkg]; ok {
 		return row, true
 	}

@@ -19,7 +19,7 @@ var floors = [][]string{
 // side lists the packages beside the floors. Every package may import them, and they import
 // only each other.
 var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/armtest", "internal/cli", "internal/crash", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers",
-	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/slotest", "internal/suggest"}
+	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/slotest", "internal/suggest"}
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
@@ -86,16 +86,51 @@ var owners = map[string][]string{
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
 var (
-	pure      = []string{"openapi", "openapi/resources", "openapi/classes", "openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
-	impure    = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
-	disk      = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
-	clocks    = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
-	senders   = []string{"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm"}
+	pure   = []string{"openapi", "openapi/resources", "openapi/classes", "openapi/catalog", "schemafilter", "affected", "planner", "planner/flip", "planner/proof", "planner/rules", "planner/selftest", "plan", "report", "report/insights", "report/lines", "report/proofs", "report/traces", "ci/note", "validator", "ci/pipeline", "runner/baseline", "runner/effects", "runner/findings"}
+	impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "log"}
+	disk   = []string{"path/filepath.Abs", "path/filepath.EvalSymlinks", "path/filepath.Glob", "path/filepath.Walk", "path/filepath.WalkDir"}
+	clocks = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.NewTimer", "time.NewTicker"}
+	ways   = []string{
+		"net.Dial", "net.DialTimeout", "net.DialTCP", "net.DialUDP", "net.DialIP", "net.DialUnix", "net.Dialer", "net.Listen", "net.ListenPacket", "net.ListenConfig",
+		"net.Resolver", "net.DefaultResolver", "net.LookupHost", "net.LookupIP", "net.LookupAddr", "net.LookupTXT", "net.LookupCNAME", "net.LookupSRV", "net.LookupMX", "net.LookupNS",
+		"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm", "net/http.Client", "net/http.Transport",
+		"net/http.Server", "net/http.Serve", "net/http.ListenAndServe", "net/http.ListenAndServeTLS", "crypto/tls.Dial", "crypto/tls.Dialer", "crypto/tls.Listen",
+		"os/exec.Command", "os/exec.CommandContext", "os/exec.Cmd", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.Socket", "syscall.Connect",
+		"golang.org/x/sys/unix.Socket", "golang.org/x/sys/unix.Connect", "golang.org/x/sys/unix.Exec",
+	}
 	starters  = []string{"wrapper", "server", "integrations/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
 	world     = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
 	fatal     = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
 	worldBook = []string{"internal/cli", "internal/kubetest", "internal/shared"} // hand out the world, the last two to tests
 )
+
+// openers lists the packages that open a connection, listen for one or start a program, with the reason. A name
+// that ends with /* means every package below that folder. What a native integration sends goes through those
+// of runner/systems, which look at each request; no other package that a dry run reaches is one.
+var openers = map[string]string{
+	"kube":                        "clusters, with what runner/systems gives it",
+	"runner/systems":              "endpoints, clusters and Vault, each at the address and with the methods that it is given for",
+	"runner/systems/helm":         "the program helm, without a cluster",
+	"runner/systems/jsonapi":      "build servers and measurements, GET alone",
+	"runner/systems/registry":     "digests of images, GET and HEAD alone",
+	"runner/systems/repositories": "git over HTTP, reading alone",
+	"integration":                 "the clients that an environment and actors hand to natives of others; before a merge GET and HEAD alone",
+	"internal/objects":            "buckets of flags and settings, with the keys of the job",
+	"internal/git":                "the program git, on the checkout; it fetches base from the remote of the checkout alone",
+	"internal/reads":              "a program that is recorded, which the runner starts",
+	"internal/rlimit":             "this program again, with limits",
+	"wrapper":                     "the commands of tasks",
+	"runner/guard":                "this program again, as the worker",
+	"runner/launch":               "the loopback server of a task asks itself",
+	"runner/rounds":               "status and metrics of reconcile, at the address of a flag",
+	"runner/webhook":              "the webhook, at the address of a flag",
+	"server":                      "the server of data, on the loopback or at the address of a flag",
+	"ci":                          "GitLab, at the address of the job",
+	"live":                        "a live server of data, at the address of a flag",
+	"cmd/*":                       "addresses of flags",
+	"internal/kubetest":           "tests",
+	"internal/gitlabtest":         "tests",
+}
 
 // The largest file and function, in lines.
 const (

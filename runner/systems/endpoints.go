@@ -5,13 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // maxEndpointAnswer is how many bytes an answer of an API may have.
@@ -47,7 +47,7 @@ func (s *Systems) endpoint(e endpoint) (http.RoundTripper, error) {
 	if e.base, err = parseEndpoint(e.ref.URL); err != nil {
 		return nil, asConfig(fmt.Errorf("the API %.100q: %w", e.ref.Name, err))
 	}
-	if e.ref.Insecure && !isThisMachine(e.base.Hostname()) && e.ref.Token != (integration.SecretRef{}) {
+	if e.ref.Insecure && !origin.IsThisMachine(e.base.Hostname()) && e.ref.Token != (integration.SecretRef{}) {
 		return nil, asConfig(fmt.Errorf("the API %.100q: a token is sent only to a server whose certificate is checked: remove insecure", e.ref.Name))
 	}
 	e.Systems = s
@@ -60,16 +60,10 @@ func parseEndpoint(address string) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
 		return nil, errors.New("its address must be https://HOST, without a user and without a query")
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isThisMachine(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())) {
 		return nil, errors.New("its address must begin with https://; http:// is allowed for this machine alone")
 	}
 	return u, nil
-}
-
-// isThisMachine reports whether a host is this machine.
-func isThisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // RoundTrip implements [http.RoundTripper].

@@ -14,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/family"
 	"github.com/app-sre/prcheck/integrations/generic/hooks"
 	"github.com/app-sre/prcheck/integrations/generic/rules"
+	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/openapi"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -148,7 +149,7 @@ func (r *Reader) api(row row[apiRow]) *API {
 		fail(CodeRequired, "/name", "the API needs a name")
 	case r.families()(e.Family) == nil:
 		fail(CodeFamily, "/family", fmt.Sprintf("there is no family %.80q; there are %s", e.Family, strings.Join(family.Names(), " and ")))
-	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !isThisMachine(u.Hostname())):
+	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())):
 		fail(CodePattern, "/endpoint", "the endpoint must be https://HOST, without a user and without a query; http:// is allowed for this machine alone")
 	case len(e.Specifications) == 0:
 		fail(CodeRequired, "/specifications", "the API needs the paths of the bundle resources with its specifications")

@@ -3,13 +3,13 @@ package promotions
 import (
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // Settings are what the settings of the integration say; doc.go explains them.
@@ -61,7 +61,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 	}
 	if s.Forge.URL != "" {
 		u, err := url.Parse(s.Forge.URL)
-		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())) {
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())) {
 			return s, own.Mistake("must be the address of GitLab, such as https://gitlab.example.com", "forge", "url")
 		}
 	}

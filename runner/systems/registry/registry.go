@@ -14,19 +14,12 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
-// Options say whom a registry may trust.
-type Options struct {
-	// Realms are the only hosts of tokens, other than a registry itself, that get the login of a
-	// registry.
-	Realms []string
-}
-
 // A Registry reads registries of images. Several goroutines may use it at once.
 type Registry struct {
-	realms    []string
 	transport http.RoundTripper
 	timeout   time.Duration // of one request
 	policy    retry.Policy
@@ -39,9 +32,9 @@ type Registry struct {
 var _ services.Registry = (*Registry)(nil)
 
 // New returns a reader of registries. It asks nobody.
-func New(o Options) *Registry {
+func New() *Registry {
 	return &Registry{
-		realms: o.Realms, transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 20 * time.Second, now: time.Now,
+		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 20 * time.Second, now: time.Now,
 		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
 		tokens: map[tokenKey]token{},
 	}
@@ -182,8 +175,7 @@ func isLocal(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return origin.IsThisMachine(strings.Trim(host, "[]"))
 }
 
 func (r *Registry) send(ctx context.Context, method, address, authorization string, body io.Reader) (*http.Response, error) {

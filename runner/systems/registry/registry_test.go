@@ -14,6 +14,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
@@ -78,7 +79,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func reader() *Registry {
-	r := New(Options{})
+	r := New()
 	r.policy = retry.Policy{Attempts: 3, FirstPause: time.Millisecond, MaxPause: time.Millisecond}
 	return r
 }
@@ -147,34 +148,36 @@ func TestRealms(t *testing.T) {
 	login := services.Login{User: "robot", Password: "s3cret"}
 	for _, c := range []struct {
 		name, realm string
-		realms      []string
 		want        string
 	}{
-		{"another host", "https://tokens.example.com/token", nil, "it wants its login sent to"},
-		{"another port", "http://127.0.0.1:1/token", nil, "it wants its login sent to"},
-		{"without TLS", "http://tokens.example.com/token", nil, "it does not say where its tokens come from"},
-		{"with a user", "https://a@tokens.example.com/token", nil, "it does not say where its tokens come from"},
-		{"no address", "", nil, "it does not say where its tokens come from"},
+		{"another host", "https://tokens.example.com/token", "it wants its login sent to"},
+		{"another port", "http://127.0.0.1:1/token", "it wants its login sent to"},
+		{"without TLS", "http://tokens.example.com/token", "it does not say where its tokens come from"},
+		{"with a user", "https://a@tokens.example.com/token", "it does not say where its tokens come from"},
+		{"no address", "", "it does not say where its tokens come from"},
 	} {
 		f, r := newFake(t), reader()
 		f.isBearer, f.realm = true, c.realm
 		if c.realm == "" {
 			f.realm = "none"
 		}
-		r.realms = c.realms
 		_, err := r.Digest(t.Context(), f.host()+"/shop/web:1", login)
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}
 	}
-	f, tokens, r := newFake(t), newFake(t), reader()
-	f.isBearer, f.realm, tokens.login = true, tokens.URL+"/token", login
-	r.realms = []string{"127.0.0.1"}
-	if got, err := r.Digest(t.Context(), f.host()+"/shop/web:1", login); err != nil || got != digest {
-		t.Errorf("a host of the settings: got %q and %v", got, err)
-	}
-	if !r.mayGet(hub, "auth.docker.io") || r.mayGet("quay.io", "auth.docker.io") {
-		t.Error("the tokens of Docker Hub come from auth.docker.io, and no others")
+	for _, c := range []struct {
+		registry, realm string
+		want            bool
+	}{
+		{hub, "https://auth.docker.io/token", true}, {hub, "https://auth.docker.io:444/token", false}, {"quay.io", "https://auth.docker.io/token", false},
+		{"quay.io", "https://quay.io/v2/auth", true}, {"quay.io", "https://QUAY.io:443/v2/auth", true}, {"quay.io", "https://quay.io:8443/v2/auth", false},
+		{"quay.io:8443", "https://quay.io:8443/v2/auth", true}, {"quay.io:8443", "https://quay.io/v2/auth", false},
+	} {
+		realm, err := origin.Parse(c.realm)
+		if got := mayGet(c.registry, realm); err != nil || got != c.want {
+			t.Errorf("%s gives its login to %s: %t, %v", c.registry, c.realm, got, err)
+		}
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // A tokenKey says what a token is for.
@@ -94,8 +94,12 @@ func parameters(challenge string) map[string]string {
 // fetchToken fetches a token for reading one repository, whatever else the registry names.
 func (r *Registry) fetchToken(ctx context.Context, of reference, login services.Login, challenge map[string]string) (string, error) {
 	realm, err := url.Parse(challenge["realm"])
-	if err != nil || realm.Hostname() == "" || realm.User != nil || realm.Scheme != "https" && (realm.Scheme != "http" || !isLocal(realm.Host)) {
-		return "", lost("it does not say where its tokens come from")
+	if err != nil {
+		return "", errNoRealm
+	}
+	at, err := origin.Parse(challenge["realm"])
+	if err != nil {
+		return "", errNoRealm
 	}
 	query := realm.Query()
 	query.Set("service", challenge["service"])
@@ -103,8 +107,8 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, login services.
 	realm.RawQuery = query.Encode()
 	authorization := ""
 	if (login != services.Login{}) {
-		if !r.mayGet(of.host, realm.Host) {
-			return "", wrong("it wants its login sent to %.100q for a token, which the settings do not name as a host: name it there if it is trusted", realm.Host)
+		if !mayGet(of.host, at) {
+			return "", wrong("it wants its login sent to %.100q for a token, which is another server: give it no login, or use a registry that has its tokens itself", at)
 		}
 		authorization = basic(login)
 	}
@@ -120,14 +124,16 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, login services.
 	return t.value, nil
 }
 
-// belong are hosts of tokens that belong to a registry of another name.
-var belong = map[string]string{hub: "auth.docker.io"}
+// errNoRealm says that a registry names no server of tokens that can be asked.
+var errNoRealm = lost("it does not say where its tokens come from")
 
-// mayGet reports whether the host of tokens gets the login of a registry.
-func (r *Registry) mayGet(registry, realm string) bool {
-	realm = strings.ToLower(realm)
-	name, _, _ := strings.Cut(realm, ":")
-	return realm == registry || belong[registry] == realm || slices.Contains(r.realms, realm) || slices.Contains(r.realms, name)
+// belong are the servers of tokens that belong to a registry of another name.
+var belong = map[string]string{hub: "auth.docker.io", "registry.gitlab.com": "gitlab.com"}
+
+// mayGet reports whether a server of tokens gets the login of a registry: only the registry itself, at its port, and a
+// server that belongs to it.
+func mayGet(registry string, realm origin.Origin) bool {
+	return realm.String() == registry || realm.Scheme == "https" && belong[registry] == realm.String()
 }
 
 // readToken reads the answer with a token.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
@@ -90,7 +90,7 @@ func check(of services.Repository) (string, error) {
 		return "", wrong("%.200q is no address of a repository such as https://HOST/PATH", withoutUser(of.URL))
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(of.URL, "\n\r\x00 '\"\\"):
 		return "", wrong("the address %.200q must have no user, no query and no other signs", withoutUser(of.URL))
-	case of.Password != "" && u.Scheme == "http" && !isLocal(u.Hostname()):
+	case of.Password != "" && u.Scheme == "http" && !origin.IsThisMachine(u.Hostname()):
 		return "", wrong("the repository %.200q asks for a password over http: name it with https", of.URL)
 	}
 	return strings.TrimSuffix(strings.TrimRight(of.URL, "/"), ".git"), nil
@@ -107,12 +107,6 @@ func withoutUser(address string) string {
 	}
 	rest, _, _ = strings.Cut(rest, "?")
 	return begin + "://" + rest
-}
-
-// isLocal reports whether a host is this machine.
-func isLocal(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // isClassed reports whether somebody said what kind of failure an error is.

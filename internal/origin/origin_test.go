@@ -1,0 +1,41 @@
+package origin
+
+import "testing"
+
+func TestParse(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://Quay.io/v2":           "https quay.io",
+		"https://quay.io:443":          "https quay.io",
+		"https://quay.io:8443/x":       "https quay.io:8443",
+		"http://localhost:5000":        "http localhost:5000",
+		"http://127.8.9.1":             "http 127.8.9.1",
+		"http://[::1]:80/":             "http ::1",
+		"https://[2001:db8::1]:8443":   "https [2001:db8::1]:8443",
+		"http://[::ffff:127.0.0.1]/":   "http ::ffff:127.0.0.1",
+		"http://quay.io":               errHTTP.Error(),
+		"http://127.0.0.1.example.com": errHTTP.Error(),
+		"http://127.1":                 errHTTP.Error(), // a resolver may take it for this machine, and nobody else does
+		"ftp://localhost":              errHTTP.Error(),
+		"https://user@quay.io":         errForm.Error(),
+		"https://user:pw@localhost":    errForm.Error(),
+		"https://":                     errForm.Error(),
+		"quay.io/x":                    errForm.Error(),
+		"quay.io:443":                  errForm.Error(),
+		"":                             errForm.Error(),
+		"https://*.quay.io":            errHost.Error(),
+		"https://[fe80::1%25eth0]":     errHost.Error(),
+		"https://quay.io:0":            errPort.Error(),
+		"https://quay.io:65536":        errPort.Error(),
+		"https://quay.io:x":            errPort.Error(),
+		"https://quay.io:":             errPort.Error(),
+	} {
+		o, err := Parse(address)
+		got := o.Scheme + " " + o.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
+		}
+	}
+}
