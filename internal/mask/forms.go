@@ -1,53 +1,52 @@
 package mask
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"slices"
 	"strings"
 )
 
-// A form is one way in which a secret may be encoded. Each of its characters may be
-// escaped in addition, see [unit].
-type form struct{ text string }
-
-// pair returns the first two bytes of the form.
-func (f form) pair() [2]byte { return [2]byte{f.text[0], f.text[1]} }
-
-// compareForms orders forms by length, the longest first, and then by their bytes.
-func compareForms(a, b form) int {
-	return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text))
-}
-
-// formsOf returns the forms of secrets, the longest form first.
-func formsOf(secrets []string) []form {
-	var texts []string
+// partsOf returns the texts that are masked for secrets: the secrets with and without the
+// space around them, and the lines of those that have several. None is there twice.
+func partsOf(secrets []string) []string {
+	var parts []string
 	for _, secret := range secrets {
-		texts = append(texts, encodings(secret)...)
+		parts = append(parts, secret)
 		if secret = strings.TrimSpace(secret); !strings.Contains(secret, "\n") {
-			texts = append(texts, encodings(secret)...)
+			parts = append(parts, secret)
 			continue
 		}
 		for line := range strings.Lines(secret) {
 			if line = strings.TrimSpace(line); len(line) >= minSecretLine {
-				texts = append(texts, encodings(line)...)
+				parts = append(parts, line)
 			}
 		}
 	}
-	var forms []form
-	for _, text := range texts {
-		forms = append(forms, form{text})
+	slices.Sort(parts)
+	return slices.Compact(parts)
+}
+
+// formsOf returns the forms of secrets, the ways in which they may be encoded. Each character
+// of a form may be escaped in addition, see [unit].
+func formsOf(secrets []string) []string {
+	var forms []string
+	for _, secret := range secrets {
+		forms = append(forms, encodings(secret)...)
 	}
-	slices.SortFunc(forms, compareForms)
+	slices.Sort(forms)
 	return slices.Compact(forms)
 }
 
-// encodings returns a secret as it is, in base64 and in hex. It returns nothing if the
-// secret is too short to be told from ordinary text.
+// encodings returns a secret as it is. If it is too short to be found in digits of any kind,
+// encodings also returns it in base64 and in hex. It returns nothing if the secret is too
+// short to be told from ordinary text.
 func encodings(secret string) []string {
-	if len(secret) < minSecret {
+	switch {
+	case len(secret) < minSecret:
 		return nil
+	case len(secret) >= minDigits:
+		return []string{secret}
 	}
 	digits := base64Of(secret)
 	out := append([]string{secret, hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}, digits...)

@@ -2,6 +2,8 @@ package mask
 
 import (
 	"slices"
+	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -39,8 +41,10 @@ func New(secrets []string) *Masker {
 func (m *Masker) Add(secrets ...string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if forms := m.current().unknown(formsOf(secrets)); len(forms) > 0 {
-		m.table.Store(m.current().with(forms))
+	parts := partsOf(secrets)
+	forms, digits := m.current().unknown(formsOf(parts)), m.current().unknownInDigits(parts)
+	if len(forms)+len(digits) > 0 {
+		m.table.Store(m.current().with(forms, digits))
 	}
 }
 
@@ -71,8 +75,8 @@ func (m *Masker) Text(text string) string {
 // A matcher compares forms with a text. It reuses its memory.
 type matcher struct {
 	*table
-	places, next []int
-	firsts       []byte
+	buffers [][]int
+	firsts  []byte
 }
 
 // match returns the size of the longest form that text begins with, 0 if there is none,
@@ -83,7 +87,7 @@ func (m *matcher) match(text []byte) (size int, open bool) {
 		m.firsts, open = appendFirsts(m.firsts[:0], text, 0)
 	case isQuote(c):
 		m.firsts = append(m.firsts[:0], c)
-	case m.byFirst[c] == nil:
+	case !m.hasFirst(c):
 		return 0, false
 	case len(text) > 1 && (isOrdinary(text[1]) || isQuote(text[1])):
 		return m.longest(m.byPair[[2]byte{c, text[1]}], text)
@@ -156,82 +160,109 @@ func appendFirsts(firsts, text []byte, depth int) (_ []byte, open bool) {
 
 // longest returns the size of the longest of the forms that text begins with, and whether
 // text may turn out to begin with a longer one.
-func (m *matcher) longest(forms []form, text []byte) (size int, open bool) {
-	for i := range forms {
-		if forms[i].differs(text) {
+func (m *matcher) longest(groups [2]group, text []byte) (size int, open bool) {
+	for i, g := range groups {
+		if len(g.forms) == 0 {
 			continue
 		}
-		n, more := m.matchForm(&forms[i], text)
-		size, open = max(size, n), open || more
+		w := walk{matcher: m, text: text[:min(len(text), g.maxSize)], mayBreak: i == longForms}
+		w.follow(g.forms, 0, append(m.buffer(0), 0), 1)
+		size, open = max(size, w.size), open || w.open && len(text) < g.maxSize
 	}
 	return size, open
 }
 
-// differs reports whether text cannot be the form, since an ordinary byte differs. It is
-// a quick test that fails most forms.
-func (f *form) differs(text []byte) bool {
-	for i, c := range text[:min(len(text), len(f.text))] {
-		if c != f.text[i] || !isOrdinary(c) {
-			return isOrdinary(c)
-		}
+// buffer returns an empty list of places. The lists of two levels do not share memory.
+func (m *matcher) buffer(level int) []int {
+	if level == len(m.buffers) {
+		m.buffers = append(m.buffers, make([]int, 0, maxEnds))
 	}
-	return false
+	return m.buffers[level][:0]
 }
 
-// matchForm returns how many bytes at the beginning of text are the form, 0 if text does
-// not begin with it, and whether it may do so when more text follows.
-func (m *matcher) matchForm(f *form, text []byte) (size int, open bool) {
-	limit := f.maxSize()
-	text = text[:min(len(text), limit)]
-	m.places = append(m.places[:0], 0)
-	for from := 0; from < len(f.text); {
-		u := unitAt(f.text, from)
-		m.next = m.next[:0]
-		for _, at := range m.places {
-			open = m.step(f, u, from == 0, text, at) || open
-		}
-		from += len(u.raw)
-		m.places, m.next = m.next, m.places
-		if len(m.places) == 0 {
-			return 0, open && len(text) < limit
-		}
-	}
-	for _, at := range m.places {
-		size = max(size, at)
-	}
-	return size, open && len(text) < limit
+// A walk compares a text with many forms at once. It reads what several forms begin with
+// only once.
+type walk struct {
+	*matcher
+	text     []byte
+	mayBreak bool // whether lines may break inside of the forms
+	size     int  // of the longest form so far
+	open     bool // whether more text may make it a longer one
 }
 
-// maxSize returns how many bytes of a text are looked at for the form.
-func (f *form) maxSize() int { return 2*maxEntity*len(f.text) + maxGaps }
+// follow goes on with sorted forms of which the first bytes, as many as depth, may end at
+// some places of the text. It changes places. The lists of places from a level on are free.
+func (w *walk) follow(forms []string, depth int, places []int, level int) {
+	for len(forms) > 0 && len(places) > 0 {
+		if len(forms[0]) == depth {
+			w.size = max(w.size, slices.Max(places))
+			forms = forms[1:]
+			continue
+		}
+		if at := places[0]; len(places) == 1 && at < len(w.text) && isOrdinary(w.text[at]) {
+			forms = narrow(forms, depth, w.text[at])
+			places[0]++
+			depth++
+			continue
+		}
+		u := unitAt(forms[0], depth)
+		n := u.count(forms, depth)
+		next := w.buffer(level)
+		for _, at := range places {
+			next = w.step(next, u, depth == 0, at)
+		}
+		if n < len(forms) {
+			w.follow(forms[:n], depth+len(u.raw), next, level+1)
+			forms = forms[n:]
+			continue
+		}
+		places, depth = append(places[:0], next...), depth+len(u.raw)
+	}
+}
 
-// step appends to m.next the places at which a unit of the form may end, if the unit
-// before it ends at a place. No gap stands before the first unit.
-func (m *matcher) step(f *form, u unit, isFirst bool, text []byte, at int) (open bool) {
+// count returns how many of some sorted forms have the unit at a place, without any other
+// form between them. The first one has it.
+func (u unit) count(forms []string, at int) int {
+	n := sort.Search(len(forms), func(i int) bool { return !strings.HasPrefix(forms[i][at:], u.raw) })
+	if u.char >= 0 {
+		return n
+	}
+	for i, form := range forms[:n] { // the byte may also begin a character
+		if unitAt(form, at) != u {
+			return i
+		}
+	}
+	return n
+}
+
+// step appends the places at which a unit may end, if the unit before it ends at a place.
+// No gap stands before the first unit.
+func (w *walk) step(ends []int, u unit, isFirst bool, at int) []int {
+	text := w.text
 	if at < len(text) && u.isPlain() && text[at] == u.raw[0] {
-		m.next = add(m.next, at+1)
-		return false
+		return add(ends, at+1)
 	}
 	lines := 0
 	for from := at; at-from < maxGap; {
 		if at == len(text) {
-			return true
+			w.open = true
+			return ends
 		}
 		var more bool
-		m.next, more = u.appendEnds(m.next, text, at)
-		open = open || more
+		ends, more = u.appendEnds(ends, text, at)
+		w.open = w.open || more
 		if isFirst {
-			return open
+			return ends
 		}
 		g := readGap(text[at:])
-		open = open || g.open
+		w.open = w.open || g.open
 		if g.isLine {
 			lines++
 		}
-		if g.size == 0 || lines > maxBreak || lines > 0 && len(f.text) < minBroken {
-			return open
+		if g.size == 0 || lines > maxBreak || lines > 0 && !w.mayBreak {
+			return ends
 		}
 		at += g.size
 	}
-	return open
+	return ends
 }

@@ -75,11 +75,12 @@ func (p *peeled) isEnough() bool {
 }
 
 // sign returns the sign of the escaping of URLs or HTML that the first character of a text
-// may have: the text begins with the sign, or with backslashes and then the sign.
+// may have: the text begins with an escape, or with backslashes and then an escape.
 func sign(text []byte) (byte, bool) {
 	n := countBackslashes(text)
 	if n == len(text) || text[n] != '%' && text[n] != '&' {
 		return 0, false
 	}
-	return text[n], true
+	e := readSign(text[n:])
+	return text[n], e.size > 0 || e.open
 }

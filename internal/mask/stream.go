@@ -5,6 +5,7 @@ package mask
 type Stream struct {
 	masker  *Masker
 	matcher matcher
+	digits  scanners
 	held    []byte
 	until   int // held[:until] belongs to a secret whose mask is written already
 }
@@ -25,6 +26,7 @@ func (s *Stream) Flush() []byte { return s.advance(true) }
 // mask, so that no part of either stays visible.
 func (s *Stream) advance(final bool) []byte {
 	s.matcher.table = s.masker.current()
+	s.digits.scan(s.matcher.table, s.held, final)
 	out := make([]byte, 0, len(s.held))
 	at := 0
 	for ; at < len(s.held); at++ {
@@ -32,10 +34,14 @@ func (s *Stream) advance(final bool) []byte {
 			out = append(out, s.held[at:plain]...)
 			at = plain
 		}
+		if at >= s.digits.open && !final {
+			break
+		}
 		size, open := s.matcher.match(s.held[at:])
 		if open && !final {
 			break
 		}
+		size = max(size, s.digits.size(at))
 		if size > 0 && at >= s.until {
 			out = append(out, mask...)
 		}
@@ -46,6 +52,7 @@ func (s *Stream) advance(final bool) []byte {
 	}
 	s.held = append(s.held[:0], s.held[at:]...)
 	s.until = max(0, s.until-at)
+	s.digits.forget(at)
 	return out
 }
 
@@ -54,7 +61,8 @@ func (s *Stream) plain(at int) int {
 	if at < s.until {
 		return at
 	}
-	for at+1 < len(s.held) && !s.matcher.mayBegin(s.held[at], s.held[at+1]) {
+	end := min(len(s.held)-1, s.digits.next())
+	for at < end && !s.matcher.mayBegin(s.held[at], s.held[at+1]) {
 		at++
 	}
 	return at

@@ -7,40 +7,101 @@ import (
 )
 
 // noSecrets is the table of a masker without secrets.
-var noSecrets = (&table{}).with(nil)
+var noSecrets = (&table{}).with(nil, nil)
+
+// A group has forms that begin with the same bytes.
+type group struct {
+	forms   []string // sorted
+	maxSize int      // how many bytes of a text are looked at
+}
+
+// The groups of short forms and of long ones. Lines may break inside of a long form.
+const (
+	shortForms = iota
+	longForms
+)
 
 // A table has the forms of all secrets in the order in which a text is compared with them.
 type table struct {
-	byFirst [256][]form           // by the first byte, the longest form first
-	byPair  map[[2]byte][]form    // by the first two bytes, the longest form first
+	byFirst [256][2]group         // by the first byte
+	byPair  map[[2]byte][2]group  // by the first two bytes
 	begins  [256][256 / 64]uint64 // a bit for each two bytes that may begin a form, for a quick test
+
+	digits  []string        // the secrets that are found in digits, sorted
+	windows [9]*windowTable // by the bits of a digit, nil if no alphabet has such digits
+}
+
+// hasFirst reports whether a form begins with this byte.
+func (t *table) hasFirst(c byte) bool {
+	return len(t.byFirst[c][shortForms].forms)+len(t.byFirst[c][longForms].forms) > 0
+}
+
+// lengthOf returns the group of a form's length.
+func lengthOf(form string) int {
+	if len(form) < minBroken {
+		return shortForms
+	}
+	return longForms
+}
+
+// pairOf returns the first two bytes of a form.
+func pairOf(form string) [2]byte { return [2]byte{form[0], form[1]} }
+
+// with returns a group that has further forms.
+func (g group) with(forms []string) group {
+	if len(forms) == 0 {
+		return g
+	}
+	g.forms = slices.Sorted(slices.Values(slices.Concat(g.forms, forms)))
+	for _, form := range forms {
+		g.maxSize = max(g.maxSize, 2*maxEntity*len(form)+maxGaps)
+	}
+	return g
 }
 
 // unknown returns the forms that the table lacks.
-func (t *table) unknown(forms []form) []form {
-	return slices.DeleteFunc(forms, func(f form) bool {
-		_, known := slices.BinarySearchFunc(t.byPair[f.pair()], f, compareForms)
+func (t *table) unknown(forms []string) []string {
+	return slices.DeleteFunc(forms, func(form string) bool {
+		_, known := slices.BinarySearch(t.byPair[pairOf(form)][lengthOf(form)].forms, form)
 		return known
 	})
 }
 
-// with returns a table that has further forms. No two of the forms are the same.
-func (t *table) with(forms []form) *table {
-	out := &table{byFirst: t.byFirst, byPair: maps.Clone(t.byPair)}
-	if out.byPair == nil {
-		out.byPair = map[[2]byte][]form{}
+// unknownInDigits returns the secrets that are to be found in digits and that the table lacks.
+func (t *table) unknownInDigits(secrets []string) []string {
+	return slices.DeleteFunc(slices.Clone(secrets), func(secret string) bool {
+		_, known := slices.BinarySearch(t.digits, secret)
+		return known || len(secret) < minDigits
+	})
+}
+
+// with returns a table that has further forms, and finds further secrets in digits. None of
+// them is there twice.
+func (t *table) with(forms []string, digits []string) *table {
+	out := &table{byFirst: t.byFirst, byPair: maps.Clone(t.byPair), windows: t.windows}
+	out.digits = slices.Sorted(slices.Values(slices.Concat(t.digits, digits)))
+	for _, a := range alphabets {
+		out.windows[a.bits] = t.windows[a.bits].with(a.bits, digits)
 	}
-	added := map[[2]byte][]form{}
-	addedFirst := map[byte][]form{}
-	for _, f := range forms {
-		added[f.pair()] = append(added[f.pair()], f)
-		addedFirst[f.text[0]] = append(addedFirst[f.text[0]], f)
+	if out.byPair == nil {
+		out.byPair = map[[2]byte][2]group{}
+	}
+	added := map[[2]byte][2][]string{}
+	addedFirst := map[byte][2][]string{}
+	for _, form := range forms {
+		pair, length := pairOf(form), lengthOf(form)
+		more, moreFirst := added[pair], addedFirst[form[0]]
+		more[length] = append(more[length], form)
+		moreFirst[length] = append(moreFirst[length], form)
+		added[pair], addedFirst[form[0]] = more, moreFirst
 	}
 	for pair, more := range added {
-		out.byPair[pair] = slices.SortedFunc(slices.Values(slices.Concat(t.byPair[pair], more)), compareForms)
+		groups := t.byPair[pair]
+		out.byPair[pair] = [2]group{groups[shortForms].with(more[shortForms]), groups[longForms].with(more[longForms])}
 	}
 	for first, more := range addedFirst {
-		out.byFirst[first] = slices.SortedFunc(slices.Values(slices.Concat(t.byFirst[first], more)), compareForms)
+		groups := t.byFirst[first]
+		out.byFirst[first] = [2]group{groups[shortForms].with(more[shortForms]), groups[longForms].with(more[longForms])}
 	}
 	out.noteBegins()
 	return out
@@ -54,8 +115,8 @@ func (t *table) noteBegins() {
 			odd[c/64] |= 1 << (c % 64)
 		}
 	}
-	for first, forms := range t.byFirst {
-		if len(forms) > 0 {
+	for first := range t.byFirst {
+		if t.hasFirst(byte(first)) {
 			t.begins[first] = odd
 		}
 	}

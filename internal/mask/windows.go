@@ -1,0 +1,243 @@
+package mask
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// minDigits is the size in bytes from which a secret is found in digits of any kind. It is
+// the size of a number of 64 bits, with which the search begins.
+const minDigits = 8
+
+// A window is the first whole digits of some texts. The texts have the same first eight
+// bytes. Which digits are whole depends on what stands before the texts.
+type window struct {
+	key   uint64   // the values of the digits
+	skip  int      // how many bits of the texts stand in the digit before
+	texts []string // sorted
+}
+
+// A windowTable has the windows of all texts that are searched in digits of some bits. It
+// does not change.
+type windowTable struct {
+	bits    int
+	digits  int      // of a window
+	texts   []string // all of them, sorted
+	windows []window // sorted by key
+	keys    []uint64 // of the windows
+	filter  []uint64 // a bit for each hash of a key, for a quick test
+	shift   int      // makes a hash fit the filter
+}
+
+// with returns a table that finds further secrets. The table may be nil.
+func (t *windowTable) with(size int, secrets []string) *windowTable {
+	var texts []string
+	for _, secret := range secrets {
+		texts = append(texts, textsInDigits(secret, size)...)
+	}
+	if t != nil {
+		if len(texts) == 0 {
+			return t
+		}
+		texts = append(texts, t.texts...)
+	}
+	slices.Sort(texts)
+	return newWindows(size, slices.Compact(texts))
+}
+
+// newWindows returns the table of sorted texts of at least eight bytes. No two are the same.
+func newWindows(size int, texts []string) *windowTable {
+	unit := 8 // the number of bits after which the places of digits in bytes recur
+	for unit%size != 0 {
+		unit += 8
+	}
+	t := &windowTable{bits: size, digits: (64 - size + 1) / size, texts: texts}
+	if unit == 8 { // every text begins with a whole digit
+		t.digits = 64 / size
+	}
+	for rest := t.texts; len(rest) > 0; {
+		n := sort.Search(len(rest), func(i int) bool { return rest[i][:minDigits] > rest[0][:minDigits] })
+		first := binary.BigEndian.Uint64([]byte(rest[0][:minDigits]))
+		for before := 0; before < unit; before += 8 {
+			skip := (size - before%size) % size
+			t.windows = append(t.windows, window{first << skip >> (64 - t.digits*size), skip, rest[:n]})
+		}
+		rest = rest[n:]
+	}
+	slices.SortFunc(t.windows, func(a, b window) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), a.skip-b.skip, strings.Compare(a.texts[0], b.texts[0]))
+	})
+	t.noteKeys()
+	return t
+}
+
+// noteKeys fills the keys and the filter.
+func (t *windowTable) noteKeys() {
+	size := max(6, bits.Len(uint(32*len(t.windows))))
+	t.shift = 64 - size
+	t.filter = make([]uint64, 1<<(size-6))
+	for _, w := range t.windows {
+		t.keys = append(t.keys, w.key)
+		hash := t.hash(w.key)
+		t.filter[hash/64] |= 1 << (hash % 64)
+	}
+}
+
+func (t *windowTable) hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> t.shift }
+
+// last returns the values of the last digits that were read.
+func (t *windowTable) last(read uint64, digits int) uint64 {
+	return read << (64 - digits*t.bits) >> (64 - digits*t.bits)
+}
+
+// mayHave reports whether there may be a window with this key. It is a quick test.
+func (t *windowTable) mayHave(key uint64) bool {
+	hash := t.hash(key)
+	return t.filter[hash/64]>>(hash%64)&1 != 0
+}
+
+// find returns the windows with this key.
+func (t *windowTable) find(key uint64) []window {
+	from, _ := slices.BinarySearch(t.keys, key)
+	to := from
+	for to < len(t.keys) && t.keys[to] == key {
+		to++
+	}
+	return t.windows[from:to]
+}
+
+// begins reports whether a window begins with the last digits that were read.
+func (t *windowTable) begins(read uint64, digits int) bool {
+	more := (t.digits - digits) * t.bits
+	key := t.last(read, digits)
+	i, _ := slices.BinarySearch(t.keys, key<<more)
+	return i < len(t.keys) && t.keys[i]>>more == key
+}
+
+// narrow returns those of some sorted texts that have a byte at a place. The texts are the
+// same before the place.
+func narrow(texts []string, at int, c byte) []string {
+	if len(texts) > 0 && len(texts[0]) == at {
+		texts = texts[1:]
+	}
+	if n := len(texts); n == 0 || texts[0][at] == c && texts[n-1][at] == c {
+		return texts
+	}
+	from := sort.Search(len(texts), func(i int) bool { return texts[i][at] >= c })
+	to := sort.Search(len(texts), func(i int) bool { return texts[i][at] > c })
+	return texts[from:to]
+}
+
+// match returns the size of the longest of the window's texts that the digits at the
+// beginning of text stand for, 0 if they stand for none, and whether text may turn out to
+// begin with a longer one when more follows.
+func (w *window) match(a *alphabet, text []byte, final bool) (size int, open bool) {
+	limit := w.maxSize(a)
+	text = text[:min(len(text), limit)]
+	texts, read, n := w.texts, uint(w.texts[0][0])>>(8-w.skip), w.skip
+	var depth, lines int
+	var isDump, wasDump bool
+	for at, gap := 0, 0; ; {
+		if at == len(text) {
+			open = true
+			break
+		}
+		t := a.read(text[at:], lines > 0, final)
+		if t.open {
+			open = true
+		}
+		if t.value == isBreak || t.size == 0 {
+			break
+		}
+		at += t.size
+		if t.value == isGap {
+			wasDump = wasDump || t.isDump
+			gap += t.size
+			if t.isLine {
+				lines++
+			}
+			if gap > maxGap || lines > maxBreak {
+				break
+			}
+			continue
+		}
+		gap, lines = 0, 0
+		read, n = read<<a.bits|uint(t.value), n+a.bits //nolint:gosec // a digit is not negative
+		if n < 8 {
+			continue
+		}
+		n -= 8
+		if texts = narrow(texts, depth, byte(read>>n)); len(texts) == 0 {
+			break
+		}
+		if depth++; len(texts[0]) == depth {
+			size, isDump = at, wasDump
+			if len(texts) == 1 {
+				break
+			}
+		}
+	}
+	if size > 0 {
+		after, more := a.readAfter(text[size:], isDump)
+		size, open = size+after, open || more
+	}
+	return size, open && len(text) < limit
+}
+
+// maxSize returns how many bytes of a text are looked at for the window.
+func (w *window) maxSize(a *alphabet) int {
+	longest := 0
+	for _, text := range w.texts {
+		longest = max(longest, len(text))
+	}
+	return 2*maxEntity*(8*longest/a.bits+1) + maxGaps
+}
+
+// maxDumpLine is how many bytes a line of a dump may have.
+const maxDumpLine = 512
+
+// maxPadding is how many bytes after the digits of a secret are searched for padding.
+const maxPadding = 512
+
+// readAfter returns the size of what is masked after the digits of a secret: the padding,
+// or the rest of a dump's line, which may show the secret once more.
+func (a *alphabet) readAfter(text []byte, isDump bool) (size int, open bool) {
+	if isDump {
+		line := text[:min(len(text), maxDumpLine)]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			return end, false
+		}
+		return len(line), len(line) < maxDumpLine
+	}
+	if a.bits != 5 && a.bits != 6 {
+		return 0, false
+	}
+	lines := 0
+	for at := 0; at < maxPadding; {
+		if at == len(text) {
+			return size, true
+		}
+		if c, n, more := readChar(text[at:]); more || c == '=' {
+			if more {
+				return size, true
+			}
+			at += n
+			size = at
+			continue
+		}
+		t := a.read(text[at:], lines > 0, false)
+		if t.isLine {
+			lines++
+		}
+		if t.open || t.value != isGap || lines > maxBreak {
+			return size, t.open
+		}
+		at += t.size
+	}
+	return size, false
+}
