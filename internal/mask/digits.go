@@ -17,6 +17,7 @@ const (
 	isBreak   = -1 - iota // it ends a run of digits
 	isGap                 // it may be part of a gap between two digits
 	isSpecial             // it may begin an escaped digit as well
+	isPrefix              // with the digit 0 before it, it is a gap
 )
 
 // alphabets are the alphabets that are read. Small letters are digits of Base32 as large
@@ -46,7 +47,7 @@ func newAlphabet(bits int, digits, spaces string) *alphabet {
 	}
 	a.with(digits, 0)
 	if bits == 4 {
-		a.values['0'] = isSpecial // it may begin 0x
+		a.values['x'], a.values['X'] = isPrefix, isPrefix
 	}
 	return a
 }
@@ -71,14 +72,14 @@ type token struct {
 // read returns the token that text begins with. Spaces and tabs are gaps if a line has
 // broken since the last digit. final says that no text follows.
 func (a *alphabet) read(text []byte, inBreak, final bool) token {
-	c := text[0]
-	if v := a.values[c]; v >= 0 || v == isBreak {
-		return token{value: v, size: 1}
-	}
 	if a.bits == 4 {
 		if t := readHexGap(text); t.size > 0 || t.open && !final {
 			return t
 		}
+	}
+	c := text[0]
+	if v := a.values[c]; v >= 0 || v == isBreak {
+		return token{value: v, size: 1}
 	}
 	if g := readGap(text); g.size > 0 || g.open {
 		return token{value: isGap, size: g.size, isLine: g.isLine, open: g.open}
@@ -91,8 +92,6 @@ func (a *alphabet) read(text []byte, inBreak, final bool) token {
 		t.size = max(1, countBackslashes(text))
 	case v >= 0:
 		t.value = v
-	case a.bits == 4 && c == '0':
-		t.value = 0
 	case c == '\n' || c == '\r':
 		t.value, t.isLine = isGap, true
 	case inBreak && (c == ' ' || c == '\t') || strings.IndexByte(a.spaces, c) >= 0:
@@ -150,7 +149,6 @@ func readHexGap(text []byte) token {
 		if text[1] == 'x' || text[1] == 'X' {
 			return token{value: isGap, size: 2}
 		}
-		return token{value: 0, size: 1}
 	case '\\':
 		n := countBackslashes(text)
 		if n == len(text) {
@@ -193,7 +191,7 @@ func readDump(text []byte) (size int, open bool) {
 }
 
 // isColumn reports whether the rest of a line, or its beginning, is nothing or the column of
-// text of a dump.
+// text of a dump. Two spaces and then a byte in hex are the middle of a line of hexdump.
 func isColumn(line []byte) bool {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	for i, c := range line {
@@ -201,7 +199,7 @@ func isColumn(line []byte) bool {
 			return false
 		}
 	}
-	return true
+	return len(line) < 5 || !isHex(line[2]) || !isHex(line[3]) || line[4] != ' '
 }
 
 func isHex(c byte) bool {

@@ -31,6 +31,9 @@ type candidate struct {
 
 // scan reads the text from the place on where the scanner is.
 func (s *scanner) scan(t *windowTable, text []byte, final bool) {
+	if n := len(text); s.alphabet.bits == 4 && !final && n > 0 && text[n-1] == '0' {
+		text = text[:n-1] // the zero may belong to 0x
+	}
 	pending := s.pending
 	s.pending = nil
 	for _, c := range pending {
@@ -41,10 +44,12 @@ func (s *scanner) scan(t *windowTable, text []byte, final bool) {
 		if s.at == len(text) {
 			return
 		}
-		v := s.alphabet.values[text[s.at]]
-		if v == isBreak || v == isGap && s.count == 0 {
-			s.count, s.gap, s.lines = 0, 0, 0
-			s.at++
+		switch v := s.alphabet.values[text[s.at]]; {
+		case v == isBreak, v == isGap && s.count == 0:
+			s.skip()
+			continue
+		case v == isPrefix:
+			s.takePrefix()
 			continue
 		}
 		token := s.alphabet.read(text[s.at:], s.lines > 0, final)
@@ -61,16 +66,53 @@ func (s *scanner) scan(t *windowTable, text []byte, final bool) {
 // readDigits reads the digits that are written as they are, up to another byte.
 func (s *scanner) readDigits(t *windowTable, text []byte, final bool) {
 	values := &s.alphabet.values
-	for s.at < len(text) {
-		v := values[text[s.at]]
-		if v < 0 {
-			return
-		}
-		s.push(v, 1)
-		if s.count >= t.digits && t.mayHave(t.last(s.read, t.digits)) {
+	end := s.at
+	for end < len(text) && values[text[end]] >= 0 {
+		end++
+	}
+	if end > s.at && s.count+end-s.at < t.digits && s.alphabet.endsRun(text[end:]) { // too few digits for any window
+		s.at = end
+		s.skip()
+		return
+	}
+	for s.at < end {
+		s.push(values[text[s.at]], 1)
+		if s.count >= t.digits && t.mayHave(s.read&t.mask) {
 			s.look(t, text, final)
 		}
 	}
+}
+
+// endsRun reports whether a text after a digit surely ends the run of digits. It is a quick
+// test.
+func (a *alphabet) endsRun(text []byte) bool {
+	switch {
+	case len(text) == 0:
+		return false
+	case a.values[text[0]] == isBreak:
+		return true
+	case a.spaces == "":
+		return text[0] == ' '
+	}
+	return len(text) > 1 && text[0] == ' ' && a.values[text[1]] == isBreak
+}
+
+// skip ends a run of digits before a byte that is no digit.
+func (s *scanner) skip() {
+	s.count, s.gap, s.lines = 0, 0, 0
+	s.at++
+}
+
+// takePrefix takes the x of 0x, which makes its zero a part of the gap between two digits.
+func (s *scanner) takePrefix() {
+	if s.count == 0 || s.gap > 0 || s.read&0xf != 0 {
+		s.skip()
+		return
+	}
+	s.count--
+	s.read >>= s.alphabet.bits
+	s.at++
+	s.gap = 2
 }
 
 // take goes on after a token.
@@ -91,8 +133,8 @@ func (s *scanner) take(t token) {
 
 // push takes a digit of a size in bytes.
 func (s *scanner) push(value int16, size int) {
-	s.read = s.read<<s.alphabet.bits | uint64(value) //nolint:gosec // a digit is not negative
-	s.places[s.count%len(s.places)] = s.at
+	s.read = s.read<<(s.alphabet.bits&63) | uint64(value) //nolint:gosec // a digit is not negative
+	s.places[uint(s.count)%uint(len(s.places))] = s.at
 	s.count++
 	s.at += size
 	s.gap, s.lines = 0, 0
@@ -100,7 +142,7 @@ func (s *scanner) push(value int16, size int) {
 
 // look tries all secrets whose windows the last digits are.
 func (s *scanner) look(t *windowTable, text []byte, final bool) {
-	windows := t.find(t.last(s.read, t.digits))
+	windows := t.find(s.read & t.mask)
 	for i := range windows {
 		c := candidate{window: &windows[i], whole: s.place(t.digits)}
 		c.from = c.whole

@@ -54,7 +54,7 @@ var jsonStyles = []jsonStyle{
 	{digit: "%04x"},                                     // JavaScript, Rust
 	{digit: "%04x", coded: "\u2028\u2029"},              // Go without escapes for HTML
 	{digit: "%04x", coded: "<>&\u2028\u2029"},           // Go
-	{digit: "%04x", all: true},                          // Python
+	{digit: "%04x", all: true, coded: "\u007f"},         // Python
 	{digit: "%04x", all: true, coded: "<>&"},            // with escapes for HTML
 	{digit: "%04x", all: true, slash: true},             // PHP
 	{digit: "%04x", slash: true},                        // PHP with all characters

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -27,6 +28,7 @@ type window struct {
 type windowTable struct {
 	bits    int
 	digits  int      // of a window
+	mask    uint64   // the bits of a key
 	texts   []string // all of them, sorted
 	windows []window // sorted by key
 	keys    []uint64 // of the windows
@@ -60,6 +62,7 @@ func newWindows(size int, texts []string) *windowTable {
 	if unit == 8 { // every text begins with a whole digit
 		t.digits = 64 / size
 	}
+	t.mask = math.MaxUint64 >> (64 - t.digits*size)
 	for rest := t.texts; len(rest) > 0; {
 		n := sort.Search(len(rest), func(i int) bool { return rest[i][:minDigits] > rest[0][:minDigits] })
 		first := binary.BigEndian.Uint64([]byte(rest[0][:minDigits]))
@@ -88,12 +91,7 @@ func (t *windowTable) noteKeys() {
 	}
 }
 
-func (t *windowTable) hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> t.shift }
-
-// last returns the values of the last digits that were read.
-func (t *windowTable) last(read uint64, digits int) uint64 {
-	return read << (64 - digits*t.bits) >> (64 - digits*t.bits)
-}
+func (t *windowTable) hash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> (t.shift & 63) }
 
 // mayHave reports whether there may be a window with this key. It is a quick test.
 func (t *windowTable) mayHave(key uint64) bool {
@@ -114,7 +112,7 @@ func (t *windowTable) find(key uint64) []window {
 // begins reports whether a window begins with the last digits that were read.
 func (t *windowTable) begins(read uint64, digits int) bool {
 	more := (t.digits - digits) * t.bits
-	key := t.last(read, digits)
+	key := read & (t.mask >> more)
 	i, _ := slices.BinarySearch(t.keys, key<<more)
 	return i < len(t.keys) && t.keys[i]>>more == key
 }
