@@ -118,13 +118,8 @@ func readChar(text []byte) (c byte, size int, open bool) {
 		e = readBackslashed(text)
 	case '%', '&':
 		e = readSign(text)
-		if e.size > 0 && (e.char == '%' || e.char == '&' || e.char == '\\') {
-			p := peel(text, text[0])
-			if p.n == 0 {
-				return 0, 0, p.open
-			}
-			c, size, open = readChar(p.text[:p.n])
-			return c, p.ends[size], open && p.open
+		if e.size > 0 && isNestable(e.char) {
+			return readNested(text, e)
 		}
 	default:
 		return text[0], 1, false
@@ -133,6 +128,26 @@ func readChar(text []byte) (c byte, size int, open bool) {
 		return 0, 0, false
 	}
 	return byte(e.char), e.size, e.open && e.size == 0 //nolint:gosec // of ASCII
+}
+
+// isNestable reports whether a character may begin an escape by itself.
+func isNestable(char rune) bool { return char == '\\' || char == '%' || char == '&' }
+
+// readNested is readChar for a text that begins with the escape of a character which begins
+// another escape: %5C%22 is \" of JSON.
+func readNested(text []byte, e escaped) (c byte, size int, open bool) {
+	if e.size == len(text) {
+		return 0, 0, true
+	}
+	if next := text[e.size]; e.char == '%' && !isHex(next) || e.char == '&' && !isNameByte(next) {
+		return 0, 0, false // another sign follows: this one stands for itself
+	}
+	p := peel(text[:min(len(text), maxPeeled)], text[0])
+	if p.n == 0 {
+		return 0, 0, p.open
+	}
+	c, size, open = readChar(p.text[:p.n])
+	return c, p.ends[size], open && p.open && len(text) < maxPeeled
 }
 
 // maxColumn is how many bytes of text a dump may show at the end of a line.

@@ -147,6 +147,10 @@ func readPercent(text []byte) escaped {
 	return e
 }
 
+// commonEntities are the names of the characters that HTML has to escape. The other names
+// take longer to look up.
+var commonEntities = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
+
 // readEntity reads &quot;, &#34; or &#x22;.
 func readEntity(text []byte) escaped {
 	for at := 1; at < maxEntity; at++ {
@@ -154,6 +158,9 @@ func readEntity(text []byte) escaped {
 		case at == len(text):
 			return escaped{open: true}
 		case text[at] == ';':
+			if char, ok := commonEntities[string(text[1:at])]; ok {
+				return escaped{char: char, size: at + 1}
+			}
 			char := html.UnescapeString(string(text[:at+1]))
 			if r, size := utf8.DecodeRuneInString(char); size == len(char) {
 				return escaped{char: r, size: at + 1}

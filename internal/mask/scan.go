@@ -16,8 +16,7 @@ type scanner struct {
 	read     uint64  // the values of the last digits
 	count    int     // of digits in the run of digits
 	places   [32]int // where the last digits begin, by their number modulo 32
-	gap      int     // bytes since the last digit
-	lines    int     // bytes of line breaks since the last digit
+	spacing  spacing // since the last digit
 	pending  []candidate
 	spans    []span
 }
@@ -52,12 +51,12 @@ func (s *scanner) scan(t *windowTable, text []byte, final bool) {
 			s.takePrefix()
 			continue
 		}
-		token := s.alphabet.read(text[s.at:], s.lines > 0, final)
+		token := s.alphabet.read(text[s.at:], s.spacing.lines > 0, final)
 		if token.open && !final {
 			return
 		}
 		s.take(token)
-		if s.count >= t.digits && s.gap == 0 {
+		if s.count >= t.digits && s.spacing.size == 0 {
 			s.look(t, text, final)
 		}
 	}
@@ -99,20 +98,20 @@ func (a *alphabet) endsRun(text []byte) bool {
 
 // skip ends a run of digits before a byte that is no digit.
 func (s *scanner) skip() {
-	s.count, s.gap, s.lines = 0, 0, 0
+	s.count, s.spacing = 0, spacing{}
 	s.at++
 }
 
 // takePrefix takes the x of 0x, which makes its zero a part of the gap between two digits.
 func (s *scanner) takePrefix() {
-	if s.count == 0 || s.gap > 0 || s.read&0xf != 0 {
+	if s.count == 0 || s.spacing.size > 0 || s.read&0xf != 0 {
 		s.skip()
 		return
 	}
 	s.count--
 	s.read >>= s.alphabet.bits
 	s.at++
-	s.gap = 2
+	s.spacing.size = 2
 }
 
 // take goes on after a token.
@@ -122,12 +121,8 @@ func (s *scanner) take(t token) {
 		return
 	}
 	s.at += max(1, t.size)
-	s.gap += t.size
-	if t.isLine {
-		s.lines++
-	}
-	if t.value == isBreak || t.size == 0 || s.gap > maxGap || s.lines > maxBreak {
-		s.count, s.gap, s.lines = 0, 0, 0
+	if t.value == isBreak || t.size == 0 || !s.spacing.add(t) {
+		s.count, s.spacing = 0, spacing{}
 	}
 }
 
@@ -137,7 +132,7 @@ func (s *scanner) push(value int16, size int) {
 	s.places[uint(s.count)%uint(len(s.places))] = s.at
 	s.count++
 	s.at += size
-	s.gap, s.lines = 0, 0
+	s.spacing = spacing{}
 }
 
 // look tries all secrets whose windows the last digits are.
