@@ -25,6 +25,7 @@ var encodedSecrets = map[string]string{
 	"quotes":    `p"a\ss'w<o>r&d/+ x%41` + "\tz\x01\x7f",
 	"key":       "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw\nq1ZzT3==\n-----END PRIVATE KEY-----",
 	"not ASCII": "pässwörd-€-😀-ж\u2028",
+	"JSON":      `a"b<c>/ä€&d'e+=` + "`\x7f\u2028z",
 	"digits":    "4915112345678",
 }
 
@@ -42,7 +43,7 @@ var writings = []writing{
 	{"base32", 5, base32.StdEncoding.EncodeToString},
 	{"base32 in small letters", 5, func(b []byte) string { return strings.ToLower(base32.StdEncoding.EncodeToString(b)) }},
 	{"base32 of DNS", 5, base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString},
-	{"base32 of DNS in small letters", 5, func(b []byte) string { return strings.ToLower(base32.HexEncoding.EncodeToString(b)) }},
+	{"base32 of DNS, small", 5, func(b []byte) string { return strings.ToLower(base32.HexEncoding.EncodeToString(b)) }},
 	{"hex", 4, hex.EncodeToString},
 	{"large hex", 4, func(b []byte) string { return strings.ToUpper(hex.EncodeToString(b)) }},
 	{"bytes", 8, func(b []byte) string { return string(b) }},
@@ -69,14 +70,19 @@ func everyDigits(n int, separator string) layout {
 var layouts = map[int][]layout{
 	8: {everyDigits(1, "")},
 	6: {
-		everyDigits(1, ""), everyDigits(60, "\n"), everyDigits(64, "\n"), everyDigits(76, "\r\n"), everyDigits(64, "\r\n    "), everyDigits(76, "\n\t"),
-		everyDigits(7, "\n  "), everyDigits(4, "\r\n"), everyDigits(20, `\n`), everyDigits(20, `\r\n  `), everyDigits(16, "\n\n"), everyDigits(16, "\\\n  "),
+		everyDigits(1, ""), everyDigits(60, "\n"), everyDigits(64, "\n"), everyDigits(76, "\r\n"), everyDigits(7, "\n  "),
+		everyDigits(64, "\r\n    "), everyDigits(76, "\n\t"), everyDigits(4, "\r\n"), everyDigits(20, `\n`),
+		everyDigits(20, `\r\n  `), everyDigits(16, "\n\n"), everyDigits(16, "\\\n  "),
 	},
-	5: {everyDigits(1, ""), everyDigits(64, "\n"), everyDigits(76, "\r\n"), everyDigits(8, "\n    "), everyDigits(5, `\n`)},
+	5: {
+		everyDigits(1, ""), everyDigits(64, "\n"), everyDigits(76, "\r\n"), everyDigits(8, "\n    "), everyDigits(5, `\n`),
+	},
 	4: {
-		everyDigits(1, ""), everyDigits(2, ":"), everyDigits(2, " "), everyDigits(2, "-"), everyDigits(2, "_"), everyDigits(2, ","), everyDigits(2, ", 0x"),
-		everyDigits(2, "0x"), everyDigits(2, " 0X"), everyDigits(2, `\x`), everyDigits(2, `\\x`), everyDigits(4, " "), everyDigits(8, "-"), everyDigits(60, "\n"),
-		everyDigits(30, ":\n    "), everyDigits(16, "\r\n"), everyDigits(6, ",\n\t0x"), everyDigits(2, "\n"), everyDigits(1, " "), everyDigits(2, `\n`), everyDigits(8, "\n\n"),
+		everyDigits(1, ""), everyDigits(2, ":"), everyDigits(2, " "), everyDigits(2, "-"), everyDigits(2, "_"),
+		everyDigits(2, ","), everyDigits(2, ", 0x"), everyDigits(2, "0x"), everyDigits(2, " 0X"), everyDigits(2, `\x`),
+		everyDigits(2, `\\x`), everyDigits(4, " "), everyDigits(8, "-"), everyDigits(60, "\n"), everyDigits(30, ":\n    "),
+		everyDigits(16, "\r\n"), everyDigits(6, ",\n\t0x"), everyDigits(2, "\n"), everyDigits(2, "\t"), everyDigits(1, " "),
+		everyDigits(2, `\n`), everyDigits(8, "\n\n"),
 	},
 }
 
@@ -108,6 +114,18 @@ func contents(t testing.TB, secret string) map[string]string {
 		"UTF-16 big":    inUTF16Of(secret, binary.BigEndian),
 	}
 	out["JSON of PHP"] = strings.ReplaceAll(onlyASCII(out["JSON"], "%04x"), "/", `\/`)
+	coded := func(chars, format string) *strings.Replacer {
+		var pairs []string
+		for _, r := range chars {
+			pairs = append(pairs, string(r), `\u`+fmt.Sprintf(format, r))
+		}
+		return strings.NewReplacer(pairs...)
+	}
+	out["JSON of Python"] = coded("\x7f", "%04x").Replace(onlyASCII(out["JSON"], "%04x"))
+	out["JSON of PHP, not ASCII"] = strings.ReplaceAll(strings.ReplaceAll(out["JSON"], "/", `\/`), `\u2028`, "\u2028")
+	out["JSON of Gson"] = coded("='", "%04x").Replace(goes)
+	net := strings.ReplaceAll(onlyASCII(out["JSON"], "%04X"), `\"`, `\u0022`)
+	out["JSON of .NET"] = coded("&'+<>`\x7f", "%04X").Replace(net)
 	out["JSON of JavaScript"] = strings.ReplaceAll(out["JSON"], `\u2028`, "\u2028")
 	for name, text := range out {
 		if name != "plain" && text == secret {
@@ -188,7 +206,7 @@ func (s sample) check(got string) string {
 	switch {
 	case !ok || strings.Contains(after, mask):
 		return "want one mask"
-	case !strings.HasPrefix(s.text, before) || len(before) > s.from || strings.Trim(s.text[len(before):s.from], `\x`) != "":
+	case !strings.HasPrefix(s.text, before), len(before) > s.from, strings.Trim(s.text[len(before):s.from], `\x`) != "":
 		return "want all before the secret to stay"
 	case !strings.HasSuffix(s.text, after) || len(after) > len(s.text)-s.to:
 		return "want the secret masked up to its end"
@@ -229,13 +247,18 @@ func TestMaskingDigitsInPieces(t *testing.T) {
 			}
 			for cut := range s.text {
 				stream := m.Stream()
-				got := string(stream.Feed([]byte(s.text[:cut]))) + string(stream.Feed([]byte(s.text[cut:]))) + string(stream.Flush())
-				if got != want {
+				got := string(stream.Feed([]byte(s.text[:cut]))) + string(stream.Feed([]byte(s.text[cut:])))
+				if got += string(stream.Flush()); got != want {
 					t.Errorf("%s: %s: cut at %d: got %q, want %q", name, s.name, cut, got, want)
 				}
 			}
 		}
 	}
+}
+
+// cleanWords are words that secrets and encoded texts have as well.
+var cleanWords = []string{
+	"glpat", "secret", "token", "pass", "data:", "\n  ", " ", "0x", "\\n", "%2F", "&amp;", "key", "é", "\x00",
 }
 
 // cleanText returns a text without secrets that is full of digits: words, identifiers,
@@ -248,7 +271,7 @@ func cleanText(random *rand.ChaCha8) string {
 		_, _ = random.Read(raw)
 		fmt.Fprintf(&out, "%x-%x-%x-%x-%x %x\n", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:16], sha256.Sum256(raw))
 		for range 12 {
-			out.WriteString([]string{"glpat", "secret", "token", "pass", "data:", "\n  ", " ", "0x", "\\n", "%2F", "&amp;", "key", "é", "\x00"}[r.IntN(14)])
+			out.WriteString(cleanWords[r.IntN(len(cleanWords))])
 		}
 		for _, w := range writings {
 			l := layouts[w.bits][r.IntN(len(layouts[w.bits]))]

@@ -7,9 +7,9 @@
 //     alphabets), base32 (of both alphabets, in large and small letters) and hex, alone or
 //     anywhere inside of a longer text that is encoded. The digits may stand for the secret
 //     as it is, for the secret in a string of JSON as common libraries write it, or for the
-//     secret in UTF-16. The bytes of UTF-16 are found, too. The eight bytes are the window
-//     with which the search begins; of a shorter secret, the digits are seldom enough to be
-//     told from others.
+//     secret in UTF-16. The bytes of UTF-16 are found, too. A shorter secret is found in
+//     base64 and hex alone: its few digits may stand in ordinary text by accident as soon as
+//     anything may stand between them.
 //   - Between digits a line may break, and the next one may be indented with spaces and
 //     tabs. Between digits of hex there may also be spaces, tabs, the characters : - _ and
 //     the comma, 0x, \x, and what a dump (xxd, hexdump -C, od) writes at the end and the

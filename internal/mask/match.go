@@ -82,13 +82,7 @@ func (w *window) match(a *alphabet, text []byte, final bool) (size int, open boo
 }
 
 // maxSize returns how many bytes of a text are looked at for the window.
-func (w *window) maxSize(a *alphabet) int {
-	longest := 0
-	for _, text := range w.texts {
-		longest = max(longest, len(text))
-	}
-	return 2*maxEntity*(8*longest/a.bits+1) + maxGaps
-}
+func (w *window) maxSize(a *alphabet) int { return 2*maxEntity*(8*w.longest/a.bits+1) + maxGaps }
 
 // The bytes after the digits of a secret that are looked at.
 const (

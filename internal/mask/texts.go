@@ -60,7 +60,7 @@ var jsonStyles = []jsonStyle{
 	{digit: "%04x", slash: true},                        // PHP with all characters
 	{digit: "%04X", all: true},                          // with large digits
 	{digit: "%04X", all: true, coded: "\"&'+<>`\u007f"}, // .NET
-	{digit: "%04X", coded: "<>&"},                       // with large digits
+	{digit: "%04x", coded: "<>&='\u2028\u2029"},         // Gson
 }
 
 // inJSON returns a text as strings of JSON write it, without the quotes.

@@ -17,9 +17,10 @@ const minDigits = 8
 // A window is the first whole digits of some texts. The texts have the same first eight
 // bytes. Which digits are whole depends on what stands before the texts.
 type window struct {
-	key   uint64   // the values of the digits
-	skip  int      // how many bits of the texts stand in the digit before
-	texts []string // sorted
+	key     uint64   // the values of the digits
+	skip    int      // how many bits of the texts stand in the digit before
+	texts   []string // sorted
+	longest int      // the size of the longest text
 }
 
 // A windowTable has the windows of all texts that are searched in digits of some bits. It
@@ -64,10 +65,14 @@ func newWindows(size int, texts []string) *windowTable {
 	t.mask = math.MaxUint64 >> (64 - t.digits*size)
 	for rest := t.texts; len(rest) > 0; {
 		n := sort.Search(len(rest), func(i int) bool { return rest[i][:minDigits] > rest[0][:minDigits] })
+		longest := 0
+		for _, text := range rest[:n] {
+			longest = max(longest, len(text))
+		}
 		first := binary.BigEndian.Uint64([]byte(rest[0][:minDigits]))
 		for before := 0; before < unit; before += 8 {
 			skip := (size - before%size) % size
-			t.windows = append(t.windows, window{first << skip >> (64 - t.digits*size), skip, rest[:n]})
+			t.windows = append(t.windows, window{first << skip >> (64 - t.digits*size), skip, rest[:n], longest})
 		}
 		rest = rest[n:]
 	}
