@@ -176,7 +176,7 @@ func (s *scanner) open(t *windowTable) int {
 	for _, c := range s.pending {
 		first = min(first, c.from)
 	}
-	if len(t.keys) == 0 || s.count == 0 {
+	if s.count == 0 {
 		return first
 	}
 	digits := min(s.count, t.digits-1)
@@ -221,6 +221,10 @@ func (s *scanners) scan(t *table, text []byte, final bool) {
 		one := &s.scanners[i]
 		one.alphabet = alphabets[i]
 		windows := t.windows[one.alphabet.bits]
+		if len(windows.keys) == 0 {
+			one.at = len(text)
+			continue
+		}
 		one.scan(windows, text, final)
 		s.open = min(s.open, one.open(windows))
 		s.spans = append(s.spans, one.spans...)
