@@ -200,7 +200,7 @@ func samples(t testing.TB, secret, before, after string) []sample {
 }
 
 // check returns what is wrong with the masked text of a sample: all digits of the secret
-// are masked, and nothing but padding beside them.
+// are masked, with the padding after them, and nothing else.
 func (s sample) check(got string) string {
 	before, after, ok := strings.Cut(got, mask)
 	switch {
@@ -212,6 +212,8 @@ func (s sample) check(got string) string {
 		return "want the secret masked up to its end"
 	case strings.Trim(s.text[s.to:len(s.text)-len(after)], "= \r\n\t\\rn") != "":
 		return "want all after the secret to stay"
+	case strings.HasPrefix(strings.TrimLeft(s.text[s.to:], " \r\n\t\\rn"), "=") && strings.Contains(after, "="):
+		return "want the padding masked"
 	}
 	return ""
 }
