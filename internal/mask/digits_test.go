@@ -409,6 +409,18 @@ func TestMaskingDigitsHolds(t *testing.T) {
 	}
 }
 
+// What stands between all digits of a secret is held back up to a bound as well.
+func TestMaskingDigitsHoldsGaps(t *testing.T) {
+	const secret = "glpat-Xk29fLq_7zR-31mTbWqa"
+	stream := New([]string{secret}).Stream()
+	for _, digit := range hex.EncodeToString([]byte(secret)) {
+		stream.Feed([]byte(string(digit) + strings.Repeat("\x00", maxGap-1)))
+		if len(stream.held) > 20*maxGap {
+			t.Fatalf("%d bytes are held back", len(stream.held))
+		}
+	}
+}
+
 // FuzzMaskingDigits encodes a secret in one of all ways inside of a text: nothing of it
 // stays, wherever the text is cut.
 func FuzzMaskingDigits(f *testing.F) {
