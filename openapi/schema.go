@@ -20,6 +20,9 @@ type Schema struct {
 	hasEnds    bool
 	variants   *Variants // once they were asked for
 	hasForms   bool
+	keywords   map[string]Place // those that were asked for
+	required   []string         // sorted, once it was asked for
+	hasNeeds   bool
 }
 
 // A layer is a place that takes part in a schema.
@@ -205,12 +208,21 @@ func (s *Schema) Keyword(name string) (Place, error) {
 	if err := s.expand(); err != nil || s == nil {
 		return Place{}, err
 	}
+	p, isKnown := s.keywords[name]
+	if isKnown {
+		return p, nil
+	}
 	for _, l := range s.layers {
 		if v := l.Value.Get(name); v != nil && !l.isChoice {
-			return l.Document.Place(v), nil
+			p = l.Document.Place(v)
+			break
 		}
 	}
-	return Place{}, nil
+	if s.keywords == nil {
+		s.keywords = map[string]Place{}
+	}
+	s.keywords[name] = p
+	return p, nil
 }
 
 // Targets returns the named schemas for which a schema stands. A schema holds itself if one
@@ -236,16 +248,20 @@ func (s *Schema) Place() Place {
 	return s.places[0]
 }
 
-// Required returns the names of the properties that an object must have.
+// Required returns the names of the properties that an object must have, sorted.
 func (s *Schema) Required() ([]string, error) {
 	if err := s.expand(); err != nil || s == nil {
 		return nil, err
 	}
-	var out []string
+	if s.hasNeeds {
+		return s.required, nil
+	}
 	for _, l := range s.layers {
 		if !l.isChoice {
-			out = append(out, l.Value.Get("required").Strings()...)
+			s.required = append(s.required, l.Value.Get("required").Strings()...)
 		}
 	}
-	return out, nil
+	slices.Sort(s.required)
+	s.required, s.hasNeeds = slices.Compact(s.required), true
+	return s.required, nil
 }

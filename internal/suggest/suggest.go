@@ -7,7 +7,7 @@ import (
 
 // Words returns the known words into which a word can be turned with at most limit edits,
 // the word with the fewest edits first. A known word is left out if the edits would
-// replace all of it.
+// replace all of it. Only words of a similar length are compared.
 func Words(word string, known []string, limit int) []string {
 	type candidate struct {
 		word  string
@@ -15,6 +15,9 @@ func Words(word string, known []string, limit int) []string {
 	}
 	var candidates []candidate
 	for _, k := range known {
+		if most := min(limit, len(k)-1); max(len(word)-len(k), len(k)-len(word)) > most { // each byte too many is an edit
+			continue
+		}
 		if n := Edits(word, k); n <= limit && n < len(k) {
 			candidates = append(candidates, candidate{k, n})
 		}

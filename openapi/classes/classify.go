@@ -14,6 +14,8 @@ type Classifier struct {
 	patchKind resources.PatchKind
 	overrides map[string][]*Entry // by the path of the property
 	plain     []string            // names that look like those of secrets, and are none
+	kept      *node               // the root of what Lookup read
+	count     int                 // of the nodes below it
 }
 
 // New returns a classifier of a type. It takes the entries of override files that are about

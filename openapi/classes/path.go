@@ -48,6 +48,7 @@ type node struct {
 
 	property *Property // once it is classified
 	passes   inherited
+	parts    map[step]*node // those that Lookup read
 }
 
 // find returns the node of a path, either dotted or a JSON pointer, with all nodes around it

@@ -1,8 +1,8 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
@@ -11,7 +11,11 @@ import (
 )
 
 // Classified is rules that a classifier finds when they are asked for.
-type Classified struct{ *cached }
+type Classified struct {
+	classifier *classes.Classifier
+	lock       *sync.Mutex
+	known      map[*classes.Property]Rule
+}
 
 // Of returns the rules of a type. A property that the specification does not describe has
 // none, but is masked if its name looks like that of a secret. Readers of specifications work for one goroutine at a time: all rules whose
@@ -21,23 +25,41 @@ func Of(c *classes.Classifier, lock *sync.Mutex) *Classified {
 	if lock == nil {
 		lock = new(sync.Mutex)
 	}
-	return &Classified{&cached{from: classified{c}, lock: lock, known: map[string]Rule{}}}
+	return &Classified{classifier: c, lock: lock, known: map[*classes.Property]Rule{}}
 }
 
-// classified is rules that a classifier finds.
-type classified struct{ *classes.Classifier }
+// maxKnown is how many rules are kept.
+const maxKnown = 50_000
 
-func (c classified) At(pattern string) Rule {
-	p, err := c.Explain(pattern)
-	var missing *classes.PathError
+// At returns the rule of a pattern.
+func (c *Classified) At(pattern string) Rule {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	p, err := c.classifier.Lookup(pattern)
 	switch {
-	case errors.As(err, &missing):
-		parts := jsonpointer.Split(pattern)
-		return Rule{Masked: len(parts) > 0 && classes.LooksSecret(parts[len(parts)-1])}
 	case err != nil:
 		return Rule{Doubt: err.Error()}
+	case p == nil:
+		return Rule{Masked: classes.LooksSecret(lastPart(pattern))}
 	}
-	return ofProperty(p)
+	r, isKnown := c.known[p]
+	if !isKnown {
+		if len(c.known) >= maxKnown {
+			clear(c.known)
+		}
+		r = ofProperty(p)
+		c.known[p] = r
+	}
+	return r
+}
+
+// lastPart returns the name of the property of a pattern.
+func lastPart(pattern string) string {
+	parts := jsonpointer.Split(pattern[strings.LastIndexByte(pattern, '/')+1:])
+	if len(parts) == 0 {
+		return ""
+	}
+	return parts[0]
 }
 
 // ofProperty returns what the classes of a property mean for a comparison.

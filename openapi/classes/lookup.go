@@ -1,0 +1,55 @@
+package classes
+
+import "github.com/app-sre/prcheck/internal/jsonpointer"
+
+// maxKept is how many properties Lookup keeps. Types that hold themselves have no end of them.
+const maxKept = 50_000
+
+// Lookup returns what is known of the property of a JSON pointer, nil if the type has none. It
+// keeps what it reads: all keys of a map are one property, and the next look costs as much as the
+// pointer is long.
+func (c *Classifier) Lookup(pointer string) (*Property, error) {
+	if c.kept == nil || c.count >= maxKept {
+		c.kept, c.count = c.root(), 0
+	}
+	n := c.kept
+	for _, part := range jsonpointer.Split(pointer) {
+		var err error
+		if n, err = c.part(n, part); n == nil || err != nil {
+			return nil, err
+		}
+	}
+	p, _, err := c.classify(n)
+	return p, err
+}
+
+// part returns the part of a node that a name stands for, nil if there is none.
+func (c *Classifier) part(n *node, name string) (*node, error) {
+	for _, st := range [...]step{{property, name}, {kind: item}, {kind: mapValue}} {
+		if next := n.parts[st]; next != nil {
+			return next, nil
+		}
+		isThere, err := n.describes(st)
+		switch {
+		case err != nil:
+			return nil, err
+		case isThere:
+			return c.keep(n, st)
+		}
+	}
+	return nil, nil
+}
+
+// keep reads a part of a node, and keeps it.
+func (c *Classifier) keep(n *node, st step) (*node, error) {
+	next, err := c.child(n, st)
+	if err != nil {
+		return nil, err
+	}
+	if n.parts == nil {
+		n.parts = map[step]*node{}
+	}
+	n.parts[st] = next
+	c.count++
+	return next, nil
+}
