@@ -194,12 +194,9 @@ func (s *Schema) IsOpen() (bool, error) {
 	if err := s.expand(); err != nil || s == nil {
 		return err == nil, err
 	}
-	for _, l := range s.layers {
-		if l.Value.Get("properties") != nil || l.Value.Get("items").IsObject() || l.Value.Get("additionalProperties").IsObject() {
-			return false, nil
-		}
-	}
-	return true, nil
+	return !slices.ContainsFunc(s.layers, func(l layer) bool {
+		return l.Value.Get("properties") != nil || l.Value.Get("items").IsObject() || l.Value.Get("additionalProperties").IsObject()
+	}), nil
 }
 
 // Keyword returns the value of a keyword, and its place. The layer nearest to the place of the

@@ -32,4 +32,5 @@ type Finding struct {
 	// Value is the wrong value if it may be shown, nil if it may not or there is none.
 	Value   any
 	Message string // one sentence, without the pointer
+	Old     bool   // it was there before, see [List]
 }

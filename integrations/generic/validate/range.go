@@ -48,8 +48,13 @@ func sizeOf(v any, rule rules.Rule) size {
 		isShared := (rule.List == classes.Map || rule.List == classes.Set) && !rule.Exclusive
 		return size{strconv.Itoa(len(v)), limitsOfLists, "it must have", " items", isShared}
 	case map[string]any:
-		there, _ := body.WithoutNulls(v).(map[string]any)
-		return size{strconv.Itoa(len(there)), limitsOfObjects, "it must have", " members", !rule.Atomic}
+		there := 0
+		for _, member := range v {
+			if member != nil {
+				there++
+			}
+		}
+		return size{strconv.Itoa(there), limitsOfObjects, "it must have", " members", !rule.Atomic}
 	}
 	return size{}
 }

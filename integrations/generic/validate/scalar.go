@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -21,10 +22,10 @@ type wrong struct {
 }
 
 // wrongs returns what is wrong with a value itself. One schema that takes it is enough.
-func (t *Type) wrongs(v any, rule rules.Rule, schemas []*openapi.Schema) ([]wrong, error) {
+func (t *Type) wrongs(v any, rule rules.Rule, schemas []*openapi.Schema, near *nearNames) ([]wrong, error) {
 	var first []wrong
 	for i, s := range schemas {
-		found, err := t.against(v, rule, s)
+		found, err := t.against(v, rule, s, near)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
@@ -36,7 +37,7 @@ func (t *Type) wrongs(v any, rule rules.Rule, schemas []*openapi.Schema) ([]wron
 }
 
 // against checks a value against one schema.
-func (t *Type) against(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, error) {
+func (t *Type) against(v any, rule rules.Rule, s *openapi.Schema, near *nearNames) ([]wrong, error) {
 	want, err := typesOf(s, rule)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func (t *Type) against(v any, rule rules.Rule, s *openapi.Schema) ([]wrong, erro
 		return []wrong{{reconcile.CodeType, plan.SeverityError, fmt.Sprintf("it is %s and must be %s", article(got), article(want...))}}, nil
 	}
 	var found []wrong
-	text, severity, err := enum(v, rule, s)
+	text, severity, err := t.enum(v, rule, s, near)
 	if err != nil {
 		return nil, err
 	}
@@ -137,34 +138,58 @@ func article(types ...string) string {
 	return strings.Join(out, " or ")
 }
 
+// An enumeration is the values that an enum allows.
+type enumeration struct {
+	texts  []string        // the texts among them
+	others map[string]bool // the JSON of the others
+	words  []string        // all, as a message names them
+}
+
+// enumerationOf reads an enum.
+func (t *Type) enumerationOf(enum *openapi.Value) (*enumeration, error) {
+	if e := t.enums[enum]; e != nil {
+		return e, nil
+	}
+	e := &enumeration{others: map[string]bool{}}
+	for _, allowed := range enum.Items() {
+		raw, err := allowed.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		word := allowed.Text()
+		if allowed.Kind == openapi.String {
+			e.texts = append(e.texts, word)
+		} else {
+			e.others[string(raw)] = true
+		}
+		e.words = append(e.words, cmp.Or(word, string(raw)))
+	}
+	if t.enums == nil {
+		t.enums = map[*openapi.Value]*enumeration{}
+	}
+	t.enums[enum] = e
+	return e, nil
+}
+
 // enum checks that a value is among those that are allowed.
-func enum(v any, rule rules.Rule, s *openapi.Schema) (string, plan.Severity, error) {
+func (t *Type) enum(v any, rule rules.Rule, s *openapi.Schema, near *nearNames) (string, plan.Severity, error) {
 	at, err := s.Keyword("enum")
 	if err != nil || at.Value == nil || !isLeaf(v) {
 		return "", "", err
 	}
-	text, isText := v.(string)
-	var words []string
-	for _, allowed := range at.Value.Items() {
-		raw, err := allowed.MarshalJSON()
-		if err != nil {
-			return "", "", err
-		}
-		word := allowed.Text()
-		switch {
-		case isText && allowed.Kind == openapi.String && (word == text || rule.Format == "enum-fold" && strings.EqualFold(word, text)):
-			return "", "", nil
-		case !isText && string(raw) == fmt.Sprint(v):
-			return "", "", nil
-		}
-		if word == "" {
-			word = string(raw)
-		}
-		words = append(words, word)
+	e, err := t.enumerationOf(at.Value)
+	if err != nil {
+		return "", "", err
 	}
-	message := "it must be " + list(words)
-	if near := nearest(fmt.Sprint(v), words); near != "" {
-		message = fmt.Sprintf("it is none of the allowed values; do you mean %q?", near)
+	text, isText := v.(string)
+	isFolded := isText && rule.Format == "enum-fold"
+	if isText && slices.Contains(e.texts, text) || !isText && e.others[fmt.Sprint(v)] ||
+		isFolded && slices.ContainsFunc(e.texts, func(word string) bool { return strings.EqualFold(word, text) }) {
+		return "", "", nil
+	}
+	message := "it must be " + list(e.words)
+	if word := near.find(fmt.Sprint(v), e.words); word != "" {
+		message = fmt.Sprintf("it is none of the allowed values; do you mean %q?", word)
 	}
 	open, err := s.Keyword("x-ms-enum")
 	if err != nil {

@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"slices"
-
 	"github.com/app-sre/prcheck/integrations/generic/rules"
 	"github.com/app-sre/prcheck/openapi"
 )
@@ -11,9 +9,9 @@ import (
 type shape struct {
 	wrong    []wrong
 	members  map[string]part // of an object
-	names    []string        // of all properties
-	required []string
-	variants *openapi.Variants
+	names    [][]string      // of all properties, by schema
+	required []string        // sorted
+	forms    *forms
 	items    []*openapi.Schema // of a list
 }
 
@@ -24,37 +22,39 @@ type part struct {
 }
 
 // shape reads schemas along a value. This is the only place that reads them.
-func (t *Type) shape(v any, rule rules.Rule, schemas []*openapi.Schema) (s shape, err error) {
+func (t *Type) shape(v any, rule rules.Rule, schemas []*openapi.Schema, near *nearNames) (s shape, err error) {
 	if t.Lock != nil {
 		defer t.Lock()()
 	}
-	if s.wrong, err = t.wrongs(v, rule, schemas); err != nil {
+	if s.wrong, err = t.wrongs(v, rule, schemas, near); err != nil {
 		return s, err
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		err = s.object(v, schemas)
+		err = s.object(t, v, schemas)
 	case []any:
-		var items part
-		items, err = children(schemas, (*openapi.Schema).ItemsOf)
-		s.items = items.schemas
+		err = s.list(schemas)
 	}
 	return s, err
 }
 
-func (s *shape) object(object map[string]any, schemas []*openapi.Schema) (err error) {
-	s.members = make(map[string]part, len(object))
-	for name := range object {
-		if s.members[name], err = children(schemas, func(o *openapi.Schema) (*openapi.Schema, error) { return member(o, name) }); err != nil {
-			return err
-		}
-	}
+func (s *shape) object(t *Type, object map[string]any, schemas []*openapi.Schema) error {
 	for _, one := range schemas {
 		names, err := one.Properties()
 		if err != nil {
 			return err
 		}
-		s.names = append(s.names, names...)
+		s.names = append(s.names, names)
+	}
+	open, err := takeAny(schemas)
+	if err != nil {
+		return err
+	}
+	s.members = make(map[string]part, len(object))
+	for name := range object {
+		if s.members[name], err = children(schemas, open, func(o *openapi.Schema) (*openapi.Schema, error) { return member(o, name) }); err != nil {
+			return err
+		}
 	}
 	if len(schemas) == 0 {
 		return nil
@@ -62,9 +62,18 @@ func (s *shape) object(object map[string]any, schemas []*openapi.Schema) (err er
 	if s.required, err = schemas[0].Required(); err != nil {
 		return err
 	}
-	slices.Sort(s.required)
-	s.required = slices.Compact(s.required)
-	s.variants, err = schemas[0].Variants()
+	variants, err := schemas[0].Variants()
+	s.forms = t.formsOf(variants)
+	return err
+}
+
+func (s *shape) list(schemas []*openapi.Schema) error {
+	open, err := takeAny(schemas)
+	if err != nil {
+		return err
+	}
+	items, err := children(schemas, open, (*openapi.Schema).ItemsOf)
+	s.items = items.schemas
 	return err
 }
 
@@ -79,27 +88,35 @@ func member(s *openapi.Schema, name string) (*openapi.Schema, error) {
 }
 
 // children returns a part of a value. If no schema describes it, one of them must take
-// anything.
-func children(schemas []*openapi.Schema, find func(*openapi.Schema) (*openapi.Schema, error)) (part, error) {
+// anything; open says which do.
+func children(schemas []*openapi.Schema, open []bool, find func(*openapi.Schema) (*openapi.Schema, error)) (part, error) {
 	isOpen := len(schemas) == 0
 	var out part
-	for _, s := range schemas {
+	for i, s := range schemas {
 		inner, err := find(s)
-		if err != nil {
+		switch {
+		case err != nil:
 			return part{}, err
-		}
-		if inner != nil {
+		case inner != nil:
 			out.schemas, out.isKnown = append(out.schemas, inner), true
-			continue
+		default:
+			isOpen = isOpen || open[i]
 		}
-		takes, err := takesAny(s)
-		if err != nil {
-			return part{}, err
-		}
-		isOpen = isOpen || takes
 	}
 	if isOpen {
 		return part{isKnown: true}, nil
+	}
+	return out, nil
+}
+
+// takeAny reports for each schema whether it takes members that it does not name.
+func takeAny(schemas []*openapi.Schema) ([]bool, error) {
+	out := make([]bool, len(schemas))
+	for i, s := range schemas {
+		var err error
+		if out[i], err = takesAny(s); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,10 +18,14 @@ import (
 
 // A walk goes through one body.
 type walk struct {
-	typ   *Type
-	given Body
-	out   []Finding
-	told  map[string]bool // code and pointer of each finding
+	typ    *Type
+	given  Body // what is given elsewhere is sorted
+	each   func(Finding) (goOn bool)
+	told   map[uint64]bool // hashes of the code and the pointer of each finding
+	seed   maphash.Seed
+	near   nearNames
+	values int  // that were checked
+	isDone bool // nobody wants to know more
 }
 
 // A place is a property of the body.
@@ -31,28 +36,52 @@ type place struct {
 	depth   int
 }
 
-func (p place) member(name string) place {
-	return place{jsonpointer.Append(p.pointer, name), jsonpointer.Append(p.pattern, name), jsonpointer.Append(p.exact, name), p.depth + 1}
-}
+func (p place) member(name string) place { return p.with(name, name, name) }
 
 func (p place) item(i int, keys string) place {
+	index := strconv.Itoa(i)
 	if keys == "" {
-		keys = strconv.Itoa(i)
+		keys = index
 	}
-	return place{p.pointer + "/" + keys, p.pattern + "/*", p.exact + "/" + strconv.Itoa(i), p.depth + 1}
+	return p.with(keys, "*", index)
 }
 
-// add adds a finding, unless it is told already or there are too many.
-func (w *walk) add(f Finding) {
-	id := string(f.Code) + " " + f.Pointer
-	switch {
-	case w.told[id] || len(w.out) == maxFindings:
-		return
-	case len(w.out) == maxFindings-1:
-		f = Finding{Code: CodeBounds, Severity: plan.SeverityError, Message: fmt.Sprintf("there are more than %d mistakes; the rest is not listed", maxFindings-1)}
+// with returns the place of a part. Outside of lists its three texts are one.
+func (p place) with(pointer, pattern, exact string) place {
+	out := place{pointer: jsonpointer.Append(p.pointer, pointer), depth: p.depth + 1}
+	out.pattern, out.exact = out.pointer, out.pointer
+	if pattern != pointer || p.pattern != p.pointer {
+		out.pattern = jsonpointer.Append(p.pattern, pattern)
 	}
-	w.told[id] = true
-	w.out = append(w.out, f)
+	if exact != pointer || p.exact != p.pointer {
+		out.exact = jsonpointer.Append(p.exact, exact)
+	}
+	return out
+}
+
+// add tells a finding, unless it is told already.
+func (w *walk) add(f Finding) {
+	if w.isDone {
+		return
+	}
+	var hash maphash.Hash
+	hash.SetSeed(w.seed)
+	_, _ = hash.WriteString(string(f.Code) + " ") // a hash takes everything
+	_, _ = hash.WriteString(f.Pointer)
+	if id := hash.Sum64(); !w.told[id] {
+		w.told[id] = true
+		w.isDone = !w.each(f)
+	}
+}
+
+// isOver reports whether the walk ends, and tells so if there is no more time.
+func (w *walk) isOver() bool {
+	const often = 256
+	if w.values++; w.values%often == 0 && !w.isDone && w.given.Stop != nil && w.given.Stop() {
+		w.add(Finding{Code: CodeBounds, Severity: plan.SeverityError, Message: "there was no time to check all of it; make it smaller, or try again"})
+		w.isDone = true
+	}
+	return w.isDone
 }
 
 // mistake adds an error.
@@ -62,8 +91,14 @@ func (w *walk) mistake(code reconcile.Code, at place, value any, format string, 
 
 // value checks a value against the schemas that describe it.
 func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
-	if at.depth > maxDepth {
+	switch {
+	case w.isOver():
+		return
+	case at.depth > maxDepth:
 		w.mistake(CodeBounds, at, nil, "it stands more than %d levels deep; what is inside is not checked", maxDepth)
+		return
+	case len(at.pointer) > maxPath && !isLeaf(v) && v != nil:
+		w.mistake(CodeBounds, at, nil, "its path has more than %d bytes; what is inside is not checked", maxPath)
 		return
 	}
 	var rule rules.Rule
@@ -77,7 +112,7 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 	if w.isFixed(v, at) || !w.mayBeSet(v, at, rule) || v == nil {
 		return
 	}
-	s, err := w.typ.shape(v, rule, schemas)
+	s, err := w.typ.shape(v, rule, schemas, &w.near)
 	if err != nil {
 		w.broken(at, err)
 		return
@@ -157,8 +192,11 @@ func isLeaf(v any) bool {
 
 // object checks the members of an object.
 func (w *walk) object(object map[string]any, at place, s shape) {
-	variant := w.variant(object, at, s.variants)
+	variant := w.variant(object, at, s.forms)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if w.isOver() {
+			return
+		}
 		inner := at.member(name)
 		if !s.members[name].isKnown {
 			if rule := w.typ.Rules.At(inner.pattern); rule.ReadOnly { // GET alone has it
@@ -171,15 +209,21 @@ func (w *walk) object(object map[string]any, at place, s shape) {
 		variant.check(w, name, inner)
 		w.value(object[name], inner, s.members[name].schemas)
 	}
-	w.required(object, at, slices.DeleteFunc(s.required, func(name string) bool {
-		return s.variants != nil && name == s.variants.Field // it is told already
-	}))
+	for _, name := range s.required {
+		isTold := s.forms != nil && name == s.forms.Field
+		if object[name] == nil && !isTold && !w.isOver() {
+			w.required(object, at.member(name), name)
+		}
+	}
 }
 
 // list checks the items of a list.
 func (w *walk) list(list []any, at place, rule rules.Rule, s shape) {
 	seen := map[string]bool{}
 	for i, item := range list {
+		if w.isDone {
+			return
+		}
 		keys := ""
 		if rule.List == classes.Map {
 			keys = w.keys(item, at, i, rule, seen)
