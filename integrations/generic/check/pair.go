@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/app-sre/prcheck/integrations/generic/cloud"
 	"github.com/app-sre/prcheck/integrations/generic/rules"
@@ -22,6 +23,11 @@ type Pair struct {
 	Types []*validate.Type
 	// Children are managed resources that a replacement would destroy.
 	Children []string
+	// Stop is asked now and then, if it is not nil. Once it returns true, the pair is not checked
+	// further, which is an error.
+	Stop func() bool
+
+	lists map[string]map[string]int // the indexes of items by name, by the pointer of the list
 }
 
 // A Result is what was found about a pair.
@@ -43,8 +49,12 @@ func (p Pair) Check() Result {
 	}
 	r := Result{Findings: p.version()}
 	if len(p.Types) > 0 {
-		r.Findings = append(r.Findings, p.mistakes()...)
-		p.compare(&r)
+		p.lists = map[string]map[string]int{}
+		found, isSettled := p.mistakes()
+		r.Findings = append(r.Findings, found...)
+		if !isSettled {
+			p.compare(&r)
+		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return strings.Compare(a.Path, b.Path) })
 	return r
@@ -103,27 +113,41 @@ func (p Pair) version() []Finding {
 	return []Finding{f}
 }
 
-// mistakes validates the body of head. Those that base has as well are old.
-func (p Pair) mistakes() []Finding {
-	valid := p.Types[len(p.Types)-1] // of the version that head names
-	found := valid.Check(given(p.Head))
-	before := seen{}
-	if p.Base != nil && len(found) > 0 {
-		before = remember(p.Types[0].Check(given(p.Base)))
+// mistakes validates the body of head. Those that base has as well are old. isSettled says that
+// there are so many that a comparison with base would add nothing.
+func (p Pair) mistakes() (out []Finding, isSettled bool) {
+	var l validate.List
+	if p.Base != nil {
+		before := sync.OnceValue(p.before)
+		l.IsOld = func(f validate.Finding) bool { return f.Code != validate.CodeTime && before().has(f) }
 	}
-	var out []Finding
-	for _, f := range found {
+	p.Types[len(p.Types)-1].Walk(p.given(p.Head), func(f validate.Finding) bool { // of the version that head names
+		isSettled = !l.Add(f)
+		return !isSettled
+	})
+	for _, f := range l.Findings() {
+		isSettled = isSettled || f.Code == validate.CodeTime
 		out = append(out, Finding{
 			Code: f.Code, Severity: f.Severity, File: p.Head.File, Pointer: p.placeOf(f), Resource: name(p.Head),
-			Path: f.Pointer, Message: f.Message, Old: before.has(f),
+			Path: f.Pointer, Message: f.Message, Old: f.Old,
 		})
 	}
+	return out, isSettled
+}
+
+// before returns the mistakes of base.
+func (p Pair) before() seen {
+	out := newSeen()
+	p.Types[0].Walk(p.given(p.Base), func(f validate.Finding) bool {
+		out.add(f)
+		return true
+	})
 	return out
 }
 
 // given returns the body of an entry, with what stands beside it.
-func given(r *cloud.Resource) validate.Body {
-	b := validate.Body{Value: r.Body, IsPart: r.Adopt == cloud.AdoptRequired || r.Policy == reconcile.Observe, Fixed: fixed(r)}
+func (p Pair) given(r *cloud.Resource) validate.Body {
+	b := validate.Body{Value: r.Body, IsPart: r.Adopt == cloud.AdoptRequired || r.Policy == reconcile.Observe, Fixed: fixed(r), Stop: p.Stop}
 	for _, s := range r.Secrets {
 		b.Given = append(b.Given, s.At)
 	}
@@ -149,31 +173,50 @@ func (p Pair) compare(r *Result) {
 	if p.Base == nil || !isManaged(p.Head) || p.Base.Body == nil || p.Head.Body == nil {
 		return
 	}
+	isTold := told{}
+	for _, f := range r.Findings {
+		isTold.add(f)
+	}
 	isReplaced := false
+	var found, kept few
+	isKept := told{}
 	for _, t := range p.Types {
 		made := p.plan(t, p.Head.Body)
 		isReplaced = isReplaced || made.Action == threeway.Replace
-		for _, v := range made.Violations {
-			if isTold(r.Findings, v) {
-				continue
-			}
-			f := p.violation(v, made.Action)
-			f.Old = !isCreateOnly(v) && slices.ContainsFunc(p.plan(t, p.Base.Body).Violations, func(old threeway.Finding) bool {
-				return old.Code == v.Code && old.Path == v.Path
-			})
-			r.Findings = append(r.Findings, f)
-		}
-		for _, w := range made.Warnings {
-			if !isTold(r.Kept, w) {
-				r.Kept = append(r.Kept, p.violation(w, made.Action))
-			}
-		}
-		r.Kept = p.firstSet(r.Kept, made)
+		p.violations(t, made, isTold, &found)
+		p.notes(made, isKept, &kept)
 	}
-	r.Kept = append(r.Kept, p.ignored()...)
+	p.ignored(&kept)
+	r.Findings = append(r.Findings, found.all(plan.SeverityWarning)...)
+	r.Kept = append(r.Kept, kept.all(plan.SeverityNote)...)
 	if isReplaced && p.Base.Protected {
 		r.Findings = append(r.Findings, find(p.Head, reconcile.CodeProtected, plan.SeverityError, "/allowReplace",
 			"the change means delete and create, and the resource is protected; remove protected in a change of its own, and merge it first"))
+	}
+	if p.Stop != nil && p.Stop() {
+		r.Findings = append(r.Findings, find(p.Head, validate.CodeTime, plan.SeverityError, "/body", "%s", validate.TimeMessage))
+	}
+}
+
+// violations adds those of a plan, but for what is told.
+func (p Pair) violations(t *validate.Type, made *threeway.Plan, isTold told, out *few) {
+	old := sync.OnceValue(func() map[[2]string]bool {
+		all := map[[2]string]bool{}
+		for _, v := range p.plan(t, p.Base.Body).Violations {
+			all[[2]string{v.Code, v.Path}] = true
+		}
+		return all
+	})
+	for _, v := range made.Violations {
+		if isTold.has(v) {
+			continue
+		}
+		f := p.violation(v, made.Action)
+		f.Old = !isCreateOnly(v) && old()[[2]string{v.Code, v.Path}]
+		isTold.add(f)
+		if !out.add(f) {
+			return
+		}
 	}
 }
 
@@ -185,22 +228,13 @@ func (p Pair) plan(t *validate.Type, desired any) *threeway.Plan {
 func (p Pair) planWith(known rules.Rules, desired any) *threeway.Plan {
 	return threeway.Make(threeway.Input{
 		Applied: p.Base.Body, Desired: desired, Live: p.Base.Body, WasApplied: true, IsThere: true,
-		Rules: known, AllowReplace: p.Head.AllowReplace, AllowUpdate: p.Head.AllowUpdate, Children: p.Children,
+		Rules: known, AllowReplace: p.Head.AllowReplace, AllowUpdate: p.Head.AllowUpdate, Children: p.Children, Stop: p.Stop,
 		Key: []byte("base has each value as it is, so nothing is hashed"),
 	})
 }
 
 func isCreateOnly(v threeway.Finding) bool {
 	return v.Code == threeway.CreateOnly || v.Code == threeway.CreateOnlyInferred
-}
-
-// isTold reports whether findings have a violation, perhaps at a place inside of it.
-func isTold(findings []Finding, v threeway.Finding) bool {
-	return slices.ContainsFunc(findings, func(f Finding) bool {
-		rest, ok := strings.CutPrefix(f.Path, v.Path)
-		isSame := string(f.Code) == v.Code || f.Code == CodeReplace && isCreateOnly(v)
-		return isSame && ok && (rest == "" || rest[0] == '/' && !isCreateOnly(v))
-	})
 }
 
 func overlay(r *cloud.Resource) rules.Overlay {

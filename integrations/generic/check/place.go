@@ -1,7 +1,6 @@
 package check
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/app-sre/prcheck/integrations/generic/rules"
@@ -26,7 +25,7 @@ func (p Pair) inFile(path string) string {
 	for _, part := range jsonpointer.Split(path) {
 		switch now := v.(type) {
 		case []any:
-			i := index(r, pattern, now, part)
+			i := p.index(r, pattern, out, now, part)
 			if i < 0 {
 				return out // head has no such item
 			}
@@ -42,14 +41,25 @@ func (p Pair) inFile(path string) string {
 }
 
 // index returns the index of an item that a path names by its index, its keys or its value, -1
-// if it is not there. The pattern is that of the list.
-func index(r rules.Rules, pattern string, list []any, part string) int {
+// if it is not there. The pattern and the pointer in the file are those of the list.
+func (p Pair) index(r rules.Rules, pattern, pointer string, list []any, part string) int {
 	if i, err := strconv.Atoi(part); err == nil && i >= 0 && i < len(list) {
 		return i
 	}
-	rule := r.At(pattern)
-	return slices.IndexFunc(list, func(item any) bool {
-		_, name := rules.Identify(r.At, pattern, rule, item)
-		return name == part
-	})
+	known, isRead := p.lists[pointer]
+	if !isRead {
+		rule := r.At(pattern)
+		known = make(map[string]int, len(list))
+		for i, item := range list {
+			_, name := rules.Identify(r.At, pattern, rule, item)
+			if _, isThere := known[name]; !isThere {
+				known[name] = i
+			}
+		}
+		p.lists[pointer] = known
+	}
+	if i, isThere := known[part]; isThere {
+		return i
+	}
+	return -1
 }

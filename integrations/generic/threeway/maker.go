@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -45,9 +46,26 @@ type maker struct {
 	plan  *Plan
 	known map[place]rules.Rule
 	isNew map[string]bool // the paths at which live has nothing
+
+	asked     int  // how often a rule was asked for
+	isStopped bool // there is no more time
 }
 
+// maxPath is the length in bytes of the longest path of which something is known. Each part of a
+// value has its whole path, so a long one costs as much as the value is wide.
+const maxPath = 8 << 10
+
 func (m *maker) rule(at place) rules.Rule {
+	if len(at.path) > maxPath || len(at.pattern) > maxPath {
+		return rules.Rule{Doubt: fmt.Sprintf("its path has more than %d bytes", maxPath)}
+	}
+	const often = 256
+	if m.asked++; m.asked%often == 0 && m.in.Stop != nil {
+		m.isStopped = m.isStopped || m.in.Stop()
+	}
+	if m.isStopped {
+		return rules.Rule{Doubt: "there was no time"}
+	}
 	r, ok := m.known[at]
 	if !ok {
 		r = rules.Find(m.in.Rules, at.pattern, at.path)

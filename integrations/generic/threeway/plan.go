@@ -21,6 +21,9 @@ type Input struct {
 	// that Applied has no trace of was never sent. Without one it counts as sent, unless its rule
 	// says that it changed.
 	Key []byte
+	// Stop is asked now and then, if it is not nil. Once it returns true, the rest of the plan says
+	// that nothing is known, and must not be used.
+	Stop func() bool
 }
 
 // An Action is what is to be done.

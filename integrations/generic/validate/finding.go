@@ -18,7 +18,11 @@ const (
 	CodeSecret        reconcile.Code = "SECRET_INLINE"     // a secret stands in the data
 	CodeIdentity      reconcile.Code = "IMMUTABLE_ID"      // a part of the identity is changed
 	CodeBounds        reconcile.Code = "VAL_BOUNDS"        // the body is too deep, or has too many mistakes
+	CodeTime          reconcile.Code = "VAL_TIME"          // there was no time to check all of the body
 )
+
+// TimeMessage is the message of the mistake that there was no time.
+const TimeMessage = "there was no time to check all of it; make it smaller, or try again"
 
 // A Finding is a mistake of a body, or something to know about it.
 type Finding struct {

@@ -78,7 +78,7 @@ func (w *walk) add(f Finding) {
 func (w *walk) isOver() bool {
 	const often = 256
 	if w.values++; w.values%often == 0 && !w.isDone && w.given.Stop != nil && w.given.Stop() {
-		w.add(Finding{Code: CodeBounds, Severity: plan.SeverityError, Message: "there was no time to check all of it; make it smaller, or try again"})
+		w.add(Finding{Code: CodeTime, Severity: plan.SeverityError, Message: TimeMessage})
 		w.isDone = true
 	}
 	return w.isDone
