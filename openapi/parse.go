@@ -25,13 +25,20 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.message) }
 
-// parse reads a JSON text. It returns how many values the text has.
-func parse(raw []byte, limits Limits) (*Value, int, error) {
+func newParser(raw []byte, limits Limits) (*parser, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if i := invalidUTF8(raw); i >= 0 {
-		return nil, 0, &syntaxError{1 + bytes.Count(raw[:i], []byte("\n")), "it is not valid UTF-8"}
+		return nil, &syntaxError{1 + bytes.Count(raw[:i], []byte("\n")), "it is not valid UTF-8"}
 	}
-	p := &parser{text: string(raw), values: limits.Values, depth: limits.Depth}
+	return &parser{text: string(raw), values: limits.Values, depth: limits.Depth}, nil
+}
+
+// parse reads a JSON text. It returns how many values the text has.
+func parse(raw []byte, limits Limits) (*Value, int, error) {
+	p, err := newParser(raw, limits)
+	if err != nil {
+		return nil, 0, err
+	}
 	p.blanks()
 	v, err := p.value(nil)
 	if err != nil {

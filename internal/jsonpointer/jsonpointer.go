@@ -8,7 +8,20 @@ var (
 )
 
 // Escape returns a key as it is written in a pointer.
-func Escape(key string) string { return escaper.Replace(key) }
+func Escape(key string) string {
+	if !strings.ContainsAny(key, "~/") {
+		return key // nearly all
+	}
+	return escaper.Replace(key)
+}
+
+// Unescape returns a key of which the pointer has the escaped form.
+func Unescape(part string) string {
+	if strings.IndexByte(part, '~') < 0 {
+		return part // nearly all
+	}
+	return unescaper.Replace(part)
+}
 
 // Append returns the pointer to a key, or an index, of the value at a pointer.
 func Append(pointer, key string) string { return pointer + "/" + Escape(key) }
@@ -21,7 +34,7 @@ func Split(pointer string) []string {
 	}
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, part := range parts {
-		parts[i] = unescaper.Replace(part)
+		parts[i] = Unescape(part)
 	}
 	return parts
 }

@@ -1,6 +1,10 @@
 package classes
 
-import "github.com/app-sre/prcheck/internal/jsonpointer"
+import (
+	"strings"
+
+	"github.com/app-sre/prcheck/internal/jsonpointer"
+)
 
 // maxKept is how many properties Lookup keeps. Types that hold themselves have no end of them.
 const maxKept = 50_000
@@ -13,9 +17,10 @@ func (c *Classifier) Lookup(pointer string) (*Property, error) {
 		c.kept, c.count = c.root(), 0
 	}
 	n := c.kept
-	for _, part := range jsonpointer.Split(pointer) {
+	for part, rest, more := "", strings.TrimPrefix(pointer, "/"), pointer != ""; more; {
 		var err error
-		if n, err = c.part(n, part); n == nil || err != nil {
+		part, rest, more = strings.Cut(rest, "/")
+		if n, err = c.part(n, jsonpointer.Unescape(part)); n == nil || err != nil {
 			return nil, err
 		}
 	}

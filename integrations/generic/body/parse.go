@@ -18,11 +18,7 @@ func Parse(raw []byte) (any, error) {
 	if len(raw) > maxSize {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", len(raw), maxSize)
 	}
-	v, err := openapi.ParseValue(raw)
-	if err != nil {
-		return nil, err
-	}
-	return v.Decode(), nil
+	return openapi.Decode(raw)
 }
 
 // Of returns a value that other code decoded in the form that this package works with:

@@ -55,11 +55,7 @@ func (c *Classified) At(pattern string) Rule {
 
 // lastPart returns the name of the property of a pattern.
 func lastPart(pattern string) string {
-	parts := jsonpointer.Split(pattern[strings.LastIndexByte(pattern, '/')+1:])
-	if len(parts) == 0 {
-		return ""
-	}
-	return parts[0]
+	return jsonpointer.Unescape(pattern[strings.LastIndexByte(pattern, '/')+1:])
 }
 
 // ofProperty returns what the classes of a property mean for a comparison.

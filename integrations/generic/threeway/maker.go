@@ -55,6 +55,9 @@ type maker struct {
 // value has its whole path, so a long one costs as much as the value is wide.
 const maxPath = 8 << 10
 
+// maxKnown is how many rules a maker remembers: those that it needs again, it needs soon.
+const maxKnown = 4096
+
 func (m *maker) rule(at place) rules.Rule {
 	if len(at.path) > maxPath || len(at.pattern) > maxPath {
 		return rules.Rule{Doubt: fmt.Sprintf("its path has more than %d bytes", maxPath)}
@@ -68,6 +71,9 @@ func (m *maker) rule(at place) rules.Rule {
 	}
 	r, ok := m.known[at]
 	if !ok {
+		if len(m.known) == maxKnown {
+			clear(m.known)
+		}
 		r = rules.Find(m.in.Rules, at.pattern, at.path)
 		m.known[at] = r
 	}
