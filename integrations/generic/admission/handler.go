@@ -1,23 +1,30 @@
 package admission
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/app-sre/prcheck/integrations/generic/validate"
 )
 
-// maxBody is how many bytes a review may have: the old and the new object together.
-const maxBody = 8 << 20
+// The bounds of a review.
+const (
+	maxBody   = 8 << 20                // bytes: the old and the new object together
+	smallBody = 64 << 10               // bytes of a review that waits for no large one
+	maxBudget = 700 * time.Millisecond // from the first byte to the answer
+)
 
 // Types finds what is known of resource types, such as
 // "Microsoft.Cache/Redis@2018-03-01" or "apps/v1/deployments". The error names the nearest
-// type. It need not be safe for concurrent use.
+// type. It need not be safe for concurrent use, but what it returns has to be.
 type Types interface {
 	Type(name string) (*validate.Type, error)
 }
@@ -26,8 +33,9 @@ type Types interface {
 type Handler struct {
 	options Options
 	counts  counts
+	lanes   lanes
 
-	mu    sync.Mutex // of types, for schemas are read while they are used
+	mu    sync.Mutex // of types
 	types Types
 }
 
@@ -39,10 +47,16 @@ type Options struct {
 	// ProtectDeletes refuses to delete a resource that is managed and whose data does not say
 	// "delete: true".
 	ProtectDeletes bool
+	// Budget is how long a review may take, with what it waits; 0 is 700 ms. A review that is not
+	// judged by then is refused.
+	Budget time.Duration
 }
 
 // NewHandler returns a handler that knows some types.
-func NewHandler(types Types, o Options) *Handler { return &Handler{types: types, options: o} }
+func NewHandler(types Types, o Options) *Handler {
+	o.Budget = cmp.Or(o.Budget, maxBudget)
+	return &Handler{types: types, options: o, lanes: newLanes()}
+}
 
 // Use replaces the types. Reviews that are being answered go on with the old ones.
 func (h *Handler) Use(types Types) {
@@ -61,7 +75,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.tell(w, r)
 	case "/validate":
 		begin := time.Now()
-		code := h.answer(w, r)
+		code := h.answer(w, r, begin)
 		h.counts.add(code, time.Since(begin))
 	default:
 		http.NotFound(w, r)
@@ -88,10 +102,11 @@ const (
 	allowed = "allowed"
 	refused = "refused"
 	invalid = "invalid"
+	late    = "late" // refused, for there was no time to judge it
 )
 
-// answer answers a review and returns the outcome.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request) string {
+// answer answers a review that came at a time, and returns the outcome.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, begin time.Time) string {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST")
 		http.Error(w, "only POST", http.StatusMethodNotAllowed)
@@ -101,47 +116,124 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) string {
 		http.Error(w, "the content type must be application/json", http.StatusUnsupportedMediaType)
 		return invalid
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		http.Error(w, "the review must not be compressed", http.StatusUnsupportedMediaType)
+		return invalid
+	}
+	raw, leave, err := h.read(w, r, begin)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		http.Error(w, fmt.Sprintf("the review is larger than %d MiB", maxBody>>20), http.StatusRequestEntityTooLarge)
 		return invalid
+	case errors.Is(err, errBusy), errors.Is(err, os.ErrDeadlineExceeded):
+		return tooLate(w, raw)
 	case err != nil:
 		http.Error(w, "the review cannot be read", http.StatusBadRequest)
 		return invalid
 	}
-	out, err := h.Review(raw)
+	defer leave()
+	out, err := h.review(raw, func() bool { return time.Since(begin) > h.options.Budget })
 	if err != nil {
-		http.Error(w, printable(err.Error()), http.StatusBadRequest)
+		http.Error(w, printable(shorten(err.Error())), http.StatusBadRequest)
 		return invalid
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(out.body) // the client has gone away
-	if out.isAllowed {
-		return allowed
+	return out.write(w)
+}
+
+// errBusy says that other reviews have all places.
+var errBusy = errors.New("there is no place for the review")
+
+// read reads a review, and takes the place in which it is judged. Of an error it returns the part
+// that was read. Half of the budget may pass before.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request, begin time.Time) (raw []byte, leave func(), err error) {
+	until := begin.Add(h.options.Budget / 2)
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(until)         // not every writer has one
+	defer control.SetReadDeadline(time.Time{}) //nolint:errcheck // likewise
+	from := http.MaxBytesReader(w, r.Body, maxBody)
+	raw, err = io.ReadAll(io.LimitReader(from, smallBody+1))
+	if err != nil {
+		return raw, nil, err
 	}
-	return refused
+	if len(raw) <= smallBody {
+		leave, ok := enter(r.Context(), h.lanes.small, until)
+		if !ok {
+			return raw, nil, errBusy
+		}
+		return raw, leave, nil
+	}
+	drop, ok := enter(r.Context(), h.lanes.reading, until)
+	if !ok {
+		return raw, nil, errBusy
+	}
+	all := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 2*smallBody), maxBody)+bytes.MinRead))
+	_, _ = all.Write(raw) // a buffer takes everything
+	if _, err = all.ReadFrom(from); err != nil {
+		drop()
+		return raw, nil, err
+	}
+	judged, ok := enter(r.Context(), h.lanes.large, until)
+	if !ok {
+		drop()
+		return raw, nil, errBusy
+	}
+	return all.Bytes(), func() { judged(); drop() }, nil
+}
+
+// tooLate refuses a review of which only the beginning was read: what nobody looked at is not let
+// in. If the beginning does not say which review it is, the answer is none.
+func tooLate(w http.ResponseWriter, begin []byte) string {
+	const why = "the webhook has too much to do, so this was not checked; try again"
+	r, ok := peek(begin)
+	if !ok {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, why, http.StatusServiceUnavailable)
+		return late
+	}
+	r.Response = &response{UID: r.Request.UID, Status: &status{Status: "Failure", Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: why}}
+	r.Request = nil
+	body, err := marshal(r)
+	if err != nil {
+		http.Error(w, why, http.StatusServiceUnavailable)
+		return late
+	}
+	answer{body: body, outcome: late}.write(w)
+	return late
 }
 
 // An answer is the answer to a review, as JSON.
 type answer struct {
-	body      []byte
-	isAllowed bool
+	body    []byte
+	outcome string
 }
 
-// Review answers a review. An error says that it is none.
-func (h *Handler) Review(raw []byte) (answer, error) {
+// write writes an answer, and returns the outcome.
+func (a answer) write(w http.ResponseWriter) string {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(a.body) // the client has gone away
+	return a.outcome
+}
+
+// review answers a review. Once stop returns true, it is refused. An error says that it is none.
+func (h *Handler) review(raw []byte, stop func() bool) (answer, error) {
 	r, err := readReview(raw)
 	if err != nil {
 		return answer{}, err
 	}
-	response, err := h.judge(r.Request)
+	response, err := h.judge(r.Request, stop)
 	if err != nil {
 		return answer{}, err
 	}
 	response.UID = r.Request.UID
 	response.Warnings = bounded(response.Warnings)
 	body, err := marshal(review{APIVersion: r.APIVersion, Kind: r.Kind, Response: response})
-	return answer{body: body, isAllowed: response.Allowed}, err
+	outcome := refused
+	switch {
+	case response.Allowed:
+		outcome = allowed
+	case response.isLate:
+		outcome = late
+	}
+	return answer{body, outcome}, err
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/app-sre/prcheck/reconcile"
 )
 
-// judge answers a request. An error says that the request is no valid one.
-func (h *Handler) judge(r *request) (*response, error) {
+// judge answers a request. Once stop returns true, a change is refused. An error says that the
+// request is no valid one.
+func (h *Handler) judge(r *request, stop func() bool) (*response, error) {
 	object, err := readObject(r.Object)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (h *Handler) judge(r *request) (*response, error) {
 	case old != nil && bytes.Equal(old.Spec, object.Spec):
 		return passes, nil
 	}
-	return h.change(old, object), nil
+	return h.change(old, object, stop), nil
 }
 
 // deletion judges whether an object may be deleted.
@@ -75,18 +76,19 @@ func (h *Handler) deletion(old *object) *response {
 func forbidden(o *object, why string) *response {
 	return &response{Status: &status{Status: "Failure", Code: http.StatusForbidden, Reason: "Forbidden",
 		Message: fmt.Sprintf("%s.%s %q cannot be deleted: %s", Plural, Group, shorten(printable(o.Metadata.Name)), why),
-		Details: &details{Name: o.Metadata.Name, Group: Group, Kind: Kind}}}
+		Details: &details{Name: shorten(o.Metadata.Name), Group: Group, Kind: Kind}}}
 }
 
 // A verdict gathers what is wrong with an object.
 type verdict struct {
 	causes   []cause
 	warnings []string
+	isLate   bool
 }
 
 // refuse adds a cause.
 func (v *verdict) refuse(field, reason, message string) {
-	v.causes = append(v.causes, cause{Field: printable(field), Reason: reason, Message: shorten(printable(message))})
+	v.causes = append(v.causes, cause{Field: shorten(printable(field)), Reason: reason, Message: shorten(printable(message))})
 }
 
 // warn adds a warning.
@@ -95,7 +97,7 @@ func (v *verdict) warn(field, message string) {
 }
 
 // change judges an object that is new, or that replaces an old one.
-func (h *Handler) change(old, object *object) *response {
+func (h *Handler) change(old, object *object, stop func() bool) *response {
 	var v verdict
 	head, wrong := object.resource()
 	if wrong != nil {
@@ -107,9 +109,7 @@ func (h *Handler) change(old, object *object) *response {
 		base, _ = old.resource() // what cannot be read has no mistakes to compare with
 	}
 	v.identity(base, head)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	pair := check.Pair{Base: base, Head: head, Types: h.typesOf(&v, base, head)}
+	pair := check.Pair{Base: base, Head: head, Types: h.typesOf(&v, base, head), Stop: stop}
 	for _, f := range pair.Check().Findings {
 		h.weigh(&v, f)
 	}
@@ -118,6 +118,8 @@ func (h *Handler) change(old, object *object) *response {
 
 // typesOf returns what is known of the types of both objects.
 func (h *Handler) typesOf(v *verdict, base, head *cloud.Resource) []*validate.Type {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	var out []*validate.Type
 	if base != nil && !strings.EqualFold(base.Type, head.Type) {
 		if t, err := h.types.Type(base.Type); err == nil {
@@ -176,6 +178,7 @@ func (h *Handler) weigh(v *verdict, f check.Finding) {
 	case f.Code == check.CodeCreateOnly:
 		message = "it is create-only: " + message
 	}
+	v.isLate = v.isLate || f.Code == validate.CodeTime
 	field := fieldOf(f)
 	switch {
 	case f.Severity == plan.SeverityNote:
@@ -217,8 +220,8 @@ func (v *verdict) response(o *object) *response {
 		message += fmt.Sprintf(", and %d more", more)
 	}
 	v.causes = v.causes[:min(len(v.causes), maxCauses)]
-	return &response{Warnings: v.warnings, Status: &status{Status: "Failure", Code: http.StatusUnprocessableEntity, Reason: "Invalid", Message: message,
-		Details: &details{Name: o.Metadata.Name, Group: Group, Kind: Kind, Causes: v.causes}}}
+	return &response{isLate: v.isLate, Warnings: v.warnings, Status: &status{Status: "Failure", Code: http.StatusUnprocessableEntity, Reason: "Invalid", Message: message,
+		Details: &details{Name: shorten(o.Metadata.Name), Group: Group, Kind: Kind, Causes: v.causes}}}
 }
 
 // The bounds of texts, in bytes.
@@ -252,8 +255,11 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }
 
-// printable returns a foreign text in one line.
-func printable(text string) string { return sanitize.Line(text) }
+// maxForeign is how many bytes of a foreign text are looked at. Less of it is shown.
+const maxForeign = 8 * maxMessage
+
+// printable returns the beginning of a foreign text in one line.
+func printable(text string) string { return sanitize.Line(text[:min(len(text), maxForeign)]) }
 
 // marshal writes an answer.
 func marshal(v any) ([]byte, error) {

@@ -47,8 +47,8 @@ func (c *counts) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var b strings.Builder
-	b.WriteString("# HELP prcheck_webhook_reviews_total Reviews by outcome; invalid ones are no reviews.\n# TYPE prcheck_webhook_reviews_total counter\n")
-	for _, outcome := range []string{allowed, refused, invalid} {
+	b.WriteString("# HELP prcheck_webhook_reviews_total Reviews by outcome; late ones are refused unchecked, invalid ones are no reviews.\n# TYPE prcheck_webhook_reviews_total counter\n")
+	for _, outcome := range []string{allowed, refused, late, invalid} {
 		fmt.Fprintf(&b, "prcheck_webhook_reviews_total{outcome=%q} %d\n", outcome, c.outcomes[outcome])
 	}
 	b.WriteString("# HELP prcheck_webhook_review_seconds How long an answer took.\n# TYPE prcheck_webhook_review_seconds histogram\n")

@@ -38,10 +38,12 @@ func readObject(raw json.RawMessage) (*object, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
+	spec, rest := cutMember(raw, "spec")
 	var o object
-	if err := json.Unmarshal(raw, &o); err != nil {
+	if err := json.Unmarshal(rest, &o); err != nil {
 		return nil, fmt.Errorf("reading an object of the review: %w", err)
 	}
+	o.Spec = spec
 	return &o, nil
 }
 
@@ -51,21 +53,24 @@ func (o *object) isOurs() bool {
 	return o.Kind == Kind && group == Group
 }
 
-// spec is the spec of the custom resource, as a datafile has it.
+// maxPlaces is how many places of the body one field of a spec may name. Each property is compared
+// with each place.
+const maxPlaces = 1000
+
+// spec is the spec of the custom resource, as a datafile has it, without the body.
 type spec struct {
-	Type         string          `json:"type"`
-	Name         string          `json:"name"`
-	Parent       string          `json:"parent"`
-	ResourceID   string          `json:"resourceId"`
-	Body         json.RawMessage `json:"body"`
-	Policy       string          `json:"policy"`
-	Adopt        string          `json:"adopt"`
-	Delete       bool            `json:"delete"`
-	Protected    bool            `json:"protected"`
-	AllowReplace bool            `json:"allowReplace"`
-	AllowUpdate  []string        `json:"allowUpdate"`
-	Ignore       []string        `json:"ignore"`
-	Exclusive    []string        `json:"exclusive"`
+	Type         string   `json:"type"`
+	Name         string   `json:"name"`
+	Parent       string   `json:"parent"`
+	ResourceID   string   `json:"resourceId"`
+	Policy       string   `json:"policy"`
+	Adopt        string   `json:"adopt"`
+	Delete       bool     `json:"delete"`
+	Protected    bool     `json:"protected"`
+	AllowReplace bool     `json:"allowReplace"`
+	AllowUpdate  []string `json:"allowUpdate"`
+	Ignore       []string `json:"ignore"`
+	Exclusive    []string `json:"exclusive"`
 	Secrets      []struct {
 		At string `json:"at"`
 	} `json:"secrets"`
@@ -74,9 +79,18 @@ type spec struct {
 // resource reads the spec of an object as the entry of a datafile. The error is about the
 // field that it names.
 func (o *object) resource() (*cloud.Resource, *fieldError) {
+	value, rest := cutMember(o.Spec, "body")
 	var s spec
-	if err := json.Unmarshal(o.Spec, &s); err != nil {
+	if err := json.Unmarshal(rest, &s); err != nil {
 		return nil, &fieldError{"spec", "FieldValueTypeInvalid", "it cannot be read: " + err.Error()}
+	}
+	for _, one := range []struct {
+		field  string
+		places int
+	}{{"ignore", len(s.Ignore)}, {"exclusive", len(s.Exclusive)}, {"allowUpdate", len(s.AllowUpdate)}, {"secrets", len(s.Secrets)}} {
+		if one.places > maxPlaces {
+			return nil, &fieldError{"spec." + one.field, "FieldValueTooMany", fmt.Sprintf("it names more than %d places", maxPlaces)}
+		}
 	}
 	out := &cloud.Resource{
 		Type: s.Type, Name: s.Name, Parent: s.Parent, ResourceID: s.ResourceID, Adopt: cloud.Adopt(s.Adopt),
@@ -88,11 +102,11 @@ func (o *object) resource() (*cloud.Resource, *fieldError) {
 	for _, one := range s.Secrets {
 		out.Secrets = append(out.Secrets, cloud.Secret{At: one.At})
 	}
-	if s.Body == nil {
+	if value == nil {
 		return out, nil
 	}
 	var err error
-	if out.Body, err = body.Parse(s.Body); err != nil {
+	if out.Body, err = body.Parse(value); err != nil {
 		return nil, &fieldError{"spec.body", "FieldValueInvalid", err.Error()}
 	}
 	return out, nil

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type response struct {
 	Allowed  bool     `json:"allowed"`
 	Status   *status  `json:"status,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+
+	isLate bool // it is refused, for there was no time
 }
 
 // A status says why a request is refused.
@@ -62,17 +65,67 @@ var (
 	errNoRequest = errors.New("the review has no request with a uid and an operation")
 )
 
-// readReview reads a question.
+// readReview reads a question. The objects of its request are parts of the text.
 func readReview(raw []byte) (review, error) {
 	var r review
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if !json.Valid(raw) {
+		return r, fmt.Errorf("%w: %w", errNoReview, json.Unmarshal(raw, &r))
+	}
+	inner, outer := cutMember(raw, "request")
+	object, inner := cutMember(inner, "object")
+	old, inner := cutMember(inner, "oldObject")
+	if err := json.Unmarshal(outer, &r); err != nil {
 		return r, fmt.Errorf("%w: %w", errNoReview, err)
 	}
+	if inner != nil {
+		r.Request = nil
+		if err := json.Unmarshal(inner, &r.Request); err != nil {
+			return r, fmt.Errorf("%w: %w", errNoReview, err)
+		}
+	}
 	switch {
-	case r.Kind != "AdmissionReview" || !slices.Contains([]string{group + "/v1", group + "/v1beta1"}, r.APIVersion):
+	case !r.isReview():
 		return r, errNoReview
 	case r.Request == nil || r.Request.UID == "" || r.Request.Operation == "":
 		return r, errNoRequest
 	}
+	r.Request.Object, r.Request.OldObject = object, old
 	return r, nil
+}
+
+func (r review) isReview() bool {
+	return r.Kind == "AdmissionReview" && slices.Contains([]string{group + "/v1", group + "/v1beta1"}, r.APIVersion)
+}
+
+// peek reads which review it is from the beginning of a text, as far as an API server writes that
+// first.
+func peek(begin []byte) (review, bool) {
+	r, isInside := review{Request: &request{}}, false
+	d := json.NewDecoder(bytes.NewReader(begin))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return r, false
+	}
+	for d.More() && (!r.isReview() || r.Request.UID == "") {
+		name, err := d.Token()
+		switch {
+		case err != nil:
+			return r, false
+		case !isInside && name == "kind":
+			err = d.Decode(&r.Kind)
+		case !isInside && name == "apiVersion":
+			err = d.Decode(&r.APIVersion)
+		case !isInside && name == "request":
+			isInside = true
+			_, err = d.Token()
+		case isInside && name == "uid":
+			err = d.Decode(&r.Request.UID)
+		default:
+			var other json.RawMessage
+			err = d.Decode(&other)
+		}
+		if err != nil {
+			return r, false
+		}
+	}
+	return r, r.isReview() && r.Request.UID != ""
 }
