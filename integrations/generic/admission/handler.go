@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -19,7 +20,8 @@ import (
 const (
 	maxBody   = 8 << 20                // bytes: the old and the new object together
 	smallBody = 64 << 10               // bytes of a review that waits for no large one
-	maxBudget = 700 * time.Millisecond // from the first byte to the answer
+	maxBudget = 800 * time.Millisecond // from when the beginning was read to the answer
+	maxPause  = 2 * time.Second        // until the beginning was read
 )
 
 // Types finds what is known of resource types, such as
@@ -47,7 +49,7 @@ type Options struct {
 	// ProtectDeletes refuses to delete a resource that is managed and whose data does not say
 	// "delete: true".
 	ProtectDeletes bool
-	// Budget is how long a review may take, with what it waits; 0 is 700 ms. A review that is not
+	// Budget is how long a review may take, with what it waits; 0 is 800 ms. A review that is not
 	// judged by then is refused.
 	Budget time.Duration
 }
@@ -75,7 +77,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.tell(w, r)
 	case "/validate":
 		begin := time.Now()
-		code := h.answer(w, r, begin)
+		code := h.answer(w, r)
 		h.counts.add(code, time.Since(begin))
 	default:
 		http.NotFound(w, r)
@@ -105,8 +107,8 @@ const (
 	late    = "late" // refused, for there was no time to judge it
 )
 
-// answer answers a review that came at a time, and returns the outcome.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, begin time.Time) string {
+// answer answers a review, and returns the outcome.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request) string {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST")
 		http.Error(w, "only POST", http.StatusMethodNotAllowed)
@@ -120,7 +122,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, begin time.Time
 		http.Error(w, "the review must not be compressed", http.StatusUnsupportedMediaType)
 		return invalid
 	}
-	raw, leave, err := h.read(w, r, begin)
+	raw, place, err := h.read(w, r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
@@ -132,8 +134,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, begin time.Time
 		http.Error(w, "the review cannot be read", http.StatusBadRequest)
 		return invalid
 	}
-	defer leave()
-	out, err := h.review(raw, func() bool { return time.Since(begin) > h.options.Budget })
+	defer place.leave()
+	out, err := h.review(raw, func() bool {
+		runtime.Gosched() // small reviews go first
+		return time.Now().After(place.end)
+	})
 	if err != nil {
 		http.Error(w, printable(shorten(err.Error())), http.StatusBadRequest)
 		return invalid
@@ -144,41 +149,50 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, begin time.Time
 // errBusy says that other reviews have all places.
 var errBusy = errors.New("there is no place for the review")
 
+// A place is where a review is judged.
+type place struct {
+	leave func()
+	end   time.Time // of the budget
+}
+
 // read reads a review, and takes the place in which it is judged. Of an error it returns the part
-// that was read. Half of the budget may pass before.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request, begin time.Time) (raw []byte, leave func(), err error) {
-	until := begin.Add(h.options.Budget / 2)
+// that was read. A part of the budget may pass before.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, place, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(until)         // not every writer has one
-	defer control.SetReadDeadline(time.Time{}) //nolint:errcheck // likewise
+	await := func(until time.Time) { _ = control.SetReadDeadline(until) } // not every writer has one
+	await(time.Now().Add(maxPause))
+	defer await(time.Time{})
 	from := http.MaxBytesReader(w, r.Body, maxBody)
-	raw, err = io.ReadAll(io.LimitReader(from, smallBody+1))
+	head, err := io.ReadAll(io.LimitReader(from, smallBody+1))
 	if err != nil {
-		return raw, nil, err
+		return head, place{}, err
 	}
-	if len(raw) <= smallBody {
-		leave, ok := enter(r.Context(), h.lanes.small, until)
+	begin := time.Now()
+	end, start := begin.Add(h.options.Budget), begin.Add(h.options.Budget*5/8)
+	if len(head) <= smallBody {
+		leave, ok := enter(r.Context(), h.lanes.small, start)
 		if !ok {
-			return raw, nil, errBusy
+			return head, place{}, errBusy
 		}
-		return raw, leave, nil
+		return head, place{leave, end}, nil
 	}
-	drop, ok := enter(r.Context(), h.lanes.reading, until)
+	drop, ok := enter(r.Context(), h.lanes.reading, start)
 	if !ok {
-		return raw, nil, errBusy
+		return head, place{}, errBusy
 	}
+	await(start)
 	all := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 2*smallBody), maxBody)+bytes.MinRead))
-	_, _ = all.Write(raw) // a buffer takes everything
+	_, _ = all.Write(head) // a buffer takes everything
 	if _, err = all.ReadFrom(from); err != nil {
 		drop()
-		return raw, nil, err
+		return head, place{}, err
 	}
-	judged, ok := enter(r.Context(), h.lanes.large, until)
+	leave, ok := enter(r.Context(), h.lanes.large, start)
 	if !ok {
 		drop()
-		return raw, nil, errBusy
+		return head, place{}, errBusy
 	}
-	return all.Bytes(), func() { judged(); drop() }, nil
+	return all.Bytes(), place{func() { leave(); drop() }, end}, nil
 }
 
 // tooLate refuses a review of which only the beginning was read: what nobody looked at is not let

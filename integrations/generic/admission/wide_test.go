@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -62,6 +63,16 @@ func wideReviews(n int) (names []string, reviews map[string][]byte) {
 	return slices.Sorted(maps.Keys(reviews)), reviews
 }
 
+// used returns the time of processors that the program used. Others do not count in it.
+func used(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // One wide review after the other, with 1,000, 10,000 and 100,000 values. growth is how much
 // longer the last one takes than the one before: 10 is linear.
 func BenchmarkGrowth(b *testing.B) {
@@ -73,9 +84,9 @@ func BenchmarkGrowth(b *testing.B) {
 				var took []time.Duration
 				for _, n := range []int{1000, 10_000, 100_000} {
 					_, reviews := wideReviews(n)
-					begin := time.Now()
+					begin := used(b)
 					post(b, h, reviews[name])
-					took = append(took, time.Since(begin))
+					took = append(took, used(b)-begin)
 				}
 				b.ReportMetric(float64(took[2])/float64(took[1]), "growth")
 				b.ReportMetric(float64(took[2].Milliseconds()), "ms")

@@ -72,6 +72,12 @@ func Find(r Rules, pattern, path string) Rule {
 	return r.At(pattern)
 }
 
+// IsSpecific reports whether the rule of an item may differ from that of the others.
+func IsSpecific(r Rules) bool {
+	_, is := r.(bySpecific)
+	return is
+}
+
 // None has no rule for any place.
 var None Rules = Table{}
 

@@ -26,6 +26,9 @@ type walk struct {
 	near   nearNames
 	values int  // that were checked
 	isDone bool // nobody wants to know more
+
+	pattern string // of the rule that was asked for last
+	last    rules.Rule
 }
 
 // A place is a property of the body.
@@ -36,25 +39,28 @@ type place struct {
 	depth   int
 }
 
-func (p place) member(name string) place { return p.with(name, name, name) }
+// member returns the place of a member. Outside of lists its three texts are one.
+func (p place) member(name string) place {
+	out := place{pointer: jsonpointer.Append(p.pointer, name), depth: p.depth + 1}
+	out.pattern, out.exact = out.pointer, out.pointer
+	if p.pattern != p.pointer {
+		out.pattern = jsonpointer.Append(p.pattern, name)
+	}
+	if p.exact != p.pointer {
+		out.exact = jsonpointer.Append(p.exact, name)
+	}
+	return out
+}
 
-func (p place) item(i int, keys string) place {
+// item returns the place of an item. The pattern is that of all items of the list.
+func (p place) item(i int, keys, pattern string) place {
 	index := strconv.Itoa(i)
 	if keys == "" {
 		keys = index
 	}
-	return p.with(keys, "*", index)
-}
-
-// with returns the place of a part. Outside of lists its three texts are one.
-func (p place) with(pointer, pattern, exact string) place {
-	out := place{pointer: jsonpointer.Append(p.pointer, pointer), depth: p.depth + 1}
-	out.pattern, out.exact = out.pointer, out.pointer
-	if pattern != pointer || p.pattern != p.pointer {
-		out.pattern = jsonpointer.Append(p.pattern, pattern)
-	}
-	if exact != pointer || p.exact != p.pointer {
-		out.exact = jsonpointer.Append(p.exact, exact)
+	out := place{pointer: p.pointer + "/" + keys, pattern: pattern, depth: p.depth + 1}
+	if out.exact = out.pointer; keys != index || p.exact != p.pointer {
+		out.exact = p.exact + "/" + index
 	}
 	return out
 }
@@ -101,10 +107,7 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 		w.mistake(CodeBounds, at, nil, "its path has more than %d bytes; what is inside is not checked", maxPath)
 		return
 	}
-	var rule rules.Rule
-	if at.pattern != "" {
-		rule = rules.Find(w.typ.Rules, at.pattern, at.pointer)
-	}
+	rule := w.rule(at)
 	if rule.Doubt != "" {
 		w.mistake(reconcile.Code(openapi.CodeLoad), at, nil, "the specification cannot be read here: %s", rule.Doubt)
 		return
@@ -126,6 +129,17 @@ func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 	case []any:
 		w.list(v, at, rule, s)
 	}
+}
+
+// rule returns the rule of a place. The items of a list have one, so the last one is remembered.
+func (w *walk) rule(at place) rules.Rule {
+	if at.pattern == "" {
+		return rules.Rule{}
+	}
+	if at.pattern != w.pattern || rules.IsSpecific(w.typ.Rules) {
+		w.pattern, w.last = at.pattern, rules.Find(w.typ.Rules, at.pattern, at.pointer)
+	}
+	return w.last
 }
 
 // broken tells that a specification cannot be read where it describes a property.
@@ -219,7 +233,7 @@ func (w *walk) object(object map[string]any, at place, s shape) {
 
 // list checks the items of a list.
 func (w *walk) list(list []any, at place, rule rules.Rule, s shape) {
-	seen := map[string]bool{}
+	seen, pattern := map[string]bool{}, at.pattern+"/*"
 	for i, item := range list {
 		if w.isDone {
 			return
@@ -228,7 +242,7 @@ func (w *walk) list(list []any, at place, rule rules.Rule, s shape) {
 		if rule.List == classes.Map {
 			keys = w.keys(item, at, i, rule, seen)
 		}
-		w.value(item, at.item(i, keys), s.items)
+		w.value(item, at.item(i, keys, pattern), s.items)
 	}
 }
 
@@ -240,7 +254,7 @@ func (w *walk) keys(item any, list place, i int, rule rules.Rule, seen map[strin
 		return "" // its type is wrong
 	}
 	for _, key := range rule.Keys {
-		if inner := list.item(i, "").member(key); object[key] == nil && w.typ.Rules.At(inner.pattern).Default == nil {
+		if inner := list.item(i, "", list.pattern+"/*").member(key); object[key] == nil && w.typ.Rules.At(inner.pattern).Default == nil {
 			w.mistake(CodeRequired, inner, nil, "it is a key of the list, so each item needs it")
 			return ""
 		}
@@ -248,7 +262,7 @@ func (w *walk) keys(item any, list place, i int, rule rules.Rule, seen map[strin
 	id, name := rules.Identify(w.typ.Rules.At, list.pattern, rule, item)
 	keys := jsonpointer.Escape(name)
 	if seen[id] {
-		w.mistake(reconcile.CodeDuplicate, list.item(i, keys), nil, "another item of the list has the same %s; remove one of them", strings.Join(rule.Keys, ", "))
+		w.mistake(reconcile.CodeDuplicate, list.item(i, keys, list.pattern+"/*"), nil, "another item of the list has the same %s; remove one of them", strings.Join(rule.Keys, ", "))
 	}
 	seen[id] = true
 	return keys
