@@ -26,6 +26,14 @@ type Options struct {
 // waits up to 30 s, and ours says 5 s.
 const grace = 10 * time.Second
 
+// The bounds of what a connection sends and nobody has read yet, in bytes. An API server has one
+// connection for all its requests: small ones must find room beside large ones that wait.
+const (
+	maxUnread       = 128 << 10 // of a request
+	maxUnreadOfAll  = 4 << 20   // of a connection
+	maxSimultaneous = 250       // requests of a connection
+)
+
 // Serve answers the requests of a listener until ctx ends. Then it takes no more requests, and
 // waits for the running ones.
 func Serve(ctx context.Context, l net.Listener, o Options) error {
@@ -34,6 +42,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate.get},
 
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second,
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxSimultaneous, MaxReceiveBufferPerConnection: maxUnreadOfAll, MaxReceiveBufferPerStream: maxUnread},
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0),
 	}
 	served := make(chan error, 1)

@@ -136,7 +136,7 @@ func ms(took []time.Duration, percent int) float64 {
 func load(b *testing.B, names []string, reviews map[string][]byte) (small, wide *outcome) {
 	b.Helper()
 	server := httptest.NewUnstartedServer(admission.NewHandler(known(b), admission.Options{}))
-	server.EnableHTTP2 = true
+	server.EnableHTTP2, server.Config.HTTP2 = true, &http.HTTP2Config{MaxReceiveBufferPerConnection: 4 << 20, MaxReceiveBufferPerStream: 128 << 10}
 	server.StartTLS()
 	defer server.Close()
 	send := func(to *outcome, raw []byte) {
