@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"hash/maphash"
+	"strings"
 
 	"github.com/app-sre/prcheck/integrations/generic/threeway"
 	"github.com/app-sre/prcheck/integrations/generic/validate"
@@ -47,31 +49,57 @@ func (l *few) all(severity plan.Severity) []Finding {
 	return append(l.found, last)
 }
 
-// told are the places of findings, by their codes.
-type told map[toldAt]bool
-
-type toldAt struct {
-	code reconcile.Code
-	path string
-	// isInside says that the finding is at a place inside of the path.
-	isInside bool
+// A told remembers the places of findings by the hash of their code and path: each place, and the
+// places around it.
+type told struct {
+	seed   maphash.Seed
+	at     map[uint64]bool
+	around map[uint64]bool
 }
 
+func newTold() told { return told{maphash.MakeSeed(), map[uint64]bool{}, map[uint64]bool{}} }
+
 // add remembers a finding.
-func (t told) add(f Finding) {
-	t[toldAt{f.Code, f.Path, false}] = true
-	for i := range len(f.Path) {
-		if f.Path[i] == '/' {
-			t[toldAt{f.Code, f.Path[:i], true}] = true
+func (t told) add(code reconcile.Code, path string) {
+	h := t.begin(code)
+	for {
+		i := strings.IndexByte(path, '/')
+		if i < 0 {
+			_, _ = h.WriteString(path) // a hash takes everything
+			t.at[h.Sum64()] = true
+			return
 		}
+		_, _ = h.WriteString(path[:i])
+		t.around[h.Sum64()] = true
+		_ = h.WriteByte('/')
+		path = path[i+1:]
 	}
+}
+
+func (t told) begin(code reconcile.Code) *maphash.Hash {
+	h := new(maphash.Hash)
+	h.SetSeed(t.seed)
+	_, _ = h.WriteString(string(code) + " ")
+	return h
+}
+
+// hasAt reports whether there is a finding at a place itself.
+func (t told) hasAt(code reconcile.Code, path string) bool {
+	h := t.begin(code)
+	_, _ = h.WriteString(path)
+	return t.at[h.Sum64()]
 }
 
 // has reports whether a violation is told, perhaps at a place inside of it.
 func (t told) has(v threeway.Finding) bool {
 	code := reconcile.Code(v.Code)
-	if isCreateOnly(v) {
-		return t[toldAt{code, v.Path, false}] || t[toldAt{CodeReplace, v.Path, false}]
+	if t.hasAt(code, v.Path) {
+		return true
 	}
-	return t[toldAt{code, v.Path, false}] || t[toldAt{code, v.Path, true}]
+	if isCreateOnly(v) {
+		return t.hasAt(CodeReplace, v.Path)
+	}
+	h := t.begin(code)
+	_, _ = h.WriteString(v.Path)
+	return t.around[h.Sum64()]
 }

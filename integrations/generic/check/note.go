@@ -15,16 +15,16 @@ func (p Pair) notes(made *threeway.Plan, isTold told, out *few) {
 			continue
 		}
 		f := p.violation(w, made.Action)
-		isTold.add(f)
+		isTold.add(f.Code, f.Path)
 		out.add(f)
 	}
 	for _, c := range made.Changes {
-		if out.isLong || c.FirstSet == "" || isTold[toldAt{CodeFirstSet, c.FirstSet, false}] {
+		if out.isLong || c.FirstSet == "" || isTold.hasAt(CodeFirstSet, c.FirstSet) {
 			continue
 		}
 		f := p.note(CodeFirstSet, c.FirstSet,
 			"it can be set once: the service refuses it if the resource already has another value, which the data do not tell")
-		isTold.add(f)
+		isTold.add(f.Code, f.Path)
 		out.add(f)
 	}
 }

@@ -50,10 +50,11 @@ func (p Pair) Check() Result {
 	r := Result{Findings: p.version()}
 	if len(p.Types) > 0 {
 		p.lists = map[string]map[string]int{}
-		found, isSettled := p.mistakes()
+		isTold := newTold()
+		found, isSettled := p.mistakes(isTold)
 		r.Findings = append(r.Findings, found...)
 		if !isSettled {
-			p.compare(&r)
+			p.compare(&r, isTold)
 		}
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return strings.Compare(a.Path, b.Path) })
@@ -113,15 +114,16 @@ func (p Pair) version() []Finding {
 	return []Finding{f}
 }
 
-// mistakes validates the body of head. Those that base has as well are old. isSettled says that
-// there are so many that a comparison with base would add nothing.
-func (p Pair) mistakes() (out []Finding, isSettled bool) {
+// mistakes validates the body of head, and remembers what it tells. Mistakes that base has as well
+// are old. isSettled says that there are so many that a comparison with base would add nothing.
+func (p Pair) mistakes(isTold told) (out []Finding, isSettled bool) {
 	var l validate.List
 	if p.Base != nil {
 		before := sync.OnceValue(p.before)
 		l.IsOld = func(f validate.Finding) bool { return f.Code != validate.CodeTime && before().has(f) }
 	}
 	p.Types[len(p.Types)-1].Walk(p.given(p.Head), func(f validate.Finding) bool { // of the version that head names
+		isTold.add(f.Code, f.Pointer)
 		isSettled = !l.Add(f)
 		return !isSettled
 	})
@@ -168,18 +170,14 @@ func fixed(r *cloud.Resource) map[string]string {
 	return out
 }
 
-// compare plans the change as if base were live.
-func (p Pair) compare(r *Result) {
+// compare plans the change as if base were live. What is told already is not told again.
+func (p Pair) compare(r *Result, isTold told) {
 	if p.Base == nil || !isManaged(p.Head) || p.Base.Body == nil || p.Head.Body == nil {
 		return
 	}
-	isTold := told{}
-	for _, f := range r.Findings {
-		isTold.add(f)
-	}
 	isReplaced := false
 	var found, kept few
-	isKept := told{}
+	isKept := newTold()
 	for _, t := range p.Types {
 		made := p.plan(t, p.Head.Body)
 		isReplaced = isReplaced || made.Action == threeway.Replace
@@ -213,7 +211,7 @@ func (p Pair) violations(t *validate.Type, made *threeway.Plan, isTold told, out
 		}
 		f := p.violation(v, made.Action)
 		f.Old = !isCreateOnly(v) && old()[[2]string{v.Code, v.Path}]
-		isTold.add(f)
+		isTold.add(f.Code, f.Path)
 		if !out.add(f) {
 			return
 		}
