@@ -53,6 +53,9 @@ the stored object has already is a warning only. It asks nobody while it answers
 The specifications are those of the APIs in the bundle. They are read before anything is
 served, and again at each interval of --reload; if that fails, the old ones stay in use.
 
+It answers within a second. What it cannot check by then is refused; so is a large object
+while too many others are checked.
+
 Paths: /validate, /healthz and /metrics. After ctrl-C or SIGTERM no new request is taken,
 and running ones have 10 seconds to end.
 

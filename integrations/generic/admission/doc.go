@@ -12,4 +12,7 @@
 //   - Objects of another kind are none of our business.
 //
 // The answer needs no call to anywhere. Nothing is remembered, so a dry run needs nothing.
+//
+// Each review has a budget of time. Large ones have places of their own, so that small ones never
+// wait for them. What is not judged when the budget ends is refused: a doubt lets nothing in.
 package admission

@@ -13,6 +13,9 @@
 //     says "probably", names the ground, and allowUpdate lifts it.
 //   - protected is that of base: it is lifted by a change of its own.
 //
+// A pair of entries costs as much as their bodies are large. It has a bounded number of findings,
+// among them one that fails if there is any.
+//
 // The check believes base. The online plan, which asks the service, may know better; both are
 // shown.
 package check

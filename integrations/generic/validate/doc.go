@@ -14,6 +14,9 @@
 // Regular expressions come from the specification. Those that RE2 cannot read are not
 // checked, and a note says so.
 //
+// A walk costs as much as the body is large. It ends when who asked knows enough: a [List] keeps
+// the first mistakes and one that fails, if there is any.
+//
 // No finding shows the value of a secret. Several goroutines may use a [Type] that
 // has a lock.
 package validate
