@@ -179,7 +179,7 @@ func (p Pair) compare(r *Result, isTold told) {
 	var found, kept few
 	isKept := newTold()
 	for _, t := range p.Types {
-		made := p.plan(t, p.Head.Body)
+		made := p.planOfHead(t, len(r.Findings) == 0)
 		isReplaced = isReplaced || made.Action == threeway.Replace
 		p.violations(t, made, isTold, &found)
 		p.notes(made, isKept, &kept)
@@ -216,6 +216,18 @@ func (p Pair) violations(t *validate.Type, made *threeway.Plan, isTold told, out
 			return
 		}
 	}
+}
+
+// planOfHead returns the plan for the body of head over that of base. What is equal in both is left
+// out, but for a replacement that a mistake there would forbid.
+func (p Pair) planOfHead(t *validate.Type, isValid bool) *threeway.Plan {
+	if p.Head.AllowReplace && !isValid {
+		return p.plan(t, p.Head.Body)
+	}
+	base, head := *p.Base, p.Head.Body
+	base.Body, head = apart(rules.With(t.Rules, overlay(p.Head)), base.Body, head)
+	p.Base = &base
+	return p.plan(t, head)
 }
 
 // plan returns the plan for a desired body over that of base.
