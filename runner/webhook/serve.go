@@ -29,8 +29,8 @@ const grace = 10 * time.Second
 // The bounds of what a connection sends and nobody has read yet, in bytes. An API server has one
 // connection for all its requests: small ones must find room beside large ones that wait.
 const (
-	maxUnread       = 128 << 10 // of a request
-	maxUnreadOfAll  = 4 << 20   // of a connection
+	maxUnread       = 512 << 10 // of a request
+	maxUnreadOfAll  = 8 << 20   // of a connection
 	maxSimultaneous = 250       // requests of a connection
 )
 

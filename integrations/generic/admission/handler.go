@@ -156,7 +156,7 @@ type place struct {
 }
 
 // read reads a review, and takes the place in which it is judged. Of an error it returns the part
-// that was read. A part of the budget may pass before.
+// that was read. Half of the budget may pass before.
 func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, place, error) {
 	control := http.NewResponseController(w)
 	await := func(until time.Time) { _ = control.SetReadDeadline(until) } // not every writer has one
@@ -168,7 +168,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, place, e
 		return head, place{}, err
 	}
 	begin := time.Now()
-	end, start := begin.Add(h.options.Budget), begin.Add(h.options.Budget*5/8)
+	end, start := begin.Add(h.options.Budget), begin.Add(h.options.Budget/2)
 	if len(head) <= smallBody {
 		leave, ok := enter(r.Context(), h.lanes.small, start)
 		if !ok {

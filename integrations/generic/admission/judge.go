@@ -105,8 +105,13 @@ func (h *Handler) change(old, object *object, stop func() bool) *response {
 		return v.response(object)
 	}
 	var base *cloud.Resource
-	if old != nil {
+	if old != nil && !stop() {
 		base, _ = old.resource() // what cannot be read has no mistakes to compare with
+	}
+	if stop() {
+		v.isLate = true
+		v.refuse("spec.body", "FieldValueInvalid", validate.TimeMessage)
+		return v.response(object)
 	}
 	v.identity(base, head)
 	pair := check.Pair{Base: base, Head: head, Types: h.typesOf(&v, base, head), Stop: stop}
