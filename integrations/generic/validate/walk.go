@@ -24,7 +24,7 @@ type walk struct {
 	told   map[uint64]bool // hashes of the code and the pointer of each finding
 	seed   maphash.Seed
 	near   nearNames
-	values int  // that were checked
+	work   int  // done since somebody asked for the time
 	isDone bool // nobody wants to know more
 
 	pattern string // of the rule that was asked for last
@@ -80,10 +80,19 @@ func (w *walk) add(f Finding) {
 	}
 }
 
-// isOver reports whether the walk ends, and tells so if there is no more time.
-func (w *walk) isOver() bool {
-	const often = 256
-	if w.values++; w.values%often == 0 && !w.isDone && w.given.Stop != nil && w.given.Stop() {
+// isOver reports whether the walk ends before a value, and tells so if there is no more time. A
+// long text counts as many values, for its pattern has to be matched.
+func (w *walk) isOver(v any) bool {
+	const often, perValue = 256, 64
+	w.work++
+	if text, isText := v.(string); isText {
+		w.work += len(text) / perValue
+	}
+	if w.work < often || w.isDone {
+		return w.isDone
+	}
+	w.work = 0
+	if w.given.Stop != nil && w.given.Stop() {
 		w.add(Finding{Code: CodeTime, Severity: plan.SeverityError, Message: TimeMessage})
 		w.isDone = true
 	}
@@ -98,7 +107,7 @@ func (w *walk) mistake(code reconcile.Code, at place, value any, format string, 
 // value checks a value against the schemas that describe it.
 func (w *walk) value(v any, at place, schemas []*openapi.Schema) {
 	switch {
-	case w.isOver():
+	case w.isOver(v):
 		return
 	case at.depth > maxDepth:
 		w.mistake(CodeBounds, at, nil, "it stands more than %d levels deep; what is inside is not checked", maxDepth)
@@ -208,7 +217,7 @@ func isLeaf(v any) bool {
 func (w *walk) object(object map[string]any, at place, s shape) {
 	variant := w.variant(object, at, s.forms)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if w.isOver() {
+		if w.isOver(nil) {
 			return
 		}
 		inner := at.member(name)
@@ -225,7 +234,7 @@ func (w *walk) object(object map[string]any, at place, s shape) {
 	}
 	for _, name := range s.required {
 		isTold := s.forms != nil && name == s.forms.Field
-		if object[name] == nil && !isTold && !w.isOver() {
+		if object[name] == nil && !isTold && !w.isOver(nil) {
 			w.required(object, at.member(name), name)
 		}
 	}
