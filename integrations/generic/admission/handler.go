@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -124,11 +123,12 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) string {
 	}
 	raw, place, err := h.read(w, r)
 	var tooLarge *http.MaxBytesError
+	var slow interface{ Timeout() bool }
 	switch {
 	case errors.As(err, &tooLarge):
 		http.Error(w, fmt.Sprintf("the review is larger than %d MiB", maxBody>>20), http.StatusRequestEntityTooLarge)
 		return invalid
-	case errors.Is(err, errBusy), errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.Is(err, errBusy), errors.As(err, &slow) && slow.Timeout():
 		return tooLate(w, raw)
 	case err != nil:
 		http.Error(w, "the review cannot be read", http.StatusBadRequest)
