@@ -2,6 +2,7 @@ package suggest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/internal/suggest"
@@ -16,6 +17,27 @@ func TestEdits(t *testing.T) {
 	} {
 		if got := suggest.Edits(c.a, c.b); got != c.want || suggest.Edits(c.b, c.a) != c.want {
 			t.Errorf("%q, %q: got %d, want %d both ways", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// Words of another length are left out without being compared, and nothing else is.
+func TestWordsOfOtherLengths(t *testing.T) {
+	var known []string
+	for n := range 12 {
+		known = append(known, strings.Repeat("ab", n), strings.Repeat("a", n), strings.Repeat("b", n)+"a")
+	}
+	for _, word := range known {
+		for limit := range 8 {
+			want := 0
+			for _, k := range known {
+				if n := suggest.Edits(word, k); n <= limit && n < len(k) {
+					want++
+				}
+			}
+			if got := suggest.Words(word, known, limit); len(got) != want {
+				t.Errorf("%q, %d: got %q, want %d", word, limit, got, want)
+			}
 		}
 	}
 }

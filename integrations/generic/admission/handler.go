@@ -128,8 +128,10 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) string {
 	case errors.As(err, &tooLarge):
 		http.Error(w, fmt.Sprintf("the review is larger than %d MiB", maxBody>>20), http.StatusRequestEntityTooLarge)
 		return invalid
-	case errors.Is(err, errBusy), errors.As(err, &slow) && slow.Timeout():
-		return tooLate(w, raw)
+	case errors.Is(err, errBusy):
+		return tooLate(w, raw, "the webhook has too much to do, so this was not checked; try again")
+	case errors.As(err, &slow) && slow.Timeout():
+		return tooLate(w, raw, "the review did not arrive in time, so this was not checked; try again")
 	case err != nil:
 		http.Error(w, "the review cannot be read", http.StatusBadRequest)
 		return invalid
@@ -197,8 +199,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) ([]byte, place, e
 
 // tooLate refuses a review of which only the beginning was read: what nobody looked at is not let
 // in. If the beginning does not say which review it is, the answer is none.
-func tooLate(w http.ResponseWriter, begin []byte) string {
-	const why = "the webhook has too much to do, so this was not checked; try again"
+func tooLate(w http.ResponseWriter, begin []byte, why string) string {
 	r, ok := peek(begin)
 	if !ok {
 		w.Header().Set("Retry-After", "1")
