@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/change"
+	"github.com/app-sre/prcheck/internal/armtest"
+)
+
+// A scene is a merge request with all that its check meets: the data of both sides, the settings
+// of base, the services, and which secrets belong to systems of base.
+type scene struct {
+	native     string // name of the native and of its definition
+	base, head *world
+	own        object // settings of the native
+	more       object // other settings of the integration
+	// hosts makes the stand-ins of a run, by HOST or HOST:PORT. They know the values of one set.
+	hosts map[string]func(value func(name string) string) http.Handler
+	// owned names the credentials that a host gets, by variable.
+	owned map[string][]string
+	// servers are the variables whose value is an address that the data have as well.
+	servers map[string]string
+	words   []string                     // values that mean something to this change
+	code    map[string]map[string]commit // of repositories, by address and branch
+	charts  bool                         // the program helm is there
+	// isLoop says that the native runs as runner reconcile runs it, without a change: its check of a
+	// change asks nobody.
+	isLoop bool
+	// isApplied says that the native has applied the data of base before.
+	isApplied bool
+	absent    bool // secrets may be empty in one set
+
+	service  *armtest.Server     // of the run that goes on
+	clusters map[string]*cluster // by host
+	// after is what happens in each run after base was applied and before the check.
+	after []func()
+}
+
+// A commit is a commit with its files by path.
+type commit struct {
+	sha   string
+	files map[string]string
+}
+
+// both returns both sides, for edits that change both.
+func (s *scene) both() []*world { return []*world{s.base, s.head} }
+
+// newScene returns a scene in which head is as base.
+func newScene(native string, w *world) *scene {
+	return &scene{native: native, base: w.clone(), head: w.clone(), own: object{}, more: object{}, owned: map[string][]string{}, servers: map[string]string{},
+		hosts: map[string]func(func(string) string) http.Handler{}, code: map[string]map[string]commit{}, clusters: map[string]*cluster{}}
+}
+
+// give names credentials of a system of base. Its host gets them, and no other one.
+func (s *scene) give(host string, names ...string) { s.owned[host] = append(s.owned[host], names...) }
+
+// giveMerged names credentials that a host gets by the data of head. They count after the merge.
+func (s *scene) giveMerged(host string, names ...string) {
+	if s.isLoop {
+		s.give(host, names...)
+	}
+}
+
+// settings returns prcheck.yaml.
+func (s *scene) settings() ([]byte, error) {
+	it := object{"settings": s.own}
+	for k, v := range s.more {
+		it[k] = v
+	}
+	return json.Marshal(object{"version": 1, "secrets": object{"env": object{"prefix": prefix}}, "integrations": object{s.native: it}})
+}
+
+// prefix is what the names of variables with secrets begin with.
+const prefix = "PRCHECK"
+
+// variable returns the name of the variable of a secret.
+func variable(path, field string) string {
+	return prefix + "_" + strings.NewReplacer("/", "_", "-", "_", ".", "_").Replace(strings.ToUpper(path+"_"+field))
+}
+
+// An edit is one way to change a scene. What it chooses follows from its name, and so it stays the
+// same when other edits are left out.
+type edit struct {
+	name string
+	do   func(s *scene, r *rand.Rand)
+}
+
+// A kind is a native with what its merge requests are made of.
+type kind struct {
+	name  string
+	start func(ctx context.Context) (func() *scene, error) // makes the scene without edits
+	edits []edit
+	most  int // how many edits a merge request has at most
+	// services returns the services of a run.
+	services func(s *scene, w *wire) change.Services
+}
+
+// kinds are all natives.
+var kinds = []kind{genericKind}
+
+// kindOf returns the native of a name.
+func kindOf(name string) (kind, error) {
+	var names []string
+	for _, k := range kinds {
+		if k.name == name {
+			return k, nil
+		}
+		names = append(names, k.name)
+	}
+	return kind{}, fmt.Errorf("%q is none of the natives %s", name, strings.Join(names, ", "))
+}
+
+// draw returns the names of the edits of a merge request, in the order of the kind.
+func (k kind) draw(seed uint64, index int) []string {
+	r := rng(seed, index, k.name)
+	n := 1 + r.IntN(k.most)
+	var out []string
+	for _, i := range r.Perm(len(k.edits))[:min(n, len(k.edits))] {
+		out = append(out, k.edits[i].name)
+	}
+	return k.ordered(out)
+}
+
+// ordered returns names of edits in the order of the kind.
+func (k kind) ordered(names []string) []string {
+	var out []string
+	for _, e := range k.edits {
+		if slices.Contains(names, e.name) {
+			out = append(out, e.name)
+		}
+	}
+	return out
+}
