@@ -18,11 +18,10 @@ type cluster struct {
 	value   func(string) string
 }
 
-// addCluster adds a cluster to a scene. Its host gets the tokens of some variables.
+// addCluster adds a cluster to a scene. It takes the tokens of some variables.
 func (s *scene) addCluster(host string, tokens ...string) *cluster {
 	c := &cluster{tokens: tokens, objects: map[string]object{}, refuses: map[string]int{}}
 	s.clusters[host] = c
-	s.give(host, tokens...)
 	s.hosts[host] = func(value func(string) string) http.Handler {
 		c.value = value
 		return c

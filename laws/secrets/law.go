@@ -69,6 +69,9 @@ func (l law) make(ctx context.Context, index int, edits []string) (pair, error) 
 			e.do(s, rng(l.seed, index, "edit "+e.name))
 		}
 	}
+	if l.kind.finish != nil {
+		l.kind.finish(s)
+	}
 	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, absent: s.absent}
 	for _, names := range s.owned {
 		for _, name := range names {

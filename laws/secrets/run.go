@@ -176,7 +176,7 @@ func (p prepared) check(ctx context.Context, natives []integration.Native, store
 			all := systems.New(systems.Options{Settings: s, Getenv: read.getenv, Learn: learn})
 			return func(name string) launch.Systems { return all.For(name) }
 		},
-	}, runner.Options{Jobs: 2, Logs: filepath.Join(folder, "logs"), Temp: folder, Notes: &notes, Backoff: func(time.Duration) time.Duration { return 0 }})
+	}, runner.Options{Jobs: 1, Logs: filepath.Join(folder, "logs"), Temp: folder, Notes: &notes, Backoff: func(time.Duration) time.Duration { return 0 }})
 	if results == nil {
 		return fmt.Errorf("the plan was not run: %w", err)
 	}

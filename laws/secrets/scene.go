@@ -97,12 +97,14 @@ type kind struct {
 	start func(ctx context.Context) (func() *scene, error) // makes the scene without edits
 	edits []edit
 	most  int // how many edits a merge request has at most
+	// finish completes a scene after its edits; nil does nothing.
+	finish func(s *scene)
 	// services returns the services of a run.
 	services func(s *scene, w *wire) change.Services
 }
 
 // kinds are all natives.
-var kinds = []kind{genericKind}
+var kinds = []kind{genericKind, namespacesKind, managerKind}
 
 // kindOf returns the native of a name.
 func kindOf(name string) (kind, error) {
