@@ -39,8 +39,8 @@ var resources = []resource{
 	{"tekton.dev/v1", "pipelineruns", "PipelineRun"}, {"tekton.dev/v1", "pipelines", "Pipeline"}, {"v1", "persistentvolumeclaims", "PersistentVolumeClaim"},
 }
 
-// path returns the path of an object.
-func path(kind, namespace, name string) string {
+// pathOf returns the path of an object.
+func pathOf(kind, namespace, name string) string {
 	if kind == "Namespace" {
 		return "/api/v1/namespaces/" + name
 	}
@@ -74,7 +74,7 @@ func (c *cluster) put(kind, namespace, name string, o object) {
 			o["apiVersion"] = r.group
 		}
 	}
-	c.objects[path(kind, namespace, name)] = o
+	c.objects[pathOf(kind, namespace, name)] = o
 }
 
 // ServeHTTP implements [http.Handler].

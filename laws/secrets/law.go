@@ -72,7 +72,7 @@ func (l law) make(ctx context.Context, index int, edits []string) (pair, error) 
 	if l.kind.finish != nil {
 		l.kind.finish(s)
 	}
-	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, absent: s.absent}
+	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, guesses: s.guesses, absent: s.absent}
 	for _, names := range s.owned {
 		for _, name := range names {
 			stores.credentials[name] = true
@@ -118,7 +118,18 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 	if d == nil {
 		return a, nil, nil
 	}
-	d.Native, d.Index, d.Edits, d.Class = l.kind.name, index, edits, p.classify(a, b)
+	d.Class = p.classify(a, b, d)
+	d.Native, d.Index, d.Edits = l.kind.name, index, edits
+	if d.Class == violation && len(p.words) > 0 && d.Where != "sent" {
+		p.stores.words = nil // a text that a mask makes shorter may be cut elsewhere
+		one, two, err := l.both(ctx, p)
+		if err != nil {
+			return a, nil, err
+		}
+		if differ(one, two) == nil {
+			d.Class = masked
+		}
+	}
 	if d.Class == violation {
 		again, other, err := l.both(ctx, p)
 		if err != nil {
@@ -131,8 +142,9 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 	return a, d, nil
 }
 
-// classify returns the class of the difference of two runs.
-func (p pair) classify(a, b outcome) class {
+// classify returns the class of the difference of two runs. If masks explain a part of it, the
+// difference becomes the part that is left.
+func (p pair) classify(a, b outcome, d *difference) class {
 	empty := func(o outcome) []string {
 		return slices.DeleteFunc(slices.Sorted(maps.Keys(o.read)), func(name string) bool { return o.read[name] != "" })
 	}
@@ -141,24 +153,31 @@ func (p pair) classify(a, b outcome) class {
 		return absent
 	case a.steered() != b.steered():
 		return oracle
-	case slices.Equal(a.sent, b.sent) && sayTheSame(a, b):
-		return masked
 	}
-	return violation
+	if left := differ(a.hidden(b), b.hidden(a)); left != nil {
+		*d = *left
+		return violation
+	}
+	return masked
 }
 
-// steered returns how many targets are refused because a secret decides about them.
-func (o outcome) steered() int { return o.findings["SAAS_SECRET"] }
+// opaque is what a check says of a target that it cannot render without the values of secrets.
+const opaque = "it cannot be rendered without the values of its secrets"
 
-// sayTheSame reports whether two runs say the same when the values of both sets are masked in both.
-func sayTheSame(a, b outcome) bool {
-	hide := mask.New(append(slices.Collect(maps.Values(a.read)), slices.Collect(maps.Values(b.read))...))
-	for _, name := range slices.Sorted(maps.Keys(a.said)) {
-		if hide.Text(a.said[name]) != hide.Text(b.said[name]) {
-			return false
-		}
+// steered returns what a run says of targets that are refused because a secret decides about them.
+func (o outcome) steered() [2]int {
+	return [2]int{o.findings["SAAS_SECRET"], strings.Count(o.said["results"], opaque)}
+}
+
+// hidden returns an outcome in which the secrets of both sets are masked.
+func (o outcome) hidden(other outcome) outcome {
+	hide := mask.New(append(slices.Collect(maps.Values(o.read)), slices.Collect(maps.Values(other.read))...))
+	out := o
+	out.said = map[string]string{}
+	for name, text := range o.said {
+		out.said[name] = hide.Text(text)
 	}
-	return true
+	return out
 }
 
 // differ returns the first difference of two runs: in what was sent, or in what was said.
@@ -207,7 +226,13 @@ func lines(a, b []string) (string, string) {
 		}
 		return of[i]
 	}
-	return at(a), at(b)
+	one, two := at(a), at(b)
+	begin := 0 // of what differs within the line, with some signs before it
+	for begin < len(one) && begin < len(two) && one[begin] == two[begin] {
+		begin++
+	}
+	begin = max(0, begin-80)
+	return one[begin:], two[begin:]
 }
 
 // shrink returns the difference with the fewest edits that show it in the same class.

@@ -26,7 +26,8 @@ type scene struct {
 	owned map[string][]string
 	// servers are the variables whose value is an address that the data have as well.
 	servers map[string]string
-	words   []string                     // values that mean something to this change
+	words   []string                     // values that stand in the data as well
+	guesses []string                     // values that the data try
 	code    map[string]map[string]commit // of repositories, by address and branch
 	charts  bool                         // the program helm is there
 	// isLoop says that the native runs as runner reconcile runs it, without a change: its check of a
@@ -104,7 +105,7 @@ type kind struct {
 }
 
 // kinds are all natives.
-var kinds = []kind{genericKind, namespacesKind, managerKind}
+var kinds = []kind{genericKind, namespacesKind, managerKind, deployKind}
 
 // kindOf returns the native of a name.
 func kindOf(name string) (kind, error) {

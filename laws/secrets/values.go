@@ -29,8 +29,9 @@ type store struct {
 	// values that such a system would take.
 	credentials map[string]bool
 	servers     map[string]string // values that are the same in both sets, because the data have them
-	// words are values that mean something to this change, such as a name that it uses.
-	words []string
+	// words are values that stand in the data as well, such as a name; guesses are values that the
+	// data try.
+	words, guesses []string
 	// absent says that secrets may be empty in one set. A store without a value is a fault of the
 	// store, which a check has to tell.
 	absent bool
@@ -55,8 +56,10 @@ func (s store) value(of side, name string) string {
 	if s.absent && r.IntN(2) == 0 {
 		return ""
 	}
-	if len(s.words) > 0 && r.IntN(10) == 0 {
+	if n := r.IntN(10); n == 0 && len(s.words) > 0 {
 		return s.words[r.IntN(len(s.words))]
+	} else if n < 4 && len(s.guesses) > 0 {
+		return s.guesses[r.IntN(len(s.guesses))]
 	}
 	return makers[r.IntN(len(makers))](r)
 }

@@ -178,6 +178,15 @@ func (w *World) Clone() *World {
 // Bundle returns the world as a bundle.
 func (w *World) Bundle(t testing.TB) []byte {
 	t.Helper()
+	raw, err := w.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// JSON returns the world as the bytes of a bundle, for programs.
+func (w *World) JSON() ([]byte, error) {
 	data := object{}
 	for path, file := range w.Data {
 		withPath := maps.Clone(file)
@@ -188,11 +197,7 @@ func (w *World) Bundle(t testing.TB) []byte {
 	for path, content := range w.Resources {
 		resources[path] = object{"path": path, "content": content, "$schema": nil, "sha256sum": fmt.Sprintf("%x", sha256.Sum256([]byte(content)))}
 	}
-	raw, err := json.Marshal(object{"data": data, "resources": resources, "graphql": graphql(w.Drop)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return json.Marshal(object{"data": data, "resources": resources, "graphql": graphql(w.Drop)})
 }
 
 // Query returns what answers queries over the world. Errors in an answer are as runners tell them.
