@@ -39,7 +39,8 @@ const (
 )
 
 // Compare returns how the objects of head differ from those of base, sorted by kind, group and
-// name. Items of lists that have names, such as containers, are compared by name.
+// name. Items of lists that have names, such as containers, are compared by name. A secret is
+// compared by where it is kept: whether its value equals another one is not told.
 func Compare(base, head Output) []ObjectChange {
 	var out []ObjectChange
 	before, after := base.byKey(), head.byKey()
@@ -52,7 +53,7 @@ func Compare(base, head Output) []ObjectChange {
 			continue
 		}
 		c := comparison{masked: append(slices.Clone(base.Masked[j]), head.Masked[i]...), isSecret: change.Kind == "Secret"}
-		c.compare(base.Objects[j], head.Objects[i], "")
+		c.compare(base.compared(j), head.compared(i), "")
 		if len(c.changes) > 0 {
 			change.Action, change.Changes = Change, c.sorted()
 			out = append(out, change)
@@ -69,6 +70,14 @@ func Compare(base, head Output) []ObjectChange {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Action, b.Action))
 	})
 	return out
+}
+
+// compared returns an object as it is compared.
+func (o Output) compared(i int) map[string]any {
+	if i < len(o.Hidden) && o.Hidden[i] != nil {
+		return o.Hidden[i]
+	}
+	return o.Objects[i]
 }
 
 // byKey returns the positions of objects by kind, group and name.

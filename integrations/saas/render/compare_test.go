@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -83,5 +84,22 @@ func TestCompareIsBounded(t *testing.T) {
 	got := Compare(outputOf(t, many("1")), outputOf(t, many("2")))[0].Changes
 	if len(got) != maxChanges+1 || got[maxChanges].New != "and 150 more" {
 		t.Errorf("got %d changes, the last %v", len(got), got[len(got)-1])
+	}
+}
+
+// A secret is compared by where it is kept: that its value equals the one of base is not told.
+func TestCompareByReference(t *testing.T) {
+	const object = `[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{"a":%q}}]`
+	base := outputOf(t, fmt.Sprintf(object, "guess"))
+	for _, value := range []string{"guess", "other"} {
+		head := outputOf(t, fmt.Sprintf(object, value), "/data/a")
+		head.Hidden = outputOf(t, fmt.Sprintf(object, "(secret)")).Objects
+		changes := Compare(base, head)
+		if len(changes) != 1 || len(changes[0].Changes) != 1 || changes[0].Changes[0].Path != "/data/a" || changes[0].Changes[0].New != mask {
+			t.Errorf("%s: got %+v", value, changes)
+		}
+		if again := Compare(head, head); len(again) > 0 {
+			t.Errorf("%s: the same secret is a change: %+v", value, again)
+		}
 	}
 }

@@ -44,10 +44,21 @@ func (r *renderer) keep(shown, hidden []any) error {
 		}
 		seen[key] = true
 		noteAddress(object, address)
+		r.keepHidden(hidden[i], address)
 		r.out.Objects = append(r.out.Objects, object)
 		r.out.Masked = append(r.out.Masked, masked)
 	}
 	return nil
+}
+
+// keepHidden adds an object with the names of secrets, which is treated as the object itself.
+func (r *renderer) keepHidden(value any, address string) {
+	object, _ := r.secrets.named(value).(map[string]any)
+	if metadata, ok := object["metadata"].(map[string]any); ok {
+		delete(metadata, "namespace")
+	}
+	noteAddress(object, address)
+	r.out.Hidden = append(r.out.Hidden, object)
 }
 
 // skip notes that something is left out.

@@ -67,7 +67,10 @@ type Output struct {
 	Objects []map[string]any
 	// Masked are, for each object, the JSON pointers of the places that hold values of secrets,
 	// sorted. "" is the whole object. Nothing at or below such a place may be shown.
-	Masked    [][]string
+	Masked [][]string
+	// Hidden are the objects with the names of secrets in place of their values. Nil is an object for
+	// which they are not known.
+	Hidden    []map[string]any
 	Skipped   []string // objects that are left out, for people
 	Images    []string // sorted, without those that hold values of secrets
 	Unchecked []string // what was not checked, for people

@@ -106,6 +106,39 @@ func (s *secrets) hide(text string) string {
 	}
 }
 
+// named returns a copy of a value with names of secrets in place of their placeholders, in texts and
+// in keys of maps. The placeholders of two targets differ, and the names do not.
+func (s *secrets) named(value any) any {
+	switch is := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(is))
+		for key, item := range is {
+			out[s.names(key)] = s.named(item)
+		}
+		return out
+	case []any:
+		out := make([]any, len(is))
+		for i, item := range is {
+			out[i] = s.named(item)
+		}
+		return out
+	case string:
+		return s.names(is)
+	}
+	return value
+}
+
+// names returns a text with names of secrets in place of their placeholders.
+func (s *secrets) names(text string) string {
+	if !strings.Contains(text, s.token) {
+		return text
+	}
+	for ref, placeholder := range s.placeholders {
+		text = strings.ReplaceAll(text, placeholder, fmt.Sprintf("(secret %q %q %q)", ref.Path, ref.Field, ref.Version))
+	}
+	return text
+}
+
 // places returns the places of an object that depend on secrets: those at which the object with
 // values and the one with placeholders differ, and those that have a placeholder. The keys of a
 // map that differ make the whole map such a place.
