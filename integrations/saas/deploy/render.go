@@ -119,7 +119,7 @@ func (s *side) render(ctx context.Context, t *target) {
 		return // the error says why
 	}
 	in := render.Input{
-		Target: t.Target, IsSteered: s.name == headSide && !s.run.writes, Commit: t.commit, HashLength: s.model.HashLength, Blocks: s.model.Blocks, Helm: s.run.services.Helm,
+		Target: t.Target, IsSteered: !s.run.writes, Commit: t.commit, HashLength: s.model.HashLength, Blocks: s.model.Blocks, Helm: s.run.services.Helm,
 		Secret: func(ctx context.Context, ref integration.SecretRef) (string, error) { return s.secret(ctx, t, ref) },
 		Files: func(ctx context.Context, _, commit, path string, deep bool) (map[string][]byte, error) {
 			return s.filesOf(ctx, t, commit, path, deep)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
 	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
@@ -45,6 +46,57 @@ func TestServerDryRun(t *testing.T) {
 	})
 	if err := s.dryRun(t, "shop/stage", base); !s.fails(err) {
 		t.Errorf("the refusal is not told:\n%s", strings.Join(s.said, "\n"))
+	}
+}
+
+// Before the merge of a change the cluster is not sent an object with secrets.
+func TestServerDryRunOfSecrets(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t, "shop/stage")
+	s.change = func(env *integration.Environment) {
+		env.Trial = func(_ context.Context, ref integration.ClusterRef) (integration.ClusterTrial, error) {
+			return kube.OpenTrial(s.reach(ref))
+		}
+	}
+	base := saastest.New()
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
+	if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
+		t.Fatalf("%v\n%s", err, strings.Join(s.said, "\n"))
+	}
+	for _, r := range s.cluster.Requests() {
+		if r.Dry && strings.Contains(r.Path, "/deployments/") {
+			t.Errorf("it was sent: %s", r)
+		}
+	}
+}
+
+// A noting registry has each image, and keeps what it was asked for.
+type notingRegistry struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+func (r *notingRegistry) Digest(_ context.Context, image string, _ services.Login) (string, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, image)
+	return "sha256:" + strings.Repeat("a", 64), nil
+}
+
+// Before the merge of a change no registry is asked for an image that is named by a secret, also not
+// by the data of base.
+func TestSecretInImageOfBase(t *testing.T) {
+	s := newScene(t)
+	asked := &notingRegistry{}
+	s.registry = asked
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "IMAGE_TAG", "secret": map[string]any{"path": "app/shop/tag", "field": "tag"}}}
+	base := s.Clone()
+	s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"REPLICAS": 4}
+	_ = s.dryRun(t, "shop/stage", base)
+	for _, image := range asked.asked {
+		if strings.Contains(image, "value-of") {
+			t.Errorf("the registry was asked for %q", image)
+		}
 	}
 }
 

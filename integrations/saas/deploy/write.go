@@ -217,13 +217,17 @@ func (c *cleaned) Error() string {
 // Unwrap returns the error.
 func (c *cleaned) Unwrap() error { return c.error }
 
-// try asks the cluster whether it would make an object as its entry says.
+// try asks the cluster whether it would make an object as its entry says. Before the merge of a
+// change an object with secrets is not sent: head says which ones it has.
 func (r *run) try(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step) ([]reconcile.Change, error) {
 	v, err := r.view(p)
 	if err != nil {
 		return nil, err
 	}
 	b, _ := s.Item.Body.(body)
+	if env.Base != nil && len(b.Masked) > 0 {
+		return nil, native.ErrNotTried
+	}
 	var l *manifests.Live
 	if s.Thing != nil {
 		is, _ := s.Thing.Body.(live)
