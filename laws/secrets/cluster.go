@@ -180,8 +180,10 @@ func (c *cluster) list(w http.ResponseWriter, at string) {
 	if last == "namespaces" {
 		kind = "Namespace"
 	}
-	if kind == "" {
-		fail(w, http.StatusNotFound, "NotFound")
+	if kind == "" { // it is the name of an object that is not there
+		parts := strings.Split(at, "/")
+		answer(w, http.StatusNotFound, object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": http.StatusNotFound,
+			"details": object{"name": last, "kind": parts[max(0, len(parts)-2)]}})
 		return
 	}
 	items := []any{}

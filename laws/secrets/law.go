@@ -18,13 +18,14 @@ type class string
 const (
 	violation class = "violation"
 	oracle    class = "oracle"   // a target is refused in one run, since a secret decides about it
+	guessed   class = "guessed"  // a secret of one set is the value that an object of the cluster has
 	masked    class = "masked"   // a word of the output is the value of a secret in one set
 	absent    class = "absent"   // the store has no value in one set
 	unsteady  class = "unsteady" // two runs with the same secrets differ as well
 )
 
 // classes are all classes in the order of the table.
-var classes = []class{violation, oracle, masked, absent, unsteady}
+var classes = []class{violation, oracle, guessed, masked, absent, unsteady}
 
 // A difference is what differs first between two runs.
 type difference struct {
@@ -72,7 +73,7 @@ func (l law) make(ctx context.Context, index int, edits []string) (pair, error) 
 	if l.kind.finish != nil {
 		l.kind.finish(s)
 	}
-	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, guesses: s.guesses, absent: s.absent}
+	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, guesses: s.guesses, live: s.live, absent: s.absent}
 	for _, names := range s.owned {
 		for _, name := range names {
 			stores.credentials[name] = true
@@ -120,14 +121,9 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 	}
 	d.Class = p.classify(a, b, d)
 	d.Native, d.Index, d.Edits = l.kind.name, index, edits
-	if d.Class == violation && len(p.words) > 0 && d.Where != "sent" {
-		p.stores.words = nil // a text that a mask makes shorter may be cut elsewhere
-		one, two, err := l.both(ctx, p)
-		if err != nil {
+	if d.Class == violation && d.Where != "sent" {
+		if d.Class, err = l.without(ctx, p); err != nil {
 			return a, nil, err
-		}
-		if differ(one, two) == nil {
-			d.Class = masked
 		}
 	}
 	if d.Class == violation {
@@ -140,6 +136,29 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 		}
 	}
 	return a, d, nil
+}
+
+// without returns the class of a violation in what is said: another one if nothing differs when no
+// secret is a word of the data, or none is a value of an object of the cluster.
+func (l law) without(ctx context.Context, p pair) (class, error) {
+	words, live := p.stores.words, p.stores.live
+	for _, try := range []struct {
+		class       class
+		words, live []string
+	}{{masked, nil, live}, {guessed, words, nil}} {
+		if len(try.words)+len(try.live) == len(words)+len(live) {
+			continue
+		}
+		p.stores.words, p.stores.live = try.words, try.live
+		a, b, err := l.both(ctx, p)
+		if err != nil {
+			return violation, err
+		}
+		if differ(a, b) == nil {
+			return try.class, nil
+		}
+	}
+	return violation, nil
 }
 
 // classify returns the class of the difference of two runs. If masks explain a part of it, the
@@ -175,7 +194,7 @@ func (o outcome) hidden(other outcome) outcome {
 	out := o
 	out.said = map[string]string{}
 	for name, text := range o.said {
-		out.said[name] = hide.Text(text)
+		out.said[name] = hide.Text(strings.ReplaceAll(text, `\*`, `*`)) // Markdown escapes what a mask leaves
 	}
 	return out
 }

@@ -118,7 +118,7 @@ func anyNamespace(s *scene, r *rand.Rand) object {
 
 // mark returns the annotations of a thing of an integration.
 func mark(integration string) object {
-	return object{"annotations": object{"qontract.integration": integration, "qontract.caller_name": "default", "qontract.integration_version": "1"},
+	return object{"annotations": object{"qontract.integration": integration, "qontract.caller_name": "default"},
 		"labels": object{"team": "other"}}
 }
 

@@ -37,6 +37,11 @@ const (
 	featureSha = "1111111111111111111111111111111111111111"
 )
 
+var (
+	pipelinesKind  = kind{name: "saas-pipelines", most: 8, start: startSaas("saas-pipelines"), finish: finishSaas, services: saasServices, edits: loopEdits}
+	promotionsKind = kind{name: "saas-promotions", most: 8, start: startSaas("saas-promotions"), finish: finishSaas, services: saasServices, edits: loopEdits}
+)
+
 var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deploy"), finish: finishSaas, services: saasServices, edits: deployEdits}
 
 // saasServices returns the real clients of all services but that of git.
@@ -60,6 +65,11 @@ func startSaas(native string) func(context.Context) (func() *scene, error) {
 	return func(context.Context) (func() *scene, error) {
 		made := saastest.New()
 		made.Set(saastest.File, []any{"Deployment", "Service", "Secret", "ConfigMap"}, "managedResourceTypes")
+		if native == "saas-deploy" { // a gate that is closed would hide all else
+			for i := range 2 {
+				delete(made.Target(saastest.File, 0, i), "promotion")
+			}
+		}
 		raw, err := made.JSON()
 		if err != nil {
 			return nil, err
@@ -81,6 +91,7 @@ func startSaas(native string) func(context.Context) (func() *scene, error) {
 		return func() *scene {
 			s := newScene(native, w)
 			s.own = object{"hosts": []any{codeHost, quayHost, jenkinsHost, prometheusHost}}
+			s.isLoop = native != "saas-deploy"
 			if native == "saas-pipelines" {
 				s.own["executor"] = "tekton"
 			}
@@ -94,6 +105,7 @@ func startSaas(native string) func(context.Context) (func() *scene, error) {
 			for _, name := range []string{"shop-stage", "shop-production"} {
 				c.put("Namespace", "", name, object{})
 			}
+			c.put("Pipeline", "shop-production", "o-openshift-saas-deploy-shop", object{})
 			s.give(codeHost, variable("app/code", "token"))
 			s.give(quayHost, variable("app/image", "user"), variable("app/image", "token"))
 			s.give(jenkinsHost, variable("app/jenkins", "token"))
@@ -110,8 +122,15 @@ func finishSaas(s *scene) {
 	if !s.isLoop {
 		return
 	}
+	if f := s.head.Data[saastest.Jenkins]; f != nil {
+		of := f["token"].(object)
+		for _, host := range []string{jenkinsHost, jenkinsHost + ":8443", evilHost} {
+			s.give(host, variable(of["path"].(string), of["field"].(string)))
+		}
+	}
+	s.give(codeHost+":8443", variable("app/code", "token"))
 	of := s.head.Data["/pipelines/authentication.yml"]
-	for key, host := range map[string]string{"code": codeHost, "image": quayHost} {
+	for host, key := range map[string]string{codeHost: "code", codeHost + ":8443": "code", quayHost: "image", quayHost + ":5000": "image"} {
 		at, ok := of[key].(object)
 		if !ok {
 			continue
@@ -340,9 +359,35 @@ var dataEdits = []edit{
 		delete(f["resourceTemplates"].([]any)[0].(object)["targets"].([]any)[1].(object), "promotion")
 		s.head.Data["/services/shop/till.yml"] = f
 	}},
-	{"no promotion", func(s *scene, _ *rand.Rand) {
-		delete(target(s.head, 0), "promotion")
-		delete(target(s.head, 1), "promotion")
+	{"a promotion", func(s *scene, r *rand.Rand) {
+		for _, w := range s.both()[r.IntN(2):] {
+			target(w, 0)["promotion"] = object{"publish": []any{"shop-stage"}}
+			target(w, 1)["promotion"] = object{"auto": true, "subscribe": []any{"shop-stage"}}
+		}
+	}},
+	{"no promotion", func(s *scene, r *rand.Rand) {
+		delete(target(s.head, r.IntN(2)), "promotion")
+	}},
+	{"a build", func(s *scene, r *rand.Rand) {
+		for _, w := range s.both()[r.IntN(2):] {
+			target(w, 0)["upstream"] = object{"instance": ref(saastest.Jenkins), "name": "shop-build"}
+		}
+	}},
+	{"an image", func(s *scene, r *rand.Rand) {
+		for _, w := range s.both()[r.IntN(2):] {
+			target(w, 0)["images"] = []any{object{"org": ref(saastest.QuayOrg), "name": "shop"}}
+		}
+	}},
+	{"an objective", func(s *scene, r *rand.Rand) {
+		for _, w := range s.both()[r.IntN(2):] {
+			target(w, 1)["slos"] = []any{ref(saastest.SLOs)}
+		}
+	}},
+	{"another build server", func(s *scene, r *rand.Rand) {
+		s.head.Data[saastest.Jenkins]["serverUrl"] = pick(r, "https://"+evilHost, "https://"+jenkinsHost+":8443")
+	}},
+	{"another secret of the build server", func(s *scene, r *rand.Rand) {
+		s.head.Data[saastest.Jenkins]["token"] = secret("app/"+pick(r, "code", "shop/a"), "token")
 	}},
 	{"another cluster secret", func(s *scene, r *rand.Rand) {
 		s.head.Data[saastest.Cluster]["automationToken"] = secret(pick(r, "app/shop/a", "app/code"), "token")
@@ -378,9 +423,32 @@ var deployEdits = append(append([]edit{
 		}
 		c.put("Service", "shop-stage", "gone", object{"metadata": marked("saas-deploy", "shop")})
 	}},
+	{"an object has a guess", func(s *scene, r *rand.Rand) {
+		s.live = []string{"a-live-guess"}
+		addSecretParameter(s, r, "PW", appSecret(r))
+		all := s.code[codeURL]
+		text := openshift([]string{"PW"}, func(o []any) []any { return parts[0].put(o, "${PW}") })
+		all["main"] = commit{mainSha, with(all["main"].files, templatePath, text)}
+		o := plainObjects()[0].(object)
+		o["metadata"] = marked("saas-deploy", "shop")
+		o["spec"].(object)["replicas"] = 1
+		container([]any{o})["image"] = "quay.io/acme/shop:fedcba9"
+		container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"}, object{"name": "PW", "value": "a-live-guess"}}
+		s.clusters[clusterHost].put("Deployment", "shop-stage", "shop", o)
+	}},
+}, secretEdits...), dataEdits...)
+
+// loopEdits are the ways in which merge requests of pipelines and promotions differ. Their checks of
+// a change ask nobody, so most of these are loops after the merge.
+var loopEdits = append(append([]edit{
+	{"it is the check of the change", func(s *scene, _ *rand.Rand) { s.isLoop = false }},
+	{"runs are there", func(s *scene, r *rand.Rand) {
+		s.clusters[clusterHost].put("PipelineRun", "shop-production", "run-"+word(r), object{"metadata": marked("saas-pipelines", "shop"),
+			"status": object{"conditions": []any{object{"type": "Succeeded", "status": pick(r, "True", "False", "Unknown")}}}})
+	}},
 }, secretEdits...), dataEdits...)
 
 // marked returns the metadata of a thing of a caller.
 func marked(integration, caller string) object {
-	return object{"annotations": object{"qontract.integration": integration, "qontract.caller_name": caller, "qontract.integration_version": "1"}, "labels": object{"qontract.integration": integration}}
+	return object{"annotations": object{"qontract.integration": integration, "qontract.caller_name": caller}, "labels": object{"qontract.integration": integration}}
 }

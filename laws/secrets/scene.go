@@ -28,6 +28,7 @@ type scene struct {
 	servers map[string]string
 	words   []string                     // values that stand in the data as well
 	guesses []string                     // values that the data try
+	live    []string                     // values that an object of a cluster has
 	code    map[string]map[string]commit // of repositories, by address and branch
 	charts  bool                         // the program helm is there
 	// isLoop says that the native runs as runner reconcile runs it, without a change: its check of a
@@ -105,7 +106,7 @@ type kind struct {
 }
 
 // kinds are all natives.
-var kinds = []kind{genericKind, namespacesKind, managerKind, deployKind}
+var kinds = []kind{genericKind, namespacesKind, managerKind, deployKind, pipelinesKind, promotionsKind}
 
 // kindOf returns the native of a name.
 func kindOf(name string) (kind, error) {

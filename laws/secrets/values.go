@@ -30,8 +30,8 @@ type store struct {
 	credentials map[string]bool
 	servers     map[string]string // values that are the same in both sets, because the data have them
 	// words are values that stand in the data as well, such as a name; guesses are values that the
-	// data try.
-	words, guesses []string
+	// data try, and live are values that an object of a cluster has.
+	words, guesses, live []string
 	// absent says that secrets may be empty in one set. A store without a value is a fault of the
 	// store, which a check has to tell.
 	absent bool
@@ -60,6 +60,8 @@ func (s store) value(of side, name string) string {
 		return s.words[r.IntN(len(s.words))]
 	} else if n < 4 && len(s.guesses) > 0 {
 		return s.guesses[r.IntN(len(s.guesses))]
+	} else if n < 6 && len(s.live) > 0 {
+		return s.live[r.IntN(len(s.live))]
 	}
 	return makers[r.IntN(len(makers))](r)
 }
