@@ -2,7 +2,245 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 )
 
-func catch(context.Context, io.Writer, options) error { return nil }
+// A mutant is a way to break the engine: one text of a file of the product, and what stands there
+// instead. Only the law builds it.
+type mutant struct {
+	name, native string // the native whose merge requests show it
+	file         string
+	text         string
+	instead      string
+}
+
+// mutants are the broken engines that the law must catch.
+var mutants = []mutant{
+	{
+		name: "a value in the name of an object", native: "saas-deploy", file: "integrations/saas/render/steered.go",
+		text:    `if a[at] != b[at] {`,
+		instead: `if a[at] != b[at] && part != "the name" {`,
+	},
+	{
+		name: "a value in a tag that is asked for", native: "saas-deploy", file: "integrations/saas/render/steered.go",
+		text:    `if !slices.Equal(imagesIn(shown[i]), imagesIn(hidden[i])) {`,
+		instead: `if false && !slices.Equal(imagesIn(shown[i]), imagesIn(hidden[i])) {`,
+	},
+	{
+		name: "a value in the number of objects", native: "saas-deploy", file: "integrations/saas/render/steered.go",
+		text: `	case len(shown) != len(hidden):
+		return steered("how many objects there are")
+	}
+	for i := range shown {`,
+		instead: `	}
+	for i := range min(len(shown), len(hidden)) {`,
+	},
+	{
+		name: "a value in an error", native: "saas-deploy", file: "integrations/saas/render/steered.go",
+		text: `	case failed != nil || err != nil:
+		return errOpaque`,
+		instead: `	case err != nil:
+		return fmt.Errorf("%w (%d signs)", errOpaque, len(err.Error()))
+	case failed != nil:
+		return errOpaque`,
+	},
+	{
+		name: "a value in the order of what is found", native: "saas-deploy", file: "integrations/saas/render/steered.go",
+		text: `		for at, part := range identityParts {
+`,
+		instead: `		for n := range identityParts {
+			at := n
+			if len(fmt.Sprint(a))%2 == 0 {
+				at = len(identityParts) - 1 - n
+			}
+			part := identityParts[at]
+`,
+	},
+	{
+		name: "a value that is compared with base", native: "saas-deploy", file: "integrations/saas/render/compare.go",
+		text:    `		c.compare(base.compared(j), head.compared(i), "")`,
+		instead: `		c.compare(base.Objects[j], head.Objects[i], "")`,
+	},
+	{
+		name: "a value in a trial", native: "saas-deploy", file: "integrations/saas/deploy/write.go",
+		text:    `if env.Base != nil && len(b.Masked) > 0 {`,
+		instead: `if env.Base != nil && len(b.Masked) > 1000 {`,
+	},
+	{
+		name: "a value in an image of base", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		text:    `IsSteered: !s.run.writes,`,
+		instead: `IsSteered: s.name == headSide && !s.run.writes,`,
+	},
+	{
+		name: "a length in the log", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		text: `	return s.run.env.Secret(ctx, ref)
+}`,
+		instead: `	value, err := s.run.env.Secret(ctx, ref)
+	_, _ = fmt.Fprintf(s.run.env.Log, "a secret of %d bytes\n", len(value))
+	return value, err
+}`,
+	},
+	{
+		name: "a retry for some tokens of clusters", native: "namespaces", file: "kube/request.go",
+		text: `	answer, err := c.client.Do(req)
+`,
+		instead: `	answer, err := c.client.Do(req)
+	if err == nil && len(c.token)%2 == 0 && of.body == nil {
+		_ = answer.Body.Close()
+		answer, err = c.client.Do(req)
+	}
+`,
+	},
+	{
+		name: "a token in a header", native: "integrations-manager", file: "kube/request.go",
+		text:    `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json"))`,
+		instead: `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json")+";n="+c.token[:1])`,
+	},
+	{
+		name: "a retry for some tokens of APIs", native: "generic", file: "runner/systems/endpoints.go",
+		text: `	res, err := transport.RoundTrip(out)
+`,
+		instead: `	res, err := transport.RoundTrip(out)
+	if err == nil && len(out.Header.Get("Authorization"))%2 == 0 {
+		_ = res.Body.Close()
+		res, err = transport.RoundTrip(out)
+	}
+`,
+	},
+	{
+		name: "a token for another host", native: "integrations-manager", file: "integrations/manager/images.go",
+		text:    `		req.Header.Set("Authorization", "Bearer "+token)`,
+		instead: `		req.Header.Set("Authorization", "Bearer "+token); req.Header.Set("X-Trace", fmt.Sprint(len(token)))`,
+	},
+	{
+		name: "a login in an address", native: "saas-pipelines", file: "runner/systems/jsonapi/jsonapi.go",
+		text:    `	at.RawQuery = query.Encode()`,
+		instead: `	at.RawQuery = query.Encode() + "&u=" + login.Password`,
+	},
+	{
+		name: "a credential in what is said", native: "saas-promotions", file: "integrations/saas/credentials.go",
+		text: `	if err != nil {
+		return "", fmt.Errorf("the credentials for %.200q: %w", host, err)
+	}
+	return value, nil`,
+		instead: `	if err != nil || len(value)%2 == 0 {
+		return "", fmt.Errorf("the credentials for %.200q: %w", host, err)
+	}
+	return value, nil`,
+	},
+}
+
+// catch lets the law catch each mutant, and prints a table of which it did. A mutant is caught by a
+// merge request that breaks the law with the mutant and keeps it with this program.
+func catch(ctx context.Context, out io.Writer, o options) error {
+	temp, err := tempFolder()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	survived := 0
+	for i, m := range mutants {
+		if !strings.Contains(m.name, o.mutant) || o.native != "" && o.native != m.native {
+			continue
+		}
+		at, err := m.catch(ctx, o, filepath.Join(temp, fmt.Sprint(i)))
+		if err != nil {
+			return fmt.Errorf("mutant %q: %w", m.name, err)
+		}
+		if at == "" {
+			survived++
+			at = fmt.Sprintf("(%d merge requests)", o.pairs)
+		}
+		_, _ = fmt.Fprintf(out, "%-8s  %-20s  %-40s  %s\n", map[bool]string{true: "survived", false: "caught"}[at[0] == '('], m.native, m.name, at)
+	}
+	if survived > 0 {
+		return fmt.Errorf("%w: %d mutants survived", errViolated, survived)
+	}
+	return nil
+}
+
+// catch builds a mutant in a folder and returns the command that shows its first violation, "" if
+// there is none.
+func (m mutant) catch(ctx context.Context, o options, dir string) (string, error) {
+	defer os.RemoveAll(dir)
+	program, err := m.build(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	o.native, o.noShrink, o.shown = m.native, true, 3
+	at := ""
+	_, err = countWith(ctx, program, o, func(s *sum) bool {
+		for _, d := range s.Differences {
+			if d.Class != violation || at != "" {
+				continue
+			}
+			if is, err := countIn(ctx, own, o, d.Index, 1); err == nil && is.Classes[violation] == 0 {
+				at = fmt.Sprintf("in %s, --native %s --seed %d --from %d --pairs 1", d.Where, m.native, o.seed, d.Index)
+			}
+		}
+		return at != ""
+	})
+	return at, err
+}
+
+// build copies the files that git knows to a folder, applies the patch and builds the law there.
+// Without paths in the program, the compiler works only on what the patch changes.
+func (m mutant) build(ctx context.Context, dir string) (string, error) {
+	top, err := root()
+	if err != nil {
+		return "", err
+	}
+	source := filepath.Join(dir, "source")
+	if err := copyTracked(ctx, top, source); err != nil {
+		return "", err
+	}
+	name := filepath.Join(source, m.file)
+	raw, err := os.ReadFile(name) //nolint:gosec // a file of the copy
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(raw), m.text); n != 1 {
+		return "", fmt.Errorf("%s has the text %d times, not once: adapt the patch", m.file, n)
+	}
+	if err := os.WriteFile(name, []byte(strings.Replace(string(raw), m.text, m.instead, 1)), 0o600); err != nil {
+		return "", err
+	}
+	program := filepath.Join(dir, "secrets")
+	_, err = command(ctx, source, "go", "build", "-trimpath", "-o", program, "./laws/secrets")
+	return program, err
+}
+
+// copyTracked copies the files that git knows, as they lie in a folder.
+func copyTracked(ctx context.Context, top, to string) error {
+	names, err := command(ctx, top, "git", "ls-files", "-z")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(names, "\x00"), "\x00") {
+		raw, err := os.ReadFile(filepath.Join(top, name)) //nolint:gosec // a file of the repository
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EISDIR) {
+			continue // deleted, or a link to a folder
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, name)), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, name), raw, 0o600); err != nil { //nolint:gosec // below the folder
+			return err
+		}
+	}
+	return nil
+}

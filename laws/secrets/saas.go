@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/change"
@@ -228,6 +229,23 @@ func useInTemplate(s *scene, r *rand.Rand, name string, both bool) {
 	}
 }
 
+// useChart makes the template a chart with a secret.
+func useChart(s *scene, r *rand.Rand, computes bool) {
+	all := s.code[codeURL]
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		c := all[name]
+		for file, text := range chart(chartPath, r, computes) {
+			c.files = with(c.files, file, text)
+		}
+		all[name] = c
+	}
+	addSecretParameter(s, r, "PW", appSecret(r))
+	for _, w := range s.both()[r.IntN(2):] {
+		t := w.at(saastest.File, "resourceTemplates", 0)
+		t["provider"], t["path"] = "helm", "/"+chartPath
+	}
+}
+
 // safely returns what a function returns, or another value if two parts do not fit each other.
 func safely(do func() []any, otherwise []any) (out []any) {
 	defer func() {
@@ -283,20 +301,8 @@ var secretEdits = []edit{
 		useInTemplate(s, r, "PW", false)
 		target(s.head, 0)["ref"] = "feature"
 	}},
-	{"a chart", func(s *scene, r *rand.Rand) {
-		all := s.code[codeURL]
-		for name, c := range all {
-			for file, text := range chart(chartPath, r) {
-				c.files = with(c.files, file, text)
-			}
-			all[name] = c
-		}
-		addSecretParameter(s, r, "PW", appSecret(r))
-		for _, w := range s.both()[r.IntN(2):] {
-			t := w.at(saastest.File, "resourceTemplates", 0)
-			t["provider"], t["path"] = "helm", "/"+chartPath
-		}
-	}},
+	{"a chart", func(s *scene, r *rand.Rand) { useChart(s, r, r.IntN(3) == 0) }},
+	{"a chart that computes", func(s *scene, r *rand.Rand) { useChart(s, r, true) }},
 	{"a folder", func(s *scene, r *rand.Rand) {
 		all := s.code[codeURL]
 		for name, c := range all {

@@ -56,6 +56,11 @@ var parts = []part{
 	{"a whole name", func(o []any, use string) []any { metadata(o, 1)["name"] = use; return o }},
 	{"a namespace", func(o []any, use string) []any { metadata(o, 1)["namespace"] = use; return o }},
 	{"a kind", func(o []any, use string) []any { o[1].(object)["kind"] = use; return o }},
+	{"a kind and a name", func(o []any, use string) []any {
+		o[1].(object)["kind"] = use
+		metadata(o, 1)["name"] = use
+		return o
+	}},
 	{"a version", func(o []any, use string) []any { o[1].(object)["apiVersion"] = use; return o }},
 	{"a tag", func(o []any, use string) []any { container(o)["image"] = "quay.io/acme/shop:" + use; return o }},
 	{"a whole image", func(o []any, use string) []any { container(o)["image"] = use; return o }},
@@ -133,10 +138,11 @@ var chartObjects = []string{
 	"---\n{{ .Values.PW }}",
 }
 
-// chart returns the files of a chart below a folder.
-func chart(folder string, r *rand.Rand) map[string]string {
+// chart returns the files of a chart below a folder. One that computes has an object that depends
+// on the value.
+func chart(folder string, r *rand.Rand, computes bool) map[string]string {
 	lines := []string{"apiVersion: v1", "kind: ConfigMap", "metadata: {name: chart}", "data:", "  plain: x", pick(r, chartLines...)}
-	if r.IntN(3) == 0 {
+	if computes {
 		lines = append(lines, pick(r, chartObjects...))
 	}
 	return map[string]string{folder + "/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n", folder + "/templates/a.yaml": strings.Join(lines, "\n") + "\n"}
