@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/internal/jsonpointer"
 	"github.com/app-sre/prcheck/native"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -26,6 +29,10 @@ func (v *view) checkPlanned(ctx context.Context, reader integration.ClusterReade
 			continue
 		}
 		uses := usesOf(o)
+		if v.isSecret(v.bodies[key], uses) {
+			out.Unread[key] = errSecretUse
+			continue
+		}
 		for _, of := range slices.SortedFunc(keys(uses), func(a, b used) int { return strings.Compare(a.kind+a.name, b.kind+b.name) }) {
 			if err := v.lacks(ctx, reader, of, uses[of]); err != nil {
 				out.Unread[key] = err
@@ -33,6 +40,49 @@ func (v *view) checkPlanned(ctx context.Context, reader integration.ClusterReade
 			}
 		}
 	}
+}
+
+// errSecretUse says that nobody looks for what a process uses.
+var errSecretUse = reconcile.Config(errors.New("validatePlannedData: a secret decides which Secret, ConfigMap or key it uses: name them without secrets"))
+
+// isSecret reports whether the values of secrets decide what a process uses: what is looked for before
+// the merge of a change would tell them.
+func (v *view) isSecret(b body, uses map[used][]string) bool {
+	if v.run.env.Base == nil || len(b.Masked) == 0 {
+		return false
+	}
+	if plain, _ := blank(map[string]any(b.Object), "", b.Masked).(map[string]any); !maps.EqualFunc(uses, usesOf(plain), slices.Equal[[]string]) {
+		return true
+	}
+	for of := range uses {
+		made := v.bodies[objectKey(v.at, integration.Kind{Name: of.kind}, of.name)]
+		if slices.ContainsFunc([]string{"/data", "/stringData", "/binaryData"}, func(at string) bool { return slices.Contains(made.Masked, at) }) {
+			return true // a secret is a key
+		}
+	}
+	return false
+}
+
+// blank returns a copy of a value with nothing at some places.
+func blank(value any, at string, places []string) any {
+	if slices.Contains(places, at) {
+		return nil
+	}
+	switch is := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(is))
+		for key, item := range is {
+			out[key] = blank(item, jsonpointer.Append(at, key), places)
+		}
+		return out
+	case []any:
+		out := make([]any, len(is))
+		for i, item := range is {
+			out[i] = blank(item, at+"/"+strconv.Itoa(i), places)
+		}
+		return out
+	}
+	return value
 }
 
 // A used object is one whose values a process gets.

@@ -133,3 +133,20 @@ func TestClusterAdmin(t *testing.T) {
 		})
 	}
 }
+
+// Before the merge of a change the cluster is not asked for a Secret that a secret names.
+func TestPlannedSecretOfSecret(t *testing.T) {
+	s := newScene(t)
+	s.push("/openshift/template.yml", strings.Replace(shopTemplate, "          env:", "          envFrom: [{secretRef: {name: \"x-${PASSWORD}\"}}]\n          env:", 1))
+	base := s.Clone()
+	s.Set(saastest.File, true, "validatePlannedData")
+	s.Target(saastest.File, 0, 0)["secretParameters"] = []any{map[string]any{"name": "PASSWORD", "secret": map[string]any{"path": "app/shop/db", "field": "password"}}}
+	if err := s.dryRun(t, "shop/stage", base); !s.fails(err) || !strings.Contains(strings.Join(s.said, "\n"), "name them without secrets") {
+		t.Errorf("got %v\n%s", err, strings.Join(s.said, "\n"))
+	}
+	for _, r := range s.cluster.Requests() {
+		if strings.Contains(r.Path, "/secrets/") {
+			t.Errorf("it was asked: %s", r)
+		}
+	}
+}
