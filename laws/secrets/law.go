@@ -122,7 +122,7 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 	d.Class = p.classify(a, b, d)
 	d.Native, d.Index, d.Edits = l.kind.name, index, edits
 	if d.Class == violation && d.Where != "sent" {
-		if d.Class, err = l.without(ctx, p); err != nil {
+		if d.Class, err = l.without(ctx, p, maps.Equal(a.findings, b.findings) && a.effects == b.effects); err != nil {
 			return a, nil, err
 		}
 	}
@@ -139,17 +139,21 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 }
 
 // without returns the class of a violation in what is said: another one if nothing differs when no
-// secret is a word of the data, or none is a value of an object of the cluster.
-func (l law) without(ctx context.Context, p pair) (class, error) {
-	words, live := p.stores.words, p.stores.live
+// secret is a word of the data, is a guess of the data that is shown, or is a value of an object of
+// the cluster. A guess counts only if it changes no finding and no effect: then a mask hides it.
+func (l law) without(ctx context.Context, p pair, isSame bool) (class, error) {
+	was := p.stores
 	for _, try := range []struct {
-		class       class
-		words, live []string
-	}{{masked, nil, live}, {guessed, words, nil}} {
-		if len(try.words)+len(try.live) == len(words)+len(live) {
+		class class
+		drop  func(s *store) bool
+	}{
+		{masked, func(s *store) bool { s.words = nil; return len(was.words) > 0 }},
+		{masked, func(s *store) bool { s.guesses = nil; return len(was.guesses) > 0 && isSame }},
+		{guessed, func(s *store) bool { s.live = nil; return len(was.live) > 0 }},
+	} {
+		if p.stores = was; !try.drop(&p.stores) {
 			continue
 		}
-		p.stores.words, p.stores.live = try.words, try.live
 		a, b, err := l.both(ctx, p)
 		if err != nil {
 			return violation, err
@@ -183,9 +187,10 @@ func (p pair) classify(a, b outcome, d *difference) class {
 // opaque is what a check says of a target that it cannot render without the values of secrets.
 const opaque = "it cannot be rendered without the values of its secrets"
 
-// steered returns what a run says of targets that are refused because a secret decides about them.
-func (o outcome) steered() [2]int {
-	return [2]int{o.findings["SAAS_SECRET"], strings.Count(o.said["results"], opaque)}
+// steered returns how many targets are refused because a secret decides about them, how many cannot
+// be rendered, and how many of base cannot.
+func (o outcome) steered() [3]int {
+	return [3]int{o.findings["SAAS_SECRET"], strings.Count(o.said["results"], opaque), strings.Count(o.said["results"], ": target ")}
 }
 
 // hidden returns an outcome in which the secrets of both sets are masked.
