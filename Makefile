@@ -29,6 +29,7 @@ build: ## planner and runner into bin/
 laws: build ## the laws over random repositories: make laws [PAIRS=20000 SEED=1]
 	go run ./laws/worlds --pairs $(or $(PAIRS),20000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/worlds --upsets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
+	go run ./laws/secrets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1)
 
 score: ## score selectors on the cases of conformance/
 	go test ./conformance -run TestScore -v -count 1
