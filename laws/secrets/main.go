@@ -42,7 +42,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "another seed draws other merge requests")
 	flag.IntVar(&o.workers, "workers", 2, "how many processes check at once")
 	flag.StringVar(&o.edits, "edits", "", "instead of those that are drawn: names of edits with commas between them")
-	flag.IntVar(&o.shown, "shown", 5, "how many differences of each class are made small and printed for each native")
+	flag.IntVar(&o.shown, "shown", 5, "how many violations are made small and printed for each native")
 	flag.BoolVar(&o.noShrink, "no-shrink", false, "print differences as they were found")
 	flag.BoolVar(&o.asJSON, "json", false, "print what was counted as JSON")
 	flag.BoolVar(&o.mutants, "mutants", false, "build broken engines and let the law catch them")

@@ -11,15 +11,18 @@ import (
 	"time"
 )
 
-// show prints the first differences of each class, those that break the law first.
+// show prints the first violations, and one difference of each other class.
 func show(out io.Writer, o options, s *sum) {
 	for _, c := range classes {
-		shown := 0
+		left := o.shown
+		if c != violation {
+			left = min(left, 1)
+		}
 		for _, d := range s.Differences {
-			if shown >= o.shown || d.Class != c {
+			if left == 0 || d.Class != c {
 				continue
 			}
-			shown++
+			left--
 			_, _ = fmt.Fprintf(out, "%s of %s, merge request %d, in %s:\n  %.400q\n  %.400q\n  go run ./laws/secrets --native %s --seed %d --from %d --pairs 1 --edits %q\n",
 				d.Class, d.Native, d.Index, d.Where, d.First, d.Second, d.Native, o.seed, d.Index, strings.Join(d.Edits, ","))
 		}

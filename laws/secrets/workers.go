@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// share is how many merge requests one process checks.
-const share = 100
+// mostInOne is how many merge requests one process checks at most.
+const mostInOne = 100
 
 // countAll checks merge requests with several processes: one process makes one run at a time.
 func countAll(ctx context.Context, o options) (*sum, error) {
@@ -28,12 +28,14 @@ func countAll(ctx context.Context, o options) (*sum, error) {
 func countWith(ctx context.Context, program string, o options, stop func(*sum) bool) (*sum, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	workers := max(1, o.workers)
+	share := max(1, min(mostInOne, (o.pairs+workers-1)/workers))
 	all := newSum()
 	var failed error
 	var mu sync.Mutex
 	var group sync.WaitGroup
 	next := make(chan int)
-	for range max(1, o.workers) {
+	for range workers {
 		group.Go(func() {
 			for from := range next {
 				s, err := countIn(ctx, program, o, from, min(share, o.from+o.pairs-from))
