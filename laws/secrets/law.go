@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -172,6 +173,8 @@ func (p pair) classify(a, b outcome, d *difference) class {
 		return slices.DeleteFunc(slices.Sorted(maps.Keys(o.read)), func(name string) bool { return o.read[name] != "" })
 	}
 	switch {
+	case p.leaves(a) || p.leaves(b):
+		return violation
 	case p.absent && !slices.Equal(empty(a), empty(b)):
 		return absent
 	case a.steered() != b.steered():
@@ -182,6 +185,22 @@ func (p pair) classify(a, b outcome, d *difference) class {
 		return violation
 	}
 	return masked
+}
+
+// leaves reports whether the value of a secret is in what was sent, as it is or escaped. Short values
+// and words of the data may be there anyway.
+func (p pair) leaves(o outcome) bool {
+	for name, value := range o.read {
+		if isPlain := len(value) < 8 || slices.Contains(slices.Concat(p.words, p.guesses, p.live), value); isPlain || p.servers[name] != "" {
+			continue
+		}
+		for _, line := range o.sent {
+			if strings.Contains(line, value) || strings.Contains(line, url.PathEscape(value)) || strings.Contains(line, url.QueryEscape(value)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // opaque is what a check says of a target that it cannot render without the values of secrets.
