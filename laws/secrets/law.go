@@ -209,7 +209,7 @@ const opaque = "it cannot be rendered without the values of its secrets"
 // steered returns how many targets are refused because a secret decides about them, how many cannot
 // be rendered, and how many of base cannot.
 func (o outcome) steered() [3]int {
-	return [3]int{o.findings["SAAS_SECRET"], strings.Count(o.said["results"], opaque), strings.Count(o.said["results"], ": target ")}
+	return [3]int{o.findings["SAAS_SECRET"], strings.Count(o.said["results"], opaque), strings.Count(o.said["results"], "target shop/") + strings.Count(o.said["results"], "because base cannot be rendered")}
 }
 
 // hidden returns an outcome in which the secrets of both sets are masked.

@@ -52,15 +52,17 @@ var mutants = []mutant{
 		return errOpaque`,
 	},
 	{
-		name: "a value in the order of what is found", native: "saas-deploy", file: "integrations/saas/render/steered.go",
-		text: `		for at, part := range identityParts {
+		name: "a value in the order of what is found", native: "saas-deploy", file: "integrations/saas/deploy/report.go",
+		text: `	changes := render.Compare(was.out, now.out)
 `,
-		instead: `		for n := range identityParts {
-			at := n
-			if len(fmt.Sprint(a))%2 == 0 {
-				at = len(identityParts) - 1 - n
+		instead: `	changes := render.Compare(was.out, now.out)
+	if len(fmt.Sprint(now.out.Objects))%2 == 0 {
+		for _, c := range changes {
+			for i, j := 0, len(c.Changes)-1; i < j; i, j = i+1, j-1 {
+				c.Changes[i], c.Changes[j] = c.Changes[j], c.Changes[i]
 			}
-			part := identityParts[at]
+		}
+	}
 `,
 	},
 	{
