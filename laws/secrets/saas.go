@@ -45,7 +45,7 @@ var deployKind = kind{name: "saas-deploy", most: 8, start: startSaas("saas-deplo
 // saasServices returns the real clients of all services but that of git.
 func saasServices(s *scene, w *wire) change.Services {
 	api := &jsonapi.Client{}
-	images, slos := registry.New(registry.Options{}), measurements.New(api)
+	images, slos := registry.New(), measurements.New(api)
 	code := forge{s, w}
 	out := change.Services{
 		Deploy:     deploy.Services{Repositories: code, Registry: images},
