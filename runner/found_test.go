@@ -153,7 +153,7 @@ func TestEffectsOfNatives(t *testing.T) {
 	p.Tasks = p.Tasks[:1]
 	c.in.Settings, c.in.Plan = settings, p
 	r, _ := c.run(runner.Options{})
-	if got := fmt.Sprintf("%s %+v", r.Status, *r.Effects); got != "passed {Unknown: Items:[{Kind:delete Subject:a shelf Digest: Since:pending Times:0} {Kind:create Subject:a lamp Digest: Since:new Times:0}] Beyond:map[] Compared:true Uncompared: Problems:[]}" {
+	if got := fmt.Sprintf("%s %+v", r.Status, *r.Effects); got != "passed {Unknown: Items:[{Kind:delete Subject:a shelf Digest: Since:pending Times:0 Known:{How: Why:}} {Kind:create Subject:a lamp Digest: Since:new Times:0 Known:{How: Why:}}] Beyond:map[] Compared:true Uncompared: Unlooked:[] Problems:[]}" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -19,7 +19,8 @@
 // reaches only the guard. If the signal asks the command to stop, the guard passes it on.
 //
 // Limits: if both processes are killed with SIGKILL at the same moment, nobody kills the
-// rest or removes the private folder. If the kernel cannot end a process, which may wait for a broken disk, the guard
+// rest, and the private folder stays until the next run of this user removes it: it is locked
+// as long as its guard lives. If the kernel cannot end a process, which may wait for a broken disk, the guard
 // waits for it. On other systems than Linux the command does the work itself, and its
 // processes may outlive it.
 package guard

@@ -55,7 +55,7 @@ func TestNativeAnnouncesEffects(t *testing.T) {
 		t.Errorf("got %q, %v", log.String(), err)
 	}
 	got := finder.Effects()
-	want := "[{delete the lamp of harbor   0} {create a shelf   2}]"
+	want := "[{delete the lamp of harbor   0 { }} {create a shelf   2 { }}]"
 	if fmt.Sprint(got.Items) != want || len(got.Problems) != 1 {
 		t.Errorf("got %v and the problems %q, want %s and one problem", got.Items, got.Problems, want)
 	}
