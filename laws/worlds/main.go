@@ -83,10 +83,7 @@ func start(ctx context.Context, out io.Writer, o options) error {
 		return l.catch(ctx, out, o, mutants)
 	}
 	began := time.Now()
-	s, err := l.all(ctx, o, nil)
-	if err != nil {
-		return err
-	}
+	s, unjudged := l.all(ctx, o, nil) // what was counted is told all the same
 	for _, found := range s.broken[:min(o.shown, len(s.broken))] {
 		if err := l.show(ctx, out, o, found); err != nil {
 			return err
@@ -96,6 +93,8 @@ func start(ctx context.Context, out io.Writer, o options) error {
 	switch {
 	case s.wrongSkips+s.falseGreens > 0:
 		return errViolated
+	case unjudged != nil:
+		return unjudged
 	case ctx.Err() != nil:
 		return fmt.Errorf("stopped after %d of %d pairs and places: %w", s.pairs, o.pairs*len(o.places), ctx.Err())
 	}

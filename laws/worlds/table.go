@@ -42,6 +42,7 @@ func (s sum) write(out io.Writer, o options, commit string, took time.Duration) 
 		{"false reds", fmt.Sprint(s.falseReds)},
 		{"green", fmt.Sprint(s.greens)},
 		{"not checked", fmt.Sprint(s.notChecked)},
+		{"not judged", fmt.Sprint(len(s.failures))},
 		{"wall of precheck", each(s.prechecks) + ", CPU " + each(s.prechecked)},
 		{"wall of truth", each(s.truths)},
 		{"wall of git", each(s.gits)},

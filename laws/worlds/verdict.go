@@ -62,7 +62,7 @@ func (t tools) precheck(ctx context.Context, c *checkout, in place, root string,
 	if err != nil {
 		return verdict{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // also on a busy machine
 	defer cancel()
 	file := func(name string) string { return filepath.Join(root, fmt.Sprintf("%s-%d", name, round)) }
 	cmd := exec.CommandContext(ctx, t.Runner, "precheck", "--progress", "none", "--state", filepath.Join(root, "state"), //nolint:gosec // the program to check
