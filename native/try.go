@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/app-sre/prcheck/reconcile"
@@ -12,8 +13,9 @@ import (
 // try asks the systems whether they would do what is to be created and changed, if the settings
 // allow it. It tells which kind of dry run this is, if the integration has both.
 func (w *work) try(ctx context.Context) {
-	if w.Try == nil {
-		return
+	isPlanned := func(u *unit) bool { return u.plan != nil }
+	if w.Try == nil || !slices.ContainsFunc(w.units, isPlanned) {
+		return // nothing was compared
 	}
 	if w.env.Trial == nil {
 		w.find(reconcile.Finding{Code: codeTried, Severity: reconcile.Note, Message: readsAlone})
