@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
@@ -33,17 +34,17 @@ type dataStep struct {
 	reason string
 }
 
-// dataSteps returns what the data alone say of the things of a unit.
-func (w *work) dataSteps(u *unit) []dataStep {
+// dataSteps returns what the data alone say of the things of a unit. Of the entries that are gone, a run
+// deletes the things of those that are pruned.
+func (w *work) dataSteps(u *unit, pruned map[reconcile.Key]bool) []dataStep {
 	var out []dataStep
 	for _, it := range u.part.Items {
 		if s := w.dataStep(entry{u.part, it}); s.action != reconcile.None {
 			out = append(out, s)
 		}
 	}
-	goes := w.pruned()
 	for _, it := range u.removed {
-		if goes[it.Key] && it.Policy == reconcile.Manage && !w.change.before[it.Key].deletes() {
+		if pruned[it.Key] && it.Policy == reconcile.Manage && !w.change.before[it.Key].deletes() {
 			out = append(out, dataStep{reconcile.Remove, it, "the change removes its entry"})
 		}
 	}
@@ -77,6 +78,7 @@ func (w *work) reportData(counts map[reconcile.Action]int) (unlooked int) {
 	if w.env.Base == nil {
 		return 0
 	}
+	pruned := w.pruned()
 	for _, u := range w.units {
 		if u.isLeft {
 			continue
@@ -90,7 +92,7 @@ func (w *work) reportData(counts map[reconcile.Action]int) (unlooked int) {
 		if !w.hasBase {
 			continue
 		}
-		for _, s := range w.dataSteps(u) {
+		for _, s := range w.dataSteps(u, pruned) {
 			if why := w.whyByData(u, s); why != "" {
 				if u.plan == nil { // the steps of a plan are counted
 					counts[s.action]++
@@ -107,21 +109,25 @@ func (w *work) reportData(counts map[reconcile.Action]int) (unlooked int) {
 	return unlooked
 }
 
-// whyByData says why a step is known by the data alone, "" if the target said what a run does. A
-// deletion that the data ask for counts unless the target shows that a run does not delete.
+// whyByData says why a step is known by the data alone, "" if the target said what a run does. A thing
+// that could not be read said nothing. A deletion that the data ask for counts unless the target shows that
+// a run does not delete.
 func (w *work) whyByData(u *unit, s dataStep) string {
 	if u.plan == nil {
 		return w.whyUnlooked(u)
 	}
-	if effects[s.action] != plan.EffectDelete {
-		return ""
+	i, isPlanned := slices.BinarySearchFunc(u.plan.Steps, s.item.Key, func(p reconcile.Step, k reconcile.Key) int { return cmp.Compare(p.Key, k) })
+	var live reconcile.Step
+	if isPlanned {
+		live = u.plan.Steps[i]
 	}
-	i := slices.IndexFunc(u.plan.Steps, func(p reconcile.Step) bool { return p.Key == s.item.Key })
-	switch isIncomplete := len(u.input.Errors) > 0 || u.input.Unread[s.item.Key] != nil; {
-	case i >= 0 && u.plan.Steps[i].Action == reconcile.Blocked:
-		return "it is blocked: " + u.plan.Steps[i].Reason
-	case isIncomplete && (i < 0 || u.plan.Steps[i].Thing == nil):
+	_, isTold := effects[live.Action]
+	isUnread := u.input.Unread[s.item.Key] != nil || len(u.input.Errors) > 0 && live.Thing == nil
+	switch {
+	case isUnread && !isTold:
 		return "it could not be read"
+	case effects[s.action] == plan.EffectDelete && live.Action == reconcile.Blocked:
+		return "it is blocked: " + live.Reason
 	}
 	return ""
 }

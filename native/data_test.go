@@ -180,3 +180,20 @@ func TestDeletionsByTheData(t *testing.T) {
 		}
 	}
 }
+
+// What could not be read at a target that was asked is told by the data, with each kind of effect.
+func TestUnreadThingsAreToldByTheData(t *testing.T) {
+	s := &shelf{things: map[reconcile.Key]reconcile.Thing{}}
+	s.with = func(i *native.Integration) {
+		i.Offline = true
+		i.Current = func(context.Context, integration.Environment, native.Part) (native.Current, error) {
+			gone := errors.New("nobody answers")
+			return native.Current{Unread: map[reconcile.Key]error{"a": gone, "b": gone, "c": gone}}, nil
+		}
+	}
+	said, err := s.run(t, `{"north": {"a": "Atlas", "b": "Bible", "d": "Comic"}}`, `{"north": {"a": "!", "b": "Comic", "c": "Comic", "d": "Comic"}}`, true, wide)
+	effects, unlooked := effectsOf(said)
+	if want := "change b create c create d delete a"; err != nil || strings.Join(effects, " ") != want || len(unlooked) != 1 {
+		t.Errorf("got %q and %q, %v, want %q", effects, unlooked, err, want)
+	}
+}
