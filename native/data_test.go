@@ -197,3 +197,42 @@ func TestUnreadThingsAreToldByTheData(t *testing.T) {
 		t.Errorf("got %q and %q, %v, want %q", effects, unlooked, err, want)
 	}
 }
+
+// Where a run may delete what no step of the data names, nobody looked.
+func TestPartsThatMayLoseThings(t *testing.T) {
+	type item = reconcile.Item
+	type part = native.Part
+	for name, c := range map[string]struct {
+		class      reconcile.Class
+		base, head part
+		want       string
+	}{
+		"at another target":            {reconcile.Knowing, part{Target: "one", Items: []item{{Key: "a"}}}, part{Target: "two", Items: []item{{Key: "a"}}}, "drift north, removed north"},
+		"the same":                     {reconcile.Knowing, part{Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a"}}}, "drift north"},
+		"gone while it was deleted":    {reconcile.Knowing, part{Items: []item{{Key: "a", Delete: true}}}, part{}, "drift north, removed north"},
+		"gone":                         {reconcile.Knowing, part{Items: []item{{Key: "a"}}}, part{}, "drift north"},
+		"no longer left out":           {reconcile.Listing, part{Skip: "it is disabled"}, part{Target: "new", Items: []item{{Key: "a"}}}, "create a, drift north, removed north"},
+		"an entry no longer left out":  {reconcile.Knowing, part{Skip: "it is disabled", Items: []item{{Key: "a"}}}, part{Items: []item{{Key: "a"}}}, "create a, drift north"},
+		"gone, and no longer left out": {reconcile.Listing, part{Skip: "it is disabled", Items: []item{{Key: "a", Delete: true}}}, part{Target: "new"}, "delete a, drift north, removed north"},
+	} {
+		sides := map[string]part{"base": c.base, "head": c.head}
+		s := &shelf{with: func(i *native.Integration) {
+			i.Class, i.Offline = c.class, true
+			i.Desired = func(ctx context.Context, query integration.QueryFunc, _ integration.Integration) (native.Desired, error) {
+				raw, err := query(ctx, "", nil)
+				p := sides[strings.Trim(string(raw), `"`)]
+				p.Shard, p.Caller = "north", "north"
+				return native.Desired{Parts: []part{p}}, err
+			}
+		}}
+		said, err := s.run(t, `"base"`, `"head"`, true, nil)
+		got, unlooked := effectsOf(said)
+		for _, u := range unlooked {
+			u, _, _ = strings.Cut(strings.TrimPrefix(u, "unlooked "), ":")
+			got = append(got, u)
+		}
+		if err != nil || strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: got %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}

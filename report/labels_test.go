@@ -14,12 +14,21 @@ func TestNeededLabels(t *testing.T) {
 		return &plan.Effects{Items: []plan.Effect{{Kind: kind, Subject: "x", Since: since}}}
 	}
 	none := &plan.Effects{}
+	unlooked := func(what plan.UnlookedKind) []*plan.Effects {
+		return []*plan.Effects{none, {Unlooked: []plan.Unlooked{{Part: "north", What: what, Entries: 2, Why: "nobody answers"}}}}
+	}
 	for _, c := range []struct {
 		name    string
 		effects []*plan.Effects
 		want    []report.NeededLabel
 	}{
 		{"no task", nil, nil},
+		{"drift that nobody looked at", unlooked(plan.UnlookedDrift), nil},
+		{"removed things that nobody looked at", unlooked(plan.UnlookedRemoved), []report.NeededLabel{{Label: "deletions", Why: "1 part not looked at, where things may be deleted"}}},
+		{"nobody knows anything", unlooked(plan.UnlookedAll), []report.NeededLabel{
+			{Label: "deletions", Why: "effects of 1 task unknown"}, {Label: "changes", Why: "effects of 1 task unknown"}}},
+		{"a word of a later version", unlooked("all of it"), []report.NeededLabel{
+			{Label: "deletions", Why: "effects of 1 task unknown"}, {Label: "changes", Why: "effects of 1 task unknown"}}},
 		{"no effect", []*plan.Effects{none, none}, nil},
 		{"a kind without a label", []*plan.Effects{none, item(plan.EffectOther, "")}, nil},
 		{"a deletion", []*plan.Effects{none, item(plan.EffectDelete, plan.SinceChange)}, []report.NeededLabel{{Label: "deletions", Why: "1 to delete"}}},

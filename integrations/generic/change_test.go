@@ -238,3 +238,40 @@ func TestYAMLSpecification(t *testing.T) {
 		t.Errorf("a broken specification: got %v, %s", err, s.told(plan.SeverityError))
 	}
 }
+
+// Without a state nobody is asked. A create-only change with allowReplace is a deletion then, and so is what
+// base did not allow.
+func TestReplacementByTheData(t *testing.T) {
+	for name, c := range map[string]struct {
+		allowedByBase, allowed bool
+		edit                   func(s *scene)
+		want                   plan.EffectKind
+	}{
+		"a region":               {true, true, func(s *scene) { s.body(cache)["location"] = "eastus" }, plan.EffectDelete},
+		"a tag":                  {true, true, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} }, plan.EffectChange},
+		"a tag, not allowed":     {false, false, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} }, plan.EffectChange},
+		"a tag, allowed by head": {false, true, func(s *scene) { s.body(cache)["tags"] = object{"team": "x"} }, plan.EffectDelete},
+	} {
+		s := newScene(t)
+		s.Data[cache]["allowReplace"] = c.allowedByBase
+		base := s.Clone()
+		s.World = base.Clone()
+		s.Data[cache] = copyOf(base.Data[cache]).(object)
+		s.Data[cache]["allowReplace"] = c.allowed
+		c.edit(s)
+		env := s.environment(base)
+		env.State = nil
+		if err := s.native.DryRun(t.Context(), env); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var got []plan.EffectKind
+		for _, f := range s.findings {
+			if f.Effect != nil {
+				got = append(got, f.Effect.Kind)
+			}
+		}
+		if !slices.Equal(got, []plan.EffectKind{c.want}) {
+			t.Errorf("%s: got %q, want %q\n%s", name, got, c.want, &s.log)
+		}
+	}
+}

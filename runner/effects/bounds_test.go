@@ -230,3 +230,15 @@ func TestCompareBeyondTheCut(t *testing.T) {
 		}
 	}
 }
+
+// What the data of both sides alone say is new, whatever base announces, and base's effect is still its own.
+func TestCompareKeepsTheData(t *testing.T) {
+	effect := func(known plan.How, since plan.Since) plan.Effect {
+		return plan.Effect{Kind: plan.EffectDelete, Subject: "x", Since: since, Known: plan.Known{How: known}}
+	}
+	base := &plan.Effects{Items: []plan.Effect{effect(plan.KnownLive, "")}}
+	got := effects.Compare(&plan.Effects{Items: []plan.Effect{effect(plan.KnownData, plan.SinceChange)}}, base).Items
+	if len(got) != 2 || got[0] != effect(plan.KnownData, plan.SinceChange) || got[1].Since != plan.SinceGone {
+		t.Errorf("got %+v", got)
+	}
+}
