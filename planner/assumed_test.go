@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/app-sre/prcheck/plan"
@@ -24,6 +25,9 @@ func TestAssumed(t *testing.T) {
 		}
 	}
 	unread := func(in *planner.Input) { in.Edits.Unread = func(string) bool { return true } }
+	retag := func(role string) func(base, head *side) {
+		return onHead(set("/roles/"+role+".yml", "tags", list{"y", "x"}))
+	}
 	const environment = "environment: [.venv]\nprograms: none\n"
 	for _, tt := range []struct {
 		name, settings string
@@ -31,7 +35,12 @@ func TestAssumed(t *testing.T) {
 		given          func(*planner.Input)
 		want           []plan.Assumption
 	}{
-		{"queries", asks("", "names.graphql"), email, nil, []plan.Assumption{plan.AssumedOrder}},
+		{"queries", asks("", "names.graphql"), email, nil, nil},
+		{"another order", asks("", "roles.graphql"), retag("ops"), nil, []plan.Assumption{plan.AssumedOrder}},
+		{"another order, unread", asks("", "roles.graphql"), retag("ops"), unread, []plan.Assumption{plan.AssumedOrder, plan.AssumedReads}},
+		{"one shard", byAccount(""), resize, nil, nil},
+		{"one shard, and another order in it", byAccount(""), then(resize, retag("ops")), nil, nil},
+		{"one shard, and another order in one that is left out", byAccount(""), then(resize, retag("dev")), nil, []plan.Assumption{plan.AssumedOrder}},
 		{"the order counts", asks(", list_order: significant", "names.graphql"), email, nil, nil},
 		{"the order counts, unread", asks(", list_order: significant", "names.graphql"), email, unread, []plan.Assumption{plan.AssumedReads}},
 		{"its schemas", exec, elsewhere, nil, []plan.Assumption{plan.AssumedSchemas}},
@@ -57,6 +66,9 @@ func TestAssumed(t *testing.T) {
 		}
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
+		if slices.Contains(r.Believed, "it") != (len(tt.want) > 0) || len(tt.want) > 0 && slices.Contains(r.Proven, "it") {
+			t.Errorf("%s: proven %v, believed %v", tt.name, r.Proven, r.Believed)
 		}
 	}
 }

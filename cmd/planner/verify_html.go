@@ -67,6 +67,11 @@ func proofSubjects(in planner.Input, r proof.Report) (map[string]proofs.Subject,
 		case slices.Contains(r.Believed, name):
 			s.Verdict = proofs.Believed
 		}
+		for _, a := range plan.Assumptions() {
+			if slices.Contains(r.Assumed[a], name) {
+				s.Assumed = append(s.Assumed, a)
+			}
+		}
 		out[name] = s
 	}
 	for _, g := range r.Refuted {

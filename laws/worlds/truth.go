@@ -134,10 +134,11 @@ func (p program) seen(t, pool tree, answer func(string) string, commit string) s
 
 // run runs a program to its end. A program that cannot be started has the code 126.
 func run(ctx context.Context, dir string, env, argv []string) (outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // also on a busy machine
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the law made the program
 	cmd.Dir, cmd.Env = dir, env
+	apart(cmd)
 	if !strings.Contains(argv[0], "/") { // the search path of programs, not that of the law
 		cmd.Path, cmd.Err = found(argv[0])
 	}

@@ -120,7 +120,7 @@ func (l law) upsetCheck(ctx context.Context, c *checkout, in place, root string,
 	start := func(argv ...string) (*exec.Cmd, error) {
 		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the program to check
 		cmd.Dir, cmd.Env = c.dir, env
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		apart(cmd)
 		return cmd, cmd.Start()
 	}
 	check := []string{l.Runner, "precheck", "--progress", "none", "--state", state, "--logs", filepath.Join(root, "logs-1")}

@@ -68,6 +68,7 @@ func (t tools) precheck(ctx context.Context, c *checkout, in place, root string,
 	cmd := exec.CommandContext(ctx, t.Runner, "precheck", "--progress", "none", "--state", filepath.Join(root, "state"), //nolint:gosec // the program to check
 		"--plan", file("plan"), "--out", file("results"), "--logs", file("logs"))
 	cmd.Dir, cmd.Env = c.dir, env
+	apart(cmd)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = cmd.Run()

@@ -31,7 +31,9 @@ func (c *prover) ask(ctx context.Context, q query, order integration.ListOrder) 
 	key := fmt.Sprintf("%d%s", order, q.request.JSON())
 	a, known := c.answered[key]
 	if !known {
-		a = c.evaluate(ctx, q, order)
+		if a, known = c.answered[fmt.Sprintf("%d%s", integration.OrderIgnored, q.request.JSON())]; !known || a.failed || a.doubt != "" {
+			a = c.evaluate(ctx, q, order)
+		}
 		a.lost, a.added = writer{order}.difference(a.base, a.head)
 		c.answered[key] = a
 	}

@@ -96,7 +96,7 @@ type Gap struct {
 // A Report lists the decisions that leave something out, and the gaps.
 type Report struct {
 	Proven   []string // integrations of which something is rightly left out
-	Believed []string // integrations that are skipped on the word of their definition alone
+	Believed []string // integrations of which something is left out that rests on what nobody has proven
 	Refuted  []Gap    // decisions that do not hold
 	// Assumed lists, for each thing that nobody has proven, the integrations of which something is
 	// left out that may rest on it.
@@ -133,7 +133,7 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 		switch {
 		case why != "":
 			out.Refuted = append(out.Refuted, Gap{name, why})
-		case d.Believed:
+		case d.Believed || len(assumed) > 0:
 			out.Believed = append(out.Believed, name)
 		case d.Decision != plan.Run || d.Evidence.Reused > 0:
 			out.Proven = append(out.Proven, name)

@@ -22,6 +22,7 @@ type dossier struct {
 	need     need
 	lifts    func(plan.Task) bool // whether traces show that a task need not run; nil: none do
 	seen     *desired             // the desired state that the tasks see, for their inputs
+	compared *desired             // the desired state whose comparison decided; nil when none did
 }
 
 // refute returns why a decision does not hold; "" when it holds, and then what it assumes.
@@ -32,18 +33,18 @@ func (c *prover) refute(ctx context.Context, i *subject, p *plan.Plan, d plan.De
 		if slices.ContainsFunc(o.tasks(), func(t plan.Task) bool { return covers(t, plan.Task{}) }) {
 			state.shards = nil // no shard is left out, so it does not matter which ones differ
 		}
-		o.need = c.afterState(ctx, i, state, o.need)
+		o.need, o.compared = c.afterState(ctx, i, state, o.need), &state
 	}
 	recorded := (*desired)(nil)
 	if o.need, o.lifts, recorded = c.byTraces(ctx, i, o.need); recorded != nil {
-		o.seen = recorded
+		o.seen, o.compared = recorded, recorded
 	}
 	for _, check := range []func(context.Context) string{o.earlyExit, o.newCommand, o.leftOut, o.everyShard, o.reason, o.evidence, o.traces, o.results, o.inputsOfTasks} {
 		if why := check(ctx); why != "" {
 			return why, nil
 		}
 	}
-	return "", o.assumed()
+	return "", o.assumed(ctx)
 }
 
 // afterState returns what the desired states leave of a need. Where they are the same, it is

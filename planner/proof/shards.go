@@ -17,13 +17,27 @@ type attribution struct {
 	writer
 }
 
-// attribute returns the keys of the shards that differ, sorted, or why the difference is not
-// that of single shards.
-func attribute(base, head list, selectors []integration.Selector, w writer) (keys []string, why string) {
+func newAttribution(selectors []integration.Selector, w writer) attribution {
 	a := attribution{writer: w}
 	for _, s := range selectors {
 		a.ways = append(a.ways, s.Steps)
 	}
+	return a
+}
+
+// sameElsewhere tells whether two desired states are the same without what belongs to the shards of some keys alone.
+func sameElsewhere(base, head list, selectors []integration.Selector, keys []string, w writer) bool {
+	a, left := newAttribution(selectors, w), map[string]bool{}
+	for _, k := range keys {
+		left[k] = true
+	}
+	return a.without(base, left) == a.without(head, left)
+}
+
+// attribute returns the keys of the shards that differ, sorted, or why the difference is not
+// that of single shards.
+func attribute(base, head list, selectors []integration.Selector, w writer) (keys []string, why string) {
+	a := newAttribution(selectors, w)
 	const nobody = "" // no shard has this key, so it sees what every shard sees
 	if a.view(base, nobody) != a.view(head, nobody) {
 		return nil, "something that belongs to no single shard differs"

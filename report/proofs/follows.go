@@ -6,6 +6,15 @@ import (
 	"github.com/app-sre/prcheck/plan"
 )
 
+// assumedSentences say of one integration what nobody has proven.
+var assumedSentences = map[plan.Assumption]string{
+	plan.AssumedOrder:       "That the order of lists makes no difference to it is believed: the settings let the order of lists not count.",
+	plan.AssumedSchemas:     "That it reads nothing else is believed: no run, no trace and no strict setting stands behind it.",
+	plan.AssumedReads:       "That its program opens no file that changed is believed: no run of it was recorded.",
+	plan.AssumedRuns:        "That its earlier run read no more than the settings allow is believed: that run was not recorded.",
+	plan.AssumedEnvironment: "That the declared environment is the same for all runs is believed.",
+}
+
 // follows says in sentences what the facts of a row rule out.
 func follows(d plan.Decision, r row, c plan.Changes) []string {
 	if r.Verdict == Refuted {
@@ -23,8 +32,13 @@ func follows(d plan.Decision, r row, c plan.Changes) []string {
 	if n := d.Evidence.Reused; n > 0 {
 		out = append(out, fmt.Sprintf("%s passed before with the same inputs, so what they would do is known.", count(n, "more task")))
 	}
-	if r.Verdict == Believed {
-		out = append(out, "That it reads nothing else is believed: no run, no trace and no strict setting stands behind it.")
+	for _, a := range r.Assumed {
+		if s := assumedSentences[a]; s != "" {
+			out = append(out, s)
+		}
+	}
+	if r.Verdict == Believed && len(r.Assumed) == 0 {
+		out = append(out, assumedSentences[plan.AssumedSchemas])
 	}
 	return out
 }

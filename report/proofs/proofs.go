@@ -24,6 +24,7 @@ const (
 type Subject struct {
 	Verdict Verdict
 	Why     string   // why the decision does not hold, when it is refuted
+	Assumed []plan.Assumption
 	Schemas []string // that its definition allows, on either side
 	Queries []string // that the settings declare
 }
@@ -114,6 +115,7 @@ type row struct {
 	Rung     plan.Rung
 	Verdict  Verdict
 	Why      string
+	Assumed  []plan.Assumption
 	Reason   string
 	Allowed  names // schemas that it may read
 	Differs  names // those of them with changed files
@@ -149,7 +151,7 @@ func rank(r row) int { return slices.Index([]Verdict{Refuted, Believed, Proven, 
 
 func rowOf(d plan.Decision, s Subject, c plan.Changes, changed []group) row {
 	r := row{
-		Name: d.Name, Decision: d.Decision, Rung: d.Rung, Verdict: s.Verdict, Why: s.Why, Reason: d.Reason,
+		Name: d.Name, Decision: d.Decision, Rung: d.Rung, Verdict: s.Verdict, Why: s.Why, Assumed: s.Assumed, Reason: d.Reason,
 		Allowed: bounded(s.Schemas, maxNames), Queries: bounded(s.Queries, maxNames), Evidence: d.Evidence,
 		Paths: bounded(d.Evidence.Paths, maxNames),
 	}

@@ -55,6 +55,10 @@ func TestSkips(t *testing.T) {
 		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.Trace{{Requests: 7}}}}, proven, []string{"everything that they asked then", "7 requests"}},
 		{"result", plan.Decision{Rung: plan.RungResult}, proven, []string{"passed before with exactly the inputs"}},
 		{"believed", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Believed}, []string{"1 believed", "is believed: no run"}},
+		{"another order", plan.Decision{Rung: plan.RungState, Evidence: state},
+			proofs.Subject{Verdict: proofs.Believed, Assumed: []plan.Assumption{plan.AssumedOrder}}, []string{"1 believed", "order of lists makes no difference"}},
+		{"unrecorded", plan.Decision{Rung: plan.RungState, Evidence: state},
+			proofs.Subject{Verdict: proofs.Believed, Assumed: []plan.Assumption{plan.AssumedReads, plan.AssumedEnvironment}}, []string{"no run of it was recorded", "the declared environment"}},
 		{"refuted", plan.Decision{Rung: plan.RungFields}, proofs.Subject{Verdict: proofs.Refuted, Why: "it must run"}, []string{"does not agree with the plan: it must run.", "do not trust this plan", " open>"}},
 	}
 	for _, tt := range tests {
