@@ -23,7 +23,7 @@ const (
 // A Subject is what the replay knows about one integration.
 type Subject struct {
 	Verdict Verdict
-	Why     string   // why the decision does not hold, when it is refuted
+	Why     string // why the decision does not hold, when it is refuted
 	Assumed []plan.Assumption
 	Schemas []string // that its definition allows, on either side
 	Queries []string // that the settings declare
