@@ -2,6 +2,7 @@ package native
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/app-sre/prcheck/integration"
@@ -126,6 +127,8 @@ func (w *work) whyByData(u *unit, s dataStep) string {
 	switch {
 	case isUnread && !isTold:
 		return "it could not be read"
+	case u.partly[s.item.Key] != "" && !isTold:
+		return u.partly[s.item.Key]
 	case effects[s.action] == plan.EffectDelete && live.Action == reconcile.Blocked:
 		return "it is blocked: " + live.Reason
 	}
@@ -153,6 +156,10 @@ func (w *work) gaps(u *unit) []plan.Unlooked {
 	}
 	if gap.Entries > 0 {
 		out = append(out, gap)
+	}
+	if u.plan != nil && len(u.partly) > 0 {
+		out = append(out, plan.Unlooked{Part: gap.Part, What: plan.UnlookedDrift, Entries: len(u.partly),
+			Why: u.partly[slices.Min(slices.Collect(maps.Keys(u.partly)))]})
 	}
 	if n := w.left(u); n > 0 && u.plan == nil {
 		gap.What, gap.Entries = plan.UnlookedRemoved, n

@@ -135,6 +135,9 @@ type Current struct {
 	Things []reconcile.Thing
 	Unread map[reconcile.Key]error // things that could not be read
 	Errors []error                 // other errors: not everything was listed
+	// Partly are things of which not everything can be compared before the merge of a change, with the
+	// reason. What the data alone say of them counts as well.
+	Partly map[reconcile.Key]string
 	// Kept are things that stay as they are, with the reason: they are neither changed nor
 	// deleted nor forgotten.
 	Kept map[reconcile.Key]string

@@ -142,7 +142,7 @@ func (w *work) read(ctx context.Context, u *unit) (err error) {
 			u.input.Current = append(u.input.Current, t)
 		}
 	}
-	u.input.Unread, u.input.Errors, u.input.Kept = current.Unread, current.Errors, current.Kept
+	u.input.Unread, u.input.Errors, u.input.Kept, u.partly = current.Unread, current.Errors, current.Kept, current.Partly
 	return nil
 }
 

@@ -57,9 +57,10 @@ type unit struct {
 	lost    error            // why a part that is left cannot be looked at
 	begun   []reconcile.Key  // things of a part that is left which an interrupted run may have made
 	input   reconcile.Input
-	plan    *reconcile.Plan // nil if the target could not be read
-	memory  *memory         // nil if nothing is remembered
-	err     error           // the target could not be read
+	partly  map[reconcile.Key]string // things that were not compared completely
+	plan    *reconcile.Plan          // nil if the target could not be read
+	memory  *memory                  // nil if nothing is remembered
+	err     error                    // the target could not be read
 }
 
 // open reads the data of both sides, and finds the parts to work on.

@@ -88,6 +88,14 @@ func with(object Object, value any, names ...string) Object {
 	return out
 }
 
+// digest returns the digest of a manifest as it is noted.
+func (o Options) digest(manifest Object) string {
+	if o.Digest != "" {
+		return o.Digest
+	}
+	return Digest(manifest)
+}
+
 // Digest returns the digest of a manifest, for the annotation of [DigestAnnotation].
 func Digest(manifest Object) string {
 	sum := sha256.Sum256([]byte(canonical(manifest)))

@@ -45,11 +45,12 @@ func differences(want Object, is *Live, o Options) ([]difference, *comparison, e
 		return nil, nil, fmt.Errorf("%.40s %.100q cannot be compared with %s %.100q", kind, name, is.Kind, is.Name)
 	}
 	want = Adapt(want, is, o)
-	c := &comparison{want: want, digest: Digest(want), live: is, options: o}
+	c := &comparison{want: want, digest: o.digest(want), live: is, options: o}
 	c.compare(nil, want, is.Object)
 	if is.digest() != c.digest || len(c.taken()) > 0 {
 		c.found = append(c.found, c.removed()...)
 	}
+	c.found = slices.DeleteFunc(c.found, func(f difference) bool { return o.isUnknown(f.at) })
 	return c.found, c, c.err
 }
 

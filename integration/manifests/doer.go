@@ -225,7 +225,7 @@ func Applied(of Kind, want Object, is *Live, namespace string, o Options, mark r
 		return nil, reconcile.Config(fmt.Errorf("the manifest is a %.40q of %.100q with the name %.100q, and must be a %s of %s with a name", kind, version, name, of, of.APIVersion()))
 	}
 	want = Adapt(want, is, o)
-	out := with(want, Digest(want), "metadata", "annotations", DigestAnnotation)
+	out := with(want, o.digest(want), "metadata", "annotations", DigestAnnotation)
 	if of.Namespaced {
 		out = with(out, cmp.Or(namespace, text(at(want, "metadata", "namespace"))), "metadata", "namespace")
 	}

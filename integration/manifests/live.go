@@ -149,6 +149,12 @@ func isNoted(name string) bool {
 // everyMark is a mark with all of its parts.
 var everyMark = reconcile.Mark{Integration: "i", Version: "1", Caller: "c"}
 
+// Secrets returns what the object says about the secrets of the manifest that was applied last, "" if it says
+// nothing.
+func (l *Live) Secrets() string {
+	return text(at(l.Object, "metadata", "annotations", SecretsAnnotation))
+}
+
 // digest returns the digest of the manifest that was applied last, "" if there is none.
 func (l *Live) digest() string {
 	return text(at(l.Object, "metadata", "annotations", DigestAnnotation))

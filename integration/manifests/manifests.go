@@ -2,6 +2,7 @@ package manifests
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/reconcile"
@@ -13,6 +14,10 @@ type Object = map[string]any
 
 // DigestAnnotation is the annotation with the digest of the manifest that was applied last.
 const DigestAnnotation = "prcheck/manifest-sha256"
+
+// SecretsAnnotation is the annotation with the names of the secrets whose values the manifest has. The
+// digest of such a manifest is that with names in place of values.
+const SecretsAnnotation = "prcheck/secrets"
 
 // InstanceLabel is the label that tells the pods of one Deployment from those of all others of
 // its integration.
@@ -64,6 +69,21 @@ type Options struct {
 	// AsWritten says that the labels of a manifest stay as they are: the label of [InstanceLabel]
 	// is never left out for a live object that does not have it in its selector.
 	AsWritten bool
+	// Digest is that of the one manifest that is compared or applied, "" for [Digest]. A manifest with
+	// values of secrets has that of the manifest with their names.
+	Digest string
+	// Unknown are JSON pointers of the places of the manifest whose values nobody knows. They are not
+	// compared.
+	Unknown []string
+}
+
+// isUnknown reports whether a place is at or below one whose value nobody knows.
+func (o Options) isUnknown(p place) bool {
+	if len(o.Unknown) == 0 {
+		return false
+	}
+	is := p.pointer()
+	return slices.ContainsFunc(o.Unknown, func(at string) bool { return is == at || strings.HasPrefix(is, at+"/") })
 }
 
 // Appliers returns the field managers of programs that apply whole objects from a client: those

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 
@@ -106,12 +108,48 @@ var deployEdits = append(append([]edit{
 				o["spec"].(object)["replicas"] = 1
 				container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"}, object{"name": "PW", "value": pick(r, "old", valueOf("app/shop/a", "password"), valueOf("app/shop/b", "key"))}}
 			}
+			if r.IntN(3) == 0 { // as a run of the native left it
+				notes := meta["annotations"].(object)
+				notes["prcheck/secrets"] = pick(r, `(secret "app/shop/a" "password" "")`, `(secret "app/shop/b" "key" "")`, `(secret "app/shop/a" "password" "1")`)
+				notes["prcheck/manifest-sha256"] = "0123456789abcdef"
+			} else if r.IntN(2) == 0 { // as an older prcheck left it: the digest follows from the value
+				meta["annotations"].(object)["prcheck/manifest-sha256"] = valueOf("app/shop/a", "password")
+			}
 			c.put(kind, "shop-stage", "shop", o)
 		}
 		c.put("Service", "shop-stage", "gone", object{"metadata": marked("saas-deploy", "shop")})
 	}},
+	{leftEdit, func(s *scene, r *rand.Rand) {
+		path := pick(r, "app/shop/a", "app/shop/b")
+		if r.IntN(4) > 0 { // otherwise an older run had it
+			target(s.base, 0)["secretParameters"] = []any{object{"name": "PW", "secret": secret(path, "password")}}
+		}
+		target(s.head, 0)["parameters"] = object{"REPLICAS": 1, "PW": "plain"}
+		if r.IntN(2) == 0 {
+			target(s.head, 0)["secretParameters"] = []any{object{"name": "LOG_LEVEL", "secret": secret("app/shop/other", "key")}}
+		}
+		uses := []func([]any) []any{}
+		if r.IntN(3) > 0 {
+			uses = append(uses, func(o []any) []any { return parts[0].put(o, "${PW}") })
+		}
+		all := s.code[codeURL]
+		all["main"] = commit{mainSha, with(all["main"].files, templatePath, openshift([]string{"PW"}, uses...))}
+		o := plainObjects()[0].(object)
+		delete(o, "kind")
+		meta := marked("saas-deploy", "shop")
+		if r.IntN(2) == 0 || target(s.base, 0)["secretParameters"] == nil {
+			meta["annotations"].(object)["prcheck/secrets"] = fmt.Sprintf("(secret %q %q %q)", path, "password", "")
+		}
+		meta["managedFields"] = []any{object{"manager": pick(r, "prcheck-saas-deploy", "somebody"), "operation": pick(r, "Apply", "Update"), "apiVersion": "apps/v1",
+			"fieldsType": "FieldsV1", "fieldsV1": objectOf(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"shop\"}":{"f:env":{"k:{\"name\":\"PW\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`)}}
+		o["metadata"] = meta
+		o["spec"].(object)["replicas"] = 1
+		container([]any{o})["image"] = "quay.io/acme/shop:fedcba9"
+		container([]any{o})["env"] = []any{object{"name": "PW", "value": valueOf(path, "password")}, object{"name": "LOG_LEVEL", "value": "info"}}
+		s.clusters[clusterHost].put("Deployment", "shop-stage", "shop", o)
+	}},
 	{"an object has a guess", func(s *scene, r *rand.Rand) {
-		s.live = []string{"a-live-guess"}
+		s.tries = append(s.tries, "a-live-guess")
 		addSecretParameter(s, r, "PW", appSecret(r))
 		all := s.code[codeURL]
 		text := openshift([]string{"PW"}, func(o []any) []any { return parts[0].put(o, "${PW}") })
@@ -134,3 +172,11 @@ var loopEdits = append(append([]edit{
 			"status": object{"conditions": []any{object{"type": "Succeeded", "status": pick(r, "True", "False", "Unknown")}}}})
 	}},
 }, secretEdits...), dataEdits...)
+
+// objectOf returns a JSON text as an object.
+func objectOf(text string) (out object) {
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		panic(err) // it is a constant
+	}
+	return out
+}

@@ -35,10 +35,6 @@
 //
 // These differences are known, and each has a row of the table:
 //
-//   - oracle: a target of saas-deploy is refused or cannot be rendered with one set of secrets, and
-//     can be with the other one. That is one bit for each target and pipeline, see docs/trust.md.
-//   - guessed: the value of a secret is the one that an object of a cluster has. The dry run says
-//     which places of objects differ, so each place tells whether a guess is right.
 //   - masked: a secret is a word of the output, such as the name of an app. Then the word is masked.
 //   - absent: the store has no value, which a check must tell.
 //   - unsteady: two runs with one set differ as well. There should be none.

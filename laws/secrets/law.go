@@ -18,15 +18,13 @@ type class string
 // The classes. Only the first breaks the law; doc.go explains the others.
 const (
 	violation class = "violation"
-	oracle    class = "oracle"   // a target is refused in one run, since a secret decides about it
-	guessed   class = "guessed"  // a secret of one set is the value that an object of the cluster has
 	masked    class = "masked"   // a word of the output is the value of a secret in one set
 	absent    class = "absent"   // the store has no value in one set
 	unsteady  class = "unsteady" // two runs with the same secrets differ as well
 )
 
 // classes are all classes in the order of the table.
-var classes = []class{violation, oracle, guessed, masked, absent, unsteady}
+var classes = []class{violation, masked, absent, unsteady}
 
 // A difference is what differs first between two runs.
 type difference struct {
@@ -74,7 +72,7 @@ func (l law) make(ctx context.Context, index int, edits []string) (pair, error) 
 	if l.kind.finish != nil {
 		l.kind.finish(s)
 	}
-	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, guesses: s.guesses, live: s.live, absent: s.absent}
+	stores := store{seed: l.seed, index: index, credentials: map[string]bool{}, servers: s.servers, words: s.words, tries: s.tries, absent: s.absent}
 	for _, names := range s.owned {
 		for _, name := range names {
 			stores.credentials[name] = true
@@ -123,7 +121,7 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 	d.Class = p.classify(a, b, d)
 	d.Native, d.Index, d.Edits = l.kind.name, index, edits
 	if d.Class == violation && d.Where != "sent" {
-		if d.Class, err = l.without(ctx, p, maps.Equal(a.findings, b.findings) && a.effects == b.effects); err != nil {
+		if d.Class, err = l.without(ctx, p); err != nil {
 			return a, nil, err
 		}
 	}
@@ -139,31 +137,18 @@ func (l law) check(ctx context.Context, index int, edits []string) (outcome, *di
 	return a, d, nil
 }
 
-// without returns the class of a violation in what is said: another one if nothing differs when no
-// secret is a word of the data, is a guess of the data that is shown, or is a value of an object of
-// the cluster. A guess counts only if it changes no finding and no effect: then a mask hides it.
-func (l law) without(ctx context.Context, p pair, isSame bool) (class, error) {
-	was := p.stores
-	for _, try := range []struct {
-		class class
-		drop  func(s *store) bool
-	}{
-		{masked, func(s *store) bool { s.words = nil; return len(was.words) > 0 }},
-		{masked, func(s *store) bool { s.guesses = nil; return len(was.guesses) > 0 && isSame }},
-		{guessed, func(s *store) bool { s.live = nil; return len(was.live) > 0 }},
-	} {
-		if p.stores = was; !try.drop(&p.stores) {
-			continue
-		}
-		a, b, err := l.both(ctx, p)
-		if err != nil {
-			return violation, err
-		}
-		if differ(a, b) == nil {
-			return try.class, nil
-		}
+// without returns the class of a violation in what is said: [masked] if nothing differs when no secret is a
+// word of the data.
+func (l law) without(ctx context.Context, p pair) (class, error) {
+	if len(p.stores.words) == 0 {
+		return violation, nil
 	}
-	return violation, nil
+	p.stores.words = nil
+	a, b, err := l.both(ctx, p)
+	if err != nil || differ(a, b) != nil {
+		return violation, err
+	}
+	return masked, nil
 }
 
 // classify returns the class of the difference of two runs. If masks explain a part of it, the
@@ -177,8 +162,6 @@ func (p pair) classify(a, b outcome, d *difference) class {
 		return violation
 	case p.absent && !slices.Equal(empty(a), empty(b)):
 		return absent
-	case a.steered() != b.steered():
-		return oracle
 	}
 	if left := differ(a.hidden(b), b.hidden(a)); left != nil {
 		*d = *left
@@ -191,7 +174,7 @@ func (p pair) classify(a, b outcome, d *difference) class {
 // and words of the data may be there anyway.
 func (p pair) leaves(o outcome) bool {
 	for name, value := range o.read {
-		if isPlain := len(value) < 8 || slices.Contains(slices.Concat(p.words, p.guesses, p.live), value); isPlain || p.servers[name] != "" {
+		if isPlain := len(value) < 8 || slices.Contains(slices.Concat(p.words, p.tries), value); isPlain || p.servers[name] != "" {
 			continue
 		}
 		for _, line := range o.sent {
@@ -201,15 +184,6 @@ func (p pair) leaves(o outcome) bool {
 		}
 	}
 	return false
-}
-
-// opaque is what a check says of a target that it cannot render without the values of secrets.
-const opaque = "it cannot be rendered without the values of its secrets"
-
-// steered returns how many targets are refused because a secret decides about them, how many cannot
-// be rendered, and how many of base cannot.
-func (o outcome) steered() [3]int {
-	return [3]int{o.findings["SAAS_SECRET"], strings.Count(o.said["results"], opaque), strings.Count(o.said["results"], "target shop/") + strings.Count(o.said["results"], "because base cannot be rendered")}
 }
 
 // hidden returns an outcome in which the secrets of both sets are masked.

@@ -19,75 +19,57 @@ type mutant struct {
 	file         string
 	text         string
 	instead      string
+	edits        string // of the merge requests that show it; "" for those that are drawn
 }
+
+// leftEdit is an edit after which an object has values that its entry has not.
+const leftEdit = "an object has what head has no more"
 
 // mutants are the broken engines that the law must catch.
 var mutants = []mutant{
 	{
-		name: "a value in the name of an object", native: "saas-deploy", file: "integrations/saas/render/steered.go",
-		text:    `if a[at] != b[at] {`,
-		instead: `if a[at] != b[at] && part != "the name" {`,
+		name: "templates are rendered with values", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		text:    `	if s.run.writes { // a dry run`,
+		instead: `	if true { // a dry run`,
 	},
 	{
-		name: "a value in a tag that is asked for", native: "saas-deploy", file: "integrations/saas/render/steered.go",
-		text:    `if !slices.Equal(imagesIn(shown[i]), imagesIn(hidden[i])) {`,
-		instead: `if false && !slices.Equal(imagesIn(shown[i]), imagesIn(hidden[i])) {`,
-	},
-	{
-		name: "a value in the number of objects", native: "saas-deploy", file: "integrations/saas/render/steered.go",
-		text: `	case len(shown) != len(hidden):
-		return steered("how many objects there are")
-	}
-	for i := range shown {`,
-		instead: `	}
-	for i := range min(len(shown), len(hidden)) {`,
-	},
-	{
-		name: "a value in an error", native: "saas-deploy", file: "integrations/saas/render/steered.go",
-		text: `	case failed != nil || err != nil:
-		return errOpaque`,
-		instead: `	case err != nil:
-		return fmt.Errorf("%w (%d signs)", errOpaque, len(err.Error()))
-	case failed != nil:
-		return errOpaque`,
-	},
-	{
-		name: "a value in the order of what is found", native: "saas-deploy", file: "integrations/saas/deploy/report.go",
-		text: `	changes := render.Compare(was.out, now.out)
-`,
-		instead: `	changes := render.Compare(was.out, now.out)
-	if len(fmt.Sprint(now.out.Objects))%2 == 0 {
-		for _, c := range changes {
-			for i, j := 0, len(c.Changes)-1; i < j; i, j = i+1, j-1 {
-				c.Changes[i], c.Changes[j] = c.Changes[j], c.Changes[i]
-			}
-		}
-	}
-`,
-	},
-	{
-		name: "a value that is compared with base", native: "saas-deploy", file: "integrations/saas/render/compare.go",
-		text:    `		c.compare(base.compared(j), head.compared(i), "")`,
-		instead: `		c.compare(base.Objects[j], head.Objects[i], "")`,
-	},
-	{
-		name: "a value in a trial", native: "saas-deploy", file: "integrations/saas/deploy/write.go",
-		text:    `if env.Base != nil && len(b.Masked) > 0 {`,
-		instead: `if env.Base != nil && len(b.Masked) > 1000 {`,
-	},
-	{
-		name: "a value in an image of base", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
-		text:    `IsSteered: !s.run.writes,`,
-		instead: `IsSteered: s.name == headSide && !s.run.writes,`,
+		name: "base is rendered with values", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
+		text:    `	if s.run.writes { // a dry run`,
+		instead: `	if s.name == baseSide { // a dry run`,
 	},
 	{
 		name: "a length in the log", native: "saas-deploy", file: "integrations/saas/deploy/render.go",
-		text: `	return s.run.env.Secret(ctx, ref)
-}`,
-		instead: `	value, err := s.run.env.Secret(ctx, ref)
-	_, _ = fmt.Fprintf(s.run.env.Log, "a secret of %d bytes\n", len(value))
-	return value, err
-}`,
+		text: `	case saas.AllowedSecret(s.run.credentials(s).Base, t.Target, ref.Path):
+`,
+		instead: `	case saas.AllowedSecret(s.run.credentials(s).Base, t.Target, ref.Path):
+		value, _ := s.run.env.Secret(context.Background(), ref)
+		_, _ = fmt.Fprintf(s.run.env.Log, "a secret of %d bytes\n", len(value))
+`,
+	},
+	{
+		name: "a value that is there", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/write.go",
+		text:    `Old: mask(c.Old), New: c.New}`,
+		instead: `Old: c.Old, New: c.New}`,
+	},
+	{
+		name: "a value of an object that needs none", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/write.go",
+		text:    `	return b.Secrets || r.hadSecrets[key]`,
+		instead: `	return false`,
+	},
+	{
+		name: "a value of an object that base made", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/write.go",
+		text:    `	return b.Secrets || r.hadSecrets[key]`,
+		instead: `	return b.Secrets`,
+	},
+	{
+		name: "a value of an object that names its secrets", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/write.go",
+		text:    `		return said != noSecrets`,
+		instead: `		return false`,
+	},
+	{
+		name: "a value in a conflict", native: "saas-deploy", edits: leftEdit, file: "integrations/saas/deploy/write.go",
+		text:    `r.hasSecrets(want.Key, b, l.Live) && d.Mistake.Code == manifests.CodeConflict`,
+		instead: `false && d.Mistake.Code == manifests.CodeConflict`,
 	},
 	{
 		name: "a retry for some tokens of clusters", native: "namespaces", file: "kube/request.go",
@@ -181,6 +163,10 @@ func (m mutant) catch(ctx context.Context, o options, dir string) (string, error
 		return "", err
 	}
 	o.native, o.noShrink, o.shown = m.native, true, 3
+	more := ""
+	if m.edits != "" {
+		o.edits, more = m.edits, fmt.Sprintf(" --edits %q", m.edits)
+	}
 	at := ""
 	_, err = countWith(ctx, program, o, func(s *sum) bool {
 		for _, d := range s.Differences {
@@ -188,7 +174,7 @@ func (m mutant) catch(ctx context.Context, o options, dir string) (string, error
 				continue
 			}
 			if is, err := countIn(ctx, own, o, d.Index, 1); err == nil && is.Classes[violation] == 0 {
-				at = fmt.Sprintf("in %s, --native %s --seed %d --from %d --pairs 1", d.Where, m.native, o.seed, d.Index)
+				at = fmt.Sprintf("in %s, --native %s --seed %d --from %d --pairs 1%s", d.Where, m.native, o.seed, d.Index, more)
 			}
 		}
 		return at != ""

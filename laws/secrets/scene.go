@@ -27,8 +27,7 @@ type scene struct {
 	// servers are the variables whose value is an address that the data have as well.
 	servers map[string]string
 	words   []string                     // values that stand in the data as well
-	guesses []string                     // values that the data try
-	live    []string                     // values that an object of a cluster has
+	tries   []string                     // values that the data or an object of a cluster have, so that they try whether a secret has them
 	code    map[string]map[string]commit // of repositories, by address and branch
 	charts  bool                         // the program helm is there
 	// isLoop says that the native runs as runner reconcile runs it, without a change: its check of a

@@ -146,7 +146,7 @@ var secretEdits = []edit{
 	}},
 	{"a value that was plain in base", func(s *scene, r *rand.Rand) {
 		target(s.base, 0)["parameters"] = object{"REPLICAS": 1, "PW": "a-guess"}
-		s.guesses = append(s.guesses, "a-guess")
+		s.tries = append(s.tries, "a-guess")
 		list, _ := target(s.head, 0)["secretParameters"].([]any)
 		target(s.head, 0)["secretParameters"] = append(list, object{"name": "PW", "secret": appSecret(r)})
 		useInTemplate(s, r, "PW", true)

@@ -29,9 +29,9 @@ type store struct {
 	// values that such a system would take.
 	credentials map[string]bool
 	servers     map[string]string // values that are the same in both sets, because the data have them
-	// words are values that stand in the data as well, such as a name; guesses are values that the
-	// data try, and live are values that an object of a cluster has.
-	words, guesses, live []string
+	// words are values that stand in the data as well, such as a name; tries are values by which the data
+	// or an object of a cluster try what a secret is.
+	words, tries []string
 	// absent says that secrets may be empty in one set. A store without a value is a fault of the
 	// store, which a check has to tell.
 	absent bool
@@ -58,10 +58,8 @@ func (s store) value(of side, name string) string {
 	}
 	if n := r.IntN(10); n == 0 && len(s.words) > 0 {
 		return s.words[r.IntN(len(s.words))]
-	} else if n < 4 && len(s.guesses) > 0 {
-		return s.guesses[r.IntN(len(s.guesses))]
-	} else if n < 6 && len(s.live) > 0 {
-		return s.live[r.IntN(len(s.live))]
+	} else if n < 6 && len(s.tries) > 0 {
+		return s.tries[r.IntN(len(s.tries))]
 	}
 	return makers[r.IntN(len(makers))](r)
 }

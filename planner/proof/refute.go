@@ -3,7 +3,6 @@ package proof
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -260,13 +259,6 @@ func (o dossier) results(ctx context.Context) string {
 		}
 	}
 	return ""
-}
-
-// isSameJSON tells whether two values are written alike.
-func isSameJSON(a, b any) bool {
-	one, err := json.Marshal(a)
-	other, failed := json.Marshal(b)
-	return err == nil && failed == nil && string(one) == string(other)
 }
 
 // effects returns the effects of an earlier run, if somebody looks for effects.

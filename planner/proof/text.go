@@ -111,3 +111,10 @@ func (w writer) cancel(base, head list) (onlyBase, onlyHead list) {
 	old, now := texts(base), texts(head)
 	return only(base, old, now), only(head, now, old)
 }
+
+// isSameJSON tells whether two values are written alike.
+func isSameJSON(a, b any) bool {
+	one, err := json.Marshal(a)
+	other, failed := json.Marshal(b)
+	return err == nil && failed == nil && string(one) == string(other)
+}

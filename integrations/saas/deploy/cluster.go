@@ -10,6 +10,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/integrations/saas"
+	"github.com/app-sre/prcheck/integrations/saas/render"
 	"github.com/app-sre/prcheck/native"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -34,8 +35,12 @@ type view struct {
 
 // see makes the view of a part of head.
 func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
+	if s != r.head {
+		r.noteSecrets(p.Items)
+		return
+	}
 	ref, isRef := p.Target.(integration.ClusterRef)
-	if s != r.head || !isRef {
+	if !isRef {
 		return
 	}
 	v := &view{run: r, cluster: ref, at: p.At, namespace: targets[0].Namespace.Name, file: c.File, place: targets[0].Place, isCleared: p.Clear,
@@ -51,12 +56,28 @@ func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 		}
 		v.bodies[it.Key] = b
 	}
+	for _, t := range targets {
+		if v.kept == "" && errors.Is(t.err, render.ErrOpaque) {
+			v.kept = fmt.Sprintf("%s cannot be rendered, and it may belong to that target", t.Label())
+		}
+	}
 	if t := c.File.DisabledAt(p.At); t != nil && v.kept == "" {
 		v.kept = fmt.Sprintf("%s is disabled, and it may belong to that target", t.Label())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.views[p.Shard+" "+p.At] = v
+}
+
+// noteSecrets notes the objects of base whose targets have secrets.
+func (r *run) noteSecrets(items []reconcile.Item) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, it := range items {
+		if b, _ := it.Body.(body); b.Secrets {
+			r.hadSecrets[it.Key] = true
+		}
+	}
 }
 
 // view returns the view of a part.
@@ -80,7 +101,7 @@ func (r *run) current(ctx context.Context, env integration.Environment, p native
 	if err != nil {
 		return native.Current{}, err
 	}
-	out := native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{}}
+	out := native.Current{Unread: map[reconcile.Key]error{}, Kept: map[reconcile.Key]string{}, Partly: map[reconcile.Key]string{}}
 	kinds, err := v.managed(ctx, reader, &out)
 	if err != nil {
 		return native.Current{}, err
@@ -182,7 +203,10 @@ func (v *view) list(ctx context.Context, reader integration.ClusterReader, k man
 // add adds an object that is desired, or that is ours and would be deleted.
 func (v *view) add(l *manifests.Live, out *native.Current) {
 	t := v.thing(l)
-	_, isNamed := v.bodies[t.Key]
+	b, isNamed := v.bodies[t.Key]
+	if isNamed && !v.run.writes && b.isUnnamed(l) {
+		out.Partly[t.Key] = "it does not say which secrets it has, so its places with secrets were not compared"
+	}
 	if of := t.Mark.Integration; isNamed && of != "" && of != v.run.env.Integration && of != v.run.env.Settings.TakeOverFrom {
 		v.run.tellForeign(v, t.Key, of)
 	}

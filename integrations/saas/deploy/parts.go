@@ -1,8 +1,11 @@
 package deploy
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,10 +18,85 @@ import (
 
 // A body is what an object should be, or a target that could not be rendered.
 type body struct {
-	Object manifests.Object `json:"object,omitempty"` // nil for a target
-	Masked []string         `json:"masked,omitempty"` // places that are not shown
-	Target string           `json:"target"`           // label of the target
-	Always bool             `json:"always,omitempty"` // it is applied without a comparison
+	Object  manifests.Object // nil for a target; in a dry run with placeholders for secrets
+	Named   manifests.Object // the same with names of secrets in place of values
+	Masked  []string         // places that are not shown
+	Target  string           // label of the target
+	Always  bool             // it is applied without a comparison
+	Secrets bool             // the target has secrets
+}
+
+// MarshalJSON returns what both sides of a change are compared by: secrets by their names.
+func (b body) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Object manifests.Object `json:"object,omitempty"`
+		Masked []string         `json:"masked,omitempty"`
+		Target string           `json:"target"`
+		Always bool             `json:"always,omitempty"`
+	}{b.Named, b.Masked, b.Target, b.Always})
+}
+
+// bodyOf returns what an object of a target should be. If the target has secrets, the object says which of
+// them it holds, so that it can be compared without their values.
+func bodyOf(t *target, i int) body {
+	b := body{Object: t.out.Objects[i], Masked: t.out.Masked[i], Target: t.Label(), Secrets: t.out.HasSecrets}
+	if !b.Secrets || t.out.Hidden[i] == nil { // or nobody knows it without the values
+		b.Object = manifests.Normal(withNames(b.Object, ""))
+		b.Named = b.Object
+		return b
+	}
+	b.Named = t.out.Hidden[i]
+	names := strings.Join(t.out.Secrets[i], " ")
+	switch {
+	case len(b.Masked) == 0:
+		names = noSecrets
+	case names == "", len(names) > maxNames:
+		names = fmt.Sprintf("%d secrets with the digest %x", len(t.out.Secrets[i]), sha256.Sum256([]byte(names)))
+	}
+	b.Object, b.Named = manifests.Normal(withNames(b.Object, names)), manifests.Normal(withNames(b.Named, names))
+	return b
+}
+
+// noSecrets is what an object says that holds none of the secrets of its target.
+const noSecrets = "none"
+
+// maxNames is how many bytes of names an annotation has.
+const maxNames = 4 << 10
+
+// withNames returns an object with the annotation that names its secrets, without it for "". A template does
+// not say it.
+func withNames(object map[string]any, names string) map[string]any {
+	metadata := member(object, "metadata")
+	annotations := maps.Clone(member(metadata, "annotations"))
+	if _, has := annotations[manifests.SecretsAnnotation]; !has && names == "" {
+		return object
+	}
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	if annotations[manifests.SecretsAnnotation] = names; names == "" {
+		delete(annotations, manifests.SecretsAnnotation)
+	}
+	out, of := maps.Clone(object), maps.Clone(metadata)
+	if of == nil {
+		of = map[string]any{}
+	}
+	of["annotations"], out["metadata"] = annotations, of
+	return out
+}
+
+// options returns how the object is compared and applied. A dry run does not know the values of secrets.
+func (b body) options(of manifests.Options, writes bool) manifests.Options {
+	if len(b.Masked) == 0 {
+		return of
+	}
+	if _, isNamed := member(member(b.Named, "metadata"), "annotations")[manifests.SecretsAnnotation]; isNamed {
+		of.Digest = manifests.Digest(b.Named)
+	}
+	if !writes {
+		of.Unknown = b.Masked
+	}
+	return of
 }
 
 // desired returns the parts of the cells of a side.
@@ -80,12 +158,38 @@ func (s *side) part(c *cell, at string, findings *[]reconcile.Finding) native.Pa
 		claim = reconcile.Adopt
 	}
 	for _, t := range targets {
-		if p.Skip == "" {
+		switch {
+		case p.Skip != "":
+		case errors.Is(t.err, render.ErrOpaque):
+			p.Items = append(p.Items, s.opaque(t)...)
+		default:
 			p.Items = append(p.Items, c.items(t, claim, s.run.isSingle() && !c.File.Compare)...)
 		}
 	}
 	s.run.see(s, c, p, targets)
 	return p
+}
+
+// opaque returns the entries of a target of which nobody knows what it deploys: the objects that base has
+// for it. They are looked at, and nothing is said of them.
+func (s *side) opaque(t *target) []reconcile.Item {
+	base := s.run.base
+	if base == nil || base == s || base.err != nil {
+		return nil
+	}
+	for _, c := range base.cells {
+		for _, was := range c.targets {
+			if was.UID() != t.UID() || was.err != nil || was.at() != t.at() {
+				continue
+			}
+			items := c.items(was, reconcile.NoClaim, false)
+			for i := range items {
+				items[i].Policy, items[i].Place = reconcile.Observe, t.Place
+			}
+			return items
+		}
+	}
+	return nil
 }
 
 // isSingle reports whether one cell alone is worked on: only then some switches of saas files
@@ -105,9 +209,10 @@ func (c *cell) items(t *target, claim reconcile.Claim, always bool) []reconcile.
 		return []reconcile.Item{it}
 	}
 	var out []reconcile.Item
-	for i, o := range t.out.Objects {
-		o = manifests.Normal(o)
-		it := reconcile.Item{Key: keyOf(t.at(), o), Place: t.Place, Claim: claim, Body: body{Object: o, Masked: t.out.Masked[i], Target: t.Label(), Always: always}}
+	for i := range t.out.Objects {
+		b := bodyOf(t, i)
+		b.Always = always
+		it := reconcile.Item{Key: keyOf(t.at(), b.Object), Place: t.Place, Claim: claim, Body: b}
 		if strings.Count(string(it.Key), "/") != 3 {
 			it.Mistake = reconcile.Mistake{Code: render.CodeObject, Message: "its kind or name has a slash, which no object has"}
 		}

@@ -48,7 +48,7 @@ var errSecretUse = reconcile.Config(errors.New("validatePlannedData: a secret de
 // isSecret reports whether the values of secrets decide what a process uses: what is looked for before
 // the merge of a change would tell them.
 func (v *view) isSecret(b body, uses map[used][]string) bool {
-	if v.run.env.Base == nil || len(b.Masked) == 0 {
+	if v.run.writes || len(b.Masked) == 0 {
 		return false
 	}
 	if plain, _ := blank(map[string]any(b.Object), "", b.Masked).(map[string]any); !maps.EqualFunc(uses, usesOf(plain), slices.Equal[[]string]) {

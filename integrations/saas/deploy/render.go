@@ -22,6 +22,7 @@ const (
 	CodeChange  reconcile.Code = "SAAS_CHANGE"  // what a change alters in the objects of a target
 	CodeCompare reconcile.Code = "SAAS_COMPARE" // where the commits of a change can be compared
 	CodePartly  reconcile.Code = "SAAS_PARTLY"  // what a dry run did not check
+	CodeOpaque  reconcile.Code = "SAAS_OPAQUE"  // a target that cannot be rendered without the values of its secrets
 )
 
 // A repositoryKey is a repository as a saas file of a side reaches it.
@@ -119,14 +120,17 @@ func (s *side) render(ctx context.Context, t *target) {
 		return // the error says why
 	}
 	in := render.Input{
-		Target: t.Target, IsSteered: !s.run.writes, Commit: t.commit, HashLength: s.model.HashLength, Blocks: s.model.Blocks, Helm: s.run.services.Helm,
-		Secret: func(ctx context.Context, ref integration.SecretRef) (string, error) { return s.secret(ctx, t, ref) },
+		Target: t.Target, Commit: t.commit, HashLength: s.model.HashLength, Blocks: s.model.Blocks, Helm: s.run.services.Helm,
+		Allowed: func(ref integration.SecretRef) error { return s.allowed(t, ref) },
 		Files: func(ctx context.Context, _, commit, path string, deep bool) (map[string][]byte, error) {
 			return s.filesOf(ctx, t, commit, path, deep)
 		},
 	}
 	if s.run.services.Registry != nil {
 		in.Digest = func(ctx context.Context, image string) (string, error) { return s.digest(ctx, t, image) }
+	}
+	if s.run.writes { // a dry run reads no secret that a template uses
+		in.Secret = s.secret
 	}
 	t.out, t.err = render.Render(ctx, in)
 }
@@ -171,17 +175,20 @@ func explained(err error, withheld string) error {
 	return fmt.Errorf("%w; %s", err, withheld)
 }
 
-// secret returns a secret that a parameter of a target names. In a change the saas file of base
-// must allow its path, too.
-func (s *side) secret(ctx context.Context, t *target, ref integration.SecretRef) (string, error) {
-	base := s.run.credentials(s).Base
+// allowed returns an error for a secret that the saas file of a target does not allow. In a change that of
+// base must allow its path, too.
+func (s *side) allowed(t *target, ref integration.SecretRef) error {
 	switch {
-	case saas.AllowedSecret(base, t.Target, ref.Path):
+	case saas.AllowedSecret(s.run.credentials(s).Base, t.Target, ref.Path):
+		return nil
 	case saas.AllowedSecret(nil, t.Target, ref.Path):
-		return "", integration.ErrUntrusted
-	default:
-		return "", &render.Mistake{Code: saas.CodeSecret, Message: fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s", ref.Path)}
+		return integration.ErrUntrusted
 	}
+	return &render.Mistake{Code: saas.CodeSecret, Message: fmt.Sprintf("allowedSecretParameterPaths does not allow the path %.200s", ref.Path)}
+}
+
+// secret reads a secret.
+func (s *side) secret(ctx context.Context, ref integration.SecretRef) (string, error) {
 	if s.run.env.Secret == nil {
 		return "", reconcile.Config(errors.New("there is no source of secrets"))
 	}

@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -50,6 +51,7 @@ func (r *run) reportChange() {
 	for _, c := range r.head.cells {
 		for _, t := range c.targets {
 			r.reportPartly(t)
+			r.reportOpaque(c, t)
 			was := before[t.UID()]
 			if r.base == nil {
 				continue
@@ -71,6 +73,20 @@ func (r *run) reportPartly(t *target) {
 	for _, what := range t.out.Unchecked {
 		r.note(CodePartly, t.Place, t.Label()+" was not checked completely: "+what)
 	}
+}
+
+// reportOpaque says that nobody knows what becomes of a target.
+func (r *run) reportOpaque(c *cell, t *target) {
+	if !errors.Is(t.err, render.ErrOpaque) {
+		return
+	}
+	message := fmt.Sprintf("what %s deploys is not known: %v", t.Label(), t.err)
+	r.note(CodeOpaque, t.Place, message)
+	what := plan.UnlookedAll
+	if r.base != nil && r.base.err == nil && !c.isAltered { // the change does nothing to it
+		what = plan.UnlookedDrift
+	}
+	r.env.Report(integration.Finding{Shard: c.Key(), Unlooked: &plan.Unlooked{Part: c.Key() + " at " + t.at(), What: what, Code: string(CodeOpaque), Why: message}})
 }
 
 // linkOf returns where the commits between both sides of a target can be compared, "" if it is

@@ -15,6 +15,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
+	"github.com/app-sre/prcheck/integrations/saas/render"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
 	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
@@ -103,13 +104,16 @@ func (f *forge) Log(context.Context, services.Repository, string, int) ([]string
 	return nil, errors.New("nobody asks for the log")
 }
 
-func (f *forge) Files(_ context.Context, of services.Repository, commit, path string, _ bool) (map[string][]byte, error) {
+func (f *forge) Files(_ context.Context, of services.Repository, commit, path string, deep bool) (map[string][]byte, error) {
 	if err := f.note(of, "files %s %.7s %s", of.URL, commit, path); err != nil {
 		return nil, err
 	}
 	text, ok := f.files[of.URL][commit]["/"+strings.TrimPrefix(path, "/")]
 	if !ok {
 		return nil, services.ErrNotThere
+	}
+	if deep { // a chart
+		return map[string][]byte{"Chart.yaml": []byte(text)}, nil
 	}
 	return map[string][]byte{"": []byte(text)}, nil
 }
@@ -171,6 +175,7 @@ type scene struct {
 	forge    *forge
 	bucket   *bucket
 	registry services.Registry
+	helm     render.HelmFunc
 	state    state.Store
 	own      string // settings as YAML
 	change   func(*integration.Environment)
@@ -242,7 +247,10 @@ func (s *scene) env(t testing.TB, shard string, base *saastest.World) integratio
 				text = "old " + text
 			}
 			if f.Effect != nil {
-				text = fmt.Sprintf("%s %s", f.Action, f.Effect.Subject)
+				text = fmt.Sprintf("%s %s %s", f.Action, f.Effect.Subject, f.Effect.Known.How)
+			}
+			if f.Unlooked != nil {
+				text = fmt.Sprintf("unlooked %s %s: %s", f.Unlooked.What, f.Unlooked.Part, f.Unlooked.Why)
 			}
 			s.said = append(s.said, text)
 		},
@@ -265,7 +273,7 @@ func (s *scene) reach(ref integration.ClusterRef) kube.Access {
 }
 
 func (s *scene) native() integration.Native {
-	return New(Services{Repositories: s.forge, Registry: s.registry})
+	return New(Services{Repositories: s.forge, Registry: s.registry, Helm: s.helm})
 }
 
 // run makes the clusters as the data say, and returns what it wrote.

@@ -16,61 +16,6 @@ import (
 	"github.com/app-sre/prcheck/reconcile"
 )
 
-// hidden stands for values of secrets.
-const hidden = "***"
-
-// compare returns how an object differs from its entry. Values of secrets are not shown. In a run,
-// an object that is not to be compared always differs.
-func (r *run) compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (reconcile.Difference, error) {
-	b, ok := want.Body.(body)
-	l, isThere := is.Body.(live)
-	if !ok || !isThere {
-		return reconcile.Difference{}, fmt.Errorf("got a body of type %T and %T", want.Body, is.Body)
-	}
-	d, err := manifests.Diff(b.Object, l.Live, l.options)
-	for i := range d.Changes {
-		if c := &d.Changes[i]; touches(c.Path, b.Masked) {
-			*c = reconcile.Change{Path: above(c.Path, b.Masked), Old: mask(c.Old), New: mask(c.New)}
-		}
-	}
-	if d.Mistake != (reconcile.Mistake{}) && len(b.Masked) > 0 && d.Mistake.Code == manifests.CodeConflict {
-		d.Mistake.Message = "other field managers own fields with other values, which are not shown because the object holds values of secrets"
-	}
-	if r.writes && b.Always && err == nil && len(d.Changes) == 0 && d.Mistake == (reconcile.Mistake{}) {
-		d.Changes = []reconcile.Change{{New: "applied without a comparison, as compare: false says"}}
-	}
-	return d, err
-}
-
-// mask hides a value that is there.
-func mask(value string) string {
-	if value == "" {
-		return ""
-	}
-	return hidden
-}
-
-// touches reports whether a place is at, below or above one of the masked places.
-func touches(path string, masked []string) bool {
-	for _, m := range masked {
-		if path == m || strings.HasPrefix(path, m+"/") || strings.HasPrefix(m, path+"/") {
-			return true
-		}
-	}
-	return false
-}
-
-// above returns the masked place that a place is below, since the names on the way may be those
-// of secrets, or the place itself.
-func above(path string, masked []string) string {
-	for _, m := range masked {
-		if strings.HasPrefix(path, m+"/") {
-			return m
-		}
-	}
-	return path
-}
-
 // A doer reads and writes single objects of a namespace.
 type doer struct {
 	*view
@@ -152,13 +97,15 @@ func (d doer) Write(ctx context.Context, s reconcile.Step, fresh *reconcile.Thin
 	if err != nil {
 		return err
 	}
+	objects := d.objects
+	objects.Options = b.options(objects.Options, true)
 	switch s.Action {
 	case reconcile.Create:
-		err = d.objects.Create(ctx, k, d.namespace, b.Object, mark)
+		err = objects.Create(ctx, k, d.namespace, b.Object, mark)
 	case reconcile.Replace:
-		err = d.objects.Replace(ctx, b.Object, l, mark)
+		err = objects.Replace(ctx, b.Object, l, mark)
 	default:
-		err = d.objects.Update(ctx, b.Object, l, mark)
+		err = objects.Update(ctx, b.Object, l, mark)
 	}
 	return b.clean(err)
 }
@@ -217,15 +164,15 @@ func (c *cleaned) Error() string {
 // Unwrap returns the error.
 func (c *cleaned) Unwrap() error { return c.error }
 
-// try asks the cluster whether it would make an object as its entry says. Before the merge of a
-// change an object with secrets is not sent: head says which ones it has.
+// try asks the cluster whether it would make an object as its entry says. An object with secrets is not
+// sent: a dry run does not know their values.
 func (r *run) try(ctx context.Context, env integration.Environment, p native.Part, s reconcile.Step) ([]reconcile.Change, error) {
 	v, err := r.view(p)
 	if err != nil {
 		return nil, err
 	}
 	b, _ := s.Item.Body.(body)
-	if env.Base != nil && len(b.Masked) > 0 {
+	if len(b.Masked) > 0 {
 		return nil, native.ErrNotTried
 	}
 	var l *manifests.Live

@@ -218,7 +218,7 @@ func (r *renderer) askDigest(ctx context.Context, name string) (string, error) {
 	if hidden, err := r.parameters(r.secrets.placeholder, true); err != nil || pythonText(hidden.values["REGISTRY_IMG"])+":"+pythonText(hidden.values["IMAGE_TAG"]) != name {
 		label, isSecret = "the image of REGISTRY_IMG, which holds a secret,", true
 	}
-	if isSecret && r.in.IsSteered {
+	if isSecret && r.in.Secret == nil {
 		return "", steered("an image")
 	}
 	if why := wrongImage(name, r.in.Target, r.in.Blocks); why != "" {

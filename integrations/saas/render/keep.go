@@ -7,8 +7,8 @@ import (
 )
 
 // keep fills in the objects that the saas file manages. hidden are the same objects with
-// placeholders in place of secrets.
-func (r *renderer) keep(shown, hidden []any) error {
+// placeholders in place of secrets, and marked those with marks.
+func (r *renderer) keep(shown, hidden, marked []any) error {
 	address := r.address()
 	seen := map[string]bool{}
 	for i, value := range shown {
@@ -44,7 +44,7 @@ func (r *renderer) keep(shown, hidden []any) error {
 		}
 		seen[key] = true
 		noteAddress(object, address)
-		r.keepHidden(hidden[i], address)
+		r.keepHidden(marked[i], address)
 		r.out.Objects = append(r.out.Objects, object)
 		r.out.Masked = append(r.out.Masked, masked)
 	}
@@ -59,6 +59,7 @@ func (r *renderer) keepHidden(value any, address string) {
 	}
 	noteAddress(object, address)
 	r.out.Hidden = append(r.out.Hidden, object)
+	r.out.Secrets = append(r.out.Secrets, r.secrets.usedIn(object))
 }
 
 // skip notes that something is left out.

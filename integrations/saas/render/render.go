@@ -49,15 +49,17 @@ type Input struct {
 	Blocks     []saas.BlockRule // image patterns that are blocked in environments
 
 	Files FilesFunc
-	// Secret reads a secret. With [integration.ErrUntrusted] a placeholder is rendered.
+	// Allowed returns an error for a secret that the target may not have; [integration.ErrUntrusted]
+	// for one that is not to be read yet, and a placeholder is rendered. With nil all are allowed.
+	Allowed func(ref integration.SecretRef) error
+	// Secret reads a secret. With nil somebody steers the target who must learn no secret: placeholders
+	// stand for all values, and a target in which a secret decides what is asked of services, or which
+	// objects there are, is a mistake.
 	Secret func(ctx context.Context, ref integration.SecretRef) (string, error)
 	// Digest returns the digest of an image; the error is services.ErrNotThere if the registry
 	// does not have it. With nil the existence of images is not checked.
 	Digest func(ctx context.Context, image string) (string, error)
 	Helm   HelmFunc // nil if the program helm is not there
-	// IsSteered says that somebody steers the target who must learn no secret. What is asked of
-	// services, and which objects there are, must then not depend on values of secrets.
-	IsSteered bool
 }
 
 // An Output is what a target deploys.
@@ -70,10 +72,14 @@ type Output struct {
 	Masked [][]string
 	// Hidden are the objects with the names of secrets in place of their values. Nil is an object for
 	// which they are not known.
-	Hidden    []map[string]any
-	Skipped   []string // objects that are left out, for people
-	Images    []string // sorted, without those that hold values of secrets
-	Unchecked []string // what was not checked, for people
+	Hidden []map[string]any
+	// Secrets are, for each object, the names of the secrets that it holds, sorted.
+	Secrets [][]string
+	// HasSecrets says that the target has secrets, also if no object holds one.
+	HasSecrets bool
+	Skipped    []string // objects that are left out, for people
+	Images     []string // sorted, without those that hold values of secrets
+	Unchecked  []string // what was not checked, for people
 }
 
 // Render returns the objects of a target. A target that is to be deleted has none.
@@ -88,6 +94,7 @@ func Render(ctx context.Context, in Input) (Output, error) {
 	if err := r.readSecrets(ctx); err != nil {
 		return Output{}, err
 	}
+	r.out.HasSecrets = len(r.secrets.marks) > 0
 	if err := r.render(ctx); err != nil {
 		return Output{}, err
 	}
@@ -110,17 +117,18 @@ type renderer struct {
 // render fills in the objects, with the places of secrets.
 func (r *renderer) render(ctx context.Context) error {
 	shown, err := r.process(ctx, r.secrets.value)
-	if len(r.secrets.values) == 0 {
+	if len(r.secrets.marks) == 0 {
 		if err != nil {
 			return err
 		}
-		return r.keep(shown, shown)
+		return r.keep(shown, shown, shown)
 	}
 	hidden, failed := r.process(ctx, r.secrets.placeholder)
-	if r.in.IsSteered {
+	if r.in.Secret == nil {
 		if why := r.findSteered(shown, hidden, err, failed); why != nil {
 			return why
 		}
+		return r.keep(shown, hidden, shown)
 	}
 	if err != nil {
 		return r.secrets.clean(err, failed)
@@ -129,7 +137,7 @@ func (r *renderer) render(ctx context.Context) error {
 		r.out.Unchecked = append(r.out.Unchecked, "which places hold values of secrets: no place is shown")
 		hidden = make([]any, len(shown))
 	}
-	return r.keep(shown, hidden)
+	return r.keep(shown, hidden, hidden)
 }
 
 // label returns kind and name of an object for people, without a name that holds a secret.

@@ -247,7 +247,7 @@ func TestServicesThatDoNotAnswer(t *testing.T) {
 // A secret that must not be read yet is a placeholder, and the output says so.
 func TestUntrustedSecret(t *testing.T) {
 	in := scene{secrets: map[string]string{"A": ""}, files: configMap("{x: '${A}'}")}.input()
-	in.Secret = func(context.Context, integration.SecretRef) (string, error) { return "", integration.ErrUntrusted }
+	in.Allowed = func(integration.SecretRef) error { return integration.ErrUntrusted }
 	out, err := Render(t.Context(), in)
 	if err != nil || len(out.Unchecked) != 1 || !strings.Contains(out.Unchecked[0], `the parameter "A", path "shop/A"`) {
 		t.Errorf("got %v and %q", err, out.Unchecked)

@@ -3,6 +3,8 @@ package render
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -18,48 +20,67 @@ import (
 
 // The secrets of a target, by what names them.
 type secrets struct {
-	values       map[integration.SecretRef]string
-	placeholders map[integration.SecretRef]string
-	token        string // all placeholders begin with it
+	shown  map[integration.SecretRef]string // values, or marks where no value is read
+	hidden map[integration.SecretRef]string // what stands in their place to find out where they are
+	marks  map[integration.SecretRef]string // placeholders that tell which secret they stand for
+	token  string                           // all marks begin with it
 }
 
-func (s *secrets) value(p saas.SecretParameter) string       { return s.values[p.Secret] }
-func (s *secrets) placeholder(p saas.SecretParameter) string { return s.placeholders[p.Secret] }
+func (s *secrets) value(p saas.SecretParameter) string       { return s.shown[p.Secret] }
+func (s *secrets) placeholder(p saas.SecretParameter) string { return s.hidden[p.Secret] }
 
-// readSecrets reads all secrets of the target, and makes a placeholder for each.
+// readSecrets makes placeholders for all secrets of the target, and reads the secrets if there is a
+// source of them.
 func (r *renderer) readSecrets(ctx context.Context) error {
-	s := &secrets{values: map[integration.SecretRef]string{}, placeholders: map[integration.SecretRef]string{}, token: r.token()}
+	s := &secrets{marks: map[integration.SecretRef]string{}, token: r.token()}
 	r.secrets = s
+	values, others := map[integration.SecretRef]string{}, map[integration.SecretRef]string{}
 	for _, l := range layersOf(r.in.Target) {
 		for _, p := range l.secrets {
-			if _, isRead := s.values[p.Secret]; isRead {
+			if _, isKnown := s.marks[p.Secret]; isKnown {
 				continue
 			}
-			s.placeholders[p.Secret] = s.token + strconv.Itoa(len(s.placeholders)) + "END"
-			value, err := r.readSecret(ctx, p)
-			if err != nil {
+			n := strconv.Itoa(len(s.marks))
+			s.marks[p.Secret], others[p.Secret] = s.token+n+"END", digitsOf(s.token+n)
+			isAllowed, err := r.isAllowed(p)
+			switch {
+			case err != nil:
 				return err
+			case r.in.Secret == nil:
+				continue
+			case !isAllowed:
+				values[p.Secret] = "not-read-before-the-merge"
+				continue
 			}
-			s.values[p.Secret] = value
+			if values[p.Secret], err = r.in.Secret(ctx, p.Secret); err != nil {
+				return fmt.Errorf("reading the secret of the parameter %.100q: %w", p.Name, err)
+			}
 		}
+	}
+	if s.shown, s.hidden = values, s.marks; r.in.Secret == nil {
+		s.shown, s.hidden = s.marks, others
 	}
 	return nil
 }
 
-// readSecret reads one secret. One that is not to be read yet is text for people.
-func (r *renderer) readSecret(ctx context.Context, p saas.SecretParameter) (string, error) {
-	if r.in.Secret == nil {
-		return "", fmt.Errorf("reading the secret of the parameter %.100q: there is no source of secrets", p.Name)
+// isAllowed reports whether a secret may be read, and says for people if it may not be read yet.
+func (r *renderer) isAllowed(p saas.SecretParameter) (bool, error) {
+	if r.in.Allowed == nil {
+		return true, nil
 	}
-	value, err := r.in.Secret(ctx, p.Secret)
-	switch {
-	case errors.Is(err, integration.ErrUntrusted):
+	err := r.in.Allowed(p.Secret)
+	if errors.Is(err, integration.ErrUntrusted) {
 		r.out.Unchecked = append(r.out.Unchecked, fmt.Sprintf("the secret of the parameter %.100q, path %.200q: %v", p.Name, p.Secret.Path, integration.ErrUntrusted))
-		return "not-read-before-the-merge", nil
-	case err != nil:
-		return "", fmt.Errorf("reading the secret of the parameter %.100q: %w", p.Name, err)
+		return false, nil
 	}
-	return value, nil
+	return err == nil, err
+}
+
+// digitsOf returns eight digits that follow from a text. They are a number, and also base64 and
+// hexadecimal, so what needs one of these takes them.
+func digitsOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return strconv.FormatUint(10_000_000+binary.BigEndian.Uint64(sum[:])%90_000_000, 10)
 }
 
 // token returns a text that occurs neither in the template nor in the parameters, because it
@@ -93,6 +114,11 @@ func (s *secrets) clean(err, hidden error) error {
 
 // hide replaces placeholders.
 func (s *secrets) hide(text string) string {
+	for _, other := range s.hidden {
+		if !strings.HasPrefix(other, s.token) {
+			text = strings.ReplaceAll(text, other, mask)
+		}
+	}
 	for {
 		begin := strings.Index(text, s.token)
 		if begin < 0 {
@@ -128,15 +154,37 @@ func (s *secrets) named(value any) any {
 	return value
 }
 
-// names returns a text with names of secrets in place of their placeholders.
+// names returns a text with names of secrets in place of their placeholders, also in base64.
 func (s *secrets) names(text string) string {
 	if !strings.Contains(text, s.token) {
+		if raw, err := base64.StdEncoding.DecodeString(text); err == nil && strings.Contains(string(raw), s.token) {
+			return fmt.Sprintf("(base64 %s)", s.names(string(raw)))
+		}
 		return text
 	}
-	for ref, placeholder := range s.placeholders {
-		text = strings.ReplaceAll(text, placeholder, fmt.Sprintf("(secret %q %q %q)", ref.Path, ref.Field, ref.Version))
+	for ref, mark := range s.marks {
+		text = strings.ReplaceAll(text, mark, nameOf(ref))
 	}
 	return text
+}
+
+// nameOf returns the name of a secret for people.
+func nameOf(ref integration.SecretRef) string {
+	return fmt.Sprintf("(secret %q %q %q)", ref.Path, ref.Field, ref.Version)
+}
+
+// usedIn returns the names of the secrets that a value with names holds, sorted.
+func (s *secrets) usedIn(named any) []string {
+	raw := string(encode(named))
+	var out []string
+	for ref := range s.marks {
+		name := nameOf(ref)
+		if quoted := string(encode(name)); strings.Contains(raw, quoted[1:len(quoted)-1]) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // places returns the places of an object that depend on secrets: those at which the object with

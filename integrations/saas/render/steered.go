@@ -8,18 +8,25 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas"
 )
 
-// errOpaque says that nobody knows what a target does without the values of its secrets.
-var errOpaque = errors.New("it cannot be rendered without the values of its secrets, which are not used before the merge where " +
-	"a name, a kind or an image may hold one")
+// ErrOpaque says that nobody knows what a target does without the values of its secrets.
+var ErrOpaque = errors.New("it cannot be rendered without the values of its secrets, which are not read before the merge")
 
-// findSteered returns an error if values of secrets decide which objects there are, or which images: the
-// target is rendered with the values and with placeholders. The error says the same for all values.
+// findSteered returns an error if secrets decide which objects there are, or which images: the target is
+// rendered twice, with two placeholders for each secret that have nothing in common. A rendering that
+// fails with one placeholder alone is [ErrOpaque].
 func (r *renderer) findSteered(shown, hidden []any, err, failed error) error {
+	var mistake *Mistake
 	switch {
-	case failed != nil && err != nil && err.Error() == failed.Error(): // it fails for another reason
-		return nil
-	case failed != nil || err != nil:
-		return errOpaque
+	case err != nil && !errors.As(err, &mistake):
+		return err // of a service
+	case err != nil && failed != nil && r.secrets.hide(err.Error()) == r.secrets.hide(failed.Error()): // for another reason
+		return &Mistake{mistake.Code, mistake.Pointer, r.secrets.hide(mistake.Message)}
+	case err != nil:
+		return ErrOpaque
+	case failed != nil && !errors.As(failed, &mistake):
+		return failed
+	case failed != nil:
+		return ErrOpaque
 	case len(shown) != len(hidden):
 		return steered("how many objects there are")
 	}
