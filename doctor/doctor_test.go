@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/source"
 	"github.com/app-sre/prcheck/state"
@@ -200,4 +201,29 @@ func TestCheckDisk(t *testing.T) {
 	if !slices.Equal(e.found, want) {
 		t.Errorf("got %+v, want %+v", e.found, want)
 	}
+}
+
+// A host is told that the data need, that the settings lack, or that they name for nothing.
+func TestHosts(t *testing.T) {
+	e := &examination{}
+	e.tellHosts("deploy", []integration.HostUse{{Host: "git.example.net", For: "repositories"}, {Host: "quay.io", For: "images", Missing: "it gets no login"}, {Host: "old.example.net"}})
+	var got []string
+	for _, f := range e.found {
+		got = append(got, fmt.Sprintf("%s %s", f.Level, f.What))
+	}
+	want := []string{"warn deploy: the data name quay.io (images), and the settings do not: it gets no login", "warn deploy: the settings allow old.example.net, and no data name it",
+		"ok deploy asks git.example.net (repositories)"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if _, err := usesOf(t.Context(), panicking{}, nil, integration.Integration{}); err == nil {
+		t.Error("a panic is no error")
+	}
+}
+
+// A panicking native panics.
+type panicking struct{}
+
+func (panicking) UsesHosts(context.Context, integration.QueryFunc, integration.Integration) ([]integration.HostUse, error) {
+	panic("no")
 }

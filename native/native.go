@@ -66,6 +66,9 @@ type Integration struct {
 	// Hidden returns which values of the data no output may show; see [integration.Hider]. If it is
 	// nil, all of them may be shown.
 	Hidden func(ctx context.Context, query integration.QueryFunc, files []string) (map[string][]string, error)
+	// UsesHosts returns the hosts that the data and the settings name; see [integration.HostUser]. If it is
+	// nil, none are told.
+	UsesHosts func(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error)
 	// Limits are those of deletions where the settings say nothing; nil is
 	// [reconcile.DefaultLimits].
 	Limits *reconcile.Limits
@@ -171,6 +174,14 @@ func (m made) Hidden(ctx context.Context, query integration.QueryFunc, files []s
 		return nil, nil
 	}
 	return m.Integration.Hidden(ctx, query, files)
+}
+
+// UsesHosts implements [integration.HostUser].
+func (m made) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+	if m.Integration.UsesHosts == nil {
+		return nil, nil
+	}
+	return m.Integration.UsesHosts(ctx, query, it)
 }
 
 // Shards implements [integration.Sharder]: the shards are those of the parts.

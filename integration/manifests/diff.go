@@ -47,7 +47,7 @@ func differences(want Object, is *Live, o Options) ([]difference, *comparison, e
 	want = Adapt(want, is, o)
 	c := &comparison{want: want, digest: o.digest(want), live: is, options: o}
 	c.compare(nil, want, is.Object)
-	if is.digest() != c.digest || len(c.taken()) > 0 {
+	if is.Digest() != c.digest || len(c.taken()) > 0 {
 		c.found = append(c.found, c.removed()...)
 	}
 	c.found = slices.DeleteFunc(c.found, func(f difference) bool { return o.isUnknown(f.at) })
@@ -63,7 +63,7 @@ func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 		out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: cut("updated by " + strings.Join(taken, ", ")),
 			New: cut("applied by " + c.options.Manager)})
 	}
-	if old := c.live.digest(); old != c.digest && !isExplained && len(taken) == 0 {
+	if old := c.live.Digest(); old != c.digest && !isExplained && len(taken) == 0 {
 		p := place{}.member("metadata").member("annotations").member(DigestAnnotation)
 		out = append(out, reconcile.Change{Path: p.pointer(), Old: shortDigest(old), New: shortDigest(c.digest)})
 	}

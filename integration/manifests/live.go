@@ -155,7 +155,7 @@ func (l *Live) Secrets() string {
 	return text(at(l.Object, "metadata", "annotations", SecretsAnnotation))
 }
 
-// digest returns the digest of the manifest that was applied last, "" if there is none.
-func (l *Live) digest() string {
+// Digest returns the digest of the manifest that was applied last, "" if there is none.
+func (l *Live) Digest() string {
 	return text(at(l.Object, "metadata", "annotations", DigestAnnotation))
 }

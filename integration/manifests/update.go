@@ -51,7 +51,7 @@ func (c *comparison) updateFirst(found []difference) (Object, error) {
 		patch = with(patch, map[string]any{"type": "Recreate", "rollingUpdate": nil}, "spec", "strategy")
 	}
 	takesOthers := slices.ContainsFunc(c.taken(), func(manager string) bool { return manager != c.options.Manager })
-	if takesOthers && c.live.digest() == c.digest {
+	if takesOthers && c.live.Digest() == c.digest {
 		patch = with(patch, nil, "metadata", "annotations", DigestAnnotation)
 	}
 	if len(patch) == 0 {

@@ -2,6 +2,7 @@ package generic
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -272,6 +273,27 @@ func TestReplacementByTheData(t *testing.T) {
 		}
 		if !slices.Equal(got, []plan.EffectKind{c.want}) {
 			t.Errorf("%s: got %q, want %q\n%s", name, got, c.want, &s.log)
+		}
+	}
+}
+
+// The hosts of endpoints are told, and those that the settings name for nothing.
+func TestUsesHosts(t *testing.T) {
+	for settings, want := range map[string]string{
+		"hosts: [arm.example, old.example]": `[{arm.example endpoints } {old.example  }]`,
+		"hosts: ['*.example']":              `[{arm.example endpoints }]`,
+		"":                                  `[{arm.example endpoints its resources are left out}]`,
+	} {
+		s := newScene(t)
+		s.settings = settings
+		env := s.environment(nil)
+		user, ok := s.native.(integration.HostUser)
+		if !ok {
+			t.Fatal("it tells no hosts")
+		}
+		got, err := user.UsesHosts(t.Context(), env.Query, env.Settings)
+		if err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: got %v, %v, want %s", settings, got, err, want)
 		}
 	}
 }

@@ -106,12 +106,15 @@ var deployEdits = append(append([]edit{
 			o["metadata"] = meta
 			if kind == "Deployment" {
 				o["spec"].(object)["replicas"] = 1
-				container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"}, object{"name": "PW", "value": pick(r, "old", valueOf("app/shop/a", "password"), valueOf("app/shop/b", "key"))}}
+				container([]any{o})["env"] = []any{object{"name": "LOG_LEVEL", "value": "info"}, object{"name": "PW", "value": "old"}}
 			}
 			if r.IntN(3) == 0 { // as a run of the native left it
 				notes := meta["annotations"].(object)
 				notes["prcheck/secrets"] = pick(r, `(secret "app/shop/a" "password" "")`, `(secret "app/shop/b" "key" "")`, `(secret "app/shop/a" "password" "1")`)
 				notes["prcheck/manifest-sha256"] = "0123456789abcdef"
+				if kind == "Deployment" {
+					container([]any{o})["env"].([]any)[1] = object{"name": "PW", "value": pick(r, valueOf("app/shop/a", "password"), valueOf("app/shop/b", "key"))}
+				}
 			} else if r.IntN(2) == 0 { // as an older prcheck left it: the digest follows from the value
 				meta["annotations"].(object)["prcheck/manifest-sha256"] = valueOf("app/shop/a", "password")
 			}
@@ -124,6 +127,7 @@ var deployEdits = append(append([]edit{
 		if r.IntN(4) > 0 { // otherwise an older run had it
 			target(s.base, 0)["secretParameters"] = []any{object{"name": "PW", "secret": secret(path, "password")}}
 		}
+		s.tries = append(s.tries, "plain")
 		target(s.head, 0)["parameters"] = object{"REPLICAS": 1, "PW": "plain"}
 		if r.IntN(2) == 0 {
 			target(s.head, 0)["secretParameters"] = []any{object{"name": "LOG_LEVEL", "secret": secret("app/shop/other", "key")}}

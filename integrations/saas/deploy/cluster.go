@@ -36,7 +36,7 @@ type view struct {
 // see makes the view of a part of head.
 func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 	if s != r.head {
-		r.noteSecrets(p.Items)
+		r.noteBase(p.Items)
 		return
 	}
 	ref, isRef := p.Target.(integration.ClusterRef)
@@ -69,13 +69,13 @@ func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 	r.views[p.Shard+" "+p.At] = v
 }
 
-// noteSecrets notes the objects of base whose targets have secrets.
-func (r *run) noteSecrets(items []reconcile.Item) {
+// noteBase notes the objects of base.
+func (r *run) noteBase(items []reconcile.Item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, it := range items {
-		if b, _ := it.Body.(body); b.Secrets {
-			r.hadSecrets[it.Key] = true
+		if b, _ := it.Body.(body); b.Object != nil {
+			r.before[it.Key] = b
 		}
 	}
 }
@@ -204,8 +204,8 @@ func (v *view) list(ctx context.Context, reader integration.ClusterReader, k man
 func (v *view) add(l *manifests.Live, out *native.Current) {
 	t := v.thing(l)
 	b, isNamed := v.bodies[t.Key]
-	if isNamed && !v.run.writes && b.isUnnamed(l) {
-		out.Partly[t.Key] = "it does not say which secrets it has, so its places with secrets were not compared"
+	if _, why := v.run.applied(t.Key, b, l); isNamed && why != "" {
+		out.Partly[t.Key] = why
 	}
 	if of := t.Mark.Integration; isNamed && of != "" && of != v.run.env.Integration && of != v.run.env.Settings.TakeOverFrom {
 		v.run.tellForeign(v, t.Key, of)

@@ -22,15 +22,7 @@ func (r *run) compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Recor
 	if !ok || !isThere {
 		return reconcile.Difference{}, fmt.Errorf("got a body of type %T and %T", want.Body, is.Body)
 	}
-	d, err := manifests.Diff(b.Object, l.Live, b.options(l.options, r.writes))
-	if b.isUnnamed(l.Live) && !r.writes {
-		d.Changes = slices.DeleteFunc(d.Changes, func(c reconcile.Change) bool { return slices.Contains(notes, c.Path) })
-	}
-	if r.hasSecrets(want.Key, b, l.Live) {
-		for i := range d.Changes {
-			d.Changes[i] = b.masked(d.Changes[i])
-		}
-	}
+	d, err := r.differences(want.Key, b, l)
 	if d.Mistake != (reconcile.Mistake{}) && r.hasSecrets(want.Key, b, l.Live) && d.Mistake.Code == manifests.CodeConflict {
 		d.Mistake.Message = "other field managers own fields with other values, which are not shown because the object holds values of secrets"
 	}
@@ -40,12 +32,61 @@ func (r *run) compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Recor
 	return d, err
 }
 
-// notes are the places of the annotations by which an object with secrets is compared.
-var notes = []string{"/metadata/annotations/" + jsonpointer.Escape(manifests.DigestAnnotation), "/metadata/annotations/" + jsonpointer.Escape(manifests.SecretsAnnotation)}
+// differences returns how an object differs. Of one with secrets a dry run knows where its values are only if
+// the manifest that was applied last is that of a side: then it is compared with that side.
+func (r *run) differences(key reconcile.Key, b body, l live) (reconcile.Difference, error) {
+	d, err := manifests.Diff(b.Object, l.Live, b.options(l.options, r.writes))
+	of, why := r.applied(key, b, l.Live)
+	if err != nil {
+		return d, err
+	}
+	if isOther := why != "" || of.digest() != b.digest(); isOther && d.Mistake.Code == manifests.CodeConflict {
+		d.Mistake = reconcile.Mistake{} // it would tell whether a text of head is the value that is there
+	}
+	switch {
+	case why != "" && l.Secrets() == "":
+		d.Changes = nil
+	case why != "":
+		d.Changes = []reconcile.Change{anotherManifest}
+	case of.digest() != b.digest():
+		drift, err := manifests.Diff(of.Object, l.Live, of.options(l.options, r.writes))
+		if err != nil {
+			return d, err
+		}
+		d.Changes = append(slices.Clone(drift.Changes), anotherManifest)
+	}
+	hasSecrets := r.hasSecrets(key, b, l.Live)
+	for i, c := range d.Changes {
+		if c.Path == anotherManifest.Path { // the digest of an older prcheck is that of a manifest with values
+			d.Changes[i] = anotherManifest
+		} else if hasSecrets {
+			d.Changes[i] = of.masked(c, r.writes)
+		}
+	}
+	return d, nil
+}
 
-// isUnnamed reports whether a live object does not say which secrets it has: somebody else made it, or
-// prcheck before it noted them.
-func (b body) isUnnamed(l *manifests.Live) bool { return len(b.Masked) > 0 && l.Secrets() == "" }
+// applied returns the entry with the manifest that was applied last: that of head or of base. It says why it is
+// not known where an object has values of secrets, "" if it is, or if there are none.
+func (r *run) applied(key reconcile.Key, b body, l *manifests.Live) (of body, why string) {
+	said := l.Secrets()
+	if r.writes || said == noSecrets || !r.hasSecrets(key, b, l) || said != "" && l.Digest() == b.digest() {
+		return b, ""
+	}
+	r.mu.Lock()
+	base, isThere := r.before[key]
+	r.mu.Unlock()
+	switch {
+	case said == "":
+		return b, "it does not say which secrets it has, so it was not compared"
+	case isThere && l.Digest() == base.digest():
+		return base, ""
+	}
+	return b, "another manifest with secrets was applied last, so it was not compared"
+}
+
+// anotherManifest is the change of an object to which another manifest was applied last.
+var anotherManifest = reconcile.Change{Path: "/metadata/annotations/" + jsonpointer.Escape(manifests.DigestAnnotation), Old: "of another manifest", New: "of this manifest"}
 
 // mask hides a value that is there.
 func mask(value string) string {
@@ -66,14 +107,18 @@ func (r *run) hasSecrets(key reconcile.Key, b body, l *manifests.Live) bool {
 	case said != "":
 		return said != noSecrets
 	}
-	return b.Secrets || r.hadSecrets[key]
+	return b.Secrets || r.before[key].Secrets
 }
 
-// masked returns a change of an object with secrets as it is told. Nobody knows which of the values that are
-// there are those of secrets, so none is told, and no name of a place that the entry does not have.
-func (b body) masked(c reconcile.Change) reconcile.Change {
-	out := reconcile.Change{Path: b.told(c.Path), Old: mask(c.Old), New: c.New}
-	if out.Path != c.Path || touches(c.Path, b.Masked) || c.Path == notes[0] { // an old digest is of values
+// masked returns a change of an object with secrets as it is told. A run does not know which of the values that
+// are there are those of secrets, so it tells none, and no name of a place that the entry does not have.
+func (b body) masked(c reconcile.Change, writes bool) reconcile.Change {
+	out := reconcile.Change{Path: b.told(c.Path), Old: c.Old, New: c.New}
+	isSecret := out.Path != c.Path || touches(c.Path, b.Masked)
+	if writes || isSecret {
+		out.Old = hidden
+	}
+	if isSecret {
 		out.New = mask(c.New)
 	}
 	return out
@@ -81,7 +126,7 @@ func (b body) masked(c reconcile.Change) reconcile.Change {
 
 // told returns a place, or the one above it that the entry has and that is no masked one's part.
 func (b body) told(path string) string {
-	if path == "" || slices.Contains(notes, path) || strings.HasPrefix(path, "/metadata/managedFields") {
+	if path == "" || strings.HasPrefix(path, "/metadata/managedFields") {
 		return path
 	}
 	at, in := "", any(map[string]any(b.Object))

@@ -128,3 +128,16 @@ func (r *run) credentials(s *side) saas.Credentials {
 	}
 	return out
 }
+
+// UsesHosts implements [integration.HostUser].
+func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	m, err := saas.Read(ctx, query, s.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return m.UsesHosts(s.Settings, false), nil
+}

@@ -40,7 +40,7 @@ func (b body) MarshalJSON() ([]byte, error) {
 // them it holds, so that it can be compared without their values.
 func bodyOf(t *target, i int) body {
 	b := body{Object: t.out.Objects[i], Masked: t.out.Masked[i], Target: t.Label(), Secrets: t.out.HasSecrets}
-	if !b.Secrets || t.out.Hidden[i] == nil { // or nobody knows it without the values
+	if !b.Secrets || t.out.Hidden[i] == nil { // nobody knows it without the values
 		b.Object = manifests.Normal(withNames(b.Object, ""))
 		b.Named = b.Object
 		return b
@@ -85,14 +85,15 @@ func withNames(object map[string]any, names string) map[string]any {
 	return out
 }
 
+// digest returns the digest of the manifest as the object notes it. Values of secrets are not in it.
+func (b body) digest() string { return manifests.Digest(b.Named) }
+
 // options returns how the object is compared and applied. A dry run does not know the values of secrets.
 func (b body) options(of manifests.Options, writes bool) manifests.Options {
 	if len(b.Masked) == 0 {
 		return of
 	}
-	if _, isNamed := member(member(b.Named, "metadata"), "annotations")[manifests.SecretsAnnotation]; isNamed {
-		of.Digest = manifests.Digest(b.Named)
-	}
+	of.Digest = b.digest()
 	if !writes {
 		of.Unknown = b.Masked
 	}

@@ -36,12 +36,11 @@ type run struct {
 	files        memo[filesKey, map[string][]byte]
 	digests      memo[string, string]
 
-	mu    sync.Mutex
-	views map[string]*view // by shard and place
-	// hadSecrets are the objects whose targets have secrets on base.
-	hadSecrets map[reconcile.Key]bool
-	failures   int // errors that were reported
-	unknown    int // those of them that say that nobody knows something
+	mu       sync.Mutex
+	views    map[string]*view       // by shard and place
+	before   map[reconcile.Key]body // objects of base
+	failures int                    // errors that were reported
+	unknown  int                    // those of them that say that nobody knows something
 }
 
 // A side is what the data of base or head say about the cells to work on.
@@ -87,7 +86,7 @@ var errNotRendered = errors.New("nobody has rendered it")
 
 // open reads both sides, and renders their targets.
 func (d deployer) open(ctx context.Context, env integration.Environment, act *integration.Actors) *run {
-	r := &run{services: d.services, env: env, store: env.State, views: map[string]*view{}, hadSecrets: map[reconcile.Key]bool{}}
+	r := &run{services: d.services, env: env, store: env.State, views: map[string]*view{}, before: map[reconcile.Key]body{}}
 	if act != nil {
 		r.writes, r.store = true, act.State
 	}

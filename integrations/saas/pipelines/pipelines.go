@@ -237,3 +237,16 @@ func (n native) forget(ctx context.Context, env integration.Environment, act *in
 	}
 	return errors.Join(errs...)
 }
+
+// UsesHosts implements [integration.HostUser].
+func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	m, err := saas.Read(ctx, query, s.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return m.UsesHosts(s.Settings, true), nil
+}

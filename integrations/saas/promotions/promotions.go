@@ -238,3 +238,16 @@ func (native) DesiredState(ctx context.Context, query integration.QueryFunc, of 
 	slices.SortStableFunc(out.Targets, func(x, y target) int { return compareText(x.Key, y.Key) })
 	return out, nil
 }
+
+// UsesHosts implements [integration.HostUser].
+func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it integration.Integration) ([]integration.HostUse, error) {
+	s, err := readSettings(it.Own)
+	if err != nil {
+		return nil, err
+	}
+	m, err := saas.Read(ctx, query, s.Settings)
+	if err != nil {
+		return nil, err
+	}
+	return m.UsesHosts(s.Settings, true), nil
+}

@@ -1,0 +1,111 @@
+package saas
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/app-sre/prcheck/integration"
+)
+
+// The purposes of hosts.
+const (
+	forRepositories = "repositories"
+	forImages       = "images"
+	forBuilds       = "build servers"
+	forMeasurements = "measurements"
+)
+
+// noLogin says what a host that the settings do not name does not get.
+const noLogin = "it does not get the credentials that the data name"
+
+// A hostList collects the hosts that the data name.
+type hostList struct {
+	settings Settings
+	purposes map[string]map[string]bool // by host
+	missing  map[string]bool
+}
+
+// add adds a host that is asked, with credentials of the data or without.
+func (l *hostList) add(host, port, purpose string, hasCredentials bool) {
+	if host == "" {
+		return
+	}
+	at := withPort(host, port)
+	if l.purposes[at] == nil {
+		l.purposes[at] = map[string]bool{}
+	}
+	l.purposes[at][purpose] = true
+	_, hasLogin := l.settings.Logins[host]
+	if hasCredentials && !hasLogin && !l.settings.MayGet(host) && !l.settings.MayGet(at) {
+		l.missing[at] = true
+	}
+}
+
+// addAddress adds the host of an address.
+func (l *hostList) addAddress(address, purpose string, hasCredentials bool) {
+	if u, err := url.Parse(address); err == nil {
+		l.add(strings.ToLower(u.Hostname()), portOf(address), purpose, hasCredentials)
+	}
+}
+
+// UsesHosts returns the hosts that the data name, and those that the settings name, as
+// [integration.HostUser] does. Build servers and measurements are those that gates of pipelines ask.
+func (m *Model) UsesHosts(s Settings, withGates bool) []integration.HostUse {
+	l := &hostList{settings: s, purposes: map[string]map[string]bool{}, missing: map[string]bool{}}
+	for _, f := range m.Files {
+		for _, pattern := range f.ImagePatterns {
+			if host, _, hasPath := strings.Cut(pattern, "/"); hasPath && strings.ContainsAny(host, ".:") {
+				l.add(registryOf(pattern), registryPort(pattern), forImages, f.Image != nil)
+			}
+		}
+		for _, t := range f.Templates {
+			l.addAddress(t.URL, forRepositories, f.Code != nil)
+			for _, to := range t.Targets {
+				if withGates {
+					l.addGates(f, to)
+				}
+			}
+		}
+	}
+	return l.uses()
+}
+
+// addGates adds the hosts that the gates of a target ask.
+func (l *hostList) addGates(f *File, t *Target) {
+	if t.Upstream != nil {
+		l.addAddress(t.Upstream.ServerURL, forBuilds, t.Upstream.Token.Path != "")
+	}
+	for _, i := range t.Images {
+		l.add(registryOf(i.Registry+"/"), registryPort(i.Registry+"/"), forImages, f.Image != nil)
+	}
+	for _, slo := range t.SLOs {
+		for _, at := range slo.Namespaces {
+			l.addAddress(at.URL, forMeasurements, at.Token != nil || at.User != nil || at.Password != nil)
+		}
+	}
+}
+
+// uses returns the hosts, with those that the settings name and no data.
+func (l *hostList) uses() []integration.HostUse {
+	var out []integration.HostUse
+	named := map[string]bool{}
+	for _, at := range slices.Sorted(maps.Keys(l.purposes)) {
+		host, _, _ := strings.Cut(at, ":")
+		named[at], named[host] = true, true
+		use := integration.HostUse{Host: at, For: strings.Join(slices.Sorted(maps.Keys(l.purposes[at])), ", ")}
+		if l.missing[at] {
+			use.Missing = noLogin
+		}
+		out = append(out, use)
+	}
+	allowed := append(slices.Collect(maps.Keys(l.settings.Logins)), l.settings.Hosts...)
+	slices.Sort(allowed)
+	for _, host := range slices.Compact(allowed) {
+		if !named[host] {
+			out = append(out, integration.HostUse{Host: host})
+		}
+	}
+	return out
+}
