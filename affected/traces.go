@@ -21,7 +21,7 @@ type requestKey struct {
 func keyOfRequest(side trace.Side, req gql.Request) requestKey {
 	key := requestKey{side: side, query: req.Query, operation: req.Operation, emptyName: req.EmptyName}
 	if req.Variables != nil {
-		key.variables = bundle.Canonical(req.Variables)
+		key.variables = string(bundle.AppendOrdered(nil, req.Variables)) // the order of keys counts in a filter
 	}
 	return key
 }

@@ -11,7 +11,14 @@ import (
 func Canonical(v any) string { return string(AppendCanonical(nil, v)) }
 
 // AppendCanonical appends the canonical text of a value to out.
-func AppendCanonical(out []byte, v any) []byte {
+func AppendCanonical(out []byte, v any) []byte { return appendText(out, v, true) }
+
+// AppendOrdered appends a text of a value to out that is the same for equal values whose objects have
+// their members in the same order.
+func AppendOrdered(out []byte, v any) []byte { return appendText(out, v, false) }
+
+// appendText appends a value as JSON, with its keys sorted or in their order.
+func appendText(out []byte, v any, isSorted bool) []byte {
 	switch v := v.(type) {
 	case nil:
 		return append(out, "null"...)
@@ -27,19 +34,22 @@ func AppendCanonical(out []byte, v any) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = AppendCanonical(out, v[i])
+			out = appendText(out, v[i], isSorted)
 		}
 		return append(out, ']')
 	case *Object:
-		members := slices.Clone(v.members)
-		slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+		members := v.members
+		if isSorted {
+			members = slices.Clone(members)
+			slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Key, b.Key) })
+		}
 		out = append(out, '{')
 		for i, m := range members {
 			if i > 0 {
 				out = append(out, ',')
 			}
 			out = append(strconv.AppendQuote(out, m.Key), ':')
-			out = AppendCanonical(out, m.Value)
+			out = appendText(out, m.Value, isSorted)
 		}
 		return append(out, '}')
 	}

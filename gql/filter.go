@@ -33,6 +33,9 @@ func (s *Schema) parseRootArguments(def *fieldDef, args map[string]any) (out roo
 type filter struct {
 	matchesNothing bool // no object passes
 	conditions     []condition
+	// unknown is the error of the first key that the type lacks, nil if it has all. It comes before any
+	// condition is judged.
+	unknown *Error
 }
 
 // A conditionKind says how a condition compares.
@@ -85,6 +88,13 @@ func (s *Schema) parseFilter(t *typeDef, v any) *filter {
 		return f
 	}
 	for _, m := range members {
+		if s.filterField(t, m.Key, 0) == nil {
+			f.unknown = internalError("Field %q does not exist on type %q", m.Key, t.name)
+			f.unknown.Code, f.unknown.GQLType = CodeFilter, t.name
+			return f
+		}
+	}
+	for _, m := range members {
 		c := s.parseCondition(t, m.Key, m.Value)
 		f.conditions = append(f.conditions, c)
 		if c.kind == conditionFault {
@@ -109,14 +119,9 @@ func (s *Schema) filterField(t *typeDef, name string, asked int) *fieldDef {
 	return t.field(name)
 }
 
-// parseCondition converts the condition on one field of a type.
+// parseCondition converts the condition on a field that a type has.
 func (s *Schema) parseCondition(t *typeDef, key string, v any) condition {
 	def := s.filterField(t, key, 0)
-	if def == nil {
-		err := internalError("Field %q does not exist on type %q", key, t.name)
-		err.Code, err.GQLType = CodeFilter, t.name
-		return faultyCondition(err)
-	}
 	c := condition{key: key, value: v}
 	if list, ok := v.([]any); ok && def.isList {
 		c.kind, c.list = conditionList, list
@@ -137,7 +142,7 @@ func (s *Schema) parseCondition(t *typeDef, key string, v any) condition {
 	if inner, ok := o.Get("filter"); ok {
 		on := s.types[def.bundleType]
 		if on == nil {
-			return faultyCondition(internalError("Cannot read properties of undefined (reading 'fields')"))
+			return faultyCondition(internalError("Cannot read properties of undefined (reading 'name')"))
 		}
 		c.kind, c.inner = conditionFilter, s.parseFilter(on, inner)
 		return c

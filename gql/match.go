@@ -14,6 +14,9 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 	if len(files) == 0 {
 		return dataValue{value: fileList{}}, nil
 	}
+	if f := field.rootArgs.filter; f != nil && f.unknown != nil {
+		return dataValue{}, f.unknown.clone()
+	}
 	files = r.engine.candidates(field.def.schema, field.rootArgs)
 	list := make(fileList, 0, len(files))
 	for i, f := range files {
@@ -55,7 +58,10 @@ func (d dataReader) matchesArguments(field *selectedField, f *bundle.File) (bool
 
 // matches reports whether a value passes the filter.
 func (f *filter) matches(d dataReader, v any) (bool, *Error) {
-	if f.matchesNothing {
+	switch {
+	case f.unknown != nil:
+		return false, f.unknown.clone()
+	case f.matchesNothing:
 		return false, nil
 	}
 	for i := range f.conditions {
@@ -108,8 +114,11 @@ func (c *condition) matchesSingle(d dataReader, v any) (bool, *Error) {
 	if c.kind == conditionNot {
 		return !strictEqual(found, c.value), nil
 	}
-	if !ok || found == nil {
+	if !ok {
 		return false, nil
+	}
+	if found == nil {
+		return false, internalError("Cannot read properties of null (reading 'constructor')")
 	}
 	target, isNull := d.followReference(dataValue{value: found})
 	if isNull {

@@ -25,6 +25,12 @@ func elsewhere(_, head *side) {
 	head.at("/others/else.yml")["name"] = "new"
 }
 
+// noGroups takes the groups out of all roles.
+func noGroups(s *side) {
+	delete(s.at("/roles/dev.yml"), "groups")
+	delete(s.at("/roles/ops.yml"), "groups")
+}
+
 // both applies one change to both sides, and then a change to head.
 func both(same func(s *side), then func(base, head *side)) func(base, head *side) {
 	return func(base, head *side) {
@@ -132,6 +138,17 @@ var stateCases = []rungCase{
 		"skip state", plan.CodeSameState, ""},
 	{"order significant", asks(", list_order: significant", "roles.graphql"), func(_, head *side) { head.at("/roles/dev.yml")["tags"] = list{"y", "x"} },
 		"run state it", plan.CodeStateDiffers, ""},
+	{"null where nothing was, below a filter", asks("", "grouped.graphql"), both(noGroups, func(_, head *side) { head.at("/roles/dev.yml")["groups"] = nil }),
+		"run state it", plan.CodeStateUnproven, ""},
+	{"something where nothing was, below a filter by an unknown key", asks("", "sized.graphql"),
+		both(noGroups, func(_, head *side) { head.at("/roles/dev.yml")["groups"] = list{object{"$ref": "/groups/dev.yml"}} }), "run state it", plan.CodeStateUnproven, ""},
+	{"the first datafile of a filter by an unknown key", asks("", "weighed.graphql"),
+		both(func(s *side) {
+			for _, name := range []string{"dev", "ops"} {
+				delete(s.data, "/roles/"+name+".yml")
+			}
+			s.at("/users/ana.yml")["roles"], s.at("/users/bob.yml")["roles"] = list{}, list{}
+		}, func(_, head *side) { head.data["/roles/new.yml"] = object{"$schema": "/role-1.yml", "name": "new"} }), "run state it", plan.CodeStateUnproven, ""},
 	{"file added", asks("", "names.graphql"), func(_, head *side) { head.data["/users/new.yml"] = object{"$schema": "/user-1.yml", "name": "new"} },
 		"run state it", plan.CodeStateDiffers, ""},
 	{"file removed", asks("", "names.graphql"), func(_, head *side) { delete(head.data, "/users/bob.yml") }, "run state it", plan.CodeStateDiffers, ""},

@@ -126,6 +126,9 @@ var queries = map[string]string{
 	"groups.graphql":    "{ groups { name account size } }",
 	"templates.graphql": "{ groups { name template { content } } }",
 	"everyone.graphql":  "{ users { name roles { groups { account } } } }",
+	"grouped.graphql":   "{ roles(filter: {groups: {filter: {}}}) { name } }",
+	"sized.graphql":     "{ roles(filter: {groups: {filter: {weight: 1}}}) { name } }",
+	"weighed.graphql":   "{ roles(filter: {name: \"none\", weight: 1}) { name } }",
 	"syntax.graphql":    "{ users { name }",
 	"unknown.graphql":   "{ users { nam } }",
 }

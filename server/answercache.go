@@ -60,7 +60,7 @@ func cacheKeyOf(on *Snapshot, req *gql.Request) cacheKey {
 	h := sha256.New()
 	var vars []byte
 	if req.Variables != nil {
-		vars = bundle.AppendCanonical(nil, req.Variables)
+		vars = bundle.AppendOrdered(nil, req.Variables) // the order of keys counts in a filter
 	}
 	for _, part := range []string{on.Bundle.SHA256(), req.Operation, strconv.FormatBool(req.EmptyName), req.Query, string(vars)} {
 		_, _ = h.Write(strconv.AppendInt(nil, int64(len(part)), 10)) // never fails

@@ -76,6 +76,8 @@ func TestCacheKeys(t *testing.T) {
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":"1"}`)}),
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740993}`)}),
 		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"a":9007199254740992}`)}),
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"f":{"a":1,"b":{"filter":{"c":2}}}}`)}), // a filter is judged in its order
+		cacheKeyOf(one, &gql.Request{Query: "ab", Variables: vars(`{"f":{"b":{"filter":{"c":2}},"a":1}}`)}),
 	} {
 		if before, ok := seen[q]; ok {
 			t.Errorf("%d and %d are the same question", before, i)

@@ -82,7 +82,7 @@ func (r *Recorder) Note(x Exchange) {
 	}
 	q := Request{Side: side, Query: x.Request.Query, Operation: x.Request.Operation, EmptyName: x.Request.EmptyName, Answer: Answer(x.Status, x.Body)}
 	if x.Request.Variables != nil {
-		q.Variables = bundle.AppendCanonical(nil, x.Request.Variables)
+		q.Variables = bundle.AppendOrdered(nil, x.Request.Variables) // the order of keys counts in a filter
 	}
 	r.add(q)
 	r.observe(x.Response)

@@ -109,7 +109,7 @@ func TestDamaged(t *testing.T) {
 	}{
 		{"cut short", func(s string) string { return s[:len(s)/2] }, "cut short or damaged"},
 		{"empty", func(string) string { return "" }, "cut short or damaged"},
-		{"of a later version", func(s string) string { return strings.Replace(s, trace.Version, "prcheck-trace/v2", 1) }, `its version is "prcheck-trace/v2"`},
+		{"of a later version", func(s string) string { return strings.Replace(s, trace.Version, "prcheck-trace/v3", 1) }, `its version is "prcheck-trace/v3"`},
 		{"of no version", func(s string) string { return "{}" }, "cut short or damaged"},
 		{"another answer", func(s string) string { return strings.Replace(s, `"answer":"`, `"answer":"0`, 1) }, "it was edited or damaged"},
 		{"another question", func(s string) string { return strings.Replace(s, "{a}", "{b}", 1) }, "it was edited or damaged"},

@@ -15,7 +15,7 @@ import (
 
 // Version is the version of traces. It changes with their format, and also when the query
 // engine begins to answer a query differently. A trace of another version is not used.
-const Version = "prcheck-trace/v1"
+const Version = "prcheck-trace/v2"
 
 // A Side says for which bundle of a change a request is.
 type Side string

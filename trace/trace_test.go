@@ -94,13 +94,16 @@ func TestProves(t *testing.T) {
 func TestVariables(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, n := range []string{"1", "9007199254740993"} {
-		vars := bundle.NewObject(bundle.Member{Key: "n", Value: bundle.Number(n)})
+		vars := bundle.NewObject(bundle.Member{Key: "n", Value: bundle.Number(n)}, bundle.Member{Key: "f", Value: nil})
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}", Operation: "Q", Variables: vars}, Status: 200, Body: []byte(n)})
 	}
 	var asked []string
 	why := r.Trace(subject, noon).Proves(func(_ trace.Side, req gql.Request, recorded string) (bool, error) {
 		v, _ := req.Variables.Get("n")
 		asked = append(asked, fmt.Sprint(req.Operation, " ", v))
+		if first := req.Variables.Members()[0].Key; first != "n" {
+			t.Errorf("the order of keys is lost: %q is the first", first)
+		}
 		return trace.Answer(200, fmt.Append(nil, v)) == recorded, nil
 	})
 	if got := strings.Join(asked, ", "); why != "" || got != "Q 1, Q 9007199254740993" {

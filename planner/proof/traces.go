@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/plan"
@@ -123,11 +124,11 @@ func recordedState(it integration.Integration, t *trace.Trace) *desired {
 	return d
 }
 
-// requestText returns a text of a request; the order of its variables does not count.
+// requestText returns a text of a request. The order of keys in its variables counts: a filter is judged in it.
 func requestText(r gql.Request) string {
-	variables := "none"
+	variables := ""
 	if r.Variables != nil {
-		variables = writer{integration.OrderSignificant}.write(plain(r.Variables))
+		variables = string(bundle.AppendOrdered(nil, r.Variables))
 	}
 	return fmt.Sprintf("%q %q %v %s", r.Query, r.Operation, r.EmptyName, variables)
 }
