@@ -153,10 +153,9 @@ func (e *evaluation) checkNumber(n *schemaNode, v bundle.Number) {
 	if len(n.numberLimits) == 0 {
 		return
 	}
-	value := rational(v)
 	for _, b := range n.numberLimits {
-		if !b.holds(value, b.limit) {
-			e.addFlawf("%s must be %s %s", shortJSON(v), b.words, b.limit.RatString())
+		if !b.holds(v, b.limit) {
+			e.addFlawf("%s must be %s %s", shortJSON(v), b.words, b.limit)
 		}
 	}
 }

@@ -35,6 +35,23 @@ func rational(n bundle.Number) *big.Rat {
 	return new(big.Rat)
 }
 
+// isMultiple reports whether a value is a multiple of a limit, as python-jsonschema does: of a limit with a
+// point or an exponent if the quotient of both in double precision is a whole number, and otherwise exactly.
+func isMultiple(value, limit bundle.Number) bool {
+	v, l := rational(value), rational(limit)
+	if l.Sign() == 0 {
+		return true
+	}
+	if strings.ContainsAny(string(limit), ".eE") {
+		a, _ := v.Float64()
+		b, _ := l.Float64()
+		if q := a / b; !math.IsInf(q, 0) {
+			return q == math.Trunc(q)
+		}
+	}
+	return new(big.Rat).Quo(v, l).IsInt()
+}
+
 // isInteger reports whether a number has no fraction. 1.0 is an integer.
 func isInteger(n bundle.Number) bool {
 	return !strings.ContainsAny(string(n), ".eE") || rational(n).IsInt()

@@ -72,9 +72,9 @@ type dependency struct {
 
 // A numberLimit is a keyword that limits numbers, such as minimum.
 type numberLimit struct {
-	limit *big.Rat
+	limit bundle.Number // as it is written
 	words string
-	holds func(value, limit *big.Rat) bool
+	holds func(value, limit bundle.Number) bool
 }
 
 // nodeFor returns the node for a compiled schema. It makes each node once, because schemas
@@ -98,7 +98,7 @@ func (l *library) nodeFor(s *jsonschema.Schema) *schemaNode {
 	l.readListKeywords(n, s)
 	n.minLength, n.maxLength = s.MinLength, s.MaxLength
 	n.pattern = l.keepPattern(s.Pattern, s.Location+"/pattern")
-	n.numberLimits = makeNumberLimits(s)
+	n.numberLimits = makeNumberLimits(s, l.docOf(s))
 	return n
 }
 
@@ -115,18 +115,11 @@ func (l *library) keepPattern(re jsonschema.Regexp, where string) *pattern {
 
 // readAnnotations reads the keywords of qontract that JSON schema does not have.
 func (l *library) readAnnotations(n *schemaNode, s *jsonschema.Schema) {
-	p, at, ok := parseSchemaURL(s.Location)
-	if !ok {
-		return
-	}
-	var doc *bundle.Object
-	if file := l.docs.get(p); file != nil {
-		v, _ := lookup(file, at)
-		doc, _ = v.(*bundle.Object)
-	}
+	doc := l.docOf(s)
 	if doc == nil {
 		return
 	}
+	p, at, _ := parseSchemaURL(s.Location)
 	n.isResourcePath = doc.String("$ref") == resourceRef
 	switch ref, _ := doc.Get("$schemaRef"); ref := ref.(type) {
 	case string:
@@ -136,6 +129,21 @@ func (l *library) readAnnotations(n *schemaNode, s *jsonschema.Schema) {
 			n.schemaRef = target
 		}
 	}
+}
+
+// docOf returns a schema as it is written, nil if the bundle has no such object.
+func (l *library) docOf(s *jsonschema.Schema) *bundle.Object {
+	p, at, ok := parseSchemaURL(s.Location)
+	if !ok {
+		return nil
+	}
+	file := l.docs.get(p)
+	if file == nil {
+		return nil
+	}
+	v, _ := lookup(file, at)
+	doc, _ := v.(*bundle.Object)
+	return doc
 }
 
 func (l *library) readGeneralKeywords(n *schemaNode, s *jsonschema.Schema) {
@@ -212,13 +220,36 @@ func (l *library) makeAdditional(v any) additional {
 	return additional{}
 }
 
-func makeNumberLimits(s *jsonschema.Schema) []numberLimit {
-	all := []numberLimit{
-		{s.Minimum, "at least", func(v, l *big.Rat) bool { return v.Cmp(l) >= 0 }},
-		{s.Maximum, "at most", func(v, l *big.Rat) bool { return v.Cmp(l) <= 0 }},
-		{s.ExclusiveMinimum, "more than", func(v, l *big.Rat) bool { return v.Cmp(l) > 0 }},
-		{s.ExclusiveMaximum, "less than", func(v, l *big.Rat) bool { return v.Cmp(l) < 0 }},
-		{s.MultipleOf, "a multiple of", func(v, l *big.Rat) bool { return l.Sign() == 0 || new(big.Rat).Quo(v, l).IsInt() }},
+// makeNumberLimits returns the limits of a schema, which is written as doc.
+func makeNumberLimits(s *jsonschema.Schema, doc *bundle.Object) []numberLimit {
+	compare := func(holds func(order int) bool) func(value, limit bundle.Number) bool {
+		return func(value, limit bundle.Number) bool { return holds(rational(value).Cmp(rational(limit))) }
 	}
-	return slices.DeleteFunc(all, func(b numberLimit) bool { return b.limit == nil })
+	var out []numberLimit
+	for _, of := range []struct {
+		keyword  string
+		compiled *big.Rat
+		words    string
+		holds    func(value, limit bundle.Number) bool
+	}{
+		{"minimum", s.Minimum, "at least", compare(func(o int) bool { return o >= 0 })},
+		{"maximum", s.Maximum, "at most", compare(func(o int) bool { return o <= 0 })},
+		{"exclusiveMinimum", s.ExclusiveMinimum, "more than", compare(func(o int) bool { return o > 0 })},
+		{"exclusiveMaximum", s.ExclusiveMaximum, "less than", compare(func(o int) bool { return o < 0 })},
+		{"multipleOf", s.MultipleOf, "a multiple of", isMultiple},
+	} {
+		if of.compiled == nil {
+			continue
+		}
+		limit := bundle.Number(of.compiled.RatString()) // of a metaschema: a whole number
+		if doc != nil {
+			if v, _ := doc.Get(of.keyword); v != nil {
+				if n, ok := v.(bundle.Number); ok {
+					limit = n
+				}
+			}
+		}
+		out = append(out, numberLimit{limit, of.words, of.holds})
+	}
+	return out
 }
