@@ -74,11 +74,11 @@ func (t *Template) Values(given map[string]string) (map[string]string, error) {
 // object returns an object with values and labels.
 func (f *filler) object(object map[string]any, labels map[string]string) (map[string]any, error) {
 	value, err := f.fill(object)
+	out, _ := value.(map[string]any)
+	setGroup(out)
 	if err != nil || len(labels) == 0 {
-		out, _ := value.(map[string]any)
 		return out, err
 	}
-	out, _ := value.(map[string]any)
 	metadata, err := child(out, "metadata")
 	if err != nil {
 		return nil, err

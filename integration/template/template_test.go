@@ -176,3 +176,23 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A kind that moved into an API group gets the name of that group, after values are filled in.
+func TestGroups(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"apiVersion": "v1", "kind": "DeploymentConfig"}`:                      "apps.openshift.io/v1",
+		`{"apiVersion": "${V}", "kind": "${K}"}`:                                "route.openshift.io/v1",
+		`{"apiVersion": "apps.openshift.io/v1", "kind": "DeploymentConfig"}`:    "apps.openshift.io/v1",
+		`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding"}`: "rbac.authorization.k8s.io/v1",
+		`{"apiVersion": "v1", "kind": "Service"}`:                               "v1",
+	} {
+		read, err := Read("t", []byte(`{"apiVersion": "v1", "kind": "Template", "objects": [`+text+`], "parameters": [{"name": "V"}, {"name": "K"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Process(read, map[string]string{"V": "v1", "K": "Route"})
+		if err != nil || out[0]["apiVersion"] != want {
+			t.Errorf("%s: got %v, %v, want %s", text, out, err, want)
+		}
+	}
+}
