@@ -115,7 +115,7 @@ func (r *run) hasSecrets(key reconcile.Key, b body, l *manifests.Live) bool {
 func (b body) masked(c reconcile.Change, writes bool) reconcile.Change {
 	out := reconcile.Change{Path: b.told(c.Path), Old: c.Old, New: c.New}
 	isSecret := out.Path != c.Path || touches(c.Path, b.Masked)
-	if writes || isSecret {
+	if writes || isSecret || isBeside(c.Path, b.Masked) {
 		out.Old = hidden
 	}
 	if isSecret {
@@ -162,6 +162,24 @@ func touches(path string, masked []string) bool {
 		}
 	}
 	return false
+}
+
+// isBeside reports whether a place is in a list in which a masked one is, too: somebody may have moved its items.
+func isBeside(path string, masked []string) bool {
+	is := jsonpointer.Split(path)
+	return slices.ContainsFunc(masked, func(m string) bool {
+		for i, part := range jsonpointer.Split(m) {
+			if i == len(is) {
+				return false
+			}
+			if part != is[i] {
+				_, notOurs := strconv.Atoi(part)
+				_, notIs := strconv.Atoi(is[i])
+				return notOurs == nil && notIs == nil
+			}
+		}
+		return false
+	})
 }
 
 // above returns the masked place that a place is below, since the names on the way may be those

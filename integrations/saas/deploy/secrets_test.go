@@ -12,6 +12,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 // withSecret is a scene whose first target has a secret, with a function that sets its version.
@@ -242,6 +243,42 @@ func TestTextsOfHeadTryNoValue(t *testing.T) {
 		}
 		if seen[0] != seen[1] {
 			t.Errorf("named %v: got\n%s\nand\n%s", isNamed, seen[0], seen[1])
+		}
+	}
+}
+
+// A text of head that is written as the name of a secret is no secret: it is neither taken for the manifest that
+// was applied, nor compared with the value that is there.
+func TestTextsThatLookLikeNames(t *testing.T) {
+	twice := strings.Replace(shopTemplate, `{name: GREETING, value: "${PASSWORD}"}`, `{name: GREETING, value: "${PASSWORD}"}, {name: AGAIN, value: "(${PASSWORD}"}`, 1)
+	const name = `(secret \"app/shop/db\" \"password\" \"1\")`
+	for _, head := range []string{
+		strings.Replace(twice, `{name: GREETING, value: "${PASSWORD}"}`, `{name: GREETING, value: "`+name+`"}`, 1),
+		strings.Replace(twice, `{name: AGAIN, value: "(${PASSWORD}"}`, `{name: AGAIN, value: "(`+name+`"}`, 1),
+		strings.Replace(twice, `{name: AGAIN, value: "(${PASSWORD}"}`, `{name: AGAIN, value: "`+name+`"}`, 1),
+	} {
+		s, _ := withSecret(t)
+		s.push("/openshift/template.yml", twice)
+		s.Target(saastest.File, 0, 0)["ref"] = s.forge.heads[shopURL]["main"]
+		s.mustRun(t, "shop/stage")
+		base := s.Clone()
+		s.push("/openshift/template.yml", head)
+		s.Target(saastest.File, 0, 0)["ref"] = s.forge.heads[shopURL]["main"]
+		if err := s.dryRun(t, "shop/stage", base); s.fails(err) {
+			t.Fatal(err, s.said)
+		}
+		if said := fmt.Sprint(s.said, s.log.String()); strings.Contains(said, "value-of") || !s.says("SAAS_CHANGE", "/value: ***") || !s.says("update", "Deployment") {
+			t.Error(said)
+		}
+	}
+}
+
+// A place in a list beside that of a secret is told without its value: somebody may have moved the items.
+func TestPlacesBesideSecrets(t *testing.T) {
+	b := body{Object: map[string]any{"spec": map[string]any{"args": []any{"a", "b"}, "replicas": 1}, "x": []any{map[string]any{"image": "i"}}}, Masked: []string{"/spec/args/0", "/x/0/args/1"}}
+	for path, want := range map[string]string{"/spec/args/1": hidden, "/spec/args/0": hidden, "/spec/args": hidden, "/spec/replicas": "old", "/x/0/image": "old", "/x/1/image": hidden} {
+		if got := b.masked(reconcile.Change{Path: path, Old: "old", New: "new"}, false); got.Old != want {
+			t.Errorf("%s: got %+v, want %s", path, got, want)
 		}
 	}
 }

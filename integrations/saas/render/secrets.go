@@ -154,23 +154,31 @@ func (s *secrets) named(value any) any {
 	return value
 }
 
-// names returns a text with names of secrets in place of their placeholders, also in base64.
+// The beginnings of names. A text that has one of its own is escaped, so that it is no name.
+const (
+	nameOfSecret = "(secret "
+	nameOfBase64 = "(base64 "
+)
+
+// names returns a text with names of secrets in place of their placeholders, also in base64. No two texts become
+// the same one.
 func (s *secrets) names(text string) string {
-	if !strings.Contains(text, s.token) {
-		if raw, err := base64.StdEncoding.DecodeString(text); err == nil && strings.Contains(string(raw), s.token) {
-			return fmt.Sprintf("(base64 %s)", s.names(string(raw)))
-		}
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && strings.Contains(string(raw), s.token) {
+		return nameOfBase64 + s.names(string(raw)) + ")"
+	}
+	if !strings.Contains(text, s.token) && !strings.Contains(text, nameOfSecret) && !strings.Contains(text, nameOfBase64) {
 		return text
 	}
+	pairs := []string{`\`, `\\`, "(", `\(`}
 	for ref, mark := range s.marks {
-		text = strings.ReplaceAll(text, mark, nameOf(ref))
+		pairs = append(pairs, mark, nameOf(ref))
 	}
-	return text
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // nameOf returns the name of a secret for people.
 func nameOf(ref integration.SecretRef) string {
-	return fmt.Sprintf("(secret %q %q %q)", ref.Path, ref.Field, ref.Version)
+	return fmt.Sprintf("%s%q %q %q)", nameOfSecret, ref.Path, ref.Field, ref.Version)
 }
 
 // usedIn returns the names of the secrets that a value with names holds, sorted.

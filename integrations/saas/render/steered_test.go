@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -152,5 +153,30 @@ func TestSteeredDigest(t *testing.T) {
 	_, err := Render(t.Context(), in)
 	if err == nil || !strings.Contains(err.Error(), "an image") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Texts of a template that look like names become no names, and different texts stay different.
+func TestNamesAreOfSecretsAlone(t *testing.T) {
+	texts := []string{"${A}", "(${A}", `\(${A}`, "((${A}", `(secret "shop/A" "value" "")`, `((secret "shop/A" "value" "")`, `\(secret "shop/A" "value" "")`,
+		`\\(secret "shop/A" "value" "")`, `(base64 (secret "shop/A" "value" ""))`, `x`, `(x`, `\(x`}
+	seen := map[string]string{}
+	for _, text := range texts {
+		raw, err := json.Marshal(map[string]string{"x": text, "y": "${A}"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := scene{secrets: map[string]string{"A": "pw"}, files: configMap(string(raw))}.input()
+		in.Secret = nil
+		out, err := Render(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := out.Hidden[0]["data"].(map[string]any)
+		name := fmt.Sprint(data["x"])
+		if other, isThere := seen[name]; isThere {
+			t.Errorf("%s and %s become %s", text, other, name)
+		}
+		seen[name] = text
 	}
 }
