@@ -138,9 +138,6 @@ func (a *analyzer) addFilter(d *positionDraft, f typedFilter) {
 			d.whole = append(d.whole, c.key)
 			continue
 		}
-		if c.inner.unknown != nil { // an error as soon as something is there
-			d.whole = append(d.whole, c.key)
-		}
 		below := d.childFor(c.key, false, Synthetic{})
 		def := a.query.schema.filterField(f.on, c.key, 0)
 		t := a.query.schema.types[def.bundleType]

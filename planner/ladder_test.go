@@ -142,6 +142,8 @@ var stateCases = []rungCase{
 		"run state it", plan.CodeStateUnproven, ""},
 	{"something where nothing was, below a filter by an unknown key", asks("", "sized.graphql"),
 		both(noGroups, func(_, head *side) { head.at("/roles/dev.yml")["groups"] = list{object{"$ref": "/groups/dev.yml"}} }), "run state it", plan.CodeStateUnproven, ""},
+	{"something where nothing was, below a filter that fails inside", asks("", "inside.graphql"),
+		both(noGroups, func(_, head *side) { head.at("/roles/dev.yml")["groups"] = list{object{"$ref": "/groups/dev.yml"}} }), "run state it", plan.CodeStateUnproven, ""},
 	{"the first datafile of a filter by an unknown key", asks("", "weighed.graphql"),
 		both(func(s *side) {
 			for _, name := range []string{"dev", "ops"} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/plan"
+	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -179,5 +180,17 @@ func TestVerifyNeedsTraces(t *testing.T) {
 	in.Traces = nil
 	if gaps := verify(t, in, p); len(gaps) != 1 || !strings.Contains(gaps[0].Why, "must run in full") {
 		t.Errorf("got %v", gaps)
+	}
+}
+
+// The inputs of a task whose recorded filter has its keys in an order of its own are the same for the replay.
+func TestInputsOfFiltersInOrder(t *testing.T) {
+	asks := trace.Request{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name email } }", Variables: []byte(`{"f": {"roles": {"filter": {}}, "name": "ana"}}`)}
+	m := mutant{settings: static, change: email, given: remembers("", traced("", world(), asks))}
+	in := m.input(t, m.settings)
+	p := made(t, in)
+	r, err := planner.Verify(t.Context(), in, p)
+	if err != nil || len(r.Refuted) > 0 || len(p.Tasks) != 1 || p.Tasks[0].Inputs == "" {
+		t.Errorf("got %v, %+v, tasks %+v", err, r.Refuted, p.Tasks)
 	}
 }

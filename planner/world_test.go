@@ -128,6 +128,7 @@ var queries = map[string]string{
 	"everyone.graphql":  "{ users { name roles { groups { account } } } }",
 	"grouped.graphql":   "{ roles(filter: {groups: {filter: {}}}) { name } }",
 	"sized.graphql":     "{ roles(filter: {groups: {filter: {weight: 1}}}) { name } }",
+	"inside.graphql":    "{ roles(filter: {groups: {filter: {name: {filter: {}}}}}) { name } }",
 	"weighed.graphql":   "{ roles(filter: {name: \"none\", weight: 1}) { name } }",
 	"syntax.graphql":    "{ users { name }",
 	"unknown.graphql":   "{ users { nam } }",

@@ -108,7 +108,7 @@ func (c *prover) statesSeen(ctx context.Context, d *desired, shard string) (stri
 		}
 		variables := ""
 		if q.request.Variables != nil {
-			variables = bundle.Canonical(q.request.Variables)
+			variables = string(bundle.AppendOrdered(nil, q.request.Variables))
 		}
 		asked = append(asked, q.request.Query, q.request.Operation, variables)
 		lost, added := c.seenDifference(a, d.order)
