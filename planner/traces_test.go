@@ -188,6 +188,7 @@ func TestInputsOfFiltersInOrder(t *testing.T) {
 	asks := trace.Request{Side: trace.Head, Query: "query($f: JSON) { users(filter: $f) { name email } }", Variables: []byte(`{"f": {"roles": {"filter": {}}, "name": "ana"}}`)}
 	m := mutant{settings: static, change: email, given: remembers("", traced("", world(), asks))}
 	in := m.input(t, m.settings)
+	in.Results = results{}
 	p := made(t, in)
 	r, err := planner.Verify(t.Context(), in, p)
 	if err != nil || len(r.Refuted) > 0 || len(p.Tasks) != 1 || p.Tasks[0].Inputs == "" {
