@@ -58,7 +58,8 @@ type examination struct {
 func Examine(ctx context.Context, in Input) (Report, error) {
 	e := &examination{Input: in, mask: mask.New(in.Secrets).Text}
 	for _, check := range []func(context.Context){
-		e.checkGit, e.checkBase, e.checkSettings, e.checkBundle, e.checkDefinitions, e.checkHosts, e.checkSchemas, e.checkPrograms, e.checkEnvironment, e.checkVariables, e.checkSkips,
+		e.checkGit, e.checkBase, e.checkSettings, e.checkBundle, e.checkDefinitions, e.checkHosts,
+		e.checkSchemas, e.checkPrograms, e.checkEnvironment, e.checkVariables, e.checkSkips,
 		e.checkState, e.checkKey, e.checkDisk, e.checkGitLab,
 	} {
 		if check(ctx); ctx.Err() != nil {

@@ -32,7 +32,8 @@ func (e *examination) checkHosts(ctx context.Context) {
 		}
 		uses, err := usesOf(ctx, user, query, it)
 		if err != nil {
-			e.warn("hosts", fmt.Sprintf("%s: which hosts the data need is not known: %v", d.Name, err), "mend the data or the settings that the message names")
+			e.warn("hosts", fmt.Sprintf("%s: which hosts the data need is not known: %v", d.Name, err),
+				"mend the data or the settings that the message names")
 			continue
 		}
 		e.tellHosts(d.Name, uses)
@@ -40,7 +41,9 @@ func (e *examination) checkHosts(ctx context.Context) {
 }
 
 // usesOf asks one native. A panic is an error.
-func usesOf(ctx context.Context, n integration.HostUser, query integration.QueryFunc, it integration.Integration) (out []integration.HostUse, err error) {
+func usesOf(
+	ctx context.Context, n integration.HostUser, query integration.QueryFunc, it integration.Integration,
+) (out []integration.HostUse, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New(crash.Text(p))
@@ -55,7 +58,8 @@ func (e *examination) tellHosts(name string, uses []integration.HostUse) {
 	for _, u := range uses {
 		switch {
 		case u.For == "":
-			e.warn("hosts", fmt.Sprintf("%s: the settings allow %s, and no data name it", name, u.Host), "take it out of hosts and logins in the settings of "+name)
+			e.warn("hosts", fmt.Sprintf("%s: the settings allow %s, and no data name it", name, u.Host),
+				"take it out of hosts and logins in the settings of "+name)
 		case u.Missing != "":
 			e.warn("hosts", fmt.Sprintf("%s: the data name %s (%s), and the settings do not: %s", name, u.Host, u.For, u.Missing),
 				fmt.Sprintf("add %s to hosts in the settings of %s, if it is trusted", u.Host, name))

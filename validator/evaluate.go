@@ -150,12 +150,9 @@ func (e *evaluation) checkString(n *schemaNode, s string) {
 }
 
 func (e *evaluation) checkNumber(n *schemaNode, v bundle.Number) {
-	if len(n.numberLimits) == 0 {
-		return
-	}
-	for _, b := range n.numberLimits {
-		if !b.holds(v, b.limit) {
-			e.addFlawf("%s must be %s %s", shortJSON(v), b.words, b.limit)
+	for _, l := range n.numberLimits {
+		if !l.holds(v) {
+			e.addFlawf("%s must be %s", shortJSON(v), l.words)
 		}
 	}
 }

@@ -35,21 +35,33 @@ func rational(n bundle.Number) *big.Rat {
 	return new(big.Rat)
 }
 
-// isMultiple reports whether a value is a multiple of a limit, as python-jsonschema does: of a limit with a
-// point or an exponent if the quotient of both in double precision is a whole number, and otherwise exactly.
-func isMultiple(value, limit bundle.Number) bool {
-	v, l := rational(value), rational(limit)
-	if l.Sign() == 0 {
-		return true
+// compared returns the rule that the order of a value and a limit holds.
+func compared(holds func(order int) bool) func(limit bundle.Number) func(bundle.Number) bool {
+	return func(limit bundle.Number) func(bundle.Number) bool {
+		l := rational(limit)
+		return func(v bundle.Number) bool { return holds(rational(v).Cmp(l)) }
 	}
-	if strings.ContainsAny(string(limit), ".eE") {
-		a, _ := v.Float64()
-		b, _ := l.Float64()
-		if q := a / b; !math.IsInf(q, 0) {
-			return q == math.Trunc(q)
+}
+
+// multipleOf returns the rule that a value is a multiple of a limit, as python-jsonschema has it: of a limit
+// with a point or an exponent if the quotient of both in double precision is a whole number, and otherwise
+// exactly.
+func multipleOf(limit bundle.Number) func(bundle.Number) bool {
+	l, isWhole := rational(limit), !strings.ContainsAny(string(limit), ".eE")
+	divisor, _ := l.Float64()
+	return func(value bundle.Number) bool {
+		if l.Sign() == 0 {
+			return true
 		}
+		v := rational(value)
+		if !isWhole {
+			dividend, _ := v.Float64()
+			if q := dividend / divisor; !math.IsInf(q, 0) {
+				return q == math.Trunc(q)
+			}
+		}
+		return new(big.Rat).Quo(v, l).IsInt()
 	}
-	return new(big.Rat).Quo(v, l).IsInt()
 }
 
 // isInteger reports whether a number has no fraction. 1.0 is an integer.

@@ -72,9 +72,8 @@ type dependency struct {
 
 // A numberLimit is a keyword that limits numbers, such as minimum.
 type numberLimit struct {
-	limit bundle.Number // as it is written
-	words string
-	holds func(value, limit bundle.Number) bool
+	words string // with the limit as it is written
+	holds func(value bundle.Number) bool
 }
 
 // nodeFor returns the node for a compiled schema. It makes each node once, because schemas
@@ -222,34 +221,30 @@ func (l *library) makeAdditional(v any) additional {
 
 // makeNumberLimits returns the limits of a schema, which is written as doc.
 func makeNumberLimits(s *jsonschema.Schema, doc *bundle.Object) []numberLimit {
-	compare := func(holds func(order int) bool) func(value, limit bundle.Number) bool {
-		return func(value, limit bundle.Number) bool { return holds(rational(value).Cmp(rational(limit))) }
-	}
 	var out []numberLimit
 	for _, of := range []struct {
 		keyword  string
 		compiled *big.Rat
 		words    string
-		holds    func(value, limit bundle.Number) bool
+		holds    func(limit bundle.Number) func(bundle.Number) bool
 	}{
-		{"minimum", s.Minimum, "at least", compare(func(o int) bool { return o >= 0 })},
-		{"maximum", s.Maximum, "at most", compare(func(o int) bool { return o <= 0 })},
-		{"exclusiveMinimum", s.ExclusiveMinimum, "more than", compare(func(o int) bool { return o > 0 })},
-		{"exclusiveMaximum", s.ExclusiveMaximum, "less than", compare(func(o int) bool { return o < 0 })},
-		{"multipleOf", s.MultipleOf, "a multiple of", isMultiple},
+		{"minimum", s.Minimum, "at least", compared(func(o int) bool { return o >= 0 })},
+		{"maximum", s.Maximum, "at most", compared(func(o int) bool { return o <= 0 })},
+		{"exclusiveMinimum", s.ExclusiveMinimum, "more than", compared(func(o int) bool { return o > 0 })},
+		{"exclusiveMaximum", s.ExclusiveMaximum, "less than", compared(func(o int) bool { return o < 0 })},
+		{"multipleOf", s.MultipleOf, "a multiple of", multipleOf},
 	} {
 		if of.compiled == nil {
 			continue
 		}
 		limit := bundle.Number(of.compiled.RatString()) // of a metaschema: a whole number
 		if doc != nil {
-			if v, _ := doc.Get(of.keyword); v != nil {
-				if n, ok := v.(bundle.Number); ok {
-					limit = n
-				}
+			v, _ := doc.Get(of.keyword)
+			if n, ok := v.(bundle.Number); ok {
+				limit = n
 			}
 		}
-		out = append(out, numberLimit{limit, of.words, of.holds})
+		out = append(out, numberLimit{of.words + " " + string(limit), of.holds(limit)})
 	}
 	return out
 }

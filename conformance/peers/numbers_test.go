@@ -20,8 +20,9 @@ func TestSchemaNumbers(t *testing.T) {
 		if err := json.Unmarshal(l.Answer, &want); err != nil {
 			t.Fatal(err)
 		}
-		raw := fmt.Sprintf(`{"data": {"/d.yml": {"$schema": "/s.json", "value": %s}}, "resources": {}, "graphql": [], "schemas": {"/s.json": {"$schema": "/metaschema-1.json", `+
-			`"type": "object", "properties": {"$schema": {}, "value": %s}}}}`, input.Value, input.Schema)
+		raw := fmt.Sprintf(`{"data": {"/d.yml": {"$schema": "/s.json", "value": %s}}, "resources": {}, "graphql": [], `+
+			`"schemas": {"/s.json": {"$schema": "/metaschema-1.json", "type": "object", `+
+			`"properties": {"$schema": {}, "value": %s}}}}`, input.Value, input.Schema)
 		b, err := bundle.Parse([]byte(raw), nil)
 		if err != nil {
 			t.Fatal(err)

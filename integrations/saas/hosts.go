@@ -1,6 +1,7 @@
 package saas
 
 import (
+	"context"
 	"maps"
 	"net/url"
 	"slices"
@@ -51,8 +52,17 @@ func (l *hostList) addAddress(address, purpose string, hasCredentials bool) {
 }
 
 // UsesHosts returns the hosts that the data name, and those that the settings name, as
-// [integration.HostUser] does. Build servers and measurements are those that gates of pipelines ask.
-func (m *Model) UsesHosts(s Settings, withGates bool) []integration.HostUse {
+// [integration.HostUser] does. Build servers and measurements are those that gates of pipelines ask. It
+// fails if the data cannot be read.
+func UsesHosts(ctx context.Context, query integration.QueryFunc, s Settings, withGates bool) ([]integration.HostUse, error) {
+	m, err := Read(ctx, query, s)
+	if err != nil {
+		return nil, err
+	}
+	return m.usesHosts(s, withGates), nil
+}
+
+func (m *Model) usesHosts(s Settings, withGates bool) []integration.HostUse {
 	l := &hostList{settings: s, purposes: map[string]map[string]bool{}, missing: map[string]bool{}}
 	for _, f := range m.Files {
 		for _, pattern := range f.ImagePatterns {

@@ -39,7 +39,7 @@ func TestUsesHosts(t *testing.T) {
 			"open.example.net (repositories) | prometheus.example.net (measurements) | quay.io (images) missing | registry.example.net:5000 (images) | left.example.net () | old.example.net ()",
 	} {
 		got := ""
-		for i, u := range m.UsesHosts(s, withGates) {
+		for i, u := range m.usesHosts(s, withGates) {
 			if i > 0 {
 				got += " | "
 			}

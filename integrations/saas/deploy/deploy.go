@@ -135,9 +135,5 @@ func (deployer) UsesHosts(ctx context.Context, query integration.QueryFunc, it i
 	if err != nil {
 		return nil, err
 	}
-	m, err := saas.Read(ctx, query, s.Settings)
-	if err != nil {
-		return nil, err
-	}
-	return m.UsesHosts(s.Settings, false), nil
+	return saas.UsesHosts(ctx, query, s.Settings, false)
 }

@@ -245,9 +245,5 @@ func (native) UsesHosts(ctx context.Context, query integration.QueryFunc, it int
 	if err != nil {
 		return nil, err
 	}
-	m, err := saas.Read(ctx, query, s.Settings)
-	if err != nil {
-		return nil, err
-	}
-	return m.UsesHosts(s.Settings, true), nil
+	return saas.UsesHosts(ctx, query, s.Settings, true)
 }
