@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // The table has a line for each path, and says of each whether the budget is met. What it says
@@ -22,7 +24,8 @@ func TestTable(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	var out, notes bytes.Buffer
-	if err := measure(t.Context(), &out, &notes, options{files: 60, runs: 1, integrations: 7}); err != nil {
+	small := options{files: 60, runs: 1, integrations: 7, programs: script.Programs(t)}
+	if err := measure(t.Context(), &out, &notes, small); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
@@ -39,7 +42,8 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant it to say what is not built", &out)
 	}
 	out.Reset()
-	only := options{files: 60, runs: 1, integrations: 7, only: regexp.MustCompile("working tree|most memory")}
+	only := small
+	only.only = regexp.MustCompile("working tree|most memory")
 	if err := measure(t.Context(), &out, &notes, only); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +51,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant two rows", &out)
 	}
 	out.Reset()
-	if err := measure(t.Context(), &out, &notes, options{growth: []int{40}, runs: 1, integrations: 7}); err != nil {
+	if err := measure(t.Context(), &out, &notes, options{growth: []int{40}, runs: 1, integrations: 7, programs: small.programs}); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 9 {

@@ -24,6 +24,7 @@ type options struct {
 	integrations int
 	runs         int
 	only         *regexp.Regexp // names of rows; nil for all
+	programs     string         // folder with planner and runner; "" builds them
 	growth       []int          // numbers of datafiles; only the growth is measured then
 	benchmarks   bool           // whether benchmarks of packages are measured as well
 }
@@ -70,7 +71,9 @@ func measure(ctx context.Context, out, notes io.Writer, o options) error {
 		return err
 	}
 	b.root = root
-	if err := run(ctx, root, "go", "build", "-o", b.bin+"/", "./cmd/..."); err != nil {
+	if o.programs != "" {
+		b.bin = o.programs
+	} else if err := run(ctx, root, "go", "build", "-o", b.bin+"/", "./cmd/..."); err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "CPU time (user and system) in seconds, median of %d runs, %s/%s, %d processors%s%s, %s\n\n",

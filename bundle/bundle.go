@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"crypto/sha256"
 	"slices"
 	"sync/atomic"
 )
@@ -22,6 +23,7 @@ type File struct {
 	mentions []mention     // use found
 	indexed  *indexedEntry // nil if raw and mentions are known
 	object   atomic.Pointer[Object]
+	hashed   atomic.Pointer[[sha256.Size]byte] // use sum
 }
 
 // Raw returns the JSON text of the file as it stands in the bundle. The caller must not

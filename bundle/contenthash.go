@@ -24,8 +24,8 @@ func (b *Bundle) TypesSHA256() string {
 	return s.hexDigest()
 }
 
-// A contentHash hashes a sequence of texts and sections. It includes their lengths, so
-// different sequences never have the same input.
+// A contentHash hashes a sequence of texts and sections. It includes the lengths of texts and the sha256
+// of files, so different sequences never have the same input.
 type contentHash struct{ hash.Hash }
 
 func (s contentHash) addTexts(list ...[]byte) {
@@ -39,9 +39,23 @@ func (s contentHash) addFiles(sections ...*section) {
 	for _, list := range sections {
 		_, _ = fmt.Fprintf(s, "%d files:", len(list.files))
 		for _, f := range list.files {
-			s.addTexts([]byte(f.Path), f.text())
+			s.addTexts([]byte(f.Path))
+			sum := f.sum()
+			_, _ = s.Write(sum[:])
 		}
 	}
+}
+
+// sum returns the sha256 of the text of the file. It is computed once, also if several bundles share the file,
+// and keeps no text that was not used before.
+func (f *File) sum() [sha256.Size]byte {
+	if known := f.hashed.Load(); known != nil {
+		return *known
+	}
+	var out [sha256.Size]byte
+	f.Peek(func(raw []byte) { out = sha256.Sum256(raw) })
+	f.hashed.Store(&out)
+	return out
 }
 
 func (s contentHash) hexDigest() string { return fmt.Sprintf("%x", s.Sum(nil)) }

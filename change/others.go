@@ -3,18 +3,18 @@ package change
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/source"
 )
 
 // fullHash matches the full hash of a commit.
-var fullHash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var fullHash = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // others are the changes between an earlier base and base. Nothing is known of them if base is no
 // revision or if the clone lacks the earlier commit: nothing is fetched for a sentence of a report.

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/safepath"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -106,7 +106,7 @@ func ArtifactURL(jobURL, file string) string {
 
 // collectedLog is the path of a log in a folder that [Client.Collect] filled: the
 // number of the job, and the log's path among the artifacts of the job.
-var collectedLog = regexp.MustCompile(`^job-([0-9]+)/(.+\.log)$`)
+var collectedLog = lazyregexp.New(`^job-([0-9]+)/(.+\.log)$`)
 
 // LogURLs returns a function that returns the page on which GitLab shows the log of a
 // task. It knows the logs in folders that [Client.Collect] filled, and returns "" for

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Token is an access token of GitLab.
@@ -90,7 +91,7 @@ func ReadEnvironment(getenv func(string) string) (Environment, error) {
 }
 
 // commitSHA matches the id of a commit.
-var commitSHA = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+var commitSHA = lazyregexp.New(`^[0-9a-f]{40,64}$`)
 
 // apiAddress returns the address of the API, "" if it is not known.
 func apiAddress(api, server string) (string, error) {

@@ -2,14 +2,15 @@ package integration
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // memoryPattern matches an amount of memory, such as 512MiB.
-var memoryPattern = regexp.MustCompile(`^([1-9][0-9]{0,8})(KiB|MiB|GiB|TiB)$`)
+var memoryPattern = lazyregexp.New(`^([1-9][0-9]{0,8})(KiB|MiB|GiB|TiB)$`)
 
 // ParseBytes returns the number of bytes of an amount of memory such as 512MiB or 4GiB.
 func ParseBytes(text string) (int64, error) {

@@ -2,11 +2,12 @@ package integration
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Condition is a field of pr_check that changes how the dry-run is started. Its value
@@ -89,8 +90,8 @@ func (e Exec) ForConditions(conditions []Condition, imageRef string) Exec {
 func (e Exec) UsesImage() bool { return e.uses("{image_ref}") }
 
 var (
-	openingBrace          = regexp.MustCompile(`\{([A-Za-z])`)
-	envPlaceholderPattern = regexp.MustCompile(`\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
+	openingBrace          = lazyregexp.New(`\{([A-Za-z])`)
+	envPlaceholderPattern = lazyregexp.New(`\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
 // EscapePlaceholders escapes the placeholders of a text, so that a task gets the text

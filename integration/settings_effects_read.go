@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -23,7 +24,7 @@ const (
 
 var (
 	effectComparisons = []string{"none", "base"}
-	groupReference    = regexp.MustCompile(`\$(?:\$|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})?`)
+	groupReference    = lazyregexp.New(`\$(?:\$|([\pL\p{Nd}_]+)|\{([\pL\p{Nd}_]+)\})?`)
 	// everyLine holds lines with nothing in common. A pattern that matches all of them
 	// matches every line.
 	everyLine = []string{"x", "7", "-", "[ok] ready", "Done.", `{"a": null}`, "\tüber 3 %"}

@@ -2,12 +2,13 @@ package integration
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // Exec says how a task is started as a process. Its texts may have placeholders, see the
@@ -35,8 +36,8 @@ var (
 	envPlaceholders       = append([]string{"config", "effects"}, configPlaceholders...)
 	flagPlaceholders      = append([]string{"image_ref"}, envPlaceholders...)
 	argvPlaceholders      = slices.Concat(multiWordPlaceholders, flagPlaceholders)
-	placeholderPattern    = regexp.MustCompile(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
-	envNamePattern        = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	placeholderPattern    = lazyregexp.New(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
+	envNamePattern        = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // Limits of a timeout.

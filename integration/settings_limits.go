@@ -2,13 +2,14 @@ package integration
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Limit bounds how many tasks may use a live target at once, and how many may start
@@ -44,9 +45,9 @@ const (
 )
 
 var (
-	limitNamePattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,50}$`)
+	limitNamePattern = lazyregexp.New(`^[A-Za-z0-9_-]{1,50}$`)
 	keyPlaceholders  = []string{"shard", "name"}
-	ratePattern      = regexp.MustCompile(`^([0-9]{1,4})/(s|min|h)$`)
+	ratePattern      = lazyregexp.New(`^([0-9]{1,4})/(s|min|h)$`)
 	periods          = map[string]time.Duration{"s": time.Second, "min": time.Minute, "h": time.Hour}
 )
 

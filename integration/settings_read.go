@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // The words of the settings for ListOrder, Trace, schemas and Strategy, in the order of their
@@ -72,7 +72,7 @@ func (r *settingsReader) readDocument(raw []byte) *yaml.Node {
 }
 
 // yamlPrefix matches the beginning of the parser's errors.
-var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+var yamlPrefix = lazyregexp.New(`^yaml: (line \d+: )?`)
 
 // syntaxProblem returns the message of a syntax error without its line. The line that the
 // parser reports is often wrong, see syntaxLine.

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // MaxParts is the largest number of parts of a Job. Kubernetes has this limit for
@@ -142,7 +143,7 @@ func (j Job) resources() (resources, error) {
 }
 
 // variable matches the name of an environment variable.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // check returns an error for a field that the cluster would refuse or would
 // misunderstand.

@@ -9,11 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/retry"
 )
 
@@ -53,7 +53,7 @@ func resourceName(r integration.Resource) string {
 }
 
 // segment matches a part of an address that has no meaning of its own.
-var segment = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9._:]{0,252}$`)
+var segment = lazyregexp.New(`^[A-Za-z0-9][-A-Za-z0-9._:]{0,252}$`)
 
 // address returns the URL of a call.
 func (c *connection) address(of call) (*url.URL, error) {

@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Ref is the address of a bundle on a server.
@@ -21,7 +22,7 @@ func IsRef(ref string) bool {
 }
 
 // sha256Form matches a sha256 in hex.
-var sha256Form = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Form = lazyregexp.New(`^[0-9a-f]{64}$`)
 
 // ParseRef parses http(s)://SERVER/graphqlsha/SHA. Its errors contain no part of the address
 // that may be secret, such as a password or a query string.

@@ -2,10 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Finding is something that people must know about the data or about a live system, as a
@@ -39,7 +40,7 @@ const (
 )
 
 // findingCode matches the codes of findings.
-var findingCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,39}$`)
+var findingCode = lazyregexp.New(`^[A-Z][A-Z0-9_]{0,39}$`)
 
 // IsFindingCode reports whether a text has the form of the code of a finding.
 func IsFindingCode(code string) bool { return findingCode.MatchString(code) }

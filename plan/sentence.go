@@ -2,9 +2,10 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // sentences has the sentence of each code. Words in braces stand for the values
@@ -121,7 +122,7 @@ var singular = map[Code]string{
 }
 
 // placeholder matches the words in braces.
-var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+var placeholder = lazyregexp.New(`\{[a-z]+\}`)
 
 // String returns the sentence of the reason, without a full stop; "" for the zero
 // Reason. It is the one place where the sentences of decisions are made.

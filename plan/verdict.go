@@ -2,10 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Verdict is the answer of a whole check.
@@ -86,8 +87,8 @@ func (rs *Results) WhyNotChecked() string {
 // Patterns of the parts of a line that say nothing about its cause: the time at its
 // beginning, and numbers.
 var (
-	leadingTime = regexp.MustCompile(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\]\s]*\]?\s+`)
-	figures     = regexp.MustCompile(`[0-9]+`)
+	leadingTime = lazyregexp.New(`^\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\]\s]*\]?\s+`)
+	figures     = lazyregexp.New(`[0-9]+`)
 )
 
 // maxShared bounds a line that all tasks have in common, in characters.

@@ -2,10 +2,10 @@ package planner
 
 import (
 	"cmp"
-	"regexp"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/names"
 	"github.com/app-sre/prcheck/internal/shellwords"
 	"github.com/app-sre/prcheck/plan"
@@ -13,7 +13,7 @@ import (
 )
 
 // imageTag matches the tag of an image: the part of its name after the colon.
-var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+var imageTag = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // A start is how a task is started: the settings, with the conditions and the image
 // that its definition adds to them.

@@ -2,10 +2,10 @@ package reconcile
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/names"
 )
 
@@ -85,7 +85,7 @@ func MarkOfTags(tags map[string]string) Mark {
 }
 
 // escapedInTag matches a byte that escapeTag escaped.
-var escapedInTag = regexp.MustCompile(`=[0-9A-F]{2}`)
+var escapedInTag = lazyregexp.New(`=[0-9A-F]{2}`)
 
 // safeInTag are the characters besides letters and digits that every cloud accepts in a tag.
 // A blank is accepted, but not at the ends.

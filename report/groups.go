@@ -1,10 +1,10 @@
 package report
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -13,7 +13,7 @@ import (
 type FailureGroup []Task
 
 // numbers may differ between tasks that fail with the same cause.
-var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+var numbers = lazyregexp.New(`[0-9]+(\.[0-9]+)?`)
 
 // GroupFailures groups tasks by the cause of their failure: how they ended, the class, and
 // the last line of output, in which numbers may differ, and the same findings. Groups and tasks keep their order.

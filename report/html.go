@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"sync"
 
 	"github.com/app-sre/prcheck/plan"
 )
@@ -39,7 +40,10 @@ type Field struct {
 //go:embed html
 var assets embed.FS
 
-var pageTemplate = template.Must(template.ParseFS(assets, "html/*.gohtml"))
+// pageTemplate is read when it is first used, since few commands write a page.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(assets, "html/*.gohtml"))
+})
 
 // HTML writes a report as one HTML file. The file contains its styles and its
 // script, and its content security policy allows nothing else. It can be read
@@ -64,7 +68,7 @@ func HTML(w io.Writer, page Page) error {
 	v.Style = template.HTML("<style>" + style + "</style>")
 	v.Early = template.HTML("<script>" + early + "</script>")
 	v.Script = template.HTML("<script>" + script + "</script>")
-	return pageTemplate.ExecuteTemplate(w, "page.gohtml", v)
+	return pageTemplate().ExecuteTemplate(w, "page.gohtml", v)
 }
 
 // readAsset returns an embedded file of the folder html.

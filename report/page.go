@@ -4,12 +4,15 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"sync"
 )
 
 //go:embed html/plain.gohtml
 var plainText string
 
-var plainPage = template.Must(template.New("plain").Parse(plainText))
+var plainPage = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("plain").Parse(plainText))
+})
 
 // WritePage writes an HTML file in the style of the report. The page contains its styles,
 // and its content security policy allows nothing else. The body must be safe HTML.
@@ -18,7 +21,7 @@ func WritePage(w io.Writer, title string, body template.HTML) error {
 	if err != nil {
 		return err
 	}
-	return plainPage.Execute(w, struct {
+	return plainPage().Execute(w, struct {
 		Title, Policy string
 		Style, Body   template.HTML
 	}{

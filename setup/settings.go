@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
 	reconcile "github.com/app-sre/prcheck/examples/qontract-reconcile"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -150,7 +150,7 @@ func (r *Repository) ownIntegrations() string {
 	return text
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+var plainName = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
 // isPlain reports whether a name can stand in a file without quotes, and in a path.
 func isPlain(name string) bool { return plainName.MatchString(name) && len(name) <= 100 }

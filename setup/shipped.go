@@ -2,12 +2,12 @@ package setup
 
 import (
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
 	reconcile "github.com/app-sre/prcheck/examples/qontract-reconcile"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // shippedText returns the settings for qontract-reconcile. They are a part of the program.
@@ -79,7 +79,7 @@ func splitSections(lines []string) []section {
 	return out
 }
 
-var ruleLine = regexp.MustCompile(`^    - \{when: .*, run: \[([^]]*)\]\}`)
+var ruleLine = lazyregexp.New(`^    - \{when: .*, run: \[([^]]*)\]\}`)
 
 // keepRules leaves out the rules of paths.select that run an integration that is not defined.
 // Without a rule, the key and the comment before it go, too.
@@ -99,7 +99,7 @@ func keepRules(lines []string, defined map[string]bool) []string {
 	return out[:last]
 }
 
-var entryLine = regexp.MustCompile(`^  ([A-Za-z0-9_-]+):(.*)$`)
+var entryLine = lazyregexp.New(`^  ([A-Za-z0-9_-]+):(.*)$`)
 
 // keepEntries leaves out the integrations that are not defined. A comment goes with the entry
 // that follows it; one before entries of one line each stays while one of them does.

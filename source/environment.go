@@ -5,10 +5,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/world"
 )
 
@@ -17,7 +17,7 @@ import (
 var builtFolders = []string{".venv", "venv", "node_modules", "vendor", "target", "build", "dist"}
 
 // plainPath is a path that can stand in a list of YAML without quotes.
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._/-]*$`)
+var plainPath = lazyregexp.New(`^[A-Za-z0-9._][A-Za-z0-9._/-]*$`)
 
 // FindBuilt lists the folders of a checkout that git ignores and that programs often need, such as
 // .venv, by their paths in the repository. A task on base has them only if the settings say so.

@@ -3,11 +3,11 @@ package source
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // Own names the files and folders that prcheck itself writes, and the bundles it reads.
@@ -52,9 +52,9 @@ func (o Own) below(root string) ownFiles {
 
 // The names of files that prcheck writes, and of those that Python makes of modules.
 var (
-	logName      = regexp.MustCompile(`^[A-Za-z0-9_-]+-[0-9a-f]{12}(\.[0-9]+)?\.log$`)
-	stateName    = regexp.MustCompile(`^(\.lock|[a-z]+/([0-9a-f]{16,}/)?(last|all|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-f-]{16,})\.json|native/[0-9a-f]{32}/[a-z0-9._/-]+|(.*/)?\.new-[^/]*)$`)
-	compiledName = regexp.MustCompile(`^(.*/)?__pycache__/([^/.]+)\.[^/]*\.pyc$`)
+	logName      = lazyregexp.New(`^[A-Za-z0-9_-]+-[0-9a-f]{12}(\.[0-9]+)?\.log$`)
+	stateName    = lazyregexp.New(`^(\.lock|[a-z]+/([0-9a-f]{16,}/)?(last|all|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9a-f-]{16,})\.json|native/[0-9a-f]{32}/[a-z0-9._/-]+|(.*/)?\.new-[^/]*)$`)
+	compiledName = lazyregexp.New(`^(.*/)?__pycache__/([^/.]+)\.[^/]*\.pyc$`)
 )
 
 // wrote reports whether prcheck wrote a file that git does not track, or whether the file
@@ -81,8 +81,8 @@ const maxStart = 200
 
 // How documents of prcheck begin, and how a bundle begins.
 var (
-	documentStart = regexp.MustCompile(`^(\{\s*"version":\s*"prcheck/v1"|# HELP prcheck_|<\?xml [^>]*\?>\s*<testsuites>\s*<testsuite name="prcheck")`)
-	bundleStart   = regexp.MustCompile(`^\s*\{\s*"(data|datafiles|graphql|resources|schemas|git_commit|git_commit_timestamp)"\s*:`)
+	documentStart = lazyregexp.New(`^(\{\s*"version":\s*"prcheck/v1"|# HELP prcheck_|<\?xml [^>]*\?>\s*<testsuites>\s*<testsuite name="prcheck")`)
+	bundleStart   = lazyregexp.New(`^\s*\{\s*"(data|datafiles|graphql|resources|schemas|git_commit|git_commit_timestamp)"\s*:`)
 )
 
 // isDocument reports whether a file is a document that prcheck wrote, or a bundle.

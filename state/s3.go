@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/objects"
 )
 
@@ -38,7 +38,7 @@ type S3 struct {
 var _ Store = (*S3)(nil)
 
 // placePattern matches the place of a state in a bucket.
-var placePattern = regexp.MustCompile(`^s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})((?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)/?$`)
+var placePattern = lazyregexp.New(`^s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})((?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*)/?$`)
 
 // OpenS3 returns the state at s3://BUCKET/PREFIX. It sends requests to find out whether
 // the bucket can be read and, for writing, whether it supports conditional writes:

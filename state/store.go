@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/objects"
 )
 
@@ -77,7 +77,7 @@ func sortNewestFirst(list []Entry) {
 }
 
 // keyPattern matches valid keys.
-var keyPattern = regexp.MustCompile(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
+var keyPattern = lazyregexp.New(`^[a-z0-9_-][a-z0-9._-]*(/[a-z0-9_-][a-z0-9._-]*)*$`)
 
 func checkKey(key string) error {
 	if !keyPattern.MatchString(key) || len(key) > 200 {

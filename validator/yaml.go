@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -135,8 +135,8 @@ func keyText(n *yaml.Node) string {
 }
 
 var (
-	yamlBool    = regexp.MustCompile(`^(?i:yes|no|true|false|on|off)$`)
-	sexagesimal = regexp.MustCompile(`^[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+$`)
+	yamlBool    = lazyregexp.New(`^(?i:yes|no|true|false|on|off)$`)
+	sexagesimal = lazyregexp.New(`^[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+$`)
 )
 
 // convertScalar converts a scalar by the rules of YAML 1.1, which PyYAML implements, where

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -12,35 +13,35 @@ import (
 // away by themselves. A number such as 503 matches only together with its usual
 // words, because the number alone may be data. Errors that a mistake in the data can
 // cause as well, such as an unknown host or an unexpected end of input, match none.
-var transientPatterns = []*regexp.Regexp{
+var transientPatterns = []*lazyregexp.Regexp{
 	// connections
-	regexp.MustCompile(`(?i)\bconnection (?:was |has been )?(?:reset|refused|aborted|timed out|broken|closed by (?:remote|peer|foreign) ?(?:host|server)?)\b`),
-	regexp.MustCompile(`\b(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b`),
-	regexp.MustCompile(`(?i)\bremote end closed connection\b|\bserver disconnected\b|\b(?:RemoteDisconnected|ServerDisconnectedError)\b`),
-	regexp.MustCompile(`(?i)\btemporary failure in name resolution\b|\bno route to host\b|\bnetwork is unreachable\b`),
+	lazyregexp.New(`(?i)\bconnection (?:was |has been )?(?:reset|refused|aborted|timed out|broken|closed by (?:remote|peer|foreign) ?(?:host|server)?)\b`),
+	lazyregexp.New(`\b(?:ECONNRESET|ECONNREFUSED|ECONNABORTED|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b`),
+	lazyregexp.New(`(?i)\bremote end closed connection\b|\bserver disconnected\b|\b(?:RemoteDisconnected|ServerDisconnectedError)\b`),
+	lazyregexp.New(`(?i)\btemporary failure in name resolution\b|\bno route to host\b|\bnetwork is unreachable\b`),
 	// timeouts
-	regexp.MustCompile(`(?i)\b(?:i/o|TLS handshake|connect|connection|read|request|gateway|operation|socket|server)[ -]time-?out\b`),
-	regexp.MustCompile(`(?i)\b(?:connect|connection|read|request|operation|handshake|call) timed out\b`),
-	regexp.MustCompile(`\b(?:Read|Connect|Connection|Socket|Pool|Request|Server)?Timeout(?:Error|Exception)\b|\b(?:Read|Connect|Connection)Timeout\b`),
-	regexp.MustCompile(`\bcontext deadline exceeded\b`),
+	lazyregexp.New(`(?i)\b(?:i/o|TLS handshake|connect|connection|read|request|gateway|operation|socket|server)[ -]time-?out\b`),
+	lazyregexp.New(`(?i)\b(?:connect|connection|read|request|operation|handshake|call) timed out\b`),
+	lazyregexp.New(`\b(?:Read|Connect|Connection|Socket|Pool|Request|Server)?Timeout(?:Error|Exception)\b|\b(?:Read|Connect|Connection)Timeout\b`),
+	lazyregexp.New(`\bcontext deadline exceeded\b`),
 	// answers of HTTP services
-	regexp.MustCompile(`(?i)\b(?:HTTP(?:/[0-9.]+)?|status(?: ?code)?)["']?[ :=]+["']?(?:429|50[0-4]|52[0-4]|529)\b`),
-	regexp.MustCompile(`(?i)\b(?:429|50[0-4])\b["':]?[ -]*(?:client error|server error|internal server error|too many requests|bad gateway|service (?:temporarily )?unavailable|gateway time-?out)\b`),
-	regexp.MustCompile(`(?i)\btoo many requests\b|\brate limit (?:was |has been )?exceeded\b|\bratelimited\b|\bRate exceeded\b`),
-	regexp.MustCompile(`\b(?:ThrottlingException|TooManyRequestsException|RequestLimitExceeded|RequestThrottled|SlowDown)\b`),
+	lazyregexp.New(`(?i)\b(?:HTTP(?:/[0-9.]+)?|status(?: ?code)?)["']?[ :=]+["']?(?:429|50[0-4]|52[0-4]|529)\b`),
+	lazyregexp.New(`(?i)\b(?:429|50[0-4])\b["':]?[ -]*(?:client error|server error|internal server error|too many requests|bad gateway|service (?:temporarily )?unavailable|gateway time-?out)\b`),
+	lazyregexp.New(`(?i)\btoo many requests\b|\brate limit (?:was |has been )?exceeded\b|\bratelimited\b|\bRate exceeded\b`),
+	lazyregexp.New(`\b(?:ThrottlingException|TooManyRequestsException|RequestLimitExceeded|RequestThrottled|SlowDown)\b`),
 }
 
 // Patterns of lines that report an error.
 var (
 	// errorLogLine matches a log line whose level is error or worse.
-	errorLogLine = regexp.MustCompile(`(?:^|[\s\[|])(?:ERROR|CRITICAL|FATAL|ERRO|FATA)(?:[\]:|\s]|$)|(?i:\blevel["']?[=:] ?["']?(?:error|critical|fatal|panic)\b)`)
+	errorLogLine = lazyregexp.New(`(?:^|[\s\[|])(?:ERROR|CRITICAL|FATAL|ERRO|FATA)(?:[\]:|\s]|$)|(?i:\blevel["']?[=:] ?["']?(?:error|critical|fatal|panic)\b)`)
 	// plainErrorLine matches the error message of a program that writes no log levels.
-	plainErrorLine = regexp.MustCompile(`(?i)^\s*(?:[\w./-]+: )?(?:fatal |runtime )?(?:error|fatal|panic)\b ?[:\[(]`)
+	plainErrorLine = lazyregexp.New(`(?i)^\s*(?:[\w./-]+: )?(?:fatal |runtime )?(?:error|fatal|panic)\b ?[:\[(]`)
 	// exceptionLine matches the last line of a traceback.
-	exceptionLine = regexp.MustCompile(`^[A-Za-z_][\w.]*(?:Error|Exception|Timeout|Exceeded|Refused|Disconnected|Exit|Interrupt|Failure)(?::|$)`)
+	exceptionLine = lazyregexp.New(`^[A-Za-z_][\w.]*(?:Error|Exception|Timeout|Exceeded|Refused|Disconnected|Exit|Interrupt|Failure)(?::|$)`)
 	// chainedExceptionLine matches the line between two tracebacks, where the second
 	// exception was raised while the first was handled.
-	chainedExceptionLine = regexp.MustCompile(`^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$`)
+	chainedExceptionLine = lazyregexp.New(`^(?:During handling of the above exception, another exception occurred|The above exception was the direct cause of the following exception):$`)
 )
 
 // errorLines returns the lines of an output's tail that report an error, or the
@@ -80,9 +81,9 @@ func (e *executor) classify(task plan.Task, r plan.Result) (class plan.Class, re
 	if r.Status != plan.Failed || r.Class != plan.ClassTask {
 		return r.Class, r.Class == plan.ClassTransient
 	}
-	patterns := transientPatterns
+	var own []*regexp.Regexp
 	if e.opts.Transient != nil {
-		patterns = slices.Concat(patterns, e.opts.Transient(task))
+		own = e.opts.Transient(task)
 	}
 	output := r.Tail
 	if r.ExitCode < 0 {
@@ -90,7 +91,8 @@ func (e *executor) classify(task plan.Task, r plan.Result) (class plan.Class, re
 	}
 	anyTransient, allTransient := false, true // errorLines returns at least one line
 	for _, line := range errorLines(output) {
-		transient := slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(line) })
+		transient := slices.ContainsFunc(transientPatterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(line) }) ||
+			slices.ContainsFunc(own, func(p *regexp.Regexp) bool { return p.MatchString(line) })
 		anyTransient, allTransient = anyTransient || transient, allTransient && transient
 	}
 	if allTransient {

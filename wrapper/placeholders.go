@@ -1,14 +1,15 @@
 package wrapper
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // placeholder matches a word in braces, such as {task}. The placeholder of an
 // environment variable starts with "env.", such as {env.HOME}.
-var placeholder = regexp.MustCompile(`\{(?:env\.[A-Za-z_][A-Za-z0-9_]*|[a-z][a-z0-9_]*)\}`)
+var placeholder = lazyregexp.New(`\{(?:env\.[A-Za-z_][A-Za-z0-9_]*|[a-z][a-z0-9_]*)\}`)
 
 // fillPlaceholders replaces the placeholders of text that have a value in vars. It
 // reads the text once, so a placeholder inside a value stays as it is.

@@ -2,9 +2,10 @@ package bundler
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // readJSON reads a .json file as Python's json does. The result is nil for null.
@@ -155,7 +156,7 @@ func (r *jsonReader) readMembers(v *node, depth int) {
 }
 
 var (
-	jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
+	jsonNumber = lazyregexp.New(`^-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
 	jsonWords  = []struct {
 		word string
 		kind kind

@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // resourceSchema finds the line of a YAML resource that names its schema.
-var resourceSchema = regexp.MustCompile(`(?m)^\$schema: (.+\.ya?ml)$`)
+var resourceSchema = lazyregexp.New(`(?m)^\$schema: (.+\.ya?ml)$`)
 
 // makeResource returns the record of a resource and its text in buf, without
 // backrefs and path.

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"sort"
 	"strconv"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // The bounds of one document.
@@ -59,7 +60,7 @@ func readFullYAML(raw []byte) (*node, []Problem) {
 }
 
 // yaml12Directive finds a directive at the beginning of a file that says YAML 1.2.
-var yaml12Directive = regexp.MustCompile(`\A\x{feff}?(?: *(?:#[^\n]*)?\r?\n)*%YAML 1\.2`)
+var yaml12Directive = lazyregexp.New(`\A\x{feff}?(?: *(?:#[^\n]*)?\r?\n)*%YAML 1\.2`)
 
 // parseYAML returns the root node of a file with one document, nil if there is none.
 func parseYAML(raw []byte) (root *yaml.Node, found []Problem) {
@@ -138,9 +139,9 @@ func newProblemAt(raw []byte, at int, msg string) Problem {
 // an error.
 const maxSearched = 1 << 20
 
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+var yamlLine = lazyregexp.New(`^yaml: line (\d+): `)
 
-var yamlPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
+var yamlPrefix = lazyregexp.New(`^yaml: (line \d+: )?`)
 
 // newSyntaxProblem returns a syntax error of the parser with the line where it is.
 // The parser is often off by some lines. So this searches for the shortest beginning

@@ -2,17 +2,18 @@ package bundler
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // ambiguousPattern finds the two constructs that our parser reads differently from
 // libyaml without a trace in its nodes: the tag "!" by itself, and an escaped single
 // quote in double quotes. In other places the same characters are harmless.
-var ambiguousPattern = regexp.MustCompile(`!(?:[\s,\]}\x{85}\x{2028}\x{2029}]|$)|\\'`)
+var ambiguousPattern = lazyregexp.New(`!(?:[\s,\]}\x{85}\x{2028}\x{2029}]|$)|\\'`)
 
 // checkAmbiguous adds a problem if the parser may have misread a scalar.
 func (r *yamlReader) checkAmbiguous(n *yaml.Node) {
@@ -88,4 +89,4 @@ func lineStarts(raw []byte) []string {
 
 // unusualBreak finds line breaks other than a newline, with or without a carriage
 // return before it.
-var unusualBreak = regexp.MustCompile(`\r(?:[^\n]|$)|\x{85}|\x{2028}|\x{2029}`)
+var unusualBreak = lazyregexp.New(`\r(?:[^\n]|$)|\x{85}|\x{2028}|\x{2029}`)

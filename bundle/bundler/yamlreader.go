@@ -2,10 +2,11 @@ package bundler
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A yamlReader converts the nodes of the parser to values as PyYAML does, and
@@ -154,7 +155,7 @@ func resolveTagged(tag, s string) (kind, string, error) {
 }
 
 // decimal matches the decimal numbers that the tag !!float accepts.
-var decimal = regexp.MustCompile(`^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$`)
+var decimal = lazyregexp.New(`^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$`)
 
 // readListTag changes the items of lists with the tags !!omap and !!pairs: in Python
 // these are pairs of key and value. Other tags of lists are refused.

@@ -2,10 +2,11 @@ package bundler
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // Our parser does not know \/, an escape in double quotes that libyaml knows. So \/
@@ -15,8 +16,8 @@ import (
 // columns stay right. A file that contains an escape for a vertical tab itself cannot
 // be read this way.
 var (
-	slashEscape       = regexp.MustCompile(`\\+/`)
-	verticalTabEscape = regexp.MustCompile(`\\v|\\x0[bB]|\\u000[bB]|\\U0000000[bB]`)
+	slashEscape       = lazyregexp.New(`\\+/`)
+	verticalTabEscape = lazyregexp.New(`\\v|\\x0[bB]|\\u000[bB]|\\U0000000[bB]`)
 )
 
 // replaceSlashEscapes replaces the escape \/ by \v. Found says whether there was one,

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	md "github.com/app-sre/prcheck/internal/markdown"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
@@ -28,8 +28,8 @@ type run struct {
 }
 
 var (
-	commitPattern = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
-	digestPattern = regexp.MustCompile(`^[0-9a-f]{0,12}$`)
+	commitPattern = lazyregexp.New(`^[0-9a-f]{7,64}$`)
+	digestPattern = lazyregexp.New(`^[0-9a-f]{0,12}$`)
 )
 
 // newRun returns what is stored about this run, without its commit.

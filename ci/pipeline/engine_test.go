@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // The template of ci/templates and its child pipelines run in gitlab-ci-local, a CI engine
@@ -23,10 +25,7 @@ func TestEngine(t *testing.T) {
 	if engine == "" {
 		t.Skip("PRCHECK_GITLAB_CI_LOCAL names no gitlab-ci-local to run pipelines with")
 	}
-	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/planner", "../../cmd/runner").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	bin := script.Programs(t)
 	green := []string{
 		"PASS prcheck-inputs", "PASS prcheck-part-4", "PASS prcheck-parts-1-to-3: [1/3]", "PASS prcheck-parts-1-to-3: [2/3]",
 		"PASS prcheck-parts-1-to-3: [3/3]", "PASS prcheck-report", "report PASSED: 4 tasks passed",

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // A stage takes the place of GitLab for one merge request: it runs the scripts of the
@@ -53,14 +54,12 @@ const token = "glpat-story-0123456789"
 
 func newStage(t *testing.T) *stage {
 	s := &stage{T: t, bin: t.TempDir(), repo: t.TempDir(), server: &gitlabtest.Server{Token: token, Pipelines: map[int]string{}}}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.bin+"/real/", "../../cmd/planner", "../../cmd/runner").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if err := os.Rename(s.bin+"/real/planner", s.bin+"/planner"); err != nil {
+	real := script.Programs(t)
+	if err := os.Symlink(real+"/planner", s.bin+"/planner"); err != nil {
 		t.Fatal(err)
 	}
 	// The variables of the template, without the long wait for other pipelines.
-	s.program("runner", `[ "$1" = comment ] || exec `+s.bin+`/real/runner "$@"`+"\nshift\nexec "+s.bin+`/real/runner comment --settle 10ms "$@"`)
+	s.program("runner", `[ "$1" = comment ] || exec `+real+`/runner "$@"`+"\nshift\nexec "+real+`/runner comment --settle 10ms "$@"`)
 	// It fails on head alone. On base, base has a name of its own, see bundle.Apart.
 	s.program("check", `apart=$(printf 'base, apart from head: %s' "$3" | sha256sum | cut -d ' ' -f 1); if [ "$2" != "$apart" ] && grep -qx "$1" `+s.bin+"/failing; then echo \"$1: user bob has no role\" >&2; exit 1; fi; echo \"$1: 0 changes\"")
 	api := httptest.NewServer(s.server)

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -25,7 +25,7 @@ type Job struct {
 }
 
 // commitHash matches the hash of a commit as GitLab writes it.
-var commitHash = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+var commitHash = lazyregexp.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // InJob reports whether this process runs in a job of GitLab.
 func InJob(getenv func(string) string) bool { return getenv != nil && getenv("GITLAB_CI") == "true" }

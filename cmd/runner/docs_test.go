@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/app-sre/prcheck/internal/script"
 )
 
 // A document's blocks of commands are run in order, by one reader: in one folder, with an
@@ -111,10 +113,7 @@ func TestDocuments(t *testing.T) {
 	}
 	bin, examples := os.Getenv(unpacked), os.Getenv(unpacked)+"/examples"
 	if bin == "" {
-		bin, examples = t.TempDir(), "../../examples"
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/...").CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		bin, examples = script.Programs(t), "../../examples"
 	}
 	t.Run("all", checkAllDocuments)
 	t.Run("commands", func(t *testing.T) { checkCommands(t, bin) })

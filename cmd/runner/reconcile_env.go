@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"strconv"
 	"time"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -95,7 +95,7 @@ func (f *reconcileFlags) fillShards(isGiven func(string) bool, getenv func(strin
 }
 
 // digestForm matches the digest of deletions.
-var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var digestForm = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // check returns an error if options do not go together.
 func (f *reconcileFlags) check(getenv func(string) string) error {

@@ -1,10 +1,10 @@
 package manifests
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -88,7 +88,7 @@ func nameKey(item any) []key {
 }
 
 // passwordInAddress matches user and password of an address.
-var passwordInAddress = regexp.MustCompile(`://[^/@\s]*:[^/@\s]*@`)
+var passwordInAddress = lazyregexp.New(`://[^/@\s]*:[^/@\s]*@`)
 
 // isSecretPlace reports whether the value at a place must not be shown: data of Secrets, the
 // value of an environment variable that is named like a secret, and what kubectl applied.

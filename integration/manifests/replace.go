@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -226,7 +226,7 @@ func (d Doer) adaptToOrphans(ctx context.Context, of Kind, namespace string, wan
 }
 
 // ordinal matches the end of the names that a StatefulSet gives.
-var ordinal = regexp.MustCompile(`^-[0-9]+$`)
+var ordinal = lazyregexp.New(`^-[0-9]+$`)
 
 // isNumbered reports whether a name is that of a numbered object.
 func isNumbered(name, of string) bool {

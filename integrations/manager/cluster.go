@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/native"
 	"github.com/app-sre/prcheck/reconcile"
 )
@@ -127,7 +127,7 @@ func (w *world) place(p *native.Part, name, self string) *reconcile.Finding {
 }
 
 // namespaceName is what Kubernetes accepts as the name of a namespace. A slash would name another.
-var namespaceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var namespaceName = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // unusable returns what is wrong with the name of a namespace, nil if nothing is.
 func (n namespace) unusable() *reconcile.Finding {

@@ -7,11 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -21,13 +21,13 @@ const (
 	maxRef   = 250
 )
 
-var commitPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var commitPattern = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 // isCommit reports whether a ref is a full commit, which nobody needs to ask for.
 func isCommit(ref string) bool { return commitPattern.MatchString(ref) }
 
 // refPattern matches names of branches, tags and abbreviated commits.
-var refPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
+var refPattern = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
 // checkRef returns what is wrong with a ref, or "".
 func checkRef(ref string) string {

@@ -2,10 +2,11 @@ package saas
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // maxPipeline is how long the name of a pipeline may be.
@@ -15,7 +16,7 @@ const maxPipeline = 56
 func (f *File) Pipeline() string { return "o-" + f.Provider.Template + "-" + f.Name }
 
 // labelPattern matches names of objects that are labels, see RFC 1123.
-var labelPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+var labelPattern = lazyregexp.New(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 
 // wrongName returns why a name cannot be that of an object, "" if it can.
 func wrongName(name string) string {
@@ -33,7 +34,7 @@ const minTimeout = time.Hour
 
 // timeoutPattern matches the form of a time: days, hours, minutes and seconds, each of which may
 // be missing.
-var timeoutPattern = regexp.MustCompile(`^(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?$`)
+var timeoutPattern = lazyregexp.New(`^(?:(\d{1,4})d)?(?:(\d{1,6})h)?(?:(\d{1,8})m)?(?:(\d{1,9})s)?$`)
 
 // ParseTimeout reads a time such as 1h30m or 2d.
 func ParseTimeout(text string) (time.Duration, error) {

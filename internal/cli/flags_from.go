@@ -3,11 +3,12 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // flagsFrom is the name of the flag that stands for further arguments in a variable.
@@ -46,7 +47,7 @@ func fillFlags(args []string, getenv func(string) string) ([]string, error) {
 
 // unfilled matches the name of a variable in a flag. In GitLab's pipelines nobody fills it
 // in: a branch could be named so that its name would begin another flag.
-var unfilled = regexp.MustCompile(`\$(\{?[A-Za-z_][A-Za-z0-9_]*\}?)`)
+var unfilled = lazyregexp.New(`\$(\{?[A-Za-z_][A-Za-z0-9_]*\}?)`)
 
 // parseFlags returns the arguments in the value of a variable.
 func parseFlags(value string) ([]string, error) {

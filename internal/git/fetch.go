@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // maxFetch bounds how long fetching one commit may take.
@@ -48,7 +49,7 @@ func (r *Repository) Fetch(ctx context.Context, commit string) error {
 }
 
 // userInfo matches the part of an address before its host, which may hold a password.
-var userInfo = regexp.MustCompile(`://[^/\s'"]*@`)
+var userInfo = lazyregexp.New(`://[^/\s'"]*@`)
 
 // firstLine returns the first line that git printed, without passwords.
 func firstLine(printed string) string {

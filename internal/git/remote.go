@@ -3,12 +3,13 @@ package git
 import (
 	"context"
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // scpAddress matches an address such as git@gitlab.com:group/project.git.
-var scpAddress = regexp.MustCompile(`^(?:[^@/\s]+@)?([A-Za-z0-9.-]+):[^/].*$`)
+var scpAddress = lazyregexp.New(`^(?:[^@/\s]+@)?([A-Za-z0-9.-]+):[^/].*$`)
 
 // RemoteHost returns the host of the remote origin, such as gitlab.com; "" if there is no such
 // remote, or if it is a folder. The rest of the address is not returned: it may have a token.

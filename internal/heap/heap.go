@@ -21,12 +21,14 @@ const maxRarely = 32 << 20
 // and for rare collections while little memory is in use, unless the user says in gogc, the
 // value of GOGC, how rare they are.
 func Prepare(size int, gogc string) {
+	percent := debug.SetGCPercent(-1) // the buffer shall not begin a collection beside the one below
 	hugepages.Advise(make([]byte, size))
 	runtime.GC() // later allocations lie in place of the buffer
 	if gogc == "" {
-		debug.SetGCPercent(rarely)
+		percent = rarely
 		afterCollection()
 	}
+	debug.SetGCPercent(percent)
 }
 
 // A mark is memory to which nothing refers, so that the next collection takes it.

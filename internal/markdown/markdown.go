@@ -1,11 +1,11 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/sanitize"
 )
 
@@ -23,7 +23,7 @@ var escaper = strings.NewReplacer(
 )
 
 // blockStart matches the beginning of a line that starts a block or a quick action.
-var blockStart = regexp.MustCompile(`^(?:[-+=:/]|[0-9]+[.)](?: |$))`)
+var blockStart = lazyregexp.New(`^(?:[-+=:/]|[0-9]+[.)](?: |$))`)
 
 // Escape returns an untrusted value as one line that Markdown shows as plain text, also in
 // the cell of a table.
@@ -82,8 +82,8 @@ func Code(text string) string {
 }
 
 var (
-	backticks = regexp.MustCompile("`+")
-	commands  = regexp.MustCompile(`(?m)^([\t\p{Z}]*)/`)
+	backticks = lazyregexp.New("`+")
+	commands  = lazyregexp.New(`(?m)^([\t\p{Z}]*)/`)
 )
 
 // Fence returns untrusted text in a code block. Its fence is longer than any run of

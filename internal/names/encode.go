@@ -3,8 +3,9 @@ package names
 import (
 	"crypto/sha256"
 	"encoding/base32"
-	"regexp"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // MaxLabel is the maximal length of a DNS label and of a label's value on Kubernetes.
@@ -15,9 +16,9 @@ const MaxLabel = 63
 const digestSize = 26
 
 var (
-	dnsLabel   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
-	labelValue = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
-	withDigest = regexp.MustCompile(`^(.*-)?[a-z2-7]{26}$`) // what stemAndDigest returns
+	dnsLabel   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	labelValue = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
+	withDigest = lazyregexp.New(`^(.*-)?[a-z2-7]{26}$`) // what stemAndDigest returns
 	lowerCase  = base32.StdEncoding.WithPadding(base32.NoPadding)
 )
 
@@ -44,7 +45,7 @@ func LabelValue(text string) string {
 
 // isOwnName reports whether a text can stand for itself. A text that looks like one with a
 // digest cannot: somebody could have chosen it to be mistaken for another.
-func isOwnName(text string, safe *regexp.Regexp, maxLength int) bool {
+func isOwnName(text string, safe *lazyregexp.Regexp, maxLength int) bool {
 	return len(text) <= maxLength && safe.MatchString(text) && !withDigest.MatchString(text)
 }
 

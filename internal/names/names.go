@@ -1,13 +1,13 @@
 package names
 
-import "regexp"
+import "github.com/app-sre/prcheck/internal/lazyregexp"
 
 // maxTool is the largest size of a tool's name, in bytes.
 const maxTool = 40
 
 var (
-	plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	tool  = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	plain = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	tool  = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 )
 
 // IsPlain reports whether a name is one plain word, such as "terraform-users": it

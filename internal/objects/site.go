@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A site is the address of a store, under which its buckets are.
@@ -19,7 +20,7 @@ type site struct {
 }
 
 // hostLabel matches the names of buckets that can be the first label of a host.
-var hostLabel = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+var hostLabel = lazyregexp.New(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 // address returns the address of a bucket. The bucket is a part of the host at
 // AWS if its name allows that, and of the path otherwise.

@@ -3,6 +3,7 @@
 package reads
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -87,13 +88,26 @@ func encode(program []unix.SockFilter) []byte {
 // swapMemory writes text into a stopped process. The returned function undoes this.
 func swapMemory(pid int, at uintptr, text []byte) (restore func(), err error) {
 	old := make([]byte, len(text))
-	if _, err := unix.PtracePeekData(pid, at, old); err != nil {
-		return nil, fmt.Errorf("reading memory: %w", err)
+	if n, err := readMemory(pid, uint64(at), old); err != nil || n != len(old) {
+		return nil, fmt.Errorf("reading memory: %w", cmp.Or(err, error(unix.EFAULT)))
 	}
-	if _, err := unix.PtracePokeData(pid, at, text); err != nil {
+	if err := writeMemory(pid, at, text); err != nil {
 		return nil, fmt.Errorf("writing memory: %w", err)
 	}
-	return func() { _, _ = unix.PtracePokeData(pid, at, old) }, nil
+	return func() { _ = writeMemory(pid, at, old) }, nil
+}
+
+// writeMemory writes memory of a stopped process. Only a tracer can write to code, word by word.
+func writeMemory(pid int, at uintptr, text []byte) error {
+	local := unix.Iovec{Base: &text[0], Len: uint64(len(text))}
+	remote := unix.RemoteIovec{Base: at, Len: len(text)}
+	n, _, errno := unix.Syscall6(unix.SYS_PROCESS_VM_WRITEV, uintptr(pid), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(&remote)), 1, 0)
+	if errno == 0 && int(n) == len(text) {
+		return nil
+	}
+	_, err := unix.PtracePokeData(pid, at, text)
+	return err
 }
 
 // inject makes the process do one call with three arguments, and returns the error of the

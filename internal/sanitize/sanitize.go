@@ -1,13 +1,14 @@
 package sanitize
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // escapes matches terminal escape sequences: CSI, OSC and short sequences.
-var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]?")
+var escapes = lazyregexp.New("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|\x1b[ -/]*[0-~]?")
 
 // Text returns a text in valid UTF-8 without terminal escapes, without control characters
 // except \n and \t, and without characters that reorder text. Its lines stay.

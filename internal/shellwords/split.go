@@ -3,9 +3,10 @@ package shellwords
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Part is a piece of a word: a text or a variable.
@@ -58,9 +59,9 @@ type splitter struct {
 }
 
 var (
-	name       = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*`)
-	inBraces   = regexp.MustCompile(`^\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?$`)
+	name       = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*`)
+	inBraces   = lazyregexp.New(`^\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*\+?$`)
 )
 
 // active maps the characters on which a shell acts outside quotes to what they do.

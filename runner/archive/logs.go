@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/objects"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/wrapper"
@@ -67,7 +67,7 @@ func findReferences(results []plan.Result, prefix string) []logReference {
 
 // attemptSuffix matches the end of a log's name, after the name of its task: ".log" for
 // the first attempt, ".2.log" for the second.
-var attemptSuffix = regexp.MustCompile(`^(\.[1-9])?\.log$`)
+var attemptSuffix = lazyregexp.New(`^(\.[1-9])?\.log$`)
 
 // logPath returns the path of a task's log inside the folder for logs, "" if no log of
 // the task can have the name.

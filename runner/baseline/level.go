@@ -1,24 +1,25 @@
 package baseline
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // infoOrDebugLine matches a line of level INFO or DEBUG, with or without a time before
 // the level: as plain text, as logfmt, and as JSON.
-var infoOrDebugLine = regexp.MustCompile(`^(?:` +
+var infoOrDebugLine = lazyregexp.New(`^(?:` +
 	`(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^\]\s]*\]?[ \t]+)?(?:\[(?:DEBUG|INFO)\](?:[ \t:]|$)|(?:DEBUG|INFO)(?:[ \t]|:))` +
 	`|(?:(?:time|ts)=(?:"[^"]*"|\S+) )?level="?(?i:debug|info)"?(?: |$)` +
 	`|\{"(?:time|ts|timestamp)":"[^"]*","level":"(?i:debug|info)",` +
 	`)`)
 
 // debugLine matches a line of level DEBUG, in the same forms.
-var debugLine = regexp.MustCompile(strings.NewReplacer(`(?:DEBUG|INFO)`, `DEBUG`, `(?i:debug|info)`, `(?i:debug)`).Replace(infoOrDebugLine.String()))
+var debugLine = lazyregexp.New(strings.NewReplacer(`(?:DEBUG|INFO)`, `DEBUG`, `(?i:debug|info)`, `(?i:debug)`).Replace(infoOrDebugLine.String()))
 
 // recordTime matches the time at the beginning of a line that is a record of a log by its
 // form: a time in brackets, a time before a level, and logfmt or JSON.
-var recordTime = regexp.MustCompile(`^(?:` +
+var recordTime = lazyregexp.New(`^(?:` +
 	`()\[` + datePart + `[T ]` + clockPart + zonePart + `\]` +
 	`|()` + datePart + `[T ]` + clockPart + zonePart + `([ \t]+(?:-[ \t]+)?\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b)` +
 	`|((?:time|ts)=)(?:"[^"]*"|\S+)` +
@@ -31,7 +32,7 @@ const effectVerb = `(?i:add|creat|delet|del|updat|disabl|enabl|reset|remov|writ|
 // effect matches a line in which a dry run says what it would do: a Python list that
 // begins with an action, a sentence of a dry run that begins with a verb, and the forms of
 // vault-manager, kubectl and terraform.
-var effect = regexp.MustCompile(`(?:^|[\s\]:="-])(?:` +
+var effect = lazyregexp.New(`(?:^|[\s\]:="-])(?:` +
 	`\[["']` + effectVerb + `[a-z]*(?:_[a-z_]+)?["'],` +
 	`|\[(?i:dry[- ]?run)\] (?:\[[^\]]*\] )*(?:- )?` + effectVerb + `[a-z]*\b` +
 	`|\[(?i:dry[- ]?run)\].* to be (?:enabled|disabled|written|deleted|created)\b` +

@@ -1,9 +1,10 @@
 package baseline
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A line is a line of a log that counts in a comparison, or a line of level INFO.
@@ -57,7 +58,7 @@ type record struct {
 
 // colorEscapes matches the terminal escapes for colors. No other escape is removed from a
 // line, since a terminal may treat the text after it as a part of the escape.
-var colorEscapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var colorEscapes = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 // saysOnlyInfo reports whether a run has no line but those of level INFO.
 func saysOnlyInfo(f Run) bool {
@@ -136,7 +137,7 @@ func replacer(values []string) *strings.Replacer {
 }
 
 // leadingMoment matches a time at the beginning of a line.
-var leadingMoment = regexp.MustCompile(`^(?:` + datePart + `[T ]` + clockPart + zonePart + `)`)
+var leadingMoment = lazyregexp.New(`^(?:` + datePart + `[T ]` + clockPart + zonePart + `)`)
 
 // withoutTime removes the time at the beginning of a line: if the line is a record of a
 // log by its form, or if the time lies within the span of the run.

@@ -1,10 +1,11 @@
 package baseline
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A kind is what a token of a line is. Everything between tokens is words.
@@ -36,7 +37,7 @@ const (
 
 // tokens matches a token; the groups are those of a moment, an identifier by its form, a
 // number, and any other identifier.
-var tokens = regexp.MustCompile(`\b(?:(` + momentPart + `)|(` + uuidPart + `)|(` + lengthPart + `)|(` + mixedPart + `))\b`)
+var tokens = lazyregexp.New(`\b(?:(` + momentPart + `)|(` + uuidPart + `)|(` + lengthPart + `)|(` + mixedPart + `))\b`)
 
 // placeholders stand for tokens in the words of a line.
 var placeholders = map[kind]string{number: "\x01", identifier: "\x01", moment: "\x02"}
@@ -86,7 +87,7 @@ func (t token) isAlike(o token) bool {
 // minHex is the length from which a text of digits may be a hexadecimal id.
 const minHex = 6
 
-var hexadecimal = regexp.MustCompile(`^[0-9a-fA-F]+$`)
+var hexadecimal = lazyregexp.New(`^[0-9a-fA-F]+$`)
 
 // A span is when a run began and ended. The zero value has no times.
 type span struct{ began, ended time.Time }
@@ -101,8 +102,8 @@ func (s span) has(t time.Time) bool {
 }
 
 var (
-	dateAndClock = regexp.MustCompile(`^(\d{4})[-/](\d\d)[-/](\d\d)[T ](` + clockPart + `)(.*)$`)
-	clockOnly    = regexp.MustCompile(`^(` + clockPart + `)(.*)$`)
+	dateAndClock = lazyregexp.New(`^(\d{4})[-/](\d\d)[-/](\d\d)[T ](` + clockPart + `)(.*)$`)
+	clockOnly    = lazyregexp.New(`^(` + clockPart + `)(.*)$`)
 )
 
 // hasMoment reports whether a text is a time within the span. A time without a zone may be

@@ -1,9 +1,9 @@
 package effects
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -12,17 +12,17 @@ import (
 // at the end behind a thing and its name.
 var (
 	// deniedFirst matches what is no thing: "Deleting nothing".
-	deniedFirst = regexp.MustCompile(`^(?:no|none|nothing|not)(?:[\s.,]|$)`)
+	deniedFirst = lazyregexp.New(`^(?:no|none|nothing|not)(?:[\s.,]|$)`)
 	// deniedClause matches a clause that says that nothing is done: "Deleting users is disabled".
-	deniedClause = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:is|are|was|were|be|been|has|have|had|will|would|can|could|should|must|may|does|do|did)(?:n't\b| (?:not|never|already|disabled|unchanged|ignored|skipped|unable|only|no longer|currently disabled|being skipped)(?:[\s.,;:)!]|$)|not(?:[\s.,;:)!]|$))`)
+	deniedClause = lazyregexp.New(`(?i)(?:^|[\s,;:(])(?:is|are|was|were|be|been|has|have|had|will|would|can|could|should|must|may|does|do|did)(?:n't\b| (?:not|never|already|disabled|unchanged|ignored|skipped|unable|only|no longer|currently disabled|being skipped)(?:[\s.,;:)!]|$)|not(?:[\s.,;:)!]|$))`)
 	// deniedRemark matches a remark behind the subject: "Deleting user jane: not found, skipping".
-	deniedRemark = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:already (?:gone|exists?|deleted|removed|absent|present|there|done|disabled|enabled|up)|not (?:found|supported|enabled|allowed|needed|required|implemented|possible|present|necessary)|does not exist|no longer exists?|nothing to do)(?:[\s.,;:)!]|$)|(?:[,;(]| -+) ?(?:but )?(?:skip|skipped|skipping|ignored|ignoring|disabled|unchanged|nothing|failed|cannot|unable|instead)(?:[\s.,;:)!]|$)`)
+	deniedRemark = lazyregexp.New(`(?i)(?:^|[\s,;:(])(?:already (?:gone|exists?|deleted|removed|absent|present|there|done|disabled|enabled|up)|not (?:found|supported|enabled|allowed|needed|required|implemented|possible|present|necessary)|does not exist|no longer exists?|nothing to do)(?:[\s.,;:)!]|$)|(?:[,;(]| -+) ?(?:but )?(?:skip|skipped|skipping|ignored|ignoring|disabled|unchanged|nothing|failed|cannot|unable|instead)(?:[\s.,;:)!]|$)`)
 	// deniedEnd matches the end of a sentence about something that went wrong: "Deleting user jane failed".
-	deniedEnd = regexp.MustCompile(`(?i)^\S+ \S.* (?:failed|skipped)[.!]?$`)
+	deniedEnd = lazyregexp.New(`(?i)^\S+ \S.* (?:failed|skipped)[.!]?$`)
 	// named matches a thing and a colon, which a name follows: "Delete policy: skip".
-	named = regexp.MustCompile(`^[A-Za-z][\w/-]*: `)
+	named = lazyregexp.New(`^[A-Za-z][\w/-]*: `)
 	// doubtful matches the words of all these in a phrase.
-	doubtful = regexp.MustCompile(`(?i)\b(?:not|no|never|nothing|already|skip|skips|skipped|skipping|fail|fails|failed|unable|cannot|disabled|unchanged|ignored|ignoring|instead)\b|n't\b`)
+	doubtful = lazyregexp.New(`(?i)\b(?:not|no|never|nothing|already|skip|skips|skipped|skipping|fail|fails|failed|unable|cannot|disabled|unchanged|ignored|ignoring|instead)\b|n't\b`)
 )
 
 // isDenied reports whether what follows the verb of a sentence says that nothing is done.
@@ -45,10 +45,10 @@ func isConditional(subject string) bool {
 // of this run" tells of such a thing, and "Deleting cache sessions" of one that the world has.
 var (
 	// ownThings matches such things; temporary ones need no further sign.
-	ownThings = regexp.MustCompile(`^(?i:(?:(?:a|an|the|new|all) )*((?:(?:sessions?|clients?|connections?|caches?|metrics?|workdirs?|threads?|pools?|reports?|oc|oc_map|states?|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|diffs?|graphs?)(?:[ .:]+|$))+))`)
-	temporary = regexp.MustCompile(`^(?i:(?:(?:a|an|the|new|all) )*(?:temp|temporary|tmp|local|in-memory|working|desired|current) )`)
+	ownThings = lazyregexp.New(`^(?i:(?:(?:a|an|the|new|all) )*((?:(?:sessions?|clients?|connections?|caches?|metrics?|workdirs?|threads?|pools?|reports?|oc|oc_map|states?|inventory|index|lists?|quer(?:y|ies)|requests?|context|logs?|locks?|clones?|virtualenv|diffs?|graphs?)(?:[ .:]+|$))+))`)
+	temporary = lazyregexp.New(`^(?i:(?:(?:a|an|the|new|all) )*(?:temp|temporary|tmp|local|in-memory|working|desired|current) )`)
 	// noName matches the words after which a sentence goes on without a name.
-	noName = regexp.MustCompile(`^(?i:available|found|completed?|finished|done|is|was|are|for|of|on|in|to|from|up|with|at|by|as|and|or|before|after|because|protection|marker|strategy|interval)(?:[ .,:]|$)`)
+	noName = lazyregexp.New(`^(?i:available|found|completed?|finished|done|is|was|are|for|of|on|in|to|from|up|with|at|by|as|and|or|before|after|because|protection|marker|strategy|interval)(?:[ .,:]|$)`)
 )
 
 // isInside reports whether what follows a verb is something that a program makes for itself. For

@@ -1,9 +1,9 @@
 package effects
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -14,14 +14,14 @@ type kubectl struct {
 
 var (
 	// kubectlLine matches what kubectl says about an object: kind/name, or kind "name".
-	kubectlLine = regexp.MustCompile(`^([a-z][\w.-]*(?:/| ")[^\s"/]+)"? (created|configured|serverside-applied|patched|replaced|labeled|unlabeled|annotated|scaled|deleted|pruned|force deleted)(?: from \S+ namespace)? \((?:server )?dry run\)$`)
+	kubectlLine = lazyregexp.New(`^([a-z][\w.-]*(?:/| ")[^\s"/]+)"? (created|configured|serverside-applied|patched|replaced|labeled|unlabeled|annotated|scaled|deleted|pruned|force deleted)(?: from \S+ namespace)? \((?:server )?dry run\)$`)
 	// kubectlUnchanged matches an object that stays as it is.
-	kubectlUnchanged = regexp.MustCompile(`^[a-z][\w.-]*/\S+ unchanged(?: \((?:server )?dry run\))?$`)
+	kubectlUnchanged = lazyregexp.New(`^[a-z][\w.-]*/\S+ unchanged(?: \((?:server )?dry run\))?$`)
 	// diffHead matches the first line of the difference of an object. The files are named
 	// after the object.
-	diffHead = regexp.MustCompile(`^diff -\S+ (?:-\S+ )*\S*/LIVE-\d+/(\S+) \S*/MERGED-\d+/(\S+)$`)
+	diffHead = lazyregexp.New(`^diff -\S+ (?:-\S+ )*\S*/LIVE-\d+/(\S+) \S*/MERGED-\d+/(\S+)$`)
 	// diffHunk matches the place of a difference.
-	diffHunk = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+	diffHunk = lazyregexp.New(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 )
 
 var kubectlKinds = map[string]plan.EffectKind{"created": plan.EffectCreate, "deleted": plan.EffectDelete, "force deleted": plan.EffectDelete, "pruned": plan.EffectDelete}

@@ -1,9 +1,10 @@
 package effects
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // maxDepth is how deep lists may be nested that are read.
@@ -102,7 +103,7 @@ func (p *pythonReader) value(depth int) (value, bool) {
 }
 
 // enumMember matches a member of an enumeration whose value is a text.
-var enumMember = regexp.MustCompile(`^<[A-Za-z_][\w.]*: ['"]([^'"\\]*)['"]>$`)
+var enumMember = lazyregexp.New(`^<[A-Za-z_][\w.]*: ['"]([^'"\\]*)['"]>$`)
 
 func isQuote(c byte) bool { return c == '\'' || c == '"' }
 

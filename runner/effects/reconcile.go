@@ -2,9 +2,9 @@ package effects
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -18,7 +18,7 @@ import (
 type reconcile struct{}
 
 // logRecord matches a record: its level, the mark of a dry run, and the message.
-var logRecord = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] \[([A-Z]+)\] (\[DRY-RUN\] )?\[[^\]]+:[^\]]*:\d+\] - (.*)$`)
+var logRecord = lazyregexp.New(`^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?\] \[([A-Z]+)\] (\[DRY-RUN\] )?\[[^\]]+:[^\]]*:\d+\] - (.*)$`)
 
 func (reconcile) read(line string, claimed bool, found *collection) bool {
 	if claimed || line[0] != '[' {
@@ -48,16 +48,16 @@ func (reconcile) read(line string, claimed bool, found *collection) bool {
 func (reconcile) end(*collection) {}
 
 // beginning matches the beginning of a list whose first item is a text.
-var beginning = regexp.MustCompile(`^[\[(]['"]([A-Za-z_]+)`)
+var beginning = lazyregexp.New(`^[\[(]['"]([A-Za-z_]+)`)
 
 // The action may be the second item of a list: after a phrase, and with one or two words after the
 // verb, as in ['on-demand tests', 'add comment', …], or after a name and with an underscore, as in
 // ['jane', 'remove_user_from_group', …]. Some first items say that the list is about something else.
 var (
-	phrase       = regexp.MustCompile(`^[a-z-]+ [a-z -]+$`)
-	secondAction = regexp.MustCompile(`^[a-z]+(?:[ _][a-z]+){1,2}$`)
-	namedAction  = regexp.MustCompile(`^[a-z]+(?:_[a-z]+)+$`)
-	noActor      = regexp.MustCompile(`^(?:validating|collecting|openshift-upgrade-watcher|omm-group)$`)
+	phrase       = lazyregexp.New(`^[a-z-]+ [a-z -]+$`)
+	secondAction = lazyregexp.New(`^[a-z]+(?:[ _][a-z]+){1,2}$`)
+	namedAction  = lazyregexp.New(`^[a-z]+(?:_[a-z]+)+$`)
+	noActor      = lazyregexp.New(`^(?:validating|collecting|openshift-upgrade-watcher|omm-group)$`)
 )
 
 // hasSecondAction reports whether the second item of a list may be its action.
@@ -114,21 +114,21 @@ func joinValues(values []value) string {
 // The forms of sentences.
 var (
 	// firstWord matches the verb at the beginning of a sentence and what follows it.
-	firstWord = regexp.MustCompile(`^([A-Za-z]+) (\S.*)$`)
+	firstWord = lazyregexp.New(`^([A-Za-z]+) (\S.*)$`)
 	// scopes matches the places before a sentence, such as "[org] [cluster] " and "app-sre: ".
-	scopes = regexp.MustCompile(`^(?:\[[^\[\]]{1,100}\] )*(?:[\w./@-]{1,100}: )?`)
+	scopes = lazyregexp.New(`^(?:\[[^\[\]]{1,100}\] )*(?:[\w./@-]{1,100}: )?`)
 	// levels matches a scope that is the level of a message, or an error.
-	levels = regexp.MustCompile(`(?i)^(?:debug|info|note|warning|dry[-_ ]?run|\w*error|\w*exception|\w*failure): $`)
+	levels = lazyregexp.New(`(?i)^(?:debug|info|note|warning|dry[-_ ]?run|\w*error|\w*exception|\w*failure): $`)
 	// done matches a kind of thing, a colon and a name: what follows a verb in the past, and in other
 	// sentences what says where a name begins.
-	done = regexp.MustCompile(`^[A-Za-z][\w /-]*: \S`)
+	done = lazyregexp.New(`^[A-Za-z][\w /-]*: \S`)
 	// would matches what a dry run says it would do.
-	would = regexp.MustCompile(`^(?:(?i:dry[- ]?run): )?[Ww]ould (?:have )?([a-z]+) (\S.*)$`)
+	would = lazyregexp.New(`^(?:(?i:dry[- ]?run): )?[Ww]ould (?:have )?([a-z]+) (\S.*)$`)
 	// passive matches what would be done to something, as in "3 builds will be deleted from x".
-	passive = regexp.MustCompile(`^((?:\d+|[A-Za-z][\w.-]*)(?: [\w./-]+){0,4}) (?:will be|would be|to be|are going to be|is going to be) ([a-z]+)(?:[ .,:]|$)`)
+	passive = lazyregexp.New(`^((?:\d+|[A-Za-z][\w.-]*)(?: [\w./-]+){0,4}) (?:will be|would be|to be|are going to be|is going to be) ([a-z]+)(?:[ .,:]|$)`)
 	// bracketed matches messages such as "[cluster_name:c1] [Action:create_snitch]" and
 	// "Reconciling: Status: [OK], Action: [Destroy], reason: [x], key:[y]".
-	bracketed = regexp.MustCompile(`(?:^|[ ,])(?:\[Action: ?([A-Za-z_]+)\]|Action: ?\[([A-Za-z_]+)\])`)
+	bracketed = lazyregexp.New(`(?:^|[ ,])(?:\[Action: ?([A-Za-z_]+)\]|Action: ?\[([A-Za-z_]+)\])`)
 )
 
 // readSentence reads a message in words.

@@ -2,10 +2,10 @@ package effects
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -20,9 +20,9 @@ type terraform struct {
 var (
 	// planComment matches the comment above a resource. Comments inside of a resource stand
 	// further to the right.
-	planComment = regexp.MustCompile(`^ {0,2}# ([A-Za-z_][\w-]*\.\S.*?)(?: \(deposed object \w+\))?(?: is tainted, so)? (will be created|will be updated in-place|will be destroyed|(?:will|must) be replaced(?:, as requested)?|will be imported)$`)
+	planComment = lazyregexp.New(`^ {0,2}# ([A-Za-z_][\w-]*\.\S.*?)(?: \(deposed object \w+\))?(?: is tainted, so)? (will be created|will be updated in-place|will be destroyed|(?:will|must) be replaced(?:, as requested)?|will be imported)$`)
 	// planSums matches the last line of a plan.
-	planSums = regexp.MustCompile(`^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.`)
+	planSums = lazyregexp.New(`^Plan: (?:\d+ to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, \d+ to forget)?\.`)
 )
 
 func (t *terraform) read(line string, claimed bool, found *collection) bool {

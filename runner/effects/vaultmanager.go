@@ -1,10 +1,10 @@
 package effects
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/plan"
 )
 
@@ -15,7 +15,7 @@ type vaultManager struct{}
 
 // vaultMessage matches the message of an effect: the part of Vault, the kind of thing, what
 // would be done, and sometimes its name.
-var vaultMessage = regexp.MustCompile(`^\[Dry Run\]\s+(?:\[([^\]]+)\]\s+)?(\S.*?) to be (enabled|disabled|written|deleted|delelted|created|updated|removed)(?:='?(.*?)'?)?$`)
+var vaultMessage = lazyregexp.New(`^\[Dry Run\]\s+(?:\[([^\]]+)\]\s+)?(\S.*?) to be (enabled|disabled|written|deleted|delelted|created|updated|removed)(?:='?(.*?)'?)?$`)
 
 // vaultKinds are the kinds of what vault-manager would do. To disable an engine deletes its
 // content. What is written may exist already.
@@ -57,7 +57,7 @@ func (vaultManager) read(line string, claimed bool, found *collection) bool {
 func (vaultManager) end(*collection) {}
 
 // logfmtField matches the next field of a line in logfmt.
-var logfmtField = regexp.MustCompile(`^ *([A-Za-z_][\w.-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?: |$)`)
+var logfmtField = lazyregexp.New(`^ *([A-Za-z_][\w.-]*)=("(?:[^"\\]|\\.)*"|[^\s"]*)(?: |$)`)
 
 // readLogfmt returns the fields of a line in logfmt, in order.
 func readLogfmt(line string) (fields [][2]string, ok bool) {

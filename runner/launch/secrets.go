@@ -2,11 +2,11 @@ package launch
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/plan"
 )
@@ -17,7 +17,7 @@ import (
 const minUnlisted = 8
 
 // passwordInURL matches the password in a URL.
-var passwordInURL = regexp.MustCompile(`://[^/:@\s]*:([^@/\s]+)@`)
+var passwordInURL = lazyregexp.New(`://[^/:@\s]*:([^@/\s]+)@`)
 
 // Secrets returns the values that must not appear in any output of these tasks: the values
 // of all variables that are named like a secret. They may be set by the settings or in the

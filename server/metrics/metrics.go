@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A Registry counts what a hub does, under the names that qontract-server uses.
@@ -119,7 +119,7 @@ func methodLabel(method string) string {
 
 // values matches the parts of a path that differ from request to request:
 // numbers, dates, hashes and other generated words. Labels have #val instead.
-var values = regexp.MustCompile(`^(-?\d+|(\d\d|\d{4})-\d\d-\d\d|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|[\dA-F]{8}(-[\dA-F]{4}){3}-[\dA-F]{12}|` +
+var values = lazyregexp.New(`^(-?\d+|(\d\d|\d{4})-\d\d-\d\d|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|[\dA-F]{8}(-[\dA-F]{4}){3}-[\dA-F]{12}|` +
 	`[\da-f]{7,}|[\dA-F]{7,}|[\w-]{18,}\.[\w-]{3,}\.[\w-]{39,}|[\w-]{66,}|([A-Za-z\d+/]{4}){17,}.*)$`)
 
 // pathLabel returns the label of a path, in which [values] are replaced. New

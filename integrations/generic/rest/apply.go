@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
 	"github.com/app-sre/prcheck/internal/jsonpointer"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // apply changes a resource by server-side apply. Fields that others own are taken only if all
@@ -42,7 +42,7 @@ func (w *write) apply(ctx context.Context, change *Change) error {
 type conflict struct{ manager, field string }
 
 // manager finds the name of a manager in the message of a conflict.
-var manager = regexp.MustCompile(`^conflict with "([^"]*)"`)
+var manager = lazyregexp.New(`^conflict with "([^"]*)"`)
 
 // conflicts returns the conflicts of an apply.
 func (f failure) conflicts() []conflict {

@@ -2,10 +2,10 @@ package rest
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/sanitize"
 	"github.com/app-sre/prcheck/openapi/classes"
 )
@@ -153,7 +153,7 @@ func (f failure) error(typeName string, show func(string) string) *Error {
 const propertyChange = "PropertyChangeNotAllowed"
 
 // named finds the property that a message of ARM names.
-var named = regexp.MustCompile(`(?i)property '([A-Za-z0-9_.\[\]]{1,200})'`)
+var named = lazyregexp.New(`(?i)property '([A-Za-z0-9_.\[\]]{1,200})'`)
 
 // overrides returns the entries that a failure teaches: what the service refuses to change is
 // create-only.

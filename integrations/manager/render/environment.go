@@ -2,10 +2,10 @@ package render
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // environment returns the variables of an integration, in the order of the chart.
@@ -91,7 +91,7 @@ func (r *renderer) environmentVariables() list {
 }
 
 // variableName is what Kubernetes accepts as the name of a variable.
-var variableName = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
+var variableName = lazyregexp.New(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
 
 // extraVariables returns those of extraEnv, one for each entry.
 func (r *renderer) extraVariables() list {

@@ -2,10 +2,10 @@ package render
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // image returns the reference of the image of a shard: the imageRef of its override, else that
@@ -54,7 +54,7 @@ func cleanImage(reference string) string {
 }
 
 // The grammar of image references: a registry and a port, a path in lower case, a tag, a digest.
-var imageGrammar = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?/)?` +
+var imageGrammar = lazyregexp.New(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?/)?` +
 	`[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([._]|__|-+)[a-z0-9]+)*)*` +
 	`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}))?$`)
 

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // Late returns the text that stands for a value that only the run knows. Fill replaces it. That
@@ -16,7 +16,7 @@ func Late(name string) string { return latePrefix + name + "}" }
 
 const latePrefix = "${late:"
 
-var late = regexp.MustCompile(`\$\{late:[^}]*\}`)
+var late = lazyregexp.New(`\$\{late:[^}]*\}`)
 
 // isLate reports whether a text holds a value that only the run knows.
 func isLate(text string) bool { return strings.Contains(text, latePrefix) }

@@ -3,10 +3,10 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/manifests"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // component is the name that all integrations share, and the beginning of all names.
@@ -21,9 +21,9 @@ const (
 )
 
 var (
-	safeName   = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
-	safeLabel  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
-	usableName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`) // of an integration, since parameters are named after it
+	safeName   = lazyregexp.New(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+	safeLabel  = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$`)
+	usableName = lazyregexp.New(`^[A-Za-z0-9_-]+$`) // of an integration, since parameters are named after it
 )
 
 // ObjectName returns a name that Kubernetes accepts for the object of an integration: in lower

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // maxFile is the size of the largest file that is changed, in bytes.
@@ -43,7 +44,7 @@ func (r *Refusal) Error() string { return "the file cannot be changed: " + r.Rea
 func refuse(format string, args ...any) error { return &Refusal{Reason: fmt.Sprintf(format, args...)} }
 
 // valuePattern matches what may become a ref or a hash: it needs no escapes in any style.
-var valuePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$`)
+var valuePattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,199}$`)
 
 // Apply returns a file with a change. The file is returned as it is if it has everything. The
 // error is a [*Refusal] if the change cannot be made.

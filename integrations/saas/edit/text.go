@@ -3,12 +3,13 @@ package edit
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A text is a file whose places can be found by line and column.
@@ -171,10 +172,10 @@ func (t text) lineEnd(at int) int {
 
 // plainPattern matches texts that are texts in every version of YAML without quotes, except for
 // some words and numbers.
-var plainPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+var plainPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // numberPattern matches what some version of YAML takes for a number or a date.
-var numberPattern = regexp.MustCompile(`^(0[bxo])?[0-9._a-fA-F-]*$`)
+var numberPattern = lazyregexp.New(`^(0[bxo])?[0-9._a-fA-F-]*$`)
 
 // isPlain reports whether a text can be written without quotes.
 func isPlain(s string) bool {

@@ -2,13 +2,13 @@ package pipelines
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/executor"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // Settings are what the settings of the integration say; doc.go explains them.
@@ -68,7 +68,7 @@ func readSettings(own integration.OwnSettings) (settings, error) {
 }
 
 // fingerprint matches the fingerprint of a run.
-var fingerprint = regexp.MustCompile(`^[0-9a-f]{16}$`)
+var fingerprint = lazyregexp.New(`^[0-9a-f]{16}$`)
 
 // readRetry reads the key retry: a fingerprint, some of them, or a mapping.
 func (s *settings) readRetry(own integration.OwnSettings) error {

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/state"
 )
 
@@ -16,7 +16,7 @@ import (
 const maxCached = 4 << 20
 
 // fullSha matches the name of a commit, which never has other files.
-var fullSha = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var fullSha = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 // A cachedFiles is the document of files at a path of a commit.
 type cachedFiles struct {

@@ -2,9 +2,10 @@ package schedule
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // A field is one of the fields: its numbers, and names for them.
@@ -40,9 +41,9 @@ type list struct {
 }
 
 var (
-	spanStep = regexp.MustCompile(`^([^-]+)-([^-/]+)(/(.*))?$`)
-	inWeek   = regexp.MustCompile(`^(?:(\w+|\w+-\w+)#|l)(\d+)$`)
-	digits   = regexp.MustCompile(`^\d+$`)
+	spanStep = lazyregexp.New(`^([^-]+)-([^-/]+)(/(.*))?$`)
+	inWeek   = lazyregexp.New(`^(?:(\w+|\w+-\w+)#|l)(\d+)$`)
+	digits   = lazyregexp.New(`^\d+$`)
 )
 
 // errMixed says that some weekdays count in each week and others do not.

@@ -11,12 +11,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/rlimit"
 )
 
@@ -44,7 +44,7 @@ const (
 )
 
 // nameForm matches names of releases and namespaces.
-var nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var nameForm = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // Template returns the YAML documents that a chart, given as its files by path, becomes with
 // values. An error of the class transient is none of the chart. The words of other errors are

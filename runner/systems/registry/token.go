@@ -8,11 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/origin"
 )
 
@@ -80,7 +80,7 @@ func basic(login services.Login) string {
 }
 
 // parameterForm matches one parameter of a challenge.
-var parameterForm = regexp.MustCompile(`([a-zA-Z]+)="([^"\\]*)"`)
+var parameterForm = lazyregexp.New(`([a-zA-Z]+)="([^"\\]*)"`)
 
 // parameters returns the parameters of a challenge, by name.
 func parameters(challenge string) map[string]string {

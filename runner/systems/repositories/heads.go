@@ -5,16 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/app-sre/prcheck/integration/services"
+	"github.com/app-sre/prcheck/internal/lazyregexp"
 )
 
 // fullSha matches the name of a commit.
-var fullSha = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var fullSha = lazyregexp.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Heads implements [services.Repositories]. The sha of a commit stands for itself, and is not
 // asked for.

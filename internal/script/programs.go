@@ -1,0 +1,31 @@
+package script
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// programsVariable names a folder with the programs of this checkout, so that each test does not link them.
+const programsVariable = "PRCHECK_PROGRAMS"
+
+// Programs returns a folder with planner and runner, which it builds unless PRCHECK_PROGRAMS names one.
+// The test must not write to it.
+func Programs(t testing.TB) string {
+	t.Helper()
+	if dir := os.Getenv(programsVariable); dir != "" {
+		for _, name := range []string{"planner", "runner"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil { // also so that other programs are another test
+				t.Fatalf("%s: %v", programsVariable, err)
+			}
+		}
+		return filepath.Clean(dir)
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", dir+"/", "github.com/app-sre/prcheck/cmd/...")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
+}
