@@ -1,11 +1,10 @@
 package template
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -24,7 +23,11 @@ var errTooLarge = fmt.Errorf("with its values it is larger than %d MiB", maxFill
 // maps. Names without a value stay. The value is not changed.
 func Fill(value any, values map[string]string) (any, error) {
 	f := &filler{values: values, left: maxFilled}
-	return f.fill(value)
+	out, err := f.fill(value)
+	if out == (becameNull{}) {
+		return nil, err
+	}
+	return out, err
 }
 
 // A filler fills in values. It counts how many bytes of texts it may still write.
@@ -47,6 +50,9 @@ func (f *filler) fill(value any) (any, error) {
 			var err error
 			if out[i], err = f.fill(value[i]); err != nil {
 				return nil, err
+			}
+			if out[i] == (becameNull{}) {
+				return nil, fmt.Errorf("%.80q is null, which no item of a list can become", value[i])
 			}
 		}
 		return out, nil
@@ -77,56 +83,104 @@ func (f *filler) fillMap(in map[string]any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := f.text(key)
+		name, err := f.key(key)
+		if err != nil {
+			return nil, err
+		}
 		if _, isTwice := out[name]; isTwice {
 			return nil, fmt.Errorf("two keys become the key %.80q", name)
 		}
 		out[name] = filled
 	}
+	for key, filled := range out {
+		if filled == (becameNull{}) {
+			delete(out, key)
+		}
+	}
 	return out, f.checkSize()
+}
+
+// becameNull stands for a reference in double braces whose value is null. A field of it is left out.
+type becameNull struct{}
+
+// key returns the key that a key becomes.
+func (f *filler) key(text string) (string, error) {
+	value, err := f.scalar(text)
+	if err != nil {
+		return "", err
+	}
+	name, isText := value.(string)
+	if !isText {
+		return "", fmt.Errorf("the key %.80q becomes one that is no text", text)
+	}
+	return name, nil
 }
 
 // scalar returns the value that a text becomes.
 func (f *filler) scalar(text string) (any, error) {
-	name, isWhole := wholeName(text)
-	if !isWhole {
-		out := f.text(text)
-		return out, f.checkSize()
+	if name, isWhole := wholeName(text); isWhole {
+		if value, ok := f.values[name]; ok {
+			f.left -= len(value)
+			out, err := decode(name, value)
+			return out, errors.Join(err, f.checkSize())
+		}
 	}
-	value, ok := f.values[name]
-	if !ok {
-		return text, nil
-	}
-	f.left -= len(value)
-	return decodeOrText(value), f.checkSize()
+	out := f.text(text)
+	return out, f.checkSize()
 }
 
-// text returns a text with values in place of references. It returns "" once all texts
-// together are too large.
+// maxScanned is how many bytes are looked at for a text whose values can make new references.
+const maxScanned = 256 << 20
+
+// text returns a text with values in place of the references that it has at first. Each value takes the place
+// of the first equal reference that is there by then, so a value that holds a later reference is filled in,
+// too. text returns "" once all texts together are too large.
 func (f *filler) text(text string) string {
-	var out strings.Builder
+	names, makesNone := f.references(text)
+	if len(names) == 0 {
+		f.left -= len(text)
+		return text
+	}
+	if !makesNone && len(names)*len(text) > maxScanned {
+		f.left = -1
+		return ""
+	}
+	rest := text
+	var out strings.Builder // what holds no reference any more
+	for _, name := range names {
+		before, after, _ := strings.Cut(rest, "${"+name+"}")
+		value := f.values[name]
+		if f.left -= len(value); len(before)+len(after) > f.left {
+			f.left = -1
+			return ""
+		}
+		if rest = before + value + after; makesNone {
+			out.WriteString(before)
+			out.WriteString(value)
+			rest = after
+		}
+	}
+	f.left -= len(rest)
+	return out.String() + rest
+}
+
+// references returns the names of the references of a text that have a value, and whether no value can make
+// a new one of them.
+func (f *filler) references(text string) (names []string, makesNone bool) {
+	makesNone = true
 	for {
 		begin, end := findReference(text)
 		if end < 0 {
-			break
+			return names, makesNone && !strings.Contains(text, "$")
 		}
-		value, ok := f.values[text[begin+2:end-1]]
-		if !ok {
-			value = text[begin:end]
+		name := text[begin+2 : end-1]
+		value, isKnown := f.values[name]
+		if isKnown {
+			names = append(names, name)
 		}
-		if f.left -= begin + len(value); f.left < 0 {
-			return ""
-		}
-		out.WriteString(text[:begin])
-		out.WriteString(value)
+		makesNone = makesNone && isKnown && !strings.Contains(text[:begin]+value, "$")
 		text = text[end:]
 	}
-	f.left -= len(text)
-	if out.Len() == 0 {
-		return text
-	}
-	out.WriteString(text)
-	return out.String()
 }
 
 func (f *filler) checkSize() error {
@@ -136,13 +190,38 @@ func (f *filler) checkSize() error {
 	return nil
 }
 
-// decodeOrText returns what a text means in JSON, or the text itself if it means nothing.
-func decodeOrText(text string) any {
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	dec.UseNumber()
-	var out any
-	if dec.Decode(&out) != nil || !errors.Is(dec.Decode(new(any)), io.EOF) {
-		return text
+// maxExact is the largest number up to which each whole number is one of double precision.
+const maxExact = 1 << 53
+
+// decode returns what the value of a parameter means as JSON, with numbers in double precision, or else
+// between quotes.
+func decode(name, text string) (out any, err error) {
+	if json.Unmarshal([]byte(text), &out) != nil {
+		if err := json.Unmarshal([]byte(`"`+text+`"`), &out); err != nil {
+			return nil, fmt.Errorf("the value of %s is no JSON, and no text between quotes", name)
+		}
 	}
-	return out
+	if out == nil {
+		return becameNull{}, nil
+	}
+	return whole(out), nil
+}
+
+// whole returns a value of JSON with whole numbers as they are in documents.
+func whole(value any) any {
+	switch value := value.(type) {
+	case float64:
+		if n := int64(value); math.Abs(value) <= maxExact && float64(n) == value && !math.Signbit(value) == (n >= 0) {
+			return n
+		}
+	case []any:
+		for i := range value {
+			value[i] = whole(value[i])
+		}
+	case map[string]any:
+		for key := range value {
+			value[key] = whole(value[key])
+		}
+	}
+	return value
 }

@@ -29,11 +29,12 @@ var groups = func() map[string]string {
 	return out
 }()
 
-// setGroup gives an object of a kind that moved into an API group the name of that group.
+// setGroup gives an object of a kind that moved into an API group the name of that group. An apiVersion that
+// values made none is empty, as is a missing one.
 func setGroup(object map[string]any) {
-	version, _ := object["apiVersion"].(string)
-	kind, _ := object["kind"].(string)
-	if group := groups[kind]; group != "" && version != "" && !strings.Contains(version, "/") {
-		object["apiVersion"] = group + "/" + version
+	version, kind := typeOf(object)
+	if group := groups[kind]; group != "" && !strings.Contains(version, "/") {
+		version = group + "/" + version
 	}
+	object["apiVersion"], object["kind"] = version, kind
 }

@@ -13,7 +13,8 @@ func Example() {
 apiVersion: template.openshift.io/v1
 kind: Template
 objects:
-- kind: Deployment
+- apiVersion: apps/v1
+  kind: Deployment
   metadata: {name: "shop-${PLACE}"}
   spec: {replicas: "${{REPLICAS}}"}
 parameters:
@@ -28,7 +29,7 @@ parameters:
 	objects, err := Process(t, map[string]string{"PLACE": "harbor", "UNKNOWN": "is ignored"})
 	raw, _ := json.Marshal(objects)
 	fmt.Println(string(raw), err)
-	// Output: [{"kind":"Deployment","metadata":{"name":"shop-harbor"},"spec":{"replicas":2}}] <nil>
+	// Output: [{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"shop-harbor"},"spec":{"replicas":2}}] <nil>
 }
 
 const head = "apiVersion: v1\nkind: Template\n"
@@ -50,15 +51,33 @@ func TestProcess(t *testing.T) {
 		{"a default of null is none", "objects: [{a: '${A}'}]\nparameters: [{name: A, value: null}]", nil, `[{"a":""}]`},
 		{"double braces within a text stay", "objects: [{a: 'x${{A}}'}]\nparameters: [{name: A, value: 1}]", nil, `[{"a":"x${{A}}"}]`},
 		{"double braces give a list", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: '[1, \"${A}\"]'}]", nil, `[{"a":[1,"${A}"]}]`},
-		{"double braces give null", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'null'}]", nil, `[{"a":null}]`},
+		{"a field that becomes null is left out", "objects: [{a: '${{A}}', b: '${{B}}'}]\nparameters: [{name: A, value: 'null'}, {name: B, value: '[null]'}]", nil, `[{"b":[null]}]`},
+		{"an item cannot become null", "objects: [{a: ['${{A}}']}]\nparameters: [{name: A, value: 'null'}]", nil, `object 1: "${{A}}" is null, which no item of a list can become`},
+		{"a key that becomes a number", "objects: [{'${{A}}': 1}]\nparameters: [{name: A, value: '1'}]", nil, `object 1: the key "${{A}}" becomes one that is no text`},
+		{"a key in double braces", "objects: [{'${{A}}': 1}]\nparameters: [{name: A, value: x}]", nil, `[{"x":1}]`},
+		{"a value that is read between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\\ty'}]", nil, `[{"a":"x\ty"}]`},
+		{"a value that cannot stand between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\"y'}]", nil, "object 1: the value of A is no JSON, and no text between quotes"},
 		{"double braces with two values of JSON give the text", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 1 2}]", nil, `[{"a":"1 2"}]`},
-		{"a large number keeps its digits", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: '12345678901234567890'}]", nil, `[{"a":12345678901234567890}]`},
-		{"values that name each other", "objects: [{a: '${A} ${B}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]", nil, `[{"a":"${B} ${A}"}]`},
+		{"a number is one of double precision", "objects: [{a: ['${{A}}', '${{B}}', '${{C}}']}]\nparameters: [{name: A, value: '9007199254740993'}, {name: B, value: '2.0'}, {name: C, value: '-0'}]", nil, `[{"a":[9007199254740992,2,-0]}]`},
+		{"values that name each other", "objects: [{a: '${A} ${B}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]", nil, `[{"a":"${A} ${B}"}]`},
+		{"a value that makes a reference", "objects: [{a: '${A}{B} ${B}'}]\nparameters: [{name: A, value: $}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
+		{"a value whose reference stood before", "objects: [{a: '${B} ${A}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
+		{"very many references that values can make", "objects: [{a: '$" + strings.Repeat("${A}", 20000) + "'}]\nparameters: [{name: A, value: x}]", nil, "with its values it is larger than 16 MiB"},
+		{"a label in double braces", "labels: {'${{A}}': '${{A}}'}\nobjects: [{}]\nparameters: [{name: A, value: '1'}]", nil, `[{"metadata":{"labels":{"1":"1"}}}]`},
+		{"a label whose key becomes another reference", "labels: {'${A}': x}\nobjects: [{}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil, `[{"metadata":{"labels":{"b":"x"}}}]`},
+		{"labels go in place of those that are not all texts", "labels: {a: new}\nobjects: [{metadata: {labels: {n: 1, b: old}}}]", nil, `[{"metadata":{"labels":{"a":"new"}}}]`},
+		{"metadata that cannot have labels", "labels: {a: new}\nobjects: [{metadata: [x]}, {metadata: null}]", nil, `[{"metadata":["x"]},{"metadata":null}]`},
+		{"a list keeps its namespace", "objects: [{items: [], metadata: {namespace: x}}]", nil, `[{"items":[],"metadata":{"namespace":"x"}}]`},
+		{"a list cannot have labels", "labels: {a: new}\nobjects: [{items: []}]", nil, "object 1: it has items, and a list cannot get the labels"},
+		{"an object without kind", "objects: [{apiVersion: v1, kind: ''}]", nil, "object 1: it has no kind"},
+		{"an apiVersion that is none", "objects: [{apiVersion: a/b/c, kind: A}]", nil, "object 1: it has no kind, or an apiVersion that is none"},
+		{"an apiVersion that becomes none", "objects: [{apiVersion: '${A}', kind: A}]\nparameters: [{name: A, value: a/b/c}]", nil, `[{"apiVersion":"","kind":""}]`},
+		{"a namespace beside kind", "objects: [{namespace: x}, {namespace: '${NS}'}, {namespace: x, metadata: {}}]", nil, `[{"namespace":""},{"namespace":"${NS}"},{"metadata":{},"namespace":"x"}]`},
 		{"two keys become one", "objects: [{'${A}': 1, k: 2}]\nparameters: [{name: A, value: k}]", nil, `object 1: two keys become the key "k"`},
 		{"two labels become one", "labels: {'${A}': x, k: z}\nparameters: [{name: A, value: k}]", nil, `two labels become the label "k"`},
 		{"labels go over those of an object", "labels: {a: new}\nobjects: [{metadata: {labels: {a: old, b: old}}}, {kind: X}]", nil, `[{"metadata":{"labels":{"a":"new","b":"old"}}},{"kind":"X","metadata":{"labels":{"a":"new"}}}]`},
-		{"labels that are no map", "labels: {a: new}\nobjects: [{metadata: {labels: [a]}}]", nil, "object 1: labels must be a map"},
-		{"a namespace that is no text is dropped", "objects: [{metadata: {namespace: 5}}]", nil, `[{"metadata":{}}]`},
+		{"labels that are no map", "labels: {a: new}\nobjects: [{metadata: {labels: [a]}}]", nil, `[{"metadata":{"labels":{"a":"new"}}}]`},
+		{"a namespace that is no name becomes empty", "objects: [{metadata: {namespace: 5}}, {metadata: {namespace: ''}}, {metadata: {namespace: x}}]", nil, `[{"metadata":{"namespace":""}},{"metadata":{"namespace":""}},{"metadata":{}}]`},
 		{"a namespace with an undeclared name stays", "objects: [{metadata: {namespace: '${NS}'}}]", nil, `[{"metadata":{"namespace":"${NS}"}}]`},
 		{"a value in very many places", "objects: [" + strings.Repeat("{a: '${A}'}, ", 300) + "]\nparameters: [{name: A}]", map[string]string{"A": strings.Repeat("x", 1<<16)}, "with its values it is larger than 16 MiB"},
 	}
@@ -69,7 +88,7 @@ func TestProcess(t *testing.T) {
 				t.Fatal(err)
 			}
 			before, _ := json.Marshal(parsed)
-			objects, err := Process(parsed, c.values)
+			objects, err := processUntyped(parsed, c.values)
 			raw, _ := json.Marshal(objects)
 			if got := string(raw) + fmt.Sprint(err); !strings.Contains(got, c.want) {
 				t.Errorf("got %.300s, want %s", got, c.want)

@@ -60,7 +60,11 @@ func slowRender(w slowWorld, m mutant) (objects []any, places [][]string, err er
 	labelSecret := map[string]bool{}
 	isSecretKey := false
 	for k, v := range w.labels {
-		key, value := slowFill(k, values, m), slowFill(v, values, m)
+		key, value := slowLabel(k, values, m), slowLabel(v, values, m)
+		if key.text != k {
+			next, nextValue := slowLabel(key.text, values, m), slowLabel(value.text, values, m)
+			key, value = slowText{next.text, key.secret || next.secret}, slowText{nextValue.text, value.secret || nextValue.secret}
+		}
 		if _, isTwice := labels[key.text]; isTwice {
 			return nil, nil, errors.New("two labels")
 		}
@@ -92,7 +96,7 @@ func slowRender(w slowWorld, m mutant) (objects []any, places [][]string, err er
 		}
 		delete(metadata, "namespace")
 		seen[kind+"/"+name] = true
-		objects, places = append(objects, object), append(places, slowOutermost(t.secrets))
+		objects, places = append(objects, object), append(places, slowOutermost(t.places()))
 	}
 	return objects, places, nil
 }
@@ -191,7 +195,7 @@ func (w slowWorld) values(m mutant) (map[string]slowText, error) {
 		if !ok && d.value != nil {
 			value = slowText{*d.value, false}
 		}
-		if value.text == "" && (d.required || d.generate) {
+		if value.text == "" && (d.required || d.generate && !ok) {
 			return nil, errors.New("no value")
 		}
 		out[d.name] = value
@@ -228,31 +232,32 @@ var (
 	slowWhole     = regexp.MustCompile(`^\$\{\{([a-zA-Z0-9_]+)\}\}$`)
 )
 
-// slowFill fills in the references of a text.
+// slowFill fills in the references that a text has at first: each value takes the place of the first equal
+// reference.
 func slowFill(text string, values map[string]slowText, m mutant) slowText {
-	var out slowText
-	for at := 0; at < len(text); {
-		found := slowReference.FindStringIndex(text[at:])
-		if found == nil {
-			out.text += text[at:]
-			break
-		}
-		out.text += text[at : at+found[0]]
-		name := text[at+found[0]+2 : at+found[1]-1]
-		if value, ok := values[name]; ok {
-			out.text += value.text
-			out.secret = out.secret || value.secret
-		} else if m != "undeclared names are empty" {
-			out.text += "${" + name + "}"
-		}
-		at += found[1]
-	}
-	if m == "values are processed again" {
-		if again := slowReference.FindString(out.text); again != "" && values[again[2:len(again)-1]].text != "" {
-			out.text = strings.Replace(out.text, again, values[again[2:len(again)-1]].text, 1)
+	out := slowText{text: text}
+	for _, reference := range slowReference.FindAllString(text, -1) {
+		value, ok := values[reference[2:len(reference)-1]]
+		switch {
+		case ok && m == "values are filled in at once" && strings.Contains(value.text, "$"):
+			out.text, out.secret = strings.ReplaceAll(out.text, reference, "\x00"+value.text), out.secret || value.secret
+		case ok:
+			out.text, out.secret = strings.Replace(out.text, reference, value.text, 1), out.secret || value.secret
+		case m == "undeclared names are empty":
+			out.text = strings.Replace(out.text, reference, "", 1)
 		}
 	}
 	return out
+}
+
+// slowLabel fills in a label of the template, or its key.
+func slowLabel(text string, values map[string]slowText, m mutant) slowText {
+	if found := slowWhole.FindStringSubmatch(text); found != nil {
+		if value, ok := values[found[1]]; ok {
+			return value
+		}
+	}
+	return slowFill(text, values, m)
 }
 
 // slowNamespace returns an object without a namespace that is written out.
@@ -269,10 +274,14 @@ func slowNamespace(object map[string]any, m mutant) map[string]any {
 	return out
 }
 
+// A slowNull is a value that became null by double braces.
+type slowNull struct{}
+
 // A slowTree copies an object and notes the places of secrets.
 type slowTree struct {
 	values  map[string]slowText
 	secrets []string
+	gone    []string // places that a secret made null
 	mutant  mutant
 	err     error
 }
@@ -287,12 +296,13 @@ func (t *slowTree) copy(value any, at string) any {
 			}
 			t.note(is.secret, at)
 			var out any
-			dec := json.NewDecoder(strings.NewReader(is.text))
-			dec.UseNumber()
-			if json.Valid([]byte(is.text)) && dec.Decode(&out) == nil {
-				return out
+			if json.Unmarshal([]byte(is.text), &out) != nil && json.Unmarshal([]byte(`"`+is.text+`"`), &out) != nil {
+				t.err = errors.New("no JSON")
 			}
-			return is.text
+			if out == nil {
+				return slowNull{}
+			}
+			return out
 		}
 		filled := slowFill(v, t.values, t.mutant)
 		t.note(filled.secret, at)
@@ -300,7 +310,11 @@ func (t *slowTree) copy(value any, at string) any {
 	case []any:
 		out := []any{}
 		for i, item := range v {
-			out = append(out, t.copy(item, at+"/"+strconv.Itoa(i)))
+			made := t.copy(item, at+"/"+strconv.Itoa(i))
+			if made == (slowNull{}) {
+				t.err = errors.New("null in a list")
+			}
+			out = append(out, made)
 		}
 		return out
 	case map[string]any:
@@ -308,13 +322,27 @@ func (t *slowTree) copy(value any, at string) any {
 		for key, item := range v {
 			k := slowFill(key, t.values, t.mutant)
 			if found := slowWhole.FindStringSubmatch(key); found != nil {
-				k = slowText{key, false}
+				if is, ok := t.values[found[1]]; ok {
+					made, isText := (&slowTree{values: t.values}).copy(key, "").(string)
+					if k = (slowText{made, is.secret}); !isText {
+						t.err = errors.New("no text")
+					}
+				}
 			}
-			t.note(k.secret && t.mutant != "keys are no secrets", at)
 			if _, isTwice := out[k.text]; isTwice {
 				t.err = errors.New("two keys")
 			}
-			out[k.text] = t.copy(item, jsonpointer.Append(at, k.text))
+			made := t.copy(item, jsonpointer.Append(at, k.text))
+			t.note(k.secret && made != (slowNull{}) && t.mutant != "keys are no secrets", at)
+			out[k.text] = made
+		}
+		for key, item := range out {
+			if item == (slowNull{}) {
+				delete(out, key)
+				if child := jsonpointer.Append(at, key); slices.Contains(t.secrets, child) { // whether it is there depends on a secret
+					t.gone = append(t.gone, child)
+				}
+			}
 		}
 		return out
 	}
@@ -327,13 +355,20 @@ func (t *slowTree) label(object, labels map[string]any, secret map[string]bool, 
 		return
 	}
 	metadata := object["metadata"].(map[string]any)
-	if metadata["labels"] == nil {
-		metadata["labels"] = map[string]any{}
-	}
 	own, ok := metadata["labels"].(map[string]any)
+	isLost := false // whatever the secrets are
+	for k, v := range own {
+		_, isText := v.(string)
+		ok = ok && isText
+		isLost = isLost || !isText && !slices.Contains(t.secrets, jsonpointer.Append("/metadata/labels", k))
+	}
 	if !ok {
-		t.err = errors.New("labels are no map")
-		return
+		own = map[string]any{}
+		metadata["labels"] = own
+		t.gone = slices.DeleteFunc(t.gone, func(p string) bool { return strings.HasPrefix(p, "/metadata/labels/") })
+		before := len(t.secrets)
+		t.secrets = slices.DeleteFunc(t.secrets, func(p string) bool { return p == "/metadata/labels" || strings.HasPrefix(p, "/metadata/labels/") })
+		t.note(len(t.secrets) < before && !isLost, "/metadata/labels")
 	}
 	t.note(isSecretKey, "/metadata/labels")
 	for k, v := range labels {
@@ -342,9 +377,18 @@ func (t *slowTree) label(object, labels map[string]any, secret map[string]bool, 
 		}
 		at := jsonpointer.Append("/metadata/labels", k)
 		t.secrets = slices.DeleteFunc(t.secrets, func(p string) bool { return p == at || strings.HasPrefix(p, at+"/") })
+		t.gone = slices.DeleteFunc(t.gone, func(p string) bool { return p == at })
 		t.note(secret[k], at)
 		own[k] = v
 	}
+}
+
+// places returns the places of secrets, and those where one decides which fields there are.
+func (t *slowTree) places() []string {
+	for _, p := range t.gone {
+		t.note(true, p[:strings.LastIndex(p, "/")])
+	}
+	return t.secrets
 }
 
 func (t *slowTree) note(isSecret bool, at string) {

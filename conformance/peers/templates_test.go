@@ -1,0 +1,47 @@
+package peers
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/app-sre/prcheck/integration/template"
+)
+
+// Templates are filled in as OpenShift's library does.
+func TestTemplates(t *testing.T) {
+	judge(t, "templates", func(t *testing.T, l line) (bool, string) {
+		var input struct {
+			Template json.RawMessage
+			Values   map[string]string
+		}
+		if err := json.Unmarshal(l.Input, &input); err != nil {
+			t.Fatal(err)
+		}
+		objects := []map[string]any{}
+		read, err := template.Read("template", input.Template)
+		if err == nil {
+			var made []map[string]any
+			made, err = template.Process(read, input.Values)
+			objects = append(objects, made...)
+		}
+		if err != nil || l.isRefused() {
+			return err != nil && l.isRefused(), fmt.Sprint(objects, err)
+		}
+		got, err := json.Marshal(objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reflect.DeepEqual(decoded(t, got), decoded(t, l.Answer)), string(got)
+	})
+}
+
+// decoded returns a value of JSON.
+func decoded(t *testing.T, raw []byte) (out any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
