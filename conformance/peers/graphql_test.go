@@ -17,10 +17,10 @@ import (
 )
 
 // Filters are answered as the real server does.
-func TestGraphQLFilters(t *testing.T) { judge(t, "graphql-filters", newServed(t).same) }
+func TestGraphQLFilters(t *testing.T) { shared.Judge(t, "graphql-filters", newServed(t).same) }
 
 // Documents are read and refused as the real server does.
-func TestGraphQLDocuments(t *testing.T) { judge(t, "graphql-documents", newServed(t).same) }
+func TestGraphQLDocuments(t *testing.T) { shared.Judge(t, "graphql-documents", newServed(t).same) }
 
 // Served answers queries over the bundles of the lines.
 type served struct {
@@ -68,7 +68,7 @@ func (s *served) path(t *testing.T, name string) string {
 	return s.paths[name]
 }
 
-func (s *served) same(t *testing.T, l line) (bool, string) {
+func (s *served) same(t *testing.T, l shared.Answer) (bool, string) {
 	t.Helper()
 	var input struct{ Bundle string }
 	var want string

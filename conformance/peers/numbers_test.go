@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/validator"
 )
 
 // Numbers hold the limits of schemas as they do for python-jsonschema.
 func TestSchemaNumbers(t *testing.T) {
-	judge(t, "schema-numbers", func(t *testing.T, l line) (bool, string) {
+	shared.Judge(t, "schema-numbers", func(t *testing.T, l shared.Answer) (bool, string) {
 		var input struct{ Schema, Value json.RawMessage }
 		var want bool
 		if err := json.Unmarshal(l.Input, &input); err != nil {

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/integrations/saas/schedule"
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 // Schedules match the moments that croniter says.
 func TestSchedules(t *testing.T) {
-	judge(t, "schedules", func(t *testing.T, l line) (bool, string) {
+	shared.Judge(t, "schedules", func(t *testing.T, l shared.Answer) (bool, string) {
 		var input struct {
 			Schedule string
 			Moments  []int64
@@ -22,8 +23,8 @@ func TestSchedules(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := schedule.Parse(input.Schedule)
-		if err != nil || l.isRefused() {
-			return err != nil && l.isRefused(), fmt.Sprint(err)
+		if err != nil || l.IsRefused() {
+			return err != nil && l.IsRefused(), fmt.Sprint(err)
 		}
 		if err := json.Unmarshal(l.Answer, &want); err != nil {
 			t.Fatal(err)

@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/app-sre/prcheck/integration/template"
+	"github.com/app-sre/prcheck/internal/shared"
 )
 
 // Templates are filled in as OpenShift's library does.
 func TestTemplates(t *testing.T) {
-	judge(t, "templates", func(t *testing.T, l line) (bool, string) {
+	shared.Judge(t, "templates", func(t *testing.T, l shared.Answer) (bool, string) {
 		var input struct {
 			Template json.RawMessage
 			Values   map[string]string
@@ -26,8 +27,8 @@ func TestTemplates(t *testing.T) {
 			made, err = template.Process(read, input.Values)
 			objects = append(objects, made...)
 		}
-		if err != nil || l.isRefused() {
-			return err != nil && l.isRefused(), fmt.Sprint(objects, err)
+		if err != nil || l.IsRefused() {
+			return err != nil && l.IsRefused(), fmt.Sprint(objects, err)
 		}
 		got, err := json.Marshal(objects)
 		if err != nil {

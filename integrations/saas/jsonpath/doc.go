@@ -6,8 +6,8 @@
 //
 // A path has names (a, 'a b', a,b), all members (*), positions ([0], [-1,2]), slices ([1:9:2]),
 // filters ([?CONDITION & …]), descendants (a..b), unions (a | b), the choices a where b and
-// a wherenot b, the value itself (@, `this`), the one above (`parent`) and the document ($). Its
-// precedence is that of jsonpath_ng: | binds closer than a dot, and a bracket belongs to all that
+// a wherenot b, the value itself (@, `this`), the one above (`parent`), the document ($) and sizes (`len`).
+// Its precedence is that of jsonpath_ng: | binds closer than a dot, and a bracket belongs to all that
 // stands before it.
 //
 // Awkward cases:
@@ -16,10 +16,12 @@
 //     the object.
 //   - Members that are null count as missing, because qontract-reconcile leaves them out.
 //   - What jsonpath_ng ends with an exception for is an error: a position of an object, a position
-//     far below zero, an order between a text and a number.
-//   - So is a filter of an object, which makes jsonpath_ng change the document.
-//   - Syntax that chooses no parts of the document (arithmetic, sorting, `len`, `split(…)`) is a
-//     mistake, and so is a regular expression of =~ that Go cannot read. A pattern with classes
-//     such as \w is an error for a text that is not ASCII, because both languages differ there.
+//     far below zero, an order between a text and a number, a text that must match true.
+//   - So is a filter of an object in the document, into which jsonpath_ng would write. The document itself it
+//     takes for the list of its values.
+//   - Nothing is above the document, and nothing is found in that.
+//   - Arithmetic, sorting and functions such as `split(…)` are a mistake, and so is a regular expression of =~
+//     that Go cannot read. A pattern with classes such as \w is an error for a text that is not ASCII, because
+//     both languages differ there.
 //   - The members of an object come in the order of their names.
 package jsonpath

@@ -88,11 +88,8 @@ func (p *parser) compared(path node) ([]condition, error) {
 		return nil, fmt.Errorf("a text, a number, true or false must follow on %s: %w", operator.text, p.unexpected())
 	}
 	p.take(t.kind)
-	if c.operator = operator.text; c.operator == "=~" {
-		text, isText := c.value.(string)
-		if !isText {
-			return nil, fmt.Errorf("at %d: a text must follow on =~", t.at)
-		}
+	c.operator = operator.text
+	if text, isText := c.value.(string); isText && c.operator == "=~" {
 		var err error
 		if c.pattern, err = regexp.Compile(text); err != nil {
 			return nil, fmt.Errorf("at %d: the pattern of =~ cannot be used: %w", t.at, err)
@@ -109,6 +106,9 @@ func (c condition) holds(v any) (bool, error) {
 			return false, fmt.Errorf("the pattern %.40q means something else in Python for the text %.40q", c.pattern, text)
 		}
 		return isText && c.pattern.MatchString(text), nil
+	}
+	if c.operator == "=~" {
+		return c.matchesNumber(v)
 	}
 	if want, isInteger := c.value.(*big.Int); isInteger {
 		is, ok, err := integer(v)
@@ -129,6 +129,19 @@ func (c condition) holds(v any) (bool, error) {
 		return c.unlike(v)
 	}
 	return ordered(is.Cmp(want), c.operator), nil
+}
+
+// matchesNumber matches a value with a number or a truth value, which nothing does. What cannot be tried is an
+// error: a text with a fraction or a truth value, and with a whole number what is no number.
+func (c condition) matchesNumber(v any) (bool, error) {
+	if _, isInteger := c.value.(*big.Int); isInteger {
+		_, _, err := integer(v)
+		return false, err
+	}
+	if _, isText := v.(string); isText {
+		return false, errors.New("a text must follow on =~")
+	}
+	return false, nil
 }
 
 // unlike compares a value of another type, which is neither equal nor less nor greater.

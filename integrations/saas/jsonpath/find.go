@@ -1,10 +1,13 @@
 package jsonpath
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 )
 
 // maxVisits is how many values a search looks at.
@@ -14,21 +17,39 @@ const maxVisits = 2_000_000
 // numbers as [json.Number]; it is not changed.
 func (p *Path) Find(document any) ([]any, error) {
 	s := &search{left: maxVisits}
-	found, err := p.root.find(s, &datum{value: document})
+	found, err := p.root.find(s, &datum{value: document, isBare: true})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]any, len(found))
 	for i, d := range found {
+		if d.isNothing {
+			return nil, errNothing
+		}
 		out[i] = d.value
 	}
 	return out, nil
 }
 
-// A datum is a value with the one that it was found in; nil for the document.
+// errNothing is about what stands above the document.
+var errNothing = errors.New("`parent` of the document does not exist")
+
+// A datum is a value with the one that it was found in; nil for the document. A filter may change the value,
+// for everybody who holds the datum.
 type datum struct {
-	value any
-	above *datum
+	value     any
+	above     *datum
+	isBare    bool // a value alone: every part of a path that looks at it makes a datum of its own
+	isNothing bool // what is above the document: nothing is found in it
+	isMade    bool // a list that is not in the document
+}
+
+// wrapped returns the datum itself, or one of its own for a bare value.
+func (d *datum) wrapped() *datum {
+	if d.isBare || d.isNothing {
+		return &datum{value: d.value}
+	}
+	return d
 }
 
 // A search counts the values that it may still look at.
@@ -51,6 +72,7 @@ type (
 	document    struct{}
 	itself      struct{}
 	parent      struct{}
+	length      struct{}
 	fields      []string // * stands for all
 	positions   []int
 	slice       struct{ start, end, step *int }
@@ -68,19 +90,39 @@ func (document) find(_ *search, d *datum) ([]*datum, error) {
 	for d.above != nil {
 		d = d.above
 	}
-	return []*datum{d}, nil
+	return []*datum{{value: d.value}}, nil
 }
 
-func (itself) find(_ *search, d *datum) ([]*datum, error) { return []*datum{d}, nil }
+func (itself) find(_ *search, d *datum) ([]*datum, error) { return []*datum{d.wrapped()}, nil }
 
 func (parent) find(_ *search, d *datum) ([]*datum, error) {
 	if d.above == nil {
-		return nil, errors.New("`parent` of the document does not exist")
+		return []*datum{{isNothing: true}}, nil
 	}
 	return []*datum{d.above}, nil
 }
 
+func (length) find(_ *search, d *datum) ([]*datum, error) {
+	var n int
+	switch v := d.value.(type) {
+	case []any:
+		n = len(v)
+	case map[string]any:
+		for _, member := range v {
+			if member != nil {
+				n++
+			}
+		}
+	case string:
+		n = utf8.RuneCountInString(v)
+	default:
+		return nil, nil
+	}
+	return []*datum{{value: json.Number(strconv.Itoa(n))}}, nil
+}
+
 func (f fields) find(s *search, d *datum) ([]*datum, error) {
+	d = d.wrapped()
 	object, ok := d.value.(map[string]any)
 	if !ok {
 		return nil, s.visit(0)
@@ -92,13 +134,14 @@ func (f fields) find(s *search, d *datum) ([]*datum, error) {
 	var out []*datum
 	for _, name := range names {
 		if v := object[name]; v != nil {
-			out = append(out, &datum{v, d})
+			out = append(out, &datum{value: v, above: d})
 		}
 	}
 	return out, s.visit(len(names))
 }
 
 func (p positions) find(s *search, d *datum) ([]*datum, error) {
+	d = d.wrapped()
 	var list []any
 	n := 0
 	switch v := d.value.(type) {
@@ -127,12 +170,13 @@ func (p positions) find(s *search, d *datum) ([]*datum, error) {
 		case at < 0:
 			at += n
 		}
-		out = append(out, &datum{list[at], d})
+		out = append(out, &datum{value: list[at], above: d})
 	}
 	return out, s.visit(n)
 }
 
 func (l slice) find(s *search, d *datum) ([]*datum, error) {
+	d = d.wrapped()
 	list, isList := d.value.([]any)
 	of := d
 	switch {
@@ -140,12 +184,12 @@ func (l slice) find(s *search, d *datum) ([]*datum, error) {
 		return nil, s.visit(0)
 	case !isList: // as if it were a list of one
 		list = []any{d.value}
-		of = &datum{list, d.above}
+		of = &datum{value: list, above: d.above, isMade: true}
 	}
 	start, end, step := l.bounds(len(list))
 	var out []*datum
 	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
-		out = append(out, &datum{list[i], of})
+		out = append(out, &datum{value: list[i], above: of})
 	}
 	return out, s.visit(len(out))
 }
@@ -179,9 +223,15 @@ func (l slice) bounds(n int) (start, end, step int) {
 	return start, end, step
 }
 
+// find makes an object the list of its values first, as jsonpath_ng does: also for those who look at the same
+// datum later. Within the document it would write that list into the document, so there it is an error.
 func (f filter) find(s *search, d *datum) ([]*datum, error) {
-	if _, isObject := d.value.(map[string]any); isObject {
-		return nil, errors.New("a filter must stand behind a list, not an object")
+	d = d.wrapped()
+	if object, isObject := d.value.(map[string]any); isObject {
+		if d.above != nil && !d.above.isMade {
+			return nil, errors.New("a filter must stand behind a list, not an object")
+		}
+		d.value = members(object)
 	}
 	list, _ := d.value.([]any)
 	var out []*datum
@@ -191,10 +241,21 @@ func (f filter) find(s *search, d *datum) ([]*datum, error) {
 			return nil, err
 		}
 		if holds {
-			out = append(out, &datum{v, d})
+			out = append(out, &datum{value: v, above: d})
 		}
 	}
 	return out, s.visit(len(list))
+}
+
+// members returns the members of an object that are not null, by their names.
+func members(object map[string]any) []any {
+	out := []any{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if v := object[name]; v != nil {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // holds reports whether all conditions hold for a value. All are looked at, so that a mistake in
@@ -202,7 +263,7 @@ func (f filter) find(s *search, d *datum) ([]*datum, error) {
 func (f filter) holds(s *search, v any) (bool, error) {
 	all := true
 	for _, c := range f {
-		found, err := c.path.find(s, &datum{value: v})
+		found, err := c.path.find(s, &datum{value: v, isBare: true})
 		if err != nil {
 			return false, err
 		}
@@ -210,6 +271,9 @@ func (f filter) holds(s *search, v any) (bool, error) {
 		for _, d := range found {
 			if c.operator == "" {
 				break
+			}
+			if d.isNothing {
+				return false, errNothing
 			}
 			holds, err := c.holds(d.value)
 			if err != nil {

@@ -1,9 +1,6 @@
 package jsonpath
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 func (c child) find(s *search, d *datum) ([]*datum, error) {
 	left, err := c.left.find(s, d)
@@ -28,6 +25,9 @@ func (c descendants) find(s *search, d *datum) ([]*datum, error) {
 	}
 	var out []*datum
 	for _, l := range left {
+		if l.isNothing {
+			return nil, errNothing
+		}
 		found, err := c.below(s, l)
 		if err != nil {
 			return nil, err
@@ -44,23 +44,21 @@ func (c descendants) below(s *search, d *datum) ([]*datum, error) {
 		return nil, err
 	}
 	out = slices.Clone(out)
-	members, _ := d.value.([]any)
+	below, _ := d.value.([]any)
 	if object, ok := d.value.(map[string]any); ok {
-		for _, name := range slices.Sorted(maps.Keys(object)) {
-			members = append(members, object[name])
-		}
+		below = members(object)
 	}
-	for _, v := range members {
+	for _, v := range below {
 		if v == nil {
 			continue
 		}
-		found, err := c.below(s, &datum{v, d})
+		found, err := c.below(s, &datum{value: v, above: d})
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, found...)
 	}
-	return out, s.visit(len(members))
+	return out, s.visit(len(below))
 }
 
 func (u union) find(s *search, d *datum) ([]*datum, error) {

@@ -171,6 +171,9 @@ func (p *parser) first() (node, error) {
 		case "parent":
 			p.take(commandToken)
 			return parent{}, nil
+		case "len":
+			p.take(commandToken)
+			return length{}, nil
 		}
 	}
 	return nil, p.unexpected()
