@@ -63,7 +63,7 @@ func TestSelectors(t *testing.T) {
 func TestSelectorMistakes(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "ends too early", "namespace": "is no namespace", "$": "is no namespace", "namespace[": "ends too early", "namespace[?()GARBAGE]": "is not expected",
-		`namespace[?@.name="x]`: "is not closed", `namespace[?@.name="example-01"].cluster`: "is no namespace", "namespace[*].`len`": "`len` is not supported",
+		`namespace[?@.name="x]`: "is not closed", `namespace[?@.name="example-01"].cluster`: "is no namespace", "namespace[*].`len`": "it chooses something that is no namespace",
 		`namespace[?@.name="x" | @.name="y"]`: `"|" is not expected`, "namespace[/name]": "sorting",
 		`namespace[?@.app.name="example"][?@.name]`: "must stand behind a list",
 		`namespace[?@.app > "x"]`:                   "cannot compare an object with a text", `namespace[?@.name=~"("]`: "cannot be used",
