@@ -25,9 +25,9 @@ func (t *Target) Content() any {
 			"cluster": map[string]any{"name": t.Namespace.Cluster.Name, "serverUrl": t.Namespace.Cluster.Ref.Server},
 			"app":     map[string]any{"name": t.Namespace.App},
 		},
-		"saas_file_parameters":             file.Parameters,
-		"parameters":                       t.Parameters,
-		"rt_parameters":                    of.Parameters,
+		"saas_file_parameters":             keysInOrder(file.Parameters),
+		"parameters":                       keysInOrder(t.Parameters),
+		"rt_parameters":                    keysInOrder(of.Parameters),
 		"saas_file_managed_resource_types": file.ManagedTypes,
 		"url":                              of.URL, "path": of.Path,
 	}
@@ -45,6 +45,22 @@ func (t *Target) Content() any {
 		out["saas_file_secretparameters"] = secretsContent(file.SecretParameters, "q_format")
 	}
 	return out
+}
+
+// keysInOrder returns parameters with their keys in order, so that their order in the data does not count. Text that is
+// no JSON stays as it is.
+func keysInOrder(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	v, err := readJSON(*text)
+	if err != nil {
+		return text
+	}
+	w := pythonWriter{item: ",", key: ":", sorted: true}
+	w.value(v)
+	out := w.String()
+	return &out
 }
 
 // An explicit says which fields a target has although their value is the one that they have when

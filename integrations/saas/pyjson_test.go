@@ -62,3 +62,25 @@ func TestBLAKE2s(t *testing.T) {
 		}
 	}
 }
+
+// The order of the keys of parameters does not count for a config hash, nor for what is remembered of a target.
+func TestHashOfParametersInAnyOrder(t *testing.T) {
+	hash := func(text string) (string, any) {
+		target := &Target{Parameters: &text, Template: &Template{Parameters: &text, File: &File{Parameters: &text}},
+			Namespace: Namespace{Cluster: &Cluster{}, Environment: &Environment{}}}
+		return target.Hash(), target.Content().(map[string]any)["parameters"]
+	}
+	first, content := hash(`{"b":{"y":1,"x":[2,1]},"a":"v"}`)
+	if other, _ := hash(`{"a":"v","b":{"x":[2,1],"y":1}}`); other != first {
+		t.Errorf("got %s for another order of keys, want %s", other, first)
+	}
+	if other, _ := hash(`{"a":"v","b":{"x":[1,2],"y":1}}`); other == first {
+		t.Error("the order of a list does not count")
+	}
+	if got := *content.(*string); got != `{"a":"v","b":{"x":[2,1],"y":1}}` {
+		t.Errorf("got %s", got)
+	}
+	if _, content := hash(`{"a":`); *content.(*string) != `{"a":` {
+		t.Errorf("got %v for a text that is no JSON", content)
+	}
+}
