@@ -18,7 +18,15 @@ func (r *renderer) image(shard Shard) string {
 	if ref, _ := r.imageRef(shard); ref != "" {
 		version = ref
 	}
+	if isDigest(version) {
+		return name + "@" + version
+	}
 	return name + ":" + version
+}
+
+// isDigest reports whether an imageRef is a digest and not a tag, which has no colon.
+func isDigest(ref string) bool {
+	return strings.HasPrefix(ref, "sha256:") || strings.HasPrefix(ref, "sha512:")
 }
 
 // imageRef returns the imageRef of a shard and the pointer to it, "" if there is none.
