@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
@@ -33,7 +34,18 @@ type flowCase struct {
 		CanExitEarly bool  `json:"can_exit_early"`
 		Shards       []any `json:"affected_shards"`
 		Run          string
+		Runs         []any `json:"shards"`
 	}
+}
+
+// statesOf returns a desired state that has a value for each of some shards, and for one that is the same on
+// both sides.
+func statesOf(shards []any, value string) any {
+	list := []any{map[string]any{"k": "another", "value": "same"}}
+	for _, shard := range shards {
+		list = append(list, map[string]any{"k": shard, "value": value})
+	}
+	return map[string]any{"l": list}
 }
 
 // A stater tells one state for base and another for head, or an error.
@@ -108,12 +120,16 @@ func TestRunnerFlow(t *testing.T) {
 				s = &stater{states: []any{"old", "new"}}
 			}
 			if len(diff.Shards) > 0 {
-				t.Fatal("this case has shards; teach the test to make states for them")
+				s = &stater{states: []any{statesOf(diff.Shards, "old"), statesOf(diff.Shards, "new")}}
 			}
 		}
-		want := map[string]plan.Action{"full": plan.Run, "none": plan.Skip}[c.Expected.Run]
-		if d := flow(t, s, by); want == "" || d.Action != want {
+		want := map[string]plan.Action{"full": plan.Run, "none": plan.Skip, "sharded": plan.Shards}[c.Expected.Run]
+		d := flow(t, s, by)
+		if want == "" || d.Action != want {
 			t.Errorf("got %+v, want %q for %q", d, want, c.Expected.Run)
+		}
+		if got, want := fmt.Sprint(d.Evidence.Keys), fmt.Sprint(c.Expected.Runs); want != "[]" && got != want {
+			t.Errorf("got the shards %s, want %s", got, want)
 		}
 	})
 }

@@ -49,7 +49,11 @@ func TestSchemaValidation(t *testing.T) {
 				opts.BaseAllowed, opts.HeadAllowed = i.Schemas, i.Schemas
 			}
 		}
-		err := askOnce(t, opts, c.query())
+		schemas := []bundle.Schema{"TEST_SCHEMA", "FORBIDDEN_TEST_SCHEMA"}
+		if c.Input.Response != nil {
+			schemas = append(schemas, *c.Input.Response...)
+		}
+		err := askOnce(t, opts, slices.Compact(slices.Sorted(slices.Values(schemas))), c.query())
 		var forbidden *server.ForbiddenError
 		isForbidden := errors.As(err, &forbidden)
 		if want := c.Expected.Error != nil; isForbidden != want || err != nil && !isForbidden {
@@ -83,15 +87,17 @@ func (c validationCase) query() string {
 	}
 }
 
-// askOnce opens an endpoint, sends one query and closes the endpoint.
-func askOnce(t *testing.T, opts server.Options, query string) error {
+// askOnce opens an endpoint over a datafile of each schema, sends one query and closes the endpoint.
+func askOnce(t *testing.T, opts server.Options, schemas []bundle.Schema, query string) error {
 	t.Helper()
-	const text = `{"data":{"/t.yml":{"$schema":"TEST_SCHEMA","name":"t"},"/f.yml":{"$schema":"FORBIDDEN_TEST_SCHEMA","name":"f"}},` +
-		`"resources":{"/r":{"path":"/r","content":"x","sha256sum":"1","$schema":"X","backrefs":[]}},"graphql":[` +
+	var files, fields []string
+	for i, s := range schemas {
+		files = append(files, fmt.Sprintf(`"/%d.yml":{"$schema":%q,"name":"n"}`, i, s))
+		fields = append(fields, fmt.Sprintf(`{"name":%q,"type":"File","isList":true,"datafileSchema":%[1]q}`, s))
+	}
+	text := `{"data":{` + strings.Join(files, ",") + `},"resources":{"/r":{"path":"/r","content":"x","sha256sum":"1","$schema":"X","backrefs":[]}},"graphql":[` +
 		`{"name":"File","fields":[{"name":"name","type":"string"}]},{"name":"Resource_v1","fields":[{"name":"content","type":"string"}]},` +
-		`{"name":"Query","fields":[{"name":"TEST_SCHEMA","type":"File","isList":true,"datafileSchema":"TEST_SCHEMA"},` +
-		`{"name":"FORBIDDEN_TEST_SCHEMA","type":"File","isList":true,"datafileSchema":"FORBIDDEN_TEST_SCHEMA"},` +
-		`{"name":"resources_v1","type":"Resource_v1","isList":true,"isResource":true}]}]}`
+		`{"name":"Query","fields":[` + strings.Join(fields, ",") + `,{"name":"resources_v1","type":"Resource_v1","isList":true,"isResource":true}]}]}`
 	b, err := bundle.Parse([]byte(text), nil)
 	if err != nil {
 		t.Fatal(err)

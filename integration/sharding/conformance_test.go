@@ -2,6 +2,8 @@ package sharding_test
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +52,7 @@ func TestStrategy(t *testing.T) {
 			Spec struct {
 				Extra string `json:"extra_args"`
 			}
-			Sharding any
+			Sharding map[string]any
 			Objects  map[string][]map[string]any
 		}
 		Expected json.RawMessage
@@ -63,17 +65,23 @@ func TestStrategy(t *testing.T) {
 		ExtraArgs string `json:"extra_args"`
 		Overrides any    `json:"shard_spec_overrides"`
 	}
-	schemas := map[string]string{"aws_accounts": "/aws/account-1.yml", "ocm_organizations": "/openshift/openshift-cluster-manager-1.yml"}
+	schemas := map[string]string{"aws_accounts": "/aws/account-1.yml", "clusters": "/openshift/cluster-1.yml", "ocm_organizations": "/openshift/openshift-cluster-manager-1.yml"}
 	shared.Each(t, "sharding_strategy", func(t *testing.T, c strategyCase) {
-		data := map[string]any{"/it.yml": map[string]any{
-			"$schema": "/app-sre/integration-1.yml",
-			"managed": map[string]any{"spec": map[string]any{"extraArgs": c.Input.Spec.Extra}, "sharding": c.Input.Sharding},
-		}}
+		paths := map[any]string{}
+		data := map[string]any{}
 		for kind, objects := range c.Input.Objects {
 			for i, o := range objects {
-				o["$schema"] = schemas[kind]
-				data["/"+strconv.Itoa(i)+".yml"] = o
+				if o["$schema"] = schemas[kind]; schemas[kind] == "" {
+					t.Fatalf("the word %q is not known", kind)
+				}
+				paths[o["name"]] = "/" + strconv.Itoa(i) + ".yml"
+				data[paths[o["name"]]] = o
 			}
+		}
+		overrides := refer(c.Input.Sharding, paths)
+		data["/it.yml"] = map[string]any{
+			"$schema": "/app-sre/integration-1.yml",
+			"managed": map[string]any{"spec": map[string]any{"extraArgs": c.Input.Spec.Extra}, "sharding": c.Input.Sharding},
 		}
 		b := parsed(t, data)
 		f, _ := b.Datafile("/it.yml")
@@ -92,12 +100,40 @@ func TestStrategy(t *testing.T) {
 		}
 		var ours []spec
 		for _, s := range got {
-			ours = append(ours, spec{s.Shards, s.ID, s.Key, s.Suffix, s.ExtraArgs, nil})
+			made := spec{s.Shards, s.ID, s.Key, s.Suffix, s.ExtraArgs, nil}
+			if s.Override != nil {
+				of := maps.Clone(overrides[s.OverrideAt].(map[string]any))
+				if s.Shards != "" {
+					of["subSharding"] = nil // it is divided already
+				}
+				made.Overrides = of
+				if is, _ := of["disabled"].(bool); is != s.Disabled {
+					t.Errorf("%s: disabled is %t, want %t", s.Key, s.Disabled, is)
+				}
+			}
+			ours = append(ours, made)
 		}
-		if err != nil || !slices.Equal(ours, want) {
+		if err != nil || !reflect.DeepEqual(ours, want) {
 			t.Errorf("got %+v, %v\nwant %+v", ours, err, want)
 		}
 	})
+}
+
+// refer makes the overrides of a rule refer to the datafiles of objects, which the cases name. It returns the
+// overrides as the cases have them.
+func refer(rule map[string]any, paths map[any]string) []any {
+	overrides, _ := rule["shardSpecOverrides"].([]any)
+	made := make([]any, len(overrides))
+	for i, o := range overrides {
+		of := maps.Clone(o.(map[string]any))
+		of["shard"] = map[string]any{"$ref": paths[of["shard"]]}
+		maps.DeleteFunc(of, func(_ string, v any) bool { return v == nil })
+		made[i] = of
+	}
+	if overrides != nil {
+		rule["shardSpecOverrides"] = made
+	}
+	return overrides
 }
 
 // parsed returns a bundle with the given datafiles.
