@@ -35,7 +35,7 @@ type reading struct {
 }
 
 // note keeps what an attempt of a task read. It returns which of these files somebody else
-// changed meanwhile, "" if nobody did. The files of a view cannot change.
+// changed meanwhile, "" if nobody did. Of a view only the files can change that git ignores.
 func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt string) {
 	now := reading{at: at, why: rec.Partial, used: usedFiles(rec, at.Root)}
 	if at.From != at.Root {
@@ -54,10 +54,9 @@ func (r *readings) note(t plan.Task, at place.Place, rec reads.Record) (doubt st
 	}
 	if at.World != nil {
 		now.list, now.why = at.World.Of(rec, at.Root, at.From)
-		if !at.IsView() {
-			if name, isOther := at.World.ChangedOnDisk(now.list, at.Made, madeBy(rec, at.Root)); isOther {
-				doubt = fmt.Sprintf("%q changed while it ran; run it again", name)
-			}
+		run := files.Run{Since: at.Made, InPlace: !at.IsView(), Wrote: madeBy(rec, at.Root, at.From)}
+		if name, isOther := at.World.ChangedMeanwhile(now.list, run); isOther {
+			doubt = fmt.Sprintf("%q changed while it ran; run it again", name)
 		}
 	}
 	r.mu.Lock()
@@ -77,15 +76,17 @@ func (r *readings) of(task string) (reading, bool) {
 	return found, ok
 }
 
-// madeBy returns a function that reports whether a task wrote a file below a root.
-func madeBy(rec reads.Record, root string) func(path string) bool {
+// madeBy returns the paths below some roots that a task made, changed or removed.
+func madeBy(rec reads.Record, roots ...string) map[string]bool {
 	wrote := map[string]bool{}
 	for _, a := range rec.Accesses {
-		if rel, err := filepath.Rel(root, a.Name); err == nil && a.Wrote {
-			wrote[filepath.ToSlash(rel)] = true
+		for _, root := range roots {
+			if rel, err := filepath.Rel(root, a.Name); err == nil && a.Wrote && filepath.IsLocal(rel) {
+				wrote[filepath.ToSlash(rel)] = true
+			}
 		}
 	}
-	return func(path string) bool { return wrote[path] }
+	return wrote
 }
 
 // usedFiles lists the files below a root that a task opened or ran, by their paths.

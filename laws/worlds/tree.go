@@ -66,19 +66,28 @@ func write(name string, f file) error {
 	return os.WriteFile(name, []byte(f.Text), mode)
 }
 
-// build makes the files that git ignores: build/X.txt of each src/X.src.
+// build makes the files that git ignores.
 func build(dir string, t tree) error {
 	if err := os.RemoveAll(filepath.Join(dir, "build")); err != nil {
 		return err
 	}
-	for name, f := range t {
-		if base, ok := strings.CutPrefix(name, "src/"); ok && f.Link == "" && strings.HasSuffix(base, ".src") {
-			if err := write(filepath.Join(dir, "build", strings.TrimSuffix(base, ".src")+".txt"), file{Text: f.Text}); err != nil {
-				return err
-			}
+	for name, text := range ignoredFiles(t) {
+		if err := write(filepath.Join(dir, name), file{Text: text}); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// ignoredFiles returns the files that git ignores, with their texts: build/X.txt of each src/X.src.
+func ignoredFiles(t tree) map[string]string {
+	out := map[string]string{}
+	for name, f := range t {
+		if base, ok := strings.CutPrefix(name, "src/"); ok && f.Link == "" && strings.HasSuffix(base, ".src") {
+			out["build/"+strings.TrimSuffix(base, ".src")+".txt"] = f.Text
+		}
+	}
+	return out
 }
 
 // resolve returns the path to which a path leads through the links of the tree. Links are

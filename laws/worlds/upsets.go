@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -92,8 +93,8 @@ func (l law) disturb(ctx context.Context, p pair, in place) (f finding, err erro
 		return f, err
 	}
 	// On one's own machine a check is one of the files that it finds when it begins, which may be those
-	// of the moment. In a job it is one of the commit.
-	isMoment := d.upset == restored && in == local
+	// of the moment. In a job it is one of the commit, with the ignored files of the moment.
+	isMoment := d.upset == restored && (in == local || !maps.Equal(ignoredFiles(first), ignoredFiles(other)))
 	for _, prog := range p.Programs {
 		b, h1, h2 := onBase.outcomes[prog.Name], before.outcomes[prog.Name], after.outcomes[prog.Name]
 		if v.Code == 0 && !isMoment && h1 == h2 && h1.Code != 0 && h1 != b {

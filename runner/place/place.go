@@ -249,6 +249,7 @@ func (p *Places) view(ctx context.Context, side *keptSide, w *files.World, u Use
 	if err := side.failure(); err != nil {
 		return Place{}, err
 	}
+	at.Made = time.Now()
 	var o world.ViewOptions
 	for _, name := range w.Others {
 		name = strings.TrimSuffix(name, "/")

@@ -168,23 +168,6 @@ func (w World) Changed(l List) (name string, ok bool) {
 	return "", false
 }
 
-// ChangedOnDisk returns the first path of a list at which the checkout has another file than the
-// tree; ok is false if there is none. Files that the task wrote itself are left out, and files
-// that the tree does not have count only if they were made after a time.
-func (w World) ChangedOnDisk(l List, since time.Time, wrote func(path string) bool) (name string, ok bool) {
-	for _, r := range l {
-		f, kind, found := w.Tree.Lookup(r.Path)
-		if wrote(r.Path) || path.Base(r.Path) == ".git" || w.IsOther(r.Path) || r.Lists ||
-			found && kind != world.Regular && kind != world.Link {
-			continue
-		}
-		if w.differsOnDisk(r.Path, f, found, since) {
-			return r.Path, true
-		}
-	}
-	return "", false
-}
-
 // FirstChanged returns the first file of the tree of which the checkout has another one now, "" if
 // there is none. See [world.Tree.IsOnDisk].
 func (w World) FirstChanged(since time.Time) string {

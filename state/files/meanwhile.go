@@ -1,0 +1,114 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/world"
+)
+
+// A Run says what must be known of the run of a task to tell whether somebody else changed what it read.
+type Run struct {
+	Since   time.Time // before it began
+	InPlace bool      // it ran in the checkout itself; a view has only the files of Others in common with it
+	// Wrote lists the paths that it made, changed or removed.
+	Wrote map[string]bool
+}
+
+// tick is by how much the time of a change of a file may be behind the clock.
+const tick = 10 * time.Millisecond
+
+// ChangedMeanwhile returns the first path of a list at which somebody else changed something while a task
+// ran, also if it is as before now: nobody knows which bytes the task read. ok is false if there is none.
+//
+// A folder that was listed, or in which a name was looked for in vain, has changed if a file of the tree is gone or
+// was made anew in it, or if names came and went. Names that came and are there still do not count: tasks make them.
+func (w World) ChangedMeanwhile(l List, run Run) (name string, ok bool) {
+	run.Since = run.Since.Add(-tick)
+	for _, r := range l {
+		isOther := w.IsOther(r.Path)
+		if run.Wrote[r.Path] || path.Base(r.Path) == ".git" || !isOther && !run.InPlace {
+			continue
+		}
+		if w.changedMeanwhile(r, isOther, run) {
+			return r.Path, true
+		}
+	}
+	return "", false
+}
+
+func (w World) changedMeanwhile(r Read, isOther bool, run Run) bool {
+	f, kind, isTracked := w.Tree.Lookup(r.Path)
+	isFile := isTracked && (kind == world.Regular || kind == world.Link)
+	info, err := os.Lstat(w.onDisk(r.Path))
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return true
+	case err != nil && isTracked:
+		return kind != world.Submodule
+	case err != nil:
+		return w.folderChanged(path.Dir(r.Path), run)
+	case r.Lists:
+		return w.folderChanged(r.Path, run)
+	case info.IsDir():
+		return isFile
+	case isFile && w.differsOnDisk(r.Path, f, true, run.Since):
+		return true
+	case isTracked && !isFile, !isTracked && !isOther && !info.ModTime().After(run.Since):
+		return false
+	}
+	return isSince(info, run.Since)
+}
+
+// folderChanged reports whether names of a folder changed, or of the next one above it that is there.
+func (w World) folderChanged(folder string, run Run) bool {
+	info, err := os.Lstat(w.onDisk(folder))
+	for err != nil && folder != "." {
+		folder = path.Dir(folder)
+		info, err = os.Lstat(w.onDisk(folder))
+	}
+	if err != nil || !info.IsDir() || !isSince(info, run.Since) {
+		return err != nil
+	}
+	for name := range run.Wrote {
+		if path.Dir(name) == folder && name != folder {
+			return false // it did so itself
+		}
+	}
+	entries, err := os.ReadDir(w.onDisk(folder))
+	if err != nil {
+		return true
+	}
+	gone := map[string]bool{} // names of the tree that are not there
+	names, _ := w.Tree.Names(folder)
+	for _, name := range names {
+		gone[strings.TrimSuffix(name, "/")] = true
+	}
+	isExplained := false
+	for _, e := range entries {
+		isTracked := gone[e.Name()]
+		delete(gone, e.Name())
+		info, err := e.Info()
+		switch {
+		case err != nil: // it went while we looked
+			return true
+		case e.Name() == ".git" || !isSince(info, run.Since) || isTracked && info.IsDir():
+		case isTracked:
+			return true
+		default:
+			isExplained = true
+		}
+	}
+	return !isExplained || len(gone) > 0
+}
+
+// onDisk returns the name of a path of the checkout.
+func (w World) onDisk(name string) string { return filepath.Join(w.Root, filepath.FromSlash(name)) }
+
+// isSince reports whether a file was made or changed since a time.
+func isSince(info fs.FileInfo, since time.Time) bool { return !changeTime(info).Before(since) }
