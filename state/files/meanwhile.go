@@ -54,7 +54,7 @@ func (w World) changedMeanwhile(r Read, isOther bool, run Run) bool {
 	case err != nil:
 		return w.folderChanged(path.Dir(r.Path), run)
 	case r.Lists:
-		return w.folderChanged(r.Path, run)
+		return isTracked && w.lacks(r.Path, run) || w.folderChanged(r.Path, run)
 	case info.IsDir():
 		return isFile
 	case isFile && w.differsOnDisk(r.Path, f, true, run.Since):
@@ -84,27 +84,47 @@ func (w World) folderChanged(folder string, run Run) bool {
 	if err != nil {
 		return true
 	}
-	gone := map[string]bool{} // names of the tree that are not there
-	names, _ := w.Tree.Names(folder)
-	for _, name := range names {
-		gone[strings.TrimSuffix(name, "/")] = true
-	}
+	tracked := w.namesIn(folder)
 	isExplained := false
 	for _, e := range entries {
-		isTracked := gone[e.Name()]
-		delete(gone, e.Name())
 		info, err := e.Info()
 		switch {
 		case err != nil: // it went while we looked
 			return true
-		case e.Name() == ".git" || !isSince(info, run.Since) || isTracked && info.IsDir():
-		case isTracked:
+		case e.Name() == ".git" || !isSince(info, run.Since) || tracked[e.Name()] && info.IsDir():
+		case tracked[e.Name()]:
 			return true
 		default:
 			isExplained = true
 		}
 	}
-	return !isExplained || len(gone) > 0
+	return !isExplained
+}
+
+// lacks reports whether a name of the tree is not in a folder, which the task has not taken away: it may have
+// gone before the task began.
+func (w World) lacks(folder string, run Run) bool {
+	entries, err := os.ReadDir(w.onDisk(folder))
+	gone := w.namesIn(folder)
+	for _, e := range entries {
+		delete(gone, e.Name())
+	}
+	for name := range gone {
+		if !run.Wrote[path.Join(folder, name)] {
+			return true
+		}
+	}
+	return err != nil
+}
+
+// namesIn returns the names that the tree has in a folder.
+func (w World) namesIn(folder string) map[string]bool {
+	out := map[string]bool{}
+	names, _ := w.Tree.Names(folder)
+	for _, name := range names {
+		out[strings.TrimSuffix(name, "/")] = true
+	}
+	return out
 }
 
 // onDisk returns the name of a path of the checkout.

@@ -25,29 +25,31 @@ func TestChangedMeanwhile(t *testing.T) {
 		wrote   string // by the task itself
 		inView  bool
 		changed string
+		before  func(checkout) // what changed before the task began, and after its files were known
 	}{
-		"nothing":                                    {"tool.py", none, "", false, ""},
-		"another file":                               {"tool.py", func(c checkout) { c.write("README", "x") }, "", false, ""},
-		"written and restored":                       {"tool.py", func(c checkout) { c.write("tool.py", "2"); c.write("tool.py", "1") }, "", false, "tool.py"},
-		"removed":                                    {"tool.py", func(c checkout) { remove(c, "tool.py") }, "", false, "tool.py"},
-		"written by the task":                        {"tool.py", func(c checkout) { c.write("tool.py", "2") }, "tool.py", false, ""},
-		"in a view":                                  {"tool.py", func(c checkout) { c.write("tool.py", "2") }, "", true, ""},
-		"a listed file removed and made again":       {"conf", func(c checkout) { remove(c, "conf/a.txt"); c.write("conf/a.txt", "a") }, "", false, "conf"},
-		"the same, and another name":                 {"conf", func(c checkout) { remove(c, "conf/a.txt"); c.write("conf/a.txt", "a"); c.write("conf/c.tmp", "") }, "", false, "conf"},
-		"a listed file gone, and another name":       {"conf", func(c checkout) { remove(c, "conf/a.txt"); c.write("conf/c.tmp", "") }, "", false, "conf"},
-		"a name in a listed folder came and went":    {"conf", comesAndGoes("conf/c.txt"), "", false, "conf"},
-		"a name in a listed folder came":             {"conf", func(c checkout) { c.write("conf/c.tmp", "x") }, "", false, ""},
-		"the task itself made and removed it":        {"conf", comesAndGoes("conf/c.txt"), "conf/c.txt", false, ""},
-		"a file of a listed folder changed":          {"conf", func(c checkout) { c.write("conf/a.txt", "2") }, "", false, ""},
-		"a name that was looked for came and went":   {"gone", comesAndGoes("gone"), "", false, "gone"},
-		"a name in a missing folder came and went":   {"none/gone", func(c checkout) { c.write("none/gone", ""); remove(c, "none/gone"); remove(c, "none") }, "", false, "none/gone"},
-		"a name that was looked for came":            {"gone", func(c checkout) { c.write("gone", "x") }, "", false, "gone"},
-		"an ignored file written and restored":       {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2"); c.write("build/out.txt", "1") }, "", true, "build/out.txt"},
-		"an ignored file gone":                       {"build/out.txt", func(c checkout) { remove(c, "build/out.txt") }, "", true, "build/out.txt"},
-		"an ignored file that the task wrote":        {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2") }, "build/out.txt", true, ""},
-		"another ignored file":                       {"build/out.txt", func(c checkout) { c.write("build/other.txt", "2") }, "", true, ""},
-		"a listed ignored folder, a name went":       {"build", func(c checkout) { remove(c, "build/other.txt") }, "", true, "build"},
-		"what an ignored folder lacks came and went": {"build/gone", comesAndGoes("build/gone"), "", true, "build/gone"},
+		"a listed file gone before it began":         {"conf", none, "", false, "conf", func(c checkout) { remove(c, "conf/a.txt") }},
+		"nothing":                                    {"tool.py", none, "", false, "", nil},
+		"another file":                               {"tool.py", func(c checkout) { c.write("README", "x") }, "", false, "", nil},
+		"written and restored":                       {"tool.py", func(c checkout) { c.write("tool.py", "2"); c.write("tool.py", "1") }, "", false, "tool.py", nil},
+		"removed":                                    {"tool.py", func(c checkout) { remove(c, "tool.py") }, "", false, "tool.py", nil},
+		"written by the task":                        {"tool.py", func(c checkout) { c.write("tool.py", "2") }, "tool.py", false, "", nil},
+		"in a view":                                  {"tool.py", func(c checkout) { c.write("tool.py", "2") }, "", true, "", nil},
+		"a listed file removed and made again":       {"conf", func(c checkout) { remove(c, "conf/a.txt"); c.write("conf/a.txt", "a") }, "", false, "conf", nil},
+		"the same, and another name":                 {"conf", func(c checkout) { remove(c, "conf/a.txt"); c.write("conf/a.txt", "a"); c.write("conf/c.tmp", "") }, "", false, "conf", nil},
+		"a listed file gone, and another name":       {"conf", func(c checkout) { remove(c, "conf/a.txt"); c.write("conf/c.tmp", "") }, "", false, "conf", nil},
+		"a name in a listed folder came and went":    {"conf", comesAndGoes("conf/c.txt"), "", false, "conf", nil},
+		"a name in a listed folder came":             {"conf", func(c checkout) { c.write("conf/c.tmp", "x") }, "", false, "", nil},
+		"the task itself made and removed it":        {"conf", comesAndGoes("conf/c.txt"), "conf/c.txt", false, "", nil},
+		"a file of a listed folder changed":          {"conf", func(c checkout) { c.write("conf/a.txt", "2") }, "", false, "", nil},
+		"a name that was looked for came and went":   {"gone", comesAndGoes("gone"), "", false, "gone", nil},
+		"a name in a missing folder came and went":   {"none/gone", func(c checkout) { c.write("none/gone", ""); remove(c, "none/gone"); remove(c, "none") }, "", false, "none/gone", nil},
+		"a name that was looked for came":            {"gone", func(c checkout) { c.write("gone", "x") }, "", false, "gone", nil},
+		"an ignored file written and restored":       {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2"); c.write("build/out.txt", "1") }, "", true, "build/out.txt", nil},
+		"an ignored file gone":                       {"build/out.txt", func(c checkout) { remove(c, "build/out.txt") }, "", true, "build/out.txt", nil},
+		"an ignored file that the task wrote":        {"build/out.txt", func(c checkout) { c.write("build/out.txt", "2") }, "build/out.txt", true, "", nil},
+		"another ignored file":                       {"build/out.txt", func(c checkout) { c.write("build/other.txt", "2") }, "", true, "", nil},
+		"a listed ignored folder, a name went":       {"build", func(c checkout) { remove(c, "build/other.txt") }, "", true, "build", nil},
+		"what an ignored folder lacks came and went": {"build/gone", comesAndGoes("build/gone"), "", true, "build/gone", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,6 +57,9 @@ func TestChangedMeanwhile(t *testing.T) {
 			c.write("build/out.txt", "1")
 			c.write("build/other.txt", "1")
 			w := c.world()
+			if of.before != nil {
+				of.before(c)
+			}
 			run := files.Run{Since: began(t), InPlace: !of.inView, Wrote: map[string]bool{}}
 			if of.wrote != "" {
 				run.Wrote[of.wrote] = true
