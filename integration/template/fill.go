@@ -19,6 +19,9 @@ const (
 // errTooLarge says that the texts of a template have become too large.
 var errTooLarge = fmt.Errorf("with its values it is larger than %d MiB", maxFilled>>20)
 
+// errTooSlow says that the values of a text take too long to be filled in.
+var errTooSlow = errors.New("a text has too many references beside a $ that is none, or with values that have one; divide it")
+
 // Fill returns a value of JSON with values in place of references, in texts and in keys of
 // maps. Names without a value stay. The value is not changed.
 func Fill(value any, values map[string]string) (any, error) {
@@ -34,6 +37,7 @@ func Fill(value any, values map[string]string) (any, error) {
 type filler struct {
 	values      map[string]string
 	left, depth int
+	isSlow      bool // a text has too many references for its size
 }
 
 func (f *filler) fill(value any) (any, error) {
@@ -137,31 +141,29 @@ const maxScanned = 256 << 20
 // too. text returns "" once all texts together are too large.
 func (f *filler) text(text string) string {
 	names, makesNone := f.references(text)
-	if len(names) == 0 {
-		f.left -= len(text)
-		return text
-	}
-	if !makesNone && len(names)*len(text) > maxScanned {
-		f.left = -1
-		return ""
-	}
-	rest := text
-	var out strings.Builder // what holds no reference any more
+	var done strings.Builder // what holds no reference any more
+	rest, scanned := text, 0
 	for _, name := range names {
 		before, after, _ := strings.Cut(rest, "${"+name+"}")
 		value := f.values[name]
-		if f.left -= len(value); len(before)+len(after) > f.left {
+		if makesNone {
+			done.WriteString(before)
+			done.WriteString(value)
+			rest = after
+		} else {
+			rest = before + value + after
+			scanned += len(rest)
+		}
+		if scanned > maxScanned {
+			f.isSlow = true
+		}
+		if f.isSlow || done.Len()+len(rest) > f.left {
 			f.left = -1
 			return ""
 		}
-		if rest = before + value + after; makesNone {
-			out.WriteString(before)
-			out.WriteString(value)
-			rest = after
-		}
 	}
-	f.left -= len(rest)
-	return out.String() + rest
+	f.left -= done.Len() + len(rest)
+	return done.String() + rest
 }
 
 // references returns the names of the references of a text that have a value, and whether no value can make
@@ -184,7 +186,10 @@ func (f *filler) references(text string) (names []string, makesNone bool) {
 }
 
 func (f *filler) checkSize() error {
-	if f.left < 0 {
+	switch {
+	case f.isSlow:
+		return errTooSlow
+	case f.left < 0:
 		return errTooLarge
 	}
 	return nil
