@@ -27,7 +27,7 @@ func (t *Tree) IsOnDisk(f File, since time.Time) (bool, error) {
 	if !info.Mode().IsRegular() || info.Mode()&0o100 != 0 != (f.Mode == modeProgram) {
 		return false, nil
 	}
-	if t.isCommit && t.conversions != "" && !info.ModTime().After(since) {
+	if t.isCommit && t.conversions != "" && ChangeTime(info).Before(since) {
 		return true, nil
 	}
 	in, err := os.Open(name)

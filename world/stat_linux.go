@@ -1,9 +1,19 @@
 package world
 
 import (
+	"io/fs"
 	"os"
 	"syscall"
+	"time"
 )
+
+// ChangeTime returns when a file, or what is known of it, was changed. No program can set it.
+func ChangeTime(info fs.FileInfo) time.Time {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return time.Unix(s.Ctim.Sec, s.Ctim.Nsec)
+	}
+	return info.ModTime()
+}
 
 // lstat returns what is compared of a file, a link or a folder.
 func lstat(name string) (fileState, error) {

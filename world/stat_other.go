@@ -2,7 +2,14 @@
 
 package world
 
-import "os"
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// ChangeTime returns when a file was written.
+func ChangeTime(info fs.FileInfo) time.Time { return info.ModTime() }
 
 // lstat returns what is compared of a file, a link or a folder.
 func lstat(name string) (fileState, error) {

@@ -35,14 +35,47 @@ func (w World) ChangedMeanwhile(l List, run Run) (name string, ok bool) {
 		if run.Wrote[r.Path] || path.Base(r.Path) == ".git" || !isOther && !run.InPlace {
 			continue
 		}
-		if w.changedMeanwhile(r, isOther, run) {
+		if w.changedMeanwhile(r, run) || w.movedMeanwhile(r.Path, run) {
 			return r.Path, true
 		}
 	}
 	return "", false
 }
 
-func (w World) changedMeanwhile(r Read, isOther bool, run Run) bool {
+// FirstChanged returns the first file of the tree that somebody changed in the checkout since a time, also if it
+// is as before now; "" if there is none.
+func (w World) FirstChanged(since time.Time) string {
+	since = since.Add(-tick)
+	for _, f := range w.Tree.Files() {
+		if (f.Kind() == world.Regular || f.Kind() == world.Link) && w.fileChanged(f, since) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// fileChanged reports whether the checkout has another file than the tree, or has it only since a time.
+func (w World) fileChanged(f world.File, since time.Time) bool {
+	same, err := w.Tree.IsOnDisk(f, since)
+	if err != nil || !same {
+		return true
+	}
+	info, err := os.Lstat(w.onDisk(f.Path))
+	return err != nil || isSince(info, since)
+}
+
+// movedMeanwhile reports whether a folder above a path was moved, and is back: its names did not change, and it did.
+func (w World) movedMeanwhile(name string, run Run) bool {
+	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+		info, err := os.Lstat(w.onDisk(folder))
+		if err == nil && info.IsDir() && isSince(info, run.Since) && info.ModTime().Before(run.Since) && !run.Wrote[folder] {
+			return true
+		}
+	}
+	return false
+}
+
+func (w World) changedMeanwhile(r Read, run Run) bool {
 	f, kind, isTracked := w.Tree.Lookup(r.Path)
 	isFile := isTracked && (kind == world.Regular || kind == world.Link)
 	info, err := os.Lstat(w.onDisk(r.Path))
@@ -57,9 +90,9 @@ func (w World) changedMeanwhile(r Read, isOther bool, run Run) bool {
 		return isTracked && w.lacks(r.Path, run) || w.folderChanged(r.Path, run)
 	case info.IsDir():
 		return isFile
-	case isFile && w.differsOnDisk(r.Path, f, true, run.Since):
-		return true
-	case isTracked && !isFile, !isTracked && !isOther && !info.ModTime().After(run.Since):
+	case isFile:
+		return w.fileChanged(f, run.Since)
+	case isTracked:
 		return false
 	}
 	return isSince(info, run.Since)
@@ -75,27 +108,25 @@ func (w World) folderChanged(folder string, run Run) bool {
 	if err != nil || !info.IsDir() || !isSince(info, run.Since) {
 		return err != nil
 	}
+	isExplained := false
 	for name := range run.Wrote {
-		if path.Dir(name) == folder && name != folder {
-			return false // it did so itself
-		}
+		isExplained = isExplained || path.Dir(name) == folder && name != folder // it did so itself
 	}
 	entries, err := os.ReadDir(w.onDisk(folder))
 	if err != nil {
 		return true
 	}
 	tracked := w.namesIn(folder)
-	isExplained := false
 	for _, e := range entries {
 		info, err := e.Info()
 		switch {
 		case err != nil: // it went while we looked
 			return true
 		case e.Name() == ".git" || !isSince(info, run.Since) || tracked[e.Name()] && info.IsDir():
-		case tracked[e.Name()]:
-			return true
-		default:
+		case !tracked[e.Name()]:
 			isExplained = true
+		case !run.Wrote[path.Join(folder, e.Name())]:
+			return true
 		}
 	}
 	return !isExplained
@@ -131,4 +162,4 @@ func (w World) namesIn(folder string) map[string]bool {
 func (w World) onDisk(name string) string { return filepath.Join(w.Root, filepath.FromSlash(name)) }
 
 // isSince reports whether a file was made or changed since a time.
-func isSince(info fs.FileInfo, since time.Time) bool { return !changeTime(info).Before(since) }
+func isSince(info fs.FileInfo, since time.Time) bool { return !world.ChangeTime(info).Before(since) }

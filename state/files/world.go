@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/app-sre/prcheck/world"
 )
@@ -166,26 +165,4 @@ func (w World) Changed(l List) (name string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// FirstChanged returns the first file of the tree of which the checkout has another one now, "" if
-// there is none. See [world.Tree.IsOnDisk].
-func (w World) FirstChanged(since time.Time) string {
-	for _, f := range w.Tree.Files() {
-		if (f.Kind() == world.Regular || f.Kind() == world.Link) && w.differsOnDisk(f.Path, f, true, since) {
-			return f.Path
-		}
-	}
-	return ""
-}
-
-// differsOnDisk reports whether the checkout has another file at a path than the tree.
-func (w World) differsOnDisk(name string, f world.File, found bool, since time.Time) bool {
-	at := filepath.Join(w.Root, filepath.FromSlash(name))
-	if !found {
-		info, err := os.Lstat(at)
-		return err == nil && info.ModTime().After(since)
-	}
-	same, err := w.Tree.IsOnDisk(f, since)
-	return err != nil || !same
 }
