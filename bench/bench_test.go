@@ -51,7 +51,8 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant two rows", &out)
 	}
 	out.Reset()
-	if err := measure(t.Context(), &out, &notes, options{growth: []int{40}, runs: 1, integrations: 7, programs: small.programs}); err != nil {
+	growth := options{growth: []int{40}, runs: 1, integrations: 7, programs: small.programs}
+	if err := measure(t.Context(), &out, &notes, growth); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); len(lines) != 4 || len(strings.Fields(lines[3])) != 9 {

@@ -95,9 +95,12 @@ func askOnce(t *testing.T, opts server.Options, schemas []bundle.Schema, query s
 		files = append(files, fmt.Sprintf(`"/%d.yml":{"$schema":%q,"name":"n"}`, i, s))
 		fields = append(fields, fmt.Sprintf(`{"name":%q,"type":"File","isList":true,"datafileSchema":%[1]q}`, s))
 	}
-	text := `{"data":{` + strings.Join(files, ",") + `},"resources":{"/r":{"path":"/r","content":"x","sha256sum":"1","$schema":"X","backrefs":[]}},"graphql":[` +
-		`{"name":"File","fields":[{"name":"name","type":"string"}]},{"name":"Resource_v1","fields":[{"name":"content","type":"string"}]},` +
-		`{"name":"Query","fields":[` + strings.Join(fields, ",") + `,{"name":"resources_v1","type":"Resource_v1","isList":true,"isResource":true}]}]}`
+	fields = append(fields, `{"name":"resources_v1","type":"Resource_v1","isList":true,"isResource":true}`)
+	text := `{"data":{` + strings.Join(files, ",") + `},` +
+		`"resources":{"/r":{"path":"/r","content":"x","sha256sum":"1","$schema":"X","backrefs":[]}},"graphql":[` +
+		`{"name":"File","fields":[{"name":"name","type":"string"}]},` +
+		`{"name":"Resource_v1","fields":[{"name":"content","type":"string"}]},` +
+		`{"name":"Query","fields":[` + strings.Join(fields, ",") + `]}]}`
 	b, err := bundle.Parse([]byte(text), nil)
 	if err != nil {
 		t.Fatal(err)

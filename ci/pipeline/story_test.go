@@ -59,7 +59,8 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	// The variables of the template, without the long wait for other pipelines.
-	s.program("runner", `[ "$1" = comment ] || exec `+real+`/runner "$@"`+"\nshift\nexec "+real+`/runner comment --settle 10ms "$@"`)
+	s.program("runner", `[ "$1" = comment ] || exec `+real+`/runner "$@"`+"\n"+
+		"shift\nexec "+real+`/runner comment --settle 10ms "$@"`)
 	// It fails on head alone. On base, base has a name of its own, see bundle.Apart.
 	s.program("check", `apart=$(printf 'base, apart from head: %s' "$3" | sha256sum | cut -d ' ' -f 1); if [ "$2" != "$apart" ] && grep -qx "$1" `+s.bin+"/failing; then echo \"$1: user bob has no role\" >&2; exit 1; fi; echo \"$1: 0 changes\"")
 	api := httptest.NewServer(s.server)

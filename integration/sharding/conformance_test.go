@@ -65,7 +65,10 @@ func TestStrategy(t *testing.T) {
 		ExtraArgs string `json:"extra_args"`
 		Overrides any    `json:"shard_spec_overrides"`
 	}
-	schemas := map[string]string{"aws_accounts": "/aws/account-1.yml", "clusters": "/openshift/cluster-1.yml", "ocm_organizations": "/openshift/openshift-cluster-manager-1.yml"}
+	schemas := map[string]string{
+		"aws_accounts": "/aws/account-1.yml", "clusters": "/openshift/cluster-1.yml",
+		"ocm_organizations": "/openshift/openshift-cluster-manager-1.yml",
+	}
 	shared.Each(t, "sharding_strategy", func(t *testing.T, c strategyCase) {
 		paths := map[any]string{}
 		data := map[string]any{}

@@ -54,7 +54,9 @@ func (l *hostList) addAddress(address, purpose string, hasCredentials bool) {
 // UsesHosts returns the hosts that the data name, and those that the settings name, as
 // [integration.HostUser] does. Build servers and measurements are those that gates of pipelines ask. It
 // fails if the data cannot be read.
-func UsesHosts(ctx context.Context, query integration.QueryFunc, s Settings, withGates bool) ([]integration.HostUse, error) {
+func UsesHosts(
+	ctx context.Context, query integration.QueryFunc, s Settings, withGates bool,
+) ([]integration.HostUse, error) {
 	m, err := Read(ctx, query, s)
 	if err != nil {
 		return nil, err

@@ -104,10 +104,11 @@ var (
 		"os/exec.Command", "os/exec.CommandContext", "os/exec.Cmd", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.Socket", "syscall.Connect",
 		"golang.org/x/sys/unix.Socket", "golang.org/x/sys/unix.Connect", "golang.org/x/sys/unix.Exec",
 	}
-	starters  = []string{"wrapper", "server", "integrations/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
-	world     = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
-	fatal     = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
-	worldBook = []string{"internal/cli", "internal/lazyregexp", "internal/kubetest", "internal/script", "internal/shared"} // hand out the world, the last three to tests; the second asks whether it is in one
+	starters = []string{"wrapper", "server", "integrations/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
+	world    = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
+	fatal    = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
+	// They hand out the world, the last three to tests; the second asks whether it is in a test.
+	worldBook = []string{"internal/cli", "internal/lazyregexp", "internal/kubetest", "internal/script", "internal/shared"}
 )
 
 // openers lists the packages that open a connection, listen for one or start a program, with the reason. A name

@@ -227,7 +227,8 @@ func TestChangedOnDisk(t *testing.T) {
 	if name, _ := w.ChangedMeanwhile(list, files.Run{Since: since, InPlace: true, Wrote: nobody}); name != "tool.py" {
 		t.Errorf("got %q", name)
 	}
-	if name, isOther := w.ChangedMeanwhile(list, files.Run{Since: since, InPlace: true, Wrote: map[string]bool{"tool.py": true}}); isOther {
+	own := files.Run{Since: since, InPlace: true, Wrote: map[string]bool{"tool.py": true}}
+	if name, isOther := w.ChangedMeanwhile(list, own); isOther {
 		t.Errorf("the task wrote it, got %q", name)
 	}
 }

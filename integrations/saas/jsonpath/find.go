@@ -102,7 +102,7 @@ func (parent) find(_ *search, d *datum) ([]*datum, error) {
 	return []*datum{d.above}, nil
 }
 
-func (length) find(_ *search, d *datum) ([]*datum, error) {
+func (length) find(s *search, d *datum) ([]*datum, error) {
 	var n int
 	switch v := d.value.(type) {
 	case []any:
@@ -118,7 +118,7 @@ func (length) find(_ *search, d *datum) ([]*datum, error) {
 	default:
 		return nil, nil
 	}
-	return []*datum{{value: json.Number(strconv.Itoa(n))}}, nil
+	return []*datum{{value: json.Number(strconv.Itoa(n))}}, s.visit(n)
 }
 
 func (f fields) find(s *search, d *datum) ([]*datum, error) {
