@@ -173,14 +173,14 @@ func (f *filler) references(text string) (names []string, makesNone bool) {
 	for {
 		begin, end := findReference(text)
 		if end < 0 {
-			return names, makesNone && !strings.Contains(text, "$")
+			return names, makesNone
 		}
 		name := text[begin+2 : end-1]
 		value, isKnown := f.values[name]
 		if isKnown {
 			names = append(names, name)
 		}
-		makesNone = makesNone && isKnown && !strings.Contains(text[:begin]+value, "$")
+		makesNone = makesNone && !strings.Contains(text[:begin], "$") && !strings.Contains(value, "$")
 		text = text[end:]
 	}
 }

@@ -3,6 +3,7 @@ package template
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func TestProcess(t *testing.T) {
 		{"a value that is read between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\\ty'}]", nil, `[{"a":"x\ty"}]`},
 		{"a value that cannot stand between quotes", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 'x\"y'}]", nil, "object 1: the value of A is no JSON, and no text between quotes"},
 		{"double braces with two values of JSON give the text", "objects: [{a: '${{A}}'}]\nparameters: [{name: A, value: 1 2}]", nil, `[{"a":"1 2"}]`},
-		{"a number is one of double precision", "objects: [{a: ['${{A}}', '${{B}}', '${{C}}']}]\nparameters: [{name: A, value: '9007199254740993'}, {name: B, value: '2.0'}, {name: C, value: '-0'}]", nil, `[{"a":[9007199254740992,2,-0]}]`},
+		{"a number is one of double precision", "objects: [{a: ['${{A}}', '${{B}}', '${{C}}', '${{D}}']}]\nparameters: [{name: A, value: '9007199254740993'}, {name: B, value: '2.0'}, {name: C, value: '-0'}, {name: D, value: '1234567890123456789'}]", nil, `[{"a":[9007199254740992,2,-0,1234567890123456800]}]`},
 		{"values that name each other", "objects: [{a: '${A} ${B}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: '${A}'}]", nil, `[{"a":"${A} ${B}"}]`},
 		{"a value that makes a reference", "objects: [{a: '${A}{B} ${B}'}]\nparameters: [{name: A, value: $}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
 		{"a value whose reference stood before", "objects: [{a: '${B} ${A}'}]\nparameters: [{name: A, value: '${B}'}, {name: B, value: b}]", nil, `[{"a":"b ${B}"}]`},
@@ -196,6 +197,32 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("got %s and then %s, %v", a, b, errA)
 		}
 	})
+}
+
+// A text is filled in as by the plain rule: one reference after the other, each at the first place where it is
+// by then.
+func TestTextByThePlainRule(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 83))
+	pieces := []string{"$", "{", "}", "A", "B", "${", "${A}", "${B}", "${NO}", "x"}
+	draw := func(n int) (out string) {
+		for range r.IntN(n) {
+			out += pieces[r.IntN(len(pieces))]
+		}
+		return out
+	}
+	for range 200_000 {
+		values, text := map[string]string{"A": draw(4), "B": draw(4)}, draw(9)
+		want := text
+		for _, name := range Names("-" + text) {
+			if value, isKnown := values[name]; isKnown {
+				want = strings.Replace(want, "${"+name+"}", value, 1)
+			}
+		}
+		f := &filler{values: values, left: maxFilled}
+		if got := f.text(text); got != want {
+			t.Fatalf("%q with %q: got %q, want %q", text, values, got, want)
+		}
+	}
 }
 
 // A kind that moved into an API group gets the name of that group, after values are filled in.
