@@ -179,6 +179,8 @@ func TestEvaluateIsBounded(t *testing.T) {
 		{"many mistakes", `{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]", "it has too many mistakes; the rest of it is not checked"},
 		{"an exponent without end", `{"maximum":5,"type":"integer"}`, "1e999999999", "1e999999999 must be at most 5"},
 		{"a small exponent without end", `{"multipleOf":3}`, "1e-999999999", ""},
+		{"a quotient that is too large", `{"multipleOf":0.123456789}`, "1e308", "1e308 must be a multiple of 0.123456789"},
+		{"a quotient that is too large and whole", `{"multipleOf":0.5}`, "1e308", ""},
 		{"an integer without end", `{"maximum":5}`, strings.Repeat("9", 100_000), strings.Repeat("9", 80) + "… must be at most 5"},
 	}
 	for _, tt := range tests {

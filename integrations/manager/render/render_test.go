@@ -239,11 +239,12 @@ func TestNativeProcess(t *testing.T) {
 	if !reflect.DeepEqual(got["env"], workOf(other[0])["env"]) {
 		t.Errorf("got the variables %v, want those of others", got["env"])
 	}
-	digest := "sha256:" + strings.Repeat("1", 64)
-	it.Shards[0].ImageRef = digest
-	native, mistakes := Objects(it, nil, Options{Process: process})
-	if got := workOf(native[0])["image"]; got != "registry:5000/prcheck/prcheck@"+digest || len(mistakes) > 0 {
-		t.Errorf("got the image %v and %v for a digest", got, mistakes)
+	for _, digest := range []string{"sha256:" + strings.Repeat("1", 64), "sha512:" + strings.Repeat("1", 128)} {
+		it.Shards[0].ImageRef = digest
+		native, mistakes := Objects(it, nil, Options{Process: process})
+		if got := workOf(native[0])["image"]; got != "registry:5000/prcheck/prcheck@"+digest || len(mistakes) > 0 {
+			t.Errorf("got the image %v and %v for a digest", got, mistakes)
+		}
 	}
 	it.Shards[0].ImageRef = "sha256:1"
 	if _, mistakes := Objects(it, nil, Options{Process: process}); len(mistakes) != 1 {
