@@ -34,11 +34,20 @@ type Repositories interface {
 // A Login is what a registry asks for; the zero value is none.
 type Login struct{ User, Password string }
 
+// An Image is the name of a container image, such as quay.io/org/name:tag, with what its registry asks for.
+type Image struct {
+	Name  string
+	Login Login
+	// TokensFrom are the servers, as HOST or HOST:PORT, that may give tokens for the image and get the login for
+	// it, besides the registry itself.
+	TokensFrom []string
+}
+
 // Registry reads registries of container images. Several goroutines may use it at once.
 type Registry interface {
-	// Digest returns the digest ("sha256:…") of an image such as quay.io/org/name:tag. The error
-	// is [ErrNotThere] if the registry does not have it.
-	Digest(ctx context.Context, image string, login Login) (string, error)
+	// Digest returns the digest ("sha256:…") of an image. The error is [ErrNotThere] if the registry does not
+	// have it.
+	Digest(ctx context.Context, of Image) (string, error)
 }
 
 // A Build is one build of a job.

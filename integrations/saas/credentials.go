@@ -91,9 +91,15 @@ func (c Credentials) Repository(ctx context.Context, of *Template) (services.Rep
 	return out, err
 }
 
-// Image returns the login for an image such as quay.io/org/name:tag: that of the settings for its
-// registry, or else the one in the fields user and token of the secret that a saas file names.
-func (c Credentials) Image(ctx context.Context, of *File, image string) (services.Login, error) {
+// Image returns an image such as quay.io/org/name:tag with its login: that of the settings for its
+// registry, or else the one in the fields user and token of the secret that a saas file names. The hosts of the
+// settings may give tokens for it.
+func (c Credentials) Image(ctx context.Context, of *File, image string) (services.Image, error) {
+	login, err := c.loginForImage(ctx, of, image)
+	return services.Image{Name: image, Login: login, TokensFrom: c.Settings.Hosts}, err
+}
+
+func (c Credentials) loginForImage(ctx context.Context, of *File, image string) (services.Login, error) {
 	var out services.Login
 	host := registryOf(image)
 	if err := c.mayAsk(host, registryPort(image)); err != nil {

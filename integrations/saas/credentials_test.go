@@ -3,6 +3,7 @@ package saas_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestCredentials(t *testing.T) {
 			if c.isUnasked {
 				l, too := cred.Image(t.Context(), c.file, c.image)
 				for _, err := range []error{err, too} {
-					if err == nil || !strings.Contains(err.Error(), "is not asked before the merge") || r.Password+l.Password != "" {
+					if err == nil || !strings.Contains(err.Error(), "is not asked before the merge") || r.Password+l.Login.Password != "" {
 						t.Errorf("got %v", err)
 					}
 				}
@@ -82,13 +83,16 @@ func TestCredentials(t *testing.T) {
 				}
 			}
 			l, err := cred.Image(t.Context(), c.file, c.image)
-			if got := l.User + ":" + l.Password; !c.isWrong && (got != c.login || err != nil) {
+			if l.Name != c.image || !slices.Equal(l.TokensFrom, settings.Hosts) {
+				t.Errorf("got the image %q, and its tokens come from %q", l.Name, l.TokensFrom)
+			}
+			if got := l.Login.User + ":" + l.Login.Password; !c.isWrong && (got != c.login || err != nil) {
 				t.Errorf("the registry gets %q, %v", got, err)
 			}
 		})
 	}
 	away := saas.Credentials{Settings: settings, Secret: func(context.Context, integration.SecretRef) (string, error) { return "x", fmt.Errorf("it is sealed") }}
-	if l, err := away.Image(t.Context(), with(nil, image), "quay.io/a"); err == nil || l != (services.Login{}) {
+	if l, err := away.Image(t.Context(), with(nil, image), "quay.io/a"); err == nil || l.Login != (services.Login{}) {
 		t.Errorf("got %+v, %v", l, err)
 	}
 	if _, err := (saas.Credentials{Settings: settings}).Repository(t.Context(), &saas.Template{File: with(code, nil), URL: "https://github.com/a"}); err == nil {

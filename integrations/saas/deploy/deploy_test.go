@@ -211,7 +211,7 @@ func TestUnknownIsNoFailure(t *testing.T) {
 // A silent registry does not answer.
 type silent struct{}
 
-func (silent) Digest(context.Context, string, services.Login) (string, error) {
+func (silent) Digest(context.Context, services.Image) (string, error) {
 	return "", errors.New("nobody answers")
 }
 

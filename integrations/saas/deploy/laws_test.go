@@ -27,7 +27,7 @@ var rounds = flag.Int("rounds", 12, "worlds of the laws")
 // A moody registry answers or not.
 type moody struct{ isAway *bool }
 
-func (m moody) Digest(context.Context, string, services.Login) (string, error) {
+func (m moody) Digest(context.Context, services.Image) (string, error) {
 	if *m.isAway {
 		return "", errors.New("nobody answers")
 	}

@@ -50,8 +50,8 @@ func (plainForge) Files(_ context.Context, of services.Repository, commit, path 
 // A plain registry has every image.
 type plainRegistry struct{}
 
-func (plainRegistry) Digest(_ context.Context, image string, login services.Login) (string, error) {
-	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(image+login.User+login.Password))), nil
+func (plainRegistry) Digest(_ context.Context, image services.Image) (string, error) {
+	return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(image.Name+image.Login.User+image.Login.Password))), nil
 }
 
 // A plain bucket has records of many publishers.

@@ -154,11 +154,11 @@ func (s *side) filesOf(ctx context.Context, t *target, commit, path string, deep
 // digest returns the digest of an image of a target.
 func (s *side) digest(ctx context.Context, t *target, image string) (string, error) {
 	return s.run.digests.ask(s.name+" "+t.Template.File.Path+" "+image, func() (string, error) {
-		login, err := s.run.credentials(s).Image(ctx, t.Template.File, image)
+		of, err := s.run.credentials(s).Image(ctx, t.Template.File, image)
 		if err != nil {
 			return "", err
 		}
-		digest, err := s.run.services.Registry.Digest(ctx, image, login)
+		digest, err := s.run.services.Registry.Digest(ctx, of)
 		return digest, explained(err, s.run.credentials(s).WithheldImage(t.Template.File, image))
 	})
 }

@@ -76,10 +76,10 @@ type notingRegistry struct {
 	asked []string
 }
 
-func (r *notingRegistry) Digest(_ context.Context, image string, _ services.Login) (string, error) {
+func (r *notingRegistry) Digest(_ context.Context, image services.Image) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = append(r.asked, image)
+	r.asked = append(r.asked, image.Name)
 	return "sha256:" + strings.Repeat("a", 64), nil
 }
 

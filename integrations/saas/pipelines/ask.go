@@ -261,15 +261,15 @@ func (a *asker) exists(ctx context.Context, image string, file *saas.File) (isTh
 	return of.isThere, ""
 }
 
-func (a *asker) askImage(ctx context.Context, image string, of *saas.File) (bool, error) {
+func (a *asker) askImage(ctx context.Context, name string, of *saas.File) (bool, error) {
 	if a.Registry == nil {
 		return false, errNoService
 	}
-	login, err := saas.Credentials{Settings: a.settings.Settings, Secret: a.env.Secret}.Image(ctx, of, image)
+	image, err := saas.Credentials{Settings: a.settings.Settings, Secret: a.env.Secret}.Image(ctx, of, name)
 	if err != nil {
 		return false, err
 	}
-	_, err = a.Registry.Digest(ctx, image, login)
+	_, err = a.Registry.Digest(ctx, image)
 	if errors.Is(err, services.ErrNotThere) {
 		return false, nil
 	}

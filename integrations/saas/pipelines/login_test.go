@@ -21,12 +21,12 @@ type guarded struct {
 	got []string
 }
 
-func (g *guarded) Digest(_ context.Context, image string, login services.Login) (string, error) {
+func (g *guarded) Digest(_ context.Context, image services.Image) (string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	name, _, _ := strings.Cut(image, ":")
-	g.got = append(g.got, fmt.Sprintf("%s %s:%s", name, login.User, login.Password))
-	if login != g.opens {
+	name, _, _ := strings.Cut(image.Name, ":")
+	g.got = append(g.got, fmt.Sprintf("%s %s:%s", name, image.Login.User, image.Login.Password))
+	if image.Login != g.opens {
 		return "", errDown
 	}
 	return "sha256:0", nil

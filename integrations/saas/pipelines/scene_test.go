@@ -94,11 +94,11 @@ func (*testScene) Files(context.Context, services.Repository, string, string, bo
 	return nil, errors.ErrUnsupported
 }
 
-func (s *testScene) Digest(_ context.Context, image string, _ services.Login) (string, error) {
-	if err := s.did("image " + image); err != nil {
+func (s *testScene) Digest(_ context.Context, image services.Image) (string, error) {
+	if err := s.did("image " + image.Name); err != nil {
 		return "", err
 	}
-	if isThere, ok := s.images[image]; ok && !isThere {
+	if isThere, ok := s.images[image.Name]; ok && !isThere {
 		return "", services.ErrNotThere
 	}
 	return "sha256:0", nil

@@ -47,14 +47,14 @@ var accepted = strings.Join([]string{
 }, ", ")
 
 // Digest implements [services.Registry].
-func (r *Registry) Digest(ctx context.Context, image string, login services.Login) (string, error) {
-	of, ok := parse(image)
+func (r *Registry) Digest(ctx context.Context, image services.Image) (string, error) {
+	of, ok := parse(image.Name)
 	if !ok {
-		return "", wrong("%.200q is no name of an image", image)
+		return "", wrong("%.200q is no name of an image", image.Name)
 	}
 	var digest string
 	err := r.policy.Do(ctx, func(ctx context.Context) (err error) {
-		digest, err = r.digest(ctx, of, login)
+		digest, err = r.digest(ctx, of, image)
 		return err
 	}, func(err error) (time.Duration, bool) {
 		var busy *busyError
@@ -64,21 +64,21 @@ func (r *Registry) Digest(ctx context.Context, image string, login services.Logi
 		return 0, integration.ClassOfFailure(err) == integration.FailureTransient
 	})
 	if err != nil {
-		return "", fmt.Errorf("asking %s for %.200q: %w", of.host, image, err)
+		return "", fmt.Errorf("asking %s for %.200q: %w", of.host, image.Name, err)
 	}
 	return digest, nil
 }
 
 // digest asks once, and again with a token if the registry wants one.
-func (r *Registry) digest(ctx context.Context, of reference, login services.Login) (string, error) {
+func (r *Registry) digest(ctx context.Context, of reference, image services.Image) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	key := tokenKey{of.host, of.repository, login}
+	key := tokenKey{of.host, of.repository, image.Login}
 	sent := r.token(key)
 	status, header, err := r.head(ctx, of, sent)
 	if err == nil && status == http.StatusUnauthorized {
 		r.forget(key)
-		if sent, err = r.authorize(ctx, of, login, header.Values("WWW-Authenticate")); err == nil {
+		if sent, err = r.authorize(ctx, of, image, header.Values("WWW-Authenticate")); err == nil {
 			status, header, err = r.head(ctx, of, sent)
 		}
 	}

@@ -108,7 +108,7 @@ func TestDigest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t)
 			f.login, f.isBearer = c.login, c.isBearer
-			got, err := reader().Digest(t.Context(), f.host()+"/"+c.image, c.sent)
+			got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/" + c.image, Login: c.sent})
 			if err != nil {
 				got = err.Error()
 			}
@@ -132,7 +132,7 @@ func TestTokens(t *testing.T) {
 	ask := func(image string, want int) {
 		t.Helper()
 		f.requests = nil
-		if _, err := r.Digest(t.Context(), f.host()+"/"+image, services.Login{}); err != nil || len(f.requests) != want {
+		if _, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/" + image}); err != nil || len(f.requests) != want {
 			t.Errorf("got %v and the requests %q, want %d", err, f.requests, want)
 		}
 	}
@@ -143,15 +143,14 @@ func TestTokens(t *testing.T) {
 	ask("shop/web:1", 3)
 }
 
-// The login goes to no other host than the registry, unless the settings name that host.
+// Tokens come from no other host than the registry, unless the settings name that host.
 func TestRealms(t *testing.T) {
-	login := services.Login{User: "robot", Password: "s3cret"}
 	for _, c := range []struct {
 		name, realm string
 		want        string
 	}{
-		{"another host", "https://tokens.example.com/token", "it wants its login sent to"},
-		{"another port", "http://127.0.0.1:1/token", "it wants its login sent to"},
+		{"another host", "https://tokens.example.com/token", `its tokens come from "tokens.example.com", which is another server: add it to hosts`},
+		{"another port", "http://127.0.0.1:1/token", `its tokens come from "127.0.0.1:1", which`},
 		{"without TLS", "http://tokens.example.com/token", "it does not say where its tokens come from"},
 		{"with a user", "https://a@tokens.example.com/token", "it does not say where its tokens come from"},
 		{"no address", "", "it does not say where its tokens come from"},
@@ -161,9 +160,11 @@ func TestRealms(t *testing.T) {
 		if c.realm == "" {
 			f.realm = "none"
 		}
-		_, err := r.Digest(t.Context(), f.host()+"/shop/web:1", login)
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) {
-			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		for _, login := range []services.Login{{}, {User: "robot", Password: "s3cret"}} {
+			_, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1", Login: login, TokensFrom: []string{"example.com", "127.0.0.1"}})
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) {
+				t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+			}
 		}
 	}
 	for _, c := range []struct {
@@ -175,9 +176,19 @@ func TestRealms(t *testing.T) {
 		{"quay.io:8443", "https://quay.io:8443/v2/auth", true}, {"quay.io:8443", "https://quay.io/v2/auth", false},
 	} {
 		realm, err := origin.Parse(c.realm)
-		if got := mayGet(c.registry, realm); err != nil || got != c.want {
-			t.Errorf("%s gives its login to %s: %t, %v", c.registry, c.realm, got, err)
+		if got := givesTokens(c.registry, realm); err != nil || got != c.want {
+			t.Errorf("%s has its tokens from %s: %t, %v", c.registry, c.realm, got, err)
 		}
+	}
+}
+
+// A server that the settings name gives tokens, and gets the login.
+func TestTokensFromElsewhere(t *testing.T) {
+	f, tokens, login := newFake(t), newFake(t), services.Login{User: "robot", Password: "s3cret"}
+	f.isBearer, f.realm, tokens.login = true, tokens.URL+"/token", login
+	got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1", Login: login, TokensFrom: []string{tokens.host()}})
+	if got != digest || err != nil || !slices.Equal(tokens.requests, []string{"GET /token robot"}) {
+		t.Errorf("got %q, %v; the server of tokens was asked %q", got, err, tokens.requests)
 	}
 }
 
@@ -215,7 +226,7 @@ func TestNonsense(t *testing.T) {
 			w.Header().Set("X-Realm", f.URL)
 			c.answer(w, r)
 		}
-		_, err := reader().Digest(t.Context(), f.host()+"/shop/web:1", services.Login{})
+		_, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"})
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, services.ErrNotThere) || integration.ClassOfFailure(err) == "" {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -229,7 +240,7 @@ func TestNonsense(t *testing.T) {
 func TestUnknownWithoutHeader(t *testing.T) {
 	f := newFake(t)
 	f.answer = page(404, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"x"}]}`)
-	if _, err := reader().Digest(t.Context(), f.host()+"/shop/web:1", services.Login{}); !errors.Is(err, services.ErrNotThere) || len(f.requests) != 2 {
+	if _, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"}); !errors.Is(err, services.ErrNotThere) || len(f.requests) != 2 {
 		t.Errorf("got %v after %q", err, f.requests)
 	}
 }
@@ -238,7 +249,7 @@ func TestUnknownWithoutHeader(t *testing.T) {
 func TestAnotherDigest(t *testing.T) {
 	f := newFake(t)
 	f.images["shop/web:"+digest] = strings.Replace(digest, "0", "f", 1)
-	if got, err := reader().Digest(t.Context(), f.host()+"/shop/web@"+digest, services.Login{}); err == nil || !strings.Contains(err.Error(), "the registry answers for another digest") {
+	if got, err := reader().Digest(t.Context(), services.Image{Name: f.host() + "/shop/web@" + digest}); err == nil || !strings.Contains(err.Error(), "the registry answers for another digest") {
 		t.Errorf("got %q and %v", got, err)
 	}
 }
@@ -268,12 +279,12 @@ func TestSlowRegistry(t *testing.T) {
 	f, r := newFake(t), reader()
 	f.answer = func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }
 	r.timeout = 20 * time.Millisecond
-	if _, err := r.Digest(t.Context(), f.host()+"/shop/web:1", services.Login{}); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
+	if _, err := r.Digest(t.Context(), services.Image{Name: f.host() + "/shop/web:1"}); err == nil || !strings.Contains(err.Error(), "does not answer in time") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if _, err := r.Digest(ctx, f.host()+"/shop/web:1", services.Login{}); err == nil || !strings.Contains(err.Error(), "enough") {
+	if _, err := r.Digest(ctx, services.Image{Name: f.host() + "/shop/web:1"}); err == nil || !strings.Contains(err.Error(), "enough") {
 		t.Errorf("got %v, want the cause", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,15 +61,15 @@ func (r *Registry) keep(key tokenKey, t token) {
 }
 
 // authorize returns what a registry wants to see, by its challenges.
-func (r *Registry) authorize(ctx context.Context, of reference, login services.Login, challenges []string) (string, error) {
+func (r *Registry) authorize(ctx context.Context, of reference, image services.Image, challenges []string) (string, error) {
 	for _, challenge := range challenges {
 		scheme, rest, _ := strings.Cut(challenge, " ")
 		switch {
 		case strings.EqualFold(scheme, "Bearer"):
-			return r.fetchToken(ctx, of, login, parameters(rest))
-		case strings.EqualFold(scheme, "Basic") && login != services.Login{}:
-			value := basic(login)
-			r.keep(tokenKey{of.host, of.repository, login}, token{value, r.now().Add(leastLife)})
+			return r.fetchToken(ctx, of, image, parameters(rest))
+		case strings.EqualFold(scheme, "Basic") && image.Login != services.Login{}:
+			value := basic(image.Login)
+			r.keep(tokenKey{of.host, of.repository, image.Login}, token{value, r.now().Add(leastLife)})
 			return value, nil
 		}
 	}
@@ -92,7 +93,7 @@ func parameters(challenge string) map[string]string {
 }
 
 // fetchToken fetches a token for reading one repository, whatever else the registry names.
-func (r *Registry) fetchToken(ctx context.Context, of reference, login services.Login, challenge map[string]string) (string, error) {
+func (r *Registry) fetchToken(ctx context.Context, of reference, image services.Image, challenge map[string]string) (string, error) {
 	realm, err := url.Parse(challenge["realm"])
 	if err != nil {
 		return "", errNoRealm
@@ -101,16 +102,16 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, login services.
 	if err != nil {
 		return "", errNoRealm
 	}
+	if !givesTokens(of.host, at) && !slices.Contains(image.TokensFrom, at.String()) {
+		return "", wrong("its tokens come from %.100q, which is another server: add it to hosts in the settings, if it is trusted", at)
+	}
 	query := realm.Query()
 	query.Set("service", challenge["service"])
 	query.Set("scope", "repository:"+of.repository+":pull")
 	realm.RawQuery = query.Encode()
 	authorization := ""
-	if (login != services.Login{}) {
-		if !mayGet(of.host, at) {
-			return "", wrong("it wants its login sent to %.100q for a token, which is another server: give it no login, or use a registry that has its tokens itself", at)
-		}
-		authorization = basic(login)
+	if (image.Login != services.Login{}) {
+		authorization = basic(image.Login)
 	}
 	res, err := r.send(ctx, http.MethodGet, realm.String(), authorization, http.NoBody) //nolint:bodyclose // readToken closes it
 	if err != nil {
@@ -120,7 +121,7 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, login services.
 	if err != nil {
 		return "", err
 	}
-	r.keep(tokenKey{of.host, of.repository, login}, t)
+	r.keep(tokenKey{of.host, of.repository, image.Login}, t)
 	return t.value, nil
 }
 
@@ -130,9 +131,9 @@ var errNoRealm = lost("it does not say where its tokens come from")
 // belong are the servers of tokens that belong to a registry of another name.
 var belong = map[string]string{hub: "auth.docker.io", "registry.gitlab.com": "gitlab.com"}
 
-// mayGet reports whether a server of tokens gets the login of a registry: only the registry itself, at its port, and a
-// server that belongs to it.
-func mayGet(registry string, realm origin.Origin) bool {
+// givesTokens reports whether a server gives the tokens of a registry, and gets its login, by itself: the registry, at
+// its port, and a server that belongs to it.
+func givesTokens(registry string, realm origin.Origin) bool {
 	return realm.String() == registry || realm.Scheme == "https" && belong[registry] == realm.String()
 }
 
