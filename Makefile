@@ -1,6 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench benchmarks fuzz build golden score laws
+.PHONY: help check test lint bench benchmarks fuzz build golden score laws mutants
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -30,6 +30,9 @@ laws: build ## the laws over random repositories: make laws [PAIRS=20000 SEED=1]
 	go run ./laws/worlds --pairs $(or $(PAIRS),20000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/worlds --upsets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1) --runner bin/runner --planner bin/planner --keep .laws
 	go run ./laws/secrets --pairs $(or $(PAIRS),10000) --seed $(or $(SEED),1)
+
+mutants: ## how often tests notice small changes: make mutants [CHANGES=150 SEED=1 PACKAGES="planner gql"] (hours)
+	go run ./laws/mutants --changes $(or $(CHANGES),150) --seed $(or $(SEED),1) $(PACKAGES)
 
 score: ## score selectors on the cases of conformance/
 	go test ./conformance -run TestScore -v -count 1

@@ -87,7 +87,7 @@ var owners = map[string][]string{
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench", "laws/worlds", "laws/secrets"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.

@@ -1,0 +1,16 @@
+// Package main breaks packages in small ways and counts how often tests notice. "make mutants" runs it. It is no
+// part of the product.
+//
+// A change replaces one comparison, condition, result, text or number of a file. The sample is drawn by a seed: first
+// a kind, then a place, so that the many texts do not hide the few results. A change that does not compile is
+// not counted, and another one is drawn.
+//
+// A change is noticed if a short test of its package fails, or else one of a package that imports it directly. A test
+// that does not end in time fails. The files of the checkout are not touched: the go command reads the changed file by
+// an overlay.
+//
+// Changes after which the package does the same stand in equivalent.json, with the reason. They are printed, and count as
+// not noticed.
+//
+//   - sites.go: what can be changed; try.go: one change and the tests; main.go: the sample and its table.
+package main

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// small is a module with a package whose tests look at one of two functions, and with a package that imports it.
+var small = map[string]string{
+	"go.mod": "module example.com/small\n\ngo 1.24\n",
+	"a/a.go": `package a
+
+import "fmt"
+
+type T struct {
+	X int ` + "`json:\"x\"`" + `
+}
+
+func Less(x, y int) bool {
+	if x < y {
+		return true
+	}
+	return false
+}
+
+func Name() (string, error) { return fmt.Sprint("n", 1), nil }
+`,
+	"a/a_test.go": `package a
+
+import "testing"
+
+func Test(t *testing.T) {
+	if Less(2, 1) || !Less(1, 2) || Less(1, 1) {
+		t.Error()
+	}
+}
+`,
+	"b/b.go": "package b\n\nimport \"example.com/small/a\"\n\nfunc Name() string { s, _ := a.Name(); return s }\n",
+	"b/b_test.go": `package b
+
+import "testing"
+
+func Test(t *testing.T) {
+	if Name() != "n1" {
+		t.Error(Name())
+	}
+}
+`,
+}
+
+// inSmall goes into a small module.
+func inSmall(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range small {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSites(t *testing.T) {
+	inSmall(t)
+	all, err := sitesOf("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string][]string{
+		comparisons: {"< <=", "< >="},
+		conditions:  {"x < y !(x < y)", "x < y true || (x < y)", "x < y false && (x < y)"},
+		results:     {"true !(true)", "false !(false)", `fmt.Sprint("n", 1) ""`},
+		texts:       {`"n" "n~"`},
+		numbers:     {"1 2"},
+	} {
+		var got []string
+		for _, s := range all[kind] {
+			got = append(got, s.was+" "+s.instead)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// Tests of the package, or of one that imports it, notice a change; what nobody looks at survives.
+func TestRun(t *testing.T) {
+	inSmall(t)
+	var out strings.Builder
+	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 100, seed: 1}); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	if got := out.String(); got != "mutants a: 9 changes, 9 noticed (100 %), 0 do the same, seed 1\n" {
+		t.Errorf("got %q", got)
+	}
+	if err := os.WriteFile("b/b_test.go", []byte("package b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 100, seed: 1}); err == nil ||
+		!strings.Contains(out.String(), "9 changes, 7 noticed (77 %)") || !strings.Contains(out.String(), `survived  a/a.go:16  "n"  ->  "n~"`) {
+		t.Errorf("got %v\n%s", err, out.String())
+	}
+	if err := os.WriteFile("a/a_test.go", []byte("package a\n\nvar _ = x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 1}); err == nil || !strings.Contains(err.Error(), "fail without a change") {
+		t.Errorf("got %v", err)
+	}
+}
