@@ -14,8 +14,7 @@ import (
 // TestRequests compares status and body, byte for byte, with the recorded answers of
 // graphql-js 16.14.2 behind qontract-server 2.0.0, over the small bundle of the tests. Most
 // requests are rejected: there is a case for each rule and each message. The file has a
-// title after #, then pairs of lines: a body and its answer. The flag -update does not
-// rewrite it, because it was recorded.
+// title after #, then pairs of lines: a body and its answer.
 func TestRequests(t *testing.T) {
 	raw, err := os.ReadFile("testdata/requests.golden")
 	if err != nil {
