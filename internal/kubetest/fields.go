@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	apps "k8s.io/api/apps/v1"
+	autoscaling "k8s.io/api/autoscaling/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,7 +30,7 @@ type model struct {
 // types are the Go types of the kinds that the server knows best.
 var types = sync.OnceValue(func() *runtime.Scheme {
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, batch.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, apps.AddToScheme, batch.AddToScheme, autoscaling.AddToScheme} {
 		if err := add(s); err != nil {
 			panic(err) // the types are fixed
 		}
@@ -43,16 +44,22 @@ func (s *Server) model(at place) *model {
 	if m := s.models[gvk]; m != nil {
 		return m
 	}
+	m := newModel(gvk, "")
+	s.models[gvk] = m
+	return m
+}
+
+// newModel returns what a server knows of a kind, or of the part of it that a subresource is.
+func newModel(gvk schema.GroupVersionKind, subresource string) *model {
 	m := &model{gvk: gvk, isTyped: types().Recognizes(gvk)}
 	converter := managedfields.NewDeducedTypeConverter()
-	if m.isTyped {
+	if m.isTyped && subresource == "" { // subresources have no schema there
 		converter = applyconfigurations.NewTypeConverter(types())
 	}
 	var err error
-	if m.fields, err = managedfields.NewDefaultFieldManager(converter, sameVersion{}, m, maker{}, gvk, gvk.GroupVersion(), "", nil); err != nil {
+	if m.fields, err = managedfields.NewDefaultFieldManager(converter, sameVersion{}, m, maker{}, gvk, gvk.GroupVersion(), subresource, nil); err != nil {
 		panic(err) // the arguments are fixed
 	}
-	s.models[gvk] = m
 	return m
 }
 

@@ -110,10 +110,13 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 		s.step()
 	}
 	at, known := s.parse(r.URL.Path)
+	of, isScale := s.scaled(r.URL.Path)
 	switch {
 	case r.Header.Get("Authorization") != "Bearer "+s.Token:
 		refuse(w, at, http.StatusUnauthorized, "Unauthorized", "Unauthorized", nil)
 	case s.discover(w, r):
+	case isScale:
+		s.answerScale(w, r, of, body)
 	case r.Method == http.MethodGet && s.Logs[strings.TrimSuffix(r.URL.Path, "/log")] != "" && strings.HasSuffix(r.URL.Path, "/log"):
 		_, _ = io.WriteString(w, s.Logs[strings.TrimSuffix(r.URL.Path, "/log")])
 	case !known:
