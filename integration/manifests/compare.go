@@ -12,7 +12,8 @@ import (
 // the manifest no longer has.
 type difference struct {
 	at       place
-	want, is any // nil if there is none
+	want, is any  // nil if there is none
+	isOrder  bool // the items of a list stand in another order
 }
 
 // maxDepth is how deep objects are compared part by part. Below that they are one value.
@@ -67,7 +68,7 @@ func (c *comparison) compare(p place, want, is any) {
 }
 
 func (c *comparison) add(p place, want, is any) {
-	c.found = append(c.found, difference{p, want, is})
+	c.found = append(c.found, difference{at: p, want: want, is: is})
 }
 
 // compareObjects compares the members of the manifest.
@@ -121,6 +122,7 @@ func (c *comparison) compareLists(p place, want []any, is any) {
 		c.add(p, want, is)
 		return
 	}
+	var found []int // indexes of the items of the manifest
 	for i, item := range want {
 		if members == nil {
 			c.compare(p.inList(segment{index: i}), item, items[i])
@@ -131,9 +133,24 @@ func (c *comparison) compareLists(p place, want []any, is any) {
 			c.add(p.inList(segment{index: i}), item, nil) // the server refuses it, and says why
 			continue
 		}
-		found, _ := findItem(items, keys)
-		c.compare(p.inList(segment{index: i, keys: keys}), item, found)
+		is, at := findItem(items, keys)
+		c.compare(p.inList(segment{index: i, keys: keys}), item, is)
+		if at >= 0 {
+			found = append(found, at)
+		}
 	}
+	if isSequence(p.last()) && !slices.IsSorted(found) {
+		c.found = append(c.found, difference{at: p, want: namesOf(want), is: namesOf(items), isOrder: true})
+	}
+}
+
+// namesOf returns the names of the items of a list, in their order.
+func namesOf(items []any) []any {
+	var out []any
+	for _, item := range items {
+		out = append(out, at(item, "name"))
+	}
+	return out
 }
 
 // sameScalar reports whether a text, number or truth value is the same.

@@ -55,7 +55,8 @@ func differences(want Object, is *Live, o Options) ([]difference, *comparison, e
 }
 
 // noteChanges returns the changes of what the object says about its manifest: its digest, if
-// nothing else explains the write, and the managers whose fields are to become ours.
+// nothing else explains the write, the managers whose fields are to become ours, and fields that
+// are to become ours again.
 func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 	var out []reconcile.Change
 	taken := c.taken()
@@ -67,49 +68,20 @@ func (c *comparison) noteChanges(isExplained bool) []reconcile.Change {
 		p := place{}.member("metadata").member("annotations").member(DigestAnnotation)
 		out = append(out, reconcile.Change{Path: p.pointer(), Old: shortDigest(old), New: shortDigest(c.digest)})
 	}
+	if len(out) == 0 && !isExplained {
+		for _, p := range c.lent() {
+			out = append(out, reconcile.Change{Path: "/metadata/managedFields", Old: cut(p.path().String() + " is not ours"), New: cut("applied by " + c.options.Manager)})
+		}
+	}
 	return out
 }
 
 // shortDigest returns enough of a digest for people.
 func shortDigest(digest string) string { return digest[:min(12, len(digest))] }
 
-// maxNamed is how many fields a message names.
-const maxNamed = 5
-
-// conflict returns the mistake that other managers own fields which differ.
-func (c *comparison) conflict(found []difference) reconcile.Mistake {
-	var fields []string
-	left := 0
-	for _, f := range found {
-		if f.want == nil {
-			continue // an apply leaves to others what it no longer sets
-		}
-		by := slices.DeleteFunc(c.contenders(f.at), func(manager string) bool {
-			return slices.Contains(c.options.Override, manager) || c.isShared(f.at)
-		})
-		switch {
-		case len(by) == 0:
-		case len(fields) == maxNamed:
-			left++
-		default:
-			change := f.change()
-			fields = append(fields, fmt.Sprintf("%s owns %s (%s there, %s wanted)", cut(strings.Join(by, ", ")), cut(f.at.path().String()),
-				cmp.Or(change.Old, `""`), cmp.Or(change.New, `""`)))
-		}
-	}
-	if len(fields) == 0 {
-		return reconcile.Mistake{}
-	}
-	message := strings.Join(fields, "; ")
-	if left > 0 {
-		message += fmt.Sprintf("; and %d more fields", left)
-	}
-	return reconcile.Mistake{Code: CodeConflict, Message: message + ": undo that change, or let the settings override this manager"}
-}
-
 // overridden returns the differences in fields of managers that are overridden.
 func (c *comparison) overridden(found []difference) []difference {
 	return slices.DeleteFunc(slices.Clone(found), func(f difference) bool {
-		return f.want == nil || len(c.contenders(f.at)) == 0
+		return f.want == nil || f.isOrder || len(c.contenders(f.at)) == 0
 	})
 }

@@ -29,6 +29,8 @@ func TestAppliedDoesNotDiffer(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	const ours = "prcheck-integrations-manager"
+	const paused = "somebody scaled it: .spec.replicas (0 there, 1 wanted) was set through /scale, as kubectl scale and autoscalers do, " +
+		"and has no manager since then: scale it back by hand when it may run again"
 	type object = manifests.Object
 	spec := func(o object) map[string]any { return o["spec"].(map[string]any) }
 	meta := func(o object) map[string]any { return o["metadata"].(map[string]any) }
@@ -53,7 +55,20 @@ func TestDiff(t *testing.T) {
 			out:  "/spec/template/spec/containers/0/env/0/value *** → ***"},
 		{name: "a password in an address is masked", want: func(o object) { env(o, 0)["value"] = "https://u:hunter2@host/x" },
 			out: "/spec/template/spec/containers/0/env/0/value 1 → https://***@host/x"},
-		{name: "other order of variables", live: func(o object) { slices.Reverse(container(o)["env"].([]any)) }},
+		{name: "other order of variables", live: func(o object) { slices.Reverse(container(o)["env"].([]any)) },
+			out: `/spec/template/spec/containers/0/env ["REF","X"] → ["X","REF"]`},
+		{name: "other order of variables in a list that others own", live: func(o object) {
+			slices.Reverse(container(o)["env"].([]any))
+			own(t, o, managed{"edit", "Update", "", json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:env":{".":{}}}}}}}}`)})
+		}, out: `/spec/template/spec/containers/0/env ["REF","X"] → ["X","REF"]`},
+		{name: "a variable of others between ours", live: func(o object) {
+			container(o)["env"] = slices.Insert(container(o)["env"].([]any), 1, any(map[string]any{"name": "Z"}))
+		}},
+		{name: "other order of volumes", want: func(o object) {
+			podOf(o)["volumes"] = append(podOf(o)["volumes"].([]any), map[string]any{"name": "b", "emptyDir": map[string]any{}})
+		}, live: func(o object) {
+			podOf(o)["volumes"] = []any{map[string]any{"name": "b", "emptyDir": map[string]any{}}, podOf(o)["volumes"].([]any)[0]}
+		}, out: "/metadata/annotations/prcheck~1manifest-sha256"},
 		{name: "other order of arguments", live: func(o object) { slices.Reverse(container(o)["args"].([]any)) },
 			out: "/spec/template/spec/containers/0/args/0 b → a\n/spec/template/spec/containers/0/args/1 a → b"},
 		{name: "fewer arguments", want: func(o object) { container(o)["args"] = []any{"a"} },
@@ -84,19 +99,57 @@ func TestDiff(t *testing.T) {
 			spec(o)["replicas"] = 0
 			own(t, o, managed{ours, "Update", "", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}, out: "/spec/replicas 0 → 1\n/metadata/managedFields updated by " + ours + " → applied by " + ours},
-		{name: "paused by somebody", live: func(o object) {
-			spec(o)["replicas"] = 0
+		{name: "scaled by somebody", live: func(o object) {
+			spec(o)["replicas"] = 3
+			lose(t, o, "f:spec", "f:replicas")
 			own(t, o, managed{"kubectl", "Update", "scale", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
-		}, out: "/spec/replicas 0 → 1\nFIELD_CONFLICT kubectl owns .spec.replicas (0 there, 1 wanted): undo that change, or let the settings override this manager"},
-		{name: "paused by a manager that is overridden", opts: func(o *manifests.Options) { o.Override = []string{"kubectl"} }, live: func(o object) {
+		}, out: "/spec/replicas 3 → 1\nFIELD_CONFLICT kubectl (through /scale) owns .spec.replicas (3 there, 1 wanted): " +
+			"undo that change, or name this manager in override_managers of the settings"},
+		{name: "scaled by a manager that is overridden", opts: func(o *manifests.Options) { o.Override = []string{"kubectl"} }, live: func(o object) {
 			spec(o)["replicas"] = 0
+			lose(t, o, "f:spec", "f:replicas")
 			own(t, o, managed{"kubectl", "Update", "scale", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}, out: "/spec/replicas 0 → 1"},
+		{name: "paused without a manager", live: func(o object) { spec(o)["replicas"] = 0; lose(t, o, "f:spec", "f:replicas") },
+			out: "/spec/replicas 0 → 1\nFIELD_CONFLICT " + paused},
+		{name: "paused without a manager, and another image", live: func(o object) { spec(o)["replicas"] = 0; lose(t, o, "f:spec", "f:replicas") },
+			want: func(o object) { container(o)["image"] = "quay.io/x:2" },
+			out:  "/spec/replicas 0 → 1\n/spec/template/spec/containers/0/image quay.io/x:1 → quay.io/x:2\nFIELD_CONFLICT " + paused},
+		{name: "a number that nobody set", live: func(o object) { lose(t, o, "f:spec", "f:replicas") },
+			want: func(o object) { spec(o)["replicas"] = 2 }, out: "/spec/replicas 1 → 2"},
+		{name: "a number of an object that was never ours", live: func(o object) {
+			delete(meta(o), "managedFields")
+			delete(meta(o), "annotations")
+			spec(o)["replicas"] = 0
+		}, out: "/spec/replicas 0 → 1"},
+		{name: "scaled back", live: func(o object) { lose(t, o, "f:spec", "f:replicas") },
+			out: "/metadata/managedFields .spec.replicas is not ours → applied by " + ours},
+		{name: "undone by value", live: func(o object) {
+			lose(t, o, "f:spec", "f:replicas")
+			own(t, o, managed{"kubectl-edit", "Update", "", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
+		}, out: "/metadata/managedFields .spec.replicas is not ours → applied by " + ours},
+		{name: "undone by value, and another image", live: func(o object) {
+			own(t, o, managed{"kubectl-set", "Update", "", json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:image":{}}}}}}}`)})
+		}, want: func(o object) { container(o)["image"] = "quay.io/x:2" },
+			out: "/spec/template/spec/containers/0/image quay.io/x:1 → quay.io/x:2\nFIELD_CONFLICT kubectl-set owns " +
+				`.spec.template.spec.containers[name="int"].image (quay.io/x:1 there, quay.io/x:2 wanted) as well, since it was set back by hand: ` +
+				"name this manager in take_fields_from of the settings for one run, or in override_managers"},
+		{name: "a label that somebody removed", live: func(o object) {
+			delete(meta(o)["labels"].(map[string]any), "app")
+			lose(t, o, "f:metadata", "f:labels", "f:app")
+		}, out: "/metadata/labels/app  → a\nFIELD_CONFLICT somebody changed .metadata.labels.app (\"\" there, a wanted), " +
+			"which was ours after the last apply and is it no more: undo that change by hand, or change the data"},
+		{name: "a label that kubectl apply removed", live: func(o object) {
+			delete(meta(o)["labels"].(map[string]any), "app")
+			lose(t, o, "f:metadata", "f:labels", "f:app")
+			own(t, o, managed{"kubectl-client-side-apply", "Update", "", json.RawMessage(`{"f:metadata":{"f:labels":{"f:x":{}}}}`)})
+		}, out: "/metadata/labels/app  → a\n/metadata/managedFields updated by kubectl-client-side-apply → applied by " + ours},
 		{name: "a conflict inside of an atomic value", live: func(o object) {
 			container(o)["args"] = []any{"a", "z"}
+			lose(t, o, "f:spec", "f:template", "f:spec", "f:containers", `k:{"name":"int"}`, "f:args")
 			own(t, o, managed{"edit", "Update", "", json.RawMessage(`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"int\"}":{"f:args":{}}}}}}}`)})
 		}, out: "/spec/template/spec/containers/0/args/1 z → b\nFIELD_CONFLICT edit owns .spec.template.spec.containers[name=\"int\"].args[1] (z there, b wanted): " +
-			"undo that change, or let the settings override this manager"},
+			"undo that change, or name this manager in override_managers of the settings"},
 		{name: "a field of others with our value", live: func(o object) {
 			own(t, o, managed{"kubectl", "Update", "scale", json.RawMessage(`{"f:spec":{"f:replicas":{}}}`)})
 		}},

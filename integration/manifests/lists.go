@@ -135,6 +135,10 @@ func portKeys(items []any) []keyMember {
 	return []keyMember{{name: "port"}, protocol}
 }
 
+// isSequence reports whether the order of the items of a list with keys counts: a variable can use
+// those before it, and containers that prepare a pod run one after the other.
+func isSequence(list string) bool { return list == "env" || list == "initContainers" }
+
 // isSet reports whether a list is a set of texts.
 func isSet(list string) bool { return list == "finalizers" }
 

@@ -146,6 +146,33 @@ func own(t testing.TB, o manifests.Object, m managed) {
 	meta["managedFields"] = append(list, parse(t, string(raw)))
 }
 
+// lose removes a field from those of our entry of managedFields, as the server does when somebody
+// changes it.
+func lose(t testing.TB, o manifests.Object, field ...string) {
+	t.Helper()
+	for _, e := range o["metadata"].(map[string]any)["managedFields"].([]any) {
+		entry := e.(map[string]any)
+		if entry["manager"] != options.Manager {
+			continue
+		}
+		if !loseIn(entry["fieldsV1"].(map[string]any), field) {
+			t.Fatalf("%q is not ours", field)
+		}
+	}
+}
+
+// loseIn removes a field, and what is empty without it. It reports whether it was there.
+func loseIn(fields map[string]any, field []string) bool {
+	below, has := fields[field[0]].(map[string]any)
+	if has && len(field) > 1 {
+		has = loseIn(below, field[1:])
+	}
+	if len(field) == 1 || len(below) == 0 {
+		delete(fields, field[0])
+	}
+	return has
+}
+
 // fieldsOf returns the fields of an object as the server writes them: a small second
 // implementation, for the lists that occur in the manifests of these tests.
 func fieldsOf(t testing.TB, o manifests.Object) json.RawMessage {

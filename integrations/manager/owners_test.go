@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -58,21 +59,79 @@ func TestTwoManagers(t *testing.T) {
 	}
 }
 
-// A shard that somebody paused stays paused, and is told with manager and field.
+// A shard that somebody paused stays paused, and is told with what changed it, also when its image
+// changes meanwhile. The server notes no manager of the number 0.
 func TestPaused(t *testing.T) {
 	s := newScene(t)
 	s.mustRun(t)
-	s.cluster.Edit(t, "kubectl-scale", path("Deployment", terraform("staging")), func(o map[string]any) {
-		o["spec"].(map[string]any)["replicas"] = 0
-	})
-	writes, err := s.run(t)
-	if !s.fails(err) || len(writes) > 0 || !s.says("FIELD_CONFLICT", "kubectl-scale", "replicas") {
-		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	shard := path("Deployment", terraform("staging"))
+	staysPaused := func(pods int, words ...string) {
+		t.Helper()
+		writes, err := s.run(t)
+		if !s.fails(err) || len(writes) > 0 || !s.says(append(words, "FIELD_CONFLICT", ".spec.replicas", fmt.Sprintf("(%d there, 1 wanted)", pods))...) {
+			t.Errorf("wrote %q: %v %q", writes, err, s.said)
+		}
 	}
-	s.own = "override_managers: [kubectl-scale]"
+	s.cluster.Scale(t, "kubectl", shard, 0)
+	staysPaused(0, "/scale", "kubectl scale")
+	s.entry(terraformFile, 0)["spec"].(object)["imageRef"] = "new"
+	if writes, err := s.run(t); !s.fails(err) || len(writes) != 1 || !s.says("FIELD_CONFLICT", "kubectl scale") {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said) // the other shard alone
+	}
+	staysPaused(0, "kubectl scale")
+	s.cluster.Scale(t, "kubectl", shard, 1)
+	if w := s.mustRun(t); len(w) != 1 {
+		t.Errorf("scaled back: wrote %q", w)
+	}
+	s.cluster.Scale(t, "keda-operator", shard, 3)
+	staysPaused(3, "keda-operator (through /scale) owns")
+	s.own = "override_managers: [keda-operator]"
 	s.mustRun(t)
 	if w := s.mustRun(t); len(w) > 0 {
 		t.Errorf("wrote %q", w)
+	}
+}
+
+// Who undoes a change by its value makes the field ours again. The field has two owners then, so
+// that the next change is told with the setting that ends this.
+func TestUndoneByValue(t *testing.T) {
+	s := newScene(t)
+	s.entry(terraformFile, 0)["spec"].(object)["imageRef"] = "old"
+	s.mustRun(t)
+	shard := path("Deployment", terraform("staging"))
+	image := func() string {
+		pod := s.cluster.Object(shard)["spec"].(object)["template"].(object)["spec"].(object)
+		for _, c := range pod["containers"].([]any) {
+			if c.(object)["name"] == "int" {
+				return c.(object)["image"].(string)
+			}
+		}
+		return ""
+	}
+	was := image()
+	set := func(image string) {
+		s.cluster.Kubectl(t, "set", shard, fmt.Sprintf(`{"spec": {"template": {"spec": {"containers": [{"name": "int", "image": %q}]}}}}`, image))
+	}
+	set("other:1")
+	if writes, err := s.run(t); !s.fails(err) || len(writes) > 0 || !s.says("FIELD_CONFLICT", "kubectl-set owns", "override_managers") {
+		t.Errorf("wrote %q: %v %q", writes, err, s.said)
+	}
+	set(was)
+	if w := s.mustRun(t); !slices.Equal(w, []string{"patch " + terraform("staging")}) {
+		t.Errorf("wrote %q, want one apply", w)
+	}
+	if w := s.mustRun(t); len(w) > 0 {
+		t.Errorf("wrote %q", w)
+	}
+	s.entry(terraformFile, 0)["spec"].(object)["imageRef"] = "new"
+	if _, err := s.run(t); !s.fails(err) || !s.says("FIELD_CONFLICT", "kubectl-set owns", "set back by hand", "take_fields_from") || image() != was {
+		t.Errorf("%v %q", err, s.said)
+	}
+	s.own = "take_fields_from: [kubectl-set]"
+	s.mustRun(t)
+	s.own = ""
+	if w := s.mustRun(t); len(w) > 0 || image() == was {
+		t.Errorf("wrote %q, and the image is %s", w, image())
 	}
 }
 

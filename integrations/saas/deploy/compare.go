@@ -24,7 +24,7 @@ func (r *run) compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Recor
 	}
 	d, err := r.differences(want.Key, b, l)
 	if d.Mistake != (reconcile.Mistake{}) && r.hasSecrets(want.Key, b, l.Live) && d.Mistake.Code == manifests.CodeConflict {
-		d.Mistake.Message = "other field managers own fields with other values, which are not shown because the object holds values of secrets"
+		d.Mistake.Message = "somebody else changed fields or owns them with other values, which are not shown because the object holds values of secrets"
 	}
 	if r.writes && b.Always && err == nil && len(d.Changes) == 0 && d.Mistake == (reconcile.Mistake{}) {
 		d.Changes = []reconcile.Change{{New: "applied without a comparison, as compare: false says"}}
