@@ -87,10 +87,10 @@ func (f failure) all() []failure {
 	return out
 }
 
-// class says what to do: the codes that are known decide, then the status.
-func (f failure) class() Class {
+// class says what to do about a failure of a type: the codes that are known decide, then the status.
+func (f failure) class(typeName string) Class {
 	if f.IsKubernetes {
-		if class, ok := f.kubernetesClass(); ok {
+		if class, ok := f.kubernetesClass(typeName); ok {
 			return class
 		}
 		return statusClass(f.Status)
@@ -103,17 +103,24 @@ func (f failure) class() Class {
 	return statusClass(f.Status)
 }
 
-// kubernetesClass reads what the status of an API server alone does not tell.
-func (f failure) kubernetesClass() (Class, bool) {
+// kubernetesClass reads what the status of an API server alone does not tell. A namespace that is not
+// there is the missing parent of what would be in it, and not of itself.
+func (f failure) kubernetesClass(typeName string) (Class, bool) {
 	switch {
 	case f.Code == "AlreadyExists", f.Code == "Conflict":
 		return Reread, true
-	case f.Code == "NotFound" && f.Kind == "namespaces":
+	case f.Code == "NotFound" && f.Kind == "namespaces" && !isNamespace(typeName):
 		return Retry, true
 	case slices.ContainsFunc(f.Causes, func(c cause) bool { return c.Reason == "NamespaceTerminating" }):
 		return Retry, true
 	}
 	return "", false
+}
+
+// isNamespace reports whether a type is that of namespaces of Kubernetes.
+func isNamespace(typeName string) bool {
+	name, _, _ := strings.Cut(typeName, "@")
+	return strings.EqualFold(name, "v1/namespaces")
 }
 
 // statusClass says what to do about a status whose code is not known.
@@ -139,7 +146,7 @@ func statusClass(status int) Class {
 // error returns a failure as an error about a type. The function makes a text of the service
 // fit to be shown.
 func (f failure) error(typeName string, show func(string) string) *Error {
-	e := &Error{Class: f.class(), Code: show(f.Code), Status: f.Status, Target: show(f.Target), Message: show(f.Message)}
+	e := &Error{Class: f.class(typeName), Code: show(f.Code), Status: f.Status, Target: show(f.Target), Message: show(f.Message)}
 	for _, d := range f.all()[1:] {
 		if d.Code != "" && len(e.Message) < maxMessage {
 			e.Message = strings.TrimSpace(e.Message + " " + show(d.Code) + ": " + show(d.Message))
