@@ -16,7 +16,7 @@ func TestFailedChecksRunOnceMore(t *testing.T) {
 	s.deployAll(sha(2))
 	s.mustLoop("commit", "open")
 	s.forge.requests[0].Checks = services.ChecksFailed
-	s.mustLoop()
+	s.mustLoop("note")
 	if hold := s.standing["saas-0/t0 c-1/shop-production"].Hold; !strings.Contains(hold, ", until ") {
 		t.Errorf("held by %q, want a time", hold)
 	}
@@ -25,7 +25,7 @@ func TestFailedChecksRunOnceMore(t *testing.T) {
 	s.now = s.now.Add(2 * time.Hour)
 	s.mustLoop("commit")
 	s.forge.requests[0].Checks = services.ChecksFailed
-	s.mustLoop() // a day once more
+	s.mustLoop("note") // a day once more
 	s.own = ", retry_after: 0s"
 	s.now = s.now.Add(100 * 24 * time.Hour)
 	s.mustLoop()

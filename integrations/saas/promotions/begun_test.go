@@ -61,14 +61,14 @@ func TestOpeningsOutliveFailedChecks(t *testing.T) {
 	s.mustLoop("commit", "open")
 	s.forge.requests[0].Checks = services.ChecksFailed
 	s.at(0, 10*time.Hour)
-	s.mustLoop("commit", "describe") // the first half, long after the window
-	if got := s.refs(s.forge.requests[0].Branch, 0); !slices.Equal(got, []string{sha(2), sha(2), sha(1), sha(1)}) {
+	s.mustLoop("commit", "open", "commit", "open", "note", "close", "delete branch") // halves, long after the window
+	if got := s.refs(s.forge.requests[1].Branch, 0); !slices.Equal(got, []string{sha(2), sha(2), sha(1), sha(1)}) {
 		t.Fatalf("got %q", got)
 	}
+	s.mustLoop()
 	if st := s.standing["saas-0/t3 c-1/shop-production"]; st.State != stateOpen || !st.Opens.IsZero() {
 		t.Errorf("got %+v", st)
 	}
-	s.forge.requests[0].Checks = services.ChecksPassed
 	s.settle()
 	if got := s.refs("main", 0); !slices.Equal(got, slices.Repeat([]string{sha(2)}, 4)) {
 		t.Errorf("got %q", got)

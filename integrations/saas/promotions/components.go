@@ -19,6 +19,7 @@ type component struct {
 	branch      string
 	files       []string
 	subscribers []*subscriber
+	whole       *component // that it is a part of, nil if it is none
 
 	err  error
 	hold string
@@ -45,7 +46,7 @@ func (w *work) findComponents() {
 			}
 			return len(x.Pointer) - len(y.Pointer) + compareText(x.Pointer, y.Pointer)
 		})
-		w.components = append(w.components, out)
+		w.components = append(w.components, w.divide(out)...)
 	}
 }
 
@@ -97,41 +98,59 @@ func (w *work) readForge(ctx context.Context) error {
 // keep keeps all merge requests, one after the other, and returns the errors.
 func (w *work) keep(ctx context.Context) []error {
 	var errs []error
-	for _, c := range w.components {
-		if err := ctx.Err(); err != nil {
-			return append(errs, fmt.Errorf("%s: %w", c.branch, err))
-		}
-		k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch, head: w.heads[c.branch],
-			open: w.open[c.branch], memory: w.remembered[c.branch]}
-		unsure := false
-		k.wants, unsure = w.wants(c, k.open, k.memory)
-		err := w.keepOne(ctx, c, k, unsure)
-		c.hold = k.hold
-		if c.err = errors.Join(append(k.dropped, err)...); c.err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", strings.Join(append(c.files, c.branch), " "), c.err))
-		}
-		w.deeds(c, k, err)
+	for _, c := range slices.Clone(w.components) {
+		errs = append(errs, w.keepComponent(ctx, c, false)...)
 	}
+	return errs
+}
+
+// keepComponent keeps the merge request of a component, and those of its halves if it falls apart: then it is
+// replaced by them.
+func (w *work) keepComponent(ctx context.Context, c *component, replaced bool) []error {
+	if err := ctx.Err(); err != nil {
+		return []error{fmt.Errorf("%s: %w", c.branch, err)}
+	}
+	k := &keeper{settings: w.settings, forge: w.forge, now: w.now, mainHead: w.mainHead, branch: c.branch, head: w.heads[c.branch],
+		open: w.open[c.branch], memory: w.remembered[c.branch], replaced: replaced}
+	unsure := false
+	k.wants, unsure = w.wants(c, k.open, k.memory)
+	err := w.keepOne(ctx, c, k, unsure)
+	if err == nil && k.halves != nil {
+		return w.halve(ctx, c, k.halves)
+	}
+	if err == nil && c.whole != nil && !unsure && len(k.wants) == 0 {
+		err = w.join(ctx, c)
+	}
+	c.hold = k.hold
+	var errs []error
+	if c.err = errors.Join(append(k.dropped, err)...); c.err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", strings.Join(append(slices.Clone(c.files), c.branch), " "), c.err))
+	}
+	w.deeds(c, k, err)
 	return errs
 }
 
 // keepOne keeps one merge request, and remembers what was done even if it failed half-way.
 func (w *work) keepOne(ctx context.Context, c *component, k *keeper, unsure bool) error {
-	before := k.memory
 	var err error
 	if !unsure || len(k.wants) > 0 {
 		err = k.keep(ctx)
 	}
 	w.afterwards(c, k, err == nil)
-	w.remembered[k.branch] = k.memory
-	if before.equal(k.memory) {
-		return err
+	return errors.Join(err, w.remember(ctx, k.branch, k.memory))
+}
+
+// remember remembers what is known of a branch.
+func (w *work) remember(ctx context.Context, branch string, m memory) error {
+	before := w.remembered[branch]
+	if w.remembered[branch] = m; before.equal(m) || w.act.State == nil {
+		return nil
 	}
-	return errors.Join(err, updateDocument(context.WithoutCancel(ctx), w.act.State, componentsKey, func(of map[string]memory) {
-		if of[k.branch] = k.memory; k.memory.equal(memory{}) {
-			delete(of, k.branch)
+	return updateDocument(context.WithoutCancel(ctx), w.act.State, componentsKey, func(of map[string]memory) {
+		if of[branch] = m; m.equal(memory{}) {
+			delete(of, branch)
 		}
-	}))
+	})
 }
 
 // afterwards notes what a loop did about the windows of a component.

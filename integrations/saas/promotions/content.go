@@ -121,7 +121,8 @@ func code(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") 
 type rendering struct {
 	entries []entry // that change something
 	changes []services.FileChange
-	dropped []error // entries that cannot be made
+	before  [][]byte // the files of the changes as they are
+	dropped []error  // entries that cannot be made
 	moved   []string
 	content string // digest of the entries
 	digest  string // of the files
@@ -166,6 +167,7 @@ func (k *keeper) render(ctx context.Context, entries []entry) (rendering, error)
 		}
 		if string(content.Text) != string(is.Content) {
 			out.changes = append(out.changes, services.FileChange{Path: file, Content: content.Text, Version: is.Version})
+			out.before = append(out.before, is.Content)
 		}
 	}
 	out.content = contentDigest(out.entries)

@@ -17,8 +17,8 @@
 //	retry: [DIGEST]         # contents to try again though their checks failed
 //	retry_after: 24h        # after which they are tried again by themselves; 0s is never
 //
-// There is one merge request for each component of files, so two of them never change one file.
-// Its branch is named by the files, and has one commit, made on the head of main:
+// There is one merge request for each component of files, so two of them do not change one file,
+// unless checks failed. Its branch is named by the files, and has one commit, made on the head of main:
 //
 //   - An open one is not changed for something newer within the patience, and for 24 times as long
 //     once its checks passed, because then it waits for people.
@@ -28,13 +28,16 @@
 //     push, and gets one note. A commit of ours that somebody put on a newer main is still ours: its
 //     changes are those of its message.
 //   - A merge request that a person closed is not opened again for the same content.
-//   - If checks fail, half of the targets are tried, until the one that fails is alone. It is held
-//     until something newer can be promoted, a day is over, or a person names it under retry.
+//   - If checks fail, each half of the targets goes on in a merge request of its own, until the one
+//     that fails is alone. It gets a note, and is held until something newer can be promoted, a day is
+//     over, or a person names it under retry.
 //   - A window says when a promotion begins. What began goes on until the data have it, also if the
 //     open merge request was left alone then, or if its checks failed and something else was tried.
 //     It begins anew in the next window if a person closed it, if its commit may not be promoted any
 //     more, or if the service misses an objective.
 //   - What is not known changes nothing.
+//
+// A dry run prints how the files would differ from main. It only reads files of the forge.
 //
 // In a merge request of a person it asks nobody: package saas says what the merge would do.
 package promotions

@@ -1,17 +1,41 @@
 package promotions
 
-import "time"
+import (
+	"context"
+	"slices"
+	"time"
+)
 
 // fail notes that the checks of what is shown failed. Checks may fail by accident, so that after
-// some time the same content is tried once more.
+// some time the same content is tried once more, and at once if the settings name it.
 func (k *keeper) fail() {
 	m := &k.memory
-	if at, known := m.failedAt(m.Content); known && k.isOver(at) {
-		m.forgive(m.Content)
-		k.again = true
+	at, known := m.failedAt(m.Content)
+	isNamed := slices.Contains(k.settings.Retry, m.Content)
+	switch {
+	case isNamed && m.Retried != m.Content:
+		m.Retried = m.Content
+	case !known || !k.isOver(at):
+		m.fail(m.Content, k.now)
 		return
 	}
-	m.fail(m.Content, k.now)
+	m.forgive(m.Content)
+	k.again = true
+}
+
+// tellFailure says once, in the merge request of a single target whose checks failed, what it waits for.
+func (k *keeper) tellFailure(ctx context.Context, entries []entry) error {
+	m := &k.memory
+	isShown := len(entries) == 1 && k.open != nil && k.head == m.Pushed && contentDigest(entries) == m.Content
+	if _, failed := m.failedAt(m.Content); !isShown || !failed || k.hold == "" || m.Noted == k.head {
+		return nil
+	}
+	if err := k.forge.Note(ctx, k.open.Number, k.hold); err != nil {
+		return err
+	}
+	k.did = append(k.did, "note")
+	m.Noted = k.head
+	return nil
 }
 
 // isOver reports whether what failed may be tried once more.

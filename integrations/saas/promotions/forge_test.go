@@ -23,7 +23,9 @@ type fakeForge struct {
 	race     func()   // what happens just before a branch is moved or deleted
 	moved    int      // how many commits are refused, as if a file had changed
 	fail     map[string]error
-	now      time.Time
+	// conflicting makes it say of all merge requests that they conflict.
+	conflicting bool
+	now         time.Time
 }
 
 type fakeCommit struct {
@@ -180,7 +182,7 @@ func (f *fakeForge) Ahead(_ context.Context, base, branch string) (services.Ahea
 // refresh returns a merge request as it is now.
 func (f *fakeForge) refresh(m *services.MergeRequest) services.MergeRequest {
 	if m.State == services.MergeOpen && f.heads[m.Branch] != "" {
-		m.Conflicts = f.conflicts(m.Branch)
+		m.Conflicts = f.conflicting || f.conflicts(m.Branch)
 		if m.Head != f.heads[m.Branch] {
 			m.Head, m.Armed = f.heads[m.Branch], false
 		}

@@ -32,6 +32,10 @@ type keeper struct {
 	again  bool // the checks of what is shown are to run once more
 	// dropped are the targets that cannot be promoted. The others go on.
 	dropped []error
+	// halves are what goes on in two merge requests, since its checks failed together.
+	halves [][]entry
+	// replaced tells that what is shown goes on in other merge requests.
+	replaced bool
 }
 
 // errMoved says that files changed while a merge request was made, again and again.
@@ -44,6 +48,12 @@ func (k *keeper) keep(ctx context.Context) error {
 		return err
 	}
 	entries := k.choose()
+	if k.halves != nil {
+		return nil
+	}
+	if err := k.tellFailure(ctx, entries); err != nil {
+		return err
+	}
 	for range maxCommits {
 		r, err := k.render(ctx, entries)
 		if err != nil {
@@ -54,7 +64,7 @@ func (k *keeper) keep(ctx context.Context) error {
 			k.hold = r.moved[0]
 		}
 		if len(r.changes) == 0 {
-			if k.hold != "" && k.open != nil || len(r.dropped) > 0 && k.open != nil {
+			if !k.replaced && k.open != nil && (k.hold != "" || len(r.dropped) > 0) {
 				return nil // it is not known that nothing is wanted
 			}
 			return k.drop(ctx)
@@ -69,6 +79,9 @@ func (k *keeper) keep(ctx context.Context) error {
 // look notes what became of the merge request that was open last, and of its checks.
 func (k *keeper) look(ctx context.Context) error {
 	m := &k.memory
+	if !slices.Contains(k.settings.Retry, m.Retried) {
+		m.Retried = ""
+	}
 	if k.open != nil {
 		m.Number, m.Opened = k.open.Number, k.open.Opened
 		if k.head == m.Pushed && k.open.Head == k.head && k.open.Checks == services.ChecksFailed {
@@ -95,8 +108,8 @@ func (k *keeper) look(ctx context.Context) error {
 	return nil
 }
 
-// choose returns the entries to try: all of them, or half of those whose checks failed together.
-// One that failed alone is left out, unless its merge request is open: people look at that.
+// choose returns the entries to try. Those whose checks failed together become halves. One that failed alone is
+// left out, unless its merge request is open: people look at that.
 func (k *keeper) choose() []entry {
 	failed := func(e []entry) bool {
 		digest := contentDigest(e)
@@ -117,8 +130,10 @@ func (k *keeper) choose() []entry {
 	if len(good) == 0 && len(bad) > 0 && k.open != nil && k.memory.Content == contentDigest(bad[:1]) {
 		return bad[:1]
 	}
-	for len(good) > 1 && failed(good) {
-		good = good[:(len(good)+1)/2]
+	if len(good) > 1 && failed(good) {
+		half := (len(good) + 1) / 2
+		k.halves = [][]entry{good[:half], good[half:]}
+		return nil
 	}
 	return good
 }
@@ -248,7 +263,11 @@ func (k *keeper) drop(ctx context.Context) error {
 		}
 	}
 	if k.open != nil {
-		if err := k.forge.Note(ctx, k.open.Number, "Nothing is to be promoted here any more."); err != nil {
+		text := "Nothing is to be promoted here any more."
+		if k.replaced {
+			text = "The checks failed for several targets together, so each half of them has a merge request of its own by now."
+		}
+		if err := k.forge.Note(ctx, k.open.Number, text); err != nil {
 			return err
 		}
 		k.did = append(k.did, "note")

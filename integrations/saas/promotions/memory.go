@@ -43,13 +43,17 @@ type memory struct {
 	Rendered string    `json:"rendered,omitempty"` // digest of the files
 	Number   int       `json:"number,omitempty"`   // of the merge request that was open last
 	Opened   time.Time `json:"opened,omitzero"`
-	Noted    string    `json:"noted,omitempty"` // the head of somebody else that has our note
+	Noted    string    `json:"noted,omitempty"` // the head that has our note
 	Failed   []failure `json:"failed,omitempty"`
+	Retried  string    `json:"retried,omitempty"` // the content that runs once more, since the settings name it
 	// Through is when a loop got through while a window was open. If none did, Pending is when
 	// one tried last, and Since from when on windows were not used.
 	Through time.Time `json:"through,omitzero"`
 	Pending time.Time `json:"pending,omitzero"`
 	Since   time.Time `json:"since,omitzero"`
+	// Parts are the keys of targets that have merge requests of their own, since checks failed for more of them
+	// together. See [component.divide].
+	Parts [][]string `json:"parts,omitempty"`
 	// Begun are promotions that began in a window and that the data do not have yet.
 	Begun []entry `json:"begun,omitempty"`
 }

@@ -63,6 +63,11 @@ func (n native) DryRun(ctx context.Context, env integration.Environment) error {
 	if err := w.decide(ctx); err != nil {
 		return nothingDone(err)
 	}
+	if w.forge, err = n.connect(ctx, w); err != nil {
+		w.say("how the files would change is not known: " + err.Error())
+	} else {
+		w.showFiles(ctx)
+	}
 	return w.report(nil)
 }
 

@@ -2,23 +2,9 @@ package promotions
 
 import (
 	"context"
-	"encoding/json"
-	"testing"
 
 	"github.com/app-sre/prcheck/state"
 )
-
-// decode reads a value that was decoded without types.
-func decode(t *testing.T, from, into any) {
-	t.Helper()
-	raw, err := json.Marshal(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A forgetful store loses what is written of components: the program was killed before.
 type forgetful struct{ state.Store }
