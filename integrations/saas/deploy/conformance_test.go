@@ -63,22 +63,39 @@ func TestDeleteCases(t *testing.T) {
 // paths of the merge request are sides with other data for us: base is what the change starts from.
 type changeCase struct {
 	Input struct {
-		ChangedPaths []string `json:"changed_paths"`
+		ChangedPaths any    `json:"changed_paths"` // paths, or the words for the saas file that the target stands in
+		Old          string `json:"old_ref"`
+		New          string `json:"new_ref"`
+		URL          string
 	}
 	Expected struct{ Diffs []string }
+}
+
+// changes reports whether the saas file of the scene is among the changed paths.
+func (c changeCase) changes() bool {
+	if c.Input.ChangedPaths == "saas file path" {
+		return true
+	}
+	paths, _ := c.Input.ChangedPaths.([]any)
+	return slices.ContainsFunc(paths, func(path any) bool { return strings.HasSuffix(fmt.Sprint(path), saastest.File) })
 }
 
 func TestChangeTesterCases(t *testing.T) {
 	shared.Each(t, "change_tester", func(t *testing.T, c changeCase) {
 		s := newScene(t)
-		before := s.Clone()
-		for _, path := range c.Input.ChangedPaths {
-			if !strings.HasSuffix(path, saastest.File) {
-				continue // it is no datafile of a saas file
-			}
-			s.Target(saastest.File, 0, 1)["ref"] = next
+		before, after := old, next
+		if in := c.Input; in.URL != "" {
+			s.Set(saastest.File, in.URL, "resourceTemplates", 0, "url")
+			s.Set(saastest.App, in.URL, "codeComponents", 0, "url")
+			s.forge.heads[in.URL], s.forge.files[in.URL] = map[string]string{in.Old: old, in.New: next, "main": next}, s.forge.files[shopURL]
+			before, after = in.Old, in.New
 		}
-		_ = s.dryRun(t, "", before) // the gate is closed
+		s.Target(saastest.File, 0, 1)["ref"] = before
+		base := s.Clone()
+		if c.changes() {
+			s.Target(saastest.File, 0, 1)["ref"] = after
+		}
+		_ = s.dryRun(t, "", base) // the gate is closed
 		var links []string
 		for _, said := range s.said {
 			if strings.Contains(said, string(CodeCompare)) {
@@ -86,7 +103,7 @@ func TestChangeTesterCases(t *testing.T) {
 				links = append(links, "https://"+link)
 			}
 		}
-		if len(links) != len(c.Expected.Diffs) {
+		if !slices.Equal(links, c.Expected.Diffs) && len(links)+len(c.Expected.Diffs) > 0 {
 			t.Errorf("got the links %q, want %q", links, c.Expected.Diffs)
 		}
 	})
@@ -97,4 +114,25 @@ func TestChangeTesterCases(t *testing.T) {
 	if !slices.ContainsFunc(s.said, func(said string) bool { return strings.Contains(said, shopURL+"/compare/"+old+"..."+next) }) {
 		t.Errorf("a path among the changes has no link: %q", s.said)
 	}
+}
+
+// The cases about runs that publish nothing. What a record says is held by package promotion.
+func TestPublishCases(t *testing.T) {
+	shared.Each(t, "promotion_publish", func(t *testing.T, c struct {
+		Input    map[string]any
+		Expected struct{ Written []string }
+	}) {
+		if c.Input["dry_run"] != true {
+			t.Skip("about what a record says; package promotion has it")
+		}
+		s := newScene(t)
+		_ = s.dryRun(t, "shop/stage", nil)
+		var keys []string
+		for key := range s.records() {
+			keys = append(keys, key)
+		}
+		if _, err := s.run(t, ""); err != nil || len(s.records()) != len(c.Expected.Written) || len(keys) != len(c.Expected.Written) {
+			t.Errorf("a dry run wrote %q, a run of all saas files %v, %v; want %q", keys, s.records(), err, c.Expected.Written)
+		}
+	})
 }

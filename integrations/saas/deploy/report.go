@@ -89,14 +89,13 @@ func (r *run) reportOpaque(c *cell, t *target) {
 	r.env.Report(integration.Finding{Shard: c.Key(), Unlooked: &plan.Unlooked{Part: c.Key() + " at " + t.at(), What: what, Code: string(CodeOpaque), Why: message}})
 }
 
-// linkOf returns where the commits between both sides of a target can be compared, "" if it is
-// the same commit.
+// linkOf returns where the refs of both sides of a target can be compared, "" if it is the same ref. Branches
+// stand in the link by their names, as in the data.
 func linkOf(was, now *target) string {
 	if was == nil || was.Template.URL != now.Template.URL || was.Ref == now.Ref {
 		return ""
 	}
-	old, next := cmp.Or(was.commit, was.Ref), cmp.Or(now.commit, now.Ref)
-	return fmt.Sprintf("%s/compare/%s...%s", strings.TrimSuffix(now.Template.URL, "/"), old, next)
+	return fmt.Sprintf("%s/compare/%s...%s", strings.TrimSuffix(now.Template.URL, "/"), was.Ref, now.Ref)
 }
 
 // maxTold is how many objects of one target are told, and maxPlaces how many places of an object.
