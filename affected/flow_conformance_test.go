@@ -28,13 +28,18 @@ type flowCase struct {
 			Found  bool  `json:"diff_found"`
 			Shards []any `json:"affected_shards"`
 		}
+		ArgName      string `json:"shard_arg_name"`
+		IsCollection bool   `json:"is_collection"` // one run with all shards
 	}
 	Expected struct {
 		DiffObject   bool  `json:"diff_object"`
 		CanExitEarly bool  `json:"can_exit_early"`
 		Shards       []any `json:"affected_shards"`
 		Run          string
-		Runs         []any `json:"shards"`
+		Runs         []any            `json:"shards"`
+		Args         []map[string]any // of the runs: the settings say how a command gets its shard
+		DryRun       bool             `json:"dry_run"`   // as every run of prcheck
+		ExitCode     int              `json:"exit_code"` // package wrapper has it
 	}
 }
 
@@ -127,6 +132,9 @@ func TestRunnerFlow(t *testing.T) {
 		d := flow(t, s, by)
 		if want == "" || d.Action != want {
 			t.Errorf("got %+v, want %q for %q", d, want, c.Expected.Run)
+		}
+		if c.Input.IsCollection || len(c.Expected.Args) != len(c.Expected.Runs) {
+			t.Errorf("the runs get the arguments %v, want one shard each", c.Expected.Args)
 		}
 		if got, want := fmt.Sprint(d.Evidence.Keys), fmt.Sprint(c.Expected.Runs); want != "[]" && got != want {
 			t.Errorf("got the shards %s, want %s", got, want)

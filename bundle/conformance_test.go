@@ -15,7 +15,10 @@ import (
 type diffCase struct {
 	Area, Name string
 	Input      struct{ Old, New map[string]any }
-	Expected   []struct{ Path string }
+	Expected   []struct {
+		Path, Type string
+		Old, New   json.RawMessage
+	}
 }
 
 // reportsMore lists the cases in which we report more than the reference on purpose, or

@@ -117,6 +117,7 @@ type gateCase struct {
 		Approvals      []struct{ Type, Name, Expiration string }
 		Now            string
 		OneOfThem      string `json:"one_of_them"`
+		OtherErrors    int    `json:"other_shard_errors"` // of another gate, which this one does not know
 	}
 	Expected struct {
 		Allowed, Refused json.RawMessage
@@ -185,6 +186,7 @@ type flowCase struct {
 		Action  reconcile.Action
 		Error   reconcile.Code
 		Warning reconcile.Code
+		Then    string // what people may do, for people
 	}
 }
 

@@ -22,6 +22,10 @@ type selectCase struct {
 			Schemas []string
 			Check   object `json:"pr_check"`
 		}
+		// The rest is of the cases that two bundles cannot express.
+		IsTestData bool `json:"is_test_data"`
+		Cmd        string
+		Overrides  any
 	}
 	Expected json.RawMessage
 }

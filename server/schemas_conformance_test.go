@@ -32,6 +32,8 @@ type validationCase struct {
 	Expected struct {
 		Error     *string
 		Forbidden []bundle.Schema
+		ExitCode  int    `json:"exit_code"` // of the program that asks
+		Message   string // of the error, in other words than ours
 	}
 }
 

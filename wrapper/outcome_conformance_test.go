@@ -24,6 +24,7 @@ type outcomeCase struct {
 		Result  string            // of one task
 		Results map[string]string `json:"shard_results"`
 		Logs    map[string]string `json:"failed_logs"`
+		Args    any               // of a program that is called without shards
 	}
 	Expected json.RawMessage
 }

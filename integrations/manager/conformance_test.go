@@ -31,7 +31,10 @@ type shardsCase struct {
 		Accounts    []object
 		Orgs        []object
 		Clusters    []any
-		BaseShard   struct{ Shards string } `json:"base_shard"`
+		BaseShard   struct {
+			Shards string
+			ID     string `json:"shard_id"` // of the first shard; all of them get the rule
+		} `json:"base_shard"`
 		SubSharding object
 	}
 	Expected json.RawMessage

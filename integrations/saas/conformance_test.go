@@ -37,6 +37,7 @@ func TestConfigHashCases(t *testing.T) {
 type keyCase struct {
 	Input struct {
 		Type, Saas, RT, Cluster, Namespace, Env, Ref, Instance, Job string
+		Channel, UID, Sha                                           string  // of a record, see package promotion
 		TargetName                                                  *string `json:"target_name"`
 		Image                                                       string
 		Images                                                      []string
@@ -45,10 +46,13 @@ type keyCase struct {
 }
 
 func TestStateKeyCases(t *testing.T) {
-	signals := map[string]Signal{"config": SignalConfig, "commit": SignalCommit, "moving_commit": SignalCommit, "moving commit": SignalCommit,
+	signals := map[string]Signal{"config": SignalConfig, "commit": SignalCommit, "moving_commit": SignalCommit, "moving commit": SignalCommit, "moving-commit": SignalCommit,
 		"upstream": SignalUpstream, "upstream_job": SignalUpstream, "image": SignalImages, "images": SignalImages, "container_image": SignalImages}
 	shared.Each(t, "state_key", func(t *testing.T, c keyCase) {
 		in := c.Input
+		if in.Type == "promotion" {
+			t.Skip("about a record of promotions; package promotion has it")
+		}
 		target := Target{Name: in.TargetName, Ref: in.Ref, Template: &Template{Name: in.RT, File: &File{Name: in.Saas}},
 			Namespace: Namespace{Name: in.Namespace, Cluster: &Cluster{Name: in.Cluster}, Environment: &Environment{Name: in.Env}}}
 		if in.Job != "" {
@@ -160,6 +164,9 @@ type validateCase struct {
 		SoakDays                   any      `json:"soak_days"`
 		Schedule                   any
 		Parameters                 object
+		Saas                       string    // the name of the file
+		Envs                       []string  // the names of the environments of its targets
+		Jobs                       *[]string // all jobs of the build server; the target waits for another one
 	}
 	Expected struct {
 		Valid bool
@@ -211,6 +218,20 @@ func (c validateCase) world() *saastest.World {
 		of["parameters"] = in.Parameters
 	}
 	of["promotion"] = promotion
+	if in.Jobs != nil {
+		withJobs(w, "other-build-main")
+		list := []any{}
+		for _, name := range *in.Jobs {
+			list = append(list, object{"job": object{"name": name, "scm": []any{}}})
+		}
+		w.Data["/jobs/jobs.yml"]["config"] = list
+	}
+	if in.Saas != "" {
+		w.Set(saastest.File, in.Saas, "name")
+	}
+	for i, name := range in.Envs {
+		w.Set([]string{saastest.StageEnv, saastest.ProductionEnv}[i], name, "name")
+	}
 	if in.PublisherURL != "" {
 		file := w.Clone().Data[saastest.File]
 		templates := file["resourceTemplates"].([]any)
@@ -228,7 +249,12 @@ func (c validateCase) world() *saastest.World {
 
 func TestSaasValidateCases(t *testing.T) {
 	shared.Each(t, "saas_validate", func(t *testing.T, c validateCase) {
-		findings := Validate(read(t, c.world()))
+		w := c.world()
+		m := read(t, w)
+		if err := m.ReadJobs(t.Context(), w.Query(t)); err != nil {
+			t.Fatal(err)
+		}
+		findings := Validate(m)
 		isError := func(f reconcile.Finding) bool { return f.Severity == reconcile.Error }
 		if got := !slices.ContainsFunc(findings, isError); got != c.Expected.Valid {
 			t.Errorf("got %v, want %v: %s", got, c.Expected.Valid, fmt.Sprint(lines(findings)))

@@ -126,7 +126,7 @@ func TestEarlyExitCases(t *testing.T) {
 // earlyKeys returns the keys that the words of a case mean.
 func earlyKeys(t *testing.T, words, pointer string) []string {
 	switch words {
-	case "all cells of the file":
+	case "all cells of the file", "all cells of the files of that app":
 		return []string{"app-001/production", "app-001/stage"}
 	case "all cells of that environment":
 		return []string{"app-000/production", "app-001/production", "app-002/production", "app-003/production"}

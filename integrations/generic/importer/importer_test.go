@@ -32,8 +32,10 @@ func parsed(t testing.TB, text string) any {
 
 type importCase struct {
 	Input struct {
-		Live  json.RawMessage
-		Rules rules.Table
+		Live        json.RawMessage
+		Rules       rules.Table
+		Integration string // whose marks are ours, as in all tests
+		Caller      string
 	}
 	Expected struct{ Body json.RawMessage }
 }

@@ -232,7 +232,7 @@ func TestManifestRuleCases(t *testing.T) {
 
 func TestResourcesCases(t *testing.T) {
 	shared.Each(t, "resources", func(t *testing.T, c struct {
-		Input    struct{ Integration string }
+		Input    struct{ Integration, Upstream string }
 		Expected map[string]any
 	}) {
 		in, _ := readCase(t, map[string]any{"name": c.Input.Integration}, nil)

@@ -24,11 +24,13 @@ import (
 // A crashCase is a case of the area crash.
 type crashCase struct {
 	Input struct {
-		At    any
-		State string
+		At      any
+		State   string
+		Writers int // loops at once
 	}
 	Expected struct {
 		Runs    int
+		Next    string // what the next iteration does, for people
 		Error   bool
 		Applied *bool
 		Others  string
@@ -58,6 +60,16 @@ func (d *dyingStore) Update(ctx context.Context, key string, change func([]byte)
 	}
 	d.writes--
 	return d.Store.Update(ctx, key, change)
+}
+
+// A losingStore writes, and does not hear the answer: it reads again and tries once more.
+type losingStore struct{ state.Store }
+
+func (l *losingStore) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+	if err := l.Store.Update(ctx, key, change); err != nil {
+		return err
+	}
+	return l.Store.Update(ctx, key, change)
 }
 
 // crashScene returns a scene in which everything is applied, and the branch of stage moved.
@@ -157,6 +169,12 @@ func (c crashCase) play(t *testing.T, s *testScene) error {
 		return s.run()
 	case c.Input.State == "unreachable":
 		s.state = &dyingStore{Store: s.state, err: state.ErrUnreachable}
+		return s.run()
+	case c.Input.Writers > 0:
+		s.atOnce(c.Input.Writers)
+		return s.run()
+	case c.Input.At == "put: lost answer":
+		s.state = &losingStore{s.state}
 		return s.run()
 	case strings.HasPrefix(c.Input.State, "version"):
 		must(t, s.state.Write(t.Context(), key, []byte(`{"version":"saas/v2"}`)))

@@ -16,20 +16,11 @@ import (
 func TestLoopsAtOnce(t *testing.T) {
 	s := newTestScene(t, saastest.Large(3, 12))
 	publishAll(t, s)
-	act := integration.Actors{State: s.state, Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
-		return testCluster{testScene: s}, nil
-	}}
-	env := s.env()
-	env.Log = nil
 	for round := range 6 {
 		for i := range 3 {
 			s.heads[fmt.Sprintf("https://github.com/acme/app-%03d main", i)] = saastest.Shas(round + 2)[round+1]
 		}
-		var loops sync.WaitGroup
-		for range 4 {
-			loops.Go(func() { _ = New(s.services()).Run(t.Context(), env, act) }) // who is late finds that others wrote
-		}
-		loops.Wait()
+		s.atOnce(4)
 		checkRuns(t, s)
 		s.end("True")
 	}
@@ -39,6 +30,20 @@ func TestLoopsAtOnce(t *testing.T) {
 			t.Errorf("in the end %+v", u)
 		}
 	}
+}
+
+// atOnce makes so many loops at once. Who is late finds that others wrote.
+func (s *testScene) atOnce(n int) {
+	act := integration.Actors{State: s.state, Cluster: func(context.Context, integration.ClusterRef) (integration.ClusterWriter, error) {
+		return testCluster{testScene: s}, nil
+	}}
+	env := s.env()
+	env.Log = nil
+	var loops sync.WaitGroup
+	for range n {
+		loops.Go(func() { _ = New(s.services()).Run(s.t.Context(), env, act) })
+	}
+	loops.Wait()
 }
 
 // checkRuns holds that each intent has one run, and each cell at most one that is live.

@@ -161,60 +161,6 @@ func TestImagesCases(t *testing.T) {
 	shared.Each(t, "trigger_images", func(t *testing.T, c triggerCase) { c.check(t, decide.Image, saas.SignalImages) })
 }
 
-// A configCase is a case of the area trigger_config.
-type configCase struct {
-	Input    struct{ Stored, Desired json.RawMessage }
-	Expected struct {
-		Trigger  bool
-		StateKey string `json:"state_key"`
-		Ref      string `json:"target_ref"`
-		Reason   *string
-	}
-}
-
-func TestConfigCases(t *testing.T) {
-	shared.Each(t, "trigger_config", func(t *testing.T, c configCase) {
-		memory := decide.Memory{Targets: map[string]decide.Applied{}}
-		if string(c.Input.Stored) != "null" {
-			applied := decide.Applied{Key: "t", Values: decide.Values{}, TakenOver: true}
-			if err := remember(&applied, saas.SignalConfig, c.Input.Stored); err != nil {
-				t.Fatal(err)
-			}
-			memory.Targets["t"] = applied
-		}
-		desired := decide.Applied{Values: decide.Values{}}
-		if err := remember(&desired, saas.SignalConfig, c.Input.Desired); err != nil {
-			t.Fatal(err)
-		}
-		var content struct {
-			Ref       string
-			Namespace struct {
-				Name    string
-				Cluster struct{ Name string }
-			}
-		}
-		if err := json.Unmarshal(c.Input.Desired, &content); err != nil {
-			t.Fatal(err)
-		}
-		signal := decide.ConfigSource{Hash: desired.Values[decide.Config], Content: desired.Config, Ref: content.Ref}.Signal()
-		cell := decide.Cell{Key: "c", Targets: []decide.Target{{UID: "t", Key: "t", Label: "t", Signals: []decide.Signal{signal}}}}
-		d := decide.Decide(cell, memory, decide.Policy{}, time.Time{})
-		if is := d.State == decide.Start; is != c.Expected.Trigger {
-			t.Fatalf("%s, want trigger %v", d.State, c.Expected.Trigger)
-		}
-		if parts := strings.Split(c.Expected.StateKey, "/"); len(parts) == 5 { // the input names neither the saas file nor the environment
-			of := triggerCase{}
-			of.Input.File, of.Input.Template, of.Input.Cluster, of.Input.Name, of.Input.Env = parts[0], parts[1], content.Namespace.Cluster.Name, content.Namespace.Name, parts[4]
-			if got := of.target().StateKey(saas.SignalConfig); got != c.Expected.StateKey {
-				t.Errorf("state key %s, want %s", got, c.Expected.StateKey)
-			}
-		}
-		if want := c.Expected.Ref; want != "" && d.Reasons[0].Ref != want {
-			t.Errorf("ref %s, want %s", d.Reasons[0].Ref, want)
-		}
-	})
-}
-
 // An sloCase is a case of the area trigger_config_slo.
 type sloCase struct {
 	Input struct {

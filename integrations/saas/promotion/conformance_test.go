@@ -110,9 +110,13 @@ func TestPublishCases(t *testing.T) {
 		Input struct {
 			Old     *stateCase
 			Success bool
+			DryRun  bool `json:"dry_run"`
 		}
 		Expected map[string]any
 	}) {
+		if c.Input.DryRun {
+			t.Skip("about what a run publishes; package deploy has it")
+		}
 		var old *Record
 		if c.Input.Old != nil {
 			r := c.Input.Old.record()
@@ -143,17 +147,26 @@ func TestPublishCases(t *testing.T) {
 
 func TestRecordCases(t *testing.T) {
 	shared.Each(t, "record", func(t *testing.T, c struct {
-		Input struct {
-			Runs   []string
-			Record map[string]any
-		}
+		Input    recordCase
 		Expected struct {
 			Usable, Error *bool
 			Once          *bool `json:"has_succeeded_once"`
 			Success       *bool
 			Writes        string
+			Valid         *bool
+			Gate          string
 		}
 	}) {
+		if want := c.Expected.Valid; want != nil {
+			if _, err := Key(Place{c.Input.Channel, "p"}, "sha"); (err == nil) != *want {
+				t.Errorf("the place of a record of the channel %q: %v", c.Input.Channel, err)
+			}
+			return
+		}
+		if want := c.Expected.Gate; want != "" {
+			c.Input.checkGate(t, want)
+			return
+		}
 		at := Place{"c", "p"}
 		b := newBucket()
 		if c.Input.Record != nil {
@@ -179,6 +192,44 @@ func TestRecordCases(t *testing.T) {
 		}
 		if n := len(b.writes) - 1; n != len(c.Input.Runs) { // one is the timeline
 			t.Errorf("got %d writes, want one on top of the other", n)
+		}
+	})
+}
+
+// A recordCase is the input of the area record.
+type recordCase struct {
+	Runs    []string       // that end at once
+	Record  map[string]any // null: there is none
+	Channel string
+}
+
+// checkGate asks the gate of a target whose publisher has the record. A gate that is closed for it names the
+// publisher.
+func (c recordCase) checkGate(t *testing.T, want string) {
+	t.Helper()
+	b, at := newBucket(), Place{"c", "0123456789abcdef"}
+	if c.Record != nil {
+		b.put(t, at, "sha", jsonOf(t, c.Record))
+	}
+	logs := Logs{at: NewRecords(b, 1).Log(t.Context(), at)}
+	v := Gate(Subject{Channels: []Channel{{at.Channel, []string{at.UID}}}}, "sha", logs, now)
+	if got := map[bool]string{true: "open", false: "closed"}[v.Open]; got != want || !v.Open && !strings.Contains(v.Reason, at.UID) {
+		t.Errorf("got %+v, want it %s", v, want)
+	}
+}
+
+// The cases about the keys of records. Those of what triggers remember are held by package saas.
+func TestStateKeyCases(t *testing.T) {
+	shared.Each(t, "state_key", func(t *testing.T, c struct {
+		Input    map[string]any
+		Expected struct{ Key, Object string }
+	}) {
+		if c.Input["type"] != "promotion" {
+			t.Skip("about what a trigger remembers; package saas has it")
+		}
+		word := func(name string) string { text, _ := c.Input[name].(string); return text }
+		if got, err := Key(Place{word("channel"), word("uid")}, word("sha")); err != nil || got != c.Expected.Object {
+			t.Errorf("got %q, %v, want %q", got, err, c.Expected.Object)
 		}
 	})
 }

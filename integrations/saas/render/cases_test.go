@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,14 +36,27 @@ func target() *saas.Target {
 
 func TestParametersCases(t *testing.T) {
 	type of struct {
-		Input    struct{ Env, Saas, Rt, Target json.RawMessage }
+		Input struct {
+			Env, Saas, Rt, Target     json.RawMessage
+			Envs, Saass, Rts, Targets map[string]string // the values of secrets of the level, by name
+		}
 		Expected struct{ Parameters map[string]any }
 	}
 	shared.Each(t, "parameters", func(t *testing.T, c of) {
 		to := target()
 		to.Namespace.Environment.Parameters, to.Template.File.Parameters = text(c.Input.Env), text(c.Input.Saas)
 		to.Template.Parameters, to.Parameters = text(c.Input.Rt), text(c.Input.Target)
-		got, err := collect(layersOf(to), nil, true)
+		values := map[integration.SecretRef]string{}
+		secrets := func(level string, of map[string]string) (out []saas.SecretParameter) {
+			for _, name := range slices.Sorted(maps.Keys(of)) {
+				ref := integration.SecretRef{Path: level, Field: name}
+				values[ref], out = of[name], append(out, saas.SecretParameter{Name: name, Secret: ref})
+			}
+			return out
+		}
+		to.Namespace.Environment.SecretParameters, to.Template.File.SecretParameters = secrets("env", c.Input.Envs), secrets("saas", c.Input.Saass)
+		to.Template.SecretParameters, to.SecretParameters = secrets("rt", c.Input.Rts), secrets("target", c.Input.Targets)
+		got, err := collect(layersOf(to), func(p saas.SecretParameter) string { return values[p.Secret] }, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,6 +103,7 @@ func TestImageTagCases(t *testing.T) {
 		Input struct {
 			Commit             string
 			HashLength         int             `json:"hash_length"`
+			TemplateHashLength int             `json:"rt_hash_length"`
 			UseChannel         bool            `json:"use_channel_in_image_tag"`
 			TemplateParameters []string        `json:"template_parameters"`
 			Parameters         json.RawMessage `json:"parameters"`
@@ -111,6 +126,7 @@ func TestImageTagCases(t *testing.T) {
 		}
 		to := target()
 		to.Parameters, to.Template.File.UseChannelInImageTag = text(c.Input.Parameters), c.Input.UseChannel
+		to.Template.HashLength = c.Input.TemplateHashLength
 		in := Input{Target: to, Commit: c.Input.Commit, HashLength: c.Input.HashLength, Files: oneFile(lines + data)}
 		if c.Input.Registry != nil {
 			in.Digest = registry(t, c.Input.Registry)
