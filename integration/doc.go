@@ -26,6 +26,7 @@
 //	{config}       the path of the private file that holds exec.config
 //	{effects}      the path of a file into which the task may write its effects
 //	{graphql_url}  the GraphQL address of the head bundle
+//	{graphql_token}  the header Authorization that opens this address and {base_url} (env and config only)
 //	{base_url}     the GraphQL address of the base bundle
 //	{base_sha}     the sha256 of the base bundle
 //	{head_sha}     the sha256 of the head bundle

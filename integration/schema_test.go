@@ -114,7 +114,7 @@ var onlyReader = map[string]bool{
 	// Addresses.
 	"plain http": true, "plain http to a name": true, "a password in the address": true, "a path in the address": true, "mount outside": true,
 	// Words in braces.
-	"unknown word in a key": true, "variable in a key": true, "unknown placeholder": true,
+	"unknown word in a key": true, "variable in a key": true, "unknown placeholder": true, "token in an argument": true, "token in a variable of arguments": true, "token in a flag": true,
 	"cmd inside a word": true, "config in itself": true, "cmd in env": true, "flags inside a word": true,
 	"bad variable of the environment": true, "image in env": true, "unknown placeholder in a flag": true,
 	// What two keys say together.

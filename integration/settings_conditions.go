@@ -134,7 +134,7 @@ func (r *settingsReader) readWhen(n *yaml.Node, at string) map[Condition]ExecAdd
 			a.Flags = r.readFlags(n, at+".flags")
 		}
 		if n := keys["env"]; n != nil {
-			a.Env = r.readEnv(n, at+".env")
+			a.Env = r.readEnv(n, at+".env", envPlaceholders)
 		}
 		if n := keys["pass_env"]; n != nil {
 			a.PassEnv = r.readPassEnv(n, at+".pass_env")

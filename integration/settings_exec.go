@@ -32,13 +32,19 @@ type Exec struct {
 // is allowed everywhere.
 var (
 	multiWordPlaceholders = []string{"cmd", "flags", "shard_args"}
-	configPlaceholders    = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
+	openPlaceholders      = []string{"name", "shard", "shards", "shard_id", "graphql_url", "base_url", "base_sha", "head_sha", "task", "lbrace"}
+	configPlaceholders    = append([]string{GraphQLToken}, openPlaceholders...)
 	envPlaceholders       = append([]string{"config", "effects"}, configPlaceholders...)
-	flagPlaceholders      = append([]string{"image_ref"}, envPlaceholders...)
+	variablePlaceholders  = append([]string{"config", "effects"}, openPlaceholders...) // they are arguments, which everybody sees
+	flagPlaceholders      = append([]string{"image_ref"}, variablePlaceholders...)
 	argvPlaceholders      = slices.Concat(multiWordPlaceholders, flagPlaceholders)
 	placeholderPattern    = lazyregexp.New(`\{(?:env\.[^{}]*|[A-Za-z_]+)\}`)
 	envNamePattern        = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
+
+// GraphQLToken is the placeholder for the value of the header Authorization that opens the server of a task. The
+// server of a task whose settings have it answers nobody else.
+const GraphQLToken = "graphql_token"
 
 // Limits of a timeout.
 const (
@@ -90,7 +96,7 @@ func (r *settingsReader) readExec(n *yaml.Node, at string, general Exec) Exec {
 		r.checkPlaceholders(n, at+".config", configPlaceholders)
 	}
 	if n := keys["env"]; n != nil {
-		e.Env = r.readEnv(n, at+".env")
+		e.Env = r.readEnv(n, at+".env", envPlaceholders)
 	}
 	if n := keys["pass_env"]; n != nil {
 		e.PassEnv = r.readPassEnv(n, at+".pass_env")
@@ -105,7 +111,7 @@ func (r *settingsReader) readExec(n *yaml.Node, at string, general Exec) Exec {
 		e.When = r.readWhen(n, at+".when")
 	}
 	if n := keys["variables"]; n != nil {
-		e.Variables = r.readEnv(n, at+".variables")
+		e.Variables = r.readEnv(n, at+".variables", variablePlaceholders)
 	}
 	if n := keys["image_ref"]; n != nil {
 		e.ImageRef, _ = r.readText(n, at+".image_ref")
@@ -169,8 +175,8 @@ func (r *settingsReader) readArgv(n *yaml.Node, at string) []string {
 	return argv
 }
 
-// readEnv reads a mapping from names of variables to values.
-func (r *settingsReader) readEnv(n *yaml.Node, at string) map[string]string {
+// readEnv reads a mapping from names of variables to values, which may have some placeholders.
+func (r *settingsReader) readEnv(n *yaml.Node, at string, placeholders []string) map[string]string {
 	env := map[string]string{}
 	r.note(n, constraint{"propertyNames": constraint{"pattern": envNamePattern.String()}})
 	for _, e := range r.readEntries(n, at) {
@@ -179,7 +185,7 @@ func (r *settingsReader) readEnv(n *yaml.Node, at string) map[string]string {
 			continue
 		}
 		env[e.key], _ = r.readString(e.value, at+"."+e.key)
-		r.checkPlaceholders(e.value, at+"."+e.key, envPlaceholders)
+		r.checkPlaceholders(e.value, at+"."+e.key, placeholders)
 	}
 	return env
 }
@@ -220,7 +226,11 @@ func (r *settingsReader) checkPlaceholders(n *yaml.Node, at string, known []stri
 		if v, ok := strings.CutPrefix(name, "env."); ok && envNamePattern.MatchString(v) {
 			continue
 		}
-		if !slices.Contains(known, name) {
+		switch {
+		case slices.Contains(known, name):
+		case name == GraphQLToken:
+			r.fail(n.Line, at, "{%s} may stand in env and config alone: everybody on the machine sees arguments", name)
+		default:
 			r.fail(n.Line, at, "unknown placeholder %s%s", p, didYouMean(name, known))
 		}
 	}

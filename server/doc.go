@@ -18,6 +18,8 @@
 // express and Apollo Server. A hub also answers /reload, /cache and /metrics. It drops
 // bundles that are no longer used, and it limits its use of resources ([Limits]).
 //
+// An endpoint with a token answers only requests that have it: another task of the same machine can find the port.
+//
 // An endpoint enforces the schemas that an integration may read. A response with data of
 // a datafile that has another schema is replaced by an error that names the schema, and
 // [Endpoint.Close] reports the schema. The allowed schemas are those of the bundle that

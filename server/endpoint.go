@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
@@ -30,6 +31,8 @@ type Options struct {
 	Strict bool
 	// Resources are the resources that the integration may ask for.
 	Resources integration.Resources
+	// Token is the value of the header Authorization without which nothing is answered; "" answers everybody.
+	Token string
 	// Observe is called with each exchange before the answer is sent. Several
 	// goroutines call it at once. It may be nil.
 	Observe func(Exchange)
@@ -116,6 +119,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer e.answering.Done()
+	if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte(e.opts.Token)) == 0 && e.opts.Token != "" {
+		http.Error(w, "this server belongs to one task: send its {graphql_token} as the header Authorization", http.StatusUnauthorized)
+		return
+	}
 	e.handler.ServeHTTP(w, r)
 }
 

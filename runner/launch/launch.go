@@ -2,6 +2,8 @@ package launch
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"maps"
 	"net/url"
@@ -105,11 +107,13 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 	return func(ctx context.Context, t plan.Task) (wrapper.Endpoint, error) {
 		observe := e.observer(t)
 		if !e.needsServer(t) {
-			return endpoint{nil, base, head}, nil
+			return endpoint{nil, "", base, head}, nil
 		}
 		onBase, onHead := before[t.Integration], after[t.Integration]
+		token := e.token(t)
 		opened, err := server.Open(ctx, server.Options{
-			Base: base, Head: head, Integration: t.Integration,
+			Token: token,
+			Base:  base, Head: head, Integration: t.Integration,
 			BaseAllowed: onBase.Schemas, HeadAllowed: onHead.Schemas,
 			Unenforced:  isUnenforced(onBase, onHead),
 			Strict:      e.Settings.For(t.Integration).Strict,
@@ -120,7 +124,7 @@ func (e Environment) endpoints() (func(context.Context, plan.Task) (wrapper.Endp
 		if err != nil {
 			return nil, err
 		}
-		return endpoint{opened, base, head}, nil
+		return endpoint{opened, token, base, head}, nil
 	}, nil
 }
 
@@ -138,12 +142,26 @@ func (e Environment) needsServer(t plan.Task) bool {
 	if t.Native {
 		return true
 	}
+	return e.uses(t, graphqlURL) || e.uses(t, baseURL)
+}
+
+// uses reports whether a task is given the value of a placeholder: by its command, its variables, or its config file.
+func (e Environment) uses(t plan.Task, placeholder string) bool {
 	exec := e.exec(t)
-	hasAddress := func(text string) bool {
-		return strings.Contains(text, "{"+graphqlURL+"}") || strings.Contains(text, "{"+baseURL+"}")
+	texts := slices.AppendSeq(slices.Clone(t.Argv), maps.Values(exec.Env))
+	contains := func(placeholder string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "{"+placeholder+"}") })
 	}
-	return hasAddress(exec.Config) || slices.ContainsFunc(t.Argv, hasAddress) ||
-		slices.ContainsFunc(slices.Collect(maps.Values(exec.Env)), hasAddress)
+	return contains(placeholder) || contains("config") && strings.Contains(exec.Config, "{"+placeholder+"}")
+}
+
+// token returns a new token for the server of a task, in the form that clients of qontract-server send: the value of
+// the header Authorization. It is "" for a task that is given none.
+func (e Environment) token(t plan.Task) string {
+	if !t.Native && !e.uses(t, integration.GraphQLToken) {
+		return ""
+	}
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte("task:"+rand.Text()))
 }
 
 // isUnenforced reports whether an integration may read all schemas. If base defines the
@@ -174,7 +192,8 @@ const (
 
 // An endpoint is a task's server, with the methods that package wrapper calls.
 type endpoint struct {
-	*server.Endpoint // nil for a task that sends no query
+	*server.Endpoint        // nil for a task that sends no query
+	token            string // that opens it; "" if nobody needs one
 	base, head       *server.Snapshot
 }
 
@@ -183,6 +202,9 @@ func (e endpoint) Vars() map[string]string {
 	vars := map[string]string{"base_sha": e.base.Bundle.SHA256(), "head_sha": e.head.Bundle.SHA256()}
 	if e.Endpoint != nil {
 		vars[graphqlURL], vars[baseURL] = e.URL(), e.BaseURL()
+	}
+	if e.token != "" {
+		vars[integration.GraphQLToken] = e.token
 	}
 	return vars
 }

@@ -22,11 +22,12 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 		task plan.Task
 		want bool
 	}{
-		"nothing":  {task: plan.Task{Argv: []string{"true", "{base_sha}"}}},
-		"native":   {task: plan.Task{Native: true}, want: true},
-		"argument": {task: plan.Task{Argv: []string{"x", "--url={graphql_url}"}}, want: true},
-		"config":   {exec: integration.Exec{Config: "server = {base_url}"}, want: true},
-		"variable": {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}, want: true},
+		"nothing":                   {task: plan.Task{Argv: []string{"true", "{base_sha}"}}},
+		"native":                    {task: plan.Task{Native: true}, want: true},
+		"argument":                  {task: plan.Task{Argv: []string{"x", "--url={graphql_url}"}}, want: true},
+		"config":                    {exec: integration.Exec{Config: "server = {base_url}"}, task: plan.Task{Argv: []string{"x", "--config={config}"}}, want: true},
+		"a config that nobody gets": {exec: integration.Exec{Config: "server = {base_url}"}},
+		"variable":                  {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			observed := ""
@@ -51,6 +52,54 @@ func TestOnlyTasksThatCanQueryGetAServer(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The server of a task that is given a token answers nobody else, and so does that of a native.
+func TestTokenOfAServer(t *testing.T) {
+	base, head, err := pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for name, c := range map[string]struct {
+		exec  integration.Exec
+		task  plan.Task
+		guard bool
+	}{
+		"config":                    {exec: integration.Exec{Config: "server = {graphql_url}\ntoken = {graphql_token}"}, task: plan.Task{Argv: []string{"x", "{config}"}}, guard: true},
+		"a config that nobody gets": {exec: integration.Exec{Config: "token = {graphql_token}", Env: map[string]string{"URL": "{graphql_url}"}}},
+		"variable":                  {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}", "AUTH": "{graphql_token}"}}, guard: true},
+		"native":                    {task: plan.Task{Native: true}, guard: true},
+		"without token":             {exec: integration.Exec{Env: map[string]string{"URL": "{graphql_url}"}}},
+	} {
+		for range 2 {
+			w := Environment{Base: base, Head: head, Settings: &integration.Settings{Exec: c.exec}}
+			open, err := w.endpoints()
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := open(t.Context(), c.task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vars := e.Vars()
+			token, has := vars["graphql_token"]
+			if has != c.guard || seen[token] || has && len(token) < 40 {
+				t.Errorf("%s: got the token %q", name, token)
+			}
+			seen[token] = has
+			for sent, opens := range map[string]bool{token: true, "": !c.guard, token + "x": !c.guard, "Basic dGFzazo=": !c.guard} {
+				for _, url := range []string{vars["graphql_url"], vars["base_url"]} {
+					if _, err := queryFunc(url, sent)(t.Context(), "{ __typename }", nil); (err == nil) != opens {
+						t.Errorf("%s: with %q: got %v, want an answer %t", name, sent, err, opens)
+					}
+				}
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func (r runner) runNative(ctx context.Context, n integration.Native, task plan.T
 	}
 	found := r.collection(task)
 	env := r.readable(task)
-	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL]), queryFunc(vars[baseURL]), log
+	env.Query, env.Base, env.Log = queryFunc(vars[graphqlURL], vars[integration.GraphQLToken]), queryFunc(vars[baseURL], vars[integration.GraphQLToken]), log
 	env.Report = func(f integration.Finding) {
 		switch {
 		case f.Effect == nil && f.Unlooked == nil:

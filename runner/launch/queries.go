@@ -37,5 +37,5 @@ func (q *Queries) Open(ctx context.Context, name string) (query integration.Quer
 	if err != nil {
 		return nil, nil, err
 	}
-	return queryFunc(opened.URL()), opened.Close, nil
+	return queryFunc(opened.URL(), opened.token), opened.Close, nil
 }

@@ -20,10 +20,10 @@ const (
 	answerLimit = 5 * time.Minute
 )
 
-// queryFunc returns a function that sends queries to a GraphQL address. An answer counts only
+// queryFunc returns a function that sends queries to a GraphQL address, with a token if it has one. An answer counts only
 // if it is whole: status 200, one JSON object with an object as data, and no errors. All else
 // would look like an empty world, in which nothing is to be checked and all is to be deleted.
-func queryFunc(url string) integration.QueryFunc {
+func queryFunc(url, token string) integration.QueryFunc {
 	return func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
 		body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 		if err != nil {
@@ -36,6 +36,9 @@ func queryFunc(url string) integration.QueryFunc {
 			return nil, err
 		}
 		req.Header.Set("Content-Type", "application/json")
+		if token != "" {
+			req.Header.Set("Authorization", token)
+		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func TestWholeAnswers(t *testing.T) {
 				_, _ = fmt.Fprint(w, c.body) // the client looks at what arrives
 			}))
 			defer s.Close()
-			got, err := queryFunc(s.URL)(t.Context(), "{ users }", nil)
+			got, err := queryFunc(s.URL, "")(t.Context(), "{ users }", nil)
 			if string(got) != c.want || (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
 				t.Errorf("got %q, %v, want %q, error …%s…", got, err, c.want, c.error)
 			}
@@ -59,13 +59,13 @@ func TestCutAnswers(t *testing.T) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = fmt.Fprint(w, `{"data":{}}`) // and then the connection ends
 	}))
-	if got, err := queryFunc(s.URL)(t.Context(), "{ users }", nil); err == nil {
+	if got, err := queryFunc(s.URL, "")(t.Context(), "{ users }", nil); err == nil {
 		t.Errorf("a cut answer gives %q", got)
 	}
 	s.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got, err := queryFunc(s.URL)(ctx, "{ users }", nil); err == nil {
+	if got, err := queryFunc(s.URL, "")(ctx, "{ users }", nil); err == nil {
 		t.Errorf("no server gives %q", got)
 	}
 }

@@ -53,7 +53,7 @@ var integrationsOfFake = map[string]struct {
 
 type reconciler struct {
 	dryRun, validate, pinned, affectedOnly bool
-	config, compare, name                  string
+	config, compare, name, token           string
 	server                                 *url.URL
 }
 
@@ -143,12 +143,19 @@ func (r *reconciler) read(name string) error {
 			section = strings.Trim(line, "[]")
 		case isPair:
 			value = strings.Trim(value, `"`)
-			fmt.Printf("config %s.%s: %s\n", section, key, value)
+			if key == "token" {
+				fmt.Printf("config %s.%s has %d bytes\n", section, key, len(value))
+			} else {
+				fmt.Printf("config %s.%s: %s\n", section, key, value)
+			}
 			if key == "secret_id" {
 				fmt.Printf("which has %d bytes\n", len(value))
 			}
-			if section+"."+key == "graphql.server" {
+			switch section + "." + key {
+			case "graphql.server":
 				r.server, err = url.Parse(value)
+			case "graphql.token":
+				r.token = value
 			}
 		default:
 			return fmt.Errorf("config: %q is no TOML", line)
@@ -172,7 +179,7 @@ func (r *reconciler) get(path string) (body string, err error) {
 	for i := range clientAttempts {
 		time.Sleep(time.Duration(i) * clientPause)
 		var res *http.Response
-		res, err = http.Get(r.at(path)) //nolint:noctx // a small program
+		res, err = send(http.MethodGet, r.at(path), r.token, nil)
 		if err != nil {
 			return "", err // a connection error is not retried here
 		}
@@ -204,7 +211,7 @@ func vaultManager() {
 	printEnvironment()
 	query, err := os.ReadFile(os.Getenv("GRAPHQL_QUERY_FILE"))
 	must(err)
-	fmt.Println(string(ask(os.Getenv("GRAPHQL_SERVER"), string(query))))
+	fmt.Println(string(ask(os.Getenv("GRAPHQL_SERVER"), "", string(query))))
 	os.Exit(0)
 }
 
@@ -214,16 +221,29 @@ func goQontractReconcile() {
 	fmt.Printf("argv: %q\n", os.Args[1:])
 	printEnvironment()
 	server := os.Getenv("GRAPHQL_SERVER")
-	fmt.Println(string(ask(server, "{ users_v1 { name email } }")))
-	fmt.Println(string(ask(server, questionOfClients)))
+	fmt.Println(string(ask(server, "", "{ users_v1 { name email } }")))
+	fmt.Println(string(ask(server, "", questionOfClients)))
 	os.Exit(0)
 }
 
+// send sends a request with a token, if there is one.
+func send(method, address, token string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequest(method, address, body) //nolint:noctx // a small program
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", token)
+	}
+	return http.DefaultClient.Do(req)
+}
+
 // ask posts a query and returns the answer as it is.
-func ask(address, query string) []byte {
+func ask(address, token, query string) []byte {
 	body, err := json.Marshal(map[string]string{"query": query})
 	must(err)
-	res, err := http.Post(address, "application/json", bytes.NewReader(body)) //nolint:noctx // a small program
+	res, err := send(http.MethodPost, address, token, bytes.NewReader(body))
 	must(err)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)

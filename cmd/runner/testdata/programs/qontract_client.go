@@ -73,7 +73,7 @@ func (c *gqlClient) query(query string, skipValidation bool) (data map[string]an
 }
 
 func (c *gqlClient) once(query string, skipValidation bool) (map[string]any, error) {
-	raw := ask(c.r.at(c.path), query)
+	raw := ask(c.r.at(c.path), c.r.token, query)
 	fmt.Printf("POST %s: %s\n", c.path, query)
 	var answer struct {
 		Data       map[string]any
