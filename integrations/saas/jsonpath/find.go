@@ -39,6 +39,7 @@ var errNothing = errors.New("`parent` of the document does not exist")
 type datum struct {
 	value     any
 	above     *datum
+	at        any  // its position or its name in the value above
 	isBare    bool // a value alone: every part of a path that looks at it makes a datum of its own
 	isNothing bool // what is above the document: nothing is found in it
 	isMade    bool // a list that is not in the document
@@ -69,18 +70,19 @@ type node interface {
 }
 
 type (
-	document    struct{}
-	itself      struct{}
-	parent      struct{}
-	length      struct{}
-	fields      []string // * stands for all
-	positions   []int
-	slice       struct{ start, end, step *int }
-	filter      []condition
-	child       struct{ left, right node }
-	descendants struct{ left, right node }
-	union       struct{ left, right node }
-	where       struct {
+	document     struct{}
+	itself       struct{}
+	parent       struct{}
+	length       struct{}
+	fields       []string // * stands for all
+	positions    []int
+	slice        struct{ start, end, step *int }
+	filter       []condition
+	child        struct{ left, right node }
+	descendants  struct{ left, right node }
+	union        struct{ left, right node }
+	intersection struct{} // of paths, which jsonpath_ng reads and cannot search
+	where        struct {
 		left, right node
 		isNot       bool
 	}
@@ -134,7 +136,7 @@ func (f fields) find(s *search, d *datum) ([]*datum, error) {
 	var out []*datum
 	for _, name := range names {
 		if v := object[name]; v != nil {
-			out = append(out, &datum{value: v, above: d})
+			out = append(out, &datum{value: v, above: d, at: name})
 		}
 	}
 	return out, s.visit(len(names))
@@ -156,7 +158,9 @@ func (p positions) find(s *search, d *datum) ([]*datum, error) {
 		n = len(list)
 	case nil:
 	default:
-		return nil, fmt.Errorf("%s has no positions", describe(d.value))
+		if is, _ := number(v); is == nil || is.Sign() != 0 {
+			return nil, fmt.Errorf("%s has no positions", describe(v))
+		}
 	}
 	var out []*datum
 	for _, at := range p {
@@ -170,7 +174,7 @@ func (p positions) find(s *search, d *datum) ([]*datum, error) {
 		case at < 0:
 			at += n
 		}
-		out = append(out, &datum{value: list[at], above: d})
+		out = append(out, &datum{value: list[at], above: d, at: at})
 	}
 	return out, s.visit(n)
 }
@@ -189,7 +193,7 @@ func (l slice) find(s *search, d *datum) ([]*datum, error) {
 	start, end, step := l.bounds(len(list))
 	var out []*datum
 	for i := start; step > 0 && i < end || step < 0 && i > end; i += step {
-		out = append(out, &datum{value: list[i], above: of})
+		out = append(out, &datum{value: list[i], above: of, at: i})
 	}
 	return out, s.visit(len(out))
 }
@@ -221,67 +225,4 @@ func (l slice) bounds(n int) (start, end, step int) {
 		*b.into = min(max(at, lowest), highest)
 	}
 	return start, end, step
-}
-
-// find makes an object the list of its values first, as jsonpath_ng does: also for those who look at the same
-// datum later. Within the document it would write that list into the document, so there it is an error.
-func (f filter) find(s *search, d *datum) ([]*datum, error) {
-	d = d.wrapped()
-	if object, isObject := d.value.(map[string]any); isObject {
-		if d.above != nil && !d.above.isMade {
-			return nil, errors.New("a filter must stand behind a list, not an object")
-		}
-		d.value = members(object)
-	}
-	list, _ := d.value.([]any)
-	var out []*datum
-	for _, v := range list {
-		holds, err := f.holds(s, v)
-		if err != nil {
-			return nil, err
-		}
-		if holds {
-			out = append(out, &datum{value: v, above: d})
-		}
-	}
-	return out, s.visit(len(list))
-}
-
-// members returns the members of an object that are not null, by their names.
-func members(object map[string]any) []any {
-	out := []any{}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if v := object[name]; v != nil {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-// holds reports whether all conditions hold for a value. All are looked at, so that a mistake in
-// one of them is told whatever the others say.
-func (f filter) holds(s *search, v any) (bool, error) {
-	all := true
-	for _, c := range f {
-		found, err := c.path.find(s, &datum{value: v, isBare: true})
-		if err != nil {
-			return false, err
-		}
-		isOne := c.operator == "" && len(found) > 0
-		for _, d := range found {
-			if c.operator == "" {
-				break
-			}
-			if d.isNothing {
-				return false, errNothing
-			}
-			holds, err := c.holds(d.value)
-			if err != nil {
-				return false, err
-			}
-			isOne = isOne || holds
-		}
-		all = all && isOne
-	}
-	return all, nil
 }

@@ -1,6 +1,9 @@
 package jsonpath
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 func (c child) find(s *search, d *datum) ([]*datum, error) {
 	left, err := c.left.find(s, d)
@@ -44,21 +47,22 @@ func (c descendants) below(s *search, d *datum) ([]*datum, error) {
 		return nil, err
 	}
 	out = slices.Clone(out)
-	below, _ := d.value.([]any)
-	if object, ok := d.value.(map[string]any); ok {
-		below = members(object)
+	var under node = fields{"*"}
+	if _, isList := d.value.([]any); isList {
+		under = slice{}
 	}
-	for _, v := range below {
-		if v == nil {
-			continue
-		}
-		found, err := c.below(s, &datum{value: v, above: d})
+	below, err := under.find(s, d)
+	if err != nil {
+		return nil, err
+	}
+	for _, next := range below {
+		found, err := c.below(s, next)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, found...)
 	}
-	return out, s.visit(len(below))
+	return out, nil
 }
 
 func (u union) find(s *search, d *datum) ([]*datum, error) {
@@ -68,6 +72,11 @@ func (u union) find(s *search, d *datum) ([]*datum, error) {
 	}
 	right, err := u.right.find(s, d)
 	return append(slices.Clone(left), right...), err
+}
+
+// find fails, as that of jsonpath_ng does, which reads such a path.
+func (intersection) find(*search, *datum) ([]*datum, error) {
+	return nil, errors.New("& must stand behind a comparison, such as @.a = 1, and not behind a path alone")
 }
 
 func (w where) find(s *search, d *datum) ([]*datum, error) {

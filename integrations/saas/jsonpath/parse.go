@@ -37,9 +37,8 @@ func Parse(text string) (*Path, error) {
 
 // A parser reads tokens from the front.
 type parser struct {
-	tokens   []token
-	depth    int
-	isFilter bool // & joins conditions here
+	tokens []token
+	depth  int
 }
 
 func (p *parser) next() token { return p.tokens[0] }
@@ -64,8 +63,6 @@ func (p *parser) unexpected() error {
 		return fmt.Errorf("at %d: arithmetic (%s) is not supported", t.at, t.text)
 	case "/", "\\":
 		return fmt.Errorf("at %d: arithmetic and sorting (%s) are not supported", t.at, t.text)
-	case "&":
-		return fmt.Errorf("at %d: & stands between the conditions of a filter only", t.at)
 	case commandToken:
 		return fmt.Errorf("at %d: `%.40s` is not supported", t.at, t.text)
 	}
@@ -80,8 +77,9 @@ func (p *parser) need(kind string) error {
 	return nil
 }
 
-// levels say how close operators bind: jsonpath_ng gives | a higher one than the dot.
-var levels = map[string]int{"..": 1, ".": 2, "|": 3, "where": 4, "wherenot": 5}
+// levels say how close operators bind: jsonpath_ng gives | a higher one than the dot. An & behind a path belongs to
+// it; only behind a comparison it joins conditions.
+var levels = map[string]int{"..": 1, ".": 2, "|": 3, "&": 4, "where": 5, "wherenot": 6}
 
 // path reads a path up to an operator that binds no closer than a level.
 func (p *parser) path(level int) (node, error) {
@@ -124,6 +122,8 @@ func (p *parser) rest(left node, level int) (node, error) {
 			left = child{left, right}
 		case "|":
 			left = union{left, right}
+		case "&":
+			left = intersection{}
 		default:
 			left = where{left, right, t.kind == "wherenot"}
 		}
@@ -155,13 +155,10 @@ func (p *parser) first() (node, error) {
 		return p.bracket(false)
 	case "(":
 		p.take("(")
-		wasFilter := p.isFilter
-		p.isFilter = false
 		inner, err := p.path(0)
 		if err == nil {
 			err = p.need(")")
 		}
-		p.isFilter = wasFilter
 		return inner, err
 	case commandToken:
 		switch t.text {
@@ -203,10 +200,7 @@ func (p *parser) bracket(isBehind bool) (node, error) {
 	switch t := p.next(); {
 	case t.kind == "?" && isBehind:
 		p.take("?")
-		wasFilter := p.isFilter
-		p.isFilter = true
 		out, err = p.filter()
-		p.isFilter = wasFilter
 	case t.kind == nameToken:
 		out, err = p.names()
 	case t.kind == "*":
