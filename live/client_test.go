@@ -48,6 +48,8 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	case "hangs":
 		<-r.Context().Done()
 		return nil, r.Context().Err()
+	case "endless":
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(zeros{}), Request: r}, nil
 	case "cut": // the connection breaks in the middle
 		half := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF))
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(half), Request: r}, nil
@@ -55,6 +57,11 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := strings.ReplaceAll(now.body, "AUTH", r.Header.Get("Authorization"))
 	return &http.Response{StatusCode: now.status, Header: now.header, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
+
+// Zeros is an endless body.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestRetries(t *testing.T) {
 	type steps = []step

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -57,15 +56,13 @@ func (s *Side) Err() error {
 // ask sends a request. It is an error if there is no answer. An answer with GraphQL errors
 // is none.
 func (s *Side) ask(ctx context.Context, req gql.Request) (*gql.Response, error) {
-	path := "/graphqlsha/" + s.sha
-	status, answer, err := s.client.do(ctx, call{method: http.MethodPost, path: path, body: req.JSON(), limit: maxAnswer,
-		accept: func(status int) bool { return status == http.StatusBadRequest }})
+	status, answer, err := s.post(ctx, req, maxAnswer)
 	if err != nil {
-		return nil, s.client.explainNotFound(err, s.sha)
+		return nil, err
 	}
 	res, err := gql.ReadResponse(status, answer)
 	if err != nil {
-		return nil, fmt.Errorf("asking %s%s: the answer is not one of GraphQL: %w", s.client.server, path, err)
+		return nil, s.noGraphQL(err)
 	}
 	for i := range res.Errors {
 		res.Errors[i].Message = s.client.masker.Text(res.Errors[i].Message)
