@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/trace"
 )
 
 // A query is a declared or recorded query.
@@ -22,6 +23,7 @@ type answers struct {
 	base, head  any         // plain documents
 	lost, added any         // the same without what both sides have
 	roots       []*gql.Root // of the query on base
+	byElement   bool        // the documents are the elements of its root fields, one by one
 	doubt       string      // why they prove nothing; "" when they do
 	failed      bool        // both sides answer with errors
 }
@@ -37,6 +39,8 @@ func (c *prover) ask(ctx context.Context, q query, order integration.ListOrder) 
 		a.lost, a.added = writer{order}.difference(a.base, a.head)
 		c.answered[key] = a
 	}
+	c.asked.note(trace.Base, q.name, q.request, a.byElement)
+	c.asked.note(trace.Head, q.name, q.request, a.byElement)
 	return a
 }
 
@@ -63,7 +67,7 @@ func (c *prover) evaluate(ctx context.Context, q query, order integration.ListOr
 	case len(c.changed.types) > 0 || c.changed.unsure || order == integration.OrderSignificant || slices.ContainsFunc(a.roots, isOpaque):
 		a.doubt = fmt.Sprintf("query %s: base and head answer with errors: %s", q.name, before[0])
 	case c.base.server == nil:
-		a.base, a.head = c.base.elements(ctx, onBase), c.head.elements(ctx, onHead)
+		a.base, a.head, a.byElement = c.base.elements(ctx, onBase), c.head.elements(ctx, onHead), true
 	}
 	a.failed = true
 	return a

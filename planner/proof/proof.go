@@ -101,6 +101,8 @@ type Report struct {
 	// Assumed lists, for each thing that nobody has proven, the integrations of which something is
 	// left out that may rest on it.
 	Assumed map[plan.Assumption][]string
+	// Questions are the requests on whose answers the integrations rest that are proven or believed.
+	Questions []Question
 }
 
 // Check replays every decision of a plan for the bundles and the settings of the input.
@@ -126,6 +128,7 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
+		c.asked.of = name
 		why, assumed := c.refute(ctx, i, p, d)
 		for _, a := range assumed {
 			out.Assumed[a] = append(out.Assumed[a], name)
@@ -139,6 +142,7 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 			out.Proven = append(out.Proven, name)
 		}
 	}
+	out.Questions = c.asked.about(slices.Concat(out.Proven, out.Believed))
 	return out, ctx.Err()
 }
 
@@ -147,6 +151,7 @@ type prover struct {
 	Input
 	base, head *side
 	changed    changes
+	asked      *questions
 	answered   map[string]answers // by query and list order
 	digests    map[string]string  // of answers, by side and request
 	trees      map[string][3]tree // of states, by their queries and selectors
@@ -159,7 +164,7 @@ type prover struct {
 
 func newProver(in Input) (*prover, error) {
 	c := &prover{
-		Input: in, answered: map[string]answers{}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}, digests: map[string]string{}, trees: map[string][3]tree{},
+		Input: in, asked: &questions{all: map[string]*Question{}}, answered: map[string]answers{}, filesSame: map[string]bool{}, unrecorded: map[string]bool{}, digests: map[string]string{}, trees: map[string][3]tree{},
 		contents: sync.OnceValue(func() [2]string { return [2]string{in.Base.ContentsSHA256(), in.Head.ContentsSHA256()} }),
 		types:    sync.OnceValue(func() [2]string { return [2]string{in.Base.TypesSHA256(), in.Head.TypesSHA256()} }),
 	}

@@ -87,11 +87,11 @@ func (c *prover) byState(ctx context.Context, d desired) need {
 // for each query.
 func (c *prover) differences(ctx context.Context, d desired) (lost, added list, doubt string) {
 	if d.native != nil {
-		was, err := c.base.native(ctx, d.native)
+		was, err := c.stateOfNative(ctx, c.base, d.native)
 		if err != nil {
 			return nil, nil, "base: " + firstLine(err)
 		}
-		is, err := c.head.native(ctx, d.native)
+		is, err := c.stateOfNative(ctx, c.head, d.native)
 		if err != nil {
 			return nil, nil, "head: " + firstLine(err)
 		}
@@ -127,8 +127,8 @@ func (c *prover) wholeStates(ctx context.Context, d desired) (documents list, do
 	return documents, ""
 }
 
-// native returns the desired state of a native integration. A panic becomes an error.
-func (s *side) native(ctx context.Context, n integration.StateFunc) (state any, err error) {
+// stateOfNative returns the desired state of a native integration on a side. A panic becomes an error.
+func (c *prover) stateOfNative(ctx context.Context, s *side, n integration.StateFunc) (state any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = errors.New(crash.Text(p))
@@ -144,7 +144,9 @@ func (s *side) native(ctx context.Context, n integration.StateFunc) (state any, 
 			return nil, err
 		}
 		object, _ := v.(*bundle.Object)
-		res := s.answer(ctx, gql.Request{Query: query, Variables: object})
+		req := gql.Request{Query: query, Variables: object}
+		c.asked.note(c.nameOf(s), "", req, false)
+		res := s.answer(ctx, req)
 		if len(res.Errors) > 0 {
 			return nil, errors.New(res.Errors[0].Message)
 		}

@@ -87,6 +87,7 @@ func (c *prover) digest(ctx context.Context, s *side, r trace.Request) string {
 	if err != nil || s.server == nil && s.engine == nil {
 		return ""
 	}
+	c.asked.note(c.nameOf(s), r.Name(), req, false)
 	key := fmt.Sprintf("%v %s", s == c.head, req.JSON())
 	known, ok := c.digests[key]
 	if !ok {
