@@ -12,11 +12,12 @@ const (
 	AssumedReads       Assumption = "reads"       // a program that nobody has recorded reads no file that changed
 	AssumedRuns        Assumption = "runs"        // a run that nobody recorded read no more than the settings allow
 	AssumedEnvironment Assumption = "environment" // what the settings declare as environment is the same for all runs
+	AssumedAnswers     Assumption = "answers"     // a server that was to be asked would have answered as the embedded engine does
 )
 
 // Assumptions returns all assumptions in a fixed order.
 func Assumptions() []Assumption {
-	return []Assumption{AssumedOrder, AssumedSchemas, AssumedReads, AssumedRuns, AssumedEnvironment}
+	return []Assumption{AssumedOrder, AssumedSchemas, AssumedReads, AssumedRuns, AssumedEnvironment, AssumedAnswers}
 }
 
 // Sentence says for how many skips something is assumed, and which setting or command removes the
@@ -37,6 +38,8 @@ func (a Assumption) Sentence(n int) string {
 		return fmt.Sprintf("%d %s %s on earlier runs whose reads nobody recorded (a run on Linux, amd64, without prepare: records them)", n, skips, rest)
 	case AssumedEnvironment:
 		return fmt.Sprintf("%d %s %s on earlier runs in the files that environment: declares (files that git tracks are compared)", n, skips, rest)
+	case AssumedAnswers:
+		return fmt.Sprintf("%d %s %s on answers that the server did not give (let it load both bundle files, and verify again)", n, skips, rest)
 	}
 	return fmt.Sprintf("%d %s %s on %s", n, skips, rest, string(a))
 }

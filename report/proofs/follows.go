@@ -13,6 +13,7 @@ var assumedSentences = map[plan.Assumption]string{
 	plan.AssumedReads:       "That its program opens no file that changed is believed: no run of it was recorded.",
 	plan.AssumedRuns:        "That its earlier run read no more than the settings allow is believed: that run was not recorded.",
 	plan.AssumedEnvironment: "That the declared environment is the same for all runs is believed.",
+	plan.AssumedAnswers:     "That the server would have answered as prcheck does is believed: it did not answer.",
 }
 
 // follows says in sentences what the facts of a row rule out.
