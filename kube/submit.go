@@ -10,6 +10,7 @@ import (
 	"time"
 
 	failure "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // A Cluster is a Kubernetes cluster that runs Jobs.
@@ -42,7 +43,7 @@ func (c Cluster) Has(ctx context.Context, job *Manifest) (bool, error) {
 	case failure.IsNotFound(err):
 		return false, nil
 	case err != nil:
-		return false, explain("reading", job, err)
+		return false, explain(doingRead, job, err)
 	case !isSameJob(job, found):
 		return false, fmt.Errorf("the namespace %s has another Job %s: delete it, or give this one another name", job.Namespace, job.Name)
 	}
@@ -95,7 +96,7 @@ func (c Cluster) Wait(ctx context.Context, job *Manifest, observe func(Status)) 
 		case ctx.Err() != nil:
 			return last, ctx.Err()
 		case failure.IsNotFound(err) || failure.IsUnauthorized(err) || failure.IsForbidden(err) || time.Since(seen) > lost:
-			return last, explain("waiting for", job, err)
+			return last, explain(doingWait, job, err)
 		}
 		pause = min(2*pause, every)
 		timer := time.NewTimer(pause)
@@ -168,6 +169,12 @@ func (c Cluster) Cancel(ctx context.Context, job *Manifest) error {
 	return explain("canceling", job, err)
 }
 
+// What is only looked at, in the words of messages.
+const (
+	doingRead = "reading"
+	doingWait = "waiting for"
+)
+
 // explain adds to an error what was being done, and what to do about it. It
 // returns nil if there is no error.
 func explain(doing string, job *Manifest, err error) error {
@@ -176,9 +183,25 @@ func explain(doing string, job *Manifest, err error) error {
 	case err == nil:
 		return nil
 	case failure.IsForbidden(err):
-		return fmt.Errorf("%s the Job %s/%s: %w; the account needs create, get and delete of jobs, and list of pods", doing, job.Namespace, job.Name, err)
+		return fmt.Errorf("%s the Job %s/%s: %w; %s", doing, job.Namespace, job.Name, err, forbids(doing, err).remedy("create, get and delete of jobs, and list of pods"))
 	case errors.As(err, &status) && status.Status().Code == http.StatusNotFound:
 		return fmt.Errorf("%s the Job %s/%s: %w; was it, or its namespace, removed?", doing, job.Namespace, job.Name, err)
 	}
 	return fmt.Errorf("%s the Job %s/%s: %w", doing, job.Namespace, job.Name, err)
+}
+
+// forbids returns why a server forbids what is done about a Job.
+func forbids(doing string, err error) refusal {
+	var told failure.APIStatus
+	if !errors.As(err, &told) || failure.HasStatusCause(err, meta.CauseTypeUnexpectedServerResponse) {
+		return refusedByForeign
+	}
+	is := told.Status()
+	s := &status{Message: is.Message}
+	if is.Details != nil {
+		for _, c := range is.Details.Causes {
+			s.Details.Causes = append(s.Details.Causes, cause{Reason: string(c.Type)})
+		}
+	}
+	return refusalOf(s, doing == doingRead || doing == doingWait)
 }

@@ -110,10 +110,25 @@ func TestHas(t *testing.T) {
 	}
 }
 
+// What a server says tells what to do: only a role is answered with what the role must allow.
 func TestStartRefused(t *testing.T) {
-	err := Cluster{api: &fake{refuses: failure.NewForbidden(jobs, "x", errors.New("no"))}}.Start(t.Context(), manifest(t, whole()))
-	if err == nil || !strings.Contains(err.Error(), "the account needs create, get and delete of jobs") {
-		t.Errorf("got %v", err)
+	for said, want := range map[string]string{
+		`User "u" cannot create resource "jobs" in API group "batch" in the namespace "n"`:       "the role of the account must allow create, get and delete of jobs",
+		"exceeded quota: q, requested: count/jobs.batch=1, used: 1, limited: 1":                  "the quota of the namespace does not suffice",
+		`admission webhook "w" denied the request: user "u" cannot create resource "jobs" today`: "a policy of the cluster refuses",
+	} {
+		err := Cluster{api: &fake{refuses: failure.NewForbidden(jobs, "x", errors.New(said))}}.Start(t.Context(), manifest(t, whole()))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	_, err := looks(failure.NewForbidden(jobs, "x", errors.New("no"))).Has(t.Context(), manifest(t, whole()))
+	if err == nil || !strings.Contains(err.Error(), "the role of the account must allow") {
+		t.Errorf("a read: got %v", err)
+	}
+	page := failure.NewGenericServerResponse(403, "get", jobs, "x", "who are you", 0, true)
+	if _, err := looks(page).Has(t.Context(), manifest(t, whole())); err == nil || !strings.Contains(err.Error(), "something in front of the API server") {
+		t.Errorf("a page of a proxy: got %v", err)
 	}
 }
 

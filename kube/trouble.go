@@ -71,6 +71,8 @@ func readTrouble(code int, location string, raw []byte, after time.Duration) err
 	switch {
 	case t.status != nil && strings.HasPrefix(t.status.Message, wrongFields):
 		t.class = integration.FailureOfConfig
+	case code == http.StatusForbidden && refusalOf(t.status, false) == refusedAsItEnds:
+		t.class = integration.FailureTransient
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		t.class = integration.FailureTransient
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
@@ -145,7 +147,7 @@ func (c *connection) explain(of call, err error) error {
 	case http.StatusUnauthorized:
 		text += "; the token is not valid (any more)"
 	case http.StatusForbidden:
-		text += fmt.Sprintf("; the role of the account must allow %s of %s", of.verbs, resourceName(of.ref.Resource))
+		text += "; " + refusalOf(t.status, of.method == http.MethodGet).remedy(of.verbs+" of "+resourceName(of.ref.Resource))
 	}
 	err = fmt.Errorf("cluster %q: %s: %s", c.cluster, of, text) // without what was wrapped, which may have the token
 	if t.class == "" {

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,12 @@ func says(code int, reason, more string) string {
 }
 
 const named = `, "details": {"name": "web", "group": "apps", "kind": "deployments"}`
+
+// forbidden returns the status of a server that forbids a request with these words, and more of it.
+func forbidden(words, more string) string {
+	raw, _ := json.Marshal(`deployments.apps "web" is forbidden: ` + words) // a text
+	return strings.Replace(says(403, "Forbidden", cmp.Or(more, named)), `"says why"`, string(raw), 1)
+}
 
 // conflicts is the part of a status that names fields of others.
 const conflicts = `, "details": {"name": "web", "kind": "deployments", "causes": [
@@ -49,8 +56,8 @@ func TestTroubles(t *testing.T) {
 		"exists":                  {409, says(409, "AlreadyExists", named), task, integration.ErrChanged, "somebody else changed it"},
 		"page of a proxy, 409":    {409, "conflict", task, nil, "conflict"},
 		"not logged in":           {401, says(401, "Unauthorized", ""), config, nil, "the token is not valid"},
-		"denied":                  {403, says(403, "Forbidden", named), config, nil, "the role of the account must allow VERBS of deployments.apps"},
-		"denied by a proxy":       {403, "<html>who are you</html>", config, nil, "who are you"},
+		"denied":                  {403, forbidden(`User "u" cannot VERB resource "deployments"`, ""), config, nil, "the role of the account must allow VERBS of deployments.apps"},
+		"denied by a proxy":       {403, "<html>who are you</html>", config, nil, "who are you</html>; something in front of the API server refuses"},
 		"bad request":             {400, says(400, "BadRequest", ""), config, nil, "says why"},
 		"invalid":                 {422, says(422, "Invalid", named), config, nil, "says why"},
 		"too many":                {429, says(429, "TooManyRequests", ""), transient, nil, "(tried 4 times)"},
@@ -95,6 +102,41 @@ func TestTroubles(t *testing.T) {
 				checkTrouble(t, w.Delete(t.Context(), deployment, was, integration.Background), c.class, c.is, "deployments.apps")
 			}
 		})
+	}
+}
+
+// The one status with which a server forbids a request has several reasons, and each has a remedy of
+// its own. The words are those of a real server.
+func TestForbidden(t *testing.T) {
+	const config, transient = integration.FailureOfConfig, integration.FailureTransient
+	const role, policy, quota = "the role of the account must allow patch of deployments.apps", "a policy of the cluster refuses the object", "the quota of the namespace does not suffice"
+	for name, c := range map[string]struct {
+		body  string
+		class integration.FailureClass
+		text  string
+	}{
+		"role":                      {forbidden(`User "system:serviceaccount:a:b" cannot patch resource "deployments" in API group "apps" in the namespace "shop"`, ""), config, role},
+		"role at the cluster scope": {forbidden(`User "u" cannot create resource "namespaces" in API group "" at the cluster scope: RBAC: clusterrole.rbac.authorization.k8s.io "x" not found`, ""), config, role},
+		"grant": {forbidden(`user "u" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, ""), config,
+			"the account can only grant what it may do itself"},
+		"quota":         {forbidden("exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1", ""), config, quota},
+		"quota without": {forbidden("failed quota: q: must specify limits.cpu for: int", ""), config, quota},
+		"webhook":       {forbidden(`admission webhook "w.example" denied the request: exceeded quota: mine, user "u" cannot patch resource "deployments"`, ""), config, policy},
+		"policy":        {forbidden("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: exceeded quota: of ours", ""), config, policy},
+		"pod security":  {forbidden(`violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`, ""), config, policy},
+		"terminating": {forbidden("unable to create new content in namespace shop because it is being terminated",
+			`, "details": {"name": "web", "group": "apps", "kind": "deployments", "causes": [{"reason": "NamespaceTerminating", "message": "namespace shop is being terminated", "field": "metadata.namespace"}]}`),
+			transient, "the namespace is being deleted"},
+	} {
+		w := writer(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(403)
+			_, _ = io.WriteString(w, c.body)
+		})
+		_, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted))
+		checkTrouble(t, err, c.class, nil, c.text)
+		if err != nil && c.text != role && strings.Contains(err.Error(), "role of the account") {
+			t.Errorf("%s speaks of roles: %v", name, err)
+		}
 	}
 }
 

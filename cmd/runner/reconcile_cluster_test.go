@@ -35,7 +35,8 @@ func TestReconcileBrokenCluster(t *testing.T) {
 	}{
 		"away":           {kubetest.Fault{Status: 503, Body: "<html>away</html>"}, "503"},
 		"not logged in":  {kubetest.Fault{Status: 401, Body: `{"message": "no"}`}, "the token is not valid"},
-		"denied":         {kubetest.Fault{Status: 403, Body: "no"}, "the role of the account must allow list of namespaces"},
+		"denied":         {kubetest.Fault{Status: 403, Body: `{"kind": "Status", "reason": "Forbidden", "message": "no"}`}, "the role of the account must allow list of namespaces"},
+		"a proxy":        {kubetest.Fault{Status: 403, Body: "no"}, "something in front of the API server refuses"},
 		"page":           {kubetest.Fault{Status: 200, Body: "<html>welcome</html>"}, "the list is not whole"},
 		"empty":          {kubetest.Fault{Status: 200, Body: "{}"}, "the list is not whole"},
 		"nothing":        {kubetest.Fault{Status: 200}, "the list is not whole"},
