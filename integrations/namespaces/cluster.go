@@ -30,10 +30,13 @@ type metadata struct {
 	Labels            map[string]string `json:"labels,omitempty"`
 	Annotations       map[string]string `json:"annotations,omitempty"`
 	ManagedFields     []managed         `json:"managedFields,omitempty"`
+
+	manager string // our field manager
 }
 
 // A managed entry says which fields somebody set.
 type managed struct {
+	Manager   string `json:"manager"`
 	Operation string `json:"operation"`
 	Fields    struct {
 		Metadata struct {
@@ -100,7 +103,7 @@ func list(ctx context.Context, env integration.Environment, t target, b body) ([
 	}
 	var out []reconcile.Thing
 	for _, r := range raw {
-		th, err := t.thing(r)
+		th, err := t.thing(r, env.Integration)
 		if err != nil {
 			return nil, err
 		}
@@ -116,13 +119,14 @@ func (t target) key(name string) reconcile.Key { return reconcile.Key(t.Name + "
 // of namespaces have none.
 func nameOf(k reconcile.Key) string { return string(k[strings.LastIndexByte(string(k), '/')+1:]) }
 
-// thing returns a namespace of the cluster as a thing.
-func (t target) thing(raw json.RawMessage) (*reconcile.Thing, error) {
+// thing returns a namespace of the cluster as a thing of the integration with a name.
+func (t target) thing(raw json.RawMessage, name string) (*reconcile.Thing, error) {
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return nil, fmt.Errorf("reading a namespace: %w", err)
 	}
 	m := o.Metadata
+	m.manager = "prcheck-" + name
 	if m.Name == "" || m.UID == "" || m.ResourceVersion == "" {
 		return nil, errors.New("reading a namespace: it has no name, uid or resourceVersion")
 	}
@@ -144,7 +148,38 @@ func compare(want reconcile.Item, is reconcile.Thing, _ reconcile.Record) (recon
 	var d reconcile.Difference
 	d.Changes = append(d.Changes, differences("/metadata/labels/", b.Labels, m.Labels, labels)...)
 	d.Changes = append(d.Changes, differences("/metadata/annotations/", b.Annotations, m.Annotations, annotations)...)
+	d.Mistake = m.conflict(b)
 	return d, nil
+}
+
+// codeConflict is the code of a label or annotation that another manager owns.
+const codeConflict reconcile.Code = "FIELD_CONFLICT"
+
+// conflict returns the mistake that others own labels or annotations with other values than an entry
+// says: the server would refuse to set them.
+func (m metadata) conflict(b body) reconcile.Mistake {
+	var told []string
+	add := func(kind string, want, is map[string]string, of func(managed) map[string]any) {
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			old, isThere := is[name]
+			for _, f := range m.ManagedFields {
+				isOurs := f.Manager == m.manager && f.Operation == "Apply"
+				if _, owns := of(f)["f:"+name]; owns && !isOurs && isThere && old != want[name] {
+					told = append(told, fmt.Sprintf("%.100s owns the %s %.100s (%.60q there, %.60q wanted)", f.Manager, kind, name, old, want[name]))
+				}
+			}
+		}
+	}
+	add("label", b.Labels, m.Labels, func(f managed) map[string]any { return f.Fields.Metadata.Labels })
+	add("annotation", b.Annotations, m.Annotations, func(f managed) map[string]any { return f.Fields.Metadata.Annotations })
+	if len(told) == 0 {
+		return reconcile.Mistake{}
+	}
+	const most = 5
+	if left := len(told) - most; left > 0 {
+		told = append(told[:most], fmt.Sprintf("and %d more", left))
+	}
+	return reconcile.Mistake{Code: codeConflict, Message: strings.Join(told, "; ") + ": undo that change, or take it over into the data"}
 }
 
 // owned returns the names of the labels and annotations that we set: those of the manager that

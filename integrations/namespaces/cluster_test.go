@@ -51,7 +51,7 @@ func (c testCluster) metadata(name string) metadata {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	thing, err := target{}.thing(raw)
+	thing, err := target{}.thing(raw, "openshift-namespaces")
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -184,6 +184,49 @@ func settingsOf(t *testing.T, text string) integration.Integration {
 	return s.For("openshift-namespaces")
 }
 
+// A label that somebody else set to another value is told by the dry run already, with its manager:
+// the server would refuse the run. With our value it is no conflict.
+func TestForeignLabel(t *testing.T) {
+	w := newWorld(t)
+	head := answer(entryOf("a", `"labels":{"team":"x","tier":"1"}`))
+	if err := w.run(t, head); err != nil {
+		t.Fatal(err)
+	}
+	label := func(value string) {
+		w.cluster.Kubectl(t, "label", folder+"a", fmt.Sprintf(`{"metadata": {"labels": {"team": %q, "of": "kubectl"}}}`, value))
+		w.cluster.Forget()
+	}
+	label("y")
+	const want = `error FIELD_CONFLICT c1/a: kubectl-label owns the label team ("y" there, "x" wanted): undo that change, or take it over into the data`
+	if err := w.dryRun(t, nil, head); err != nil || !slices.Equal(w.said, []string{want}) {
+		t.Errorf("the dry run says %q, %v", w.said, err)
+	}
+	if err := w.run(t, head); len(w.cluster.writes()) > 0 || !slices.Contains(w.said, want) {
+		t.Errorf("the run says %q, %v and calls %q", w.said, err, w.cluster.writes())
+	}
+	label("x")
+	if err := w.run(t, head); err != nil || len(w.said) > 0 || len(w.cluster.writes()) > 0 {
+		t.Errorf("with our value: %q, %v, %q", w.said, err, w.cluster.writes())
+	}
+	if err := w.dryRun(t, nil, answer(entryOf("a", `"labels":{"team":"z","tier":"2"}`))); err != nil || len(w.said) != 1 || !strings.Contains(w.said[0], "kubectl-label owns the label team") {
+		t.Errorf("another value of the data: %q, %v", w.said, err)
+	}
+}
+
+// The same holds for annotations.
+func TestForeignAnnotation(t *testing.T) {
+	w := newWorld(t)
+	w.settings = settingsOf(t, "annotations: true")
+	head := answer(entryOf("a", `"annotations":{"note":"x"}`))
+	if err := w.run(t, head); err != nil {
+		t.Fatal(err)
+	}
+	w.cluster.Kubectl(t, "annotate", folder+"a", `{"metadata": {"annotations": {"note": "y"}}}`)
+	if err := w.dryRun(t, nil, head); err != nil || len(w.said) != 1 || !strings.Contains(w.said[0], `FIELD_CONFLICT c1/a: kubectl-annotate owns the annotation note ("y" there, "x" wanted)`) {
+		t.Errorf("the dry run says %q, %v", w.said, err)
+	}
+}
+
 // A change that removes an entry is told that nobody deletes the namespace then.
 func TestRemovedEntry(t *testing.T) {
 	w := newWorld(t)

@@ -15,17 +15,18 @@ import (
 // A doer reads and writes single namespaces of a cluster.
 type doer struct {
 	target  target
+	name    string                             // of the integration
 	writers map[bool]integration.ClusterWriter // by whether the privileged token is used
 	items   map[reconcile.Key]body
 }
 
 // newDoer returns what reads and writes the namespaces of a part.
-func newDoer(ctx context.Context, _ integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
+func newDoer(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part) (reconcile.Doer, error) {
 	t, err := targetOf(p)
 	if err != nil {
 		return nil, err
 	}
-	d := doer{t, map[bool]integration.ClusterWriter{}, map[reconcile.Key]body{}}
+	d := doer{t, env.Integration, map[bool]integration.ClusterWriter{}, map[reconcile.Key]body{}}
 	for _, it := range p.Items {
 		b, _ := it.Body.(body)
 		d.items[it.Key] = b
@@ -66,7 +67,7 @@ func (d doer) Read(ctx context.Context, k reconcile.Key) (*reconcile.Thing, erro
 	if err != nil {
 		return nil, err
 	}
-	return d.target.thing(raw)
+	return d.target.thing(raw, d.name)
 }
 
 // Write implements [reconcile.Doer].
