@@ -161,23 +161,31 @@ func summary(p *classes.Property) string {
 	return out
 }
 
-// checkRefused changes properties that overrides call create-only, and looks whether the
-// server refuses. Each of the overrides must be tried.
+// checkRefused changes properties that overrides call create-only, and looks whether the server
+// refuses. What overrides call write-only must not be answered. Each of these overrides must be
+// tried.
 func checkRefused(t *testing.T, r *kubetest.Real, x *resources.Index, shipped *classes.Overrides) {
 	t.Helper()
 	const pod = `"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"POLICY","containers":[{"name":"c","image":"i"}]}`
 	always, never := strings.ReplaceAll(pod, "POLICY", "Always"), strings.ReplaceAll(pod, "POLICY", "Never")
+	const role = `"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"}`
 	selected := `{"selector":{"matchLabels":{"a":"b"}},"template":{` + always + `}`
 	objects := map[string]string{
-		"apps/v1/deployments":                `"spec":` + selected + `}`,
-		"apps/v1/daemonsets":                 `"spec":` + selected + `}`,
-		"apps/v1/replicasets":                `"spec":` + selected + `}`,
-		"apps/v1/statefulsets":               `"spec":` + selected + `,"serviceName":"s"}`,
-		"apps/v1/controllerrevisions":        `"data":{"a":1},"revision":1`,
-		"batch/v1/jobs":                      `"spec":{"template":{` + never + `}}`,
-		"discovery.k8s.io/v1/endpointslices": `"addressType":"IPv4","endpoints":[]`,
+		"apps/v1/deployments":                              `"spec":` + selected + `}`,
+		"apps/v1/daemonsets":                               `"spec":` + selected + `}`,
+		"apps/v1/replicasets":                              `"spec":` + selected + `}`,
+		"apps/v1/statefulsets":                             `"spec":` + selected + `,"serviceName":"s"}`,
+		"apps/v1/controllerrevisions":                      `"data":{"a":1},"revision":1`,
+		"batch/v1/jobs":                                    `"spec":{"template":{` + never + `}}`,
+		"discovery.k8s.io/v1/endpointslices":               `"addressType":"IPv4","endpoints":[]`,
+		"v1/secrets":                                       `"stringData":{"a":"b"}`,
+		"v1/services":                                      `"spec":{"ports":[{"port":80}]}`,
+		"rbac.authorization.k8s.io/v1/rolebindings":        role,
+		"rbac.authorization.k8s.io/v1/clusterrolebindings": role,
 	}
 	changes := map[string]string{
+		"type": `{"type":"example.com/other"}`, "roleRef": strings.Replace(`{`+role+`}`, `"view"`, `"edit"`, 1),
+		"spec.clusterIP": `{"spec":{"clusterIP":"10.0.0.77"}}`, "spec.clusterIPs": `{"spec":{"clusterIPs":["10.0.0.77"]}}`,
 		"spec.selector": `{"spec":{"selector":{"matchLabels":{"c":"d"}}}}`, "spec.serviceName": `{"spec":{"serviceName":"t"}}`,
 		"spec.podManagementPolicy": `{"spec":{"podManagementPolicy":"Parallel"}}`, "data": `{"data":{"a":2}}`, "addressType": `{"addressType":"IPv6"}`,
 		"spec.volumeClaimTemplates": `{"spec":{"volumeClaimTemplates":[{"metadata":{"name":"v"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}}]}}`,
@@ -192,18 +200,24 @@ func checkRefused(t *testing.T, r *kubetest.Real, x *resources.Index, shipped *c
 		if code, answer := r.Send(t, "admin", http.MethodPost, path, "application/json", `{"metadata":{"name":"x"},`+fields+`}`); code != http.StatusCreated {
 			t.Fatalf("%s: %d %s", name, code, answer)
 		}
+		_, is := r.Send(t, "admin", http.MethodGet, path+"/x", "", "")
 		for _, e := range shipped.Entries {
-			if e.Type != name || e.Class != "createOnly" {
-				continue
-			}
-			change, ok := changes[e.Path]
-			if !ok {
-				t.Errorf("%s %s: the override is not tried", name, e.Path)
-				continue
-			}
-			code, answer := r.Send(t, "admin", http.MethodPatch, path+"/x", "application/merge-patch+json", change)
-			if code != http.StatusUnprocessableEntity {
-				t.Errorf("%s %s: the server takes the change: %d %s", name, e.Path, code, answer)
+			switch {
+			case e.Type != name:
+			case e.Class == "writeOnly":
+				if strings.Contains(fields, `"`+e.Path+`"`) == strings.Contains(string(is), `"`+e.Path+`"`) {
+					t.Errorf("%s %s is not tried, or the server answers it: %s", name, e.Path, is)
+				}
+			case e.Class == "createOnly":
+				change, ok := changes[e.Path]
+				if !ok {
+					t.Errorf("%s %s: the override is not tried", name, e.Path)
+					continue
+				}
+				code, answer := r.Send(t, "admin", http.MethodPatch, path+"/x", "application/merge-patch+json", change)
+				if code != http.StatusUnprocessableEntity {
+					t.Errorf("%s %s: the server takes the change: %d %s", name, e.Path, code, answer)
+				}
 			}
 		}
 	}
