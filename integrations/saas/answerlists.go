@@ -8,11 +8,21 @@ type appAnswer struct {
 	Labels     *string         `json:"labels,omitempty"`
 	Parent     *nameAnswer     `json:"parentApp,omitempty"`
 	Owners     []nameAnswer    `json:"serviceOwners,omitempty"`
+	Roles      []pathAnswer    `json:"selfServiceRoles,omitempty"`
 	Components []codeComponent `json:"codeComponents,omitempty"`
 }
 
 type nameAnswer struct {
 	Name string `json:"name"`
+}
+
+type registryAnswer struct {
+	URL string `json:"url"`
+}
+
+type quayOrgAnswer struct {
+	Name     string         `json:"name"`
+	Instance registryAnswer `json:"instance"`
 }
 
 type codeComponent struct {

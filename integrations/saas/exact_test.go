@@ -39,7 +39,7 @@ func TestOneTargetPlansItsCell(t *testing.T) {
 	}{
 		"a parameter of one target": {func(w *saastest.World) { w.Target(file, 2, 1)["parameters"] = map[string]any{"REPLICAS": 4} },
 			[]string{"saas-deploy app-007/production", "saas-pipelines app-007"}},
-		"a pattern of images, which both read": {func(w *saastest.World) { w.Set(file, []any{"quay.io/acme/", "quay.io/other/"}, "imagePatterns") },
+		"a pattern of images, which both read": {func(w *saastest.World) { w.Set(file, []any{"quay.io/acme/", "quay.io/acme/more/"}, "imagePatterns") },
 			[]string{"saas-deploy app-007/production", "saas-deploy app-007/stage", "saas-pipelines app-007"}},
 		"words for people": {func(w *saastest.World) { w.Set(file, "Another name", "displayName") }, nil},
 	} {

@@ -20,6 +20,9 @@ type Model struct {
 
 	// orgs are the addresses of the organizations at GitHub; nil if the data do not say any.
 	orgs map[string]bool
+	// registries are the hosts of registries whose organizations the data name, and quayOrgs these organizations,
+	// as HOST/NAME. Both are nil if the data have no such types.
+	registries, quayOrgs map[string]bool
 	// jobs are the jobs of build servers, by the name of the server; nil if nobody read them, and if
 	// nobody needs them or the data define none.
 	jobs  map[string]jobs.Jobs
@@ -153,6 +156,7 @@ type App struct {
 	Path, Name string
 	Parent     string // "" if it has none
 	Owners     int    // how many service owners it names
+	Roles      int    // how many roles give people a share of it
 	// Components are its repositories, by address.
 	Components map[string]Component
 }

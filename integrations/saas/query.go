@@ -22,6 +22,8 @@ var (
 	sloList         = list{"slo_document_v1", "SLODocument_v1"}
 	settingsList    = list{"app_interface_settings_v1", "AppInterfaceSettings_v1"}
 	orgList         = list{"githuborg_v1", "GithubOrg_v1"}
+	registryList    = list{"quay_instances_v1", "QuayInstance_v1"}
+	quayOrgList     = list{"quay_orgs_v1", "QuayOrg_v1"}
 	jobList         = list{"jenkins_configs_v1", "JenkinsConfig_v1"}
 )
 
@@ -44,7 +46,7 @@ var selections = map[string]string{
 		promotion_data { channel data { type ... on ParentSaasPromotion_v1 { parent_saas target_config_hash } } }`,
 	"SaasResourceTemplateTargetUpstream_v1": `name; instance %JenkinsInstance_v1`,
 	"JenkinsInstance_v1":                    `name; serverUrl; token %VaultSecret_v1`,
-	"App_v1":                                `path; name; labels; parentApp { name }; serviceOwners { name }; codeComponents %AppCodeComponents_v1`,
+	"App_v1":                                `path; name; labels; parentApp { name }; serviceOwners { name }; selfServiceRoles { path }; codeComponents %AppCodeComponents_v1`,
 	"AppCodeComponents_v1":                  `url; blockedVersions; hotfixVersions`,
 	"Environment_v1":                        `path; name; labels; parameters; secretParameters %SaasSecretParameters_v1`,
 	"Cluster_v1": `path; name; serverUrl; consoleUrl; prometheusUrl; insecureSkipTLSVerify; internal; automationToken %VaultSecret_v1;
@@ -58,6 +60,8 @@ var selections = map[string]string{
 	"Namespace_v1:slo":               `name; app { name }; cluster %Cluster_v1:slo`,
 	"Cluster_v1:slo":                 `name; automationToken %VaultSecret_v1; prometheusUrl; spec { private }`,
 	"GithubOrg_v1":                   `path; name; url`,
+	"QuayInstance_v1":                `path; url`,
+	"QuayOrg_v1":                     `path; name; instance { url }`,
 	"JenkinsConfig_v1":               `path; name; type; app { name }; instance { name }; config; config_path { content }`,
 	"Query":                          "", // which lists there are
 	"AppInterfaceSettings_v1":        `path; hashLength; imagePatternsBlockRules { environmentLabelSelector imagePatterns }`,

@@ -43,7 +43,7 @@ func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model,
 	}
 	r := &reader{settings: s, model: &Model{Apps: map[string]*App{}}, broken: map[string]string{}, matches: map[string]match{}}
 	rows := map[string][]row{}
-	for _, l := range []list{sloList, orgList} { // older schemas do not have them
+	for _, l := range []list{sloList, orgList, registryList, quayOrgList} { // older schemas do not have them
 		if known["Query"][l.root] {
 			lists = append(lists, l)
 		}
@@ -60,6 +60,7 @@ func Read(ctx context.Context, query integration.QueryFunc, s Settings) (*Model,
 		return nil, err
 	}
 	each(r, rows[orgList.root], func(_ string, a orgAnswer) { r.model.orgs[strings.TrimSuffix(strings.ToLower(a.URL), "/")] = true })
+	r.readRegistries(lists, rows)
 	r.readApps(rows[appList.root])
 	r.readEnvironments(rows[environmentList.root])
 	r.readClusters(rows[clusterList.root])
@@ -120,11 +121,21 @@ func (r *reader) readSettings(rows []row) error {
 	return nil
 }
 
+// readRegistries reads which organizations of registries the data name, if they have types for both.
+func (r *reader) readRegistries(lists []list, rows map[string][]row) {
+	if !slices.Contains(lists, registryList) || !slices.Contains(lists, quayOrgList) {
+		return
+	}
+	r.model.registries, r.model.quayOrgs = map[string]bool{}, map[string]bool{}
+	each(r, rows[registryList.root], func(_ string, a registryAnswer) { r.model.registries[a.URL] = true })
+	each(r, rows[quayOrgList.root], func(_ string, a quayOrgAnswer) { r.model.quayOrgs[a.Instance.URL+"/"+a.Name] = true })
+}
+
 // readApps reads the apps.
 func (r *reader) readApps(rows []row) {
 	r.apps, r.labels = map[string]*App{}, map[string]any{}
 	each(r, rows, func(path string, a appAnswer) {
-		app := &App{Path: path, Name: a.Name, Owners: len(a.Owners), Components: map[string]Component{}}
+		app := &App{Path: path, Name: a.Name, Owners: len(a.Owners), Roles: len(a.Roles), Components: map[string]Component{}}
 		if a.Parent != nil {
 			app.Parent = a.Parent.Name
 		}

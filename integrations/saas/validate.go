@@ -13,7 +13,8 @@ import (
 // Validate returns all mistakes of the data about saas files, in the order of their places: those
 // that hold something and those that do not.
 func Validate(m *Model) []reconcile.Finding {
-	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, jobs: m.jobs, Findings: slices.Clone(m.Findings)}
+	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, registries: m.registries, quayOrgs: m.quayOrgs, jobs: m.jobs, known: m.known,
+		Findings: slices.Clone(m.Findings)}
 	for _, f := range m.Files {
 		v.checkFile(f)
 		for _, t := range f.Templates {
@@ -22,6 +23,7 @@ func Validate(m *Model) []reconcile.Finding {
 			}
 		}
 	}
+	v.checkDisabled()
 	out := v.Findings
 	slices.SortStableFunc(out, func(a, b reconcile.Finding) int {
 		return cmp.Or(strings.Compare(a.Place.File, b.Place.File), strings.Compare(a.Place.Pointer, b.Place.Pointer),
@@ -29,6 +31,24 @@ func Validate(m *Model) []reconcile.Finding {
 	})
 	return slices.CompactFunc(out, func(a, b reconcile.Finding) bool {
 		return a.Place == b.Place && a.Code == b.Code && a.Message == b.Message
+	})
+}
+
+// checkDisabled tells of disabled targets whose cell has the name of another one, which is held once they are enabled.
+func (m *Model) checkDisabled() {
+	cells := map[string]map[string]bool{} // by their names for objects
+	m.eachTarget(func(t *Target) {
+		name := combo(t.Template.File.Name, t.Env())
+		if cells[name] == nil {
+			cells[name] = map[string]bool{}
+		}
+		cells[name][t.Template.File.Name+"/"+t.Env()] = true
+	})
+	m.eachTarget(func(t *Target) {
+		name := combo(t.Template.File.Name, t.Env())
+		if keys := sortedKeys(cells[name]); t.Disable && len(keys) > 1 {
+			m.tellTarget(t, CodeName, reconcile.Error, "", fmt.Sprintf("the cells %s have one name for objects, %s; rename one", strings.Join(keys, " and "), name))
+		}
 	})
 }
 
@@ -40,9 +60,7 @@ func (m *Model) tellFile(f *File, code reconcile.Code, severity reconcile.Severi
 
 // checkFile checks what a saas file says for all of its targets.
 func (m *Model) checkFile(f *File) {
-	if app := m.Apps[f.App]; app != nil && app.Owners == 0 {
-		m.tellFile(f, CodeApp, reconcile.Error, "/app", fmt.Sprintf("the app %s has no serviceOwners", f.App))
-	}
+	m.checkApp(f)
 	if name := f.Pipeline(); f.Provider.Kind == "tekton" {
 		if wrong := wrongName(name); len(name) > maxPipeline {
 			m.tellFile(f, CodeName, reconcile.Error, "/name", fmt.Sprintf("Pipeline name %s is longer than %d characters", name, maxPipeline))
@@ -58,6 +76,10 @@ func (m *Model) checkFile(f *File) {
 		}
 	}
 	for i, pattern := range f.ImagePatterns {
+		if host, name, ok := strings.Cut(pattern, "/"); ok && m.registries[host] && !m.quayOrgs[host+"/"+untilSlash(name)] {
+			m.tellFile(f, CodeImages, reconcile.Error, fmt.Sprintf("/imagePatterns/%d", i),
+				fmt.Sprintf("no datafile names the organization %.100q of the registry %.100s", untilSlash(name), host))
+		}
 		if !strings.HasSuffix(pattern, "/") && !strings.HasSuffix(pattern, ":") && !strings.HasSuffix(pattern, "@") {
 			m.tellFile(f, CodeImages, reconcile.Warning, fmt.Sprintf("/imagePatterns/%d", i),
 				fmt.Sprintf("the pattern %.100s allows all images that begin with it, such as %.100s-other; end it with / or :", pattern, pattern))
@@ -73,9 +95,29 @@ func (m *Model) checkFile(f *File) {
 			m.tellFile(f, CodeApp, reconcile.Error, t.Pointer+"/url", fmt.Sprintf("no app has the repository %.200s among its codeComponents", t.URL))
 		}
 		if !m.knowsOrg(t.URL) {
-			m.tellFile(f, CodeApp, reconcile.Error, t.Pointer+"/url", fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
+			m.tellFile(f, CodeApp, reconcile.Warning, t.Pointer+"/url", fmt.Sprintf("no datafile names the GitHub organization of %.200s", t.URL))
 		}
 	}
+}
+
+// checkApp checks that people have a share of the app of a saas file: by a role, or, where the data have no such
+// roles, as its owners.
+func (m *Model) checkApp(f *File) {
+	app := m.Apps[f.App]
+	switch {
+	case app == nil:
+	case m.known["App_v1"]["selfServiceRoles"] && app.Roles == 0:
+		m.tellFile(f, CodeApp, reconcile.Error, "/app",
+			fmt.Sprintf("the app %.100s has no self-service roles; add %.200s to the self_service of a role", f.App, app.Path))
+	case !m.known["App_v1"]["selfServiceRoles"] && app.Owners == 0:
+		m.tellFile(f, CodeApp, reconcile.Error, "/app", fmt.Sprintf("the app %s has no serviceOwners", f.App))
+	}
+}
+
+// untilSlash returns what stands before the first slash.
+func untilSlash(text string) string {
+	before, _, _ := strings.Cut(text, "/")
+	return before
 }
 
 // knowsOrg reports whether the data name the organization of a repository. Repositories elsewhere
@@ -160,6 +202,11 @@ func (m *Model) checkPromotion(t *Target) {
 			tell(CodeChannel, fmt.Sprintf("/promotion_data/%d", i), fmt.Sprintf("the target does not subscribe to the channel %.100s; remove its promotion_data", d.Channel))
 		}
 	}
+	for i, channel := range p.Publish {
+		if slices.Contains(p.Publish[:i], channel) {
+			tell(CodeChannel, fmt.Sprintf("/publish/%d", i), fmt.Sprintf("the target publishes the channel %.100s twice; remove one", channel))
+		}
+	}
 	for i, channel := range p.Subscribe {
 		pointer := fmt.Sprintf("/subscribe/%d", i)
 		publishers := m.Publishers(channel)
@@ -196,7 +243,11 @@ func (m *Model) checkParameters(t *Target) {
 			continue
 		}
 		if strings.Contains(text, "${"+key+"}") {
-			m.tellTarget(t, CodeParameters, reconcile.Error, "/parameters", fmt.Sprintf("the parameter %.100s refers to itself, which is not filled in", key))
+			severity := reconcile.Error
+			if environment == nil || len(environment.keys) == 0 { // then the peer does not look
+				severity = reconcile.Warning
+			}
+			m.tellTarget(t, CodeParameters, severity, "/parameters", fmt.Sprintf("the parameter %.100s refers to itself, which is not filled in", key))
 		}
 		if name := reused(text, environment); name != "" {
 			m.tellTarget(t, CodeParameters, reconcile.Error, "/parameters",

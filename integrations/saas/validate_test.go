@@ -48,6 +48,10 @@ func TestValidate(t *testing.T) {
 		}, []string{"error SAAS_PARAMETERS " + at + "/parameters/IMAGE_TAG"}},
 		"a parameter that names itself": {func(w *saastest.World) { production(w)["parameters"] = object{"A": "x ${A}"} },
 			[]string{"error SAAS_PARAMETERS " + at + "/parameters: the parameter A refers to itself"}},
+		"a parameter that names itself, and no parameters of the environment": {func(w *saastest.World) {
+			production(w)["parameters"] = object{"A": "x ${A}"}
+			w.Set(saastest.ProductionEnv, nil, "parameters")
+		}, []string{"warning SAAS_PARAMETERS " + at + "/parameters: the parameter A refers to itself"}},
 		"a value of the environment": {func(w *saastest.World) {
 			w.Data[saastest.ProductionEnv]["parameters"] = object{"DOMAIN": "a.example.com"}
 			production(w)["parameters"] = object{"HOST": "shop.a.example.com"}
@@ -75,10 +79,25 @@ func TestValidate(t *testing.T) {
 			w.Set(saastest.App, saastest.Ref("/apps/other.yml"), "parentApp")
 			w.Set(saastest.File, true, "validateTargetsInApp")
 		}, nil},
-		"an app without owners": {func(w *saastest.World) { w.Set(saastest.App, nil, "serviceOwners") }, []string{"error SAAS_APP " + saastest.File + "/app: the app shop has no serviceOwners"}},
+		"an app without owners": {func(w *saastest.World) { w.Set(saastest.App, nil, "serviceOwners") }, nil},
+		"an app without roles": {func(w *saastest.World) { w.Set(saastest.Role, []any{}, "self_service", 0, "datafiles") },
+			[]string{"error SAAS_APP " + saastest.File + "/app: the app shop has no self-service roles; add " + saastest.App + " to the self_service of a role"}},
+		"an app without owners, and no types for roles": {func(w *saastest.World) {
+			w.Drop = []string{"App_v1.selfServiceRoles"}
+			w.Set(saastest.App, nil, "serviceOwners")
+		}, []string{"error SAAS_APP " + saastest.File + "/app: the app shop has no serviceOwners"}},
+		"a channel that is published twice": {func(w *saastest.World) { promotion(w)["publish"] = []any{"b", "a", "b"} },
+			[]string{"error SAAS_CHANNEL " + at + "/promotion/publish/2: the target publishes the channel b twice"}},
+		"an unknown organization of a registry": {func(w *saastest.World) {
+			w.Set(saastest.File, []any{"quay.io/acme/", "quay.io/other/shop/", "registry.example.com/other/"}, "imagePatterns")
+		}, []string{"error SAAS_IMAGES " + saastest.File + "/imagePatterns/1: no datafile names the organization \"other\" of the registry quay.io"}},
+		"no types for organizations of registries": {func(w *saastest.World) {
+			w.Set(saastest.File, []any{"quay.io/other/"}, "imagePatterns")
+			w.Drop = []string{"Query.quay_orgs_v1"}
+		}, nil},
 		"an unknown repository": {func(w *saastest.World) { w.Set(saastest.App, nil, "codeComponents") }, []string{"error SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no app has the repository"}},
 		"an unknown organization": {func(w *saastest.World) { w.Data["/dependencies/acme.yml"]["url"] = "https://github.com/other" },
-			[]string{"error SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no datafile names the GitHub organization"}},
+			[]string{"warning SAAS_APP " + saastest.File + "/resourceTemplates/0/url: no datafile names the GitHub organization"}},
 		"no types for organizations": {func(w *saastest.World) {
 			w.Drop = []string{"Query.githuborg_v1"}
 		}, nil},
@@ -91,7 +110,7 @@ func TestValidate(t *testing.T) {
 		"a short timeout":          {func(w *saastest.World) { w.Set(saastest.File, "59m", "timeout") }, []string{"error SAAS_TIMEOUT " + saastest.File + "/timeout: the timeout 59m is below one hour"}},
 		"a timeout of an hour":     {func(w *saastest.World) { w.Set(saastest.File, "60m", "timeout") }, nil},
 		"no timeout":               {func(w *saastest.World) { w.Set(saastest.File, "soon", "timeout") }, []string{"error SAAS_TIMEOUT " + saastest.File + `/timeout: "soon" is no time`}},
-		"a pattern without an end": {func(w *saastest.World) { w.Set(saastest.File, []any{"quay.io/", "quay.io/acme"}, "imagePatterns") }, []string{"warning SAAS_IMAGES " + saastest.File + "/imagePatterns/1: the pattern quay.io/acme allows"}},
+		"a pattern without an end": {func(w *saastest.World) { w.Set(saastest.File, []any{"quay.io/acme/", "quay.io/acme"}, "imagePatterns") }, []string{"warning SAAS_IMAGES " + saastest.File + "/imagePatterns/1: the pattern quay.io/acme allows"}},
 		"messages to Slack": {func(w *saastest.World) {
 			w.Data["/slack.yml"] = object{"$schema": "/dependencies/slack-workspace-1.yml", "name": "s"}
 			w.Set(saastest.File, object{"workspace": saastest.Ref("/slack.yml"), "channel": "c"}, "slack")
@@ -113,6 +132,11 @@ func TestValidate(t *testing.T) {
 			delete(of, "namespace")
 			of["ref"], of["provider"], of["namespaceSelector"] = "main", "dynamic", object{"jsonPathSelectors": object{"include": []any{"namespace[*]"}}}
 		}, []string{"error SAAS_REF " + at + "/ref: auto promotion needs the full sha"}},
+		"a disabled target of a combo that is equal after the cut": {func(w *saastest.World) {
+			long := strings.Repeat("e", 60)
+			w.Data[saastest.StageEnv]["name"], w.Data[saastest.ProductionEnv]["name"] = long+"1", long+"2"
+			production(w)["disable"] = true
+		}, []string{"error SAAS_NAME " + at + ": the cells shop/eee"}},
 		"combos that are equal after the cut": {func(w *saastest.World) {
 			long := strings.Repeat("e", 60)
 			w.Data[saastest.StageEnv]["name"], w.Data[saastest.ProductionEnv]["name"] = long+"1", long+"2"

@@ -197,8 +197,8 @@ func TestDesiredState(t *testing.T) {
 		"a parameter of a target":        {func() { s.Target(saastest.File, 0, 0)["parameters"] = map[string]any{"A": "b"} }, []string{"shop/stage"}},
 		"the name for people":            {func() { s.Set(saastest.File, "Shop", "displayName") }, nil},
 		"a parameter of the environment": {func() { s.Set(saastest.ProductionEnv, map[string]any{"A": "c"}, "parameters") }, []string{production}},
-		"patterns of images":             {func() { s.Set(saastest.File, []any{"quay.io/x/"}, "imagePatterns") }, []string{production, "shop/stage"}},
-		"a mistake":                      {func() { s.Set(saastest.App, []any{}, "serviceOwners") }, []string{Validation}},
+		"patterns of images":             {func() { s.Set(saastest.File, []any{"quay.io/acme/x/"}, "imagePatterns") }, []string{production, "shop/stage"}},
+		"a mistake":                      {func() { s.Set(saastest.Role, []any{}, "self_service", 0, "datafiles") }, []string{Validation}},
 	} {
 		s = newScene(t)
 		c.change()

@@ -16,6 +16,11 @@ Owner_v1
   name! email!
 App_v1 /app-sre/app-1.yml
   schema! path! name! labels:json parentApp:App_v1 serviceOwners:Owner_v1* codeComponents:AppCodeComponents_v1*
+  selfServiceRoles:Role_v1*
+Role_v1 /access/role-1.yml
+  schema! path! name! self_service:SelfServiceConfig_v1*
+SelfServiceConfig_v1
+  datafiles:App_v1*
 AppCodeComponents_v1
   name! url! resource! blockedVersions* hotfixVersions*
 Environment_v1 /app-sre/environment-1.yml
@@ -121,7 +126,7 @@ var more = map[string]string{
 var roots = map[string]string{
 	"app_interface_settings_v1": "AppInterfaceSettings_v1", "apps_v1": "App_v1", "environments_v1": "Environment_v1",
 	"clusters_v1": "Cluster_v1", "namespaces_v1": "Namespace_v1", "saas_files_v2": "SaasFile_v2",
-	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "jenkins_configs_v1": "JenkinsConfig_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
+	"slo_document_v1": "SLODocument_v1", "githuborg_v1": "GithubOrg_v1", "jenkins_configs_v1": "JenkinsConfig_v1", "quay_instances_v1": "QuayInstance_v1", "quay_orgs_v1": "QuayOrg_v1", "pipelines_providers_v1": "PipelinesProvider_v1",
 }
 
 // isInterface reports whether a type is an interface.
@@ -176,6 +181,9 @@ func graphql(drop []string) object {
 	return object{"$schema": "/app-interface/graphql-schemas-1.yml", "confs": confs}
 }
 
+// datafileOfRoles is the schema of roles.
+const datafileOfRoles = "/access/role-1.yml"
+
 // conf returns a type of the data.
 func conf(name, datafile, fields string, drop []string) object {
 	out := object{"name": name}
@@ -191,6 +199,10 @@ func conf(name, datafile, fields string, drop []string) object {
 		isResource := of == "resource"
 		if of == "" || isResource {
 			of = "string"
+		}
+		if field == "selfServiceRoles" { // the roles that name the app
+			list = append(list, object{"name": field, "type": of, "isList": true, "synthetic": object{"schema": datafileOfRoles, "subAttr": "self_service.datafiles"}})
+			continue
 		}
 		list = append(list, object{"name": field, "type": of, "isRequired": strings.Contains(word, "!"),
 			"isList": strings.HasSuffix(word, "*"), "isInterface": isInterface(of), "isResource": isResource, "resolveResource": isResource})

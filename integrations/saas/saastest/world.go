@@ -38,6 +38,7 @@ const (
 	Settings      = "/settings.yml"
 	Jenkins       = "/dependencies/ci.yml"
 	QuayOrg       = "/dependencies/quay-org.yml"
+	Role          = "/teams/developers.yml"
 	SLOs          = "/services/shop/slo.yml"
 )
 
@@ -106,6 +107,16 @@ func (w *World) app(name string) {
 	w.Data["/services/"+name+"/app.yml"] = object{"$schema": "/app-sre/app-1.yml", "name": name,
 		"serviceOwners":  []any{object{"name": "Owner", "email": "owner@example.com"}},
 		"codeComponents": []any{object{"name": name, "resource": "upstream", "url": "https://github.com/acme/" + name}}}
+	w.share("/services/" + name + "/app.yml")
+}
+
+// share gives people a share of an app by the role of the world.
+func (w *World) share(app string) {
+	if w.Data[Role] == nil {
+		w.Data[Role] = object{"$schema": datafileOfRoles, "name": "developers", "self_service": []any{object{"datafiles": []any{}}}}
+	}
+	of := w.Data[Role]["self_service"].([]any)[0].(object)
+	of["datafiles"] = append(of["datafiles"].([]any), Ref(app))
 }
 
 // namespaces adds the namespaces NAME-stage and NAME-production of an app.
