@@ -33,9 +33,9 @@ func (s *Schema) parseRootArguments(def *fieldDef, args map[string]any) (out roo
 type filter struct {
 	matchesNothing bool // no object passes
 	conditions     []condition
-	// unknown is the error of the first key that the type lacks, nil if it has all. It comes before any
-	// condition is judged.
-	unknown *Error
+	// fault is an error of the filter as a whole, such as the first key that the type lacks; nil if there is none. It
+	// comes before any condition is judged.
+	fault *Error
 }
 
 // A conditionKind says how a condition compares.
@@ -47,12 +47,11 @@ const (
 	conditionIn                          // equals any item of a list; a missing key equals none
 	conditionNot                         // differs from a value
 	conditionFilter                      // the object under the key, or the target of a reference, passes another filter
-	conditionFault                       // an error; no condition follows it
+	conditionFault                       // an error for each object that gets there: none of an empty list does
 )
 
-// A condition is one key of a filter. An error in a filter is a condition, too:
-// qontract-server notices it when it judges a datafile, and only if the conditions before it
-// hold.
+// A condition is one key of a filter. A mistake in its value is a condition, too: qontract-server notices it when
+// it judges an object, and only if the conditions before it hold.
 type condition struct {
 	key   string
 	kind  conditionKind
@@ -69,7 +68,7 @@ func faultyCondition(fault *Error) condition { return condition{kind: conditionF
 func (s *Schema) parseFilter(t *typeDef, v any) *filter {
 	f := &filter{}
 	if s.isBareList {
-		f.conditions = []condition{faultyCondition(internalError("Cannot read properties of undefined (reading 'find')"))}
+		f.fault = internalError("Cannot read properties of undefined (reading 'find')")
 		return f
 	}
 	var members []bundle.Member
@@ -81,7 +80,7 @@ func (s *Schema) parseFilter(t *typeDef, v any) *filter {
 			members = append(members, bundle.Member{Key: fmt.Sprint(i), Value: item})
 		}
 	case nil:
-		f.conditions = []condition{faultyCondition(internalError("Cannot convert undefined or null to object"))}
+		f.fault = internalError("Cannot convert undefined or null to object")
 		return f
 	default:
 		f.matchesNothing = true
@@ -89,17 +88,13 @@ func (s *Schema) parseFilter(t *typeDef, v any) *filter {
 	}
 	for _, m := range members {
 		if s.filterField(t, m.Key, 0) == nil {
-			f.unknown = internalError("Field %q does not exist on type %q", m.Key, t.name)
-			f.unknown.Code, f.unknown.GQLType = CodeFilter, t.name
+			f.fault = internalError("Field %q does not exist on type %q", m.Key, t.name)
+			f.fault.Code, f.fault.GQLType = CodeFilter, t.name
 			return f
 		}
 	}
 	for _, m := range members {
-		c := s.parseCondition(t, m.Key, m.Value)
-		f.conditions = append(f.conditions, c)
-		if c.kind == conditionFault {
-			break
-		}
+		f.conditions = append(f.conditions, s.parseCondition(t, m.Key, m.Value))
 	}
 	return f
 }

@@ -14,8 +14,8 @@ func (r *run) selectDatafiles(field *selectedField) (dataValue, *Error) {
 	if len(files) == 0 {
 		return dataValue{value: fileList{}}, nil
 	}
-	if f := field.rootArgs.filter; f != nil && f.unknown != nil {
-		return dataValue{}, f.unknown.clone()
+	if f := field.rootArgs.filter; f != nil && f.fault != nil {
+		return dataValue{}, f.fault.clone()
 	}
 	files = r.engine.candidates(field.def.schema, field.rootArgs)
 	list := make(fileList, 0, len(files))
@@ -59,8 +59,8 @@ func (d dataReader) matchesArguments(field *selectedField, f *bundle.File) (bool
 // matches reports whether a value passes the filter.
 func (f *filter) matches(d dataReader, v any) (bool, *Error) {
 	switch {
-	case f.unknown != nil:
-		return false, f.unknown.clone()
+	case f.fault != nil:
+		return false, f.fault.clone()
 	case f.matchesNothing:
 		return false, nil
 	}
@@ -77,8 +77,6 @@ func (f *filter) matches(d dataReader, v any) (bool, *Error) {
 // item must fulfill a condition that is written as an object (in, ne or filter).
 func (c *condition) matches(d dataReader, v any) (bool, *Error) {
 	switch c.kind {
-	case conditionFault:
-		return false, c.fault.clone()
 	case conditionEqual:
 		found, _ := property(v, c.key)
 		return strictEqual(found, c.value), nil
@@ -104,7 +102,10 @@ func (c *condition) matches(d dataReader, v any) (bool, *Error) {
 
 // matchesSingle reports whether a value that is not a list fulfills the condition.
 func (c *condition) matchesSingle(d dataReader, v any) (bool, *Error) {
-	if c.kind == conditionIn {
+	switch c.kind {
+	case conditionFault:
+		return false, c.fault.clone()
+	case conditionIn:
 		return c.isInList(v)
 	}
 	if v == nil {

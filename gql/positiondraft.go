@@ -131,7 +131,7 @@ func (a *analyzer) addFilter(d *positionDraft, f typedFilter) {
 	for i := range f.filter.conditions {
 		c := &f.filter.conditions[i]
 		switch c.kind {
-		case conditionFault:
+		case conditionFault: // only empty lists get behind it, and nothing of them is read
 			return
 		case conditionFilter:
 		default:

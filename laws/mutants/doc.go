@@ -12,5 +12,9 @@
 // Changes after which the package does the same stand in equivalent.json, with the reason. They are printed, and count as
 // not noticed.
 //
-//   - sites.go: what can be changed; try.go: one change and the tests; main.go: the sample and its table.
+// With -engines it breaks the engines that stand in for other programs, as listed in engines.json, and asks the judges
+// alone: a judge that stays green holds nothing.
+//
+//   - sites.go: what can be changed; try.go: one change and the tests; engines.go: the broken engines and
+//     their judges; main.go: the sample and its table.
 package main

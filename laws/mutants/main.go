@@ -29,6 +29,8 @@ type options struct {
 	packages []string
 	changes  int
 	seed     uint64
+	engines  bool // ask the judges of engines instead
+	draw     bool // draw the list of broken engines
 }
 
 // errWeak is the result when tests notice too little.
@@ -40,6 +42,8 @@ func main() {
 	var o options
 	flag.IntVar(&o.changes, "changes", 150, "how many changes are tried for each package")
 	flag.Uint64Var(&o.seed, "seed", 1, "another seed draws other changes")
+	flag.BoolVar(&o.engines, "engines", false, "break the engines as listed, and ask the judges that hold them to other programs")
+	flag.BoolVar(&o.draw, "draw", false, "print a new list of broken engines, with so many changes for each judge")
 	flag.Usage = func() {
 		_, _ = fmt.Fprint(flag.CommandLine.Output(), "usage: go run ./laws/mutants [flags] [PACKAGE...]\n\nA package is a folder of the module, such as planner.\n\n")
 		flag.PrintDefaults()
@@ -48,13 +52,23 @@ func main() {
 	if o.packages = flag.Args(); len(o.packages) == 0 {
 		o.packages = judged
 	}
-	if err := run(ctx, os.Stdout, o); err != nil {
+	if err := start(ctx, os.Stdout, o); err != nil {
 		_, _ = fmt.Fprintf(os.Stderr, "mutants: %v\n", err)
-		if errors.Is(err, errWeak) {
+		if errors.Is(err, errWeak) || errors.Is(err, errUnnoticed) {
 			os.Exit(1) //nolint:gocritic // nothing runs any more
 		}
 		os.Exit(3)
 	}
+}
+
+func start(ctx context.Context, out io.Writer, o options) error {
+	switch {
+	case o.draw:
+		return drawEngines(ctx, out, o)
+	case o.engines:
+		return holdEngines(ctx, out)
+	}
+	return run(ctx, out, o)
 }
 
 // run tries the changes of all packages, and prints a line for each that was not noticed and for each package.

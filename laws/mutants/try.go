@@ -26,6 +26,7 @@ const (
 // A bench tries the changes of one package.
 type bench struct {
 	path      string   // of the package
+	only      string   // the only test that is asked; "" is all short ones
 	importers []string // packages of the module that import it
 	timeout   time.Duration
 }
@@ -93,7 +94,12 @@ func (b bench) try(ctx context.Context, s site) (verdict, error) {
 
 // test runs the short tests of packages.
 func (b bench) test(ctx context.Context, overlay string, packages ...string) (verdict, error) {
-	args := []string{"test", "-short", "-vet=off", "-failfast"}
+	args := []string{"test", "-vet=off", "-failfast"}
+	if b.only != "" {
+		args = append(args, "-run", "^"+b.only+"$")
+	} else {
+		args = append(args, "-short")
+	}
 	if overlay != "" {
 		args = append(args, "-overlay", overlay)
 	}
