@@ -34,6 +34,15 @@ func (r *yamlReader) checkAmbiguous(n *yaml.Node) {
 	}
 }
 
+// checkColon adds a problem for text in brackets that ends with a colon, which PyYAML refuses: {a:} and [a:,b]. A
+// colon may follow on it: {a:: b} has the key "a:".
+func (r *yamlReader) checkColon(n *yaml.Node) {
+	rest, _ := r.textFrom(n)
+	if _, after, _ := strings.Cut(rest, n.Value); !strings.HasPrefix(after, ":") {
+		r.addProblem(n, "the colon of %s must not stand before a bracket or a comma: write a space behind it", quoteShort(n.Value))
+	}
+}
+
 // hasQuoteEscape reports whether text in double quotes contains an escaped single
 // quote.
 func hasQuoteEscape(s string) bool {

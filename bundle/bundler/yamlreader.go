@@ -117,6 +117,9 @@ func (r *yamlReader) readScalar(n *yaml.Node, v *node) {
 	if r.ambiguous {
 		r.checkAmbiguous(n)
 	}
+	if n.Style&quoted == 0 && strings.HasSuffix(n.Value, ":") {
+		r.checkColon(n)
+	}
 	switch tag := explicitTag(n); {
 	case tag != "":
 		v.kind, v.text, err = resolveTagged(tag, n.Value)
