@@ -1,6 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench benchmarks fuzz build golden score laws mutants
+.PHONY: help check test lint bench benchmarks fuzz build golden score laws mutants judges
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -33,6 +33,9 @@ laws: build ## the laws over random repositories: make laws [PAIRS=20000 SEED=1]
 
 mutants: ## how often tests notice small changes: make mutants [CHANGES=150 SEED=1 PACKAGES="planner gql"] (hours)
 	go run ./laws/mutants --changes $(or $(CHANGES),150) --seed $(or $(SEED),1) $(PACKAGES)
+
+judges: ## the programs that judge our engines, for longer: make judges [TIMES=20 SEED=1]
+	JUDGE_TIMES=$(or $(TIMES),20) JUDGE_SEED=$(or $(SEED),1) .ci/run judges
 
 score: ## score selectors on the cases of conformance/
 	go test ./conformance -run TestScore -v -count 1

@@ -11,31 +11,33 @@ import (
 )
 
 // Templates are filled in as OpenShift's library does.
-func TestTemplates(t *testing.T) {
-	shared.Judge(t, "templates", func(t *testing.T, l shared.Answer) (bool, string) {
-		var input struct {
-			Template json.RawMessage
-			Values   map[string]string
-		}
-		if err := json.Unmarshal(l.Input, &input); err != nil {
-			t.Fatal(err)
-		}
-		objects := []map[string]any{}
-		read, err := template.Read("template", input.Template)
-		if err == nil {
-			var made []map[string]any
-			made, err = template.Process(read, input.Values)
-			objects = append(objects, made...)
-		}
-		if err != nil || l.IsRefused() {
-			return err != nil && l.IsRefused(), fmt.Sprint(objects, err)
-		}
-		got, err := json.Marshal(objects)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return reflect.DeepEqual(decoded(t, got), decoded(t, l.Answer)), string(got)
-	})
+func TestTemplates(t *testing.T) { shared.Judge(t, "templates", fillsSame) }
+
+// fillsSame compares the objects of a template.
+func fillsSame(t *testing.T, l shared.Answer) (bool, string) {
+	t.Helper()
+	var input struct {
+		Template json.RawMessage
+		Values   map[string]string
+	}
+	if err := json.Unmarshal(l.Input, &input); err != nil {
+		t.Fatal(err)
+	}
+	objects := []map[string]any{}
+	read, err := template.Read("template", input.Template)
+	if err == nil {
+		var made []map[string]any
+		made, err = template.Process(read, input.Values)
+		objects = append(objects, made...)
+	}
+	if err != nil || l.IsRefused() {
+		return err != nil && l.IsRefused(), fmt.Sprint(objects, err)
+	}
+	got, err := json.Marshal(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reflect.DeepEqual(decoded(t, got), decoded(t, l.Answer)), string(got)
 }
 
 // decoded returns a value of JSON.

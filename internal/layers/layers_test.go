@@ -96,7 +96,7 @@ func TestCheck(t *testing.T) {
 			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, world, wrapper, bench, tests"}},
 		{"owner of starting programs", "internal/git/a.go", `package git; import _ "os/exec"`, nil},
 		{"not the owner of starting programs", "bundle/bundler/a.go", `package bundler; import _ "os/exec"`, []string{
-			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, internal/kubetest, internal/script, internal/gitlabtest, bench, laws/worlds, laws/secrets, laws/mutants, tests"}},
+			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, internal/kubetest, internal/script, internal/gitlabtest, internal/shared, bench, laws/worlds, laws/secrets, laws/mutants, tests"}},
 		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
 			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
 		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{

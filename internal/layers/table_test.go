@@ -88,7 +88,7 @@ var owners = map[string][]string{
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
@@ -138,6 +138,7 @@ var openers = map[string]string{
 	"cmd/*":                       "addresses of flags",
 	"internal/kubetest":           "tests",
 	"internal/gitlabtest":         "tests",
+	"internal/shared":             "tests, which start judges",
 	"internal/script":             "tests",
 }
 
