@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,16 +14,21 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/planner/proof"
-	"github.com/app-sre/prcheck/report"
+	"github.com/app-sre/prcheck/planner/peer"
 	"github.com/app-sre/prcheck/source"
 )
 
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	plan, page, server string
+	form               cli.Choice
+	in                 change.Inputs
+}
+
 func verifyCommand(env cli.Env) *cobra.Command {
-	var name, page string
-	var in change.Inputs
+	f := verifyFlags{form: cli.OneOf("text", "json")}
 	cmd := &cobra.Command{
-		Use:   "verify --plan FILE --base REF --head REF [--config FILE]",
+		Use:   "verify --plan FILE --base REF --head REF [--config FILE] [--server URL]",
 		Short: "Replay every skip of a plan from the two bundles",
 		Long: `verify proves once more what a plan leaves out, the slow way and by other code
 than that which made the plan: both bundles are decoded as a whole, all queries
@@ -33,31 +40,49 @@ These things are taken as they are: how bundles are split into files, the settin
 and what head edits of the rules, answers to GraphQL queries, and how work is divided
 into tasks.
 
+With --server a running qontract-server is asked each query on which a skip rests,
+on both bundles, and its answers are compared with prcheck's own. So answers need
+not be taken as they are. The server must have loaded both bundle files. Another
+answer refutes the skip (exit code 1). A question that the server does not answer
+leaves the skip believed at most (exit code 3). The variable PRCHECK_AUTHORIZATION
+is sent as the Authorization header.
+
 With --html the proof of each skip is a page for a person: both sides, what the
 integration reads, what of that differs, and what that rules out.`,
 		Example: `  planner verify --plan plan.json --base base.json --head head.json --config prcheck.yaml
-  planner verify --plan plan.json --base base.json --head head.json --html proof.html`,
+  planner verify --plan plan.json --base base.json --head head.json --html proof.html
+  planner verify --plan plan.json --base base.json --head head.json --server http://127.0.0.1:4000 --format json | jq .server`,
 		Args: cli.Takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return verify(git.Pin(cmd.Context()), env, in, name, page)
+			return verify(git.Pin(cmd.Context()), env, f)
 		},
 	}
-	cmd.Flags().StringVar(&name, "plan", "", "plan to verify (required)")
-	cmd.Flags().StringVar(&page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in place of the text")
-	addInputFlags(cmd, &in)
+	cmd.Flags().StringVar(&f.plan, "plan", "", "plan to verify (required)")
+	cmd.Flags().StringVar(&f.page, "html", "", "file that gets a page with the proof of each skip; - is stdout, in place of the text")
+	cmd.Flags().Var(&f.form, "format", "how to write the proof to stdout: text or json")
+	addServerFlag(cmd, &f.server)
+	addInputFlags(cmd, &f.in)
 	return cmd
 }
 
 // verify checks the plan of a file and writes the proof, also to a page if that has a name.
-func verify(ctx context.Context, env cli.Env, in change.Inputs, name, page string) error {
-	p, err := source.ReadPlan(name)
+func verify(ctx context.Context, env cli.Env, f verifyFlags) error {
+	if f.page == "-" && f.form.String() != "text" {
+		return cli.Usage(errors.New("--html - writes the page in place of the text: give the page a file, or leave --format out"))
+	}
+	p, err := source.ReadPlan(f.plan)
 	if err != nil {
 		return err
 	}
-	if in, err = in.Complete(ctx, env); err != nil {
+	in, err := f.in.Complete(ctx, env)
+	if err != nil {
 		return err
 	}
-	in.Writes, in.Plan = []string{page}, p
+	at, err := in.Peer(env, f.server)
+	if err != nil {
+		return err
+	}
+	in.Writes, in.Plan = []string{f.page}, p
 	opened, err := in.Open(ctx, env)
 	if err != nil {
 		return err
@@ -66,47 +91,30 @@ func verify(ctx context.Context, env cli.Env, in change.Inputs, name, page strin
 	if err != nil {
 		return err
 	}
-	if err := writeProofPage(ctx, env, page, opened, p, r); err != nil {
+	var answers *peer.Answers
+	if at != nil {
+		if answers, r, err = opened.AskPeer(ctx, at, r, tellProgress(env.Stderr, time.Now)); err != nil {
+			return err
+		}
+	}
+	if err := writeProofPage(ctx, env, f.page, opened, p, r, answers); err != nil {
 		return err
 	}
-	if page != "-" {
-		err = writeProof(env.Stdout, p, r)
+	switch {
+	case f.page == "-":
+	case f.form.String() == "json":
+		err = writeProofJSON(env.Stdout, p, r, answers)
+	default:
+		err = writeProof(env.Stdout, p, r, answers)
 	}
 	if err != nil {
 		return err
 	}
-	if len(r.Refuted) == 0 {
-		return nil
+	if len(r.Refuted) > 0 {
+		hintAtState(env.Stderr, opened, p)
+		return cli.ErrFailed
 	}
-	hintAtState(env.Stderr, opened, p)
-	return cli.ErrFailed
-}
-
-// writeProof writes what does not hold, or that all decisions do, and how many skips are
-// proven, believed and refuted.
-func writeProof(w io.Writer, p *plan.Plan, r proof.Report) error {
-	for _, g := range r.Refuted {
-		if _, err := fmt.Fprintf(w, "%s: %s\n", report.Printable(g.Integration), report.Printable(g.Why)); err != nil {
-			return err
-		}
-	}
-	if len(r.Refuted) == 0 {
-		if _, err := fmt.Fprintf(w, "all %d decisions hold\n", len(p.Integrations)); err != nil {
-			return err
-		}
-	}
-	if _, err := fmt.Fprintf(w, "skips: %d proven, %d believed, %d refuted\n", len(r.Proven), len(r.Believed), len(r.Refuted)); err != nil {
-		return err
-	}
-	for _, a := range plan.Assumptions() {
-		if n := len(r.Assumed[a]); n > 0 {
-			if _, err := fmt.Fprintf(w, "assumed: %s\n", a.Sentence(n)); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := fmt.Fprintln(w, "taken as they are: files of bundles, settings, edits of rules, answers to queries, division into tasks")
-	return err
+	return unasked(answers)
 }
 
 // hintAtState says what is missing when a plan that rests on a state is verified without one.

@@ -10,19 +10,23 @@ import (
 	"github.com/app-sre/prcheck/internal/cli"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/peer"
 	"github.com/app-sre/prcheck/planner/proof"
 	"github.com/app-sre/prcheck/report/proofs"
 )
 
 // writeProofPage writes the page that shows what is proven, to a file or to
 // stdout. It writes nothing if the name is "".
-func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan, r proof.Report) error {
+func writeProofPage(ctx context.Context, env cli.Env, name string, opened *change.Change, p *plan.Plan, r proof.Report, answers *peer.Answers) error {
 	if name == "" {
 		return nil
 	}
 	in := proofs.Input{Plan: p, Assumed: map[plan.Assumption]int{}}
 	for a, names := range r.Assumed {
 		in.Assumed[a] = len(names)
+	}
+	if answers != nil {
+		in.Server = answers.Server + ": " + answers.Numbers()
 	}
 	err := opened.With(ctx, func(from planner.Input) (err error) {
 		in.Subjects, err = proofSubjects(from, r)

@@ -94,6 +94,9 @@ func (a *Answers) Numbers() string {
 	return fmt.Sprintf("%d asked, %d same, %d different, %d not asked", a.Asked, a.Same, a.Different, a.NotAsked)
 }
 
+// Confirm reports whether the server answered all questions, and as we do.
+func (a *Answers) Confirm() bool { return a.Different+a.NotAsked == 0 }
+
 // Judge returns the report of a proof as the answers leave it. What rests on another answer is
 // refuted. What rests on a question that was not answered is believed.
 func (a *Answers) Judge(r proof.Report) proof.Report {

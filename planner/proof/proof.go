@@ -89,8 +89,8 @@ type Tasks interface {
 
 // A Gap is a decision that could not be proven.
 type Gap struct {
-	Integration string // or "changes": the list of changed files does not hold
-	Why         string
+	Integration string `json:"integration"` // or "changes": the list of changed files does not hold
+	Why         string `json:"why"`
 }
 
 // A Report lists the decisions that leave something out, and the gaps.

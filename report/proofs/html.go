@@ -24,6 +24,7 @@ func HTML(w io.Writer, in Input) error {
 	view := struct {
 		Base, Head   plan.Side
 		Config       string
+		Server       string
 		Summary      string
 		Groups       []group
 		MoreGroups   int
@@ -32,7 +33,7 @@ func HTML(w io.Writer, in Input) error {
 		Rows         []row
 		Assumed      []string
 	}{
-		Base: in.Plan.Base, Head: in.Plan.Head, Config: in.Plan.Config, Groups: shown, MoreGroups: len(changed) - len(shown),
+		Base: in.Plan.Base, Head: in.Plan.Head, Config: in.Plan.Config, Server: in.Server, Groups: shown, MoreGroups: len(changed) - len(shown),
 		Resources: bounded(resources(in.Plan.Changes), maxNames), Types: bounded(in.Plan.Changes.GraphQL, maxNames),
 		Files: bounded(in.Plan.Changes.Schemas, maxNames), Rows: rows(in, changed), Assumed: assumed(in),
 	}

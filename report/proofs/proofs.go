@@ -34,6 +34,7 @@ type Input struct {
 	Plan     *plan.Plan
 	Subjects map[string]Subject // by the name of the integration
 	Assumed  map[plan.Assumption]int
+	Server   string // that was asked beside the embedded engine, and how it answered; "" when none was
 }
 
 // Bounds of the page. What is left out is counted.
