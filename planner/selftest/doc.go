@@ -15,4 +15,6 @@
 //     it, and the changed files that are needed to see it. Files are taken away one group
 //     after the other as long as the law stays broken, with a bounded number of attempts.
 //   - Laws that need one plan for each file look at a bounded number of files.
+//   - A server is asked only if the options name one. What it does not answer is reported as
+//     not asked, and never as kept.
 package selftest

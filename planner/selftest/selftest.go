@@ -9,8 +9,10 @@ import (
 	"github.com/app-sre/prcheck/affected"
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/live"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/planner"
+	"github.com/app-sre/prcheck/planner/peer"
 )
 
 // Options replace parts of the planner. The zero value has the real planner. Tests put a
@@ -20,6 +22,10 @@ type Options struct {
 	Partition func(tasks []plan.Task, n int) []plan.Part
 	// Sources are other ways to open two bundles, for the law "sources".
 	Sources []Source
+	// Server is a running qontract-server that has both bundles, and is asked what skips rest on;
+	// nil: none is asked. Progress is called with the number of answers so far; it may be nil.
+	Server   *live.Server
+	Progress func(asked int)
 }
 
 // A Source opens two bundles in another way, such as through a server.
@@ -43,6 +49,7 @@ const (
 	Held          Status = "ok"
 	Broken        Status = "broken"
 	NotApplicable Status = "not applicable"
+	NotAsked      Status = "not asked" // a server did not answer
 )
 
 // A Result is the result of one law.
@@ -54,6 +61,7 @@ type Result struct {
 	Checked        int             `json:"checked"`       // how many comparisons were made
 	Why            string          `json:"why,omitempty"` // it is not applicable, or what could not be compared
 	Counterexample *Counterexample `json:"counterexample,omitempty"`
+	Server         *peer.Answers   `json:"server,omitempty"` // how a server answered
 }
 
 // A Counterexample shows that a law is broken.
@@ -63,7 +71,7 @@ type Counterexample struct {
 	Changes     []string `json:"changes"` // the changed files that are needed, sorted
 }
 
-// Check checks all laws on the two bundles of an input. An error means that no plan can be
+// Check checks all laws on the two bundles of an input, and asks the server. An error means that no plan can be
 // made of the two bundles themselves.
 func Check(ctx context.Context, in planner.Input, o Options) ([]Result, error) {
 	if o.Make == nil {
@@ -84,7 +92,14 @@ func Check(ctx context.Context, in planner.Input, o Options) ([]Result, error) {
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	if t.Server == nil {
+		return out, nil
+	}
+	r, err := t.checkServer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, r), nil
 }
 
 // A tester checks laws on one input.

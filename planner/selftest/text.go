@@ -29,7 +29,11 @@ func WriteText(w io.Writer, results []Result) error {
 			fmt.Fprintf(&b, "  holds when: %s\n", r.Conditions)
 		}
 	}
-	fmt.Fprintf(&b, "%d laws: %d ok, %d broken, %d not applicable\n", len(results), count[Held], count[Broken], count[NotApplicable])
+	fmt.Fprintf(&b, "%d laws: %d ok, %d broken, %d not applicable", len(results), count[Held], count[Broken], count[NotApplicable])
+	if n := count[NotAsked]; n > 0 {
+		fmt.Fprintf(&b, ", %d not asked", n)
+	}
+	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
 	return err
 }
