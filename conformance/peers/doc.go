@@ -6,4 +6,10 @@
 // deviation only if its line says so and our answer is another one; every other difference fails.
 //
 // The tests TestLive… ask programs that run here, over inputs made from a seed; see docs/decisions/0085.
+//
+// The judges of GraphQL also ask a running qontract-server, which has loaded the bundles of the lines:
+//
+//	go test ./conformance/peers -run GraphQL -v -count 1 -server http://127.0.0.1:4000
+//
+// Then a line is the same only if our answer and the server's are both the recorded one.
 package peers
