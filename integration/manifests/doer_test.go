@@ -34,6 +34,10 @@ type server interface {
 	Post(t testing.TB, manager, path string, object []byte)
 	// Untrack forgets who owns the fields of an object.
 	Untrack(t testing.TB, path string)
+	// Scale sets a number of pods, as kubectl scale does.
+	Scale(t testing.TB, program, path string, pods int)
+	// Kubectl sends the patch of a command of kubectl.
+	Kubectl(t testing.TB, command, path, patch string)
 }
 
 // A memory is the server in memory.

@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"path"
 	"testing"
@@ -70,6 +71,25 @@ func (r real) Untrack(t testing.TB, path string) {
 	r.send(t, http.MethodPatch, path, mergePatch, parse(t, `{"metadata": {"managedFields": [{}]}}`))
 }
 
+// Scale lets kubectl scale an object, if the program is kubectl and is there.
+func (r real) Scale(t testing.TB, program, at string, pods int) {
+	t.Helper()
+	if program != "kubectl" || !r.HasKubectl() {
+		r.send(t, http.MethodPatch, at+"/scale?fieldManager="+program, mergePatch, map[string]any{"spec": map[string]any{"replicas": pods}})
+		return
+	}
+	kind := path.Base(path.Dir(at))
+	if _, trouble, ok := r.Real.Kubectl(t, "admin", "", "-n", "n", "scale", kind, path.Base(at), fmt.Sprintf("--replicas=%d", pods)); !ok {
+		t.Fatal(trouble)
+	}
+}
+
+// Kubectl sends what a command of kubectl sends.
+func (r real) Kubectl(t testing.TB, command, at, patch string) {
+	t.Helper()
+	r.send(t, http.MethodPatch, at+"?fieldManager=kubectl-"+command, "application/strategic-merge-patch+json", json.RawMessage(patch))
+}
+
 // clear removes all objects of the tests.
 func (r real) clear(t testing.TB) {
 	t.Helper()
@@ -100,7 +120,7 @@ func TestOnRealServer(t *testing.T) {
 		return real{s, t}, kube.Access{Name: "c1", Server: s.URL, Token: s.Token("admin"), Insecure: true, Integration: "integrations-manager"}
 	}
 	for name, test := range map[string]func(*testing.T){"changes": TestChanges, "killed": TestKilled, "take over": TestTakeOver, "adopt": TestAdopt,
-		"agrees": TestDiffAgreesWithServer} {
+		"agrees": TestDiffAgreesWithServer, "scaled": TestScaledByOthers, "undone": TestUndone, "order": TestOrder} {
 		t.Run(name, test)
 	}
 }

@@ -16,13 +16,10 @@ const KubectlEnv = "PRCHECK_KUBECTL"
 // writes, and whether it ended with success. The test is skipped if there is no kubectl.
 func (r *Real) Kubectl(t testing.TB, user, input string, args ...string) (stdout, stderr string, ok bool) {
 	t.Helper()
-	program := os.Getenv(KubectlEnv)
-	if program == "" {
-		program = filepath.Join(filepath.Dir(os.Getenv(Env)), "kubectl")
-	}
-	if _, err := os.Stat(program); err != nil {
+	if !r.HasKubectl() {
 		t.Skip(KubectlEnv + " names no kubectl, and there is none beside the API server")
 	}
+	program := kubectl()
 	cmd := exec.Command(program, append([]string{"--server", r.URL, "--insecure-skip-tls-verify", "--token", r.tokens[user]}, args...)...)
 	var out, trouble bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewBufferString(input), &out, &trouble
@@ -30,4 +27,18 @@ func (r *Real) Kubectl(t testing.TB, user, input string, args ...string) (stdout
 	endWithParent(cmd)
 	err := cmd.Run()
 	return out.String(), trouble.String(), err == nil
+}
+
+// HasKubectl reports whether there is a kubectl.
+func (r *Real) HasKubectl() bool {
+	_, err := os.Stat(kubectl())
+	return err == nil
+}
+
+// kubectl returns the path of the program.
+func kubectl() string {
+	if program := os.Getenv(KubectlEnv); program != "" {
+		return program
+	}
+	return filepath.Join(filepath.Dir(os.Getenv(Env)), "kubectl")
 }
