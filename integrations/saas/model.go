@@ -116,7 +116,10 @@ type Target struct {
 
 	// Place is where the target stands: in the saas file, or in a file of its own.
 	Place    reconcile.Place
-	Selected bool // it comes from a selector of namespaces
+	Selected bool     // it comes from a selector of namespaces
+	Selector Selector // see Selected
+	// Alike tells that another target of the data has the same template, namespace or selection, and name.
+	Alike bool
 	// Broken says why the target cannot be used, "" if it can.
 	Broken string
 

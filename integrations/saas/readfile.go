@@ -44,6 +44,7 @@ func (r *reader) readFile(ctx context.Context, query integration.QueryFunc, of *
 	for i, t := range a.Templates {
 		r.readTemplate(f, t, jsonpointer.Append("/resourceTemplates", fmt.Sprint(i)))
 	}
+	r.findAlike(f, &a)
 }
 
 // noteUnread notes which channels a saas file with a mistake may publish.
@@ -174,7 +175,8 @@ func (r *reader) readTargets(of *Template, a *targetAnswer, place reconcile.Plac
 			return
 		}
 		for _, n := range namespaces {
-			r.readTarget(of, a, *n, place).Selected = true
+			t := r.readTarget(of, a, *n, place)
+			t.Selected, t.Selector = true, a.selector()
 		}
 	case r.namespaces[a.Namespace.Path] == nil:
 		r.unplaced(of, a, place, CodeNamespace, "/namespace", r.why(a.Namespace.Path, "it is no namespace"))

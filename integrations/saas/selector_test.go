@@ -8,6 +8,36 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
 )
 
+// Promoted targets without anything that tells them apart are held, with a remedy.
+func TestTargetsThatCannotBeToldApart(t *testing.T) {
+	w := saastest.New()
+	selecting := func(path string, channels ...any) any {
+		return object{"provider": "dynamic", "ref": saastest.Sha, "promotion": object{"auto": true, "subscribe": channels},
+			"namespaceSelector": object{"jsonPathSelectors": object{"include": []any{path}}}}
+	}
+	first := w.Target(saastest.File, 0, 0)
+	first["promotion"] = object{"publish": []any{"a", "b"}}
+	targets := func(second any) []any {
+		return []any{first, selecting(`namespace[?@.name="shop-production"]`, "a", "b"), second}
+	}
+	for name, c := range map[string]struct {
+		second any
+		isHeld bool
+	}{
+		"other channels":                       {selecting(`namespace[?@.name="nosuch"]`, "a"), false},
+		"the same channels":                    {selecting(`namespace[?@.name="nosuch"]`, "b", "a"), false},
+		"the same channels and the same paths": {selecting(`namespace[?@.name="shop-production"]`, "b", "a"), true},
+	} {
+		w.Set(saastest.File, targets(c.second), "resourceTemplates", 0, "targets")
+		m := read(t, w)
+		of := m.Files[0].Templates[0].Targets
+		got := strings.Contains(strings.Join(lines(Validate(m)), "\n"), "cannot be told apart; give the targets names")
+		if got != c.isHeld || (of[1].Broken != "") != c.isHeld || !of[1].Alike || of[0].Alike {
+			t.Errorf("%s: held %v (%q), alike %v and %v: %s", name, got, of[1].Broken, of[0].Alike, of[1].Alike, lines(Validate(m)))
+		}
+	}
+}
+
 // A path chooses the namespaces for which its conditions hold.
 func TestSelectors(t *testing.T) {
 	all := "app-interface-integration app-interface-test-service-pipelines app-interface-test-service-prod app-interface-test-service-stage example-01 example-02 other-shop-production other-shop-stage"

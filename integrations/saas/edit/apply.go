@@ -21,11 +21,22 @@ type Change struct {
 	Template  string // name of the template, if the target stands in a saas file
 	Namespace string // path of the namespace; "" for a target that selects its namespaces
 	Name      string // "" if the target has none
+	// Channels and Selector tell apart targets that have the rest in common: the one is meant that is promoted
+	// automatically from exactly these channels, and has exactly this selector. They count for nothing if one target
+	// alone fits, or if they are nil.
+	Channels []string
+	Selector *Selector
 	// Was is the ref that the target is expected to have; "" is any. A target with neither this one
 	// nor Ref is refused, see [Refusal.Moved].
 	Was   string
 	Ref   string
 	Notes []Note // config hashes of publishers
+}
+
+// A Selector has the paths by which a target chooses its namespaces, as the file has them.
+type Selector struct {
+	Include []string `json:"include,omitempty"`
+	Exclude []string `json:"exclude,omitempty"`
 }
 
 // A Note is the config hash of a publisher of a channel.

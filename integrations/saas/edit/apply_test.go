@@ -97,6 +97,48 @@ func TestApply(t *testing.T) {
 	}
 }
 
+func TestApplyTellsTargetsApart(t *testing.T) {
+	const file = `resourceTemplates:
+- name: web
+  targets:
+  - {namespace: {$ref: /ns}, ref: A, promotion: {auto: true, subscribe: [a]}}
+  - {namespace: {$ref: /ns}, ref: B, promotion: {auto: true, subscribe: [b, a]}}
+  - {namespace: {$ref: /ns}, ref: C, promotion: {auto: false, subscribe: [b]}}
+  - {namespaceSelector: {jsonPathSelectors: {include: [x]}}, ref: D, promotion: {auto: true, subscribe: [a]}}
+  - {namespaceSelector: {jsonPathSelectors: {include: [x], exclude: [y]}}, ref: E, promotion: {auto: true, subscribe: [a]}}
+  - {namespaceSelector: {jsonPathSelectors: {include: [x], exclude: [y]}}, ref: F, promotion: {auto: true, subscribe: [b]}}
+  - {name: alone, namespaceSelector: {jsonPathSelectors: {include: [z]}}, ref: G}
+`
+	for name, c := range map[string]struct {
+		change Change
+		want   string // the ref that changes, "" if it is refused
+	}{
+		"by one channel":               {Change{Namespace: "/ns", Channels: []string{"a"}}, "A"},
+		"by channels in another order": {Change{Namespace: "/ns", Channels: []string{"a", "b"}}, "B"},
+		"one that is not promoted":     {Change{Namespace: "/ns", Channels: []string{"b"}}, ""},
+		"without channels":             {Change{Namespace: "/ns"}, ""},
+		"by a selector":                {Change{Channels: []string{"a"}, Selector: &Selector{Include: []string{"x"}}}, "D"},
+		"by what a selector leaves":    {Change{Channels: []string{"a"}, Selector: &Selector{Include: []string{"x"}, Exclude: []string{"y"}}}, "E"},
+		"by channels alone":            {Change{Channels: []string{"b"}}, "F"},
+		"by half of it":                {Change{Channels: []string{"b"}, Selector: &Selector{Include: []string{"other"}}}, ""},
+		"by another selector":          {Change{Channels: []string{"a"}, Selector: &Selector{Include: []string{"x", "y"}}}, ""},
+		"without a selector":           {Change{Channels: []string{"a"}}, ""},
+		"one that is alone":            {Change{Name: "alone", Channels: []string{"a"}, Selector: &Selector{}}, "G"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.change.Template, c.change.Ref = "web", "NEW"
+			got, err := Apply([]byte(file), c.change)
+			want := ""
+			if c.want != "" {
+				want = strings.Replace(file, "ref: "+c.want, "ref: NEW", 1)
+			}
+			if string(got) != want || (err == nil) != (c.want != "") {
+				t.Errorf("got %v\n%s", err, got)
+			}
+		})
+	}
+}
+
 func TestNotes(t *testing.T) {
 	const head = "namespace: {$ref: /ns}\nref: OLD\n"
 	for name, c := range map[string]struct{ before, after string }{

@@ -26,6 +26,9 @@ func (e *editor) find(root *yaml.Node, c Change) (*yaml.Node, error) {
 		}
 		found = append(found, some...)
 	}
+	if found, err = tellApart(found, c); err != nil {
+		return nil, err
+	}
 	if len(found) != 1 {
 		return nil, refuse("%d targets of the template %q deploy to %q with the name %q", len(found), c.Template, c.Namespace, c.Name)
 	}

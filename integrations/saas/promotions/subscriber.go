@@ -3,6 +3,7 @@ package promotions
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -80,7 +81,14 @@ func subscribers(m *saas.Model) []*subscriber {
 
 // keyOf returns the key of the subscriber that a target belongs to.
 func keyOf(t *saas.Target) string {
-	return strings.Join([]string{t.Template.File.Path, t.Template.Name, namespaceOf(t), nameOf(t)}, ":")
+	key := strings.Join([]string{t.Template.File.Path, t.Template.Name, namespaceOf(t), nameOf(t)}, ":")
+	if channels, selector := t.Distinct(); channels != nil {
+		key += fmt.Sprintf(":%q", channels)
+		if selector != nil {
+			key += fmt.Sprintf(" %q %q", selector.Include, selector.Exclude)
+		}
+	}
+	return key
 }
 
 // namespaceOf returns the path of the namespace of a target, "" if it selects namespaces.
@@ -100,12 +108,15 @@ func nameOf(t *saas.Target) string {
 
 // An entry is what a merge request does to one target.
 type entry struct {
-	File      string  `json:"file"` // in the project
-	Template  string  `json:"template,omitempty"`
-	Namespace string  `json:"namespace,omitempty"`
-	Name      string  `json:"name,omitempty"`
-	Ref       string  `json:"ref"`
-	Notes     []noted `json:"notes,omitempty"`
+	File      string `json:"file"` // in the project
+	Template  string `json:"template,omitempty"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name,omitempty"`
+	// Channels and Selector tell targets apart that have the rest in common.
+	Channels []string       `json:"channels,omitempty"`
+	Selector *edit.Selector `json:"selector,omitempty"`
+	Ref      string         `json:"ref"`
+	Notes    []noted        `json:"notes,omitempty"`
 
 	key, was, label string
 }
@@ -122,6 +133,10 @@ func (s *subscriber) entry(in settings, d promotion.Decision) entry {
 	t := s.target()
 	out := entry{File: in.inProject(t.Place.File), Template: t.Template.Name, Namespace: namespaceOf(t), Name: nameOf(t), Ref: d.Ref,
 		key: s.key, was: s.q.Ref, label: s.label()}
+	channels, selector := t.Distinct()
+	if out.Channels = channels; selector != nil {
+		out.Selector = &edit.Selector{Include: append([]string(nil), selector.Include...), Exclude: append([]string(nil), selector.Exclude...)} // as JSON has them
+	}
 	for _, n := range d.Data {
 		out.Notes = append(out.Notes, noted(n))
 	}
@@ -130,7 +145,7 @@ func (s *subscriber) entry(in settings, d promotion.Decision) entry {
 
 // change returns the change of a file that an entry is.
 func (e entry) change() edit.Change {
-	out := edit.Change{Template: e.Template, Namespace: e.Namespace, Name: e.Name, Was: e.was, Ref: e.Ref}
+	out := edit.Change{Template: e.Template, Namespace: e.Namespace, Name: e.Name, Channels: e.Channels, Selector: e.Selector, Was: e.was, Ref: e.Ref}
 	for _, n := range e.Notes {
 		out.Notes = append(out.Notes, edit.Note(n))
 	}
@@ -139,7 +154,8 @@ func (e entry) change() edit.Change {
 
 // isSame reports whether two entries are about the same target.
 func (e entry) isSame(o entry) bool {
-	return e.File == o.File && e.Template == o.Template && e.Namespace == o.Namespace && e.Name == o.Name
+	return e.File == o.File && e.Template == o.Template && e.Namespace == o.Namespace && e.Name == o.Name &&
+		slices.Equal(e.Channels, o.Channels) && reflect.DeepEqual(e.Selector, o.Selector)
 }
 
 // decide asks what a decision needs, and decides. Began tells that something is under way since a
