@@ -28,6 +28,9 @@ var knownCodes = func() map[string]Class {
 			"locationrequired", "locationnotavailableforresourcetype", "missingrequiredparameter", "missingapiversionparameter", "methodnotallowed",
 			"passwordtoolong", "privateipaddressinreservedrange", "privateipaddressnotinsubnet", "propertychangenotallowed",
 			"publicipforgatewayisrequired", "reservedresourcename", "regionisofferrestricted", "skunotavailable", "subscriptionnotfound",
+			// A name that somebody else has, anywhere in the world.
+			"vaultalreadyexists", "storageaccountalreadytaken", "namenotavailable", "websitealreadyexists", "servicenameunavailable",
+			"namespacealreadyexists", "registrynameinuse", "servernamealreadyexists", "accountalreadyexists",
 			"invalidsubscriptionid", "authenticationfailed", "invalidauthenticationtoken", "expiredauthenticationtoken",
 		},
 		// It changed since it was read.
@@ -39,3 +42,6 @@ var knownCodes = func() map[string]Class {
 	}
 	return out
 }()
+
+// takenNames are the ends of codes, in lower case, that say with a conflict that a name is taken: no waiting helps.
+var takenNames = []string{"alreadyexists", "alreadytaken", "nameinuse", "notavailable"}

@@ -57,6 +57,24 @@ func TestErrorClassCases(t *testing.T) {
 	})
 }
 
+// A conflict about a name that is taken ends at once, also by a code that nobody listed. Other conflicts, and the same
+// words with another status, do not.
+func TestNamesThatAreTaken(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		code   string
+		want   Class
+	}{
+		{409, "CacheNameAlreadyExists", Fatal}, {409, "domainNameInUse", Fatal}, {409, "HandleAlreadyTaken", Fatal}, {409, "HostNameNotAvailable", Fatal},
+		{409, "AlreadyExistsElsewhere", Retry}, {409, "InUse", Retry}, {503, "ZoneNotAvailable", Retry}, {429, "SlotNameInUse", Retry},
+	} {
+		body := map[string]any{"error": map[string]any{"code": "Failed", "details": []any{map[string]any{"code": c.code}}}}
+		if got := readFailure(c.status, body).class(); got != c.want {
+			t.Errorf("%d %s: got %s, want %s", c.status, c.code, got, c.want)
+		}
+	}
+}
+
 // below reports whether a dotted path is one of some paths, or below one.
 func below(paths []string, path string) bool {
 	return slices.ContainsFunc(paths, func(p string) bool {

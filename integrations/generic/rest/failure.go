@@ -100,6 +100,12 @@ func (f failure) class(typeName string) Class {
 			return class
 		}
 	}
+	for _, one := range f.all() {
+		isTaken := func(end string) bool { return strings.HasSuffix(strings.ToLower(one.Code), end) }
+		if f.Status == http.StatusConflict && slices.ContainsFunc(takenNames, isTaken) {
+			return Fatal
+		}
+	}
 	return statusClass(f.Status)
 }
 
