@@ -123,9 +123,11 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 		c.report.Findings = append(c.report.Findings, f)
 	}
 	if r.Key == "" || heads[r.Key] != r {
+		c.repeated(r, heads[r.Key])
 		return
 	}
 	c.moved(before, r)
+	c.governed(before, r)
 	if before != nil && isSame(before, r) {
 		return
 	}
@@ -136,6 +138,34 @@ func (c *checker) entry(r *cloud.Resource, heads map[reconcile.Key]*cloud.Resour
 	}
 	c.add(Pair{Base: before, Head: r, Types: types, Children: c.children[r.Key]})
 }
+
+// repeated tells of an entry of head that another one is about as well, unless its mistake says so already.
+func (c *checker) repeated(r, other *cloud.Resource) {
+	if r.Key == "" || other == nil || !r.Mistake.IsZero() {
+		return
+	}
+	c.report.Findings = append(c.report.Findings, find(r, reconcile.CodeDuplicate, plan.SeverityError, "", "%s is the same resource; remove one of both", other.File))
+}
+
+// governed tells of an entry with another policy than before.
+func (c *checker) governed(before, r *cloud.Resource) {
+	if before == nil || before.Policy == r.Policy {
+		return
+	}
+	f := find(r, reconcile.CodePolicy, plan.SeverityNote, "/policy", "%s", policies[r.Policy])
+	f.From, f.To, f.hasChange = policyName(before.Policy), policyName(r.Policy), true
+	c.report.Findings = append(c.report.Findings, f)
+}
+
+// policies say what policies mean from now on.
+var policies = map[reconcile.Policy]string{
+	reconcile.Manage:  "from now on the resource is changed to be as the data say",
+	reconcile.Observe: "from now on the resource is never written, and what the data say of it is not compared",
+	reconcile.Detach:  "from now on the resource stays when its entry goes or says delete",
+}
+
+// policyName returns a policy as the data have it.
+func policyName(p reconcile.Policy) string { return cmp.Or(string(p), "manage") }
 
 // moved tells of an entry that another API has at another endpoint. A change of the endpoint of one
 // API is told once.

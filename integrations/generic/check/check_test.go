@@ -97,7 +97,7 @@ func TestChanges(t *testing.T) {
 		{"create-only of what is only observed", func(w *cloudtest.World) {
 			move(w)
 			w.Data["/r/store.yml"]["policy"] = "observe"
-		}, nil},
+		}, []string{"note POLICY /r/store.yml#/policy"}},
 		{"an override of the same change does not count", func(w *cloudtest.World) {
 			move(w)
 			w.Data[cloudtest.API]["overrides"] = "/specs/overrides.json"
