@@ -40,6 +40,7 @@ type ownershipCase struct {
 		InState             bool            `json:"in_state"`
 		Taggable            *bool           `json:"taggable"`
 		ParentMarker        *reconcile.Mark `json:"parent_marker"`
+		Policy              reconcile.Policy
 	}
 	Expected struct {
 		Owner string
@@ -60,7 +61,7 @@ func TestOwnership(t *testing.T) {
 		if in.ParentMarker != nil {
 			current = append(current, reconcile.Thing{Key: "/p", Mark: *in.ParentMarker})
 		}
-		item := reconcile.Item{Key: "/p/it"}
+		item := reconcile.Item{Key: "/p/it", Policy: in.Policy}
 		switch {
 		case in.TakeOver:
 			item.Claim = reconcile.TakeOver
@@ -118,10 +119,60 @@ type gateCase struct {
 		Now            string
 		OneOfThem      string `json:"one_of_them"`
 		OtherErrors    int    `json:"other_shard_errors"` // of another gate, which this one does not know
+		Protected      int    // how many of the deletions the data protect
+		DryRun         bool   `json:"dry_run"`
 	}
 	Expected struct {
 		Allowed, Refused json.RawMessage
 		Code             reconcile.Code
+		WouldRefuse      json.RawMessage `json:"would_refuse"`
+		Exit             int
+		Error            string
+	}
+}
+
+// approvalWords are the words of the cases for mistakes of approvals.
+var approvalWords = map[string]reconcile.Code{"VAL_PATTERN": reconcile.CodeApproval}
+
+// checkPlan makes a plan with the deletions of a case, some of which are protected, and compares what it refuses.
+func (c gateCase) checkPlan(t *testing.T, g reconcile.Gate) {
+	in, want := c.Input, c.Expected
+	input := reconcile.Input{Owner: reconcile.Owner{Integration: "i", Caller: "c", Callers: []string{"c"}}, Class: reconcile.Listing, Compare: same, Gate: g}
+	deletes := number(t, in.Deletes)
+	for i := range in.Managed {
+		key := reconcile.Key(fmt.Sprintf("T/x%d", i))
+		if i == 0 && in.OneOfThem != "" {
+			key = reconcile.Key(in.OneOfThem)
+		}
+		input.Desired = append(input.Desired, reconcile.Item{Key: key, Delete: i < deletes, Protected: i < in.Protected})
+		input.Current = append(input.Current, reconcile.Thing{Key: key, Mark: input.Owner.Mark()})
+	}
+	p := reconcile.Make(input)
+	removed := 0
+	var codes []reconcile.Code
+	for _, s := range p.Steps {
+		if s.Action == reconcile.Remove {
+			removed++
+		}
+	}
+	for _, f := range p.Findings {
+		codes = append(codes, f.Code)
+	}
+	code := want.Code
+	if want.Error != "" {
+		if code = approvalWords[want.Error]; code == "" {
+			t.Fatalf("the word %q is not known", want.Error)
+		}
+	}
+	refused, isExit := want.Refused, true
+	if in.DryRun {
+		refused, isExit = want.WouldRefuse, want.Exit == 1
+	}
+	if !slices.Contains(codes, code) || p.Failed() != isExit {
+		t.Errorf("got the findings %q, failed %v, want %q", codes, p.Failed(), code)
+	}
+	if refused != nil && deletes-removed != number(t, refused) || want.Allowed != nil && removed != number(t, want.Allowed) {
+		t.Errorf("%d of %d things are deleted, want %s refused", removed, deletes, refused)
 	}
 }
 
@@ -162,6 +213,10 @@ func TestDeleteGate(t *testing.T) {
 			g.Confirmed = d.Digest()
 		case "other":
 			g.Confirmed = reconcile.Deletions{Keys: d.Keys[1:]}.Digest()
+		}
+		if in.Protected > 0 || in.DryRun || c.Expected.Error != "" {
+			c.checkPlan(t, g)
+			return
 		}
 		got := g.Decide(d)
 		if got.Code != c.Expected.Code || len(got.Keys) != number(t, c.Expected.Refused) || len(d.Keys)-len(got.Keys) != number(t, c.Expected.Allowed) {

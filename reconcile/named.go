@@ -29,7 +29,7 @@ func (m *maker) planItem(it *Item) {
 	}
 	switch {
 	case it.Policy == Observe:
-		m.observe(it, isThere)
+		m.observe(it, at, wish)
 	case it.Delete && !isThere:
 		m.planGone(it, known)
 	case it.Delete && thing.SoftDeleted:
@@ -47,17 +47,19 @@ func (m *maker) planItem(it *Item) {
 	}
 }
 
-// observe plans an entry whose thing is never written.
-func (m *maker) observe(it *Item, isThere bool) {
+// observe plans an entry whose thing is never written, whoever it belongs to. The thing is nil if it is not there.
+func (m *maker) observe(it *Item, thing *Thing, wish Wish) {
 	if it.Delete {
 		m.fail(it, CodePolicy, "its policy is observe, so it cannot be deleted", "")
 		return
 	}
-	reason := "its policy is observe"
-	if !isThere {
-		reason += ", and it is not there"
+	s := Step{Key: it.Key, Action: None, Reason: "its policy is observe", Item: it}
+	if thing == nil {
+		s.Reason += ", and it is not there"
+	} else {
+		s.Owner = m.judge(m.markOf(*thing), wish).Owner
 	}
-	m.step(Step{Key: it.Key, Action: None, Reason: reason, Item: it})
+	m.step(s)
 }
 
 // planGone plans an entry that says delete and whose thing is gone.

@@ -122,8 +122,8 @@ var marksToDrop = reconcile.Mark{Integration: "i", Version: "v", Caller: "c"}
 func (s *source) imported(ctx context.Context, of *resources.Type, at family.Address, live rest.Live) (Imported, error) {
 	f, specs := s.client.Family, s.api.Specs()
 	mark := markOf(f, live.Body)
-	if mark != (reconcile.Mark{}) && mark != s.owner.Mark() {
-		return Imported{}, reconcile.Config(fmt.Errorf("OWNED_BY_OTHER: it has the mark of %.100q (%.100q)", mark.Integration, mark.Caller))
+	if err := importer.CheckMark(mark, s.owner.Mark()); err != nil {
+		return Imported{}, err
 	}
 	known, err := specs.Rules(of)
 	if err != nil {

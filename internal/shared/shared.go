@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,11 +55,7 @@ func Cases[C any](t testing.TB, area string) []C {
 	t.Helper()
 	var out []C
 	for _, raw := range cases(t) {
-		var of struct{ Area string }
-		if err := json.Unmarshal(raw, &of); err != nil {
-			t.Fatal(err)
-		}
-		if of.Area != area {
+		if areaOf(t, raw) != area {
 			continue
 		}
 		var c C
@@ -145,17 +142,64 @@ func Areas(t testing.TB) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
 	for _, raw := range cases(t) {
-		var of struct{ Area string }
-		if err := json.Unmarshal(raw, &of); err != nil {
-			t.Fatal(err)
-		}
-		out[of.Area] = true
+		out[areaOf(t, raw)] = true
 	}
 	return out
 }
 
-// next are the files of newer cases whose words all drivers know.
-var next = []string{"saas", "selection"}
+// next are the files of newer cases that drivers read, each with the areas that are read; nil is all of them. A file
+// gets here once the cases of its areas run. The areas that nobody built yet stand in the ledger of
+// internal/conformance, see [Waiting].
+var next = map[string][]string{
+	"generic":   {"admission", "delete_gate", "equal", "error_class", "import", "lro", "offline_check", "ownership"},
+	"saas":      nil,
+	"selection": nil,
+}
+
+// Waiting returns the areas of newer cases that no driver reads.
+func Waiting(t testing.TB) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for name, areas := range next {
+		for _, raw := range read(t, nextFile(t, name)) {
+			if area := areaOf(t, raw); areas != nil && !slices.Contains(areas, area) {
+				out[area] = true
+			}
+		}
+	}
+	return out
+}
+
+// nextFile returns the path of a file of newer cases.
+func nextFile(t testing.TB, name string) string {
+	return filepath.Join(Path(t, "cases"), "next", name+".json")
+}
+
+// read returns the cases of a file. A file that is not there has none.
+func read(t testing.TB, file string) (all []json.RawMessage) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return all
+}
+
+// areaOf returns the area of a case.
+func areaOf(t testing.TB, raw json.RawMessage) string {
+	t.Helper()
+	var of struct{ Area string }
+	if err := json.Unmarshal(raw, &of); err != nil {
+		t.Fatal(err)
+	}
+	return of.Area
+}
 
 // cases returns the cases of all files that hold cases, in the order of their names.
 func cases(t testing.TB) []json.RawMessage {
@@ -164,23 +208,16 @@ func cases(t testing.TB) []json.RawMessage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, area := range next {
-		file := filepath.Join(Path(t, "cases"), "next", area+".json")
-		if _, err := os.Stat(file); err == nil {
-			files = append(files, file)
-		}
-	}
 	var all []json.RawMessage
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		all = append(all, read(t, file)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(next)) {
+		for _, raw := range read(t, nextFile(t, name)) {
+			if areas := next[name]; areas == nil || slices.Contains(areas, areaOf(t, raw)) {
+				all = append(all, raw)
+			}
 		}
-		var some []json.RawMessage
-		if err := json.Unmarshal(raw, &some); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		all = append(all, some...)
 	}
 	return all
 }

@@ -21,6 +21,9 @@ func TestEqualCases(t *testing.T) {
 		if c.Input.A == nil || c.Input.B == nil {
 			t.Skip("a case of two manifests")
 		}
+		if c.Input.Format != nil && *c.Input.Format == "set" {
+			t.Skip("about lists that are sets; package threeway has it")
+		}
 		f := body.Plain
 		if c.Input.Format != nil {
 			f = *c.Input.Format

@@ -17,6 +17,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/validate"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/openapi/classes"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 var ours = []string{"qontract-integration", "qontract-caller", "qontract-integration-version"}
@@ -37,11 +38,38 @@ type importCase struct {
 		Integration string // whose marks are ours, as in all tests
 		Caller      string
 	}
-	Expected struct{ Body json.RawMessage }
+	Expected struct {
+		Body    json.RawMessage
+		Blocked reconcile.Code
+	}
+}
+
+// checkMark checks that a resource with a mark of somebody else is not imported. Ours is that of generic.
+func (c importCase) checkMark(t *testing.T) {
+	live := parsed(t, string(c.Input.Live))
+	tags, _ := body.Get(live, family.ARM.Marks)
+	texts := map[string]string{}
+	for name, value := range tags.(map[string]any) {
+		texts[name], _ = value.(string)
+	}
+	mark := reconcile.MarkOfTags(texts)
+	err := CheckMark(mark, reconcile.Mark{Integration: "generic", Caller: mark.Caller})
+	if err == nil || !strings.Contains(err.Error(), string(c.Expected.Blocked)) || !strings.Contains(err.Error(), mark.Integration) {
+		t.Errorf("got %v, want %s with the name of the owner", err, c.Expected.Blocked)
+	}
+	for _, ours := range []reconcile.Mark{{}, {Integration: "generic", Caller: "c"}} {
+		if err := CheckMark(ours, reconcile.Mark{Integration: "generic", Caller: "c"}); err != nil {
+			t.Errorf("%+v: %v", ours, err)
+		}
+	}
 }
 
 func TestImportCases(t *testing.T) {
 	shared.Each(t, "import", func(t *testing.T, c importCase) {
+		if c.Expected.Blocked != "" {
+			c.checkMark(t)
+			return
+		}
 		live := parsed(t, string(c.Input.Live))
 		got := Strip(live, c.Input.Rules, family.ARM, ours)
 		if want := parsed(t, string(c.Expected.Body)); body.Canonical(got.Body) != body.Canonical(want) {

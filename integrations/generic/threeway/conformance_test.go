@@ -8,6 +8,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/rules"
 	"github.com/app-sre/prcheck/integrations/generic/threeway"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/openapi/classes"
 )
 
 // A planCase is a case of the area three_way.
@@ -40,6 +41,30 @@ func parse(t testing.TB, raw []byte) any {
 		t.Fatalf("%s: %v", raw, err)
 	}
 	return v
+}
+
+// The cases about lists that are sets: two of them are equal if nothing is planned that makes one of the other. Those
+// about values are held by package body.
+func TestSetCases(t *testing.T) {
+	shared.Each(t, "equal", func(t *testing.T, c struct {
+		Input struct {
+			A, B   json.RawMessage
+			Format string
+		}
+		Expected json.RawMessage
+	}) {
+		if c.Input.Format != "set" {
+			t.Skip("about values; package body has it")
+		}
+		a, b := map[string]any{"l": parse(t, c.Input.A)}, map[string]any{"l": parse(t, c.Input.B)}
+		of := rules.Table{{At: "/l", Rule: rules.Rule{List: classes.Set}}}
+		for _, way := range [][2]any{{a, b}, {b, a}} {
+			p := threeway.Make(threeway.Input{Applied: way[0], WasApplied: true, Desired: way[0], Live: way[1], IsThere: true, Rules: of})
+			if got := p.Action == threeway.None; got != (string(c.Expected) == "true") {
+				t.Errorf("%s and %s: the plan is %s, want them equal: %s", c.Input.A, c.Input.B, p.Action, c.Expected)
+			}
+		}
+	})
 }
 
 func TestThreeWayCases(t *testing.T) {
