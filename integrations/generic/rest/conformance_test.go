@@ -69,7 +69,7 @@ func TestNamesThatAreTaken(t *testing.T) {
 		{409, "AlreadyExistsElsewhere", Retry}, {409, "InUse", Retry}, {503, "ZoneNotAvailable", Retry}, {429, "SlotNameInUse", Retry},
 	} {
 		body := map[string]any{"error": map[string]any{"code": "Failed", "details": []any{map[string]any{"code": c.code}}}}
-		if got := readFailure(c.status, body).class(); got != c.want {
+		if got := readFailure(c.status, body).class(""); got != c.want {
 			t.Errorf("%d %s: got %s, want %s", c.status, c.code, got, c.want)
 		}
 	}
