@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
 )
 
@@ -19,13 +20,18 @@ type Reply struct {
 }
 
 // Ask returns the answer of the server to a request. It is an error if there is no answer, if
-// the answer is not one of GraphQL, or if it is larger than limit bytes.
+// the answer is larger than limit bytes, or if it is not one of GraphQL: a JSON object with data
+// or errors. Whether these are as they should be is not looked at.
 func (s *Side) Ask(ctx context.Context, req gql.Request, limit int64) (Reply, error) {
 	status, body, err := s.post(ctx, req, limit)
 	if err != nil {
 		return Reply{}, err
 	}
-	if _, err := gql.ReadResponse(status, body); err != nil {
+	v, err := bundle.ParseValue(body)
+	if o, ok := v.(*bundle.Object); err == nil && (!ok || !o.Has("data") && !o.Has("errors")) {
+		err = errors.New("it has neither data nor errors")
+	}
+	if err != nil {
 		return Reply{}, s.noGraphQL(err)
 	}
 	return Reply{status, bytes.TrimSuffix(WithoutStacks(body), []byte("\n"))}, nil

@@ -8,8 +8,8 @@
 // server is asked for each of these elements alone.
 //
 // [Answers.Judge] applies the result to the report of a proof: another answer refutes what rests
-// on it, and what rests on a question without an answer is believed at most. Anything that is no
-// answer of GraphQL is no answer: a page, a redirect to another host, a body that does not end.
+// on it, and what rests on a question without an answer is believed at most. What is not a JSON
+// object with data or errors is no answer: a page, a redirect to another host, a body that does not end.
 //
 // A server that does not answer is not asked for ever. Each answer has a time and a size. After
 // some questions in a row without an answer, and when the server does not have a bundle, the rest

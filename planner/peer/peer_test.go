@@ -53,6 +53,8 @@ func TestDifferent(t *testing.T) {
 		{"an order of keys", `"email":"new","tags":["x","y"]`, `"tags":["x","y"],"email":"new"`, "emails.graphql on head otherwise, at data.users[0]: the keys have another order", 1, allRest},
 		{"a way of writing", `"new"`, `"n\u0065w"`, "emails.graphql on head otherwise, at the body: the server writes the same values in another way", 1, allRest},
 		{"a blank", `"new"`, ` "new"`, "emails.graphql on head otherwise, at the body: the server writes the same values in another way", 1, allRest},
+		{"no data", `{"email":"new","tags":["x","y"]},{"email":"b","tags":null}`, ``, "emails.graphql on head otherwise, at data.users: prcheck has 2 items, the server 0", 1, allRest},
+		{"data of another kind", `{"users":[{"email":"new","tags":["x","y"]},{"email":"b","tags":null}]}`, `null`, "emails.graphql on head otherwise, at data: prcheck has an object, the server null", 1, allRest},
 		{"a schema", `["/user-1.yml"]`, `[]`, "emails.graphql on head otherwise, at extensions.schemas: prcheck has 1 items, the server 0", 4, allRest},
 		{"the error of an element", `"path":["users",0,`, `"path":["users",1,`, "names.graphql for /bob.yml on head otherwise, at errors[0].path[1]: both have a number, not the same", 1, "both"},
 		{"an element", `{"name":"ana"}`, `{"name":"bea"}`, "names.graphql for /ana.yml on head otherwise, at data.users[0].name: both have a text, not the same", 1, "both"},
@@ -75,7 +77,7 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// A status is a part of an answer. A refusal without errors is no answer.
+// A status is a part of an answer.
 func TestDifferentStatus(t *testing.T) {
 	w := newWorld(t)
 	got := w.ask(t, w.only("name", func(rw http.ResponseWriter, r *http.Request) {
@@ -84,7 +86,7 @@ func TestDifferentStatus(t *testing.T) {
 		rw.WriteHeader(http.StatusBadRequest)
 		_, _ = rw.Write(rec.Body.Bytes())
 	}))
-	if got.Numbers() != "6 asked, 2 same, 4 different, 2 not asked" || got.Differences[0].Place != "the status" || got.Differences[0].Says != "prcheck has 200, the server 400" {
+	if got.Numbers() != "8 asked, 2 same, 6 different, 0 not asked" || got.Differences[0].Place != "the status" || got.Differences[0].Says != "prcheck has 200, the server 400" {
 		t.Errorf("got %s, %+v", got.Numbers(), got)
 	}
 }
