@@ -55,13 +55,16 @@ func unasked(a *peer.Answers) error {
 const progressEvery = 5 * time.Second
 
 // tellProgress returns a function that tells from time to time, by a clock, how many answers there
-// are.
+// are. The time begins with the first answer.
 func tellProgress(w io.Writer, clock func() time.Time) func(asked int) {
-	last := clock()
+	var last time.Time
 	return func(asked int) {
-		if now := clock(); now.Sub(last) >= progressEvery {
+		switch now := clock(); {
+		case last.IsZero():
 			last = now
-			_, _ = fmt.Fprintf(w, "planner: %d answers compared so far\n", asked) // only progress
+		case now.Sub(last) >= progressEvery:
+			last = now
+			_, _ = fmt.Fprintf(w, "planner: answers compared so far: %d\n", asked) // only progress
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestTellProgress(t *testing.T) {
 	for i := range 7 {
 		tell(i)
 	}
-	if want := "planner: 2 answers compared so far\nplanner: 5 answers compared so far\n"; out.String() != want {
+	if want := "planner: answers compared so far: 3\nplanner: answers compared so far: 6\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }
