@@ -13,8 +13,8 @@ import (
 	"github.com/app-sre/prcheck/trace"
 )
 
-// A replay lists each request on whose answer a decision rests that leaves something out, on
-// both sides, and no other one.
+// A replay lists each request on whose answer a decision rests that leaves something out or that
+// divides a full run, on both sides, and no other one.
 func TestQuestions(t *testing.T) {
 	noName := always(unset("/users/ana.yml", "name"))
 	other := always(func(s *side) { s.data["/other.yml"] = definition("other", object{"cmd": "it"}) })
@@ -44,6 +44,8 @@ func TestQuestions(t *testing.T) {
 			then(other, email), nil, onBoth("names.graphql [other]")},
 		{"it runs", asks("", "emails.graphql"), email, nil, nil},
 		{"single shards", byAccount(""), resize, nil, onBoth("roles.graphql [it]")},
+		{"all shards", byAccount(", fan_out: true"), then(resize, onHead(set0("/roles/none.yml", object{"$schema": "/role-1.yml", "name": "none"}))), nil,
+			onBoth("roles.graphql [it]")},
 		{"no queries", exec, elsewhere, nil, nil},
 		{"errors on both sides", asks("", "names.graphql"), then(noName, elsewhere), nil, onBoth("names.graphql, by element [it]")},
 		{"a trace", whole, email, remembered(trace.Base, trace.Head), onBoth("{ users { name } } [it]")},

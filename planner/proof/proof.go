@@ -101,7 +101,8 @@ type Report struct {
 	// Assumed lists, for each thing that nobody has proven, the integrations of which something is
 	// left out that may rest on it.
 	Assumed map[plan.Assumption][]string
-	// Questions are the requests on whose answers the integrations rest that are proven or believed.
+	// Questions are the requests on whose answers the integrations rest that are proven or believed, or
+	// that run in full in shards: answers tell which shards there are.
 	Questions []Question
 }
 
@@ -112,6 +113,7 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 		return Report{}, err
 	}
 	out := Report{Assumed: map[plan.Assumption][]string{}}
+	var divided []string // that run in full, in shards
 	if why := c.refuteChanges(p.Changes); why != "" {
 		out.Refuted = append(out.Refuted, Gap{"changes", why})
 	}
@@ -140,9 +142,11 @@ func Check(ctx context.Context, in Input, p *plan.Plan) (Report, error) {
 			out.Believed = append(out.Believed, name)
 		case d.Decision != plan.Run || d.Evidence.Reused > 0:
 			out.Proven = append(out.Proven, name)
+		case slices.ContainsFunc(p.Tasks, func(t plan.Task) bool { return t.Integration == name && t.Shard != "" }):
+			divided = append(divided, name)
 		}
 	}
-	out.Questions = c.asked.about(slices.Concat(out.Proven, out.Believed))
+	out.Questions = c.asked.about(slices.Concat(out.Proven, out.Believed, divided))
 	return out, ctx.Err()
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // A Question is a request over one side whose answer was looked at to decide about integrations
-// of which something is left out. Somebody else can be asked the same, to hold the engine to it.
+// of which something is left out, or which are divided into shards. Somebody else can be asked the same, to hold the engine to it.
 type Question struct {
 	Side    trace.Side // Base or Head
 	Name    string     // of the query: its file, or what a trace calls it; "" of a native integration
