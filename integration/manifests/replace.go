@@ -43,25 +43,42 @@ func (d Doer) Replace(ctx context.Context, want Object, fresh *Live, mark reconc
 	if err := d.growClaims(ctx, want, fresh); err != nil {
 		return err
 	}
-	before, err := d.Pods(ctx, fresh)
-	if err != nil {
-		return err
-	}
 	dependents := integration.Foreground
 	if fresh.Kind == secret || fresh.Kind == configMap || isBinding(fresh.Kind) {
 		dependents = integration.Background // nothing depends on them
 	}
 	if fresh.Kind == StatefulSet && canonical(at(want, "spec", "selector")) == canonical(at(fresh.Object, "spec", "selector")) {
-		dependents, before = integration.Orphan, nil
+		dependents = integration.Orphan
 	}
-	err = d.Writer.Delete(ctx, fresh.Ref(), fresh.Preconditions(), dependents)
-	if err != nil && !errors.Is(err, integration.ErrNotThere) {
-		return conflicting(err)
-	}
-	if err := d.waitUntilGone(ctx, fresh, before); err != nil {
+	if err := d.removeAndWait(ctx, fresh, dependents); err != nil {
 		return err
 	}
 	return d.Create(ctx, fresh.Kind, fresh.Namespace, want, mark)
+}
+
+// RemoveAndWait deletes an object, and waits until it and its pods are gone: another object takes its
+// place.
+func (d Doer) RemoveAndWait(ctx context.Context, fresh *Live) error {
+	if !fresh.Deletable() {
+		return errors.New("it has an owner, or no field of it is ours: it is not deleted")
+	}
+	return d.removeAndWait(ctx, fresh, integration.Foreground)
+}
+
+// removeAndWait deletes an object, and waits until it is gone, with its pods unless they stay.
+func (d Doer) removeAndWait(ctx context.Context, fresh *Live, dependents integration.Propagation) error {
+	var pods []Pod
+	if dependents != integration.Orphan {
+		var err error
+		if pods, err = d.Pods(ctx, fresh); err != nil {
+			return err
+		}
+	}
+	err := d.Writer.Delete(ctx, fresh.Ref(), fresh.Preconditions(), dependents)
+	if err != nil && !errors.Is(err, integration.ErrNotThere) {
+		return conflicting(err)
+	}
+	return d.waitUntilGone(ctx, fresh, pods)
 }
 
 // Pods returns the pods of a Deployment or StatefulSet.

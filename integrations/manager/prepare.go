@@ -14,13 +14,14 @@ import (
 )
 
 // prepare stops the processes that would do the same work as new ones, and waits until they are
-// gone: if an integration has three static shards in place of two, the number changes for all. It
-// returns the errors of steps that must not be done.
+// gone: if an integration has three static shards in place of two, the number changes for all. An
+// object that goes and whose name one of another kind takes is deleted at once. It returns the errors
+// of steps that must not be done.
 func prepare(ctx context.Context, env integration.Environment, act integration.Actors, p native.Part, plan *reconcile.Plan) map[reconcile.Key]error {
 	v, err := newView(env, p)
 	r := newRollout(plan)
 	if old := r.stops(); err == nil && len(old) > 0 {
-		err = v.stop(ctx, act, old)
+		err = v.stop(ctx, act, old, r.taken)
 	}
 	for key := range r.before {
 		if err != nil {
@@ -33,13 +34,15 @@ func prepare(ctx context.Context, env integration.Environment, act integration.A
 // A rollout says what must end before what begins.
 type rollout struct {
 	wrong  map[reconcile.Key]error                             // steps that must not be done
-	before map[reconcile.Key]map[reconcile.Key]*manifests.Live // processes that must end before a step
+	before map[reconcile.Key]map[reconcile.Key]*manifests.Live // objects that must end before a step
+	taken  map[reconcile.Key]bool                              // those whose name an object of another kind takes
 }
 
 // newRollout returns what must end before the steps of a plan.
 func newRollout(plan *reconcile.Plan) rollout {
-	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]map[reconcile.Key]*manifests.Live{}}
-	old := map[string][]running{} // by integration
+	r := rollout{map[reconcile.Key]error{}, map[reconcile.Key]map[reconcile.Key]*manifests.Live{}, map[reconcile.Key]bool{}}
+	old := map[string][]running{}          // by integration
+	going := map[string][]reconcile.Step{} // deletions, by name
 	byKey := map[reconcile.Key]reconcile.Step{}
 	for _, s := range plan.Steps {
 		byKey[s.Key] = s
@@ -47,10 +50,16 @@ func newRollout(plan *reconcile.Plan) rollout {
 			if share, ok := shareOf(l.Kind, l.Object); ok {
 				old[share.integration] = append(old[share.integration], running{s, l, share})
 			}
+			if s.Action == reconcile.Remove {
+				going[l.Name] = append(going[l.Name], s)
+			}
 		}
 	}
 	for _, s := range plan.Steps {
 		o := objectOf(s)
+		if s.Action == reconcile.Create && runs(o) {
+			r.takeName(s, going[fmt.Sprint(field(o, "metadata")["name"])])
+		}
 		share, ok := shareOf(kindOf(o), o)
 		if !ok || !runs(o) || !s.Action.Writes() || s.Action == reconcile.Remove {
 			continue
@@ -105,6 +114,22 @@ type running struct {
 	share share
 }
 
+// putBefore notes that an object must end before a step.
+func (r *rollout) putBefore(step, old reconcile.Key, l *manifests.Live) {
+	if r.before[step] == nil {
+		r.before[step] = map[reconcile.Key]*manifests.Live{}
+	}
+	r.before[step][old] = l
+}
+
+// takeName lets the objects go first whose name a new object takes. They are of other kinds.
+func (r *rollout) takeName(s reconcile.Step, going []reconcile.Step) {
+	for _, old := range going {
+		r.putBefore(s.Key, old.Key, liveOf(old))
+		r.taken[old.Key] = true
+	}
+}
+
 // meet decides what becomes of a process that is there and does work of one that is to be
 // written.
 func (r *rollout) meet(s reconcile.Step, share share, o running) {
@@ -113,10 +138,7 @@ func (r *rollout) meet(s reconcile.Step, share share, o running) {
 	case isWanted && runs(objectOf(o.step)) && share.overlaps(wanted):
 		return // the data want both
 	case o.step.Action.Writes() || !runs(o.Object): // its pods may still be ending
-		if r.before[s.Key] == nil {
-			r.before[s.Key] = map[reconcile.Key]*manifests.Live{}
-		}
-		r.before[s.Key][o.step.Key] = o.Live
+		r.putBefore(s.Key, o.step.Key, o.Live)
 	default:
 		r.wrong[s.Key] = fmt.Errorf("%s does the same work and stays: %s", o.step.Key, o.step.Reason)
 	}
@@ -154,15 +176,20 @@ func liveOf(s reconcile.Step) *manifests.Live {
 	return p.Live
 }
 
-// stop scales processes down and waits until none of them is left.
-func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifests.Live) error {
+// stop deletes objects whose name is taken, scales other processes down, and waits until none of them
+// is left.
+func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifests.Live, taken map[reconcile.Key]bool) error {
 	writer, err := act.Cluster(ctx, v.cluster)
 	if err != nil {
 		return err
 	}
-	d := manifests.Doer{Writer: writer, Options: v.options}
+	d := manifests.Doer{Writer: writer, Options: v.options, Limit: v.settings.patience(), Pause: firstPause}
 	for _, l := range old {
-		if err := scaleDown(ctx, d, l); err != nil {
+		end := scaleDown
+		if taken[v.key(l.Kind, l.Name)] {
+			end = removeFirst
+		}
+		if err := end(ctx, d, l); err != nil {
 			return fmt.Errorf("stopping %s: %w", v.key(l.Kind, l.Name), err)
 		}
 	}
@@ -187,23 +214,33 @@ func (v *view) stop(ctx context.Context, act integration.Actors, old []*manifest
 // maxConflicts is how often a process is stopped anew when others change it all the time.
 const maxConflicts = 5
 
-// scaleDown takes all replicas of a process that is ours. Its status changes all the time, so it is
-// read again if somebody was faster.
+// scaleDown takes all replicas of a process that is ours.
 func scaleDown(ctx context.Context, d manifests.Doer, l *manifests.Live) error {
-	var err error
+	return again(ctx, d, l, func(l *manifests.Live) error { return d.Scale(ctx, l, 0) })
+}
+
+// removeFirst deletes an object that is ours, and waits until it and its pods are gone.
+func removeFirst(ctx context.Context, d manifests.Doer, l *manifests.Live) error {
+	return again(ctx, d, l, func(l *manifests.Live) error { return d.RemoveAndWait(ctx, l) })
+}
+
+// again does something to an object that is ours. The status of an object changes all the time, so it
+// is read again if somebody was faster.
+func again(ctx context.Context, d manifests.Doer, l *manifests.Live, do func(*manifests.Live) error) error {
+	was, err := l, error(nil)
 	for range maxConflicts {
 		switch {
 		case l == nil:
 			return nil // it is gone
-		case !l.Deletable():
+		case !l.Deletable() || l.Mark() != was.Mark() || l.UID != was.UID:
 			return errors.New("it does the same work, and is not ours to stop")
 		}
-		if err = d.Scale(ctx, l, 0); !errors.Is(err, reconcile.ErrConflict) {
+		if err = do(l); !errors.Is(err, reconcile.ErrConflict) {
 			return err
 		}
-		var again error
-		if l, again = d.Read(ctx, l.Kind, l.Namespace, l.Name); again != nil {
-			return again
+		var unread error
+		if l, unread = d.Read(ctx, was.Kind, was.Namespace, was.Name); unread != nil {
+			return unread
 		}
 	}
 	return err

@@ -81,18 +81,18 @@ func Objects(of Integration, values map[string]string, o Options) ([]manifests.O
 	if of.Spec.Cron != "" {
 		shards = []Shard{{ExtraArgs: of.Spec.ExtraArgs}} // schedules are not divided
 	}
-	names := map[string]bool{}
+	names := map[string]Shard{}
 	var out []manifests.Object
 	for _, shard := range shards {
 		name, ok := r.name(shard)
 		if !ok {
 			continue
 		}
-		if names[name] {
-			r.mistake(overridePointer(shard), "two shards have the name %s; %s is one of them", name, shard)
+		if other, isTaken := names[name]; isTaken {
+			r.mistake(overridePointer(shard), "%s and %s have the same name, %s: change one of the keys", other, shard, name)
 			continue
 		}
-		names[name] = true
+		names[name] = shard
 		object := r.object(shard, name)
 		if object == nil {
 			continue

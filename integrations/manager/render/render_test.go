@@ -88,7 +88,7 @@ func TestMistakes(t *testing.T) {
 		{"a key that can be no name", func(it *Integration) { it.Shards[0] = Shard{Key: "ä", Suffix: "-ä"} }, nil, `/sharding: the shard "ä": "qontract-reconcile-integ-ä" can be no name`},
 		{"two shards with one name", func(it *Integration) {
 			it.Shards = []Shard{{Key: "a_b", Suffix: "-a_b"}, {Key: "a-b", Suffix: "-a-b", Override: "/sharding/shardSpecOverrides/0"}}
-		}, nil, `/sharding/shardSpecOverrides/0: two shards have the name qontract-reconcile-integ-a-b; the shard "a-b" is one of them`},
+		}, nil, `/sharding/shardSpecOverrides/0: the shard "a_b" and the shard "a-b" have the same name, qontract-reconcile-integ-a-b: change one of the keys`},
 		{"the name of the integration", func(it *Integration) { it.Name = "in.teg" }, nil, `: "in.teg" cannot be deployed`},
 		{"a huge object", func(it *Integration) { it.Spec.Command = strings.Repeat("${USER_ID}", 1000) }, map[string]string{"USER_ID": strings.Repeat("x", 2000)}, "/spec: an object of 1 MiB is larger than Kubernetes accepts"},
 		{"an object without bound", func(it *Integration) { it.Spec.Command = strings.Repeat("${USER_ID}", 1000) }, map[string]string{"USER_ID": strings.Repeat("x", 1<<20)}, ": its pods cannot be made: with its values it is larger than 16 MiB"},
