@@ -16,16 +16,17 @@ import (
 
 type actionsCase struct {
 	Input struct {
-		Desired []string
+		Desired []string // "KIND/NAME", or "KIND/NAME without" and a part of it
 		Caller  string
 		Callers []string
 		Adopt   bool
+		DryRun  bool `json:"dry_run"` // the driver of integrations/manager knows it
 		Current []struct {
 			ID       string
 			Owner    *struct{ Integration, Caller string }
 			Differs  bool
 			Extra    string
-			Ours     json.RawMessage `json:"ours_before"`
+			Ours     string `json:"ours_before"`
 			Conflict struct{ Manager, Field string }
 			Managers []string
 			Owners   int `json:"ownerReferences"`
@@ -39,7 +40,80 @@ type actionsCase struct {
 		TakesOver                             bool `json:"takes_over"`
 		Migrates                              bool
 		Field, Manager                        string
-		SecondRun                             string `json:"second_run"`
+		SecondRun                             string   `json:"second_run"`
+		Told, Order                           []string // the driver of integrations/manager knows them
+	}
+	has map[string]bool // parts such as "env X" that an object has afterwards
+}
+
+// readActions reads a case of the area "actions". One about the order of several objects is for the
+// driver of integrations/manager.
+func readActions(t *testing.T, input, expected json.RawMessage) (c actionsCase) {
+	t.Helper()
+	var words map[string]json.RawMessage
+	if err := json.Unmarshal(expected, &words); err != nil {
+		t.Fatal(err)
+	}
+	c.has = map[string]bool{}
+	for word, value := range words {
+		if part, ok := strings.CutPrefix(word, "after_has_"); ok {
+			kind, name, _ := strings.Cut(part, "_")
+			c.has[kind+" "+name] = string(value) == "true"
+			delete(words, word)
+		}
+	}
+	expected, err := json.Marshal(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.Words(t, input, &c.Input)
+	shared.Words(t, expected, &c.Expected)
+	if c.Expected.Order != nil || c.Expected.Told != nil || c.Input.DryRun {
+		t.Skip("about the order of several objects")
+	}
+	return c
+}
+
+// holder returns what holds a part of an object such as "env X", and its name.
+func holder(t testing.TB, o manifests.Object, part string) (of map[string]any, name string) {
+	t.Helper()
+	kind, name, _ := strings.Cut(part, " ")
+	switch kind {
+	case "env":
+		return nil, name
+	case "label", "annotation":
+		of, _ = o["metadata"].(map[string]any)[kind+"s"].(map[string]any)
+		return of, name
+	}
+	t.Fatalf("the part %q is not known", part)
+	return nil, ""
+}
+
+// hasPart reports whether an object has a part such as "env X".
+func hasPart(t testing.TB, o manifests.Object, part string) bool {
+	t.Helper()
+	of, name := holder(t, o, part)
+	if of != nil {
+		return of[name] != nil
+	}
+	list, _ := container(o)["env"].([]any)
+	return slices.ContainsFunc(list, func(v any) bool { return v.(map[string]any)["name"] == name })
+}
+
+// setPart gives an object a part such as "env X", or takes it away.
+func setPart(t testing.TB, o manifests.Object, part string, has bool) {
+	t.Helper()
+	if kind, name, _ := strings.Cut(part, " "); kind != "env" {
+		setAt(o, []string{"metadata", kind + "s", name}, "x")
+	}
+	of, name := holder(t, o, part)
+	switch list, _ := container(o)["env"].([]any); {
+	case of != nil && !has:
+		delete(of, name)
+	case of == nil && !has:
+		container(o)["env"] = slices.DeleteFunc(list, func(v any) bool { return v.(map[string]any)["name"] == name })
+	case of == nil && !hasPart(t, o, part):
+		container(o)["env"] = append(list, map[string]any{"name": name, "value": "x"})
 	}
 }
 
@@ -57,13 +131,23 @@ func (in *installation) Delete(ctx context.Context, ref integration.ObjectRef, w
 	return in.cluster.Delete(ctx, ref, was, p)
 }
 
-// named returns the manifest of an object such as Deployment/a.
-func named(t testing.TB, id string) manifests.Object {
+// named returns the manifest of an object such as Deployment/a, or "Deployment/a without env X".
+func named(t testing.TB, words string) manifests.Object {
 	t.Helper()
+	id, part, isWithout := strings.Cut(words, " without ")
 	kind, name, _ := strings.Cut(id, "/")
 	o := manifest(t, manifests.Named(kind))
 	setAt(o, []string{"metadata", "name"}, name)
+	if isWithout {
+		setPart(t, o, part, false)
+	}
 	return o
+}
+
+// keyOf returns the key of an object of such words.
+func keyOf(words string) reconcile.Key {
+	id, _, _ := strings.Cut(words, " ")
+	return reconcile.Key(id)
 }
 
 // Read implements [reconcile.Doer].
@@ -101,7 +185,7 @@ func (in *installation) plan(t *testing.T) *reconcile.Plan {
 			return manifests.Diff(want.Body.(manifests.Object), is.Body.(*manifests.Live), in.opts)
 		}}
 	for _, id := range in.desired {
-		it := reconcile.Item{Key: reconcile.Key(id), Body: named(t, id)}
+		it := reconcile.Item{Key: keyOf(id), Body: named(t, id)}
 		if in.adopt {
 			it.Claim = reconcile.Adopt
 		}
@@ -118,7 +202,7 @@ func (in *installation) plan(t *testing.T) *reconcile.Plan {
 				t.Fatal(err)
 			}
 			id := kind.Name + "/" + is.Name
-			if is.Deletable() || slices.Contains(in.desired, id) {
+			if is.Deletable() || slices.ContainsFunc(in.desired, func(words string) bool { return string(keyOf(words)) == id }) {
 				input.Current = append(input.Current, is.Thing(reconcile.Key(id)))
 			}
 		}
@@ -144,8 +228,12 @@ func install(t *testing.T, c actionsCase) *installation {
 		if is.Owner != nil {
 			mark = reconcile.Mark{Integration: is.Owner.Integration, Caller: is.Owner.Caller}
 		}
+		before := named(t, is.ID)
+		if is.Ours != "" {
+			setPart(t, before, is.Ours, true)
+		}
 		if len(is.Managers) == 0 {
-			if err := in.doer().Create(t.Context(), kindOf(named(t, is.ID)), "n", named(t, is.ID), mark); err != nil {
+			if err := in.doer().Create(t.Context(), kindOf(before), "n", before, mark); err != nil {
 				t.Fatal(err)
 			}
 		} else {
@@ -174,9 +262,6 @@ func install(t *testing.T, c actionsCase) *installation {
 				setAt(o, []string{"metadata", "ownerReferences"}, []any{map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "x"}})
 			})
 		}
-		if is.Ours != nil {
-			t.Fatalf("the word ours_before with %s is not known", is.Ours)
-		}
 	}
 	in.sent = nil
 	return in
@@ -194,7 +279,8 @@ func keys(p *reconcile.Plan, want func(s reconcile.Step) bool) string {
 }
 
 func TestActions(t *testing.T) {
-	shared.Each(t, "actions", func(t *testing.T, c actionsCase) {
+	shared.Each(t, "actions", func(t *testing.T, raw struct{ Input, Expected json.RawMessage }) {
+		c := readActions(t, raw.Input, raw.Expected)
 		in := install(t, c)
 		p := in.plan(t)
 		expect := func(word string, want []string, is func(s reconcile.Step) bool) {
@@ -241,6 +327,12 @@ func (in *installation) check(t *testing.T, c actionsCase) {
 	}
 	if len(in.was) != len(c.Expected.Delete) {
 		t.Errorf("%d deletions, want %q", len(in.was), c.Expected.Delete)
+	}
+	for part, want := range c.has {
+		th, err := in.Read(t.Context(), keyOf(c.Input.Desired[0]))
+		if err != nil || hasPart(t, th.Body.(*manifests.Live).Object, part) != want {
+			t.Errorf("%v: it has %s: %t", err, part, !want)
+		}
 	}
 	if c.Expected.TakesOver {
 		th, err := in.Read(t.Context(), reconcile.Key(c.Expected.Apply[0]))

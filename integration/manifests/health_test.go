@@ -151,42 +151,42 @@ func TestPodsOf(t *testing.T) {
 	}
 }
 
-type rolloutCase struct {
-	Name  string
-	Input struct {
-		Status     map[string]any
-		Generation any
-		Conditions []any
-		Pods       []any
-		Waves      any `json:"shards"`
-	}
-	Expected struct {
-		Ready *bool
-		Final bool
-	}
-}
-
 // The cases of this area that wait for nothing are about the order of waves and about what is
 // rendered.
 func TestRollout(t *testing.T) {
-	shared.Each(t, "rollout", func(t *testing.T, c rolloutCase) {
-		if c.Expected.Ready == nil {
+	shared.Each(t, "rollout", func(t *testing.T, c struct{ Input, Expected json.RawMessage }) {
+		var in struct {
+			Replicas   *int `json:"spec.replicas"`
+			Status     map[string]any
+			Generation any
+			Conditions []any
+		}
+		var expected struct {
+			Ready *bool
+			Final bool
+		}
+		if json.Unmarshal(c.Expected, &expected) != nil || expected.Ready == nil {
 			t.Skip("not about readiness")
 		}
+		shared.Words(t, c.Input, &in)
+		shared.Words(t, c.Expected, &expected)
 		o := lived(t, manifest(t, manifests.Deployment))
-		if c.Input.Status == nil {
-			c.Input.Status = map[string]any{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1}
+		if in.Replicas != nil {
+			specOf(o)["replicas"] = *in.Replicas
 		}
-		if c.Input.Generation != nil {
-			o["metadata"].(map[string]any)["generation"] = c.Input.Generation
+		if in.Status == nil {
+			in.Status = map[string]any{"observedGeneration": 1, "replicas": 1, "updatedReplicas": 1}
 		}
-		if c.Input.Conditions != nil {
-			c.Input.Status["conditions"] = c.Input.Conditions
+		if in.Generation != nil {
+			o["metadata"].(map[string]any)["generation"] = in.Generation
 		}
-		o["status"] = c.Input.Status
+		if in.Conditions != nil {
+			in.Status["conditions"] = in.Conditions
+		}
+		o["status"] = in.Status
 		got := manifests.HealthOf(read(t, o, options), nil)
-		if got.Ready != *c.Expected.Ready || got.Failed != c.Expected.Final {
-			t.Errorf("got %+v, want ready %t, final %t", got, *c.Expected.Ready, c.Expected.Final)
+		if got.Ready != *expected.Ready || got.Failed != expected.Final {
+			t.Errorf("got %+v, want ready %t, final %t", got, *expected.Ready, expected.Final)
 		}
 	})
 }

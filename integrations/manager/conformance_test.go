@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,13 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/integrations/manager/render"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/native"
-	"github.com/app-sre/prcheck/plan"
-	"github.com/app-sre/prcheck/planner"
 	"github.com/app-sre/prcheck/reconcile"
 )
 
@@ -190,42 +188,62 @@ func compareShards(t *testing.T, got []render.Shard, c shardsCase) {
 	}
 }
 
-// A paramsCase is a case of the area params.
+// A paramsCase is the input of a case of the area params.
 type paramsCase struct {
-	Input struct {
-		Template []string          `json:"template_params"`
-		Env      map[string]string `json:"os_env"`
-		Values   object            `json:"environment"`
-		FromRef  map[string]string `json:"image_tag_from_ref"`
-		Upstream string
-		Resolved string
+	Template    []string          `json:"template_params"` // named in pass_env, unless the settings say another
+	Env         map[string]string `json:"os_env"`
+	Environment object
+	FromRef     map[string]string `json:"image_tag_from_ref"`
+	Settings    *struct {
+		PassEnv []string `json:"pass_env"`
 	}
-	Expected map[string]any
+	Upstream string
+	Resolved string
+}
+
+// settings returns the settings of a case.
+func (c paramsCase) settings() settings {
+	out := settings{PassEnv: c.Template, ImageTagFromRef: c.FromRef}
+	if c.Settings != nil {
+		out.PassEnv = c.Settings.PassEnv
+	}
+	return out
+}
+
+// chartDefault returns the default of a parameter.
+func chartDefault(name string) string {
+	for _, p := range render.Parameters() {
+		if p.Name == name && p.Value != nil {
+			return *p.Value
+		}
+	}
+	return ""
 }
 
 func TestParamsCases(t *testing.T) {
-	shared.Each(t, "params", func(t *testing.T, c paramsCase) {
+	shared.Each(t, "params", func(t *testing.T, c struct {
+		Input    json.RawMessage
+		Expected map[string]any
+	}) {
+		var in paramsCase
+		shared.Words(t, c.Input, &in)
 		hub := newGitHub(t)
-		if text := c.Input.Resolved; text != "" {
+		if text := in.Resolved; text != "" {
 			hub.body = text + strings.Repeat("0", fullHash-len(text))
 		}
-		raw, err := json.Marshal(c.Input.Values)
+		raw, err := json.Marshal(in.Environment)
 		if err != nil {
 			t.Fatal(err)
 		}
-		upstream := c.Input.Upstream
-		if upstream == "" {
-			upstream = exampleUpstream
-		}
-		b := &builder{world: &world{hashLength: 7}, settings: settings{PassEnv: c.Input.Template, ImageTagFromRef: c.Input.FromRef}}
-		p, wrong := b.paramsOf(environment{Name: "env", Parameters: raw}, upstream)
+		b := &builder{world: &world{hashLength: 7}, settings: in.settings()}
+		p, wrong := b.paramsOf(environment{Name: "env", Parameters: raw}, cmp.Or(in.Upstream, exampleUpstream))
 		if isError, _ := c.Expected["error"].(bool); isError || wrong != nil {
 			if isError != (wrong != nil) {
 				t.Errorf("got %+v, want an error: %v", wrong, isError)
 			}
 			return
 		}
-		env, _ := environmentOf(t, "", c.Input.Env)
+		env, _ := environmentOf(t, "", in.Env)
 		values, _, err := findAll(t.Context(), env, &resolver{}, gitHub{URL: hub.URL}, p.late)
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +251,10 @@ func TestParamsCases(t *testing.T) {
 		for name, want := range c.Expected {
 			got, isLate := values[name]
 			if !isLate {
-				got = p.values[name]
+				var isSaid bool
+				if got, isSaid = p.values[name]; !isSaid {
+					got = chartDefault(name)
+				}
 			}
 			if want != any(got) && name != "error" {
 				t.Errorf("%s is %q, want %q", name, got, want)
@@ -246,37 +267,69 @@ func TestParamsCases(t *testing.T) {
 	})
 }
 
+// A filterCase is a case of the area filter.
+type filterCase struct {
+	Environments []string `json:"integrations_env"`
+	Name         string   `json:"environment_name"`
+	Integrations []struct {
+		Name     string
+		Upstream *string
+	}
+	Upstream *string
+}
+
 func TestFilterCases(t *testing.T) {
-	shared.Each(t, "filter", func(t *testing.T, c struct {
-		Input struct {
-			Environments []string `json:"integrations_env"`
-			Name         string   `json:"environment_name"`
+	shared.Each(t, "filter", func(t *testing.T, c struct{ Input, Expected json.RawMessage }) {
+		var in filterCase
+		var expected struct {
+			Count *int
+			All   *int `json:"count_all"`
+			Names []string
 		}
-		Expected struct {
-			Count int
-			All   int `json:"count_all"`
-		}
-	}) {
+		shared.Words(t, c.Input, &in)
+		shared.Words(t, c.Expected, &expected)
 		d := example(t)
-		delete(d.Data, terraformFile)
-		for i, name := range c.Input.Environments {
-			of := fmt.Sprintf("integration-%d", i)
+		put := func(name, namespace string) object {
+			return d.copyOf(managerFile, "/integrations/"+name+".yml", object{"name": name,
+				"managed": []any{object{"namespace": ref(namespace), "spec": d.entry(managerFile, 0)["spec"]}}})
+		}
+		for i, name := range in.Environments {
 			env, ns := "/environments/"+name+".yml", "/namespaces/"+name+".yml"
 			d.copyOf(environmentFile, env, object{"name": name})
 			d.copyOf(namespaceFile, ns, object{"name": name, "environment": ref(env)})
-			d.copyOf(managerFile, "/integrations/"+of+".yml", object{"name": of, "managed": []any{object{"namespace": ref(ns), "spec": d.entry(managerFile, 0)["spec"]}}})
+			put(fmt.Sprintf("integration-%d", i), ns)
 		}
+		for _, it := range in.Integrations {
+			if definition := put(it.Name, namespaceFile); it.Upstream != nil {
+				definition["upstream"] = *it.Upstream
+			} else {
+				delete(definition, "upstream")
+			}
+		}
+		delete(d.Data, terraformFile)
 		delete(d.Data, managerFile)
-		for own, want := range map[string]int{"environment: " + c.Input.Name: c.Expected.Count, "": c.Expected.All} {
-			n := 0
+		own := ""
+		switch {
+		case in.Name != "":
+			own = "environment: " + in.Name
+		case in.Upstream != nil:
+			own = "upstream: " + *in.Upstream
+		}
+		names := func(own string) (out []string) {
 			for _, key := range keys(d.desired(t, own)) {
-				if strings.Contains(key, "/Deployment/") {
-					n++
+				if _, name, ok := strings.Cut(key, "/Deployment/"+namePrefix); ok {
+					out = append(out, name)
 				}
 			}
-			if n != want {
-				t.Errorf("%q: got %d, want %d", own, n, want)
-			}
+			slices.Sort(out)
+			return out
+		}
+		got := names(own)
+		if expected.Count != nil && len(got) != *expected.Count || expected.All != nil && len(names("")) != *expected.All || expected.Names != nil && !slices.Equal(got, expected.Names) {
+			t.Errorf("%q: got %q, and %q of all, want %s", own, got, names(""), c.Expected)
+		}
+		if expected.Count == nil && expected.Names == nil {
+			t.Error("the case expects nothing")
 		}
 	})
 }
@@ -308,6 +361,10 @@ func TestRefCases(t *testing.T) {
 		Input    map[string]string
 		Expected map[string]any
 	}) {
+		if tag := c.Input["tag_from_ref"]; tag != "" {
+			testTagFromRef(t, c.Input, c.Expected)
+			return
+		}
 		status, err := strconv.Atoi(c.Input["tag_from_ref_error"])
 		if err != nil {
 			t.Skip("about rendering")
@@ -322,79 +379,36 @@ func TestRefCases(t *testing.T) {
 	})
 }
 
-func TestEarlyExitCases(t *testing.T) {
-	shared.Each(t, "early_exit", func(t *testing.T, c struct {
-		Input    struct{ Change string }
-		Expected struct {
-			Decision string
-			Keys     []string
+// testTagFromRef renders a shard whose tag is the commit of a ref.
+func testTagFromRef(t *testing.T, in map[string]string, expected map[string]any) {
+	d, hub := example(t), newGitHub(t)
+	for word, value := range in {
+		switch word {
+		case "tag_from_ref":
+			hub.body = value + strings.Repeat("0", fullHash-len(value))
+			d.Data["/settings/app-interface.yml"]["hashLength"] = len(value)
+		case imageParameter, tagParameter, digestParameter:
+			d.at(environmentFile, "parameters")[word] = value
+		case "spec.imageRef":
+			d.entry(terraformFile, 0)["spec"].(object)["imageRef"] = value
+		default:
+			t.Fatalf("the word %q is not known", word)
 		}
-	}) {
-		if _, known := earlyExits[c.Input.Change]; !known {
-			t.Skip("about another integration")
-		}
-		edit, want := earlyExits[c.Input.Change].edit, earlyExits[c.Input.Change].want
-		base, head := early(t), early(t)
-		edit(head)
-		before, err := bundle.Parse(textOfData(t, base), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		after, err := bundle.Parse(textOfData(t, head), before)
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := planner.Make(t.Context(), planner.Input{Base: before, Head: after, BaseRef: "base", HeadRef: "head", Settings: &integration.Settings{}, Natives: []integration.Native{New()}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := slices.IndexFunc(made.Integrations, func(d plan.Decision) bool { return d.Name == Name })
-		var shards []string
-		for _, task := range made.Tasks {
-			shards = append(shards, task.Shard)
-		}
-		slices.Sort(shards)
-		if got := made.Integrations[i]; (got.Decision == plan.Skip) != (c.Expected.Decision == "skip") || !slices.Equal(shards, want) || (len(c.Expected.Keys) > 0) != (len(want) > 0) {
-			t.Errorf("got %s at %s (%s) with %q, want %q", got.Decision, got.Rung, got.Reason, shards, want)
-		}
-	})
-}
-
-// earlyExits are the changes of the cases, with the shards that they are about.
-var earlyExits = map[string]struct {
-	edit func(*testData)
-	want []string
-}{
-	"/description": {func(d *testData) { d.Data[terraformFile]["description"] = "Another text." }, nil},
-	"new /aws/account-1.yml": {func(d *testData) {
-		d.Data["/accounts/new.yml"] = object{"$schema": "/aws/account-1.yml", "name": "new"}
-	}, []string{exampleShard}},
-	"/app-sre/environment-1.yml /parameters/IMAGE_TAG": {func(d *testData) { d.at("/environments/stage.yml", "parameters")["IMAGE_TAG"] = "new" },
-		[]string{"reconcile-01/stage-a", "reconcile-01/stage-b"}},
-	"managed entry removed": {func(d *testData) {
-		d.Data["/integrations/c.yml"]["managed"] = d.Data["/integrations/c.yml"]["managed"].([]any)[:1]
-	}, []string{"reconcile-01/stage-b"}},
-}
-
-// early returns data with one integration by account in the first namespace, and another one in
-// two namespaces of another environment.
-func early(t *testing.T) *testData {
-	d := example(t)
-	d.copyOf(environmentFile, "/environments/stage.yml", object{"name": "stage"})
-	var managed []any
-	for _, name := range []string{"stage-a", "stage-b"} {
-		d.copyOf(namespaceFile, "/namespaces/"+name+".yml", object{"name": name, "environment": ref("/environments/stage.yml")})
-		managed = append(managed, object{"namespace": ref("/namespaces/" + name + ".yml"), "spec": d.entry(managerFile, 0)["spec"]})
 	}
-	d.copyOf(terraformFile, "/integrations/c.yml", object{"name": "c", "managed": managed})
-	return d
-}
-
-func textOfData(t *testing.T, d *testData) []byte {
-	t.Helper()
-	raw, err := json.Marshal(d)
+	got, _, err := d.completed(t, "github: {url: "+hub.URL+"}\nimage_tag_from_ref: {production: main}", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return raw
+	image := ""
+	spec := item(t, got, imageKey).Body.(body).Object["spec"].(object)["template"].(object)["spec"].(object)
+	eachContainer(spec["containers"], func(c manifests.Object) {
+		if c["name"] == "int" {
+			image, _ = c["image"].(string)
+		}
+	})
+	for word, want := range expected {
+		if word != "image" || image != want {
+			t.Errorf("the image is %s, want %s %v", image, word, want)
+		}
+	}
 }

@@ -25,19 +25,23 @@ type guardCase struct {
 		FailedIntegrations []string          `json:"failed_integrations"`
 		Lists              map[string]string // what listing a kind answers
 		Clusters           map[string]string // unreachable, ok
+		QueryErrors        []string          `json:"query_errors"`        // lists of the data that are answered with errors
+		InBundle           *bool             `json:"namespace_in_bundle"` // false: no definition names the namespace any more
 		RunningAs          string            `json:"running_as"`
 		DryRun             bool              `json:"dry_run"`
 		Settings           struct {
-			Deletes struct{ Approved, Percent, Floor, Max *int }
+			LeftBehind string `json:"left_behind"`
+			Deletes    struct{ Approved, Percent, Floor, Max *int }
 		}
 	}
 	Expected struct {
-		Deleted   json.RawMessage
-		DeletedOn []string `json:"deleted_on"`
-		Error     bool
-		Exit      int
-		Told      bool
-		Names     []string
+		Deleted    json.RawMessage
+		DeletedOn  []string `json:"deleted_on"`
+		LeftBehind *int     `json:"left_behind"` // how many objects are told so
+		Error      bool
+		Exit       int
+		Told       bool
+		Names      []string
 	}
 }
 
@@ -133,6 +137,14 @@ func (s guarded) drop(t *testing.T, c guardCase, owned, gone map[string]int) {
 	for name, answer := range c.Input.Clusters {
 		s.away[name] = answer != "ok"
 	}
+	if c.Input.InBundle != nil && !*c.Input.InBundle {
+		for _, name := range s.clusters {
+			delete(s.Data, "/namespaces/"+name+".yml")
+		}
+	}
+	if left := c.Input.Settings.LeftBehind; left != "" {
+		s.own += "\nleft_behind: " + left
+	}
 	d := c.Input.Settings.Deletes
 	s.settings = func(it *integration.Integration) {
 		it.Deletes.Max, it.Deletes.Percent, it.Deletes.Floor = d.Max, d.Percent, d.Floor
@@ -150,7 +162,10 @@ func (s guarded) drop(t *testing.T, c guardCase, owned, gone map[string]int) {
 }
 
 func TestPruneGuard(t *testing.T) {
-	shared.Each(t, "prune_guard", func(t *testing.T, c guardCase) {
+	shared.Each(t, "prune_guard", func(t *testing.T, raw struct{ Input, Expected json.RawMessage }) {
+		var c guardCase
+		shared.Words(t, raw.Input, &c.Input)
+		shared.Words(t, raw.Expected, &c.Expected)
 		if c.Input.RunningAs != "" {
 			testSelf(t, c)
 			return
@@ -161,11 +176,16 @@ func TestPruneGuard(t *testing.T) {
 		}
 		s := newGuarded(t, clusters...)
 		owned, gone := counts(t, c.Input.Owned, 4), counts(t, c.Input.ToDelete, 1)
+		if c.Input.InBundle != nil && !*c.Input.InBundle {
+			gone = owned
+			s.keepAnother(t)
+		}
 		for x, n := range owned {
 			s.deploy(x, n)
 		}
 		s.mustRun(t)
 		s.drop(t, c, owned, gone)
+		s.breakQueries(t, c.Input.QueryErrors)
 		var err error
 		if c.Input.DryRun {
 			err = s.dryRun(t, nil)
@@ -183,8 +203,42 @@ func TestPruneGuard(t *testing.T) {
 		if c.Expected.Told && !s.says("TOO_MANY_DELETES") {
 			t.Errorf("the guard is not told: %q", s.said)
 		}
+		if n := c.Expected.LeftBehind; n != nil && s.countLeft() != *n {
+			t.Errorf("%d objects are told to be left behind, want %d: %q", s.countLeft(), *n, s.said)
+		}
 		s.checkLeft(t, c, owned)
 	})
+}
+
+// keepAnother lets an integration run in a namespace of its own, so that the data still want something.
+func (s guarded) keepAnother(t *testing.T) {
+	other := guarded{s.scene, []string{"other"}}
+	s.copyOf(clusterFile, "/clusters/other.yml", object{"name": "other"})
+	s.copyOf(namespaceFile, "/namespaces/other.yml", object{"name": "other", "cluster": ref("/clusters/other.yml")})
+	s.cluster.Edit(t, "kubectl", "/api/v1/namespaces/other", func(map[string]any) {})
+	other.deploy("z", 1)
+}
+
+// countLeft returns how many objects are told to be left behind.
+func (s guarded) countLeft() (n int) {
+	for _, text := range s.said {
+		if strings.Contains(text, "LEFT_BEHIND") {
+			n += strings.Count(text, "Deployment/")
+		}
+	}
+	return n
+}
+
+// breakQueries lets queries for lists of the data answer with an error.
+func (s guarded) breakQueries(t *testing.T, lists []string) {
+	t.Helper()
+	for _, list := range lists {
+		query, known := map[string]string{"clusters": clusterQuery, "settings": settingsQuery}[list]
+		if !known {
+			t.Fatalf("the list %q is not known", list)
+		}
+		s.broken = append(s.broken, query)
+	}
 }
 
 // checkLeft checks what was deleted.

@@ -26,6 +26,7 @@ type scene struct {
 	settings func(*integration.Integration)
 	state    state.Store
 	away     map[string]bool // clusters that do not answer
+	broken   []string        // queries that are answered with errors
 	approve  integration.Approvals
 
 	mu   sync.Mutex
@@ -91,6 +92,13 @@ func (s *scene) env(t testing.TB, base *testData) integration.Environment {
 	}
 	if base != nil {
 		env.Base = base.query(t)
+	}
+	ask := env.Query
+	env.Query = func(ctx context.Context, query string, variables map[string]any) ([]byte, error) {
+		if slices.Contains(s.broken, query) {
+			return nil, &integration.AnswerError{Data: []byte(`{}`), Errors: []integration.FieldError{{Message: "it is broken"}}}
+		}
+		return ask(ctx, query, variables)
 	}
 	return env
 }

@@ -2,55 +2,169 @@ package manager
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/internal/shared"
+	"github.com/app-sre/prcheck/kube"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 // A rolloutCase is a scene of an integration that changes.
 type rolloutCase struct {
 	Input struct {
 		Kind     string
+		Change   string // what changes: image
 		Settings map[string]any
 		Shards   []string
 		Canary   string
-		A        string
-		From, To int
+		From, To json.RawMessage // a number of static shards, or the keys of shards
 		Strategy string
+		fates    map[string]string // of shards
 	}
-	Expected map[string]json.RawMessage
+	Expected struct {
+		Ready         *bool
+		Strategy      json.RawMessage `json:"spec.strategy"`
+		Written, Kept []string
+		Restarted     []string
+		Error         bool
+		Order         []string
+		MostPods      *int `json:"max_pods_at_once"`
+	}
+}
+
+// readRollout reads a case of the area "rollout". The names of shards are words of their own.
+func readRollout(t *testing.T, input, expected json.RawMessage) (c rolloutCase) {
+	t.Helper()
+	var words map[string]json.RawMessage
+	if json.Unmarshal(expected, &words) != nil || words["ready"] != nil {
+		t.Skip("about readiness")
+	}
+	shared.Words(t, expected, &c.Expected)
+	words = nil
+	var of struct{ Shards []string }
+	if err := errors.Join(json.Unmarshal(input, &words), json.Unmarshal(input, &of)); err != nil {
+		t.Fatal(err)
+	}
+	fates := map[string]string{}
+	for _, name := range of.Shards {
+		if fate, ok := words[name]; ok {
+			fates[name] = strings.Trim(string(fate), `"`)
+			delete(words, name)
+		}
+	}
+	input, err := json.Marshal(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared.Words(t, input, &c.Input)
+	c.Input.fates = fates
+	return c
 }
 
 // These are the cases about the order of writes, and about what is rendered. Those about
 // readiness are in integration/manifests.
 func TestRollout(t *testing.T) {
-	shared.Each(t, "rollout", func(t *testing.T, c rolloutCase) {
+	shared.Each(t, "rollout", func(t *testing.T, raw struct{ Input, Expected json.RawMessage }) {
+		c := readRollout(t, raw.Input, raw.Expected)
 		in := c.Input
+		var from, to int
+		var before, after []string
 		switch {
-		case c.Expected["ready"] != nil:
-			t.Skip("about readiness")
 		case in.Canary != "":
 			testCanary(t, c)
-		case in.From > 0 && in.Strategy == "static":
-			testDivision(t, in.From, in.To)
-		case in.Kind == "Deployment":
+		case json.Unmarshal(in.From, &from) == nil && json.Unmarshal(in.To, &to) == nil && in.Strategy == "static":
+			testDivision(t, from, to)
+		case json.Unmarshal(in.From, &before) == nil && json.Unmarshal(in.To, &after) == nil && in.Strategy == "":
+			testKeys(t, c, before, after)
+		case in.Change == "image":
+			testChangedImage(t, c)
+		case in.Kind == "Deployment" && in.Settings != nil:
 			s := newScene(t)
 			s.own = "mode: parity"
 			s.mustRun(t)
 			spec := item(t, s.desired(t, s.own), exampleItems+"Deployment/"+terraform("production")).Body.(body).Object["spec"].(object)
-			if _, isSet := spec["strategy"]; isSet != (string(c.Expected["spec.strategy"]) != "null") {
+			if _, isSet := spec["strategy"]; isSet != (string(c.Expected.Strategy) != "null") {
 				t.Errorf("got the strategy %v", spec["strategy"])
 			}
 		default:
-			t.Fatalf("no scene for %+v", in)
+			t.Fatalf("no scene for %s", raw.Input)
 		}
 	})
+}
+
+// setAccounts lets the data have accounts of these names alone, each of which is a shard.
+func (s *scene) setAccounts(t *testing.T, names ...string) {
+	for file := range s.Data {
+		if strings.HasPrefix(file, "/accounts/") {
+			delete(s.Data, file)
+		}
+	}
+	for _, name := range names {
+		s.Data["/accounts/"+name+".yml"] = example(t).Data["/accounts/production.yml"]
+		s.Data["/accounts/"+name+".yml"]["name"] = name
+	}
+}
+
+// podsOf returns the uids of the pods of shards.
+func (s *scene) podsOf(keys []string) map[string]string {
+	out := map[string]string{}
+	for _, key := range keys {
+		for _, pod := range s.cluster.Pods(path("Deployment", terraform(key))) {
+			out[key] += fmt.Sprint(s.cluster.Object(pod)["metadata"].(object)["uid"], " ")
+		}
+	}
+	return out
+}
+
+// testKeys divides an integration by other keys.
+func testKeys(t *testing.T, c rolloutCase, from, to []string) {
+	s := newScene(t)
+	s.setAccounts(t, from...)
+	s.mustRun(t)
+	s.cluster.Settle()
+	before := s.podsOf(from)
+	s.setAccounts(t, to...)
+	var written, restarted []string
+	for _, w := range s.mustRun(t) {
+		written = append(written, strings.TrimPrefix(w, "patch "+terraform("")))
+	}
+	s.cluster.Settle()
+	for key, pods := range s.podsOf(to) {
+		if slices.Contains(from, key) && pods != before[key] {
+			restarted = append(restarted, key)
+		}
+	}
+	slices.Sort(restarted)
+	if !slices.Equal(written, c.Expected.Written) || !slices.Equal(restarted, c.Expected.Restarted) {
+		t.Errorf("wrote %q and started %q anew, want %q and %q", written, restarted, c.Expected.Written, c.Expected.Restarted)
+	}
+}
+
+// testChangedImage changes the image of a shard, and counts the pods that it has at one time.
+func testChangedImage(t *testing.T, c rolloutCase) {
+	s := newScene(t)
+	s.own = map[string]string{"Recreate": "", "RollingUpdate": "mode: parity", "": ""}[c.Input.Strategy]
+	if c.Input.Kind == "StatefulSet" {
+		s.entry(terraformFile, 0)["spec"].(object)["cache"] = true
+	}
+	s.mustRun(t)
+	s.cluster.Settle()
+	s.entry(terraformFile, 0)["spec"].(object)["imageRef"] = "new"
+	s.mustRun(t)
+	s.cluster.Settle()
+	at := path(c.Input.Kind, terraform("staging"))
+	raw, _ := json.Marshal(s.podsOf([]string{"staging"}))
+	if o := s.cluster.Object(at); o == nil || c.Expected.MostPods == nil || s.cluster.MostPods(at) != *c.Expected.MostPods {
+		t.Errorf("%s had %d pods at once, and has %s", at, s.cluster.MostPods(at), raw)
+	}
 }
 
 // terraform returns the name of a shard of the example.
@@ -79,18 +193,11 @@ func (s *scene) play(look func()) (stop func()) {
 // keep what they have, in the next run as well.
 func testCanary(t *testing.T, c rolloutCase) {
 	s := newScene(t)
-	delete(s.Data, "/accounts/production.yml")
-	delete(s.Data, "/accounts/staging.yml")
-	s.copyOf("/accounts/production.yml", "/accounts/x.yml", nil)
-	s.Data["/accounts/x.yml"] = example(t).Data["/accounts/production.yml"]
-	for _, key := range c.Input.Shards {
-		s.copyOf("/accounts/x.yml", "/accounts/"+key+".yml", object{"name": key})
-	}
-	delete(s.Data, "/accounts/x.yml")
+	s.setAccounts(t, c.Input.Shards...)
 	s.own = fmt.Sprintf("canary: {terraform-resources: [%s]}\nwait: 2s", c.Input.Canary)
 	s.cluster.Fate = func(pod map[string]any) kubetest.Fate {
 		raw, _ := json.Marshal(pod["spec"])
-		if c.Input.A == "fails" && strings.Contains(string(raw), ":new") {
+		if c.Input.fates[c.Input.Canary] == "fails" && strings.Contains(string(raw), ":new") {
 			return kubetest.Crashing
 		}
 		return kubetest.Ready
@@ -99,20 +206,15 @@ func testCanary(t *testing.T, c rolloutCase) {
 	defer stop()
 	s.mustRun(t)
 	s.entry(terraformFile, 0)["spec"].(object)["imageRef"] = "new"
-	var written, kept []string
-	if err := json.Unmarshal(c.Expected["written"], &written); err != nil {
-		t.Fatal(err)
-	}
-	_ = json.Unmarshal(c.Expected["kept"], &kept) // none is none
 	for range 2 {
 		_, err := s.run(t)
-		if want := string(c.Expected["error"]) == "true"; s.fails(err) != want {
+		if want := c.Expected.Error; s.fails(err) != want {
 			t.Errorf("got %v %q, want an error: %t", err, s.said, want)
 		}
 		for _, key := range c.Input.Shards {
 			raw, _ := json.Marshal(s.cluster.Object(path("Deployment", terraform(key))))
 			isNew := strings.Contains(string(raw), ":new")
-			if isNew != slices.Contains(written, key) || isNew == slices.Contains(kept, key) {
+			if isNew != slices.Contains(c.Expected.Written, key) || isNew == slices.Contains(c.Expected.Kept, key) {
 				t.Errorf("%s is new: %t", key, isNew)
 			}
 		}
@@ -240,5 +342,52 @@ spec:
 	// written again.
 	if w := s.mustRun(t); len(w) < 7 || len(slices.Compact(slices.Sorted(slices.Values(w)))) != 3 || !strings.HasSuffix(w[len(w)-1], "-2") {
 		t.Errorf("wrote %q", w)
+	}
+}
+
+// What became the process of somebody else in between is not stopped.
+func TestAgain(t *testing.T) {
+	s := newScene(t)
+	s.mustRun(t)
+	a, err := s.access(integration.ClusterRef{Name: "reconcile-01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := kube.OpenWriter(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := manifests.Doer{Writer: w, Options: manifests.Options{Manager: "prcheck-" + Name}}
+	for name, change := range map[string]func(at string){
+		"another caller": func(at string) {
+			s.cluster.Edit(t, "kubectl", at, func(o map[string]any) {
+				o["metadata"].(object)["annotations"].(object)["qontract.caller_name"] = "other"
+			})
+		},
+		"made anew": func(at string) {
+			was := s.cluster.Object(at)
+			s.cluster.Remove(at)
+			anew, err := json.Marshal(object{"apiVersion": "apps/v1", "kind": "Deployment", "spec": was["spec"],
+				"metadata": object{"name": was["metadata"].(object)["name"], "annotations": was["metadata"].(object)["annotations"]}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.cluster.Send(t, "PATCH", at+"?fieldManager=prcheck-"+Name, "application/apply-patch+yaml", string(anew))
+		},
+	} {
+		shard := terraform(map[string]string{"another caller": "staging", "made anew": "production"}[name])
+		l, err := d.Read(t.Context(), manifests.Deployment, "reconcile-prod", shard)
+		if err != nil || l == nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		err = again(t.Context(), d, l, func(*manifests.Live) error {
+			tries++
+			change(path("Deployment", shard))
+			return reconcile.ErrConflict
+		})
+		if tries != 1 || err == nil || !strings.Contains(err.Error(), "not ours to stop") {
+			t.Errorf("%s: tried %d times, %v", name, tries, err)
+		}
 	}
 }

@@ -152,6 +152,7 @@ func Areas(t testing.TB) map[string]bool {
 // internal/conformance, see [Waiting].
 var next = map[string][]string{
 	"generic":   {"admission", "delete_gate", "equal", "error_class", "import", "lro", "offline_check", "ownership"},
+	"manager":   nil,
 	"saas":      nil,
 	"selection": nil,
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -136,9 +137,12 @@ type imageCase struct {
 
 func TestImageCases(t *testing.T) {
 	shared.Each(t, "image", func(t *testing.T, c imageCase) {
-		if _, ok := c.Input["IMAGE"]; !ok {
+		_, isRef := c.Input["tag_from_ref"]
+		if _, ok := c.Input["IMAGE"]; !ok || isRef {
 			t.Skip("about what the data say, not about rendering")
 		}
+		knowWords(t, c.Input, "kind", "spec.imageRef", "shard.imageRef", "IMAGE", "IMAGE_TAG", "IMAGE_DIGEST")
+		knowWords(t, c.Expected, "image", "error")
 		in := Integration{Name: "integ", Shards: []Shard{{Shards: "1", ID: "0", ImageRef: asText(c.Input["shard.imageRef"])}}}
 		in.Spec.ImageRef = asText(c.Input["spec.imageRef"])
 		if c.Input["kind"] == manifests.CronJob.Name {
@@ -160,6 +164,16 @@ func TestImageCases(t *testing.T) {
 	})
 }
 
+// knowWords fails the test if a part of a case has a word that it does not know.
+func knowWords(t *testing.T, part map[string]any, known ...string) {
+	t.Helper()
+	for word := range part {
+		if !slices.Contains(known, word) {
+			t.Fatalf("the word %q is not known", word)
+		}
+	}
+}
+
 // workOf returns the container of the integration.
 func workOf(object manifests.Object) fields {
 	for _, c := range containers(object) {
@@ -171,13 +185,22 @@ func workOf(object manifests.Object) fields {
 }
 
 func TestObjectNameCases(t *testing.T) {
-	shared.Each(t, "object_name", func(t *testing.T, c struct {
+	shared.Each(t, "object_name", func(t *testing.T, raw struct {
 		Input    map[string]any
-		Expected struct {
-			Name  string
-			Error any
-		}
+		Expected json.RawMessage
 	}) {
+		if _, ok := raw.Input["keys"]; ok {
+			t.Skip("about several shards, not about rendering")
+		}
+		knowWords(t, raw.Input, "integration", "suffix", "suffixes", "kind")
+		c := struct {
+			Input    map[string]any
+			Expected struct {
+				Name  string
+				Error any
+			}
+		}{Input: raw.Input}
+		shared.Words(t, raw.Expected, &c.Expected)
 		in := Integration{Name: asText(c.Input["integration"]), Shards: []Shard{{Suffix: asText(c.Input["suffix"])}}}
 		for _, suffix := range asList(c.Input["suffixes"]) {
 			in.Shards = append(in.Shards, Shard{Suffix: asText(suffix)})
@@ -202,14 +225,27 @@ func TestObjectNameCases(t *testing.T) {
 }
 
 func TestManifestRuleCases(t *testing.T) {
-	shared.Each(t, "manifest_rule", func(t *testing.T, c struct {
+	type rule struct {
+		Kind     string
+		Objects  []string
+		EnvHas   []string `json:"env_has"`
+		EnvLacks []string `json:"env_lacks"`
+	}
+	shared.Each(t, "manifest_rule", func(t *testing.T, raw struct {
 		Input    map[string]any
-		Expected struct {
-			Kind    string
-			Objects []string
-		}
+		Expected json.RawMessage
 	}) {
-		in, _ := readCase(t, map[string]any{"name": "integ"}, c.Input)
+		c := struct {
+			Input    map[string]any
+			Expected rule
+		}{Input: raw.Input}
+		shared.Words(t, raw.Expected, &c.Expected)
+		spec := map[string]any{"name": "integ"}
+		if shard, ok := c.Input["shard"]; ok {
+			spec["shard_specs"] = []any{shard}
+			delete(c.Input, "shard")
+		}
+		in, _ := readCase(t, spec, c.Input)
 		objects, mistakes := Objects(in, nil, Options{Parity: true})
 		if len(mistakes) > 0 {
 			t.Fatal(mistakes)
@@ -218,8 +254,15 @@ func TestManifestRuleCases(t *testing.T) {
 		for _, object := range objects {
 			got = append(got, fmt.Sprint(object["kind"], "/", object["metadata"].(fields)["name"]))
 		}
-		if c.Expected.Objects == nil && c.Expected.Kind == "" {
+		if c.Expected.Objects == nil && c.Expected.Kind == "" && c.Expected.EnvHas == nil && c.Expected.EnvLacks == nil {
 			t.Fatal("the case expects nothing that this test knows")
+		}
+		for word, names := range map[bool][]string{true: c.Expected.EnvHas, false: c.Expected.EnvLacks} {
+			for _, name := range names {
+				if has := slices.ContainsFunc(asList(decoded(t, workOf(objects[0])["env"])), func(v any) bool { return v.(map[string]any)["name"] == name }); has != word {
+					t.Errorf("the variable %s is there: %t", name, has)
+				}
+			}
 		}
 		if c.Expected.Objects != nil && !reflect.DeepEqual(got, c.Expected.Objects) {
 			t.Errorf("got %v, want %v", got, c.Expected.Objects)
