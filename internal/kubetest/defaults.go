@@ -56,7 +56,7 @@ func statefulSetDefaults(spec map[string]any) {
 	update := dig(spec, "updateStrategy")
 	ifNone(update, "type", "RollingUpdate")
 	if update["type"] == "RollingUpdate" {
-		ifNone(dig(update, "rollingUpdate"), "partition", int64(0))
+		ifNone(dig(update, "rollingUpdate"), "partition", int64(0), "maxUnavailable", int64(1))
 	}
 	templateDefaults(spec)
 	for _, c := range listOf(spec["volumeClaimTemplates"]) {

@@ -22,7 +22,10 @@ func (s *Server) doom(at place, dependents string) {
 		return
 	}
 	if m["deletionTimestamp"] == nil {
-		m["deletionTimestamp"], m["deletionGracePeriodSeconds"] = "2026-01-02T00:00:00Z", int64(0)
+		m["deletionTimestamp"] = "2026-01-02T00:00:00Z"
+		if at.kind != "Namespace" {
+			m["deletionGracePeriodSeconds"] = int64(0)
+		}
 		if hasGeneration[at.kind] {
 			n, _ := m["generation"].(int64)
 			m["generation"] = n + 1

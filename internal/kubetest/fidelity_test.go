@@ -2,9 +2,7 @@ package kubetest
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"testing"
 )
 
 // A request is one request of the table that both servers get, in its order.
@@ -62,6 +60,11 @@ func cronWith(spec, pod string) string {
 
 // table are the requests. The state after one is that before the next.
 func table() []request {
+	return append(tableOfObjects(), tableOfOthers()...)
+}
+
+// tableOfObjects are the requests of a program that applies objects.
+func tableOfObjects() []request {
 	web := webWith(`"replicas": 1, "revisionHistoryLimit": 5,`, enough(podOf("quay.io/x/y:1@sha256:0123456789012345678901234567890123456789012345678901234567890123", "")))
 	return []request{
 		{"namespace", "PATCH", inF + strict, apply, `{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "f", "labels": {"a": "1"}}}`},
@@ -125,88 +128,3 @@ func table() []request {
 		{"deleted twice", "DELETE", cronPath, plain, `{"propagationPolicy": "Background"}`},
 	}
 }
-
-// answerOf returns what matters of an answer, a line for each field, sorted.
-func answerOf(t *testing.T, code int, raw []byte) string {
-	t.Helper()
-	body, err := decode(raw)
-	if err != nil {
-		return fmt.Sprint(code, " ", string(raw))
-	}
-	if body["kind"] == "Status" {
-		text := fmt.Sprintf("%d %v", code, body["reason"])
-		var fields []string
-		for _, c := range listOf(dig(body, "details")["causes"]) {
-			one, _ := c.(map[string]any)
-			fields = append(fields, fmt.Sprintf("\n%v", one["field"]))
-		}
-		slices.Sort(fields)
-		return text + strings.Join(fields, "")
-	}
-	m := dig(body, "metadata")
-	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp"} {
-		if m[field] != nil {
-			m[field] = "set"
-		}
-	}
-	for _, e := range listOf(m["managedFields"]) {
-		entry, _ := e.(map[string]any)
-		delete(entry, "time")
-	}
-	spec, _ := body["spec"].(map[string]any)
-	for _, field := range []string{"clusterIP", "clusterIPs"} {
-		if spec[field] != nil {
-			spec[field] = "set"
-		}
-	}
-	lines := flat("", body, nil)
-	slices.Sort(lines)
-	return fmt.Sprintf("%d\n%s", code, strings.Join(lines, "\n"))
-}
-
-// flat returns a line for each value of an object.
-func flat(at string, v any, out []string) []string {
-	switch v := v.(type) {
-	case map[string]any:
-		if len(v) == 0 {
-			return append(out, at+" {}")
-		}
-		for name, inner := range v {
-			out = flat(at+"."+name, inner, out)
-		}
-	case []any:
-		if len(v) == 0 {
-			return append(out, at+" []")
-		}
-		for i, inner := range v {
-			out = flat(fmt.Sprintf("%s[%d]", at, i), inner, out)
-		}
-	default:
-		return append(out, fmt.Sprintf("%s %v", at, v))
-	}
-	return out
-}
-
-// The server in memory gives the answers of a real one.
-func TestFidelity(t *testing.T) {
-	r := Start(t)
-	s := New(t)
-	for _, q := range table() {
-		code, raw := r.Send(t, "admin", q.method, q.path, q.kind, q.body)
-		want := answerOf(t, code, raw)
-		code, raw = s.Send(t, q.method, q.path, q.kind, q.body)
-		got := answerOf(t, code, raw)
-		if got == want {
-			continue
-		}
-		g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-		t.Errorf("%s: only in memory:\n%s\nonly real:\n%s", q.name, few(without(g, w)), few(without(w, g)))
-	}
-}
-
-// without returns the lines that another list does not have.
-func without(lines, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(others, l) })
-}
-
-func few(lines []string) string { return strings.Join(lines[:min(len(lines), 12)], "\n") }

@@ -225,6 +225,8 @@ func (s *Server) born(body map[string]any, at place) map[string]any {
 	switch at.kind {
 	case custom[at.resource]:
 		m["generation"] = int64(1)
+	case "ResourceQuota":
+		body["status"] = map[string]any{}
 	case "Pod", "PersistentVolumeClaim":
 		body["status"] = map[string]any{"phase": "Pending"}
 	case "Namespace":

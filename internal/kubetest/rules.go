@@ -2,6 +2,7 @@ package kubetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -77,14 +78,13 @@ func checkStrategy(kind string, spec map[string]any) []cause {
 var growable = []string{"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}
 
 func checkStateful(spec, was map[string]any) []cause {
-	for _, fields := range []map[string]any{spec, was} {
-		for name := range fields {
-			if !slices.Contains(growable, name) && !equal(spec[name], was[name]) {
-				return []cause{{"spec", "Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"}}
-			}
+	var causes []cause
+	for _, name := range slices.Sorted(maps.Keys(merge(maps.Clone(was), spec))) {
+		if name != "selector" && !slices.Contains(growable, name) && !equal(spec[name], was[name]) {
+			causes = append(causes, cause{"spec." + name, fmt.Sprintf("Invalid value: %s: field is immutable", encode(spec[name]))})
 		}
 	}
-	return nil
+	return causes
 }
 
 // checkPod returns what is wrong with the containers of a pod, which can mount claims as well.

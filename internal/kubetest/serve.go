@@ -112,6 +112,8 @@ func (s *Server) answer(w *httptest.ResponseRecorder, r *http.Request) {
 	at, known := s.parse(r.URL.Path)
 	of, isScale := s.scaled(r.URL.Path)
 	switch {
+	case r.Header.Get("Authorization") == "Bearer "+s.Nobody && known:
+		refuseRole(w, r, at)
 	case r.Header.Get("Authorization") != "Bearer "+s.Token:
 		refuse(w, at, http.StatusUnauthorized, "Unauthorized", "Unauthorized", nil)
 	case s.discover(w, r):

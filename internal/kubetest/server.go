@@ -18,8 +18,9 @@ import (
 // A Server is an API server in memory. Objects are named by their path, such as
 // /api/v1/namespaces/shop or /apis/apps/v1/namespaces/shop/deployments/web.
 type Server struct {
-	URL   string
-	Token string // that a client must have
+	URL    string
+	Token  string // that a client must have
+	Nobody string // token of the user "nobody", who has no role
 	// Kinds has the kind of each resource that the server knows, by the plural name. Tests may
 	// add to it before the first request.
 	Kinds map[string]string
@@ -38,6 +39,9 @@ type Server struct {
 	Working bool
 	// Logs are what the containers of pods wrote, by the path of the pod.
 	Logs map[string]string
+	// Deny says why a policy of the cluster denies an object that is to be made, "" if none does. Nil
+	// denies nothing.
+	Deny func(object map[string]any) string
 	// Overdue says that Deployments which are not done have missed their deadline.
 	Overdue bool
 
@@ -94,11 +98,11 @@ type Fault struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{
-		Token: "token-of-the-test-server",
+		Token: "token-of-the-test-server", Nobody: "token-of-nobody",
 		Kinds: map[string]string{
 			"namespaces": "Namespace", "configmaps": "ConfigMap", "secrets": "Secret", "services": "Service", "serviceaccounts": "ServiceAccount",
 			"pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim", "deployments": "Deployment", "replicasets": "ReplicaSet",
-			"statefulsets": "StatefulSet", "cronjobs": "CronJob", "jobs": "Job",
+			"statefulsets": "StatefulSet", "cronjobs": "CronJob", "jobs": "Job", "resourcequotas": "ResourceQuota",
 		},
 		Versions: map[string]string{},
 		models:   map[schema.GroupVersionKind]*model{},
@@ -114,8 +118,14 @@ func New(t testing.TB) *Server {
 // it tests; the request is noted as all others.
 func (s *Server) Send(t testing.TB, method, path, kind, body string) (code int, answer []byte) {
 	t.Helper()
+	return s.SendAs(t, s.Token, method, path, kind, body)
+}
+
+// SendAs sends a request with a token, as [Server.Send] does.
+func (s *Server) SendAs(t testing.TB, token, method, path, kind, body string) (code int, answer []byte) {
+	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-	r.Header.Set("Authorization", "Bearer "+s.Token)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", kind)
 	w := httptest.NewRecorder()
 	s.answer(w, r)

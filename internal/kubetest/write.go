@@ -161,6 +161,9 @@ func (s *Server) keep(w http.ResponseWriter, r *http.Request, at place, next map
 			refuseInvalid(w, at, causes)
 			return
 		}
+		if !s.admit(w, at, next) {
+			return
+		}
 		if !isDry(r) {
 			s.save(at.path, next)
 			next = s.objects[at.path].body
