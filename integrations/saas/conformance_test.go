@@ -46,8 +46,8 @@ type keyCase struct {
 }
 
 func TestStateKeyCases(t *testing.T) {
-	signals := map[string]Signal{"config": SignalConfig, "commit": SignalCommit, "moving_commit": SignalCommit, "moving commit": SignalCommit, "moving-commit": SignalCommit,
-		"upstream": SignalUpstream, "upstream_job": SignalUpstream, "image": SignalImages, "images": SignalImages, "container_image": SignalImages}
+	signals := map[string]Signal{"config": SignalConfig, "commit": SignalCommit, "moving commit": SignalCommit,
+		"upstream": SignalUpstream, "upstream job": SignalUpstream, "image": SignalImages, "container image": SignalImages}
 	shared.Each(t, "state_key", func(t *testing.T, c keyCase) {
 		in := c.Input
 		if in.Type == "promotion" {
@@ -66,7 +66,8 @@ func TestStateKeyCases(t *testing.T) {
 			parts = parts[len(parts)-3:]
 			target.Images = append(target.Images, Image{Registry: parts[0], Org: parts[1], Name: parts[2]})
 		}
-		signal, known := signals[in.Type]
+		words := strings.NewReplacer("-", " ", "_", " ").Replace(in.Type) // moving-commit, container_images
+		signal, known := signals[strings.TrimSuffix(words, "s")]
 		if !known {
 			t.Fatalf("no signal for %q", in.Type)
 		}

@@ -119,10 +119,12 @@ func TestChangeTesterCases(t *testing.T) {
 // The cases about runs that publish nothing. What a record says is held by package promotion.
 func TestPublishCases(t *testing.T) {
 	shared.Each(t, "promotion_publish", func(t *testing.T, c struct {
-		Input    map[string]any
+		Input struct {
+			DryRun bool `json:"dry_run"`
+		}
 		Expected struct{ Written []string }
 	}) {
-		if c.Input["dry_run"] != true {
+		if !c.Input.DryRun {
 			t.Skip("about what a record says; package promotion has it")
 		}
 		s := newScene(t)

@@ -221,14 +221,14 @@ func (c recordCase) checkGate(t *testing.T, want string) {
 // The cases about the keys of records. Those of what triggers remember are held by package saas.
 func TestStateKeyCases(t *testing.T) {
 	shared.Each(t, "state_key", func(t *testing.T, c struct {
-		Input    map[string]any
-		Expected struct{ Key, Object string }
+		Input    struct{ Type, Channel, UID, Sha string }
+		Expected struct{ Object string }
 	}) {
-		if c.Input["type"] != "promotion" {
+		in := c.Input
+		if in.Type != "promotion" {
 			t.Skip("about what a trigger remembers; package saas has it")
 		}
-		word := func(name string) string { text, _ := c.Input[name].(string); return text }
-		if got, err := Key(Place{word("channel"), word("uid")}, word("sha")); err != nil || got != c.Expected.Object {
+		if got, err := Key(Place{in.Channel, in.UID}, in.Sha); err != nil || got != c.Expected.Object {
 			t.Errorf("got %q, %v, want %q", got, err, c.Expected.Object)
 		}
 	})
