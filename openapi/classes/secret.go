@@ -39,14 +39,3 @@ func plainNames(t *resources.Type) []string {
 	}
 	return []string{"key", "topologyKey"}
 }
-
-// LooksSecret reports whether the name of a property ends like that of a secret.
-func LooksSecret(name string) bool {
-	lower := strings.ToLower(name)
-	for _, end := range []string{"password", "secret", "token", "connectionstring"} {
-		if strings.HasSuffix(lower, end) {
-			return true
-		}
-	}
-	return lower == "key" || strings.HasSuffix(name, "Key") || strings.HasSuffix(lower, "_key") || strings.HasSuffix(lower, "-key")
-}
