@@ -30,7 +30,8 @@ type Model struct {
 	// unread has, by the name of a channel or [anyChannel], a datafile that cannot be used and may
 	// publish it.
 	unread     map[string]string
-	once       sync.Once // guards publishers
+	leaving    map[string][]*Target // publishers that must go, by channel, for [Validate]
+	once       sync.Once            // guards publishers
 	publishers map[string][]*Target
 }
 

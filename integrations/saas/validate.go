@@ -15,6 +15,14 @@ import (
 func Validate(m *Model) []reconcile.Finding {
 	v := &Model{Files: m.Files, Apps: m.Apps, orgs: m.orgs, registries: m.registries, quayOrgs: m.quayOrgs, jobs: m.jobs, known: m.known,
 		Findings: slices.Clone(m.Findings)}
+	v.leaving = map[string][]*Target{}
+	v.eachTarget(func(t *Target) {
+		if t.Delete && t.Promotion != nil {
+			for _, channel := range t.Promotion.Publish {
+				v.leaving[channel] = append(v.leaving[channel], t)
+			}
+		}
+	})
 	for _, f := range m.Files {
 		v.checkFile(f)
 		for _, t := range f.Templates {
@@ -213,7 +221,7 @@ func (m *Model) checkPromotion(t *Target) {
 		if len(publishers) == 0 {
 			tell(CodeChannel, pointer, fmt.Sprintf("no target publishes the channel %.100s", channel))
 		}
-		for _, from := range publishers {
+		for _, from := range append(slices.Clip(publishers), m.leaving[channel]...) {
 			if from.Template.URL != t.Template.URL {
 				tell(CodeChannel, pointer, fmt.Sprintf("the channel %.100s is published for another repository: %.200s by %s, not %.200s",
 					channel, from.Template.URL, from.Label(), t.Template.URL))

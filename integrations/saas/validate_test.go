@@ -26,6 +26,13 @@ func TestValidate(t *testing.T) {
 			[]string{"error SAAS_CHANNEL " + at + "/promotion/promotion_data/0: the target does not subscribe to the channel x"}},
 		"a channel that nobody publishes": {func(w *saastest.World) { promotion(w)["subscribe"] = []any{"shop-stage", "x"} },
 			[]string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/1: no target publishes the channel x"}},
+		"a publisher that must go, of another repository": {func(w *saastest.World) {
+			other := w.Clone().Data[saastest.File]["resourceTemplates"].([]any)[0].(object)
+			other["name"], other["url"], other["targets"] = "other", "https://github.com/acme/other", other["targets"].([]any)[:1]
+			other["targets"].([]any)[0].(object)["delete"] = true
+			w.Set(saastest.App, []any{w.Data[saastest.App]["codeComponents"].([]any)[0], object{"name": "o", "resource": "upstream", "url": "https://github.com/acme/other"}}, "codeComponents")
+			w.Set(saastest.File, append(w.Data[saastest.File]["resourceTemplates"].([]any), other), "resourceTemplates")
+		}, []string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/0: the channel shop-stage is published for another repository: https://github.com/acme/other by shop/other"}},
 		"a publisher that must go": {func(w *saastest.World) { w.Target(saastest.File, 0, 0)["delete"] = true },
 			[]string{"error SAAS_CHANNEL " + at + "/promotion/subscribe/0: no target publishes the channel shop-stage"}},
 		"one namespace in two environments": {func(w *saastest.World) {

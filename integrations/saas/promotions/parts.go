@@ -75,7 +75,9 @@ func (w *work) halve(ctx context.Context, c *component, halves [][]entry) []erro
 	if c != whole {
 		whole.subscribers, c.subscribers = append(whole.subscribers, c.subscribers...), nil
 	}
-	return append(errs, w.keepComponent(ctx, c, true)...)
+	errs = append(errs, w.keepComponent(ctx, c, true)...)
+	delete(w.open, c.branch) // so what is left of it is not told to be in an open merge request
+	return errs
 }
 
 // isPart reports whether a component is the part of some keys.
