@@ -13,7 +13,7 @@
 // counts. A list without either is one value.
 //
 // A create-only property that changes blocks the plan, or makes it a replacement where the
-// resource allows that. A value that cannot be read back is sent when its version changes, or
+// resource allows that and the data changed it: drift never destroys. A value that cannot be read back is sent when its version changes, or
 // the keyed hash of it that [Remember] keeps.
 //
 // Everything that a plan shows is masked: [Plan.Changes], [Plan.Violations], [Plan.Warnings]

@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/app-sre/prcheck/integrations/generic/body"
@@ -27,12 +28,26 @@ func (m *maker) change(at place, rule rules.Rule, c Change) {
 		Code: CreateOnly, Message: "changing it means delete and create: restore the value, or set allowReplace: true",
 		Reason: c.Reason, From: c.From, To: c.To,
 	}
-	if rule.CreateOnly == rules.Inferred {
+	isInferred := rule.CreateOnly == rules.Inferred
+	if isInferred {
 		f.Code = CreateOnlyInferred
 		f.Message = fmt.Sprintf("changing it probably means delete and create: restore the value, set allowReplace: true, "+
 			"or if you know that it can be changed, allowUpdate: [%q]", at.pattern)
 	}
+	if !f.isOfData() {
+		f.Message = fmt.Sprintf("nothing proves that the data changed it, so the resource is never deleted for it: "+
+			"write the value of the service, ignore: [%q], or give a list whose order means nothing the class list: set", at.pattern)
+		if isInferred {
+			f.Message += fmt.Sprintf("; if you know that it can be changed, allowUpdate: [%q]", at.pattern)
+		}
+	}
 	m.violate(at, rule, f)
+}
+
+// isOfData reports whether a finding is about something that the data changed. Drift, what is different when a resource
+// is taken, and a secret that cannot be compared never destroy it.
+func (f Finding) isOfData() bool {
+	return slices.Contains([]Reason{Desired, Removed, Cleared, Variant}, f.Reason)
 }
 
 // isCreateOnly reports whether a value must stay as it is.
