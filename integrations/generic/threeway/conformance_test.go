@@ -43,6 +43,53 @@ func parse(t testing.TB, raw []byte) any {
 	return v
 }
 
+// A body for PUT has all that the data know and the service does not answer; a merge patch has it only if it changed.
+func TestPutCarries(t *testing.T) {
+	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true, Secret: true}}, {At: "/o/s", Rule: rules.Rule{WriteOnly: true}},
+		{At: "/l", Rule: rules.Rule{List: classes.Map, Keys: []string{"name"}}}, {At: "/l/*/s", Rule: rules.Rule{WriteOnly: true}},
+		{At: "/q/*/s", Rule: rules.Rule{WriteOnly: true}}, {At: "/i", Rule: rules.Rule{Ignore: true}}, {At: "/i/s", Rule: rules.Rule{WriteOnly: true}}}
+	for name, c := range map[string]struct{ data, live, put string }{
+		"a text":                         {`{"s": "x"}`, `{}`, `{"s": "x"}`},
+		"stars of the service":           {`{"s": "x"}`, `{"s": "***"}`, `{"s": "x"}`},
+		"in an object that is not there": {`{"o": {"s": "x"}}`, `{}`, `{"o": {"s": "x"}}`},
+		"in an object with others":       {`{"o": {"s": "x"}}`, `{"o": {"y": 1}}`, `{"o": {"s": "x", "y": 1}}`},
+		"in items by their keys":         {`{"l": [{"name": "a", "s": "x"}, {"name": "b"}]}`, `{"l": [{"name": "b"}, {"name": "c"}, {"name": "a"}]}`, `{"l": [{"name": "b"}, {"name": "c"}, {"name": "a", "s": "x"}]}`},
+		"in items by their position":     {`{"q": [{"v": 1, "s": "x"}, {"v": 2, "s": "y"}]}`, `{"q": [{"v": 1}, {"v": 2}]}`, `{"q": [{"v": 1, "s": "x"}, {"v": 2, "s": "y"}]}`},
+		"not what is ignored":            {`{"i": {"s": "x"}}`, `{"i": {"y": 1}}`, `{"i": {"y": 1}}`},
+		"not what the data do not have":  {`{"o": {}}`, `{"o": {"y": 1}, "s": "***"}`, `{"o": {"y": 1}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			with := func(text, n string) any {
+				v := parse(t, []byte(text)).(map[string]any)
+				v["n"] = n
+				return v
+			}
+			p := threeway.Make(threeway.Input{Applied: with(c.data, "1"), WasApplied: true, Desired: with(c.data, "2"), Live: with(c.live, "1"), IsThere: true, Rules: of})
+			if got, want := body.Canonical(p.PutBody), body.Canonical(with(c.put, "2")); got != want {
+				t.Errorf("PUT has %s, want %s", got, want)
+			}
+			if got := body.Canonical(p.MergePatch); got != `{"n":"2"}` {
+				t.Errorf("the patch is %s", got)
+			}
+		})
+	}
+}
+
+// What cannot be changed is not carried to a resource that somebody else made.
+func TestPutCarriesNoCreateOnlyOfOthers(t *testing.T) {
+	of := rules.Table{{At: "/s", Rule: rules.Rule{WriteOnly: true, CreateOnly: rules.Declared}}}
+	for _, wasApplied := range []bool{true, false} {
+		in := threeway.Input{Desired: map[string]any{"s": "x", "n": "2"}, Live: map[string]any{"n": "1"}, IsThere: true, Rules: of, WasApplied: wasApplied}
+		if wasApplied {
+			in.Applied = map[string]any{"s": "x", "n": "1"}
+		}
+		put, _ := threeway.Make(in).PutBody.(map[string]any)
+		if _, isCarried := put["s"]; isCarried != wasApplied || put["n"] != "2" {
+			t.Errorf("applied %v: PUT has %v", wasApplied, put)
+		}
+	}
+}
+
 // The cases about lists that are sets: two of them are equal if nothing is planned that makes one of the other. Those
 // about values are held by package body.
 func TestSetCases(t *testing.T) {

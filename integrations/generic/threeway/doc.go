@@ -8,6 +8,8 @@
 //   - A member that applied has and desired has not is removed, if nobody changed it since.
 //   - Whatever is in neither of them is never touched.
 //   - If nothing changes, nothing is written.
+//   - A body for PUT has every value that the data have and the service does not answer, since a
+//     service that replaces what it is sent would lose it.
 //
 // Items of lists with keys are matched by their keys, those of sets by value; their order never
 // counts. A list without either is one value.

@@ -45,9 +45,22 @@ func isOneObject(w world, make maker) string {
 		}
 	}
 	for path, v := range put {
-		if patched[path] != v && !(isNothing(patched[path]) && isNothing(v)) {
+		if path != hiddenAt && patched[path] != v && !(isNothing(patched[path]) && isNothing(v)) {
 			return fmt.Sprintf("%s is %s by PUT and %q by the patch, after %s", path, v, patched[path], describe(p))
 		}
+	}
+	return ""
+}
+
+// hiddenAt is where the service never answers a value.
+const hiddenAt = "/p/password"
+
+// losesNothing holds that a body for PUT has the value that the service does not answer, changed or not.
+func losesNothing(w world, make maker) string {
+	in, p := w.update(make)
+	want := leaves(in.Desired)[hiddenAt]
+	if got := leaves(p.PutBody)[hiddenAt]; p.Action == threeway.Update && !isNothing(want) && got != want {
+		return fmt.Sprintf("%s is %q by PUT, want %q, after %s", hiddenAt, got, want, describe(p))
 	}
 	return ""
 }

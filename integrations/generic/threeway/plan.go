@@ -104,7 +104,7 @@ type Plan struct {
 	// What to send. It may hold secrets.
 	Body       any            // to create or to replace
 	MergePatch map[string]any // RFC 7386, to update
-	PutBody    any            // to update, without what the service fills in
+	PutBody    any            // to update, without what the service fills in, with all that the data know
 }
 
 // Make returns the plan. It never changes the bodies of the input, and what it returns may
@@ -148,6 +148,7 @@ func (m *maker) compare() {
 	if to, ok := result.v.(map[string]any); ok {
 		m.plan.MergePatch = body.MergePatch(live, to)
 	}
+	m.plan.PutBody = m.carry(place{}, m.in.Desired, result).v
 }
 
 // finish sorts the plan, and decides what violations mean.

@@ -104,7 +104,7 @@ func TestRules(t *testing.T) {
 
 		"volatile, the data as before": {`[{"at": "/v", "volatile": true}]`, `{"v": 1, "a": 1}`, `{"v": 1, "a": 2}`, `{"v": 5, "a": 1}`, nil, "update; replace /a (desired)", `{"a":2}`},
 		"volatile, the data changed":   {`[{"at": "/v", "volatile": true}]`, `{"v": 1}`, `{"v": 2}`, `{"v": 5}`, nil, "update; replace /v (desired)", `{"v":2}`},
-		"write-only, as before":        {`[{"at": "/w", "writeOnly": true}]`, `{}`, `{"w": "x", "a": 1}`, `{"w": "***"}`, nil, "update; add /a (desired)", `{"a":1}`},
+		"write-only, as before":        {`[{"at": "/w", "writeOnly": true}]`, `{}`, `{"w": "x", "a": 1}`, `{"w": "***"}`, nil, "update; add /a (desired)", `{"a":1,"w":"x"}`},
 		"read-only, set as it is live": {`[{"at": "/r", "readOnly": true}]`, `{"r": 1}`, `{"r": 1}`, `{"r": 1}`, nil, "blocked; RO_SET /r", ""},
 		"read-only, without opinion":   {`[{"at": "/r", "readOnly": true}]`, `{}`, `{"r": {}}`, `{"r": {"a": 1}}`, nil, "none", ""},
 		"ignored, not there":           {`[{"at": "/i", "ignore": true}]`, `{}`, `{"i": 1, "a": 1}`, `{}`, nil, "update; add /a (desired)", `{"a":1}`},
