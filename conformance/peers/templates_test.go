@@ -1,8 +1,10 @@
 package peers
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"reflect"
 	"testing"
 
@@ -12,6 +14,23 @@ import (
 
 // Templates are filled in as OpenShift's library does.
 func TestTemplates(t *testing.T) { shared.Judge(t, "templates", fillsSame) }
+
+// Objects with items get what the library gives them: its answers stand in the file.
+func TestTemplateLists(t *testing.T) {
+	raw, err := os.ReadFile("testdata/template-lists.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(raw) {
+		var l shared.Answer
+		if err := json.Unmarshal(line, &l); err != nil {
+			t.Fatal(err)
+		}
+		if isSame, ours := fillsSame(t, l); !isSame {
+			t.Errorf("%s: got %s, want %s %s\n%s", l.ID, ours, l.Answer, l.Error, l.Input)
+		}
+	}
+}
 
 // fillsSame compares the objects of a template.
 func fillsSame(t *testing.T, l shared.Answer) (bool, string) {

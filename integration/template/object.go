@@ -45,9 +45,11 @@ func (f *filler) object(object map[string]any, labels map[string]any) (map[strin
 	if _, kind := typeOf(object); kind == "" {
 		return nil, errNoKind
 	}
-	_, isList := object["items"]
-	if !isList {
+	var err error
+	if _, isList := object["items"]; !isList {
 		object = dropNamespace(object)
+	} else if object, err = list(object); err != nil {
+		return nil, err
 	} else if len(labels) > 0 {
 		return nil, errors.New("it has items, and a list cannot get the labels of the template")
 	}
@@ -63,10 +65,41 @@ func (f *filler) object(object map[string]any, labels map[string]any) (map[strin
 	return out, nil
 }
 
+// list returns an object with items whose type is known: an item without apiVersion and kind gets those of the
+// list, where PodList is for a Pod.
+func list(object map[string]any) (map[string]any, error) {
+	items, isList := object["items"].([]any)
+	if !isList && object["items"] != nil {
+		return nil, errors.New("it has items that are no list")
+	}
+	out := make([]any, len(items))
+	for i, item := range items {
+		fields, isMap := item.(map[string]any)
+		if !isMap && item != nil {
+			return nil, fmt.Errorf("item %d is no object", i+1)
+		}
+		if text(fields, "kind") == "" && text(fields, "apiVersion") == "" {
+			typed := map[string]any{}
+			maps.Copy(typed, fields)
+			typed["kind"], typed["apiVersion"] = strings.TrimSuffix(text(object, "kind"), "List"), text(object, "apiVersion")
+			fields = typed
+		}
+		out[i] = fields
+	}
+	object = maps.Clone(object)
+	object["items"] = out
+	return object, nil
+}
+
+// text returns a field that is a text, and "" for any other.
+func text(object map[string]any, name string) string {
+	value, _ := object[name].(string)
+	return value
+}
+
 // typeOf returns the apiVersion and the kind of an object, both "" if the apiVersion is none.
 func typeOf(object map[string]any) (version, kind string) {
-	version, _ = object["apiVersion"].(string)
-	kind, _ = object["kind"].(string)
+	version, kind = text(object, "apiVersion"), text(object, "kind")
 	if strings.Count(version, "/") > 1 {
 		return "", ""
 	}
