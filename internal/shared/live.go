@@ -39,10 +39,12 @@ func Ask(t *testing.T, l Live) {
 	}
 	p := l.program(root, dir)
 	if _, err := p.answers(nil); err != nil {
-		fmt.Printf("judge live %s: NOT ASKED (%v)\n", l.Name, err)
-		if why := notAsked(t, root)[l.Name]; why == "" {
-			t.Errorf("judge live %s: not asked, and conformance/peers/not-asked.json does not name it: %v", l.Name, err)
+		why := notAsked(t, root)[l.Name]
+		if why == "" {
+			why = err.Error()
+			t.Errorf("%s cannot be asked, and conformance/peers/not-asked.json does not say why: %v", l.Peer, err)
 		}
+		fmt.Printf("judge live %s: NOT ASKED (%s)\n", l.Name, why)
 		return
 	}
 	seed, times := setting("PRCHECK_JUDGE_SEED"), setting("PRCHECK_JUDGE_TIMES")
