@@ -28,5 +28,6 @@
 //   - Arithmetic, sorting and functions such as `split(…)` are a mistake, and so are @name for @.name and a
 //     regular expression of =~ that Go cannot read. A pattern with classes such as \w is an error for a text that
 //     is not ASCII, because both languages differ there.
+//   - A name that begins with true or false needs quotes.
 //   - The members of an object come in the order of their names.
 package jsonpath

@@ -92,7 +92,7 @@ func (document) find(_ *search, d *datum) ([]*datum, error) {
 	for d.above != nil {
 		d = d.above
 	}
-	return []*datum{{value: d.value}}, nil
+	return []*datum{{value: d.value, isMade: d.isMade}}, nil
 }
 
 func (itself) find(_ *search, d *datum) ([]*datum, error) { return []*datum{d.wrapped()}, nil }

@@ -89,7 +89,7 @@ func TestErrors(t *testing.T) {
 		"a + 1": "arithmetic (+)", "a / 2": "arithmetic and sorting (/)", `a[\b]`: "sorting", "a & b": "& must stand behind a comparison", "a.`keys`": "`keys` is not supported",
 		"a.`split(-, 0, 1)`": "`split(-, 0, 1)` is not supported", "a[1:2:0]": "must not be 0", "a[1,b]": "a position is missing", "a[b,1]": "a name is missing",
 		`a[?@.b =~ "("]`: "the pattern of =~ cannot be used", `a[?@.b =~ "(?=x)"]`: "the pattern of =~ cannot be used", "u[?@ =~ true]": "a text must follow on =~", "a[?@.o =~ 5]": "an object is no number", "l[?@ =~ 5]": "", "$.`parent`.x": "", "$.`parent`..x": "of the document does not exist", "u[?@.`parent` = 1]": "of the document does not exist",
-		"a[?@.b = ]": "a text, a number, true or false must follow", "a[?@b]": "a dot must stand behind @", "a['b": "is not closed", "a[99999999999]": "is too large",
+		"a[?@.b = ]": "a text, a number, true or false must follow", "a[?@b]": "a dot must stand behind @", "a[?@truer]": "a dot must stand behind @", "a.falsey": "begins with false needs quotes", "a['b": "is not closed", "a[99999999999]": "is too large",
 		"a..[?@.b]": `"?" is not expected`, "[?@.b]": `"?" is not expected`, "a[?@.b = 1 | @.c = 2]": `"|" is not expected`,
 		strings.Repeat("(", 100) + "a": "nested too deeply", strings.Repeat("a", maxLength+1): "longer than",
 		"$.`parent`": "of the document does not exist", "n.x": "", "o[?@.b]": "must stand behind a list", "l[-4]": "before the first entry", "o[0]": "an object has no positions", "n[0]": "a number has no positions",

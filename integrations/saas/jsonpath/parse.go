@@ -65,6 +65,8 @@ func (p *parser) unexpected() error {
 		return fmt.Errorf("at %d: arithmetic and sorting (%s) are not supported", t.at, t.text)
 	case commandToken:
 		return fmt.Errorf("at %d: `%.40s` is not supported", t.at, t.text)
+	case truthToken:
+		return fmt.Errorf("at %d: a name that begins with %s needs quotes", t.at, t.text)
 	}
 	return fmt.Errorf("at %d: %.40q is not expected here", t.at, t.text)
 }
@@ -138,7 +140,7 @@ func (p *parser) first() (node, error) {
 		return document{}, nil
 	case "@":
 		p.take("@")
-		if n := p.next(); n.kind == nameToken && n.at == t.at+1 {
+		if n := p.next(); (n.kind == nameToken || n.kind == truthToken) && n.at == t.at+1 {
 			return nil, fmt.Errorf("at %d: a dot must stand behind @", n.at)
 		}
 		return itself{}, nil

@@ -101,8 +101,14 @@ func scanNumber(text string) (token, int) {
 	return token{kind: kind, text: text[:n]}, n
 }
 
-// scanWord reads a name without quotes.
+// scanWord reads a name without quotes. One that begins with true or false is a truth value and what is left, as for
+// jsonpath_ng.
 func scanWord(text string) (token, int) {
+	for _, word := range []string{"true", "false"} {
+		if strings.HasPrefix(text, word) {
+			return token{kind: truthToken, text: word}, len(word)
+		}
+	}
 	n := 1
 	for n < len(text) && (isLetter(text[n]) || isDigit(text[n]) || text[n] == '-' || text[n] == '@') {
 		n++
@@ -110,8 +116,6 @@ func scanWord(text string) (token, int) {
 	switch word := text[:n]; word {
 	case "where", "wherenot":
 		return token{kind: word, text: word}, n
-	case "true", "false":
-		return token{kind: truthToken, text: word}, n
 	default:
 		return token{kind: nameToken, text: word}, n
 	}
