@@ -19,9 +19,9 @@ import (
 func TestLiveGraphQL(t *testing.T) {
 	e, types, bundle := judged(t)
 	base := newWorld(library(t), 1)
-	shared.Ask(t, shared.Live{Name: "graphql", Peer: "graphql 16.14.2", Command: []string{"node", "testdata/graphql_judge.mjs", types, bundle},
-		Cases: 4000,
-		Same:  func(t *testing.T, a shared.Answer) (bool, string) { return answersSame(t, e, a) },
+	shared.Ask(t, shared.Live{Name: "graphql", Peer: "graphql 16.14.2", Cases: 3000,
+		Command: []string{"node", "testdata/graphql_judge.mjs", types, bundle},
+		Same:    func(t *testing.T, a shared.Answer) (bool, string) { return answersSame(t, e, a) },
 		Input: func(r *rand.Rand) any {
 			w := *base
 			w.Rand = r
@@ -46,12 +46,17 @@ func judged(t *testing.T) (e *gql.Engine, typesFile, bundleFile string) {
 		t.Fatal(err)
 	}
 	e = gql.New(b, s)
-	const typ = `kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`
-	const args = `args(includeDeprecated: true) { name description defaultValue type { ` + typ + ` } }`
-	types := e.Answer(context.Background(), gql.Request{Query: `{ __schema { description queryType { name } directives { name description isRepeatable locations ` + args + ` }
-		types { kind name description specifiedByURL isOneOf fields(includeDeprecated: true) { name description isDeprecated deprecationReason ` + args + ` type { ` + typ + ` } }
-		inputFields { name description defaultValue type { ` + typ + ` } } interfaces { kind name } possibleTypes { kind name }
-		enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } } } }`})
+	const typ = `type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }`
+	const args = `args(includeDeprecated: true) { name description defaultValue ` + typ + ` }`
+	types := e.Answer(context.Background(), gql.Request{Query: `{ __schema { description queryType { name }
+		directives { name description isRepeatable locations ` + args + ` }
+		types {
+			kind name description specifiedByURL isOneOf interfaces { kind name } possibleTypes { kind name }
+			fields(includeDeprecated: true) { name description isDeprecated deprecationReason ` + args + typ + ` }
+			inputFields { name description defaultValue ` + typ + ` }
+			enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason }
+		}
+	} }`})
 	typesFile, bundleFile = filepath.Join(t.TempDir(), "types.json"), filepath.Join(t.TempDir(), "bundle.json")
 	for file, text := range map[string][]byte{typesFile: types.JSON(), bundleFile: []byte(snapshot)} {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
@@ -117,7 +122,8 @@ func (q asked) request() any {
 func (q asked) variables() map[string]any {
 	out := map[string]any{}
 	for range q.IntN(4) {
-		out[pick(q.world, "a", "b", "c", "x")] = pick[any](q.world, true, false, nil, 1, "s", 1.5, []any{}, map[string]any{"k": 1})
+		out[pick(q.world, "a", "b", "c", "x")] = pick[any](q.world, true, false, nil, 1, "s", 1.5, []any{},
+			map[string]any{"k": 1})
 	}
 	return out
 }
@@ -126,16 +132,20 @@ func (q asked) document() string {
 	w := q.world
 	var out strings.Builder
 	for i := range 1 + w.IntN(2)*w.IntN(2) {
-		out.WriteString(pick(w, "", "query ", "query A", "query B", "query A") + pick(w, "", "", q.definitions(), q.definitions()))
+		out.WriteString(pick(w, "", "query ", "query A", "query B", "query A") + pick(w, "", "", q.definitions(),
+			q.definitions()))
 		if strings.HasSuffix(out.String(), ")") || i > 0 {
 			out.WriteString(" ")
 		}
 		out.WriteString("{ " + pick(w, "authors", "x: authors", "authors @skip(if: $a)") + " { " + q.author(0) + "} ")
-		out.WriteString(pick(w, "", "", "books { title parts { page by { name } } } ", "shelves { material ... on WoodShelf_v1 { tree } } ",
-			`__type(name: "Author_v1") { name fields { name type { name kind } } } `, "nothing { title } ", "__schema { queryType { name } } ", "nope ") + "}\n")
+		out.WriteString(pick(w, "", "", "books { title parts { page by { name } } } ",
+			"shelves { material ... on WoodShelf_v1 { tree } } ",
+			`__type(name: "Author_v1") { name fields { name type { name kind } } } `, "nothing { title } ",
+			"__schema { queryType { name } } ", "nope ") + "}\n")
 	}
 	for range w.IntN(3) {
-		fmt.Fprintf(&out, "fragment %s on %s { %s}\n", pick(w, "F", "G", "H"), pick(w, "Author_v1", "Author_v1", "Book_v1", "DatafileObject_v1", "Nope", "String"), q.author(1))
+		fmt.Fprintf(&out, "fragment %s on %s { %s}\n", pick(w, "F", "G", "H"), pick(w, "Author_v1", "Author_v1", "Book_v1",
+			"DatafileObject_v1", "Nope", "String"), q.author(1))
 	}
 	return out.String()
 }
@@ -144,7 +154,8 @@ func (q asked) definitions() string {
 	w := q.world
 	var parts []string
 	for range 1 + w.IntN(3) {
-		parts = append(parts, "$"+pick(w, "a", "b", "c")+": "+pick(w, "Boolean", "Boolean!", "String", "Int", "JSON", "[Int!]", "Author_v1", "Float", "Nope")+
+		parts = append(parts, "$"+pick(w, "a", "b", "c")+": "+pick(w, "Boolean", "Boolean!", "String", "Int", "JSON",
+			"[Int!]", "Author_v1", "Float", "Nope")+
 			pick(w, "", "", "", " = true", " = 1", ` = "s"`, " = null", " = [1]", " = {a: 1}"))
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
@@ -156,10 +167,12 @@ func (q asked) author(depth int) string {
 	var out strings.Builder
 	for range 1 + w.IntN(4) {
 		key := pick(w, "", "", "", "k: ", "name: ")
-		directive := pick(w, "", "", "", "", " @include(if: $a)", " @skip(if: $b)", " @include(if: true)", " @skip(if: false)", " @include", " @nope", " @skip(if: 1)", ` @include(if: "x")`)
+		directive := pick(w, "", "", "", "", " @include(if: $a)", " @skip(if: $b)", " @include(if: true)",
+			" @skip(if: false)", " @include", " @nope", " @skip(if: 1)", ` @include(if: "x")`)
 		switch n := w.IntN(12); {
 		case n < 6 || depth > 2:
-			out.WriteString(key + pick(w, "name", "age", "rating", "alive", "tags", "notes", "papers", "path", "schema", "__typename", "nam", "home") + directive)
+			out.WriteString(key + pick(w, "name", "age", "rating", "alive", "tags", "notes", "papers", "path", "schema",
+				"__typename", "nam", "home") + directive)
 		case n < 9:
 			out.WriteString(key + pick(w, "mentor", "friends", "agent") + directive + " { " + q.author(depth+1) + "}")
 		case n == 9:
@@ -167,7 +180,8 @@ func (q asked) author(depth int) string {
 		case n == 10:
 			out.WriteString("..." + pick(w, "F", "G", "H", "X") + directive)
 		default:
-			out.WriteString("... " + pick(w, "", "on Author_v1 ", "on DatafileObject_v1 ", "on Book_v1 ") + directive + " { " + q.author(depth+1) + "}")
+			out.WriteString("... " + pick(w, "", "on Author_v1 ", "on DatafileObject_v1 ", "on Book_v1 ") + directive +
+				" { " + q.author(depth+1) + "}")
 		}
 		out.WriteString(pick(w, " ", " ", ", ", "\n"))
 	}
@@ -185,6 +199,8 @@ func (q asked) mutated(text string) string {
 	case 1:
 		return string(runes[:to]) + string(runes[from:])
 	}
-	return string(runes[:from]) + pick(q.world, "{", "}", "(", ")", "[", "]", "!", "$a", "@skip(if: true)", ":", "...", "\"", `"""`, `"\u00e9"`, "1", "-", "1.5e3", "#", "&", "|", "=", " on ", " query ",
-		" fragment ", " mutation ", " type T { a: Int } ", "\\", "\u00e9", "😀", ",", "\n", "\r", "\t", "null", "true", "__typename", "\ufeff", "0", ".") + string(runes[from:])
+	return string(runes[:from]) + pick(q.world, "{", "}", "(", ")", "[", "]", "!", "$a", "@skip(if: true)", ":", "...", "\"",
+		`"""`, `"\u00e9"`, "1", "-", "1.5e3", "#", "&", "|", "=", " on ", " query ",
+		" fragment ", " mutation ", " type T { a: Int } ", "\\", "\u00e9", "😀", ",", "\n", "\r", "\t", "null", "true",
+		"__typename", "\ufeff", "0", ".") + string(runes[from:])
 }

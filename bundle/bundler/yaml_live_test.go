@@ -30,7 +30,8 @@ func refusesYAML(a shared.Answer, ours string) int {
 		return 11 // a value that another key takes the place of
 	}
 	isListed := func(said string) bool { return strings.Contains(ours, said) }
-	if !a.IsRefused() && slices.ContainsFunc(append(refusedOnPurpose, "keys cannot be sorted", "cannot be distinguished from text", "remove the tag"), isListed) {
+	if !a.IsRefused() && slices.ContainsFunc(append(refusedOnPurpose, "keys cannot be sorted",
+		"cannot be distinguished from text", "remove the tag"), isListed) {
 		return 11
 	}
 	return 0
@@ -56,9 +57,11 @@ func (m yamlMaker) block(indent, depth int) string {
 		}
 		switch k := m.IntN(10); {
 		case k < 3 && depth < 3:
-			out.WriteString(start + m.one("", "", " &a", " !!map", " # note", " *a") + "\n" + m.block(indent+1+m.IntN(3), depth+1))
+			out.WriteString(start + m.one("", "", " &a", " !!map", " # note", " *a") + "\n" + m.block(indent+1+m.IntN(3),
+				depth+1))
 		case k == 3:
-			out.WriteString(start + " " + m.one("|", ">", "|-", ">+", "|2", ">-") + "\n" + pad + "   " + m.scalar() + "\n" + pad + "   " + m.scalar() + "\n")
+			out.WriteString(start + " " + m.one("|", ">", "|-", ">+", "|2", ">-") + "\n" + pad + "   " + m.scalar() + "\n" +
+				pad + "   " + m.scalar() + "\n")
 		default:
 			out.WriteString(start + " " + m.inline(depth) + m.one("", "", "", " # note", " ") + "\n")
 		}
@@ -88,12 +91,14 @@ func (m yamlMaker) key() string {
 func (m yamlMaker) scalar() string {
 	switch m.IntN(3) {
 	case 0:
-		return m.one("1", "-0", "0x1F", "010", "0o7", "1_000", "1e3", "1.0e+3", ".5", "1.", "+1", ".inf", "-.INF", ".nan", "12:30", "12:30:45.5",
+		return m.one("1", "-0", "0x1F", "010", "0o7", "1_000", "1e3", "1.0e+3", ".5", "1.", "+1", ".inf", "-.INF", ".nan",
+			"12:30", "12:30:45.5",
 			"0b11", "1.5", "9007199254740993", "08", "1__0", "-", "2020-01-01", "2020-01-01T00:00:00Z")
 	case 1:
 		return m.one("yes", "No", "ON", "off", "true", "False", "~", "null", "Null", "y", "n", "", "=", "<<", "TRUE", "nULL")
 	}
-	return m.one("text", "a text", "'it''s'", `"a\tb"`, `"\x41\u00e9"`, `"\/"`, "a: b", "a #b", "a# b", "x:y", "%a", "@a", "`a`", "a, b", "[", "'a", "é", "\"a\\\n  b\"",
+	return m.one("text", "a text", "'it''s'", `"a\tb"`, `"\x41\u00e9"`, `"\/"`, "a: b", "a #b", "a# b", "x:y", "%a", "@a",
+		"`a`", "a, b", "[", "'a", "é", "\"a\\\n  b\"",
 		"!a b", "a - b", "- a", "? a", "|", ">", "a'b", `"😀"`)
 }
 
@@ -108,5 +113,6 @@ func (m yamlMaker) mutated(text string) string {
 	case 1:
 		return string(runes[:to]) + string(runes[from:])
 	}
-	return string(runes[:from]) + m.one(" ", "\n", ":", ": ", "- ", "#", " #", "'", "\"", "\t", "[", "]", "{", "}", ",", "&a", "*a", "!", "|", ">", "---\n", "...\n", "\\", "%", "?", "\r\n", "\u0085") + string(runes[from:])
+	return string(runes[:from]) + m.one(" ", "\n", ":", ": ", "- ", "#", " #", "'", "\"", "\t", "[", "]", "{", "}", ",", "&a",
+		"*a", "!", "|", ">", "---\n", "...\n", "\\", "%", "?", "\r\n", "\u0085") + string(runes[from:])
 }

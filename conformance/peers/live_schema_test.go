@@ -10,8 +10,8 @@ import (
 
 // Values are valid by schemas as for python-jsonschema: all keywords, numbers in all ways of writing them.
 func TestLiveSchema(t *testing.T) {
-	shared.Ask(t, shared.Live{Name: "schema", Peer: "jsonschema 4.26.0", Command: []string{"python3", "testdata/jsonschema_judge.py"},
-		Cases: 4000, Same: isValid,
+	shared.Ask(t, shared.Live{Name: "schema", Peer: "jsonschema 4.26.0", Cases: 3000,
+		Command: []string{"python3", "testdata/jsonschema_judge.py"}, Same: isValid,
 		Input: func(r *rand.Rand) any {
 			m := maker{r}
 			return map[string]any{"schema": m.schema(0), "value": m.value(0)}
@@ -67,7 +67,8 @@ func (m maker) keyword(into map[string]any, depth int) {
 		return out
 	}
 	byName := func(name func() string) any { return map[string]any{name(): sub(), name(): sub()} }
-	switch word := one(m, "items", "items", "additionalItems", "contains", "properties", "properties", "patternProperties", "additionalProperties",
+	switch word := one(m, "items", "items", "additionalItems", "contains", "properties", "properties", "patternProperties",
+		"additionalProperties",
 		"dependencies", "propertyNames", "allOf", "anyOf", "oneOf", "not"); word {
 	case "properties":
 		into[word] = byName(m.name)
@@ -89,8 +90,10 @@ func (m maker) pattern() string {
 }
 
 func (m maker) plainKeyword(into map[string]any) {
-	switch word := one(m, "type", "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
-		"minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "required", "minProperties", "maxProperties"); word {
+	switch word := one(m, "type", "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+		"multipleOf",
+		"minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "required", "minProperties",
+		"maxProperties"); word {
 	case "type":
 		kinds := []string{"string", "number", "integer", "object", "array", "boolean", "null"}
 		m.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })

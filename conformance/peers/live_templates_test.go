@@ -27,7 +27,8 @@ func refusesTemplate(a shared.Answer, ours string) int {
 // templateInput returns a template with values. The keys of its labels have no references, which the library fills in
 // once or twice, by chance.
 func (m maker) templateInput() any {
-	template := map[string]any{"apiVersion": one(m, "v1", "template.openshift.io/v1"), "kind": "Template", "metadata": map[string]any{"name": "t"}}
+	template := map[string]any{"apiVersion": one(m, "v1", "template.openshift.io/v1"), "kind": "Template",
+		"metadata": map[string]any{"name": "t"}}
 	objects := make([]any, 1+m.IntN(2))
 	for i := range objects {
 		objects[i] = m.object()
@@ -59,20 +60,23 @@ func (m maker) templateInput() any {
 }
 
 func (m maker) parameterValue() string {
-	return one(m, "", "x", "3", "-1", "1.50", "1e3", "9007199254740993", "true", "null", `{"a": 1}`, `{"a": "${A}"}`, `[1,`, "[1, 2.0]", `"q"`, "a b", "${B}", "$A", "${{N}}", "é", "01", " 1", "v1", "Route", "{}")
+	return one(m, "", "x", "3", "-1", "1.50", "1e3", "9007199254740993", "true", "null", `{"a": 1}`, `{"a": "${A}"}`, `[1,`,
+		"[1, 2.0]", `"q"`, "a b", "${B}", "$A", "${{N}}", "é", "01", " 1", "v1", "Route", "{}")
 }
 
 // filled returns a text, often with references.
 func (m maker) filled() string {
 	ref := func() string {
-		return one(m, "${A}", "${B}", "${N}", "${X_1}", "${{A}}", "${{N}}", "${{B}}", "${none}", "$A", "${}", "${A", "$${A}", "${${A}}", "${A}}", "${a-b}", "text", "-", "1", " ")
+		return one(m, "${A}", "${B}", "${N}", "${X_1}", "${{A}}", "${{N}}", "${{B}}", "${none}", "$A", "${}", "${A", "$${A}",
+			"${${A}}", "${A}}", "${a-b}", "text", "-", "1", " ")
 	}
 	return m.some(1, 3, "", ref)
 }
 
 func (m maker) object() map[string]any {
 	out := map[string]any{"apiVersion": one(m, "v1", "v1", "apps/v1", "route.openshift.io/v1", "${A}", "extensions/v1beta1"),
-		"kind": one(m, "Route", "Service", "DeploymentConfig", "Template", "List", "ImageStream", "Role", "User", "Project", "SecurityContextConstraints", "BuildConfig", "${A}", "Deployment")}
+		"kind": one(m, "Route", "Service", "DeploymentConfig", "Template", "List", "ImageStream", "Role", "User", "Project",
+			"SecurityContextConstraints", "BuildConfig", "${A}", "Deployment")}
 	if m.isOften(4) {
 		delete(out, one(m, "kind", "apiVersion"))
 	}
@@ -81,7 +85,8 @@ func (m maker) object() map[string]any {
 		metadata["namespace"] = one[any](m, "ns", "${A}", "", "x-${B}", "${{N}}", nil, 5)
 	}
 	if m.isOften(25) {
-		metadata["labels"] = one[any](m, map[string]any{"a": m.filled(), m.filled(): "v"}, map[string]any{"n": 1}, map[string]any{}, nil, "text")
+		metadata["labels"] = one[any](m, map[string]any{"a": m.filled(), m.filled(): "v"}, map[string]any{"n": 1},
+			map[string]any{}, nil, "text")
 	}
 	if out["metadata"] = metadata; m.isOften(5) {
 		out["metadata"] = one[any](m, nil, "text", []any{}, map[string]any{})
@@ -97,7 +102,8 @@ func (m maker) templateValue(depth int) any {
 	case k < 3 && depth < 3:
 		out := map[string]any{}
 		for i := range 1 + m.IntN(3) {
-			out[one(m, "a", "b", fmt.Sprint("k", i), m.filled(), "template", "metadata", "labels", "kind")] = m.templateValue(depth + 1)
+			out[one(m, "a", "b", fmt.Sprint("k", i), m.filled(), "template", "metadata", "labels",
+				"kind")] = m.templateValue(depth + 1)
 		}
 		return out
 	case k < 5 && depth < 3:

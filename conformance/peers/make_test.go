@@ -47,7 +47,8 @@ func (m maker) mutated(text, signs string) string {
 func (m maker) number() json.Number {
 	switch m.IntN(6) {
 	case 0:
-		return one[json.Number](m, "0", "-0", "0.0", "1.0", "1e2", "1E-2", "9007199254740993", "0.1", "0.30000000000000004", "1e308", "-1.50")
+		return one[json.Number](m, "0", "-0", "0.0", "1.0", "1e2", "1E-2", "9007199254740993", "0.1", "0.30000000000000004",
+			"1e308", "-1.50")
 	case 1:
 		return json.Number(m.digit() + "." + m.some(1, 3, "", m.digit))
 	}

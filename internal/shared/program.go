@@ -42,8 +42,7 @@ func (p program) answers(inputs []json.RawMessage) ([]Answer, error) {
 	cmd.Env, cmd.Stdin, cmd.Stderr = p.env, &in, &said
 	out, err := cmd.Output()
 	if err != nil {
-		last := strings.TrimSpace(said.String())
-		return nil, fmt.Errorf("%w: %s", err, last[strings.LastIndex(last, "\n")+1:])
+		return nil, fmt.Errorf("%w: %s", err, lastError(said.String()))
 	}
 	read := json.NewDecoder(bytes.NewReader(out))
 	var hello struct{ Peer string }
@@ -64,4 +63,14 @@ func (p program) answers(inputs []json.RawMessage) ([]Answer, error) {
 		all[i].Input = inputs[i]
 	}
 	return all, nil
+}
+
+// lastError returns the last line of what a program wrote that speaks of an error, or the last one at all.
+func lastError(said string) (last string) {
+	for line := range strings.Lines(said) {
+		if strings.Contains(line, "Error") || !strings.Contains(last, "Error") {
+			last = strings.TrimSpace(line)
+		}
+	}
+	return last
 }

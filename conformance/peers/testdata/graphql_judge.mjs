@@ -39,6 +39,13 @@ function typeOf(source, _context, _info, type) {
   return named.isInterface ? named.interfaceResolve.fieldMap[source[named.interfaceResolve.field]] : named.name;
 }
 
+// hasEmpty tells whether a list has an object without keys, which the server leaves out.
+function hasEmpty(of) {
+  if (of === null || typeof of !== "object") return false;
+  if (Array.isArray(of) && of.some((item) => item && Object.keys(item).length === 0)) return true;
+  return Object.values(of).some(hasEmpty);
+}
+
 function answer({ query, variables, operationName }) {
   let document;
   try {
@@ -63,6 +70,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, input } = JSON.parse(line);
   why = input.query ? undefined : "an empty text is refused before it is read";
   const { errors = [], data } = answer(input);
+  if (hasEmpty(data)) why = "an object without keys";
   const told = errors.map(({ message, locations, path }) => ({ message, locations, path }));
   const said = why ? { left_out: why } : { answer: { errors: told, data: JSON.stringify(data) ?? "" } };
   console.log(JSON.stringify({ id, ...said }));
