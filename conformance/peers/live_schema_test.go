@@ -36,7 +36,7 @@ func (m maker) value(depth int) any {
 	case k < 8:
 		return m.number()
 	}
-	return one[any](m, "", "a", "ab", "abc", "é", "a\nb", "7", "😀", true, false, nil)
+	return one[any](m, "", "a", "ab", "abc", "é", "a\nb", "a\n", "\u00a0", "a b", "7", "😀", true, false, nil)
 }
 
 func (m maker) name() string { return one(m, "a", "b", "ab", "c-d", "é") }
@@ -75,7 +75,8 @@ func (m maker) keyword(into map[string]any, depth int) {
 	case "patternProperties":
 		into[word] = byName(m.pattern)
 	case "dependencies":
-		into[word] = map[string]any{m.name(): one(m, sub(), any([]string{m.name()}))}
+		needs := func() any { return one(m, sub(), any([]string{m.name()})) }
+		into[word] = map[string]any{m.name(): needs(), m.name(): needs()}
 	case "allOf", "anyOf", "oneOf":
 		into[word] = subs()
 	case "items":
@@ -86,7 +87,8 @@ func (m maker) keyword(into map[string]any, depth int) {
 }
 
 func (m maker) pattern() string {
-	return one(m, "^a", "b$", "[ab]", "^[a-c]+$", "", "^.$", `\d`, "a|é", "^$", "a{2}", "(a)(b)?")
+	return one(m, "^a", "b$", "[ab]", "^[a-c]+$", "", "^.$", `\d`, "a|é", "^$", "a{2}", "(a)(b)?", `^\w+$`, `\W`, `\s`, `^\S*$`, `[^a]`,
+		`^a(?!b)`, `\bab`, "(?i)AB", "^(a|b)*$", `\.`, `^[\w-]+$`, `\Aa`, `b\Z`)
 }
 
 func (m maker) plainKeyword(into map[string]any) {
