@@ -51,11 +51,11 @@ func unasked(a *peer.Answers) error {
 	return fmt.Errorf("%s did not answer %d of %d questions, so what rests on them is not proven: %s", a.Server, a.NotAsked, a.NotAsked+a.Asked, a.Silences[0].Why)
 }
 
-// progressEvery is how often it is told how many answers there are.
+// progressEvery is how often it is told how many questions were sent.
 const progressEvery = 5 * time.Second
 
-// tellProgress returns a function that tells from time to time, by a clock, how many answers there
-// are. The time begins with the first answer.
+// tellProgress returns a function that tells from time to time, by a clock, how many questions were
+// sent. The time begins with the first one.
 func tellProgress(w io.Writer, clock func() time.Time) func(asked int) {
 	var last time.Time
 	return func(asked int) {
@@ -64,7 +64,7 @@ func tellProgress(w io.Writer, clock func() time.Time) func(asked int) {
 			last = now
 		case now.Sub(last) >= progressEvery:
 			last = now
-			_, _ = fmt.Fprintf(w, "planner: answers compared so far: %d\n", asked) // only progress
+			_, _ = fmt.Fprintf(w, "planner: questions to the server so far: %d\n", asked) // only progress
 		}
 	}
 }

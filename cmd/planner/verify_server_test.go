@@ -191,7 +191,7 @@ func TestTellProgress(t *testing.T) {
 	for i := range 7 {
 		tell(i)
 	}
-	if want := "planner: answers compared so far: 3\nplanner: answers compared so far: 6\n"; out.String() != want {
+	if want := "planner: questions to the server so far: 3\nplanner: questions to the server so far: 6\n"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

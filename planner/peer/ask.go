@@ -29,8 +29,8 @@ type Input struct {
 	Server     *live.Server
 	Base, Head *bundle.Bundle
 	Questions  []proof.Question
-	// Progress is called with the number of answers so far, not at once by several goroutines. It
-	// may be nil.
+	// Progress is called with the number of questions that were sent so far, with and without an
+	// answer. It is not called at once by several goroutines. It may be nil.
 	Progress func(asked int)
 }
 

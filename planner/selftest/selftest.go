@@ -23,7 +23,8 @@ type Options struct {
 	// Sources are other ways to open two bundles, for the law "sources".
 	Sources []Source
 	// Server is a running qontract-server that has both bundles, and is asked what skips rest on;
-	// nil: none is asked. Progress is called with the number of answers so far; it may be nil.
+	// nil: none is asked. Progress is called with the number of its questions so far; it may be
+	// nil.
 	Server   *live.Server
 	Progress func(asked int)
 }
