@@ -100,7 +100,6 @@ var later = map[string]string{}
 // waiting says, for each area of the newer cases that no driver reads yet, with which work its engine is built. An area
 // may have older cases that are tested.
 var waiting = map[string]string{
-	"three_way":     proven + "a write tells all that is known, lists are compared by what the data say of each item, and drift never replaces",
 	"classify_rule": proven + "the classes of ARM follow from its rules, not from samples",
 	"class_judged":  proven + "95 % of judged properties have the right class",
 	"request":       proven + "a value that PATCH cannot take away, because null is a value there, is taken away by PUT",

@@ -9,6 +9,7 @@ import (
 	"github.com/app-sre/prcheck/integrations/generic/threeway"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/openapi/classes"
+	"github.com/app-sre/prcheck/reconcile"
 )
 
 // A planCase is a case of the area three_way.
@@ -18,8 +19,34 @@ type planCase struct {
 		Rules                  rules.Table
 		AllowReplace           bool
 		AllowUpdate            []string
+		Adopt                  string // what a resource is that was never applied
 	}
 	Expected map[string]json.RawMessage
+}
+
+// claims are the words of the cases for taking a resource.
+var claims = map[string]reconcile.Claim{"never": reconcile.NoClaim, "if-exists": reconcile.Adopt, "required": reconcile.Adopt}
+
+// taken returns what becomes of the plan for a resource without a mark that was never applied: who it belongs to
+// decides before the plan does.
+func (c planCase) taken(t *testing.T, p *threeway.Plan) *threeway.Plan {
+	claim, isKnown := claims[c.Input.Adopt]
+	if !isKnown {
+		t.Fatalf("the word %q is not known", c.Input.Adopt)
+	}
+	changed := make([]reconcile.Change, len(p.Changes))
+	made := reconcile.Make(reconcile.Input{Owner: reconcile.Owner{Integration: "generic", Caller: "c", Callers: []string{"c"}}, Class: reconcile.Knowing,
+		Desired: []reconcile.Item{{Key: "k", Claim: claim}}, Current: []reconcile.Thing{{Key: "k"}},
+		Compare: func(reconcile.Item, reconcile.Thing, reconcile.Record) (reconcile.Difference, error) {
+			return reconcile.Difference{Changes: changed}, nil
+		}})
+	switch s := made.Steps[0]; s.Action {
+	case reconcile.Blocked:
+		return &threeway.Plan{Action: threeway.Blocked, Violations: []threeway.Finding{{Code: string(s.Code)}}}
+	case reconcile.AdoptIt:
+		return &threeway.Plan{Action: "adopt", Changes: p.Changes}
+	}
+	return p
 }
 
 func (c planCase) input(t testing.TB) threeway.Input {
@@ -118,6 +145,9 @@ func TestThreeWayCases(t *testing.T) {
 	shared.Each(t, "three_way", func(t *testing.T, c planCase) {
 		in := c.input(t)
 		p := threeway.Make(in)
+		if c.Input.Adopt != "" {
+			p = c.taken(t, p)
+		}
 		raw, err := json.Marshal(map[string]any{
 			"action": p.Action, "changes": short(p.Changes), "violations": codes(p.Violations), "warnings": codes(p.Warnings),
 			"merge_patch": p.MergePatch, "put_body": p.PutBody, "body": p.Body,

@@ -12,7 +12,8 @@
 //     service that replaces what it is sent would lose it.
 //
 // Items of lists with keys are matched by their keys, those of sets by value; their order never
-// counts. A list without either is one value.
+// counts. A list without either is compared item by item, in its order: what only live has in an item
+// does not count. If anything differs, all of it is sent as the data say. A list that is atomic is one value.
 //
 // A create-only property that changes blocks the plan, or makes it a replacement where the
 // resource allows that and the data changed it: drift never destroys. A value that cannot be read back is sent when its version changes, or

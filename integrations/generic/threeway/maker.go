@@ -127,7 +127,7 @@ func (m *maker) isUnreadable(at place, rule rules.Rule, v any) bool {
 
 // mergeLeaf plans a value that is compared as a whole.
 func (m *maker) mergeLeaf(at place, rule rules.Rule, applied, desired, live side) side {
-	if m.same(at, desired.v, live.v) {
+	if m.holdsList(at, rule, applied, desired, live) || m.same(at, desired.v, live.v) {
 		return m.stripped(at, live)
 	}
 	op := "replace"
