@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,5 +112,27 @@ func TestRun(t *testing.T) {
 	}
 	if err := run(t.Context(), &out, options{packages: []string{"a"}, changes: 1}); err == nil || !strings.Contains(err.Error(), "fail without a change") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Each broken engine of the list can be made: the line stands once in its file, and each judge has nine of them.
+func TestEngines(t *testing.T) {
+	t.Chdir("../..")
+	var all []broken
+	if err := json.Unmarshal(engines, &all); err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, e := range all {
+		s, err := e.site()
+		if err != nil || s.was == s.instead {
+			t.Errorf("%+v: %v", e, err)
+		}
+		count[e.Judge]++
+	}
+	for _, j := range judges {
+		if count[j.name] < 9 {
+			t.Errorf("%s: got %d broken engines, want 9", j.name, count[j.name])
+		}
 	}
 }
