@@ -122,7 +122,7 @@ func (q asked) request() any {
 func (q asked) variables() map[string]any {
 	out := map[string]any{}
 	for range q.IntN(4) {
-		out[pick(q.world, "a", "b", "c", "x")] = pick[any](q.world, true, false, nil, 1, "s", 1.5, []any{},
+		out[pick(q.world, "a", "b", "c", "x")] = pick[any](q.world, true, false, nil, 1, "s", "Book_v1", 1.5, 1e20, []any{}, []any{1, nil}, []any{"x"},
 			map[string]any{"k": 1})
 	}
 	return out
@@ -140,7 +140,8 @@ func (q asked) document() string {
 		out.WriteString("{ " + pick(w, "authors", "x: authors", "authors @skip(if: $a)") + " { " + q.author(0) + "} ")
 		out.WriteString(pick(w, "", "", "books { title parts { page by { name } } } ",
 			"shelves { material ... on WoodShelf_v1 { tree } } ",
-			`__type(name: "Author_v1") { name fields { name type { name kind } } } `, "nothing { title } ",
+			`__type(name: "Author_v1") { name fields { name type { name kind } } } `, "nothing { title } ", "__type(name: $c) { kind name } ",
+			`__type(name: "Query") { fields(includeDeprecated: $a) { name args { name defaultValue type { name } } } } `,
 			"__schema { queryType { name } } ", "nope ") + "}\n")
 	}
 	for range w.IntN(3) {
