@@ -1,11 +1,13 @@
 package sharding_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/sharding"
 )
 
@@ -69,5 +71,53 @@ func TestSpecsMistakes(t *testing.T) {
 		if got, err := specs(t, rule); err == nil || err.Error() != want {
 			t.Errorf("%s: got %s, %v, want %s", rule, got, err, want)
 		}
+	}
+}
+
+// The strategy of older schemas counts if there is no sharding beside it.
+func TestOldStrategy(t *testing.T) {
+	for managed, want := range map[string]string{
+		`{"spec":{"shardingStrategy":"per-openshift-cluster"}}`:                                             "one",
+		`{"spec":{"shardingStrategy":"per-openshift-cluster"},"sharding":null}`:                             "one",
+		`{"spec":{"shardingStrategy":"per-openshift-cluster"},"sharding":{"strategy":"static","shards":2}}`: ",",
+		`{"spec":{"shardingStrategy":""},"sharding":{"strategy":"per-openshift-cluster"}}`:                  "one",
+		`{"spec":{}}`: "",
+	} {
+		b, err := bundle.Parse([]byte(`{"data":{"/it.yml":{"$schema":"/app-sre/integration-1.yml","managed":`+managed+`},
+			"/c/one.yml":{"$schema":"/openshift/cluster-1.yml","name":"one"}}}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := b.Datafile("/it.yml")
+		of, _ := f.Object().Get("managed")
+		list, err := sharding.Specs("it", []string{"--cluster-name"}, of.(*bundle.Object), sharding.InBundle(b))
+		var keys []string
+		for _, s := range list {
+			keys = append(keys, s.Key)
+		}
+		if got := strings.Join(keys, ","); err != nil || got != want {
+			t.Errorf("%s: got %q, %v, want %q", managed, got, err, want)
+		}
+	}
+}
+
+// A broken source cannot list objects.
+type broken struct{ sharding.Source }
+
+func (broken) Objects(integration.Strategy) ([]sharding.Object, error) {
+	return nil, errors.New("half of the answer is missing")
+}
+
+// Objects that cannot be listed are not none.
+func TestObjectsCannotBeListed(t *testing.T) {
+	b, err := bundle.Parse([]byte(`{"data":{"/it.yml":{"$schema":"/app-sre/integration-1.yml","managed":{"sharding":{"strategy":"per-openshift-cluster"}}}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := b.Datafile("/it.yml")
+	of, _ := f.Object().Get("managed")
+	list, err := sharding.Specs("it", []string{"--cluster-name"}, of.(*bundle.Object), broken{sharding.InBundle(b)})
+	if list != nil || err == nil || err.Error() != "half of the answer is missing" {
+		t.Errorf("got %v, %v", list, err)
 	}
 }
