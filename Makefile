@@ -1,6 +1,6 @@
 # What is done often. The steps themselves stand in .ci/run.
 .DEFAULT_GOAL := help
-.PHONY: help check test lint bench benchmarks fuzz build golden score laws mutants judges
+.PHONY: help check test lint bench benchmarks fuzz apiserver build golden score laws mutants judges
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  \1\t/' | expand -t 12
@@ -22,6 +22,9 @@ benchmarks: ## all benchmarks of packages
 
 fuzz: ## every fuzz target for a minute
 	FUZZ_TIME=1m .ci/run fuzz
+
+apiserver: ## build kube-apiserver and kubectl for the tests on a real API server, and keep them (10 minutes)
+	.ci/apiserver
 
 build: ## planner and runner into bin/
 	go build -trimpath -o bin/ ./cmd/...
