@@ -57,7 +57,7 @@ func (m yamlMaker) block(indent, depth int) string {
 		}
 		switch k := m.IntN(10); {
 		case k < 3 && depth < 3:
-			out.WriteString(start + m.one("", "", " &a", " !!map", " # note", " *a") + "\n" + m.block(indent+1+m.IntN(3),
+			out.WriteString(start + m.one("", "", " &a", " !!map", " !!omap", " !!pairs", " !!seq", " # note", " *a") + "\n" + m.block(indent+1+m.IntN(3),
 				depth+1))
 		case k == 3:
 			out.WriteString(start + " " + m.one("|", ">", "|-", ">+", "|2", ">-") + "\n" + pad + "   " + m.scalar() + "\n" +

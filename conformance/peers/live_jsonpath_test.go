@@ -99,5 +99,6 @@ func (m maker) condition(depth int) string {
 		return path
 	}
 	return path + one(m, " = ", "==", " != ", "<", " >= ", " =~ ", "=~", "<=", ">") +
-		one(m, "1", "2", "0", "-1", "1.5", "true", "false", `"x"`, `"^s"`, `"shop"`, "'7'", "name", "007", `""`)
+		one(m, "1", "2", "0", "-1", "1.5", "true", "false", `"x"`, `"^s"`, `"shop"`, "'7'", "name", "007", `""`,
+			`"p$"`, `"[a-z]+"`, `"^(s|x)"`, "'[0-9]$'", `"^.$"`)
 }

@@ -46,6 +46,9 @@ func (m maker) templateInput() any {
 		if m.isOften(8) {
 			p["required"] = true
 		}
+		if m.isOften(8) {
+			p["generate"], p["from"] = "expression", "[a]{3}"
+		}
 		parameters = append(parameters, p)
 	}
 	template["parameters"] = parameters

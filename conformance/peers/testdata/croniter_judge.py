@@ -6,8 +6,10 @@ import croniter
 import judge
 
 
-def check_ranges(schedule):
-    """Leaves out ranges for which this version has older rules: over the end, of one number, with names or no end."""
+def check_words(schedule):
+    """Leaves out what this version reads by older rules: ?, ranges over the end, of one number, with names or no end."""
+    if "?" in schedule:
+        raise judge.LeftOut("a question mark")
     if re.search(r"(^|[ ,])\w+/", schedule):
         raise judge.LeftOut("a range without an end")
     for first, last in re.findall(r"(\w+)-(\w+)", schedule):
@@ -16,7 +18,7 @@ def check_ranges(schedule):
 
 
 def answer(of):
-    check_ranges(of["schedule"])
+    check_words(of["schedule"])
     croniter.croniter(of["schedule"])  # also without moments
     moments = [datetime.fromtimestamp(at, timezone.utc) for at in of["moments"]]
     try:
