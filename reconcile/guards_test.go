@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -221,6 +222,69 @@ func TestRemovedTooEarly(t *testing.T) {
 			if told != (want && isThere) {
 				t.Errorf("%s, there: %t: told: %t", class, isThere, told)
 			}
+		}
+	}
+}
+
+// A migration takes the desired things of one integration, and of no other.
+func TestTakeOverFrom(t *testing.T) {
+	o := reconcile.Owner{Integration: "x", Caller: "a", From: "old"}
+	for name, c := range map[string]struct {
+		mark reconcile.Mark
+		wish reconcile.Wish
+		act  bool
+	}{
+		"desired, of the old one":     {reconcile.Mark{Integration: "old", Caller: "z"}, reconcile.Wish{Desired: true}, true},
+		"not desired, of the old one": {reconcile.Mark{Integration: "old", Caller: "z"}, reconcile.Wish{}, false},
+		"desired, of a third one":     {reconcile.Mark{Integration: "third", Caller: "a"}, reconcile.Wish{Desired: true}, false},
+		"not desired, of a third one": {reconcile.Mark{Integration: "third", Caller: "a"}, reconcile.Wish{}, false},
+	} {
+		if v := o.Judge(c.mark, c.wish); v.Act != c.act || v.Owner != reconcile.OtherIntegration {
+			t.Errorf("%s: got %+v, want %t", name, v, c.act)
+		}
+	}
+	if v := (reconcile.Owner{Integration: "x"}).Judge(reconcile.Mark{Integration: "", Caller: "z"}, reconcile.Wish{Desired: true}); v.Act {
+		t.Errorf("without a migration: got %+v", v)
+	}
+}
+
+// Tags have letters, digits and some signs as they are, and everything else as numbers.
+func TestEdgesOfTags(t *testing.T) {
+	m := reconcile.Mark{Integration: " azAZ09`{@[/:=x ", Caller: strings.Repeat("a", 256)}
+	tags, err := m.Tags()
+	if err != nil || !slices.Contains(slices.Collect(maps.Values(tags)), "=20azAZ09=60=7B@=5B/:=3Dx=20") || reconcile.MarkOfTags(tags) != m {
+		t.Errorf("got %q, %v", tags, err)
+	}
+	m.Caller += "a"
+	if tags, err := m.Tags(); err == nil {
+		t.Errorf("a tag of 257 characters: %q", tags)
+	}
+}
+
+// Nothing joined is no error.
+func TestJoinOfNothing(t *testing.T) {
+	if err := reconcile.Join(nil, nil); err != nil {
+		t.Errorf("got %v", err)
+	}
+	err := reconcile.Join(nil, errFault, nil)
+	if !errors.Is(err, errFault) || err.Error() != "the call failed" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Entries of one key are named by their files, at most three.
+func TestFilesOfDuplicates(t *testing.T) {
+	for n, want := range map[int]string{1: "1 entries", 3: "3 entries have this key: /0.yml, /1.yml, /2.yml", 4: "4 entries have this key: /0.yml, /1.yml, /2.yml, and 1 more"} {
+		in := reconcile.Input{Owner: owner, Class: reconcile.Listing, Compare: never}
+		for i := range n {
+			in.Desired = append(in.Desired, reconcile.Item{Key: "k", Place: reconcile.Place{File: fmt.Sprintf("/%d.yml", i)}})
+		}
+		got := ""
+		for _, f := range reconcile.Make(in).Findings {
+			got = f.Message
+		}
+		if n > 1 && got != want || n == 1 && got != "" {
+			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type actionsCase struct {
 			Differs  bool
 			Extra    string
 			Ours     string `json:"ours_before"`
-			Conflict struct{ Manager, Field string }
+			Conflict struct{ Manager, Field, Subresource string }
 			Managers []string
 			Owners   int `json:"ownerReferences"`
 		}
@@ -252,7 +252,12 @@ func install(t *testing.T, c actionsCase) *installation {
 		if is.Differs {
 			edit(options.Manager, func(o map[string]any) { specOf(o)["replicas"] = int64(7) })
 		}
-		if is.Conflict.Manager != "" {
+		switch {
+		case is.Conflict.Subresource == "scale":
+			in.Scale(t, is.Conflict.Manager, path, 0)
+		case is.Conflict.Subresource != "":
+			t.Fatalf("the subresource %q is not known", is.Conflict.Subresource)
+		case is.Conflict.Manager != "":
 			edit(is.Conflict.Manager, func(o map[string]any) {
 				setAt(o, strings.Split(strings.TrimPrefix(is.Conflict.Field, "."), "."), int64(0))
 			})
