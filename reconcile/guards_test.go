@@ -288,3 +288,15 @@ func TestFilesOfDuplicates(t *testing.T) {
 		}
 	}
 }
+
+// Keys that differ in their case are two keys, unless the system takes them for one.
+func TestCaseOfKeys(t *testing.T) {
+	for _, folds := range []bool{false, true} {
+		p := reconcile.Make(reconcile.Input{Owner: owner, Class: reconcile.Listing, Compare: never, FoldCase: folds, Desired: []reconcile.Item{{Key: "Key"}, {Key: "key"}}})
+		for _, k := range []reconcile.Key{"Key", "key"} {
+			if got := saidOf(t, p, k); strings.HasPrefix(got, "blocked DUPLICATE") != folds || strings.HasPrefix(got, "create") == folds {
+				t.Errorf("folded: %t: %s is %s", folds, k, got)
+			}
+		}
+	}
+}
