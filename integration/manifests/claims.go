@@ -147,9 +147,14 @@ func (c *comparison) lent() []place {
 		seen[p.pointer()] = true
 		out = append(out, p)
 	}
+	hasReplicas := false
 	for _, m := range c.live.managed {
 		if c.options.isOurs(m) || c.options.takes(m) {
+			hasReplicas = hasReplicas || at(m.written, "f:spec", "f:replicas") != nil
 			continue
+		}
+		if m.Subresource == "status" {
+			continue // it is of controllers, and each object that runs has one
 		}
 		fields, err := m.fields()
 		if err != nil {
@@ -160,7 +165,7 @@ func (c *comparison) lent() []place {
 			add(path)
 		}
 	}
-	if p := (place{}).member("spec").member("replicas"); c.isReplicas(p) {
+	if p := (place{}).member("spec").member("replicas"); !hasReplicas && c.isReplicas(p) {
 		add(p.path())
 	}
 	return out

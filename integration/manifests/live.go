@@ -28,7 +28,8 @@ type Live struct {
 // A managed entry says which fields a field manager owns.
 type managed struct {
 	Manager, Operation, Subresource string
-	fields                          func() (*fieldpath.Set, error) // reads them once
+	written                         any                            // the fields as they are written
+	fields                          func() (*fieldpath.Set, error) // reads them once, which takes time
 }
 
 // Read reads a live object.
@@ -53,8 +54,8 @@ func Read(of Kind, raw json.RawMessage, o Options) (*Live, error) {
 	out.HasOwner = len(owners) > 0
 	entries, _ := meta["managedFields"].([]any)
 	for _, entry := range entries {
-		m := managed{Manager: text(at(entry, "manager")), Operation: text(at(entry, "operation")), Subresource: text(at(entry, "subresource"))}
-		m.fields = sync.OnceValues(func() (*fieldpath.Set, error) { return readFields(at(entry, "fieldsV1")) })
+		m := managed{Manager: text(at(entry, "manager")), Operation: text(at(entry, "operation")), Subresource: text(at(entry, "subresource")), written: at(entry, "fieldsV1")}
+		m.fields = sync.OnceValues(func() (*fieldpath.Set, error) { return readFields(m.written) })
 		out.managed = append(out.managed, m)
 		out.Ours = out.Ours || o.isOurs(m)
 	}
