@@ -71,7 +71,7 @@ func (m maker) scheduleItem(from, to int, names []string) string {
 	case k < 7 && len(names) > 0:
 		return one(m, names...)
 	case k < 8 && to == 6:
-		return fmt.Sprintf("%d#%d", low, 1+m.IntN(5))
+		return one(m, fmt.Sprintf("%d#%d", low, 1+m.IntN(5)), fmt.Sprintf("l%d", low))
 	}
 	return strconv.Itoa(a)
 }
