@@ -87,6 +87,7 @@ func (c *smallCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case c.denied:
 		fail(http.StatusForbidden, "Forbidden")
+		answer.(map[string]any)["message"] = `jobs.batch is forbidden: User "system:serviceaccount:checks:default" cannot create resource "jobs" in API group "batch" in the namespace "checks"`
 	case r.Method == http.MethodPost:
 		job = &kube.Manifest{}
 		if err := json.NewDecoder(r.Body).Decode(job); err != nil {
