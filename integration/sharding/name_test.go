@@ -53,3 +53,16 @@ func TestCheckKey(t *testing.T) {
 		}
 	}
 }
+
+// Names have at most the length of a DNS label.
+func TestLongestNames(t *testing.T) {
+	for _, c := range []struct{ max, want int }{{sharding.MaxName, 63}, {sharding.MaxCronJob, 52}} {
+		long := strings.Repeat("k", c.want)
+		if got := sharding.Name(long, c.max); got != long {
+			t.Errorf("got %q for a key of %d characters", got, c.want)
+		}
+		if got := sharding.Name(long+"k", c.max); len(got) > c.want {
+			t.Errorf("got %q, which has more than %d characters", got, c.want)
+		}
+	}
+}
