@@ -51,15 +51,16 @@ func (w Worlds) findOthers(ctx context.Context, own source.Own) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	wrote := own.Wrote(head.Root())
 	found, err := world.Ignored(ctx, head.Root())
 	if err != nil {
 		return nil, err
 	}
-	if found = slices.DeleteFunc(found, wrote); w.isWhole {
+	all := own
+	all.Only = nil // a plan names no file that git ignores
+	if found = slices.DeleteFunc(found, all.Wrote(head.Root())); w.isWhole {
 		return found, nil
 	}
-	tree, err := world.OfWorkTree(ctx, head.Root(), world.WorkTreeOptions{Leave: wrote})
+	tree, err := world.OfWorkTree(ctx, head.Root(), world.WorkTreeOptions{Leave: own.Wrote(head.Root())})
 	if err != nil {
 		return nil, err
 	}
