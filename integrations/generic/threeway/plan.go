@@ -143,7 +143,6 @@ func (m *maker) compare() {
 		return
 	}
 	m.plan.Action = Update
-	m.plan.PutBody = result.v
 	live, _ := m.strip(place{}, m.in.Live).(map[string]any)
 	if to, ok := result.v.(map[string]any); ok {
 		m.plan.MergePatch = body.MergePatch(live, to)
