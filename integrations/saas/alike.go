@@ -28,21 +28,25 @@ func (r *reader) findAlike(f *File, a *fileAnswer) {
 			}
 		}
 	}
-	isOneOf := func(of map[string][]string, t *Target) bool {
-		for _, list := range of {
-			if len(list) > 1 && slices.Contains(list, t.Place.Pointer) {
-				return true
-			}
-		}
-		return false
-	}
+	alike, equal := several(places), several(twins)
 	for _, of := range f.Templates {
 		for _, t := range of.Targets {
-			if t.Alike = t.Place.File == f.Path && isOneOf(places, t); t.Alike && isOneOf(twins, t) {
+			if t.Alike = t.Place.File == f.Path && alike[t.Place.Pointer]; t.Alike && equal[t.Place.Pointer] {
 				r.model.breakTarget(t, CodeName, "", fmt.Sprintf("the promotions of several targets of the template %.100s cannot be told apart; give the targets names", of.Name))
 			}
 		}
 	}
+}
+
+// several returns the places that others share a key with.
+func several(places map[string][]string) map[string]bool {
+	out := map[string]bool{}
+	for _, list := range places {
+		for _, place := range list {
+			out[place] = len(list) > 1
+		}
+	}
+	return out
 }
 
 // namespace returns the path of the namespace of a target, "" if it selects namespaces.
