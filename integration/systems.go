@@ -39,6 +39,9 @@ type ClusterRef struct {
 	ServerField string `json:"server_field,omitempty"`
 }
 
+// FieldManager returns the name by which the server of a cluster knows what an integration has set.
+func FieldManager(integration string) string { return "prcheck-" + integration }
+
 // An EndpointRef says how an API is reached. In a dry run only a reference that base has as well
 // can be used, and only hosts that the settings of base name get the token: head could name any
 // address for it.

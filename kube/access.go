@@ -94,14 +94,14 @@ func connect(a Access) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	manager := "prcheck-" + a.Integration
+	manager := integration.FieldManager(a.Integration)
 	switch {
 	case a.Token == "":
 		return nil, errors.New("its token is empty")
 	case strings.ContainsFunc(a.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, errors.New("its token has characters that no token has, such as blanks or line ends")
 	case len(manager) > maxManager:
-		return nil, fmt.Errorf("the name of the integration has more than %d bytes", maxManager-len("prcheck-"))
+		return nil, fmt.Errorf("the name of the integration has more than %d bytes", maxManager-len(integration.FieldManager("")))
 	}
 	client, err := rest.HTTPClientFor(&rest.Config{
 		Host: a.Server, BearerToken: a.Token, Timeout: requestTime, UserAgent: manager,

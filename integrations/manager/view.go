@@ -35,7 +35,7 @@ func newView(env integration.Environment, p native.Part) (*view, error) {
 	}
 	v := &view{
 		settings: s, cluster: ref, shard: p.Shard, namespace: p.Shard[strings.LastIndexByte(p.Shard, '/')+1:], self: env.Integration,
-		options: manifests.Options{Manager: "prcheck-" + env.Integration, TakeFrom: s.TakeFieldsFrom, Override: s.OverrideManagers, MigrateSelector: s.MigrateSelector},
+		options: manifests.Options{Manager: integration.FieldManager(env.Integration), TakeFrom: s.TakeFieldsFrom, Override: s.OverrideManagers, MigrateSelector: s.MigrateSelector},
 		stays:   map[reconcile.Key]bool{}, broken: map[string]string{},
 	}
 	for _, it := range p.Items {

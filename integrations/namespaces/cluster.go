@@ -126,7 +126,7 @@ func (t target) thing(raw json.RawMessage, name string) (*reconcile.Thing, error
 		return nil, fmt.Errorf("reading a namespace: %w", err)
 	}
 	m := o.Metadata
-	m.manager = "prcheck-" + name
+	m.manager = integration.FieldManager(name)
 	if m.Name == "" || m.UID == "" || m.ResourceVersion == "" {
 		return nil, errors.New("reading a namespace: it has no name, uid or resourceVersion")
 	}

@@ -45,7 +45,7 @@ func (r *run) see(s *side, c *cell, p native.Part, targets []*target) {
 	}
 	v := &view{run: r, cluster: ref, at: p.At, namespace: targets[0].Namespace.Name, file: c.File, place: targets[0].Place, isCleared: p.Clear,
 		isAlways: r.isSingle() && !c.File.Compare,
-		options: manifests.Options{Manager: "prcheck-" + r.env.Integration, TakeFrom: r.settings.TakeFieldsFrom, Override: r.settings.OverrideManagers,
+		options: manifests.Options{Manager: integration.FieldManager(r.env.Integration), TakeFrom: r.settings.TakeFieldsFrom, Override: r.settings.OverrideManagers,
 			MigrateSelector: r.settings.MigrateSelector, AsWritten: true},
 		bodies: map[reconcile.Key]body{}, kinds: map[reconcile.Key]manifests.Kind{}}
 	for _, it := range p.Items {
