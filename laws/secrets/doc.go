@@ -43,7 +43,8 @@
 //
 // Time, memory and the size of masks. The client of git is a double that writes down what it is asked
 // for, and so is the program helm, because both start processes. Services do not fail in ways that
-// are tried again after a pause. Buckets with records of promotions are not there.
+// are tried again after a pause. Buckets with records of promotions and the forge of
+// merge requests are not there.
 //
 // # Where to find what
 //
