@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"html"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,12 +47,18 @@ func canary(ts *testscript.TestScript, negated bool, args []string) {
 		look(name, ts.ReadFile(name))
 	}
 	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d os.DirEntry, err error) error {
+		look("the name of", path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a process that still runs removed it
+		}
 		if err != nil || d.IsDir() {
 			return err
 		}
 		raw, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		look(path, string(raw))
-		look("the name of", path)
 		return err
 	}))
 }
