@@ -124,6 +124,7 @@ var queries = map[string]string{
 	"members.graphql":   "{ roles { name users { name } } }",
 	"emails.graphql":    "{ users { email } }",
 	"groups.graphql":    "{ groups { name account size } }",
+	"labels.graphql":    "{ groups { name labels } }", // which the world does not have
 	"templates.graphql": "{ groups { name template { content } } }",
 	"everyone.graphql":  "{ users { name roles { groups { account } } } }",
 	"grouped.graphql":   "{ roles(filter: {groups: {filter: {}}}) { name } }",

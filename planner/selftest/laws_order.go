@@ -55,7 +55,8 @@ func checkSwap(ctx context.Context, t *tester, base, head *bundle.Bundle) (findi
 	return f, nil
 }
 
-// checkOrder reverses files and keys, once on both sides and once on head alone.
+// checkOrder reverses files and keys, once on both sides and once on head alone. It leaves the
+// values of JSON fields alone: a query prints their keys as they are written.
 func checkOrder(ctx context.Context, t *tester, base, head *bundle.Bundle) (finding, error) {
 	want, err := t.decisions(ctx, base, head)
 	if err != nil {
@@ -116,28 +117,51 @@ func sortedNames(of map[string]plan.Decision) []string {
 }
 
 // reordered returns a bundle with the files of each section, and the keys of each file,
-// reversed.
+// reversed, but for the keys inside of JSON fields.
 func reordered(b *bundle.Bundle) variant {
 	v := variantOf(b)
+	printed := map[string]bool{}
+	addJSONFields(printed, v.graphql)
 	for _, section := range []*[]file{&v.data, &v.resources, &v.schemas} {
-		*section = rewritten(*section, func(_ file, o *bundle.Object) (any, bool) { return reverseKeys(o), true })
+		*section = rewritten(*section, func(_ file, o *bundle.Object) (any, bool) { return reverseKeys(o, printed), true })
 		slices.Reverse(*section)
 	}
 	return v
 }
 
-func reverseKeys(v any) any {
+// addJSONFields adds the names of all fields of the type json to a set.
+func addJSONFields(names map[string]bool, types any) {
+	switch types := types.(type) {
+	case []any:
+		for _, item := range types {
+			addJSONFields(names, item)
+		}
+	case *bundle.Object:
+		if types.String("type") == "json" {
+			names[types.String("name")] = true
+		}
+		for _, m := range types.Members() {
+			addJSONFields(names, m.Value)
+		}
+	}
+}
+
+// reverseKeys reverses the keys of all objects but those below the names of keep.
+func reverseKeys(v any, keep map[string]bool) any {
 	switch v := v.(type) {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = reverseKeys(v[i])
+			out[i] = reverseKeys(v[i], keep)
 		}
 		return out
 	case *bundle.Object:
 		var members []bundle.Member
 		for _, m := range slices.Backward(v.Members()) {
-			members = append(members, bundle.Member{Key: m.Key, Value: reverseKeys(m.Value)})
+			if !keep[m.Key] {
+				m.Value = reverseKeys(m.Value, keep)
+			}
+			members = append(members, m)
 		}
 		return bundle.NewObject(members...)
 	}
