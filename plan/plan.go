@@ -92,24 +92,6 @@ const (
 	Skip   Action = "skip"   // proven unaffected
 )
 
-// A Rung is the step of the ladder that decided.
-type Rung string
-
-// The rungs in climbing order.
-const (
-	RungDefinition Rung = "definition"
-	RungSchema     Rung = "schema"
-	RungFields     Rung = "fields"
-	RungState      Rung = "state"
-	RungShards     Rung = "shards"
-	RungResult     Rung = "result"
-)
-
-// Rungs lists every rung in climbing order.
-func Rungs() []Rung {
-	return []Rung{RungDefinition, RungSchema, RungFields, RungState, RungShards, RungResult}
-}
-
 // A Decision is the answer for one integration: the rung that decided, the code and
 // the sentence of the reason, and the facts that a proof needs.
 type Decision struct {

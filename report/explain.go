@@ -31,7 +31,10 @@ func ExplainText(w io.Writer, p *plan.Plan, name string, flips *plan.Flips) erro
 	t.printLine("%s %s", cleanLine(d.Name), verb)
 	rows := table{
 		{{text: "reason"}, {text: cleanLine(d.Reason)}},
-		{{text: "rung"}, {text: cleanLine(string(d.Rung) + ": " + rungQuestion(d.Rung))}},
+		{{text: "rung"}, {text: cleanLine(string(d.Rung) + ": " + d.Rung.Question())}},
+	}
+	if d.Decision == plan.Skip {
+		rows = append(rows, []cell{{text: "replay"}, {text: "planner verify " + d.Rung.Replayed()}})
 	}
 	rows = append(rows, evidenceRows(d.Evidence)...)
 	rows.writeTo(&t.out, t.style, "  ")
@@ -47,18 +50,6 @@ func ExplainText(w io.Writer, p *plan.Plan, name string, flips *plan.Flips) erro
 		t.writeFlips(d, *flips)
 	}
 	return t.writeTo(w)
-}
-
-// rungQuestion returns the question that a rung answers.
-func rungQuestion(r plan.Rung) string {
-	return map[plan.Rung]string{
-		plan.RungDefinition: "is it checked at all, and did its own definition change?",
-		plan.RungSchema:     "did a file change that it may read?",
-		plan.RungFields:     "do its queries read a field that changed?",
-		plan.RungState:      "does its desired state differ?",
-		plan.RungShards:     "to which shards does the difference belong?",
-		plan.RungResult:     "did this very input pass already?",
-	}[r]
 }
 
 // evidenceRows returns one row per piece of evidence, and for a list one row per

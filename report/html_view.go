@@ -181,7 +181,7 @@ func funnelLevels(rep *Report) []funnelLevel {
 	var out []funnelLevel
 	all := float64(max(rep.Counts.Integrations, 1))
 	for _, r := range rep.shownRungs() {
-		l := funnelLevel{Rung: r, Question: rungQuestion(r.Rung), Arrived: r.Run + r.Shards + r.Skip + r.Left}
+		l := funnelLevel{Rung: r, Question: r.Rung.Question(), Arrived: r.Run + r.Shards + r.Skip + r.Left}
 		at := 0.0
 		part := func(n int) (x, w string) {
 			x, w = formatPercent(at), formatPercent(100*float64(n)/all)

@@ -46,7 +46,7 @@ func newSkippedFolds(rep *report.Report) []fold {
 			}
 		}
 		if len(f.rows) > 0 {
-			f.summary = fmt.Sprintf("%d skipped: %s (%s)", len(f.rows), skipMeaning(rung), rung)
+			f.summary = fmt.Sprintf("%d skipped: %s (%s)", len(f.rows), rung.Skipped(), rung)
 			out = append(out, f)
 		}
 	}
@@ -67,23 +67,6 @@ func newTrainFold(t *plan.Train) fold {
 		f.summary += fmt.Sprintf(", %d of them not listed", more)
 	}
 	return f
-}
-
-// skipMeaning returns why a rung skips integrations.
-func skipMeaning(r plan.Rung) string {
-	switch r {
-	case plan.RungDefinition:
-		return "there is nothing to check"
-	case plan.RungSchema:
-		return "they may read nothing that changed"
-	case plan.RungFields:
-		return "they ask for nothing that changed"
-	case plan.RungState:
-		return "they would see the same"
-	case plan.RungResult:
-		return "they passed with the same input before"
-	}
-	return "none of their shards is affected"
 }
 
 // newSinceFold returns a table of the integrations that are checked now and were

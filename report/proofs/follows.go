@@ -2,6 +2,7 @@ package proofs
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/app-sre/prcheck/plan"
 )
@@ -49,25 +50,15 @@ func skipped(d plan.Decision, r row, c plan.Changes) []string {
 	if len(d.Evidence.Traces) > 0 {
 		return []string{"Its tasks passed before, and everything that they asked then has the same answer now."}
 	}
+	ruledOut := d.Rung.RulesOut()
 	switch d.Rung {
 	case plan.RungDefinition:
-		return []string{"Its definition decides alone whether it has a dry run: " + d.Reason + "."}
+		ruledOut = strings.TrimSuffix(ruledOut, ".") + ": " + d.Reason + "."
 	case plan.RungSchema:
-		if len(r.Differs.Shown) == 0 && r.Same > 0 {
-			return []string{fmt.Sprintf("No changed file has a schema that it may read: all changes are out of its reach (%s).", count(r.Same, "schema"))}
+		if len(r.Differs.Shown) > 0 || r.Same == 0 {
+			return []string{fmt.Sprintf("Of %s, none makes a difference to it: %s.", count(len(c.Datafiles), "changed datafile"), d.Reason)}
 		}
-	case plan.RungFields:
-		return []string{
-			"Files that it may read changed, but each of its queries gets the same answers on both sides.",
-			"No changed field can be in an answer, so no difference can reach it.",
-		}
-	case plan.RungState:
-		return []string{
-			"Its desired state was worked out as a whole on both sides, and it is the same.",
-			"So it would be told the same on head as on base, and what it would do cannot differ by this change.",
-		}
-	case plan.RungResult:
-		return []string{"All of its tasks passed before with exactly the inputs that they would have now."}
+		ruledOut = strings.TrimSuffix(ruledOut, ".") + " (" + count(r.Same, "schema") + ")."
 	}
-	return []string{fmt.Sprintf("Of %s, none makes a difference to it: %s.", count(len(c.Datafiles), "changed datafile"), d.Reason)}
+	return []string{ruledOut}
 }

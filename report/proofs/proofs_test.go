@@ -50,7 +50,7 @@ func TestSkips(t *testing.T) {
 		{"definition", plan.Decision{Rung: plan.RungDefinition, Reason: "it is disabled"}, proven, []string{"Its definition decides alone whether it has a dry run: it is disabled."}},
 		{"schema", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven}, []string{"all changes are out of its reach (3 schemas)"}},
 		{"both schemas", plan.Decision{Rung: plan.RungSchema}, proofs.Subject{Verdict: proofs.Proven, Schemas: []string{"/old-1.yml"}}, []string{"/old-1.yml: 1 file"}},
-		{"fields", plan.Decision{Rung: plan.RungFields}, proven, []string{"No changed field can be in an answer"}},
+		{"fields", plan.Decision{Rung: plan.RungFields}, proven, []string{"no changed field can be in one"}},
 		{"state", plan.Decision{Rung: plan.RungState, Evidence: state}, proven, []string{"worked out as a whole on both sides", "sha256:one"}},
 		{"traces", plan.Decision{Rung: plan.RungState, Evidence: plan.Evidence{Traces: []plan.Trace{{Requests: 7}}}}, proven, []string{"everything that they asked then", "7 requests"}},
 		{"result", plan.Decision{Rung: plan.RungResult}, proven, []string{"passed before with exactly the inputs"}},
@@ -75,7 +75,7 @@ func TestSkips(t *testing.T) {
 		})
 	}
 	refuted := page(t, skipAt(tests[len(tests)-1].decision, tests[len(tests)-1].subject))
-	if strings.Contains(refuted, "No changed field") {
+	if strings.Contains(refuted, "no changed field") {
 		t.Error("a refuted decision rules something out")
 	}
 }
@@ -85,7 +85,7 @@ func TestUnknownIsNotProven(t *testing.T) {
 	in := skipAt(plan.Decision{Rung: plan.RungFields}, proofs.Subject{})
 	in.Subjects = nil
 	got := page(t, in)
-	if strings.Contains(got, ">proven<") || strings.Contains(got, "No changed field") || !strings.Contains(got, "The replay does not agree") {
+	if strings.Contains(got, ">proven<") || strings.Contains(got, "no changed field") || !strings.Contains(got, "The replay does not agree") {
 		t.Error("a skip without a verdict is not shown as refuted")
 	}
 }
