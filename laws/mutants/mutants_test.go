@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // small is a module with a package whose tests look at one of two functions, and with a package that imports it.
@@ -52,17 +54,49 @@ func Test(t *testing.T) {
 `,
 }
 
+// TestNewBench makes the bench of a package, with another one of the same last name beside it.
+func TestNewBench(t *testing.T) {
+	inSmall(t)
+	for name, text := range map[string]string{
+		"z/a/a.go":      "package a\n",
+		"c/c.go":        "package c\n\nimport _ \"example.com/small/a\"\n",
+		"aa/aa.go":      "package aa\n\nimport _ \"example.com/small/a\"\n",
+		"aa/aa_test.go": "package aa\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc Test(t *testing.T) { time.Sleep(200 * time.Millisecond) }\n",
+	} {
+		write(t, name, text)
+	}
+	got, err := newBench(t.Context(), "a", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.timeout < time.Minute || got.patience < time.Minute+2*time.Second {
+		t.Errorf("got timeouts of %s and %s", got.timeout, got.patience)
+	}
+	last := len(got.importers) - 1
+	if got.path != "example.com/small/a" || last != 2 || got.importers[last] != "example.com/small/aa" {
+		t.Errorf("got %+v; the slowest importer is not last", got)
+	}
+	if got, err := newBench(t.Context(), "a", true); err != nil || got.path != "example.com/small/a" || got.importers != nil {
+		t.Errorf("its own: got %+v, %v", got, err)
+	}
+	if _, err := newBench(t.Context(), "none", false); err == nil || !strings.Contains(err.Error(), `no package "none"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // inSmall goes into a small module.
 func inSmall(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	for name, text := range small {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,37 +28,53 @@ const (
 type bench struct {
 	path      string   // of the package
 	only      string   // the only test that is asked; "" is all short ones
-	importers []string // packages of the module that import it
+	importers []string // packages of the module that import it, the quickest tests first
 	timeout   time.Duration
+	patience  time.Duration // the timeout of the importers
 }
 
-// newBench returns the bench of a package whose tests pass.
-func newBench(ctx context.Context, path string) (bench, error) {
-	raw, err := output(ctx, "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+// newBench returns the bench of a package whose tests pass. If own, those that import it are not asked.
+func newBench(ctx context.Context, path string, own bool) (bench, error) {
+	raw, err := output(ctx, "go", "list", "-f", `{{.Module.Path}} {{.ImportPath}} {{join .Imports " "}}`, "./...")
 	if err != nil {
 		return bench{}, err
 	}
 	b := bench{}
 	for line := range strings.Lines(string(raw)) {
-		words := strings.Fields(line)
-		if strings.HasSuffix(words[0], "/"+path) {
-			b.path = words[0]
+		if words := strings.Fields(line); words[1] == words[0]+"/"+path {
+			b.path = words[1]
 		}
 	}
 	if b.path == "" {
 		return b, fmt.Errorf("there is no package %q", path)
 	}
 	for line := range strings.Lines(string(raw)) {
-		if words := strings.Fields(line); slices.Contains(words[1:], b.path) {
-			b.importers = append(b.importers, words[0])
+		if words := strings.Fields(line); !own && slices.Contains(words[2:], b.path) {
+			b.importers = append(b.importers, words[1])
 		}
 	}
-	began := time.Now()
-	if v, err := b.test(ctx, "", append([]string{b.path}, b.importers...)...); err != nil || v != survived {
-		return b, errors.Join(err, fmt.Errorf("the tests of %s, or of a package that imports it, fail without a change", path))
+	raw, err = output(ctx, "go", append([]string{"test", "-vet=off", "-short", "-count=1", b.path}, b.importers...)...)
+	if err != nil {
+		return b, fmt.Errorf("the tests of %s, or of a package that imports it, fail without a change: %w\n%s", path, err, raw)
 	}
-	b.timeout = time.Minute + 5*time.Since(began)
+	took := durations(string(raw))
+	slices.SortFunc(b.importers, func(x, y string) int { return cmp.Compare(took[x], took[y]) })
+	b.timeout = time.Minute + 10*took[b.path]
+	for _, importer := range b.importers {
+		b.patience = max(b.patience, time.Minute+10*took[importer])
+	}
 	return b, nil
+}
+
+// durations returns how long the tests of each package took, of what the go command prints of tests that pass.
+func durations(printed string) map[string]time.Duration {
+	out := map[string]time.Duration{}
+	for line := range strings.Lines(printed) {
+		if words := strings.Fields(line); len(words) > 2 && words[0] == "ok" {
+			out[words[1]], _ = time.ParseDuration(words[2])
+		}
+	}
+	return out
 }
 
 // try makes one change and asks the tests.
@@ -85,26 +102,20 @@ func (b bench) try(ctx context.Context, s site) (verdict, error) {
 	if err := errors.Join(os.WriteFile(changed, text, 0o600), os.WriteFile(overlaid, overlay, 0o600)); err != nil {
 		return 0, err
 	}
-	v, err := b.test(ctx, overlaid, b.path)
+	v, err := b.test(ctx, overlaid, b.timeout, b.path)
 	if v == survived && err == nil && len(b.importers) > 0 {
-		v, err = b.test(ctx, overlaid, b.importers...)
+		v, err = b.test(ctx, overlaid, b.patience, b.importers...)
 	}
 	return v, err
 }
 
-// test runs the short tests of packages.
-func (b bench) test(ctx context.Context, overlay string, packages ...string) (verdict, error) {
-	args := []string{"test", "-vet=off", "-failfast"}
+// test runs the short tests of packages, one package after the other, until one fails.
+func (b bench) test(ctx context.Context, overlay string, timeout time.Duration, packages ...string) (verdict, error) {
+	args := []string{"test", "-vet=off", "-failfast", "-overlay", overlay, "-timeout", timeout.String()}
 	if b.only != "" {
 		args = append(args, "-run", "^"+b.only+"$")
 	} else {
 		args = append(args, "-short")
-	}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	if b.timeout > 0 {
-		args = append(args, "-timeout", b.timeout.String())
 	}
 	raw, err := output(ctx, "go", append(args, packages...)...)
 	var exit *exec.ExitError
