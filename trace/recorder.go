@@ -169,9 +169,6 @@ func (r *Recorder) Trace(of Subject, at time.Time) *Trace {
 	for _, key := range slices.Sorted(maps.Keys(r.requests)) {
 		t.Requests = append(t.Requests, r.requests[key])
 	}
-	if len(t.Requests) == 0 && t.Unprovable == "" {
-		t.Unprovable = nothingAsked
-	}
 	t.Digest = t.digest()
 	return t
 }

@@ -30,8 +30,8 @@ func recorded(of trace.Subject, query string, at time.Time) *trace.Trace {
 	return r.Trace(of, at)
 }
 
-// files returns the paths of all documents in a folder of the state.
-func files(t *testing.T, folder, kind string) []string {
+// documents returns the paths of all documents in a folder of the state.
+func documents(t *testing.T, folder, kind string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(folder, kind, "*", "*.json"))
 	if err != nil {
@@ -75,7 +75,7 @@ func TestStore(t *testing.T) {
 	if all, _ := s.All(t.Context(), "users"); len(all) != 6 {
 		t.Errorf("got %d traces of all commands and shards, want 6", len(all))
 	}
-	if n := len(files(t, folder, "traces")); n != 7 {
+	if n := len(documents(t, folder, "traces")); n != 7 {
 		t.Errorf("got %d files, want 7", n)
 	}
 }
@@ -122,7 +122,7 @@ func TestDamaged(t *testing.T) {
 			if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
 				t.Fatal(err)
 			}
-			name := files(t, folder, "traces")[0]
+			name := documents(t, folder, "traces")[0]
 			raw, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
@@ -143,10 +143,34 @@ func TestDamaged(t *testing.T) {
 			if tt.name == "of a later version" {
 				want = 0
 			}
-			if len(aside) != want || len(again) != 1-want || len(files(t, folder, "traces")) != 1-want {
+			if len(aside) != want || len(again) != 1-want || len(documents(t, folder, "traces")) != 1-want {
 				t.Errorf("set aside %q, then ignored %q, want %d and %d", aside, again, want, 1-want)
 			}
 		})
+	}
+}
+
+// A trace counts only if each request has a known side and a whole answer.
+func TestWhole(t *testing.T) {
+	answer := trace.Answer(200, nil)
+	for _, tt := range []struct {
+		side   trace.Side
+		answer string
+		whole  bool
+	}{
+		{trace.Base, answer, true}, {trace.Head, answer, true}, {trace.Either, answer, true},
+		{"", answer, false}, {"other", answer, false}, {trace.Head, answer[1:], false}, {trace.Either, "", false},
+	} {
+		s, _ := store(t)
+		one := recorded(subject, "{a}", noon)
+		one.Requests[0].Side, one.Requests[0].Answer = tt.side, tt.answer
+		if err := s.Save(t.Context(), one.WithFiles("")); err != nil { // with a digest that is right
+			t.Fatal(err)
+		}
+		traces, ignored := s.Load(t.Context(), subject)
+		if tt.whole && len(traces) != 1 || !tt.whole && (len(ignored) != 1 || !strings.Contains(ignored[0], "a request in it is not whole")) {
+			t.Errorf("%q %q: got %d traces, ignored %q", tt.side, tt.answer, len(traces), ignored)
+		}
 	}
 }
 
@@ -159,7 +183,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := files(t, folder, "traces")
+	list := documents(t, folder, "traces")
 	raw, err := os.ReadFile(list[0])
 	if err != nil {
 		t.Fatal(err)
@@ -183,78 +207,25 @@ func a0(lists ...[]string) string {
 	return ""
 }
 
-func TestBreak(t *testing.T) {
+// If several processes saved too many traces, the next save removes all that are too many.
+func TestSaveRemovesAll(t *testing.T) {
 	s, folder := store(t)
-	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
+	for i := range 4 {
+		query := "{" + strings.Repeat("a", i+1) + "}"
+		if err := s.Save(t.Context(), recorded(subject, query, noon)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range documents(t, folder, "traces") {
+		if err := os.Link(name, strings.TrimSuffix(name, ".json")+"2.json"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Save(t.Context(), recorded(subject, "{b}", noon)); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Broken(t.Context(), "users"); got != "" {
-		t.Errorf("before: %q", got)
-	}
-	if err := s.Break(t.Context(), "users", "it asked something new", noon); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Broken(t.Context(), "users"); got != "it asked something new" {
-		t.Errorf("got %q", got)
-	}
-	if got := s.Broken(t.Context(), "others"); got != "" {
-		t.Errorf("another integration: %q", got)
-	}
-	if a, b := len(files(t, folder, "traces")), len(files(t, folder, "aside")); a != 0 || b != 1 {
-		t.Errorf("got %d traces and %d aside", a, b)
-	}
-	if err := s.Confirm(t.Context(), "users", noon); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Broken(t.Context(), "users"); got != "" {
-		t.Errorf("after: %q", got)
-	}
-}
-
-// If the note about a promise cannot be read, the promise does not count.
-func TestBrokenNote(t *testing.T) {
-	s, folder := store(t)
-	if err := s.Break(t.Context(), "users", "x", noon); err != nil {
-		t.Fatal(err)
-	}
-	list, err := filepath.Glob(filepath.Join(folder, "promises", "*.json"))
-	if err != nil || len(list) != 1 {
-		t.Fatal(list, err)
-	}
-	if err := os.WriteFile(list[0], []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil { // a run goes on
-		t.Fatal(err)
-	}
-	if got := s.Broken(t.Context(), "users"); got == "" {
-		t.Error("it counts")
-	}
-}
-
-// Removing the note about a broken promise, or bringing back the traces that were set
-// aside, does not make the promise count.
-func TestRemovedNote(t *testing.T) {
-	s, folder := store(t)
-	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
-		t.Fatal(err)
-	}
-	old := files(t, folder, "traces")[0]
-	raw, err := os.ReadFile(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Break(t.Context(), "users", "it asked something new", noon); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(folder, "promises")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(old, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.Broken(t.Context(), "users"); !strings.Contains(got, "the note about the promise is gone") {
-		t.Errorf("got %q", got)
+	if n := len(documents(t, folder, "traces")); n != 4 {
+		t.Errorf("got %d files, want 4", n)
 	}
 }
 

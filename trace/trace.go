@@ -51,7 +51,7 @@ type Trace struct {
 	Recorded   time.Time `json:"recorded"`
 	Base       string    `json:"base"` // sha256 of the bundles that the task ran over
 	Head       string    `json:"head"`
-	Unprovable string    `json:"unprovable,omitempty"` // why the trace proves nothing
+	Unprovable string    `json:"unprovable,omitempty"` // why its requests prove nothing; see [Trace.Doubt]
 	Requests   []Request `json:"requests"`             // each once, sorted
 	Files      files.ID  `json:"files,omitempty"`      // the files that the task read
 	Observed
@@ -65,13 +65,10 @@ type Observed struct {
 	Fields    map[bundle.Schema][]string `json:"fields"` // top-level fields of datafiles
 }
 
-// WithFiles returns the trace with the files that the task read. Where these were recorded, a task
-// that asked nothing depends on them alone.
+// WithFiles returns the trace with the files that the task read.
 func (t *Trace) WithFiles(id files.ID) *Trace {
 	out := *t
-	if out.Files = id; id.IsRecorded() && out.Unprovable == nothingAsked {
-		out.Unprovable = ""
-	}
+	out.Files = id
 	out.Digest = out.digest()
 	return &out
 }
@@ -137,10 +134,11 @@ func (r Request) Name() string {
 	return string(text)
 }
 
-// Doubt returns why the trace can never prove anything, or "" if it can.
+// Doubt returns why the trace can never prove anything, or "" if it can. A task that asked nothing depends on its files
+// alone, if they were recorded.
 func (t *Trace) Doubt() string {
 	if t.Unprovable == "" && len(t.Requests) == 0 && !t.Files.IsRecorded() {
-		return nothingAsked
+		return "nothing was asked while it was recorded"
 	}
 	return t.Unprovable
 }
@@ -172,8 +170,6 @@ func (t *Trace) Proves(isAnswer func(side Side, req gql.Request, recorded string
 	}
 	return ""
 }
-
-const nothingAsked = "nothing was asked while it was recorded"
 
 // Asks compares the requests of two traces of a task, without their answers and sides. It
 // returns "" if they are the same, and otherwise a sentence about the first request that

@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
+	"github.com/app-sre/prcheck/state/files"
 	"github.com/app-sre/prcheck/trace"
 )
 
@@ -58,7 +60,9 @@ func TestProves(t *testing.T) {
 		{"nothing asked", "b", "h", func(r *trace.Recorder) { r.Note(trace.Exchange{Path: "/sha256", SHA256: "h"}) },
 			nil, "nothing was asked while it was recorded"},
 		{"the names of bundles do not count", "b", "h", func(r *trace.Recorder) {
-			r.Note(trace.Exchange{Path: "/git-commit-info/h", SHA256: "h"})
+			for _, path := range []string{"/sha256", "/git-commit/h", "/git-commit-info/h", "/healthz"} {
+				r.Note(trace.Exchange{Path: path, SHA256: "h"})
+			}
 			ask(r, "/graphql", "h", "{a}", "1")
 		}, map[string]string{"head {a}": "1"}, ""},
 		{"the difference was asked for", "b", "h", func(r *trace.Recorder) {
@@ -70,7 +74,7 @@ func TestProves(t *testing.T) {
 			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{b}"}, Status: 200, Cut: true})
 		}, map[string]string{"head {a}": "1"}, "it was not answered when it asked for /graphql"},
 		{"no answer", "b", "h", func(r *trace.Recorder) {
-			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Status: 503})
+			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Status: 500})
 		}, nil, "it was not answered when it asked for /graphql"},
 		{"a third bundle", "b", "h", func(r *trace.Recorder) { ask(r, "/graphqlsha/x", "x", "{a}", "1") },
 			nil, "it asked a bundle that is not one of the change"},
@@ -155,6 +159,48 @@ func TestObserved(t *testing.T) {
 	}
 }
 
+// Requests whose variables cannot be read are not taken for each other.
+func TestUnreadableVariables(t *testing.T) {
+	with := func(variables string) *trace.Trace {
+		return &trace.Trace{Requests: []trace.Request{{Query: "{a}", Variables: json.RawMessage(variables)}}}
+	}
+	if got := with("x").Asks(with("y"), false); got == "" {
+		t.Error("they are the same")
+	}
+	if got := with("[1]").Proves(nil); got != "reading recorded variables: not an object" {
+		t.Errorf("got %q", got)
+	}
+	if got := with("x").Proves(nil); !strings.HasPrefix(got, "reading recorded variables: ") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A trace holds so many requests, and so many bytes of them.
+func TestBounds(t *testing.T) {
+	const requests, text, around = 20_000, 16 << 20, len(`{"side":"head","query":"","answer":""}`)
+	many := trace.NewRecorder("b", "h")
+	for i := range requests {
+		ask(many, "/graphql", "h", fmt.Sprint(i), "1")
+	}
+	long := trace.NewRecorder("b", "h")
+	ask(long, "/graphql", "h", strings.Repeat("x", text-2*around-1), "1")
+	ask(long, "/graphql", "h", "y", "1")
+	for name, r := range map[string]*trace.Recorder{"many": many, "long": long} {
+		if got := r.Trace(subject, noon).Doubt(); got != "" {
+			t.Errorf("%s: got %q", name, got)
+		}
+		ask(r, "/graphql", "h", "z", "1")
+		if got := r.Trace(subject, noon).Doubt(); got != "it asked more than a trace holds" {
+			t.Errorf("%s and one more: got %q", name, got)
+		}
+	}
+	long = trace.NewRecorder("b", "h")
+	ask(long, "/graphql", "h", strings.Repeat("x", text-around+1), "1")
+	if got := long.Trace(subject, noon).Doubt(); got != "it asked more than a trace holds" {
+		t.Errorf("one byte too much: got %q", got)
+	}
+}
+
 func TestName(t *testing.T) {
 	for _, tt := range []struct {
 		request trace.Request
@@ -167,5 +213,29 @@ func TestName(t *testing.T) {
 		if got := tt.request.Name(); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
+	}
+}
+
+// A task that asked nothing depends on the files that it read, if they were recorded.
+func TestDoubt(t *testing.T) {
+	nothing := trace.NewRecorder("b", "h").Trace(subject, noon)
+	lost := trace.NewRecorder("b", "h")
+	lost.Note(trace.Exchange{Path: "/diff"})
+	for _, tt := range []struct {
+		name  string
+		trace *trace.Trace
+		want  string
+	}{
+		{"nothing asked", nothing, "nothing was asked while it was recorded"},
+		{"all files count", nothing.WithFiles(files.All("sha256:1")), "nothing was asked while it was recorded"},
+		{"its files are known", nothing.WithFiles((files.List{}).ID()), ""},
+		{"its files do not help", lost.Trace(subject, noon).WithFiles((files.List{}).ID()), "it asked /diff, which a trace does not cover"},
+	} {
+		if got := tt.trace.Doubt(); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	if got := nothing.WithFiles("x"); got.Digest == nothing.Digest || nothing.Files != "" {
+		t.Errorf("got %q of %+v", got.Digest, nothing)
 	}
 }

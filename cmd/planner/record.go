@@ -125,8 +125,8 @@ func tellRecorded(w io.Writer, name string, result plan.Result, t *trace.Trace) 
 	}
 	said := fmt.Sprintf("requests %d, datafiles %d, schemas %d, resources %d",
 		len(t.Requests), len(t.Datafiles), len(t.Schemas), len(t.Resources))
-	if t.Unprovable != "" {
-		said += "; it proves nothing: " + t.Unprovable
+	if why := t.Doubt(); why != "" {
+		said += "; it proves nothing: " + why
 	}
 	_, err := fmt.Fprintf(w, "planner: remembered of %q: %s\n", name, said)
 	return err
