@@ -170,11 +170,17 @@ func TestForeignNote(t *testing.T) {
 	}
 }
 
-// A refusing is a state in which nothing can be changed.
-type refusing struct{ state.Store }
+// A refusing is a state in which nothing can be written, and perhaps nothing be updated.
+type refusing struct {
+	state.Store
+	updates bool
+}
 
-func (refusing) Update(context.Context, string, func([]byte) ([]byte, error)) error {
-	return errRefused
+func (r refusing) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+	if r.updates {
+		return errRefused
+	}
+	return r.Store.Update(ctx, key, change)
 }
 
 func (refusing) Write(context.Context, string, []byte) error { return errRefused }
@@ -187,9 +193,15 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := trace.NewStore(refusing{dir})
+	if err := trace.NewStore(dir).Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
+		t.Fatal(err)
+	}
+	if err := trace.NewStore(refusing{dir, false}).Break(t.Context(), "users", "x", noon); !errors.Is(err, errRefused) {
+		t.Errorf("its traces are not moved: got %v", err)
+	}
+	s := trace.NewStore(refusing{dir, true})
 	for want, err := range map[string]error{
-		`remembering a promise of "users": refused`: s.Confirm(t.Context(), "users", noon),
+		`remembering a promise of "users": refused`: s.Break(t.Context(), "users", "x", noon),
 		`remembering the trace of "users": refused`: s.Save(t.Context(), recorded(subject, "{a}", noon)),
 	} {
 		if !errors.Is(err, errRefused) || err.Error() != want {

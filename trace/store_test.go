@@ -131,7 +131,7 @@ func TestDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			traces, ignored := s.Load(t.Context(), subject)
-			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) {
+			if len(traces) != 0 || len(ignored) != 1 || !strings.Contains(ignored[0], tt.want) || !strings.HasSuffix(ignored[0], " ("+filepath.Base(name)+")") {
 				t.Errorf("got %v, %q, want %q", traces, ignored, tt.want)
 			}
 			aside, err := filepath.Glob(filepath.Join(folder, "corrupt", "*.json-*"))

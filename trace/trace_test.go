@@ -69,6 +69,10 @@ func TestProves(t *testing.T) {
 			ask(r, "/graphql", "h", "{a}", "1")
 			r.Note(trace.Exchange{Path: "/diff/b/h"})
 		}, map[string]string{"head {a}": "1"}, "it asked /diff/b/h, which a trace does not cover"},
+		{"two doubts, of which the first counts", "b", "h", func(r *trace.Recorder) {
+			r.Note(trace.Exchange{Path: "/diff/b/h"})
+			ask(r, "/graphqlsha/x", "x", "{a}", "1")
+		}, nil, "it asked /diff/b/h, which a trace does not cover"},
 		{"an answer that was cut", "b", "h", func(r *trace.Recorder) {
 			ask(r, "/graphql", "h", "{a}", "1")
 			r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{b}"}, Status: 200, Cut: true})
@@ -208,6 +212,7 @@ func TestName(t *testing.T) {
 	}{
 		{trace.Request{Query: "query Users { u }", Operation: "Users"}, "Users"},
 		{trace.Request{Query: "\n  { users\n\t{ name }}\n"}, "{ users { name }}"},
+		{trace.Request{Query: strings.Repeat("x", 60)}, strings.Repeat("x", 60)},
 		{trace.Request{Query: strings.Repeat("x", 80)}, strings.Repeat("x", 60) + "…"},
 	} {
 		if got := tt.request.Name(); got != tt.want {
