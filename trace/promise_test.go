@@ -170,42 +170,80 @@ func TestForeignNote(t *testing.T) {
 	}
 }
 
-// A refusing is a state in which nothing can be written, and perhaps nothing be updated.
+// A refusing is a state that refuses one call.
 type refusing struct {
 	state.Store
-	updates bool
+	call string
 }
 
 func (r refusing) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	if r.updates {
+	if r.call == "Update" {
 		return errRefused
 	}
 	return r.Store.Update(ctx, key, change)
 }
 
-func (refusing) Write(context.Context, string, []byte) error { return errRefused }
+func (r refusing) Write(ctx context.Context, key string, raw []byte) error {
+	if r.call == "Write" {
+		return errRefused
+	}
+	return r.Store.Write(ctx, key, raw)
+}
+
+func (r refusing) List(ctx context.Context, folder string) ([]state.Entry, error) {
+	if r.call == "List" {
+		return nil, errRefused
+	}
+	return r.Store.List(ctx, folder)
+}
+
+func (r refusing) Discard(ctx context.Context, e state.Entry) error {
+	if r.call == "Discard" {
+		return errRefused
+	}
+	return r.Store.Discard(ctx, e)
+}
 
 var errRefused = errors.New("refused")
 
-// What cannot be written is an error that names the integration.
+// What cannot be written or listed is an error. A list that cannot be had is no empty one.
 func TestRefused(t *testing.T) {
 	dir, err := state.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := trace.NewStore(dir).Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
-		t.Fatal(err)
-	}
-	if err := trace.NewStore(refusing{dir, false}).Break(t.Context(), "users", "x", noon); !errors.Is(err, errRefused) {
-		t.Errorf("its traces are not moved: got %v", err)
-	}
-	s := trace.NewStore(refusing{dir, true})
-	for want, err := range map[string]error{
-		`remembering a promise of "users": refused`: s.Break(t.Context(), "users", "x", noon),
-		`remembering the trace of "users": refused`: s.Save(t.Context(), recorded(subject, "{a}", noon)),
-	} {
-		if !errors.Is(err, errRefused) || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+	save := func(s trace.Store, query string) error { return s.Save(t.Context(), recorded(subject, query, noon)) }
+	for _, query := range []string{"{a}", "{b}", "{c}", "{d}"} {
+		if err := save(trace.NewStore(dir), query); err != nil {
+			t.Fatal(err)
 		}
+	}
+	later := func(s trace.Store) error { // when the note of the promise is written again
+		return s.Save(t.Context(), recorded(subject, "{a}", noon.Add(24*time.Hour)))
+	}
+	breaks := func(s trace.Store) error { return s.Break(t.Context(), "users", "x", noon) }
+	for _, tt := range []struct {
+		name, call, want string
+		do               func(trace.Store) error
+	}{
+		{"save", "Write", `remembering the trace of "users": refused`, later},
+		{"save", "Update", `remembering a promise of "users": refused`, later},
+		{"save", "List", `refused`, later},
+		{"save", "Discard", `refused`, func(s trace.Store) error { return save(s, "{e}") }},
+		{"break", "Update", `remembering a promise of "users": refused`, breaks},
+		{"break", "List", `refused`, breaks},
+		{"break", "Write", `refused`, breaks},
+	} {
+		err := tt.do(trace.NewStore(refusing{dir, tt.call}))
+		if !errors.Is(err, errRefused) || err.Error() != tt.want {
+			t.Errorf("%s without %s: got %v, want %s", tt.name, tt.call, err, tt.want)
+		}
+	}
+	lost := trace.NewStore(refusing{dir, "List"})
+	if traces, ignored := lost.Load(t.Context(), subject); len(traces) != 0 || len(ignored) != 1 || ignored[0] != `the traces of "users" are not used: refused` {
+		t.Errorf("got %v, %q", traces, ignored)
+	}
+	if got := lost.Broken(t.Context(), "never seen"); got == "" {
+		t.Error("a promise counts although its traces are not known")
 	}
 }

@@ -80,6 +80,24 @@ func TestStore(t *testing.T) {
 	}
 }
 
+// A trace that an earlier program wrote in this version is used.
+func TestEarlier(t *testing.T) {
+	s, folder := store(t)
+	if err := s.Save(t.Context(), recorded(subject, "{a}", noon)); err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := os.ReadFile("testdata/v2.json")
+	if err == nil {
+		err = os.WriteFile(documents(t, folder, "traces")[0], earlier, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if traces, ignored := s.Load(t.Context(), subject); len(traces) != 1 || len(ignored) != 0 {
+		t.Errorf("got %v, %q", traces, ignored)
+	}
+}
+
 // Traces count in a state in which documents must be signed.
 func TestSigned(t *testing.T) {
 	d, err := state.Open(t.TempDir())
