@@ -26,7 +26,7 @@ func CompareUnaffected(t plan.Task, head Run, base ...Run) Comparison {
 	case h != b:
 		return Comparison{Finding: sanitize.Line(h + "; on base: " + b)}
 	}
-	if h == timedOut || isConfig(head.Result) {
+	if isConfig(head.Result) {
 		return Comparison{Same: true, Finding: "ends the same way on base"}
 	}
 	for _, r := range append(slices.Clone(base), head) {
