@@ -118,6 +118,30 @@ func TestCollect(t *testing.T) {
 	})
 }
 
+// A document is removed when it is as old as documents get, and no younger than a day.
+func TestCollectAges(t *testing.T) {
+	for _, tt := range []struct {
+		limit, age time.Duration
+		left       int
+	}{
+		{2 * day, 2*day - time.Nanosecond, 1}, {2 * day, 2 * day, 0},
+		{time.Hour, day - time.Nanosecond, 1}, {time.Hour, day, 0},
+	} {
+		s, _ := open(t)
+		write(t, s, "t/a", "x")
+		list, err := s.List(t.Context(), "t")
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		if err := state.Collect(t.Context(), s, state.Limits{Age: tt.limit, Size: 1000}, list[0].Written.Add(tt.age)); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.List(t.Context(), "t"); err != nil || len(list) != tt.left {
+			t.Errorf("limit %s, age %s: left is %v, %v, want %d", tt.limit, tt.age, list, err, tt.left)
+		}
+	}
+}
+
 // A document that is written during a collection stays.
 func TestCollectBesideWriters(t *testing.T) {
 	everywhere(t, func(t *testing.T, open func() state.Store) {

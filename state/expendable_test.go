@@ -37,8 +37,8 @@ func TestExpendable(t *testing.T) {
 			t.Errorf("write %d: got %v, want %v", i, err, state.ErrReadOnly)
 		}
 	}
-	if len(said) != 1 {
-		t.Errorf("it was said %d times: %v", len(said), said)
+	if len(said) != 1 || errs[0].Error() != "it can only be read: "+said[0].Error() {
+		t.Errorf("it was said %d times: %v; the first write: %v", len(said), said, errs[0])
 	}
 	if raw, err := s.Read(t.Context(), "a/b"); string(raw) != "kept" || err != nil {
 		t.Errorf("got %q, %v, want what was kept", raw, err)

@@ -5,6 +5,8 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +91,8 @@ func TestUntrusted(t *testing.T) {
 		"of the future":       func() { writeAt(t, raw, trust, time.Now().Add(2*time.Hour)) },
 	} {
 		attack()
-		if got, err := s.Read(t.Context(), signedKey); !errors.Is(err, state.ErrUntrusted) {
+		got, err := s.Read(t.Context(), signedKey)
+		if !errors.Is(err, state.ErrUntrusted) || !strings.HasSuffix(err.Error(), ": it is not signed with a key of the settings, or too long ago") {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 		old := []byte("not called")
@@ -207,16 +210,31 @@ func TestLaterSeal(t *testing.T) {
 	}
 }
 
-// Old documents are collected whoever signed them, and unfinished files, too.
+// Old documents are collected whoever signed them, and unfinished files, too; also in a state that gives up writing.
 func TestCollectSigned(t *testing.T) {
-	_, raw, _ := signing(t)
-	write(t, raw, signedKey, "{}")
-	none := state.Trusted(raw, state.Trust{})
-	if err := state.Collect(t.Context(), none, state.Limits{Age: time.Hour, Size: 1 << 20}, time.Now().Add(48*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := raw.Read(t.Context(), signedKey); !errors.Is(err, state.ErrNotFound) {
-		t.Errorf("got %v", err)
+	for name, wrap := range map[string]func(state.Store) state.Store{
+		"signed":     func(raw state.Store) state.Store { return state.Trusted(raw, state.Trust{}) },
+		"expendable": func(raw state.Store) state.Store { return state.Expendable(raw, func(error) {}) },
+	} {
+		dir := t.TempDir()
+		raw, err := state.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, raw, signedKey, "{}")
+		unfinished := filepath.Join(dir, ".new-DEAD")
+		if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := state.Collect(t.Context(), wrap(raw), state.Limits{Age: time.Hour, Size: 1 << 20}, time.Now().Add(48*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := raw.Read(t.Context(), signedKey); !errors.Is(err, state.ErrNotFound) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if _, err := os.Stat(unfinished); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the unfinished file: got %v", name, err)
+		}
 	}
 }
 
