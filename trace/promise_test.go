@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -86,7 +85,7 @@ func TestRemovedNote(t *testing.T) {
 	if err := os.WriteFile(old, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Broken(t.Context(), "users"); !strings.Contains(got, "the note about the promise is gone") {
+	if got := s.Broken(t.Context(), "users"); got != "there are traces, but the note about the promise is gone" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -165,7 +164,7 @@ func TestForeignNote(t *testing.T) {
 			}
 		}
 	}
-	if got := s.Broken(t.Context(), "users"); !strings.Contains(got, "cannot be read") {
+	if got := s.Broken(t.Context(), "users"); got != "a promise is noted, but the note cannot be read" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -152,13 +152,13 @@ func TestAsks(t *testing.T) {
 func TestObserved(t *testing.T) {
 	r := trace.NewRecorder("b", "h")
 	for _, res := range []*gql.Response{
-		{DatafileSchemas: []bundle.Schema{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"}, Fields: map[bundle.Schema][]string{"/u.yml": {"name"}}},
+		{DatafileSchemas: []bundle.Schema{"/u.yml"}, Datafiles: []bundle.Path{"/u/b", "/u/a"}, Fields: map[bundle.Schema][]string{"/u.yml": {"id"}}},
 		{DatafileSchemas: []bundle.Schema{"/r.yml", "/u.yml"}, Datafiles: []bundle.Path{"/u/a"}, Resources: []bundle.Path{"/x"}, Fields: map[bundle.Schema][]string{"/u.yml": {"age", "name"}}},
 	} {
 		r.Note(trace.Exchange{Path: "/graphql", SHA256: "h", Request: &gql.Request{Query: "{a}"}, Response: res, Status: 200})
 	}
 	got := fmt.Sprint(r.Trace(subject, noon).Observed)
-	if want := "{[/r.yml /u.yml] [/u/a /u/b] [/x] map[/u.yml:[age name]]}"; got != want {
+	if want := "{[/r.yml /u.yml] [/u/a /u/b] [/x] map[/u.yml:[age id name]]}"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
