@@ -56,7 +56,7 @@ type collection struct {
 // Others may write at the same time: a document that is written in the meantime stays.
 func Collect(ctx context.Context, s Store, limits Limits, now time.Time) error {
 	due := false
-	k := Kind[collection]{Version: "1", Limit: 1000}
+	k := Kind[collection]{Version: "1"}
 	_, err := k.Update(ctx, s, collectionKey, func(last *collection) {
 		since := now.Sub(last.At)
 		if due = since >= collectEvery || since < -collectEvery; due {

@@ -59,7 +59,24 @@ func TestExpendableGoesOn(t *testing.T) {
 	if err := s.Write(t.Context(), "b", make([]byte, state.MaxDocument+1)); err == nil || errors.Is(err, state.ErrReadOnly) {
 		t.Errorf("got %v for a document that is too large", err)
 	}
-	if err := s.Write(t.Context(), "a", []byte("x")); err != nil {
-		t.Error(err)
+	for _, remove := range []func() error{
+		func() error { return s.Remove(t.Context(), "a") },
+		func() error {
+			list, err := s.List(t.Context(), "")
+			for _, e := range list {
+				err = errors.Join(err, s.Discard(t.Context(), e))
+			}
+			return err
+		},
+	} {
+		if err := s.Write(t.Context(), "a", []byte("x")); err != nil {
+			t.Error(err)
+		}
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+		if list, err := s.List(t.Context(), ""); err != nil || len(list) != 0 {
+			t.Errorf("left is %v, %v", list, err)
+		}
 	}
 }

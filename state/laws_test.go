@@ -247,7 +247,7 @@ func TestLawsOfReading(t *testing.T) {
 	if err := os.WriteFile(dir+"/k", []byte("1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{dir, "s3://memory/p"} {
+	for place, none := range map[string]string{dir: "no such file or directory", "s3://memory/p": "file does not exist"} {
 		s, err := state.At(t.Context(), place, state.Reading)
 		if err != nil {
 			t.Fatal(err)
@@ -261,9 +261,12 @@ func TestLawsOfReading(t *testing.T) {
 			"update": s.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("2"), nil }),
 		}
 		for name, err := range refused {
-			if !errors.Is(err, state.ErrReadOnly) {
+			if !errors.Is(err, state.ErrReadOnly) || err.Error() != `writing "k" to the state: it can only be read` {
 				t.Errorf("%s: %s: got %v", place, name, err)
 			}
+		}
+		if _, err := s.Read(t.Context(), "a/none"); !errors.Is(err, state.ErrNotFound) || err.Error() != `reading "a/none" in the state: `+none {
+			t.Errorf("%s: got %v", place, err)
 		}
 		if raw, err := s.Read(t.Context(), "k"); err != nil || string(raw) != "1" {
 			t.Errorf("%s: got %q, %v", place, raw, err)

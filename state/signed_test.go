@@ -110,6 +110,24 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
+// A signature counts for two weeks, and from an hour before its time, since clocks differ.
+func TestAgeOfSignatures(t *testing.T) {
+	_, raw, trust := signing(t)
+	at := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+	writeAt(t, raw, trust, at)
+	for _, tt := range []struct {
+		after  time.Duration
+		counts bool
+	}{
+		{14 * day, true}, {14*day + time.Nanosecond, false}, {-time.Hour, true}, {-time.Hour - time.Nanosecond, false},
+	} {
+		_, err := state.TrustedAt(raw, trust, at.Add(tt.after)).Read(t.Context(), signedKey)
+		if tt.counts && err != nil || !tt.counts && !errors.Is(err, state.ErrUntrusted) {
+			t.Errorf("after %s: got %v", tt.after, err)
+		}
+	}
+}
+
 // What a native integration remembers counts however long ago it was signed, and with all
 // other conditions as everything else.
 func TestSignedNatives(t *testing.T) {
@@ -182,14 +200,23 @@ func TestWithoutPrivateKey(t *testing.T) {
 		if err := reader.Update(t.Context(), signedKey, change); !errors.Is(err, state.ErrReadOnly) {
 			t.Errorf("%s: changing: %v", name, err)
 		}
-		for _, key := range []string{"durations/x.json", "leases/x.json", "collection/last.json", "corrupt/x"} {
+		for _, key := range []string{"durations/x.json", "tally/x.json", "leases/x.json", "collection/last.json", "corrupt/x", "audits/x.json"} {
 			if err := errors.Join(reader.Write(t.Context(), key, []byte("{}")), reader.Update(t.Context(), key, change)); err != nil {
 				t.Errorf("%s: %s: %v", name, key, err)
 			}
 		}
 	}
-	if list, err := state.Trusted(raw, state.Trust{}).List(t.Context(), "blame"); err != nil || len(list) != 0 {
-		t.Errorf("without trust there are %v, %v", list, err)
+	for _, tt := range []struct {
+		trust  state.Trust
+		folder string
+		listed int
+	}{
+		{state.Trust{}, "blame", 0}, {state.Trust{}, "leases", 1}, {state.Trust{Unsigned: true}, "blame", 1}, {state.Trust{Keys: trust.Keys}, "blame", 1},
+	} {
+		list, err := state.Trusted(raw, tt.trust).List(t.Context(), tt.folder)
+		if counts := tt.trust.Unsigned || tt.trust.Keys != nil; err != nil || len(list) != tt.listed || tt.trust.Counts() != counts {
+			t.Errorf("%+v: in %s there are %v, %v, want %d", tt.trust, tt.folder, list, err, tt.listed)
+		}
 	}
 	if _, err := s.Read(t.Context(), signedKey); err != nil {
 		t.Error(err)
