@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +174,13 @@ func TestCollectBesideWriters(t *testing.T) {
 			t.Errorf("%d are left, %v, want 32", len(list), err)
 		}
 	})
+}
+
+// The limits are those that the documents for users name.
+func TestDefaultLimits(t *testing.T) {
+	if got, want := state.DefaultLimits("promises"), (state.Limits{Age: 90 * day, Size: 1 << 30, Keep: []string{"promises"}}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 }
 
 func TestCollectFails(t *testing.T) {

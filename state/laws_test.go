@@ -118,7 +118,7 @@ func TestLawsOfOne(t *testing.T) {
 		if _, err := s.Read(t.Context(), "a/b.json"); !errors.Is(err, state.ErrNotFound) {
 			t.Errorf("after removal: %v", err)
 		}
-		if err := s.Write(t.Context(), "big", make([]byte, state.MaxDocument+1)); err == nil || !strings.Contains(err.Error(), "more than") {
+		if err := s.Write(t.Context(), "big", make([]byte, state.MaxDocument+1)); err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes") {
 			t.Errorf("too large: %v", err)
 		}
 		for _, key := range []string{"", "/a", "../a", "a/../../b", "a//b", "A", "a b", "a\x00", ".hidden", "a/.new", strings.Repeat("a", 201)} {
