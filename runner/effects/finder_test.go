@@ -3,6 +3,7 @@ package effects_test
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -146,5 +147,60 @@ func TestSumsOfTerraform(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// Parts at which a native did not look are kept up to a bound. Beyond it, parts of one kind are one part.
+func TestUnlook(t *testing.T) {
+	masker := mask.New([]string{"hunter22"})
+	f := effects.NewFinder(nil, masker)
+	var want []plan.Unlooked
+	for i := range 100 {
+		part := plan.Unlooked{What: "a", Part: fmt.Sprint("p", i), Entries: 1, Why: "late"}
+		f.Unlook(part)
+		want = append(want, part)
+	}
+	for i := range 3 {
+		f.Unlook(plan.Unlooked{What: "a", Part: "more", Entries: 10 + i, Why: "late"})
+		f.Unlook(plan.Unlooked{What: "b", Part: "more", Entries: 20 + i, Why: "late"})
+	}
+	const why = "more parts were not looked at than are kept"
+	want = append(want, plan.Unlooked{What: "a", Entries: 33, Why: why}, plan.Unlooked{What: "b", Entries: 63, Why: why})
+	if got := f.Effects().Unlooked; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	f.Unlook(plan.Unlooked{What: "late"})
+	if got := f.Effects().Unlooked; len(got) != len(want) {
+		t.Errorf("after the end there are %d, want %d", len(got), len(want))
+	}
+
+	f = effects.NewFinder(nil, masker)
+	f.Unlook(plan.Unlooked{What: "a", Part: "of hunter22 and later1", Entries: 1, Why: "denied \x1b[1mto hunter22 and later1"})
+	masker.Add("later1")
+	got := f.Effects().Unlooked
+	if len(got) != 1 || got[0].Part != "of *** and ***" || got[0].Why != "denied to *** and ***" {
+		t.Errorf("got %+v", got)
+	}
+	f = effects.NewFinder(nil, masker)
+	f.MissFile("it is a link")
+	f.Unlook(plan.Unlooked{What: "a"})
+	if got := f.Effects(); got.Unknown != "it is a link" || got.Unlooked != nil {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// What a native says of an effect stays: since when, how it is known, and how often. Of two that are the same the first
+// one counts.
+func TestAnnounceKeeps(t *testing.T) {
+	f := effects.NewFinder(nil, mask.New([]string{"hunter22"}))
+	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "x", Times: 3, Since: plan.SinceChange, Known: plan.Known{How: plan.KnownData, Why: "of hunter22"}})
+	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "y", Times: 1, Known: plan.Known{How: plan.KnownLive}})
+	f.Announce(plan.Effect{Kind: plan.EffectDelete, Subject: "x", Times: 2, Known: plan.Known{How: plan.KnownLive}})
+	want := []plan.Effect{
+		{Kind: plan.EffectDelete, Subject: "x", Times: 5, Since: plan.SinceChange, Known: plan.Known{How: plan.KnownData, Why: "of ***"}},
+		{Kind: plan.EffectDelete, Subject: "y", Known: plan.Known{How: plan.KnownLive}},
+	}
+	if got := f.Effects().Items; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
