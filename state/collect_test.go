@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -174,6 +175,30 @@ func TestCollectBesideWriters(t *testing.T) {
 			t.Errorf("%d are left, %v, want 32", len(list), err)
 		}
 	})
+}
+
+// A stuck is a state from which nothing can be removed. It counts the attempts.
+type stuck struct {
+	state.Store
+	attempts int
+}
+
+func (s *stuck) Discard(context.Context, state.Entry) error {
+	s.attempts++
+	return errors.New("stuck")
+}
+
+// After three documents that cannot be removed, no other one is tried.
+func TestCollectGivesUp(t *testing.T) {
+	dir, _ := open(t)
+	for i := range 5 {
+		write(t, dir, fmt.Sprint("t/", i), "x")
+	}
+	s := &stuck{Store: dir}
+	err := state.Collect(t.Context(), s, state.Limits{}, time.Now().Add(2*day))
+	if s.attempts != 3 || err == nil || err.Error() != "removing old documents: stuck\nstuck\nstuck" {
+		t.Errorf("got %d attempts, %v", s.attempts, err)
+	}
 }
 
 // The limits are those that the documents for users name.
