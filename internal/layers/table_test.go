@@ -7,7 +7,7 @@ const module = "github.com/app-sre/prcheck"
 // lower floors, and packages of side. A name that ends with /* means every package below
 // that folder. A package marked "later" does not exist yet.
 var floors = [][]string{
-	{"bundle", "bundle/bundler", "openapi", "plan", "state", "world"},
+	{"bundle", "bundle/bundler", "openapi", "plan", "state", "world", "runner/systems/outward"},
 	{"gql", "server/metrics", "integration", "integration/services", "reconcile", "state/audits", "state/bases", "state/dependence", "state/durations", "state/files", "state/history", "state/lease", "state/pending", "state/statetest", "state/tally", "state/trains", "integration/template", "openapi/resources", "wrapper", "report", "ci/pipeline", "ci/revisions"},
 	{"schemafilter", "live", "integration/manifests", "integration/sharding", "kube", "runner/systems/jsonapi", "openapi/classes", "planner/rules", "trace", "validator", "wrapper/forecast", "ci/note", "runner/place"},
 	{"affected", "openapi/catalog", "planner/flip", "planner/proof", "report/lines", "report/insights", "report/proofs", "report/traces", "server", "source", "native", "runner/systems", "runner/systems/helm", "runner/systems/registry", "runner/systems/repositories", "runner/systems/builds", "runner/systems/measurements", "runner/baseline", "runner/effects", "runner/findings", "runner/journal", "runner/memory", "runner/archive", "runner/parts", "runner/progress", "runner/guard", "runner/webhook"},
@@ -117,7 +117,7 @@ var (
 // of runner/systems, which look at each request; no other package that a dry run reaches is one.
 var openers = map[string]string{
 	"kube":                        "clusters, with what runner/systems gives it",
-	"runner/systems":              "endpoints, clusters and Vault, each at the address and with the methods that it is given for",
+	"runner/systems/outward":      "all that natives send: each request to the server, with the methods and the credential that it is given for",
 	"runner/systems/helm":         "the program helm, without a cluster",
 	"runner/systems/jsonapi":      "build servers and measurements, GET alone",
 	"runner/systems/registry":     "digests of images, GET and HEAD alone",

@@ -11,7 +11,7 @@ import (
 
 // An Origin is where a server is. Two addresses reach the same server if their origins are equal.
 type Origin struct {
-	Scheme string // https, or http for this machine
+	Scheme string // https, or http
 	Host   string // in lower case; an address of IPv6 has no brackets
 	Port   string // also if it is the usual one of the scheme
 }
@@ -37,13 +37,25 @@ func Parse(address string) (Origin, error) {
 	return Of(u)
 }
 
-// Of returns the origin of an address that was read already.
+// Of returns the origin of an address that was read already. http to another machine is an error.
 func Of(u *url.URL) (Origin, error) {
+	o, err := Any(u)
+	if err == nil && !o.IsPrivate() {
+		err = errHTTP
+	}
+	if err != nil {
+		return Origin{}, err
+	}
+	return o, nil
+}
+
+// Any returns the origin of an address that was read already, also if it is one with http on another machine.
+func Any(u *url.URL) (Origin, error) {
 	o := Origin{strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()}
 	switch {
 	case o.Host == "" || strings.ContainsAny(o.Host, "*%/\\@ \t\r\n"):
 		return Origin{}, errHost
-	case o.Scheme != "https" && (o.Scheme != "http" || !IsThisMachine(o.Host)):
+	case o.Scheme != "https" && o.Scheme != "http":
 		return Origin{}, errHTTP
 	case o.Port == "" && strings.HasSuffix(u.Host, ":"):
 		return Origin{}, errPort
@@ -55,6 +67,9 @@ func Of(u *url.URL) (Origin, error) {
 	}
 	return o, nil
 }
+
+// IsPrivate reports whether nobody on the way can read what is sent: it has TLS, or does not leave this machine.
+func (o Origin) IsPrivate() bool { return o.Scheme == "https" || IsThisMachine(o.Host) }
 
 // IsUsual reports whether the port is the usual one of the scheme.
 func (o Origin) IsUsual() bool {

@@ -88,13 +88,13 @@ var mutants = []mutant{
 		instead: `	req.Header.Set("Accept", cmp.Or(of.accept, "application/json")+";n="+c.token[:1])`,
 	},
 	{
-		name: "a retry for some tokens of APIs", native: "generic", file: "runner/systems/endpoints.go",
-		text: `	res, err := transport.RoundTrip(out)
+		name: "a retry for some tokens of APIs", native: "generic", file: "runner/systems/outward/transport.go",
+		text: `	res, err := checked.RoundTrip(out)
 `,
-		instead: `	res, err := transport.RoundTrip(out)
+		instead: `	res, err := checked.RoundTrip(out)
 	if err == nil && len(out.Header.Get("Authorization"))%2 == 0 {
 		_ = res.Body.Close()
-		res, err = transport.RoundTrip(out)
+		res, err = checked.RoundTrip(out)
 	}
 `,
 	},

@@ -3,7 +3,6 @@ package systems
 import (
 	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -37,8 +36,6 @@ type shared struct {
 	learn  func(string)
 	now    func() time.Time
 
-	checked, unchecked http.RoundTripper // send the requests of endpoints
-
 	mu       sync.Mutex
 	known    map[integration.SecretRef]known
 	clusters map[clusterKey]openCluster
@@ -62,7 +59,6 @@ func New(o Options) *Systems {
 		learn: o.Learn, getenv: o.Getenv, now: time.Now,
 		known: map[integration.SecretRef]known{}, clusters: map[clusterKey]openCluster{}, buckets: map[string]*objects.Bucket{},
 	}
-	s.checked, s.unchecked = newTransports()
 	switch from := o.Settings.Secrets(); {
 	case from.Files != "":
 		s.source = files{from.Files}

@@ -2,12 +2,9 @@ package systems
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,6 +14,8 @@ import (
 	"github.com/hashicorp/vault/api"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // The bounds of the requests to Vault.
@@ -24,6 +23,7 @@ const (
 	vaultTime    = 30 * time.Second // of a request with all its attempts
 	vaultRetries = 2
 	vaultPause   = 2 * time.Second // before another attempt, at most
+	maxAnswer    = 2 << 20         // bytes; a secret is one field of an answer
 )
 
 // A vault is a server of HashiCorp Vault with the KV engine of version 2.
@@ -55,18 +55,19 @@ func newVault(settings integration.Vault, getenv func(string) string, learn func
 
 // newClient returns a client that looks at the settings alone, and not at the environment.
 func (v *vault) newClient() (*api.Client, error) {
+	at, err := origin.Parse(v.settings.Server)
+	if err != nil {
+		return nil, asConfig(fmt.Errorf("the address of Vault: %w", err))
+	}
+	server := outward.Party{At: at, May: isLogin, Largest: maxAnswer, Remedy: "name that one under secrets.vault.server in prcheck.yaml, if you trust it"}
 	config := &api.Config{
-		Address: v.settings.Server,
-		HttpClient: &http.Client{
-			Transport:     bounded{http.DefaultTransport.(*http.Transport).Clone()},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		Address: v.settings.Server, HttpClient: server.Client(),
 		Timeout: v.timeout, MaxRetries: vaultRetries, MinRetryWait: v.pause / 2, MaxRetryWait: v.pause, DisableRedirects: true,
 		Backoff: func(least, most time.Duration, attempt int, _ *http.Response) time.Duration {
 			return min(least<<attempt, most)
 		},
 		CheckRetry: func(ctx context.Context, res *http.Response, err error) (bool, error) {
-			if errors.Is(err, errRedirect) {
+			if outward.IsRefused(err) {
 				return false, err
 			}
 			return api.DefaultRetryPolicy(ctx, res, err)
@@ -83,6 +84,9 @@ func (v *vault) newClient() (*api.Client, error) {
 	}
 	return c, nil
 }
+
+// isLogin reports whether a request logs in, or renews a login.
+func isLogin(req *http.Request) bool { return strings.HasPrefix(req.URL.Path, "/v1/auth/") }
 
 func (v *vault) read(ctx context.Context, ref integration.SecretRef) (string, error) {
 	mount, path, err := v.place(ref)
@@ -176,6 +180,8 @@ func (v *vault) explain(ctx context.Context, err error, permission string) error
 	switch status := statusOf(err); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case outward.IsRefused(err):
+		return fmt.Errorf("%s: %w", server, outward.Explain(ctx, server, err))
 	case integration.ClassOfFailure(err) != "":
 		return err
 	case errors.Is(err, api.ErrSecretNotFound):
@@ -188,28 +194,10 @@ func (v *vault) explain(ctx context.Context, err error, permission string) error
 		return asTransient(fmt.Errorf("%s answers %d", server, status))
 	case status > 0:
 		return asConfig(fmt.Errorf("%s answers %d: look at the server, the mount and the login under secrets.vault in prcheck.yaml", server, status))
-	case errors.Is(err, errRedirect):
-		return asConfig(fmt.Errorf("%s: %w", server, errRedirect))
-	case errors.Is(err, errLong):
-		return asConfig(fmt.Errorf("%s: %w", server, errLong))
+	case errors.Is(err, outward.ErrTooLong):
+		return asConfig(fmt.Errorf("%s: %w for a secret", server, outward.ErrTooLong))
 	case errors.Is(err, context.DeadlineExceeded):
 		return asTransient(fmt.Errorf("%s does not answer within %v", server, v.timeout))
 	}
-	return explainTransport(server, err)
-}
-
-// explainTransport explains an error of a connection. Of all other errors the text may show a
-// part of an answer.
-func explainTransport(server string, err error) error {
-	var certificate *tls.CertificateVerificationError
-	var connection *net.OpError
-	switch {
-	case errors.As(err, &certificate):
-		return asConfig(fmt.Errorf("%s: %w; let SSL_CERT_FILE name its authority", server, certificate))
-	case errors.As(err, &connection):
-		return asTransient(fmt.Errorf("reaching %s: %w", server, connection))
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return asTransient(fmt.Errorf("%s ends its answer early", server))
-	}
-	return asTransient(fmt.Errorf("%s gives no answer as Vault does", server))
+	return outward.Explain(ctx, server, err)
 }

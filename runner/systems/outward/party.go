@@ -1,0 +1,117 @@
+package outward
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/app-sre/prcheck/internal/git"
+	"github.com/app-sre/prcheck/internal/origin"
+)
+
+// A Party is one server that may be asked, with what may be sent there.
+type Party struct {
+	At            origin.Origin            // where the server is
+	May           func(*http.Request) bool // whether a request may be sent that is neither GET nor HEAD; nil is never
+	Authorization string                   // the value of the header of this name; "" for none
+	Insecure      bool                     // the certificate of the server is not checked
+	Follows       int                      // how many redirects a request may follow on the server
+	Timeout       time.Duration            // of a request of [Party.Client] with its answer; 0 is for ever
+	Largest       int64                    // how many bytes an answer may have; 0 is 64 MiB
+	Remedy        string                   // what to do if another server is meant
+}
+
+// The remedies of parties that data name.
+const (
+	// NameInData is the remedy if data name the server.
+	NameInData = "name that one in the data, if you trust it"
+	// AddToHosts is the remedy if settings can name the server.
+	AddToHosts = "add it to hosts in the settings, if it is trusted"
+)
+
+// largest is how many bytes an answer may have if the party does not say it.
+const largest = 64 << 20
+
+// Anything is for [Party.May]: everything may be sent.
+func Anything(*http.Request) bool { return true }
+
+// A RefusedError says why something is not sent, or an answer is not followed. It has the class config.
+type RefusedError struct{ why string }
+
+// Error returns the reason with what to do.
+func (r *RefusedError) Error() string { return r.why }
+
+// FailureClass returns the class, as package integration names it.
+func (r *RefusedError) FailureClass() string { return "config" }
+
+// IsRefused reports whether something was not sent, or an answer was not followed.
+func IsRefused(err error) bool { return errors.As(err, new(*RefusedError)) }
+
+// refuse returns the error of something that is not sent.
+func (p Party) refuse(format string, args ...any) error {
+	why := fmt.Sprintf(format, args...)
+	if p.Remedy != "" {
+		why += ": " + p.Remedy
+	}
+	return &RefusedError{why}
+}
+
+// Check returns why a request is not sent, nil if it may be.
+func (p Party) Check(req *http.Request) error {
+	at, err := origin.Any(req.URL)
+	if err != nil || at != p.At || req.URL.User != nil || req.URL.Opaque != "" {
+		return p.refuse("nothing is sent to %.200q, which is another server than %s", req.URL.Host, p.At)
+	}
+	if req.Host != "" && !strings.EqualFold(req.Host, req.URL.Host) {
+		return p.refuse("nothing is sent for %.200q, which is another server than %s", req.Host, p.At)
+	}
+	if err := p.checkCredential(); err != nil {
+		return err
+	}
+	switch req.Method {
+	case http.MethodGet, http.MethodHead, "":
+		return nil
+	}
+	if p.May == nil || !p.May(req) {
+		return &RefusedError{fmt.Sprintf("a connection that does not write sends no %.20s", req.Method)}
+	}
+	return nil
+}
+
+// checkCredential returns why the credential is sent to nobody.
+func (p Party) checkCredential() error {
+	switch {
+	case p.Authorization == "":
+		return nil
+	case !p.At.IsPrivate():
+		return &RefusedError{fmt.Sprintf("%s would get a credential over http: name it with https", p.At)}
+	case strings.ContainsFunc(p.Authorization, func(c rune) bool { return c < ' ' || c > '~' }):
+		return &RefusedError{"the credential has characters that no header has"}
+	}
+	return nil
+}
+
+// Git returns what the program git is given to ask the server: an address, and the credential. Git follows no
+// redirect, see [git.Mirror].
+func (p Party) Git(address string) (git.Remote, error) {
+	req, err := http.NewRequest(http.MethodGet, address, http.NoBody) //nolint:noctx // nobody sends it
+	if err != nil {
+		return git.Remote{}, p.refuse("nothing is sent to an address that is none")
+	}
+	if err := p.Check(req); err != nil {
+		return git.Remote{}, err
+	}
+	return git.Remote{URL: address, Authorization: p.Authorization}, nil
+}
+
+// Offline returns variables of the environment with which a program that heeds proxies asks nobody but this machine:
+// all proxies are one that is not there.
+func Offline() []string {
+	var out []string
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
+		out = append(out, name+"=http://127.0.0.1:1")
+	}
+	return append(out, "NO_PROXY=", "no_proxy=")
+}
