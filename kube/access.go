@@ -11,12 +11,12 @@ import (
 	"time"
 
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // An Access says how a cluster is reached, and who asks.
@@ -33,21 +33,20 @@ type Access struct {
 }
 
 // Open returns what reads the objects of a cluster. It sends no request yet. Its connection
-// refuses to send anything but GET.
+// refuses to send anything but GET and HEAD.
 func Open(a Access) (*Objects, error) {
-	c, err := connect(a)
+	c, err := connect(a, nil)
 	if err != nil {
-		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
+		return nil, err
 	}
-	c.client.Transport = readOnly{c.client.Transport}
 	return &Objects{c}, nil
 }
 
 // OpenWriter returns what reads and changes the objects of a cluster. It sends no request yet.
 func OpenWriter(a Access) (*Writer, error) {
-	c, err := connect(a)
+	c, err := connect(a, outward.Anything)
 	if err != nil {
-		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
+		return nil, err
 	}
 	return &Writer{Objects{c}}, nil
 }
@@ -55,11 +54,10 @@ func OpenWriter(a Access) (*Writer, error) {
 // OpenTrial returns what lets a cluster try writes. It sends no request yet. Its connection
 // refuses to send anything but GET and patches that the server does not keep.
 func OpenTrial(a Access) (*Trial, error) {
-	c, err := connect(a)
+	c, err := connect(a, isTrial)
 	if err != nil {
-		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
+		return nil, err
 	}
-	c.client.Transport = tryOnly{c.client.Transport}
 	return &Trial{c}, nil
 }
 
@@ -89,31 +87,26 @@ type connection struct {
 	known   discovery
 }
 
-func connect(a Access) (*connection, error) {
-	base, err := parseServer(a.Server)
-	if err != nil {
-		return nil, err
-	}
+// connect returns a connection, which sends GET and what else it may.
+func connect(a Access, may func(*http.Request) bool) (*connection, error) {
+	base, at, err := parseServer(a.Server)
 	manager := integration.FieldManager(a.Integration)
 	switch {
+	case err != nil:
 	case a.Token == "":
-		return nil, errors.New("its token is empty")
+		err = errors.New("its token is empty")
 	case strings.ContainsFunc(a.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return nil, errors.New("its token has characters that no token has, such as blanks or line ends")
+		err = errors.New("its token has characters that no token has, such as blanks or line ends")
 	case len(manager) > maxManager:
-		return nil, fmt.Errorf("the name of the integration has more than %d bytes", maxManager-len(integration.FieldManager("")))
+		err = fmt.Errorf("the name of the integration has more than %d bytes", maxManager-len(integration.FieldManager("")))
 	}
-	client, err := rest.HTTPClientFor(&rest.Config{
-		Host: a.Server, BearerToken: a.Token, Timeout: requestTime, UserAgent: manager,
-		TLSClientConfig: rest.TLSClientConfig{Insecure: a.Insecure},
-	})
 	if err != nil {
-		return nil, err
+		return nil, integration.Failure(integration.FailureOfConfig, fmt.Errorf("cluster %q: %w", a.Name, err))
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	server := outward.Party{At: at, May: may, Authorization: outward.Bearer(a.Token), Insecure: a.Insecure, Timeout: requestTime, Remedy: outward.NameInData}
 	pause := cmp.Or(a.Pause, firstPause)
 	return &connection{
-		cluster: a.Name, token: a.Token, manager: manager, base: base, client: client,
+		cluster: a.Name, token: a.Token, manager: manager, base: base, client: server.Client(),
 		limit:   flowcontrol.NewTokenBucketRateLimiter(requestsPerSec, requestsAtOnce),
 		retries: retry.Policy{Attempts: 4, FirstPause: pause, MaxPause: 10 * pause, Spread: time.Second, Within: time.Minute},
 		largest: maxAnswer,
@@ -121,45 +114,22 @@ func connect(a Access) (*connection, error) {
 }
 
 // parseServer returns the address of a server to which a token may be sent.
-func parseServer(server string) (*url.URL, error) {
+func parseServer(server string) (*url.URL, origin.Origin, error) {
 	u, err := url.Parse(server)
 	if err != nil {
-		return nil, errors.New("the address of its server is no URL")
+		return nil, origin.Origin{}, errors.New("the address of its server is no URL")
 	}
-	switch {
-	case u.Host == "" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("the address of its server is %.200q, want https://HOST", u.Redacted())
-	case u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())):
-		return nil, fmt.Errorf("the address of its server is %.200q: a token is sent over https only", u.Redacted())
+	at, err := origin.Of(u)
+	if err == nil && (u.RawQuery != "" || u.Fragment != "") {
+		err = errors.New("it must be https://HOST, without a query")
 	}
-	return u, nil
+	if err != nil {
+		return nil, origin.Origin{}, fmt.Errorf("the address of its server is %.200q: %w", u.Redacted(), err)
+	}
+	return u, at, nil
 }
 
-// readOnly is a transport that sends nothing but GET, whatever the code above it does.
-type readOnly struct{ http.RoundTripper }
-
-// RoundTrip sends a request if it only reads.
-func (r readOnly) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Method != http.MethodGet {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
-		return nil, fmt.Errorf("a connection that only reads sends no %s", req.Method)
-	}
-	return r.RoundTripper.RoundTrip(req)
-}
-
-// tryOnly is a transport that sends nothing but GET and patches with dryRun=All.
-type tryOnly struct{ http.RoundTripper }
-
-// RoundTrip sends a request if the server keeps nothing of it.
-func (t tryOnly) RoundTrip(req *http.Request) (*http.Response, error) {
-	dry := req.Method == http.MethodPatch && slices.Equal(req.URL.Query()["dryRun"], []string{meta.DryRunAll})
-	if req.Method != http.MethodGet && !dry {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
-		return nil, fmt.Errorf("a connection that only tries sends no %s that is kept", req.Method)
-	}
-	return t.RoundTripper.RoundTrip(req)
+// isTrial reports whether a request is a patch of which the server keeps nothing.
+func isTrial(req *http.Request) bool {
+	return req.Method == http.MethodPatch && slices.Equal(req.URL.Query()["dryRun"], []string{meta.DryRunAll})
 }

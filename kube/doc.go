@@ -20,7 +20,7 @@
 //
 // [Open] returns what reads the objects of a cluster, [OpenWriter] what changes them as well,
 // and [OpenTrial] what lets the cluster check writes that it does not keep. The connection of
-// Open sends nothing but GET, that of OpenTrial nothing but GET and patches with dryRun=All.
+// Open sends nothing but GET and HEAD, that of OpenTrial patches with dryRun=All as well.
 // Natives know them as interfaces of package integration, and a dry run never gets a writer.
 //
 //   - An answer is what was asked for, or an error: the page of a proxy, half an answer, another

@@ -168,7 +168,7 @@ func TestTrialsKeepNothing(t *testing.T) {
 	_, merge := w.Merge(t.Context(), deployment, json.RawMessage(`{}`), was)
 	_, take := w.TakeFields(t.Context(), deployment, readObject(annotated), nil)
 	for name, err := range map[string]error{"create": create, "apply": apply, "merge": merge, "take": take, "delete": w.Delete(t.Context(), deployment, was, integration.Background)} {
-		if err == nil || !strings.Contains(err.Error(), "only tries sends no") {
+		if err == nil || !strings.Contains(err.Error(), "does not write sends no") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

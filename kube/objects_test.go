@@ -169,10 +169,10 @@ func TestReadersOnlyRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := Writer{*o}
-	if _, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted)); err == nil || !strings.Contains(err.Error(), "only reads sends no PATCH") {
+	if _, err := w.Apply(t.Context(), deployment, json.RawMessage(wanted)); err == nil || !strings.Contains(err.Error(), "does not write sends no PATCH") {
 		t.Errorf("apply: got %v", err)
 	}
-	if err := w.Delete(t.Context(), deployment, was, integration.Background); err == nil || !strings.Contains(err.Error(), "only reads sends no DELETE") {
+	if err := w.Delete(t.Context(), deployment, was, integration.Background); err == nil || !strings.Contains(err.Error(), "does not write sends no DELETE") {
 		t.Errorf("delete: got %v", err)
 	}
 	if _, is := any(o).(integration.ClusterWriter); is {
@@ -189,14 +189,14 @@ func TestAccess(t *testing.T) {
 		"path":                   {func(a *Access) { a.Server = "https://proxy.example/clusters/c-1" }, ""},
 		"this machine":           {func(a *Access) { a.Server = "http://127.0.0.1:8001" }, ""},
 		"this machine, IPv6":     {func(a *Access) { a.Server = "http://[::1]:8001" }, ""},
-		"http":                   {func(a *Access) { a.Server = "http://west.example" }, "over https only"},
-		"host like this machine": {func(a *Access) { a.Server = "http://127.0.0.1.west.example" }, "over https only"},
-		"another scheme":         {func(a *Access) { a.Server = "ftp://west.example" }, "over https only"},
-		"no address":             {func(a *Access) { a.Server = "" }, "want https://HOST"},
-		"no host":                {func(a *Access) { a.Server = "https://:6443" }, "want https://HOST"},
+		"http":                   {func(a *Access) { a.Server = "http://west.example" }, "it must begin with https://"},
+		"host like this machine": {func(a *Access) { a.Server = "http://127.0.0.1.west.example" }, "it must begin with https://"},
+		"another scheme":         {func(a *Access) { a.Server = "ftp://west.example" }, "it must begin with https://"},
+		"no address":             {func(a *Access) { a.Server = "" }, "it must be https://HOST"},
+		"no host":                {func(a *Access) { a.Server = "https://:6443" }, "it must be https://HOST"},
 		"no URL":                 {func(a *Access) { a.Server = "https://[" }, "is no URL"},
-		"password":               {func(a *Access) { a.Server = "https://u:" + sesame + "@west.example" }, "want https://HOST"},
-		"query":                  {func(a *Access) { a.Server = "https://west.example?x" }, "want https://HOST"},
+		"password":               {func(a *Access) { a.Server = "https://u:" + sesame + "@west.example" }, "it must be https://HOST"},
+		"query":                  {func(a *Access) { a.Server = "https://west.example?x" }, "it must be https://HOST"},
 		"no token":               {func(a *Access) { a.Token = "" }, "token is empty"},
 		"token of two lines":     {func(a *Access) { a.Token += "\nHost: x" }, "characters that no token has"},
 		"long name":              {func(a *Access) { a.Integration = strings.Repeat("x", 121) }, "more than 120 bytes"},

@@ -119,6 +119,7 @@ func (c *connection) try(ctx context.Context, of call, u *url.URL) ([]byte, erro
 	if err != nil {
 		return nil, &trouble{text: err.Error()}
 	}
+	req.Header.Set("User-Agent", c.manager)
 	req.Header.Set("Accept", cmp.Or(of.accept, "application/json"))
 	if of.kind != "" {
 		req.Header.Set("Content-Type", of.kind)
@@ -138,5 +139,5 @@ func (c *connection) try(ctx context.Context, of call, u *url.URL) ([]byte, erro
 		return raw, nil
 	}
 	after, _ := retry.After(answer.Header, time.Now())
-	return nil, readTrouble(answer.StatusCode, answer.Header.Get("Location"), raw, after)
+	return nil, readTrouble(answer.StatusCode, raw, after)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // A world is a cluster, and what others do in it.
@@ -33,7 +34,7 @@ func (w world) send(t *testing.T, method, path, kind, body string) (int, string)
 	}
 	req.Header.Set("Authorization", "Bearer "+w.access.Token)
 	req.Header.Set("Content-Type", kind)
-	c, err := connect(w.access)
+	c, err := connect(w.access, outward.Anything)
 	if err != nil {
 		t.Fatal(err)
 	}

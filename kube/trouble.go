@@ -15,6 +15,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/sanitize"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // A trouble is an answer that is none, or that refuses.
@@ -53,6 +54,9 @@ func unreachable(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		text = u.Err // the address is known
 	}
+	if outward.IsRefused(err) {
+		return &trouble{text: text.Error(), class: integration.FailureOfConfig}
+	}
 	if t := (*tls.CertificateVerificationError)(nil); errors.As(err, &t) {
 		return &trouble{text: "its certificate cannot be trusted: " + text.Error(), class: integration.FailureOfConfig}
 	}
@@ -60,7 +64,7 @@ func unreachable(err error) error {
 }
 
 // readTrouble returns the trouble that an answer tells.
-func readTrouble(code int, location string, raw []byte, after time.Duration) error {
+func readTrouble(code int, raw []byte, after time.Duration) error {
 	t := &trouble{code: code, after: after, text: fmt.Sprintf("the server answers %d", code)}
 	if s := new(status); json.Unmarshal(raw, s) == nil && s.Kind == "Status" {
 		t.status = s
@@ -76,9 +80,6 @@ func readTrouble(code int, location string, raw []byte, after time.Duration) err
 	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
 		t.class = integration.FailureTransient
 	case code == http.StatusUnauthorized || code == http.StatusForbidden || code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
-		t.class = integration.FailureOfConfig
-	case code >= 300 && code < 400:
-		t.text = fmt.Sprintf("the server answers %d and sends on to %.200q, which is not followed with a token", code, location)
 		t.class = integration.FailureOfConfig
 	}
 	return t

@@ -65,7 +65,7 @@ func TestTroubles(t *testing.T) {
 		"away":                    {503, "<html>away</html>", transient, nil, "away"},
 		"gateway":                 {502, "", transient, nil, "the server answers 502"},
 		"gone":                    {410, says(410, "Expired", ""), transient, nil, "it changed while it was read"},
-		"sends on":                {302, "", config, nil, `sends on to "https://login.example/"`},
+		"sends on":                {302, "", config, nil, "it sends us to another address: name that one in the data"},
 		"echo of the token":       {400, "your token is " + sesame, config, nil, "your token is [token]"},
 		"control characters":      {400, says(400, "BadRequest", "")[:20] + "\x1b[31m\u202e", config, nil, "not the answer of an API server"},
 		"html":                    {200, "<html>", task, nil, "not this object"},
@@ -200,9 +200,17 @@ func TestBrokenConnections(t *testing.T) {
 	})
 	_, err := w.Get(t.Context(), deployment)
 	checkTrouble(t, err, integration.FailureTransient, nil, "the answer ended early")
-	w.c.base.Host = "127.0.0.1:1"
-	_, err = w.Get(t.Context(), deployment)
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	gone, err := Open(Access{Name: "west", Server: closed.URL, Token: sesame, Integration: "shelves", Pause: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = gone.Get(t.Context(), deployment)
 	checkTrouble(t, err, integration.FailureTransient, nil, "cannot be reached")
+	w.c.base.Host = closed.Listener.Addr().String()
+	_, err = w.Get(t.Context(), deployment)
+	checkTrouble(t, err, integration.FailureOfConfig, nil, "nothing is sent to")
 }
 
 // A certificate that nobody signed is a mistake of the settings, and nothing is sent.

@@ -103,6 +103,8 @@ var (
 		"net/http.DefaultClient", "net/http.DefaultTransport", "net/http.Get", "net/http.Head", "net/http.Post", "net/http.PostForm", "net/http.Client", "net/http.Transport",
 		"net/http.Server", "net/http.Serve", "net/http.ListenAndServe", "net/http.ListenAndServeTLS", "crypto/tls.Dial", "crypto/tls.Dialer", "crypto/tls.Listen",
 		"os/exec.Command", "os/exec.CommandContext", "os/exec.Cmd", "os.StartProcess", "syscall.Exec", "syscall.ForkExec", "syscall.Socket", "syscall.Connect",
+		"k8s.io/client-go/rest.HTTPClientFor", "k8s.io/client-go/rest.RESTClientFor", "k8s.io/client-go/rest.RESTClientForConfigAndClient", "k8s.io/client-go/rest.TransportFor",
+		"github.com/hashicorp/vault/api.NewClient", "github.com/xanzy/go-gitlab.NewClient", "github.com/aws/aws-sdk-go-v2/aws/transport/http.NewBuildableClient",
 		"golang.org/x/sys/unix.Socket", "golang.org/x/sys/unix.Connect", "golang.org/x/sys/unix.Exec",
 	}
 	starters = []string{"wrapper", "server", "integrations/generic/hooks"} // may start goroutines: tasks, a listener that blocks, and hooks that may overrun their time
@@ -116,7 +118,8 @@ var (
 // that ends with /* means every package below that folder. What a native integration sends goes through those
 // of runner/systems, which look at each request; no other package that a dry run reaches is one.
 var openers = map[string]string{
-	"kube":                        "clusters, with what runner/systems gives it",
+	"kube":                        "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
+	"runner/systems":              "the client of Vault, which sends through what runner/systems/outward gives it",
 	"runner/systems/outward":      "all that natives send: each request to the server, with the methods and the credential that it is given for",
 	"runner/systems/helm":         "the program helm, without a cluster",
 	"runner/systems/jsonapi":      "build servers and measurements, GET alone",

@@ -31,7 +31,7 @@ func Parse(address string) (Origin, error) {
 	switch {
 	case err != nil && strings.Contains(err.Error(), "invalid port"):
 		return Origin{}, errPort
-	case err != nil || u.Hostname() == "" || u.User != nil || u.Opaque != "":
+	case err != nil:
 		return Origin{}, errForm
 	}
 	return Of(u)
@@ -53,7 +53,9 @@ func Of(u *url.URL) (Origin, error) {
 func Any(u *url.URL) (Origin, error) {
 	o := Origin{strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()}
 	switch {
-	case o.Host == "" || strings.ContainsAny(o.Host, "*%/\\@ \t\r\n"):
+	case o.Host == "" || u.User != nil || u.Opaque != "":
+		return Origin{}, errForm
+	case strings.ContainsAny(o.Host, "*%/\\@ \t\r\n"):
 		return Origin{}, errHost
 	case o.Scheme != "https" && o.Scheme != "http":
 		return Origin{}, errHTTP

@@ -61,7 +61,7 @@ func (p Party) refuse(format string, args ...any) error {
 // Check returns why a request is not sent, nil if it may be.
 func (p Party) Check(req *http.Request) error {
 	at, err := origin.Any(req.URL)
-	if err != nil || at != p.At || req.URL.User != nil || req.URL.Opaque != "" {
+	if err != nil || at != p.At {
 		return p.refuse("nothing is sent to %.200q, which is another server than %s", req.URL.Host, p.At)
 	}
 	if req.Host != "" && !strings.EqualFold(req.Host, req.URL.Host) {

@@ -73,7 +73,7 @@ func (p Party) checkRedirect(res *http.Response) error {
 	if res.StatusCode < 300 || res.StatusCode >= 400 || res.StatusCode == http.StatusNotModified {
 		return nil
 	}
-	if to, err := res.Location(); p.Follows > 0 && err == nil && to.User == nil {
+	if to, err := res.Location(); p.Follows > 0 && err == nil {
 		if at, err := origin.Any(to); err == nil && at == p.At {
 			return nil
 		}
