@@ -70,12 +70,29 @@ func Any(u *url.URL) (Origin, error) {
 	return o, nil
 }
 
+// OfHost returns the origin of a host, with a port unless it is the usual one, as images name their registries: with
+// http on this machine, and with https elsewhere.
+func OfHost(host string) (Origin, error) {
+	if o, err := Parse("http://" + host); err == nil {
+		return o, nil
+	}
+	return Parse("https://" + host)
+}
+
 // IsPrivate reports whether nobody on the way can read what is sent: it has TLS, or does not leave this machine.
 func (o Origin) IsPrivate() bool { return o.Scheme == "https" || IsThisMachine(o.Host) }
 
 // IsUsual reports whether the port is the usual one of the scheme.
 func (o Origin) IsUsual() bool {
 	return o.Scheme == "https" && o.Port == "443" || o.Scheme == "http" && o.Port == "80"
+}
+
+// Address returns the address without a path.
+func (o Origin) Address() string {
+	if o.IsUsual() && strings.Contains(o.Host, ":") {
+		return o.Scheme + "://[" + o.Host + "]"
+	}
+	return o.Scheme + "://" + o.String()
 }
 
 // String returns the host, with the port unless it is the usual one.

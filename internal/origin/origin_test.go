@@ -39,3 +39,16 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// Registries of this machine have no TLS, and all others have it.
+func TestOfHost(t *testing.T) {
+	for host, want := range map[string]string{
+		"quay.io": "https://quay.io", "quay.io:5000": "https://quay.io:5000", "localhost:5000": "http://localhost:5000", "127.0.0.1": "http://127.0.0.1", "[2001:db8::1]": "https://[2001:db8::1]",
+		"localhost:443": "http://localhost:443", "127.0.0.1.example.com": "https://127.0.0.1.example.com", "quay.io:65536": "",
+	} {
+		o, err := OfHost(host)
+		if got := o.Address(); (err == nil) != (want != "") || want != "" && got != want {
+			t.Errorf("%s: got %q, %v, want %q", host, got, err, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // A reference is the name of an image in its parts.
@@ -60,7 +61,19 @@ func parse(image string) (r reference, ok bool) {
 	if r.host == hub && !strings.Contains(r.repository, "/") {
 		r.repository = "library/" + r.repository
 	}
-	return r, hostForm.MatchString(r.host) && repositoryForm.MatchString(r.repository)
+	_, err := origin.OfHost(r.host)
+	return r, err == nil && hostForm.MatchString(r.host) && repositoryForm.MatchString(r.repository)
+}
+
+// registry returns where the registry of the image is.
+func (r reference) registry() origin.Origin {
+	at, _ := origin.OfHost(r.host) // parse has looked
+	return at
+}
+
+// address returns where the registry has the image.
+func (r reference) address() string {
+	return r.registry().Address() + "/v2/" + r.repository + "/manifests/" + r.tag
 }
 
 // hub is the host of Docker Hub's registry.

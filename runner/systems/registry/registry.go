@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,16 +13,15 @@ import (
 
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // A Registry reads registries of images. Several goroutines may use it at once.
 type Registry struct {
-	transport http.RoundTripper
-	timeout   time.Duration // of one request
-	policy    retry.Policy
-	now       func() time.Time
+	timeout time.Duration // of one image, with its token
+	policy  retry.Policy
+	now     func() time.Time
 
 	mu     sync.Mutex
 	tokens map[tokenKey]token
@@ -34,7 +32,7 @@ var _ services.Registry = (*Registry)(nil)
 // New returns a reader of registries. It asks nobody.
 func New() *Registry {
 	return &Registry{
-		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 20 * time.Second, now: time.Now,
+		timeout: 20 * time.Second, now: time.Now,
 		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
 		tokens: map[tokenKey]token{},
 	}
@@ -112,8 +110,6 @@ func failed(status int, header http.Header, now time.Time) error {
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500:
 		after, _ := retry.After(header, now)
 		return &busyError{status, after}
-	case status >= 300 && status < 400:
-		return wrong("it sends us to another address (%d)", status)
 	}
 	return lost("it answers %d", status)
 }
@@ -122,8 +118,8 @@ func failed(status int, header http.Header, now time.Time) error {
 // an error of its API, for which the image is asked for once more. A page of something else says
 // nothing.
 func (r *Registry) head(ctx context.Context, of reference, authorization string) (int, http.Header, error) {
-	address := r.base(of.host) + "/v2/" + of.repository + "/manifests/" + of.tag
-	res, err := r.send(ctx, http.MethodHead, address, authorization, nil)
+	to := outward.Party{At: of.registry(), Authorization: authorization}
+	res, err := send(ctx, to, http.MethodHead, of.address())
 	if err != nil {
 		return 0, nil, err
 	}
@@ -133,7 +129,7 @@ func (r *Registry) head(ctx context.Context, of reference, authorization string)
 	if res.StatusCode != http.StatusNotFound || strings.HasPrefix(res.Header.Get("Docker-Distribution-Api-Version"), "registry/") {
 		return res.StatusCode, res.Header, nil
 	}
-	if res, err = r.send(ctx, http.MethodGet, address, authorization, nil); err != nil {
+	if res, err = send(ctx, to, http.MethodGet, of.address()); err != nil {
 		return 0, nil, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxToken))
@@ -162,45 +158,19 @@ func isUnknown(raw []byte) bool {
 	return false
 }
 
-// base returns the address of a registry. Only this machine is asked without TLS.
-func (r *Registry) base(host string) string {
-	if isLocal(host) {
-		return "http://" + host
-	}
-	return "https://" + host
-}
-
-// isLocal reports whether a host, with or without a port, is this machine.
-func isLocal(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return origin.IsThisMachine(strings.Trim(host, "[]"))
-}
-
-func (r *Registry) send(ctx context.Context, method, address, authorization string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, address, body)
+// send sends a request without a body.
+func send(ctx context.Context, to outward.Party, method, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, http.NoBody)
 	if err != nil {
 		return nil, wrong("%.200q is no address", address)
 	}
 	req.Header.Set("Accept", accepted)
 	req.Header.Set("User-Agent", "prcheck")
-	if authorization != "" {
-		req.Header.Set("Authorization", authorization)
+	res, err := to.Transport().RoundTrip(req)
+	if err != nil {
+		return nil, outward.Explain(ctx, "it", err)
 	}
-	res, err := r.transport.RoundTrip(req)
-	var connection *net.OpError
-	switch {
-	case err == nil:
-		return res, nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, lost("it does not answer in time")
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.As(err, &connection):
-		return nil, lost("reaching it: %w", connection)
-	}
-	return nil, lost("the connection to it failed")
+	return res, nil
 }
 
 // wrong returns an error of the class config.

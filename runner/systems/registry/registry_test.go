@@ -215,11 +215,11 @@ func TestNonsense(t *testing.T) {
 		"a digest that is none":    {say(200, "Docker-Content-Digest", "sha256:zz"), "the registry does not tell the digest (tried 3 times)", 3},
 		"too many requests":        {say(429, "Retry-After", "0"), "it answers 429 (tried 3 times)", 3},
 		"down":                     {say(503), "it answers 503 (tried 3 times)", 3},
-		"another place":            {say(307, "Location", "https://elsewhere.example.com/"), "it sends us to another address (307)", 1},
+		"another place":            {say(307, "Location", "https://elsewhere.example.com/"), "it sends us to another address", 1},
 		"a token that is none":     {tokenOf(`{"token": "a\nb"}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
 		"a token that is too long": {tokenOf(`{"token": "` + strings.Repeat("a", maxToken) + `"}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
 		"no token":                 {tokenOf(`{}`), "the place of its tokens answers nonsense (tried 3 times)", 6},
-		"the connection ends":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the connection to it failed (tried 3 times)", 3},
+		"the connection ends":      {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "it ends its answer early (tried 3 times)", 3},
 	} {
 		f := newFake(t)
 		f.answer = func(w http.ResponseWriter, r *http.Request) {
@@ -328,7 +328,7 @@ func FuzzParse(f *testing.F) {
 		if !ok {
 			return
 		}
-		req, err := http.NewRequest(http.MethodHead, reader().base(of.host)+"/v2/"+of.repository+"/manifests/"+of.tag, nil)
+		req, err := http.NewRequest(http.MethodHead, of.address(), nil)
 		if err != nil || req.URL.Host != of.host || req.URL.RawQuery != "" || req.URL.Path != "/v2/"+of.repository+"/manifests/"+of.tag {
 			t.Errorf("%q becomes %v, %v", image, of, err)
 		}

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // A tokenKey says what a token is for.
@@ -68,16 +68,12 @@ func (r *Registry) authorize(ctx context.Context, of reference, image services.I
 		case strings.EqualFold(scheme, "Bearer"):
 			return r.fetchToken(ctx, of, image, parameters(rest))
 		case strings.EqualFold(scheme, "Basic") && image.Login != services.Login{}:
-			value := basic(image.Login)
+			value := outward.Basic(image.Login.User, image.Login.Password)
 			r.keep(tokenKey{of.host, of.repository, image.Login}, token{value, r.now().Add(leastLife)})
 			return value, nil
 		}
 	}
 	return "", failed(http.StatusUnauthorized, nil, r.now())
-}
-
-func basic(login services.Login) string {
-	return "Basic " + base64.StdEncoding.EncodeToString([]byte(login.User+":"+login.Password))
 }
 
 // parameterForm matches one parameter of a challenge.
@@ -98,22 +94,22 @@ func (r *Registry) fetchToken(ctx context.Context, of reference, image services.
 	if err != nil {
 		return "", errNoRealm
 	}
-	at, err := origin.Parse(challenge["realm"])
+	at, err := origin.Of(realm)
 	if err != nil {
 		return "", errNoRealm
 	}
 	if !givesTokens(of.host, at) && !slices.Contains(image.TokensFrom, at.String()) {
-		return "", wrong("its tokens come from %.100q, which is another server: add it to hosts in the settings, if it is trusted", at)
+		return "", wrong("its tokens come from %.100q, which is another server: "+outward.AddToHosts, at)
 	}
 	query := realm.Query()
 	query.Set("service", challenge["service"])
 	query.Set("scope", "repository:"+of.repository+":pull")
 	realm.RawQuery = query.Encode()
-	authorization := ""
+	to := outward.Party{At: at}
 	if (image.Login != services.Login{}) {
-		authorization = basic(image.Login)
+		to.Authorization = outward.Basic(image.Login.User, image.Login.Password)
 	}
-	res, err := r.send(ctx, http.MethodGet, realm.String(), authorization, http.NoBody) //nolint:bodyclose // readToken closes it
+	res, err := send(ctx, to, http.MethodGet, realm.String()) //nolint:bodyclose // readToken closes it
 	if err != nil {
 		return "", err
 	}
@@ -166,5 +162,5 @@ func (r *Registry) readToken(res *http.Response) (t token, err error) {
 	if 0 < answer.ExpiresIn && answer.ExpiresIn < 24*3600 {
 		life = time.Duration(answer.ExpiresIn * float64(time.Second))
 	}
-	return token{"Bearer " + value, r.now().Add(life * 2 / 3)}, nil
+	return token{outward.Bearer(value), r.now().Add(life * 2 / 3)}, nil
 }

@@ -2,7 +2,6 @@ package repositories
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,7 +99,7 @@ func files(ctx context.Context, m *git.Mirror, from git.Remote, commit, at strin
 
 // with calls do with the mirror of a repository. One goroutine at a time uses it.
 func (r *Repositories) with(ctx context.Context, of services.Repository, kind string, do func(context.Context, *git.Mirror, git.Remote) error) error {
-	base, err := check(of)
+	base, to, err := check(of)
 	if err != nil {
 		return err
 	}
@@ -114,13 +113,13 @@ func (r *Repositories) with(ctx context.Context, of services.Repository, kind st
 	}
 	known.mu.Lock()
 	defer known.mu.Unlock()
-	m, err := r.mirror(ctx, mirrorKey{address, kind, of.User, of.Password})
+	from, err := to.Git(address)
 	if err != nil {
 		return err
 	}
-	from := git.Remote{URL: address}
-	if of.Password != "" {
-		from.Authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(user(of)+":"+of.Password))
+	m, err := r.mirror(ctx, mirrorKey{from, kind})
+	if err != nil {
+		return err
 	}
 	return r.again(ctx, func(ctx context.Context) error {
 		err := do(ctx, m, from)
@@ -138,7 +137,10 @@ func (r *Repositories) with(ctx context.Context, of services.Repository, kind st
 
 // A mirrorKey says what a mirror is for. What was fetched with credentials is there for these
 // alone.
-type mirrorKey struct{ address, kind, user, password string }
+type mirrorKey struct {
+	from git.Remote
+	kind string
+}
 
 // mirror returns the mirror of a repository, and makes it if it is not there.
 func (r *Repositories) mirror(ctx context.Context, key mirrorKey) (*git.Mirror, error) {
@@ -158,7 +160,7 @@ func (r *Repositories) mirror(ctx context.Context, key mirrorKey) (*git.Mirror, 
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for a repository: %w", err)
 	}
-	m, err := git.NewMirror(ctx, folder, key.address)
+	m, err := git.NewMirror(ctx, folder, key.from.URL)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a mirror: %w", err), os.RemoveAll(folder))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // fullSha matches the name of a commit.
@@ -48,7 +49,7 @@ func (r *Repositories) Heads(ctx context.Context, of services.Repository, branch
 
 // heads asks a repository for branches. It learns at which address the repository answers.
 func (r *Repositories) heads(ctx context.Context, of services.Repository, branches []string) (out map[string]string, err error) {
-	base, err := check(of)
+	base, to, err := check(of)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (r *Repositories) heads(ctx context.Context, of services.Repository, branch
 	for i, try := range tries {
 		var at string
 		err = r.again(ctx, func(ctx context.Context) (err error) {
-			out, at, isOld, err = r.headsAt(ctx, of, try, branches, isOld)
+			out, at, isOld, err = r.headsAt(ctx, to, try, branches, isOld)
 			return err
 		})
 		if err == nil {
@@ -94,9 +95,9 @@ func (r *Repositories) learn(of *place, address string, isOld bool) {
 
 // headsAt asks at one address, by version 2 of the protocol or, if the server does not speak it,
 // in the older way.
-func (r *Repositories) headsAt(ctx context.Context, of services.Repository, address string, branches []string, isOld bool) (map[string]string, string, bool, error) {
+func (r *Repositories) headsAt(ctx context.Context, to outward.Party, address string, branches []string, isOld bool) (map[string]string, string, bool, error) {
 	if !isOld {
-		raw, at, err := r.ask(ctx, of, address, "/git-upload-pack", listRefs(branches))
+		raw, at, err := r.ask(ctx, to, address, "/git-upload-pack", listRefs(branches))
 		if err == nil {
 			out, err := readRefs(raw)
 			if err == nil {
@@ -107,7 +108,7 @@ func (r *Repositories) headsAt(ctx context.Context, of services.Repository, addr
 			return nil, "", false, err
 		}
 	}
-	raw, at, err := r.ask(ctx, of, address, "/info/refs?service=git-upload-pack", nil)
+	raw, at, err := r.ask(ctx, to, address, "/info/refs?service=git-upload-pack", nil)
 	if err != nil {
 		return nil, "", isOld, err
 	}

@@ -16,13 +16,13 @@ import (
 	"github.com/app-sre/prcheck/internal/git"
 	"github.com/app-sre/prcheck/internal/origin"
 	"github.com/app-sre/prcheck/internal/retry"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // Repositories read git repositories. Several goroutines may use them at once.
 type Repositories struct {
-	transport http.RoundTripper
-	timeout   time.Duration // of one request
-	policy    retry.Policy
+	timeout time.Duration // of one request
+	policy  retry.Policy
 
 	mu      sync.Mutex
 	folder  string            // "" until it is needed
@@ -42,9 +42,9 @@ type place struct {
 // New returns a reader of repositories. It asks nobody.
 func New() *Repositories {
 	return &Repositories{
-		transport: http.DefaultTransport.(*http.Transport).Clone(), timeout: 30 * time.Second,
-		policy: retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
-		places: map[string]*place{}, mirrors: map[mirrorKey]*git.Mirror{},
+		timeout: 30 * time.Second,
+		policy:  retry.Policy{Attempts: 3, FirstPause: time.Second, MaxPause: 10 * time.Second, Spread: time.Second, Within: time.Minute},
+		places:  map[string]*place{}, mirrors: map[mirrorKey]*git.Mirror{},
 	}
 }
 
@@ -82,18 +82,30 @@ func lost(format string, args ...any) error {
 	return integration.Failure(integration.FailureTransient, fmt.Errorf(format, args...))
 }
 
-// check returns the address of a repository without .git at its end.
-func check(of services.Repository) (string, error) {
+// check returns the address of a repository without .git at its end, and its server with the credential.
+func check(of services.Repository) (string, outward.Party, error) {
+	to := outward.Party{May: isQuestion, Follows: maxRedirects, Remedy: outward.NameInData}
 	u, err := url.Parse(of.URL)
-	switch {
-	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.Opaque != "":
-		return "", wrong("%.200q is no address of a repository such as https://HOST/PATH", withoutUser(of.URL))
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(of.URL, "\n\r\x00 '\"\\"):
-		return "", wrong("the address %.200q must have no user, no query and no other signs", withoutUser(of.URL))
-	case of.Password != "" && u.Scheme == "http" && !origin.IsThisMachine(u.Hostname()):
-		return "", wrong("the repository %.200q asks for a password over http: name it with https", of.URL)
+	if err == nil {
+		bare := *u
+		bare.User = nil
+		to.At, err = origin.Any(&bare)
 	}
-	return strings.TrimSuffix(strings.TrimRight(of.URL, "/"), ".git"), nil
+	switch {
+	case err != nil:
+		return "", to, wrong("%.200q is no address of a repository such as https://HOST/PATH", withoutUser(of.URL))
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(of.URL, "\n\r\x00 '\"\\"):
+		return "", to, wrong("the address %.200q must have no user, no query and no other signs", withoutUser(of.URL))
+	}
+	if of.Password != "" {
+		to.Authorization = outward.Basic(user(of), of.Password)
+	}
+	return strings.TrimSuffix(strings.TrimRight(of.URL, "/"), ".git"), to, nil
+}
+
+// isQuestion reports whether a request asks for branches. It writes nothing.
+func isQuestion(req *http.Request) bool {
+	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/git-upload-pack")
 }
 
 // withoutUser returns an address without what may be credentials.

@@ -74,11 +74,11 @@ var answers = map[string]struct {
 	"an error":           {page(resultType, "0010ERR s3cret!\n0000"), "does not answer as a server of git does", integration.FailureTransient},
 	"another host": {func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example.com"+r.URL.Path, http.StatusMovedPermanently)
-	}, "sends us to another host", integration.FailureOfConfig},
+	}, "sends us to another address", integration.FailureOfConfig},
 	"a circle": {func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, strings.Replace(r.URL.Path, "/shop", "/shop/shop", 1), http.StatusMovedPermanently)
 	}, "redirects more than 3 times", integration.FailureOfConfig},
-	"the connection ends": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the connection to the server failed (tried 3 times)", integration.FailureTransient},
+	"the connection ends": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the server ends its answer early (tried 3 times)", integration.FailureTransient},
 }
 
 func status(code int) http.HandlerFunc {
@@ -140,7 +140,7 @@ func TestRedirectToAnotherHost(t *testing.T) {
 		http.Redirect(to, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
 		return true
 	}
-	if _, err := reader(t).Heads(t.Context(), w.repository(), []string{"main"}); err == nil || !strings.Contains(err.Error(), "sends us to another host") || len(other.asked()) > 0 {
+	if _, err := reader(t).Heads(t.Context(), w.repository(), []string{"main"}); err == nil || !strings.Contains(err.Error(), "sends us to another address") || len(other.asked()) > 0 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -316,7 +316,7 @@ func TestAddresses(t *testing.T) {
 		"https://user:s3cret@example.com/x":  "must have no user",
 		"https://example.com/x?token=s3cret": "must have no user, no query",
 		"https://example.com/x\ny":           "is no address of a repository",
-		"http://example.com/x":               "asks for a password over http",
+		"http://example.com/x":               "would get a credential over http: name it with https",
 	} {
 		_, err := reader(t).Heads(t.Context(), services.Repository{URL: address, Password: "pw"}, []string{"main"})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/internal/retry"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // maxRedirects bounds how often a server may send us elsewhere on itself, as it does after a
@@ -22,11 +22,11 @@ var errOther = errors.New("the server does not answer as a server of git does")
 
 // ask sends a request to a repository and returns the body of the answer, and the address of the
 // repository that answered. body is nil for a GET.
-func (r *Repositories) ask(ctx context.Context, of services.Repository, address, suffix string, body []byte) ([]byte, string, error) {
+func (r *Repositories) ask(ctx context.Context, to outward.Party, address, suffix string, body []byte) ([]byte, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	for range maxRedirects {
-		res, err := r.send(ctx, of, address+suffix, body) //nolint:bodyclose // read closes it
+		res, err := send(ctx, to, address+suffix, body) //nolint:bodyclose // read closes it
 		if err != nil {
 			return nil, "", err
 		}
@@ -39,7 +39,7 @@ func (r *Repositories) ask(ctx context.Context, of services.Repository, address,
 	return nil, "", wrong("the server redirects more than %d times", maxRedirects)
 }
 
-func (r *Repositories) send(ctx context.Context, of services.Repository, address string, body []byte) (*http.Response, error) {
+func send(ctx context.Context, to outward.Party, address string, body []byte) (*http.Response, error) {
 	method, content := http.MethodGet, io.Reader(http.NoBody)
 	if body != nil {
 		method, content = http.MethodPost, strings.NewReader(string(body))
@@ -54,12 +54,9 @@ func (r *Repositories) send(ctx context.Context, of services.Repository, address
 		req.Header.Set("Content-Type", "application/x-git-upload-pack-request")
 		req.Header.Set("Accept", resultType)
 	}
-	if of.Password != "" {
-		req.SetBasicAuth(user(of), of.Password)
-	}
-	res, err := r.transport.RoundTrip(req)
+	res, err := to.Transport().RoundTrip(req)
 	if err != nil {
-		return nil, explain(ctx, err)
+		return nil, outward.Explain(ctx, "the server", err)
 	}
 	return res, nil
 }
@@ -112,29 +109,15 @@ func read(res *http.Response, address, suffix string) (raw []byte, next string, 
 	return raw, "", nil
 }
 
-// redirect returns the address of the repository to which the server sends us.
+// redirect returns the address of the repository to which the server sends us on itself.
 func redirect(res *http.Response, address, suffix string) (string, error) {
 	to, err := res.Location()
-	if err != nil || to.Scheme != res.Request.URL.Scheme || to.Host != res.Request.URL.Host || to.User != nil {
-		return "", wrong("the server of %.200q sends us to another host: name that one in the data, if it is trusted", address)
+	if err != nil {
+		return "", errOther
 	}
 	next, ok := strings.CutSuffix(to.String(), suffix)
 	if !ok || next == address {
 		return "", errOther
 	}
 	return next, nil
-}
-
-// explain returns an error of a connection without the address, which it repeats.
-func explain(ctx context.Context, err error) error {
-	var connection *net.OpError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return lost("the server does not answer in time")
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.As(err, &connection):
-		return lost("reaching the server: %w", connection)
-	}
-	return lost("the connection to the server failed")
 }
