@@ -122,7 +122,6 @@ var openers = map[string]string{
 	"runner/systems":         "the client of Vault, which sends through what runner/systems/outward gives it",
 	"runner/systems/outward": "all that natives send: each request to the server, with the methods and the credential that it is given for",
 	"runner/systems/helm":    "the program helm, without a cluster",
-	"runner/systems/jsonapi": "build servers and measurements, GET alone",
 	"integration":            "the clients that an environment and actors hand to natives of others; before a merge GET and HEAD alone",
 	"internal/objects":       "buckets of flags and settings, with the keys of the job",
 	"internal/git":           "the program git, on the checkout; it fetches base from the remote of the checkout alone",

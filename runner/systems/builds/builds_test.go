@@ -81,7 +81,7 @@ func TestJobsUnknown(t *testing.T) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{"jobs":[`)
 			return true
-		}, "cannot be reached", integration.FailureTransient, 3},
+		}, "ends its answer early", integration.FailureTransient, 3},
 		"a page to log in": {text("<html>" + password), "not the JSON", integration.FailureTransient, 3},
 		"no jobs":          {text(`{}`), "no list of jobs", "", 1},
 		"null":             {text(`null`), "no list of jobs", "", 1},
@@ -95,7 +95,7 @@ func TestJobsUnknown(t *testing.T) {
 		"sent elsewhere": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, elsewhere.URL, http.StatusFound)
 			return true
-		}, "another server", integration.FailureOfConfig, 1},
+		}, "another address", integration.FailureOfConfig, 1},
 	} {
 		s, url := serve(t)
 		s.Fault = c.fault
