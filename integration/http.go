@@ -4,15 +4,28 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/app-sre/prcheck/internal/origin"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // requestTime is how long one request of a client may take.
 const requestTime = time.Minute
 
-// Client returns a client for services that are not clusters or buckets. It refuses to send
-// anything but GET and HEAD, so that a dry run cannot write.
+// Client returns a client for services that are not clusters or buckets, wherever they are: [Environment.ClientFor] is
+// safer. It refuses to send anything but GET and HEAD, so that a dry run cannot write.
 func (Environment) Client() *http.Client {
 	return &http.Client{Timeout: requestTime, Transport: reading{http.DefaultTransport}}
+}
+
+// ClientFor returns a client that sends GET and HEAD to one server alone, with a value of the header Authorization; "" is
+// none. A redirect is an error, and so is everything that is to go elsewhere.
+func (Environment) ClientFor(server, authorization string) (*http.Client, error) {
+	at, err := origin.Parse(server)
+	if err != nil {
+		return nil, Failure(FailureOfConfig, fmt.Errorf("the address %.200q: %w", server, err))
+	}
+	return outward.Party{At: at, Authorization: authorization, Timeout: requestTime}.Client(), nil
 }
 
 // Client returns a client that sends every request.

@@ -170,7 +170,7 @@ func TestUnknownRefs(t *testing.T) {
 	}{
 		"unknown":            {ref: "none", class: reconcile.ClassConfig, want: "GitHub answers 422 Unprocessable Entity; correct the ref, or let the token read the repository"},
 		"no repository":      {ref: "main", status: 404, class: reconcile.ClassConfig, want: "GitHub answers 404 Not Found; correct the ref, or let the token read the repository"},
-		"moved":              {ref: "main", status: 302, header: http.Header{"Location": {"https://evil.example.com"}}, class: reconcile.ClassConfig, want: "GitHub answers 302 Found; correct the ref, or let the token read the repository"},
+		"moved":              {ref: "main", status: 302, header: http.Header{"Location": {"https://evil.example.com"}}, class: reconcile.ClassConfig, want: "GitHub: it sends us to another address; correct the repository in the data, or the address of GitHub in the settings"},
 		"broken":             {ref: "main", status: 503, class: reconcile.ClassTransient, want: "GitHub answers 503 Service Unavailable"},
 		"too many requests":  {ref: "main", status: 403, header: http.Header{"X-Ratelimit-Remaining": {"0"}}, class: reconcile.ClassTransient, want: "GitHub answers 403 Forbidden"},
 		"forbidden":          {ref: "main", status: 403, class: reconcile.ClassConfig, want: "GitHub answers 403 Forbidden; correct the ref, or let the token read the repository"},

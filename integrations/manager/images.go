@@ -89,6 +89,7 @@ func askCommit(ctx context.Context, env integration.Environment, at gitHub, l la
 		return "", reconcile.Config(err)
 	}
 	req.Header.Set("Accept", "application/vnd.github.sha")
+	authorization := ""
 	if at.Token != nil {
 		if env.Secret == nil {
 			return "", reconcile.Config(errors.New("the settings name a token, but there is no source of secrets"))
@@ -97,11 +98,16 @@ func askCommit(ctx context.Context, env integration.Environment, at gitHub, l la
 		if err != nil {
 			return "", fmt.Errorf("reading the token of GitHub: %w", err)
 		}
-		req.Header.Set("Authorization", "Bearer "+token)
+		authorization = "Bearer " + token
 	}
-	client := env.Client()
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token stays here
+	client, err := env.ClientFor(at.URL, authorization)
+	if err != nil {
+		return "", err
+	}
 	res, err := client.Do(req)
+	if refused := (*url.Error)(nil); errors.As(err, &refused) && integration.ClassOfFailure(err) == integration.FailureOfConfig {
+		return "", reconcile.Config(fmt.Errorf("GitHub: %w; correct the repository in the data, or the address of GitHub in the settings", refused.Err))
+	}
 	if err != nil {
 		return "", reconcile.Transient(err)
 	}

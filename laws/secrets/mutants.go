@@ -100,8 +100,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "a token for another host", native: "integrations-manager", file: "integrations/manager/images.go",
-		text:    `		req.Header.Set("Authorization", "Bearer "+token)`,
-		instead: `		req.Header.Set("Authorization", "Bearer "+token); req.Header.Set("X-Trace", fmt.Sprint(len(token)))`,
+		text:    `		authorization = "Bearer " + token`,
+		instead: `		authorization = "Bearer " + token; req.Header.Set("X-Trace", fmt.Sprint(len(token)))`,
 	},
 	{
 		name: "a login in an address", native: "saas-pipelines", file: "runner/systems/jsonapi/jsonapi.go",
