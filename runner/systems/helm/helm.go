@@ -18,6 +18,7 @@ import (
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/internal/lazyregexp"
 	"github.com/app-sre/prcheck/internal/rlimit"
+	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 
 // A Program is the program helm.
@@ -109,6 +110,7 @@ func (p *Program) run(ctx context.Context, folder string, args ...string) ([]byt
 	cmd.Dir = folder
 	cmd.Env = []string{"HOME=" + folder, "HELM_CACHE_HOME=" + folder + "/.cache", "HELM_CONFIG_HOME=" + folder + "/.config", "HELM_DATA_HOME=" + folder + "/.data",
 		"KUBECONFIG=" + folder + "/.none", "HELM_KUBEAPISERVER=https://127.0.0.1:1", "LC_ALL=C"}
+	cmd.Env = append(cmd.Env, outward.Offline()...)
 	out, printed := &limited{left: maxOutput}, &limited{left: maxError, cuts: true}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, printed, time.Second
 	err := rlimit.Limits{Data: maxMemory, File: maxOutput}.Run(cmd)

@@ -38,7 +38,8 @@ func TestTemplate(t *testing.T) {
 		isTransient  bool
 	}{
 		{name: "what the program gets", script: `echo "$@"; env | cut -d= -f1 | sort | tr '\n' ' '; echo; find . -type f | sort; cat values.json`,
-			want: "template web chart --namespace=shop --values=values.json\nHELM_CACHE_HOME HELM_CONFIG_HOME HELM_DATA_HOME HELM_KUBEAPISERVER HOME KUBECONFIG LC_ALL PWD \n./chart/Chart.yaml\n./chart/templates/a.yaml\n./values.json\n" + `{"image":{"tag":"abc"},"n":3}`},
+			want: "template web chart --namespace=shop --values=values.json\nALL_PROXY HELM_CACHE_HOME HELM_CONFIG_HOME HELM_DATA_HOME HELM_KUBEAPISERVER HOME HTTPS_PROXY HTTP_PROXY KUBECONFIG LC_ALL NO_PROXY PWD " +
+				"all_proxy http_proxy https_proxy no_proxy \n./chart/Chart.yaml\n./chart/templates/a.yaml\n./values.json\n" + `{"image":{"tag":"abc"},"n":3}`},
 		{name: "a mistake of the chart", script: `echo "Error: $PWD/chart: no" >&2; echo more >&2; exit 1`, want: "helm: Error: chart: no more"},
 		{name: "too much output", script: `head -c 9000000 /dev/zero`, want: "becomes more than 8 MiB"},
 		{name: "killed", script: `kill -9 $$`, want: "running helm: signal: killed", isTransient: true},

@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +28,14 @@ var dialed struct {
 }
 
 func TestMain(m *testing.M) {
+	if address := os.Getenv("ASK_FOR_PROXY"); address != "" { // this test started itself, see TestOffline
+		req, err := http.NewRequest(http.MethodGet, address, http.NoBody) //nolint:noctx // nobody sends it
+		if err == nil {
+			proxy, err := http.ProxyFromEnvironment(req)
+			fmt.Println(proxy, err)
+		}
+		os.Exit(0)
+	}
 	own := http.DefaultTransport.(*http.Transport)
 	own.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		dialed.Lock()
@@ -245,6 +255,17 @@ func TestInsecure(t *testing.T) {
 	res, err := p.Client().Do(request(t, "GET", server.URL))
 	if err != nil || res.Body.Close() != nil {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A program that asks nobody has a proxy for all that is not this machine, whatever the environment had.
+func TestOffline(t *testing.T) {
+	for _, address := range []string{"https://a.example", "http://a.example:8080", "https://10.0.0.1"} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this test
+		cmd.Env = append([]string{"ASK_FOR_PROXY=" + address, "NO_PROXY=*"}, Offline()...)
+		if out, err := cmd.Output(); err != nil || string(out) != "http://127.0.0.1:1 <nil>\n" {
+			t.Errorf("%s: got %q, %v", address, out, err)
+		}
 	}
 }
 
