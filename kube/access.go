@@ -80,11 +80,16 @@ type connection struct {
 	token   string
 	manager string
 	base    *url.URL
-	client  *http.Client
+	client  sender
 	limit   flowcontrol.RateLimiter
 	retries retry.Policy
 	largest int // size of the largest answer that is read, in bytes
 	known   discovery
+}
+
+// A sender sends requests to one cluster.
+type sender interface {
+	Do(req *http.Request) (*http.Response, error)
 }
 
 // connect returns a connection, which sends GET and what else it may.

@@ -285,7 +285,7 @@ func TestSentAgain(t *testing.T) {
 						t.Fatal(err)
 					}
 					a := &answers{list: c.list}
-					w.c.client.Transport = a
+					w.c.client = &http.Client{Transport: a}
 					begin := time.Now()
 					if method == "read" {
 						_, err = w.Get(t.Context(), deployment)
@@ -309,7 +309,7 @@ func TestContextEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.c.client.Transport = &answers{list: []http.Response{{StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}}}
+		o.c.client = &http.Client{Transport: &answers{list: []http.Response{{StatusCode: 429, Header: http.Header{"Retry-After": {"30"}}}}}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begin := time.Now()

@@ -155,6 +155,9 @@ func wrongOutside(from, to string) string {
 	if slices.Contains(impure, to) && to != "net/http" && ownHouse(from) != "" {
 		return "a native integration reaches the world through its environment"
 	}
+	if to == "net" && isLeaver(from) {
+		return "what natives send leaves through " + way
+	}
 	for library, who := range owners {
 		if to == library || strings.HasPrefix(to, library+"/") {
 			if slices.Contains(who, from) {
@@ -243,12 +246,19 @@ func wrongUse(pkg, name string, isMain bool) string {
 		return "uses " + name + "; take it from cli.Env"
 	case slices.Contains(clocks, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package has no clock"
+	case slices.Contains(ways, name) && isLeaver(pkg) && (strings.HasPrefix(name, "net/") || strings.HasPrefix(name, "crypto/")):
+		return "uses " + name + "; what natives send leaves through " + way
 	case slices.Contains(ways, name) && opens(pkg) == "":
-		return "uses " + name + "; what leaves goes through runner/systems, other openers stand in the table of internal/layers with a reason"
+		return "uses " + name + "; openers stand in the table of internal/layers with a reason"
 	case slices.Contains(disk, name) && slices.Contains(pure, pkg):
 		return "uses " + name + "; a deciding package touches nothing outside"
 	}
 	return ""
+}
+
+// isLeaver reports whether a package sends what natives send, and so through the one way out.
+func isLeaver(pkg string) bool {
+	return pkg != way && slices.ContainsFunc(leavers, func(name string) bool { return covers(name, pkg) })
 }
 
 // opens returns why a package may open something, "" if it may not.

@@ -77,7 +77,19 @@ func TestCheck(t *testing.T) {
 		{"native integration opens files", "integrations/github/a.go", `package github; import _ "os"`, []string{
 			"integrations/github/a.go:1: imports os: a native integration reaches the world through its environment"}},
 		{"native integration sends requests", "integrations/github/a.go", `package github; import "net/http"; var _ = http.DefaultClient`, []string{
-			"integrations/github/a.go:1: uses net/http.DefaultClient; what leaves goes through runner/systems, other openers stand in the table of internal/layers with a reason"}},
+			"integrations/github/a.go:1: uses net/http.DefaultClient; openers stand in the table of internal/layers with a reason"}},
+		{"client of natives makes a client", "runner/systems/registry/a.go", `package registry; import "net/http"; var _ = http.Client{}`, []string{
+			"runner/systems/registry/a.go:1: uses net/http.Client; what natives send leaves through runner/systems/outward"}},
+		{"clusters take the usual transport", "kube/a.go", `package kube; import "net/http"; var _ = http.DefaultTransport.RoundTrip`, []string{
+			"kube/a.go:1: uses net/http.DefaultTransport; what natives send leaves through runner/systems/outward"}},
+		{"clusters of submit", "kube/a.go", `package kube; import "k8s.io/client-go/rest"; var _ = rest.RESTClientFor`, nil},
+		{"client of natives starts a program", "runner/systems/registry/a.go", `package registry; import "os"; var _ = os.StartProcess`, []string{
+			"runner/systems/registry/a.go:1: uses os.StartProcess; openers stand in the table of internal/layers with a reason"}},
+		{"client of natives connects", "runner/systems/registry/a.go", `package registry; import _ "net"`, []string{
+			"runner/systems/registry/a.go:1: imports net: what natives send leaves through runner/systems/outward"}},
+		{"clusters connect", "kube/a.go", `package kube; import _ "net"`, []string{
+			"kube/a.go:1: imports net: what natives send leaves through runner/systems/outward"}},
+		{"the way out connects", "runner/systems/outward/a.go", `package outward; import "net"; var _ = net.Dialer{}`, nil},
 		{"native integration imports another", "integrations/github/teams/a.go", `package teams; import _ "` + module + `/integrations/gitlab"`, []string{
 			"integrations/github/teams/a.go:1: imports " + module + "/integrations/gitlab: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
 		{"native integration reaches far", "integrations/github/a.go", `package github; import _ "` + module + `/bundle"`, []string{
@@ -112,7 +124,7 @@ func TestCheck(t *testing.T) {
 		{"no clock", "plan/a.go", "package plan; import \"time\"\nvar _ = time.Second", nil},
 		{"clock of others", "wrapper/a.go", "package wrapper; import \"time\"\nvar _ = time.Now", nil},
 		{"a package of a native dials", "native/a.go", "package native; import \"net\"\nvar _ = net.Dial", []string{
-			"native/a.go:2: uses net.Dial; what leaves goes through runner/systems, other openers stand in the table of internal/layers with a reason"}},
+			"native/a.go:2: uses net.Dial; openers stand in the table of internal/layers with a reason"}},
 		{"an opener dials", "live/a.go", "package live; import \"net\"\nvar _ = net.Dialer{}", nil},
 		{"init", "gql/a.go", "package gql\nfunc init() {}", []string{"gql/a.go:2: has an init function"}},
 		{"method init", "gql/a.go", "package gql\ntype x int\nfunc (x) init() {}", nil},

@@ -114,15 +114,21 @@ var (
 	worldBook = []string{"internal/cli", "internal/lazyregexp", "internal/kubetest", "internal/script", "internal/shared"}
 )
 
+// way is the package on which all requests of natives leave, and leavers are the packages that send them there. They
+// neither import net nor use what opens a connection of net, net/http and crypto/tls, whatever the next table says.
+const way = "runner/systems/outward"
+
+var leavers = []string{"kube", "runner/systems", "runner/systems/*"}
+
 // openers lists the packages that open a connection, listen for one or start a program, with the reason. A name
-// that ends with /* means every package below that folder. What a native integration sends goes through those
-// of runner/systems, which look at each request; no other package that a dry run reaches is one.
+// that ends with /* means every package below that folder. What a native integration sends goes through
+// runner/systems/outward, which looks at each request.
 var openers = map[string]string{
 	"kube":                   "the cluster in which the parts of a plan run, by the kubeconfig or the pod of the runner; client-go reads both, and makes the connection",
 	"runner/systems":         "the client of Vault, which sends through what runner/systems/outward gives it",
 	"runner/systems/outward": "all that natives send: each request to the server, with the methods and the credential that it is given for",
 	"runner/systems/helm":    "the program helm, without a cluster",
-	"integration":            "the clients that an environment and actors hand to natives of others; before a merge GET and HEAD alone",
+	"integration":            "the clients that an environment and actors hand to natives of others, who say where to; before a merge GET and HEAD alone",
 	"internal/objects":       "buckets of flags and settings, with the keys of the job",
 	"internal/git":           "the program git, on the checkout; it fetches base from the remote of the checkout alone",
 	"internal/reads":         "a program that is recorded, which the runner starts",
@@ -133,7 +139,7 @@ var openers = map[string]string{
 	"runner/rounds":          "status and metrics of reconcile, at the address of a flag",
 	"runner/webhook":         "the webhook, at the address of a flag",
 	"server":                 "the server of data, on the loopback or at the address of a flag",
-	"ci":                     "GitLab, at the address of the job",
+	"ci":                     "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
 	"live":                   "a live server of data, at the address of a flag",
 	"cmd/*":                  "addresses of flags",
 	"internal/kubetest":      "tests",
