@@ -2,9 +2,7 @@ package saas
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -49,45 +47,35 @@ func (s Settings) Source(address, host string, named *integration.SecretRef) Sou
 
 // RepositorySource returns the repository of a template as a source.
 func (s Settings) RepositorySource(of *Template) Source {
-	host, err := hostOf(of.URL)
-	if err != nil {
-		host = "" // no host has a login
-	}
-	return s.Source(of.URL, host, of.File.Code)
+	return s.Source(of.URL, serverOf(of.URL).Host, of.File.Code)
 }
 
 // ImageSource returns an image as a source, with the secret of a saas file.
 func (s Settings) ImageSource(image string, of *File) Source {
-	return s.Source(image, registryOf(image), of.Image)
-}
-
-// registryOf returns the host of the registry of an image, without its port.
-func registryOf(image string) string {
-	host, _, _ := strings.Cut(image, "/")
-	host, _, _ = strings.Cut(strings.ToLower(host), ":")
-	return host
+	return s.Source(image, registryOf(image).Host, of.Image)
 }
 
 // Repository returns the repository of a template, with the login that the settings have for its
 // host, or else with the credentials of the saas file for code.
 func (c Credentials) Repository(ctx context.Context, of *Template) (services.Repository, error) {
 	out := services.Repository{URL: of.URL}
-	host, err := hostOf(of.URL)
+	at := serverOf(of.URL)
+	if at == (origin.Origin{}) {
+		return out, errAddress
+	}
+	err := c.mayAsk(at)
 	if err != nil {
 		return out, err
 	}
-	if err := c.mayAsk(host, portOf(of.URL)); err != nil {
-		return out, err
-	}
-	if l, ok := c.Settings.Logins[host]; ok {
+	if l, ok := c.Settings.Logins[at.Host]; ok {
 		out.User = l.User
-		out.Password, err = c.read(ctx, host, l.ref())
+		out.Password, err = c.read(ctx, at.Host, l.ref())
 		return out, err
 	}
-	if of.File.Code == nil || c.withheld(of.File, host, portOf(of.URL), codeOf) != "" {
+	if of.File.Code == nil || c.withheld(of.File, at, codeOf) != "" {
 		return out, nil
 	}
-	out.Password, err = c.read(ctx, host, *of.File.Code)
+	out.Password, err = c.read(ctx, at.Host, *of.File.Code)
 	return out, err
 }
 
@@ -101,24 +89,27 @@ func (c Credentials) Image(ctx context.Context, of *File, image string) (service
 
 func (c Credentials) loginForImage(ctx context.Context, of *File, image string) (services.Login, error) {
 	var out services.Login
-	host := registryOf(image)
-	if err := c.mayAsk(host, registryPort(image)); err != nil {
+	at := registryOf(image)
+	if at == (origin.Origin{}) {
+		return out, integration.Failure(integration.FailureOfConfig, fmt.Errorf("%.200q is no name of an image", image))
+	}
+	if err := c.mayAsk(at); err != nil {
 		return out, err
 	}
-	if l, ok := c.Settings.Logins[host]; ok {
-		password, err := c.read(ctx, host, l.ref())
+	if l, ok := c.Settings.Logins[at.Host]; ok {
+		password, err := c.read(ctx, at.Host, l.ref())
 		return services.Login{User: l.User, Password: password}, err
 	}
-	if of.Image == nil || c.withheld(of, host, registryPort(image), imageOf) != "" {
+	if of.Image == nil || c.withheld(of, at, imageOf) != "" {
 		return out, nil
 	}
 	user, token := *of.Image, *of.Image
 	user.Field, token.Field = "user", "token"
 	var err error
-	if out.User, err = c.read(ctx, host, user); err != nil {
+	if out.User, err = c.read(ctx, at.Host, user); err != nil {
 		return services.Login{}, err
 	}
-	out.Password, err = c.read(ctx, host, token)
+	out.Password, err = c.read(ctx, at.Host, token)
 	return out, err
 }
 
@@ -130,11 +121,11 @@ func (c Credentials) Measurement(ctx context.Context, at SLONamespace) (services
 		if ref == nil {
 			continue
 		}
-		u, err := url.Parse(at.URL)
-		if err != nil || u.Scheme != "https" || u.User != nil || !c.Settings.MayGet(u.Hostname()) {
+		if !c.Settings.MayGetAt(at.URL) {
 			return services.Login{}, fmt.Errorf("the settings do not name the host of %s among hosts, so it gets no credentials", at.URL)
 		}
-		if *to, err = c.read(ctx, u.Hostname(), *ref); err != nil {
+		var err error
+		if *to, err = c.read(ctx, serverOf(at.URL).Host, *ref); err != nil {
 			return services.Login{}, err
 		}
 	}
@@ -158,82 +149,43 @@ func imageOf(f *File) *integration.SecretRef { return f.Image }
 // WithheldRepository says why the repository of a template does not get the credentials that the
 // saas file names, and what to do; "" if it gets them, or the file names none.
 func (c Credentials) WithheldRepository(of *Template) string {
-	host, err := hostOf(of.URL)
-	if err != nil {
-		return ""
-	}
-	return c.withheld(of.File, host, portOf(of.URL), codeOf)
+	return c.withheld(of.File, serverOf(of.URL), codeOf)
 }
 
 // WithheldImage says the same of the registry of an image.
 func (c Credentials) WithheldImage(of *File, image string) string {
-	return c.withheld(of, registryOf(image), registryPort(image), imageOf)
+	return c.withheld(of, registryOf(image), imageOf)
 }
 
-// mayAsk returns why nobody asks a host at a port before the merge of a change, nil if it is asked: the data of base
-// name both, or the settings do. A host of the settings without a port is one at the usual port. An address could
-// have a secret that the change knows, so it is refused before its name is looked up.
-func (c Credentials) mayAsk(host, port string) error {
-	if c.Base == nil || c.Base.names(host, port) {
-		return nil
-	}
-	at := withPort(host, port)
-	_, hasLogin := c.Settings.Logins[at]
-	if hasLogin || c.Settings.MayGet(at) {
+// mayAsk returns why nobody asks a server before the merge of a change, nil if it is asked: the data of base name its
+// host and port, or the settings do. An address could have a secret that the change knows, so it is refused before its
+// name is looked up.
+func (c Credentials) mayAsk(at origin.Origin) error {
+	_, hasLogin := c.Settings.Logins[at.String()]
+	if c.Base == nil || hasLogin || c.Settings.MayGet(at.String()) || c.Base.names(at) {
 		return nil
 	}
 	return integration.Failure(integration.FailureOfConfig, fmt.Errorf("%.100q is not asked before the merge, since neither base nor the settings name it: "+
 		"add it to hosts in the settings of base, if it is trusted", at))
 }
 
-// names reports whether a repository or a pattern of images has a host with a port.
-func (m *Model) names(host, port string) bool {
+// names reports whether a repository or a pattern of images has a server.
+func (m *Model) names(at origin.Origin) bool {
 	return slices.ContainsFunc(m.Files, func(f *File) bool {
-		return slices.ContainsFunc(f.ImagePatterns, func(p string) bool {
-			return registryOf(p) == host && registryPort(p) == port
-		}) || slices.ContainsFunc(f.Templates, func(t *Template) bool {
-			is, err := hostOf(t.URL)
-			return err == nil && is == host && portOf(t.URL) == port
-		})
+		return slices.ContainsFunc(f.ImagePatterns, func(p string) bool { return registryOf(p) == at }) ||
+			slices.ContainsFunc(f.Templates, func(t *Template) bool { return serverOf(t.URL) == at })
 	})
-}
-
-// portOf returns the port of an address, "" for the usual one of its scheme.
-func portOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {
-		return ""
-	}
-	return u.Port()
-}
-
-// withPort returns a host with its port; "" is the usual one.
-func withPort(host, port string) string {
-	if port == "" {
-		return host
-	}
-	return origin.Origin{Scheme: "https", Host: host, Port: port}.String()
-}
-
-// registryPort returns the port of the registry of an image, "" for the usual one.
-func registryPort(image string) string {
-	host, _, hasPath := strings.Cut(image, "/")
-	_, port, _ := strings.Cut(host, ":")
-	if !hasPath || port == "443" {
-		return ""
-	}
-	return port
 }
 
 // withheld says why a host does not get credentials of a saas file. Those that a change names first
 // are not used before its merge.
-func (c Credentials) withheld(of *File, host, port string, get func(*File) *integration.SecretRef) string {
+func (c Credentials) withheld(of *File, at origin.Origin, get func(*File) *integration.SecretRef) string {
 	ref := get(of)
-	if _, hasLogin := c.Settings.Logins[host]; hasLogin || ref == nil {
+	if _, hasLogin := c.Settings.Logins[at.Host]; hasLogin || ref == nil || at.Host == "" {
 		return ""
 	}
-	if !c.Settings.MayGet(host) && !c.Settings.MayGet(withPort(host, port)) {
-		return fmt.Sprintf("%.100s gets no credentials, because the setting hosts does not name it", host)
+	if !c.Settings.mayGet(at) {
+		return fmt.Sprintf("%.100s gets no credentials, because the setting hosts does not name it", at.Host)
 	}
 	if c.Base == nil {
 		return ""
@@ -244,7 +196,7 @@ func (c Credentials) withheld(of *File, host, port string, get func(*File) *inte
 		}
 	}
 	return fmt.Sprintf("%.100s does not get the credentials that the change names first; until it is merged they are not trusted: "+
-		"let the setting logins have a login for %.100s", host, host)
+		"let the setting logins have a login for %.100s", at.Host, at.Host)
 }
 
 // read reads a secret for a host.
@@ -257,19 +209,4 @@ func (c Credentials) read(ctx context.Context, host string, ref integration.Secr
 		return "", fmt.Errorf("the credentials for %.200q: %w", host, err)
 	}
 	return value, nil
-}
-
-// errAddress says that an address of a repository cannot be used.
-var errAddress = errors.New("the address of a repository must be https://HOST/PATH, without a user")
-
-// hostOf returns the name of the host in an address.
-func hostOf(address string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.User != nil {
-		return "", errAddress
-	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !origin.IsThisMachine(u.Hostname())) {
-		return "", errAddress
-	}
-	return strings.ToLower(u.Hostname()), nil
 }

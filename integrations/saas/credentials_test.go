@@ -99,3 +99,41 @@ func TestCredentials(t *testing.T) {
 		t.Error("there is no source of secrets, and no error")
 	}
 }
+
+// Measurements get credentials over TLS alone, at a host of the settings: at each port, or at the one that they name.
+func TestMeasurementCredentials(t *testing.T) {
+	cred := saas.Credentials{Settings: saas.Settings{Hosts: []string{"a.example", "b.example:9090"}}, Secret: func(_ context.Context, ref integration.SecretRef) (string, error) { return ref.Path, nil }}
+	for url, isFine := range map[string]bool{
+		"https://a.example": true, "https://A.example:9090/x": true, "https://b.example:9090": true, "https://b.example": false, "https://b.example:9091": false,
+		"http://a.example": false, "https://me@a.example": false, "https://c.example": false, "a.example": false,
+	} {
+		l, err := cred.Measurement(t.Context(), saas.SLONamespace{URL: url, Token: &integration.SecretRef{Path: "p", Field: "f"}})
+		if (err == nil) != isFine || (l.Password == "p") != isFine {
+			t.Errorf("%s: got %+v, %v", url, l, err)
+		}
+	}
+}
+
+// What is no name of an image is not asked for, and names no registry for others.
+func TestRegistryThatIsNone(t *testing.T) {
+	base := &saas.Model{Files: []*saas.File{{ImagePatterns: []string{"*/a", "a b/c", ""}}}}
+	for _, image := range []string{"*/a", "a b/c", "quay.io:99999/a", "", "me@quay.io/a"} {
+		for _, of := range []*saas.Model{nil, base} {
+			if _, err := (saas.Credentials{Base: of}).Image(t.Context(), &saas.File{}, image); err == nil || !strings.Contains(err.Error(), "is no name of an image") {
+				t.Errorf("%q: got %v", image, err)
+			}
+		}
+	}
+}
+
+// The scheme counts as well: base with TLS does not let a change ask without.
+func TestSchemeOfBase(t *testing.T) {
+	base := &saas.File{}
+	base.Templates = []*saas.Template{{File: base, URL: "https://localhost:8443/a"}}
+	cred := saas.Credentials{Base: &saas.Model{Files: []*saas.File{base}}}
+	for url, isFine := range map[string]bool{"https://localhost:8443/b": true, "http://localhost:8443/b": false} {
+		if _, err := cred.Repository(t.Context(), &saas.Template{File: &saas.File{}, URL: url}); (err == nil) != isFine {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/integration"
+	"github.com/app-sre/prcheck/internal/origin"
 )
 
 // The purposes of hosts.
@@ -29,25 +30,29 @@ type hostList struct {
 }
 
 // add adds a host that is asked, with credentials of the data or without.
-func (l *hostList) add(host, port, purpose string, hasCredentials bool) {
-	if host == "" {
+func (l *hostList) add(of origin.Origin, purpose string, hasCredentials bool) {
+	if of.Host == "" {
 		return
 	}
-	at := withPort(host, port)
+	at := of.String()
 	if l.purposes[at] == nil {
 		l.purposes[at] = map[string]bool{}
 	}
 	l.purposes[at][purpose] = true
-	_, hasLogin := l.settings.Logins[host]
-	if hasCredentials && !hasLogin && !l.settings.MayGet(host) && !l.settings.MayGet(at) {
+	_, hasLogin := l.settings.Logins[of.Host]
+	if hasCredentials && !hasLogin && !l.settings.mayGet(of) {
 		l.missing[at] = true
 	}
 }
 
 // addAddress adds the host of an address.
 func (l *hostList) addAddress(address, purpose string, hasCredentials bool) {
-	if u, err := url.Parse(address); err == nil {
-		l.add(strings.ToLower(u.Hostname()), portOf(address), purpose, hasCredentials)
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	if at, err := origin.Any(u); err == nil {
+		l.add(at, purpose, hasCredentials)
 	}
 }
 
@@ -69,7 +74,7 @@ func (m *Model) usesHosts(s Settings, withGates bool) []integration.HostUse {
 	for _, f := range m.Files {
 		for _, pattern := range f.ImagePatterns {
 			if host, _, hasPath := strings.Cut(pattern, "/"); hasPath && strings.ContainsAny(host, ".:") {
-				l.add(registryOf(pattern), registryPort(pattern), forImages, f.Image != nil)
+				l.add(registryOf(pattern), forImages, f.Image != nil)
 			}
 		}
 		for _, t := range f.Templates {
@@ -90,7 +95,7 @@ func (l *hostList) addGates(f *File, t *Target) {
 		l.addAddress(t.Upstream.ServerURL, forBuilds, t.Upstream.Token.Path != "")
 	}
 	for _, i := range t.Images {
-		l.add(registryOf(i.Registry+"/"), registryPort(i.Registry+"/"), forImages, f.Image != nil)
+		l.add(registryOf(i.Registry+"/"), forImages, f.Image != nil)
 	}
 	for _, slo := range t.SLOs {
 		for _, at := range slo.Namespaces {

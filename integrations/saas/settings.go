@@ -78,6 +78,3 @@ func isHost(text string) bool {
 	o, err := origin.Parse("https://" + text)
 	return err == nil && o.String() == text
 }
-
-// MayGet reports whether a host gets credentials.
-func (s Settings) MayGet(host string) bool { return slices.Contains(s.Hosts, strings.ToLower(host)) }

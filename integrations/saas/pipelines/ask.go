@@ -194,7 +194,7 @@ func (a *asker) askBuilds(ctx context.Context, from saas.Source, of *buildsAnswe
 		return nil, fmt.Errorf("%s: %w", at, errNoService)
 	}
 	login := services.Login{}
-	if a.mayGet(at) && from.Secret.Path != "" {
+	if a.settings.MayGetAt(at) && from.Secret.Path != "" {
 		secret, err := a.env.Secret(ctx, from.Secret)
 		if err != nil {
 			return nil, fmt.Errorf("the token for %s: %w", at, err)
@@ -213,12 +213,6 @@ func (a *asker) askBuilds(ctx context.Context, from saas.Source, of *buildsAnswe
 		return nil, fmt.Errorf("builds of %s: %w", at, err)
 	}
 	return builds, nil
-}
-
-// mayGet reports whether credentials may be sent to an address.
-func (a *asker) mayGet(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && u.Scheme == "https" && u.User == nil && a.settings.MayGet(u.Hostname())
 }
 
 // buildLogin reads the login of a build server: TOML with a table jenkins that has url, user and
