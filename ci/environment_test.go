@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 )
 
 func TestReadEnvironment(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/ci"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 )
 
 // summary is a Note of one line.

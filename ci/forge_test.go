@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 const promotionBranch = "saas-promotion/0a96e05cdeaf"

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 )
 
 func body(generation int64, text, before string) string {

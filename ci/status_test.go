@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"unicode/utf8"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/report"
 )

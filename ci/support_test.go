@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 )
 
 const secret = "glpat-canary/tok+en_123"

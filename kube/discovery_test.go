@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 var podDeployment = integration.Kind{Resource: deployment.Resource, Name: "Deployment", Namespaced: true}

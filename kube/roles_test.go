@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 // account applies one of the example files on a server, and returns a connection of its account.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 // policyThatRefuses are a policy that refuses config maps with the name "refused", and its binding.

@@ -13,8 +13,8 @@ import (
 
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/runner/systems/outward"
 )
 

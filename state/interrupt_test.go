@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/state"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/state"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/internal/script"
 )
 

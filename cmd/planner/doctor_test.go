@@ -9,8 +9,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/app-sre/prcheck/internal/fakes3"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/fakes3"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 )
 
 // gitlab ROLE SCOPES EXPIRES AHEAD starts a GitLab whose bot has a role, a token with scopes

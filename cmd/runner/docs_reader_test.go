@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/armtest"
+	"github.com/app-sre/prcheck/doubles/armtest"
 )
 
 // A reader follows a document in a sandbox.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/openapi"
 	"github.com/app-sre/prcheck/openapi/classes"
 	"github.com/app-sre/prcheck/openapi/resources"

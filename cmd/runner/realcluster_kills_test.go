@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // Kills at random moments, a second instance and other tools: everybody keeps what is theirs,

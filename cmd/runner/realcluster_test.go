@@ -17,7 +17,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // The test kills runner reconcile at random moments while it keeps the namespaces of a real API

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // The requests that an account sent, by verb.

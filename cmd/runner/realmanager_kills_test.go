@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // The test kills runner reconcile at random moments while two instances deploy integrations of

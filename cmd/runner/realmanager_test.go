@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle/bundler"
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // The tests of these files run integrations-manager as a program, over bundles with the types of

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // Kills of the loop at random moments, two loops at once, runs that fail or vanish: each intent

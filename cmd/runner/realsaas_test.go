@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 // A plant is a cluster with pipelines, saas files, and a bucket for the state.

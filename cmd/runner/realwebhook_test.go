@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/internal/cli"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 // A real API server asks the webhook, with the configuration that the command writes, and

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/app-sre/prcheck/internal/armtest"
+	"github.com/app-sre/prcheck/doubles/armtest"
 )
 
 var genericKills = flag.Int("generic-kills", 1, "how many runs TestGenericKilledAtRandom kills; 200 are the judged ones, best with -parallel 8")

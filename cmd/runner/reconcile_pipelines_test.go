@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 const pipelinesNamespace = "shop-pipelines"

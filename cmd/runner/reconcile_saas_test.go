@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/fakes3"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/fakes3"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // webTemplate is what the example deploys.

@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/app-sre/prcheck/change"
-	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/internal/script"
 	"github.com/app-sre/prcheck/wrapper"
 )

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/gql"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/manager"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 	"github.com/app-sre/prcheck/state"
 )

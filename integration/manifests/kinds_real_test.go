@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/kube"
 )
 

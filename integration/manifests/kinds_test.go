@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 )
 

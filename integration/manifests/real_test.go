@@ -7,7 +7,7 @@ import (
 	"path"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/kube"
 )
 

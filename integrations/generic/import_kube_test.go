@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic/body"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/internal/shared"
 	"github.com/app-sre/prcheck/state"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/armtest"
 	"github.com/app-sre/prcheck/integrations/generic/rest"
-	"github.com/app-sre/prcheck/internal/armtest"
 )
 
 // What exists is not touched until the data say that it may be adopted, and adopting removes

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/armtest"
 	"github.com/app-sre/prcheck/examples/cloud"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
 	"github.com/app-sre/prcheck/integrations/generic/operation"
-	"github.com/app-sre/prcheck/internal/armtest"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/state"
 )

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/armtest"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/armtest"
 )
 
 // status returns the conditions of the cache as one text, by the native.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/internal/shared"
 )
 

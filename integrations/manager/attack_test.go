@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/kubetest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 )
 
 // addFillers adds integrations, so that the gate on deletions lets a few go.

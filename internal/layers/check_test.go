@@ -72,7 +72,7 @@ func parse(tree fs.FS) ([]source, error) {
 }
 
 func packageRules(s source, documented bool) []string {
-	if _, known := floor(s.pkg); !known && !isSide(s.pkg) && !isProgram(s.pkg) {
+	if _, known := floor(s.pkg); !known && !isSide(s.pkg) && !isProgram(s.pkg) && !isDouble(s.pkg) {
 		return []string{s.pkg + ": stands on no floor; add its line to the table of internal/layers"}
 	}
 	if !documented && !isProgram(s.pkg) && s.file.Name.Name != "main" {
@@ -113,19 +113,19 @@ func imports(s source) []string {
 
 // wrongOurs returns why one of our packages may not import another, or "".
 func wrongOurs(from, to string) string {
-	if more, _ := listed(shownTo, from); isProgram(from) && !isProgram(to) && !slices.Contains(shown, to) && !slices.Contains(more, to) {
+	if more, _ := listed(shownTo, from); isProgram(from) && !isProgram(to) && !isDouble(to) && !slices.Contains(more, to) {
 		return "examples stand alone"
 	}
-	if isProgram(from) {
+	if isProgram(from) || isSide(to) || isDouble(from) && isDouble(to) {
 		return ""
 	}
-	if isSide(to) {
-		return ""
+	if isDouble(to) {
+		return "only tests have doubles"
 	}
 	if strings.HasPrefix(to, "cmd/") && !strings.HasPrefix(from, "cmd/") {
 		return "nobody outside of cmd imports a package of cmd"
 	}
-	if isSide(from) {
+	if isSide(from) || isDouble(from) {
 		return "a package beside the floors imports none of them"
 	}
 	if ownHouse(from) != "" && ownHouse(from) == ownHouse(to) {
@@ -307,6 +307,8 @@ func floor(pkg string) (int, bool) {
 }
 
 func isSide(pkg string) bool { return slices.Contains(side, pkg) }
+
+func isDouble(pkg string) bool { return strings.HasPrefix(pkg, doubles+"/") }
 
 func isProgram(pkg string) bool {
 	return slices.ContainsFunc(programs, func(dir string) bool {

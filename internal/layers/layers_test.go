@@ -67,6 +67,11 @@ func TestCheck(t *testing.T) {
 		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/shared"`, nil},
 		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
 			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
+		{"a double imports a double", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/doubles/slotest"; import _ "` + module + `/internal/retry"`, nil},
+		{"a double imports the product", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/plan"`, []string{
+			"doubles/armtest/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
+		{"the product imports a double", "kube/a.go", `package kube; import _ "` + module + `/doubles/kubetest"`, []string{
+			"kube/a.go:1: imports " + module + "/doubles/kubetest: only tests have doubles"}},
 		{"command imports what it opens", "cmd/planner/a.go", `package main; import _ "` + module + `/change"`, nil},
 		{"command imports a command", "cmd/planner/a.go", `package main; import _ "` + module + `/cmd/runner"`, []string{
 			"cmd/planner/a.go:1: imports " + module + "/cmd/runner: not on a lower floor"}},
@@ -96,7 +101,7 @@ func TestCheck(t *testing.T) {
 			"integrations/github/a.go:1: imports " + module + "/bundle: it may import only integration, native, reconcile, plan, state, integration/sharding, integration/manifests, integration/services, integration/template"}},
 		{"example", "examples/shop/x/main.go", `package main; import "os"; func f() { os.Exit(1) }`, nil},
 		{"example imports its helper", "examples/shop/x/main.go", `package main; import _ "` + module + `/examples/shop/ask"`, nil},
-		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/internal/armtest"`, nil},
+		{"example starts a simulated service", "examples/cloud/x/main.go", `package main; import _ "` + module + `/doubles/armtest"`, nil},
 		{"example imports us", "examples/shop/x/main.go", `package main; import _ "` + module + `/plan"`, []string{
 			"examples/shop/x/main.go:1: imports " + module + "/plan: examples stand alone"}},
 		{"law serves data", "laws/x/main.go", `package main; import _ "` + module + `/server"`, nil},
@@ -108,7 +113,7 @@ func TestCheck(t *testing.T) {
 			"report/a.go:1: imports golang.org/x/sync/errgroup: the library belongs to bundle/bundler, runner/archive, live, world, wrapper, bench, tests"}},
 		{"owner of starting programs", "internal/git/a.go", `package git; import _ "os/exec"`, nil},
 		{"not the owner of starting programs", "bundle/bundler/a.go", `package bundler; import _ "os/exec"`, []string{
-			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, internal/kubetest, internal/script, internal/gitlabtest, internal/shared, bench, laws/worlds, laws/secrets, laws/mutants, tests"}},
+			"bundle/bundler/a.go:1: imports os/exec: the library belongs to internal/git, internal/reads, internal/rlimit, runner/systems/helm, wrapper, runner/guard, doubles/kubetest, internal/script, doubles/gitlabtest, internal/shared, bench, laws/worlds, laws/secrets, laws/mutants, tests"}},
 		{"no owner", "gql/a.go", `package gql; import _ "example.org/x"`, []string{
 			"gql/a.go:1: imports example.org/x: the library has no owner; name one in the table of internal/layers"}},
 		{"library of a similar name", "wrapper/a.go", `package wrapper; import _ "golang.org/x/synctree"`, []string{

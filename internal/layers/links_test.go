@@ -48,6 +48,24 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// docs/doubles.md has a row for each double.
+func TestDoubles(t *testing.T) {
+	tree := os.DirFS("../..")
+	text, err := fs.ReadFile(tree, "docs/doubles.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := fs.ReadDir(tree, doubles)
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("found %d doubles, error %v", len(folders), err)
+	}
+	for _, folder := range folders {
+		if row := "| `" + doubles + "/" + folder.Name() + "` |"; !strings.Contains(string(text), row) {
+			t.Errorf("docs/doubles.md has no row %q", row)
+		}
+	}
+}
+
 func TestBrokenLinks(t *testing.T) {
 	tree := fstest.MapFS{
 		"docs/a.md": {Data: []byte("# A `b`: c\n[ok](#a-b-c) [ok](../docs) [ok](../b.md#two-words) [ok](https://example.org/x)\n[no](#d) [no](b.md) [no](../b.md#three)")},

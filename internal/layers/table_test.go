@@ -18,15 +18,16 @@ var floors = [][]string{
 
 // side lists the packages beside the floors. Every package may import them, and they import
 // only each other.
-var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/armtest", "internal/cli", "internal/crash", "internal/fakes3", "internal/git", "internal/gitlabtest", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jenkinstest", "internal/jsonpointer", "internal/kubetest", "internal/layers", "internal/lazyregexp",
-	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/slotest", "internal/suggest"}
+var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/cli", "internal/crash", "internal/git", "internal/sanitize", "internal/heap", "internal/hugepages", "internal/jsonpointer", "internal/layers", "internal/lazyregexp",
+	"internal/listing", "internal/mapped", "internal/markdown", "internal/mask", "internal/names", "internal/objects", "internal/origin", "internal/reads", "internal/retry", "internal/rlimit", "internal/safepath", "internal/script", "internal/shared", "internal/shellwords", "internal/suggest"}
+
+// doubles is the house of the servers that tests play with. Tests import them, and programs that are not part of the
+// product; the product itself never does. They import each other and packages of side.
+const doubles = "doubles"
 
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
 var programs = []string{"bench", "examples", "conformance", "laws"}
-
-// shown lists packages that programs may import: the simulated services of examples.
-var shown = []string{"internal/armtest"}
 
 // shownTo lists, for some folders with programs, what else they may import. The laws make the
 // data that a program asks for by hand, and are else as strange to us as users are.
@@ -78,8 +79,8 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag":                   {"cmd/planner", "cmd/runner", "internal/cli"},
 	"github.com/vbauerster/mpb/v8":             {"runner/progress"},
 	"github.com/robfig/cron/v3":                {"integration/manifests"},
-	"k8s.io":                                   {"kube", "integration/manifests", "internal/kubetest"},
-	"sigs.k8s.io/structured-merge-diff/v6":     {"kube", "integration/manifests", "internal/kubetest"},
+	"k8s.io":                                   {"kube", "integration/manifests", "doubles/kubetest"},
+	"sigs.k8s.io/structured-merge-diff/v6":     {"kube", "integration/manifests", "doubles/kubetest"},
 	"github.com/wI2L/jsondiff":                 {"bundle"},
 	"github.com/cespare/xxhash/v2":             {"bundle"},
 	"github.com/xanzy/go-gitlab":               {"ci"},
@@ -88,7 +89,7 @@ var owners = map[string][]string{
 	"golang.org/x/sync":                        {"bundle/bundler", "runner/archive", "live", "world", "wrapper", "bench"},
 	"golang.org/x/sys":                         {"internal/reads", "world"},
 	"github.com/rogpeppe/go-internal":          {"bundle", "internal/script"},
-	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "internal/kubetest", "internal/script", "internal/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
+	"os/exec":                                  {"internal/git", "internal/reads", "internal/rlimit", "runner/systems/helm", "wrapper", "runner/guard", "doubles/kubetest", "internal/script", "doubles/gitlabtest", "internal/shared", "bench", "laws/worlds", "laws/secrets", "laws/mutants"}, // git has one owner, beside the test server that has repositories: nobody else starts it
 }
 
 // Deciding packages are pure: they get readers, writers and clocks as arguments.
@@ -111,7 +112,7 @@ var (
 	world    = []string{"os.Args", "os.Stdin", "os.Stdout", "os.Stderr", "os.Getenv", "os.LookupEnv", "os.Environ"}
 	fatal    = []string{"log.Fatal", "log.Fatalf", "log.Fatalln", "log.Panic", "log.Panicf", "log.Panicln"}
 	// They hand out the world, the last three to tests; the second asks whether it is in a test.
-	worldBook = []string{"internal/cli", "internal/lazyregexp", "internal/kubetest", "internal/script", "internal/shared"}
+	worldBook = []string{"internal/cli", "internal/lazyregexp", "doubles/kubetest", "internal/script", "internal/shared"}
 )
 
 // way is the package on which all requests of natives leave, and leavers are the packages that send them there. They
@@ -142,8 +143,8 @@ var openers = map[string]string{
 	"ci":                     "GitLab, at the address of the job; for writes of saas-promotions at that of the settings",
 	"live":                   "a live server of data, at the address of a flag",
 	"cmd/*":                  "addresses of flags",
-	"internal/kubetest":      "tests",
-	"internal/gitlabtest":    "tests",
+	"doubles/kubetest":       "tests",
+	"doubles/gitlabtest":     "tests",
 	"internal/shared":        "tests, which start judges",
 	"internal/script":        "tests",
 }

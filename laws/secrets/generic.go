@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/change"
-	"github.com/app-sre/prcheck/internal/armtest"
+	"github.com/app-sre/prcheck/doubles/armtest"
 )
 
 // Files of the example, and the id of a resource of it.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/app-sre/prcheck/change"
-	"github.com/app-sre/prcheck/internal/armtest"
+	"github.com/app-sre/prcheck/doubles/armtest"
 )
 
 // A scene is a merge request with all that its check meets: the data of both sides, the settings

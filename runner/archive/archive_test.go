@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/app-sre/prcheck/internal/fakes3"
+	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/internal/objects"
 	"github.com/app-sre/prcheck/plan"
 	"github.com/app-sre/prcheck/runner/archive"

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/fakes3"
 	"github.com/app-sre/prcheck/integration"
-	"github.com/app-sre/prcheck/internal/fakes3"
 )
 
 // oddKeys are keys that a careless client changes.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/armtest"
+	"github.com/app-sre/prcheck/doubles/armtest"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/armtest"
 	"github.com/app-sre/prcheck/integrations/generic/body"
-	"github.com/app-sre/prcheck/internal/armtest"
 )
 
 var kills = flag.Int("kills", 40, "how many worlds with kills and faults the law runs through")

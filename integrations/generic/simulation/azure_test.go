@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/armtest"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
-	"github.com/app-sre/prcheck/internal/armtest"
 	"github.com/app-sre/prcheck/internal/shared"
 )
 

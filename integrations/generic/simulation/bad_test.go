@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/app-sre/prcheck/internal/armtest"
+	"github.com/app-sre/prcheck/doubles/armtest"
 )
 
 // Answers that no service should give are one clear error of the resource, and nothing is written

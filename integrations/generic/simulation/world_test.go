@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/armtest"
 	example "github.com/app-sre/prcheck/examples/cloud"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/generic"
 	"github.com/app-sre/prcheck/integrations/generic/cloudtest"
-	"github.com/app-sre/prcheck/internal/armtest"
 	"github.com/app-sre/prcheck/internal/mask"
 	"github.com/app-sre/prcheck/state"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration/manifests"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 // A real API server accepts, with strict checks, all that is rendered in the default mode and

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 // A cell is deployed, and again nothing is written but what is new.

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/manifests"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
 	"github.com/app-sre/prcheck/integrations/saas/render"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/native"
 	"github.com/app-sre/prcheck/reconcile"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 )
 

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
 	"github.com/app-sre/prcheck/integrations/saas/render"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 	"github.com/app-sre/prcheck/state"
 )

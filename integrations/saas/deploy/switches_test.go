@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 )
 
 const stageNamespace = "/api/v1/namespaces/shop-stage"

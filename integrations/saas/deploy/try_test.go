@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 )
 

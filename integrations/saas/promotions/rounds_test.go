@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 var gitRounds = flag.Int("promotions.gitrounds", 15, "how many rounds are played over a git repository")

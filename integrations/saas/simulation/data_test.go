@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 // data is the repository with the saas files, and the merge requests that change them.

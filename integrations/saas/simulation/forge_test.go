@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 // A simulatedForge is the product's client. It asks the repository of the server directly for what

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
 	"github.com/app-sre/prcheck/integrations/saas/promotions"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 	"github.com/app-sre/prcheck/reconcile"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/app-sre/prcheck/internal/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 )
 
 // TestPromotions plays a quarter, or two days of a smaller world, with the promotions of both and prints the table.

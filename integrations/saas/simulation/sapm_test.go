@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 // A sapm is a model of the promotions of today: the head of a branch or nothing, batches of up to

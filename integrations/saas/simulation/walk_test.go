@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/saas"
 	"github.com/app-sre/prcheck/integrations/saas/promotion"
 	"github.com/app-sre/prcheck/integrations/saas/promotions"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
 )
 
 // A bucket has records by key.

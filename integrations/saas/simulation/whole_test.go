@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/ci"
+	"github.com/app-sre/prcheck/doubles/gitlabtest"
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
 	"github.com/app-sre/prcheck/integrations/saas"
@@ -18,8 +20,6 @@ import (
 	"github.com/app-sre/prcheck/integrations/saas/pipelines"
 	"github.com/app-sre/prcheck/integrations/saas/promotions"
 	"github.com/app-sre/prcheck/integrations/saas/saastest"
-	"github.com/app-sre/prcheck/internal/gitlabtest"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 	"github.com/app-sre/prcheck/state"
 )

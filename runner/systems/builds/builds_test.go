@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/jenkinstest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/jenkinstest"
 	"github.com/app-sre/prcheck/runner/systems/jsonapi"
 )
 

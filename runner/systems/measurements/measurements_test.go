@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/app-sre/prcheck/doubles/slotest"
 	"github.com/app-sre/prcheck/integration/services"
-	"github.com/app-sre/prcheck/internal/slotest"
 	"github.com/app-sre/prcheck/runner/systems/jsonapi"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/app-sre/prcheck/doubles/kubetest"
 	"github.com/app-sre/prcheck/integration"
 	"github.com/app-sre/prcheck/integrations/saas/pipelines/decide"
-	"github.com/app-sre/prcheck/internal/kubetest"
 	"github.com/app-sre/prcheck/kube"
 )
 
