@@ -11,8 +11,13 @@ import (
 	"time"
 
 	"github.com/app-sre/prcheck/bundle"
-	"github.com/app-sre/prcheck/integration"
 )
+
+// Resources decide for which resources an integration may ask.
+type Resources interface {
+	Allow(path string) bool // the path of a resource in the bundle
+	AllowAll() bool         // also for lists of resources
+}
 
 // Options are the settings of an endpoint: which bundles it serves to which integration.
 type Options struct {
@@ -22,15 +27,15 @@ type Options struct {
 	// integration may read in each bundle.
 	BaseAllowed, HeadAllowed []bundle.Schema
 	// Definitions is the schema of the datafiles that define integrations. Every client
-	// reads some of their fields. "" means [integration.DefinitionSchema].
+	// reads some of their fields. "" is that of app-interface.
 	Definitions bundle.Schema
 	// Unenforced allows the integration to read datafiles of every schema.
 	Unenforced bool
 	// Strict forbids answers that depend on datafiles of other schemas, even if nothing is
 	// read of these datafiles.
 	Strict bool
-	// Resources are the resources that the integration may ask for.
-	Resources integration.Resources
+	// Resources are those that the integration may ask for; nil are all.
+	Resources Resources
 	// Token is the value of the header Authorization without which nothing is answered; "" answers everybody.
 	Token string
 	// Observe is called with each exchange before the answer is sent. Several

@@ -6,14 +6,16 @@ import (
 
 	"github.com/app-sre/prcheck/bundle"
 	"github.com/app-sre/prcheck/gql"
-	"github.com/app-sre/prcheck/integration"
 )
+
+// usualDefinitions is the schema of definitions in app-interface.
+const usualDefinitions bundle.Schema = "/app-sre/integration-1.yml"
 
 // checkResponse returns an error answer if a response contains something that the task may
 // not read, and nil otherwise. It is the responseCheck of an endpoint.
 func (e *Endpoint) checkResponse(on *Snapshot, q *gql.Query, res *gql.Response) []byte {
 	touched := res.DatafileSchemas
-	definitions := cmp.Or(e.opts.Definitions, integration.DefinitionSchema)
+	definitions := cmp.Or(e.opts.Definitions, usualDefinitions)
 	if readsOnlySchemasOfIntegrations(q, definitions) {
 		isDefinition := func(s bundle.Schema) bool { return s == definitions }
 		touched = slices.DeleteFunc(slices.Clone(touched), isDefinition)
@@ -46,9 +48,10 @@ func (e *Endpoint) findForbidden(on *Snapshot, touched []bundle.Schema, d gql.De
 		out.Depends = slices.DeleteFunc(slices.Clone(d.Schemas), isTold)
 		out.Backrefs = d.Backrefs
 	}
-	isReadable := func(p bundle.Path) bool { return e.opts.Resources.Allow(string(p)) }
-	out.Resources = slices.DeleteFunc(slices.Clone(d.Resources), isReadable)
-	out.Lists = d.ListsResources && !e.opts.Resources.AllowAll()
+	if may := e.opts.Resources; may != nil {
+		out.Resources = slices.DeleteFunc(slices.Clone(d.Resources), func(p bundle.Path) bool { return may.Allow(string(p)) })
+		out.Lists = d.ListsResources && !may.AllowAll()
+	}
 	return out
 }
 

@@ -128,6 +128,9 @@ func wrongOurs(from, to string) string {
 	if isSide(from) || isDouble(from) {
 		return "a package beside the floors imports none of them"
 	}
+	if slices.Contains(qontract, from) && !slices.Contains(qontract, to) {
+		return "the house of qontract stands without the others"
+	}
 	if ownHouse(from) != "" && ownHouse(from) == ownHouse(to) {
 		return ""
 	}

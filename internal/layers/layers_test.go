@@ -52,14 +52,14 @@ func TestCheck(t *testing.T) {
 		{"lower floor", "planner/a.go", `package planner; import _ "` + module + `/affected"`, nil},
 		{"same floor", "plan/a.go", `package plan; import _ "` + module + `/bundle"`,
 			[]string{"plan/a.go:1: imports " + module + "/bundle: not on a lower floor"}},
-		{"higher floor", "gql/a.go", "package gql\n\nimport x \"" + module + "/affected\"\n\nvar _ = x.Y\n",
-			[]string{"gql/a.go:3: imports " + module + "/affected: not on a lower floor"}},
+		{"higher floor", "trace/a.go", "package trace\n\nimport x \"" + module + "/affected\"\n\nvar _ = x.Y\n",
+			[]string{"trace/a.go:3: imports " + module + "/affected: not on a lower floor"}},
 		{"unknown package", "util/a.go", "package util", []string{
 			"util: stands on no floor; add its line to the table of internal/layers"}},
 		{"package at the root", "a.go", "package prcheck", []string{
 			".: stands on no floor; add its line to the table of internal/layers"}},
-		{"import of the root", "gql/a.go", `package gql; import _ "` + module + `"`, []string{
-			"gql/a.go:1: imports " + module + ": not on a lower floor"}},
+		{"import of the root", "trace/a.go", `package trace; import _ "` + module + `"`, []string{
+			"trace/a.go:1: imports " + module + ": not on a lower floor"}},
 		{"deciding imports doing", "planner/a.go", `package planner; import _ "` + module + `/wrapper"`, []string{
 			"planner/a.go:1: imports " + module + "/wrapper: deciding and doing are apart"}},
 		{"doing imports deciding", "wrapper/a.go", `package wrapper; import _ "` + module + `/bundle"`, []string{
@@ -67,6 +67,8 @@ func TestCheck(t *testing.T) {
 		{"side imported", "plan/a.go", `package plan; import _ "` + module + `/internal/shared"`, nil},
 		{"side imports a floor", "internal/cli/a.go", `package cli; import _ "` + module + `/plan"`, []string{
 			"internal/cli/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},
+		{"qontract imports what decides", "server/a.go", `package server; import _ "` + module + `/integration"`, []string{
+			"server/a.go:1: imports " + module + "/integration: the house of qontract stands without the others"}},
 		{"a double imports a double", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/doubles/slotest"; import _ "` + module + `/internal/retry"`, nil},
 		{"a double imports the product", "doubles/armtest/a.go", `package armtest; import _ "` + module + `/plan"`, []string{
 			"doubles/armtest/a.go:1: imports " + module + "/plan: a package beside the floors imports none of them"}},

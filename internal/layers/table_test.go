@@ -25,6 +25,10 @@ var side = []string{"examples/cloud", "examples/qontract-reconcile", "internal/c
 // product; the product itself never does. They import each other and packages of side.
 const doubles = "doubles"
 
+// qontract lists the packages of a qontract-server and a bundler that others can use without the rest: they import each
+// other and packages of side.
+var qontract = []string{"bundle", "bundle/bundler", "gql", "live", "server", "server/metrics", "validator"}
+
 // programs lists folders with programs that are not part of the product. They import only
 // each other. Of the other rules, only those about sizes and libraries hold for them.
 var programs = []string{"bench", "examples", "conformance", "laws"}
